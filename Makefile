@@ -5,14 +5,6 @@ LINKLAB_VENV ?= .venv
 export LINKLAB_VENV
 BIN := $(LINKLAB_VENV)/bin
 
-# The lab image is built while the student reads; labs in guests wait for it.
-define start_image
-from linklab.runtime.image.build import start_background_build
-if start_background_build():
-    print("linklab: building the lab image in the background (linklab image status)")
-endef
-export start_image
-
 .DEFAULT_GOAL := help
 .PHONY: help lab hub test test-quick test-thorough test-vagrant docs bench studies networks doctor notebooks check release-check kernels clean install install-quietly install-tests install-tests-quietly
 
@@ -20,12 +12,12 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: install ## install what is missing and open the labs in JupyterLab
-	@$(BIN)/python -c "$$start_image" || true
+	@nice setsid --fork $(BIN)/python -m tools.image >/dev/null 2>&1 # labs wait for it
 	@$(BIN)/linklab up
 
 hub: ## open JupyterHub for a class on this machine (root; HUB="..." are words for JupyterHub)
 	@bash vagrant/provision.sh --hub --no-doctor
-	@$(BIN)/linklab image build
+	@$(BIN)/python -m tools.image
 	@$(BIN)/python -m linklab.hub
 	@$(BIN)/jupyterhub -f hub/jupyterhub_config.py $(HUB)
 
@@ -43,7 +35,7 @@ SUITE ?= trixie
 
 test-vagrant: ## try `vagrant up` for real, in a box of Debian's packages (root; half an hour without KVM)
 	@bash vagrant/provision.sh $(if $(findstring arm64,$(VAGRANT_TRIAL)),--vagrant-arm64,--vagrant) --no-doctor
-	@$(BIN)/linklab image build
+	@$(BIN)/python -m tools.image
 	@$(BIN)/python -m tests.vagrant --suite $(SUITE) $(VAGRANT_TRIAL)
 
 docs: install-quietly ## build the documentation site, its examples run anew, and check its links (about a minute)
@@ -51,17 +43,17 @@ docs: install-quietly ## build the documentation site, its examples run anew, an
 	@echo "open file://$(CURDIR)/build/site/index.html"
 
 bench: install-quietly ## measure fidelity, starts and speed side by side into bench-results/ (about 20 minutes)
-	@$(BIN)/linklab image build
+	@$(BIN)/python -m tools.image
 	@$(BIN)/python -m tools.bench $(BENCH)
 
 studies: install-quietly ## carry out the published studies in full, keep their tables, and make their pages in docs/studies
-	@$(BIN)/linklab image build
+	@$(BIN)/python -m tools.image
 	@for name in $$($(BIN)/linklab study list | cut -d ' ' -f 1); do $(BIN)/linklab study run "$$name" || exit 1; done
 	@$(BIN)/linklab study keep
 	@$(BIN)/linklab study page --from docs/studies/data
 
 networks: install-quietly ## run every solution on 200 students' networks and 20 seeds (hours; NETWORKS="05 --networks 10")
-	@$(BIN)/linklab image build
+	@$(BIN)/python -m tools.image
 	@$(BIN)/python -m tools.networks $(NETWORKS)
 
 check: install-tests-quietly ## the linters and the type checker alone

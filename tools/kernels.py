@@ -25,10 +25,12 @@ from typing import Final
 from packaging.version import Version
 
 from linklab.errors import LabError, LinklabError
-from linklab.runtime.image import debian, tree
+from linklab.runtime.kernel import config
 from linklab.runtime.kernel.config import FLAVOURS, PATCHES, USER_MODE, Flavour, missing_options, patch_text
+from tools.image import debian
+from tools.image.contents import MERGED, Contents
 
-KERNELS: Final = Path(debian.__file__).parents[1] / "kernel"
+KERNELS: Final = Path(config.__file__).parent
 LOCK: Final = Path(__file__).with_suffix(".lock")
 WORK: Final = Path(__file__).parents[1] / "build" / "kernels"
 _BACKPORTS: Final = f"{debian.RELEASE.name}-backports"
@@ -38,7 +40,6 @@ base-files bash bc binutils bison coreutils dash diffutils findutils flex gcc gr
 patch perl sed tar xz-utils
 """
 """What compiles a kernel. libelf is objtool's, perl the build scripts', bc's are the constants of time."""
-_MERGED: Final = ("bin", "sbin", "lib", "lib64")
 _LINUX: Final = re.compile(r"linux-source-[\d.]+$")
 _BUILT: Final = "Thu Jan 1 00:00:00 UTC 1970"
 
@@ -66,7 +67,7 @@ def main() -> int:
 
 def _lock() -> None:
     """Pin the newest versions of the tools, and the newest source of Linux, in `LOCK`."""
-    base, folder = debian.archive(), WORK / "apt"
+    base, folder = debian.newest_archive(), WORK / "apt"
     wanted = debian.Wanted(_TOOLS.split(), [], set())
     packages = [*debian.fetch_index(base, folder).resolve(wanted), _newest_linux(base, folder)]
     debian.write_lock(packages, LOCK)
@@ -86,19 +87,19 @@ def compiled() -> dict[str, bytes]:
     packages = debian.pinned(LOCK.read_text("utf-8"))
     for name in ("root", "work"):
         shutil.rmtree(WORK / name, ignore_errors=True)
-    (WORK / "packages").mkdir(parents=True, exist_ok=True)
-    (WORK / "work").mkdir()
-    base = debian.archive()
+    (WORK / "work").mkdir(parents=True)
+    bases = [base for base in (debian.archive(), debian.snapshot(LOCK.read_text("utf-8"))) if base]
+    contents = Contents()
     with ThreadPoolExecutor(8) as pool:
-        files = list(pool.map(lambda package: debian.fetch(package, base, WORK / "packages"), packages))
-    for package, path in zip(packages, files, strict=True):
-        if package == source():
-            shutil.copy(path, WORK / "work" / "source.deb")
-        else:
-            _unpack(path, WORK / "root")
+        for package, content in zip(packages, pool.map(lambda each: debian.fetch(each, bases), packages), strict=True):
+            if package == source():
+                (WORK / "work" / "source.deb").write_bytes(content)
+            else:
+                _unpack(package.name, content, contents)
     for name in ("proc", "dev", "tmp", "build"):
-        (WORK / "root" / name).mkdir(exist_ok=True)
-    (WORK / "root/usr/bin/awk").symlink_to("mawk")
+        contents.folder(name)
+    contents.put("usr/bin/awk", "mawk")
+    contents.write(WORK / "root")
     _inside(
         f"ar p source.deb data.tar.xz | tar -xJO ./usr/src/{source().name}.tar.xz | "
         "(mkdir tree; tar -xJ --no-same-owner -C tree --strip-components=1)"
@@ -125,26 +126,18 @@ def _is_compiler(name: str) -> bool:
     return name.startswith("gcc-") and name.removeprefix("gcc-").partition("-")[0].isdigit()
 
 
-def _unpack(path: Path, root: Path) -> None:
-    """Put all files of a package into ``root``, those of ``/bin`` and its like below ``/usr``."""
-    if not root.exists():
-        for name in _MERGED:
-            (root / "usr" / name).mkdir(parents=True)
-            (root / name).symlink_to(f"usr/{name}")
+def _unpack(name: str, content: bytes, contents: Contents) -> None:
+    """Put all files of a package into their places, those of ``/bin`` and its like below ``/usr``."""
 
-    def place(name: str) -> str:
-        name = name.removeprefix("./").rstrip("/")
-        return f"usr/{name}" if name.partition("/")[0] in _MERGED else name
+    def place(path: str) -> str:
+        path = path.removeprefix("./").rstrip("/")
+        return f"usr/{path}" if path.partition("/")[0] in MERGED else path
 
-    with debian.opened(path) as (_, archive):
+    with debian.opened(name, content) as (_, archive):
         for member in archive:
-            name = place(member.name)
-            if name in ("", ".") or member.isdev() or name.removeprefix("usr/") in _MERGED:
-                continue
-            if member.islnk():
-                tree.link(root, name, place(member.linkname))
-            else:
-                tree.put(archive, member, root, name)
+            path = place(member.name)
+            if path not in ("", ".") and not member.isdev() and path.removeprefix("usr/") not in MERGED:
+                contents.take(archive, member, path, place(member.linkname))
 
 
 def _kernel(flavour: Flavour) -> bytes:

@@ -35,7 +35,9 @@ from linklab.cli import Parser, answered
 from linklab.errors import LinklabError
 from linklab.notebooks.build import build_all
 from linklab.runtime.image.file import MAX_BYTES
-from linklab.runtime.image.find import Image, read_image
+from linklab.runtime.image.find import Image, published, read_image
+from tools.image.build import build_image
+from tools.image.wheel import make
 
 ROOT: Final = Path(__file__).parents[1]
 DIST: Final = "dist"
@@ -250,7 +252,7 @@ def image_of_this_tree() -> Path:
     """Return the folder of the image of this tree's packages and kernels, built where it is missing: labs boot the
     newest one in the cache, which may be another's.
     """
-    return Path(_run([sys.executable, "-m", "linklab", "image", "build"]).splitlines()[-1])
+    return build_image(lambda message, fraction: None).folder
 
 
 def image_problems(image: Image) -> Iterator[str]:
@@ -258,11 +260,11 @@ def image_problems(image: Image) -> Iterator[str]:
     for package in image.about.packages:
         licence = image.root / "usr/share/doc" / package.name / "copyright"
         if not licence.is_file():
-            yield f"the image lacks the licence of {package.name}: linklab image build, or mend packages.txt"
+            yield f"the image lacks the licence of {package.name}: mend packages.txt"
         if not (package.source and package.source_version):
-            yield f"image.json does not name the source of {package.name}: linklab image build"
+            yield f"image.json does not name the source of {package.name}: make it anew"
     if not (image.root / "usr/share/doc/linklab-kernel/copyright").is_file():
-        yield "the image lacks the licence of its kernels: linklab image build"
+        yield "the image lacks the licence of its kernels: make it anew"
 
 
 def dependencies(name: str) -> Iterator[tuple[str, Distribution | None]]:
@@ -320,14 +322,15 @@ def wheels(root: Path) -> str:
     dist = root / DIST
     shutil.rmtree(dist, ignore_errors=True)
     _run([sys.executable, "-m", "build", "--outdir", str(dist), str(root)])
-    chosen = os.environ | {"LINKLAB_IMAGE": str(image_of_this_tree())}
-    _run([sys.executable, "-m", "linklab", "image", "wheel", str(dist)], env=chosen)
+    image_wheel = make(read_image(image_of_this_tree()), dist)
     made = sorted(dist.glob("*.whl"))
     files = sorted(path for path in dist.iterdir() if path.is_file())
     sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     (dist / SUMS).write_text("".join(f"{digest}  {name}\n" for name, digest in sums.items()), "ascii")
 
     def problems() -> Iterator[str]:
+        if (address := published()) and address.rpartition("=")[2] != sums[image_wheel.name]:
+            yield "published.json pins another wheel of the image: python -m tools.image wheel dist --pin ADDRESS"
         if {path.name.partition("-")[0] for path in made} != set(MOST_BYTES):
             yield f"{DIST} holds {', '.join(path.name for path in made)}: there should be one wheel of each of two"
         for path in made:

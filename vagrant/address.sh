@@ -26,7 +26,7 @@ keeps_failing() { (($(systemctl show --property NRestarts --value linklab || ech
 for ((waited_s = 0; waited_s < 1200; waited_s += 2)); do
     if answers; then
         if systemctl is-active --quiet linklab-image; then
-            say "the lab image is being built in the background: vagrant ssh -c 'linklab image status'"
+            say "the lab image is being made in the background; the first lab shows how far it is"
         fi
         say "ready. Open this in a browser:"
         printf '\n    http://127.0.0.1:%s/%s?token=%s\n\n' "$host_port" "$page" "$(<"$token_file")"

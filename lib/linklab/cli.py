@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,6 @@ from linklab import __version__, carried_labs
 from linklab.discovery import hand_on
 from linklab.errors import LinklabError
 from linklab.runtime.backends import need_system
-from linklab.runtime.image.find import carried_file, finished_images, unpacked
 
 INTERRUPTED = 130
 """The shell's status for a program ended by SIGINT."""
@@ -213,11 +213,15 @@ def _up(arguments: argparse.Namespace) -> int:
     if ours:
         for line in carried_labs.lay(folder, carried_labs.carried()).lines(folder):
             print(line)
-        if (file := carried_file()) is not None:
-            if not finished_images():
-                print("unpacking the lab image, once", flush=True)
-            unpacked(file)
+        _fetch_image()
     return jupyter.up(folder.resolve(), arguments.port, browser=not arguments.no_browser)
+
+
+def _fetch_image() -> None:
+    """Have the lab image unpacked, or fetched, while the page opens. What goes wrong the first lab says."""
+    words = [sys.executable, "-m", "linklab", "image", "path"]
+    quiet = subprocess.DEVNULL
+    subprocess.Popen(words, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
 
 
 def _shell(arguments: argparse.Namespace) -> int:

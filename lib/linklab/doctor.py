@@ -24,7 +24,6 @@ from linklab.network import TWO_HOSTS, rtt_floor_ms
 from linklab.network.routing import path
 from linklab.runtime import bwrap, container
 from linklab.runtime.backends import guest_memory_mb
-from linklab.runtime.image.find import being_built
 from linklab.runtime.kernel.config import runs_user_mode_linux
 from linklab.settings import number
 
@@ -253,13 +252,9 @@ def _fix(reason: str) -> str:
         return reason.partition(": ")[2]
     if "bubblewrap" in reason:
         return "sudo apt-get install bubblewrap"
-    if being_built():
-        return "wait: the lab image is being built (linklab image status)"
-    if not runs_user_mode_linux():
-        return "set LINKLAB_IMAGE to an image's file, which linklab image pack makes on x86-64"
     if os.environ.get("LINKLAB_IMAGE"):
-        return "correct LINKLAB_IMAGE, or unset it and say linklab image build"
-    return "linklab image build"
+        return "correct LINKLAB_IMAGE, or unset it"
+    return "in a clone make lab, else pip install linklab-image"
 
 
 def report(show: Callable[[Finding], None], *, grading: bool = False) -> bool:

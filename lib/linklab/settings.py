@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from platformdirs import user_config_path
-
 from linklab.errors import LinklabError
+from linklab.places import config_folder
 
 FILE: Final = "linklab.toml"
 NAMES: Final = ("labs_path", "hints", "image")
@@ -89,7 +88,7 @@ def _here() -> Path | None:
 
 def _files(nearest: Path | None) -> Iterator[Path]:
     folders = (nearest, *nearest.parents) if nearest is not None else ()
-    return filter(_counts, (folder / FILE for folder in (*folders, user_config_path("linklab"))))
+    return filter(_counts, (folder / FILE for folder in (*folders, config_folder())))
 
 
 def _counts(path: Path) -> bool:

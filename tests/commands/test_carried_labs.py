@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from linklab import carried_labs, jupyter
+from linklab import carried_labs, cli, jupyter
 from linklab.carried_labs import RECORD, lay
 from linklab.cli import main
 from linklab.errors import LabError
-from linklab.runtime.image import file
-from linklab.runtime.image.find import finished_images
-from tests.runtime.test_image_find import made
 
 OLD = {"01-net.ipynb": b"one, old", "02-tool.ipynb": b"two", "tool.py": b"tool, old"}
 NEW = {"01-net.ipynb": b"one, new", "02-tool.ipynb": b"two", "tool.py": b"tool, new", "03-udp.ipynb": b"three"}
@@ -129,6 +124,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         found.append(folder)
         return 0
 
+    monkeypatch.setattr(cli, "_fetch_image", lambda: None)
     monkeypatch.setattr(jupyter, "up", up)
     monkeypatch.chdir(tmp_path)
     return found
@@ -178,22 +174,3 @@ def test_a_folder_that_is_named_gets_them_where_it_is_new_or_ours(opened: list[P
     assert contents(tmp_path / "new") == contents(tmp_path / "empty") == NEW
     assert contents(tmp_path / "another") == {"notes.txt": b"mine"}
     assert opened == [tmp_path / name for name in ("new", "empty", "another", "new")]
-
-
-@pytest.mark.usefixtures("carried")
-def test_a_carried_image_is_unpacked_before_the_page_opens(
-    opened: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    packed = tmp_path / "image.tar.xz"
-    file.pack(made(tmp_path / "image"), packed)
-    monkeypatch.setitem(sys.modules, "linklab_image", SimpleNamespace(FILE=packed))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv("LINKLAB_IMAGE", raising=False)
-    for _ in range(2):
-        assert main(["up"]) == 0
-        assert len(finished_images()) == 1
-    assert capsys.readouterr().out.splitlines() == ["4 files laid into linklab-labs", "unpacking the lab image, once"]
-    packed.write_bytes(b"damage")
-    assert main(["up"]) == 1
-    assert "is damaged" in capsys.readouterr().err
-    assert len(opened) == 2

@@ -80,7 +80,7 @@ def test_ctrl_c_has_its_own_status(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_reader_that_leaves_early() -> None:
-    words = f"{sys.executable} -m linklab image status | true; test ${{PIPESTATUS[0]}} -le 1"
+    words = f"{sys.executable} -m linklab image path | true; test ${{PIPESTATUS[0]}} -le 1"
     done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -93,8 +93,8 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_no_kind_of_lab_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def none(*_: object, **__: object) -> object:
-        raise LabError("no lab image was found: linklab image build")
+        raise LabError("no lab image was found: make lab")
 
     monkeypatch.setattr(backends, "find_image", none)
     assert main(["shell", "--network", "two-hosts"]) == 1
-    assert one_line(capsys.readouterr().err).endswith("linklab image build")
+    assert one_line(capsys.readouterr().err).endswith("make lab")

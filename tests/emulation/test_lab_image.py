@@ -25,7 +25,7 @@ def image(monkeypatch: pytest.MonkeyPatch) -> Image:
     """The newest image here, which labs are told to boot."""
     found = finished_images()
     if not found:
-        pytest.skip("needs the lab image: linklab image build")
+        pytest.skip("needs the lab image: python -m tools.image")
     monkeypatch.setenv("LINKLAB_IMAGE", str(found[0].folder))
     return found[0]
 
@@ -112,5 +112,5 @@ def test_an_image_of_another_version_is_refused(image: Image, tmp_path: Path, mo
     (tmp_path / "root" / image.python.lstrip("/")).write_bytes(b"")
     (tmp_path / "root/usr/lib/linklab/init.py").write_text("another\n")
     monkeypatch.setenv("LINKLAB_IMAGE", str(tmp_path))
-    with pytest.raises(LabError, match="made for another version of Linklab: run linklab image build"):
+    with pytest.raises(LabError, match="made for another version of Linklab: make one anew"):
         linklab.start(TWO_HOSTS, folder=tmp_path)

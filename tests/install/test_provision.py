@@ -245,7 +245,7 @@ def test_the_virtual_machine_gets_jupyterlab_as_a_service(computer: Machine) -> 
     assert "@" not in service
     assert f"Environment=JUPYTER_TOKEN_FILE={token}\n" in service
     assert "User=student\n" in service
-    assert f"{computer.repository}/.venv/bin/linklab image build" in computer.written("linklab-image.service")
+    assert f"{computer.repository}/.venv/bin/python -m tools.image" in computer.written("linklab-image.service")
     assert "systemctl --quiet enable linklab linklab-image\n" in computer.calls
 
 

@@ -14,10 +14,10 @@ import pytest
 import yaml
 
 import linklab
-from linklab.runtime.image import wheel
 from linklab.runtime.image.find import read_image
 from tests.runtime.test_image_find import made
 from tools import release
+from tools.image import wheel
 
 ROOT = Path(__file__).parents[2]
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text("utf-8")
@@ -331,18 +331,15 @@ def test_a_wheel_that_is_too_large_is_named(image_wheel: Path, monkeypatch: pyte
     assert next(release.wheel_problems(image_wheel, VERSION)).endswith("more than 0: leave out what is large")
 
 
-def test_the_image_that_is_packed_is_this_trees(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The newest one in the cache may be another tree's."""
-    asked: list[tuple[list[str], str]] = []
-
-    def run(command: list[str], **settings: Any) -> str:
-        asked.append((command[3:5], settings.get("env", {}).get("LINKLAB_IMAGE", "")))
-        (tmp_path / "dist").mkdir(exist_ok=True)
-        return "100%  the lab image is ready\n/cache/this\n"
-
-    monkeypatch.setattr(release, "_run", run)
-    assert refused(release.wheels, tmp_path) == ["dist holds : there should be one wheel of each of two"]
-    assert (["image", "wheel"], "/cache/this") in asked
+def test_the_wheel_of_the_image_has_to_be_the_pinned_one(
+    image_wheel: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(release, "_run", lambda command, **settings: "")
+    monkeypatch.setattr(release, "image_of_this_tree", lambda: made(tmp_path / "again"))
+    monkeypatch.setattr(release, "published", lambda: f"https://releases.example.org/x.whl#sha256={'0' * 64}")
+    assert "published.json pins another wheel of the image: python -m tools.image wheel" in "\n".join(
+        refused(release.wheels, tmp_path)
+    )
 
 
 def test_without_wheels_nothing_is_installed(tmp_path: Path) -> None:

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import platform
 import shutil
 import sys
+import tarfile
 import threading
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
 from linklab.discovery import hand_on
 from linklab.errors import LabError, LinklabError
-from linklab.runtime.image import debian, file, find, init, tree
+from linklab.runtime.image import coming, file, find, init, tree
+from linklab.runtime.image.download import download
 from linklab.runtime.kernel.config import FLAVOURS
+from tools.image import pack as packing
+from tools.image.pack import pack
+from tools.image.wheel import make as make_wheel
 
 MANIFEST: dict[str, Any] = {
     "version": "7.3.4",
@@ -61,8 +69,42 @@ def made(folder: Path, about: find.About = ABOUT) -> Path:
 
 
 def test_without_an_image_the_command_is_named(cache: Path) -> None:
-    with pytest.raises(LabError, match="run linklab image build"):
+    with pytest.raises(LabError, match=r"no lab image yet: in a clone: make lab; else pip install linklab-image"):
         find.find_image()
+
+
+def test_one_that_is_being_made_is_waited_for_and_shown(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ExitStack() as maker:
+        tell = maker.enter_context(coming.making(cache, 0))
+        tell("unpacking it", 0.5)
+
+        def sleep(seconds: float) -> None:
+            made(cache / "whole")
+            maker.close()
+
+        monkeypatch.setattr(time, "sleep", sleep)
+        assert find.find_image().folder == cache / "whole"
+    assert "The lab image is coming: 50%, unpacking it" in capsys.readouterr().err
+
+
+def test_one_that_does_not_come_says_why(cache: Path) -> None:
+    with pytest.raises(LabError), coming.making(cache, 0):
+        raise LabError("no network")
+    with pytest.raises(LabError, match="the lab image could not be made: no network"):
+        find.find_image()
+
+
+def test_the_published_one_is_fetched_where_there_is_no_other(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel = make_wheel(find.read_image(made(tmp_path / "image")), tmp_path)
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    monkeypatch.setattr(find, "published", lambda: f"{wheel.as_uri()}#sha256={digest}")
+    assert find.find_image().about == ABOUT
+    made(cache / "made-here")
+    assert find.find_image().folder == cache / "made-here"
 
 
 def test_an_image_in_the_cache_is_found_and_half_of_one_is_not(cache: Path) -> None:
@@ -93,14 +135,13 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_is_unpacked_once(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     packed = tmp_path / "image.tar.xz"
-    file.pack(made(tmp_path / "image"), packed)
+    pack(made(tmp_path / "image"), packed)
     monkeypatch.setenv("LINKLAB_IMAGE", str(packed))
     image = find.find_image()
     assert image.about == ABOUT
     assert (image.root / "bin/python3").read_text() == "Python"
     assert image.qemu_kernel.read_text() == "Linux for QEMU"
-    monkeypatch.setattr(file, "checksum", None)  # a second call would fail
-    monkeypatch.setattr(file, "unpack", None)
+    monkeypatch.setattr(file, "unpack", None)  # a second call would fail
     assert find.find_image() == image
 
 
@@ -111,9 +152,8 @@ def test_where_qemu_boots_it_the_root_stays_one_archive_of_the_same_files(
     packed, folder = tmp_path / "image.tar.xz", made(tmp_path / "image")
     (folder / "root/usr/lib/libxt_MARK.so").write_text("target")
     (folder / "root/usr/lib/libxt_mark.so").write_text("match")
-    (folder / "root/usr/lib/other").hardlink_to(folder / "root/usr/lib/libxt_MARK.so")
     tree.make_alike(folder)
-    file.pack(folder, packed)
+    pack(folder, packed)
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(platform, "machine", lambda: processor)
     image = find.unpacked(packed)
@@ -129,7 +169,7 @@ def test_a_line_in_the_kits_settings_names_the_image(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "kit" / "labs").mkdir(parents=True)
-    file.pack(made(tmp_path / "image"), tmp_path / "kit" / "image.tar.xz")
+    pack(made(tmp_path / "image"), tmp_path / "kit" / "image.tar.xz")
     (tmp_path / "kit" / "linklab.toml").write_text('image = "image.tar.xz"\n')
     monkeypatch.chdir(tmp_path / "kit" / "labs")
     assert find.find_image().about == ABOUT
@@ -165,21 +205,21 @@ def test_a_setting_that_names_no_image_is_one_line(
 
 
 def test_the_same_image_packs_to_the_same_bytes(tmp_path: Path) -> None:
-    sums = {file.pack(made(tmp_path / name), tmp_path / f"{name}.tar.xz") for name in ("first", "second")}
+    sums = {pack(made(tmp_path / name), tmp_path / f"{name}.tar.xz") for name in ("first", "second")}
     assert len(sums) == 1
 
 
 def test_a_file_that_holds_something_else_too_is_refused(cache: Path, tmp_path: Path) -> None:
-    folder, packed = made(tmp_path / "image"), tmp_path / "image.tar.xz"
-    (folder / "vmlinuz").write_text("a kernel that no lab boots")
-    file.pack(folder, packed)
+    packed = tmp_path / "image.tar.xz"
+    with tarfile.open(packed, "w:xz") as archive:
+        archive.add(made(tmp_path / "image") / "linux", "vmlinuz")
     with pytest.raises(LabError, match=r"no lab image \(it holds vmlinuz\)"):
         find.unpacked(packed)
 
 
 def test_a_damaged_file_and_another_file_are_refused(cache: Path, tmp_path: Path) -> None:
     packed = tmp_path / "image.tar.xz"
-    file.pack(made(tmp_path / "image"), packed)
+    pack(made(tmp_path / "image"), packed)
     whole = packed.read_bytes()
     for content in (whole[: len(whole) // 2], whole[:-60] + b"damage" + whole[-54:], b"no archive"):
         packed.write_bytes(content)
@@ -190,7 +230,7 @@ def test_a_damaged_file_and_another_file_are_refused(cache: Path, tmp_path: Path
 
 def test_an_image_at_an_address_needs_its_checksum(cache: Path, tmp_path: Path) -> None:
     packed = tmp_path / "image.tar.xz"
-    digest = file.pack(made(tmp_path / "image"), packed)
+    digest = pack(made(tmp_path / "image"), packed)
     with pytest.raises(LabError, match="without a checksum"):
         find.fetched(packed.as_uri())
     with pytest.raises(LabError, match="another checksum"):
@@ -206,17 +246,17 @@ def test_two_that_fetch_one_address_at_once_fetch_it_once(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packed = tmp_path / "image.tar.xz"
-    address = f"{packed.as_uri()}#sha256={file.pack(made(tmp_path / 'image'), packed)}"
-    real, fetched = debian.download, []
+    address = f"{packed.as_uri()}#sha256={pack(made(tmp_path / 'image'), packed)}"
+    real, fetched = download, []
     both = threading.Barrier(2)
 
-    def slow(place: str, path: Path, sha256: str) -> None:
-        fetched.append(path)
+    def slow(place: str, sha256: str, on_bytes: Callable[[int], None]) -> bytes:
+        fetched.append(place)
         with suppress(threading.BrokenBarrierError):
             both.wait(0.5)  # which the other would pass too, were it not waiting
-        real(place, path, sha256)
+        return real(place, sha256, on_bytes)
 
-    monkeypatch.setattr(debian, "download", slow)
+    monkeypatch.setattr(find, "download", slow)
     with ThreadPoolExecutor(2) as pool:
         images = list(pool.map(find.fetched, [address, address]))
     assert images[0] == images[1]
@@ -228,9 +268,9 @@ def test_a_disk_without_room_is_said_and_nothing_is_left(
     at_address: bool, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packed = tmp_path / "image.tar.xz"
-    digest = file.pack(made(tmp_path / "image"), packed)
+    digest = pack(made(tmp_path / "image"), packed)
 
-    def full(path: Path, folder: Path) -> None:
+    def full(content: IO[bytes], folder: Path) -> None:
         folder.mkdir()
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -238,14 +278,14 @@ def test_a_disk_without_room_is_said_and_nothing_is_left(
         patched.setattr(file, "unpack", full)
         with pytest.raises(LabError, match=r"the disk of .* is full: free 0\.4 GB, or set XDG_CACHE_HOME"):
             find.fetched(f"{packed.as_uri()}#sha256={digest}") if at_address else find.unpacked(packed)
-    assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".lock"]
+    assert not [path for path in cache.rglob("*") if path.is_file() and path.name not in ("lock", "status.json")]
     assert find.unpacked(packed).about == ABOUT
 
 
 def test_a_file_may_not_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file, "MAX_BYTES", 10)
+    monkeypatch.setattr(packing, "MAX_BYTES", 10)
     with pytest.raises(LabError, match="leave out more packages"):
-        file.pack(made(tmp_path / "image"), tmp_path / "image.tar.xz")
+        pack(made(tmp_path / "image"), tmp_path / "image.tar.xz")
     assert not (tmp_path / "image.tar.xz").exists()
 
 
@@ -253,5 +293,5 @@ def test_a_folder_is_no_file_to_pack_to_and_nothing_is_packed_first(tmp_path: Pa
     heard: list[float] = []
     (tmp_path / "out").mkdir()
     with pytest.raises(LabError, match=r"out is a folder: name a file in it, as .*out/image\.tar\.xz$"):
-        file.pack(made(tmp_path / "image"), tmp_path / "out", heard.append)
+        pack(made(tmp_path / "image"), tmp_path / "out", heard.append)
     assert heard == []

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.image import debian
 from linklab.runtime.kernel import config
 from linklab.runtime.kernel.config import FLAVOURS, QEMU, USER_MODE, missing_options, options, required_options
+from tools.image import debian
 
 SAMPLE = """# a comment
 CONFIG_HOSTFS=y

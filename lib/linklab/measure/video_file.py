@@ -20,10 +20,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from platformdirs import user_cache_dir
-
 from linklab.errors import LabError, MeasurementError
 from linklab.lock import locked
+from linklab.places import cache_folder
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
 TS_PACKET_BYTES: Final = 188
@@ -354,7 +353,7 @@ def encoded(clip: Clip, *, tell: Callable[[str], None] | None = None) -> Video:
     Raises MeasurementError where ffmpeg is missing, cannot encode it, or misses the rate by more than 3 %, and
     LabError where the cache cannot be written.
     """
-    place = Path(user_cache_dir("linklab")) / "video"
+    place = cache_folder() / "video"
     name = _name_of(clip)
     if (found := _kept(clip, place / name)) is not None:
         return found

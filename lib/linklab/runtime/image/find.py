@@ -1,7 +1,7 @@
 """Which lab image a lab boots, where images are kept, and Linklab for an image's Python.
 
-Fast (no process is started where all is made), because every lab's start asks. The cache folder, ``linklab/image`` in
-the user's cache folder, holds:
+Fast (no process is started where all is made), because every lab's start asks. Python's own library is all it needs.
+The cache folder, ``linklab/image`` in the user's cache folder, holds:
 
 | name             | what it is                                                                   |
 | ---------------- | ---------------------------------------------------------------------------- |
@@ -9,17 +9,16 @@ the user's cache folder, holds:
 | ``file-<sum>/``  | an image that was unpacked from a file with this checksum                    |
 | ``files/``       | notes which of those a file or an address was unpacked to                    |
 | ``library/``     | Linklab itself, compiled for an image's Python                               |
-| ``packages/``    | packages that an unfinished build fetched                                    |
-| ``apt/``         | lists of packages, fetched apart from the machine's own                      |
-| ``lock``         | locked while a build runs, by the build and by everything it started         |
-| ``status.json``  | how far the running build is                                                 |
-| ``background.log`` | what the last build in the background said                                 |
+| ``lock``         | locked while an image is made or unpacked                                    |
+| ``status.json``  | how far that is, or why it failed                                            |
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.util
+import io
 import json
 import os
 import re
@@ -27,20 +26,18 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-from platformdirs import user_cache_dir
-
 import linklab
-from linklab import settings
+from linklab import places, settings
 from linklab.errors import LabError
-from linklab.lock import locked
-from linklab.runtime.image import init, tree
-from linklab.runtime.image.running import Status, build_is_running
+from linklab.runtime.image import coming, file, init, tree
+from linklab.runtime.image.download import download
 from linklab.runtime.kernel.config import QEMU, USER_MODE, runs_user_mode_linux
 
 FORMAT = 5
@@ -50,6 +47,9 @@ _LIBRARY = "/usr/lib/linklab/library"
 _LIBRARIES = tuple(f"usr/lib/x86_64-linux-gnu{name}" for name in ("", "/frr", "/pulseaudio", "/blas", "/lapack"))
 """Where an image's programs have libraries: names in programs themselves would lead to this machine's own."""
 _NEEDED_BYTES = 400 * 10**6
+_UNPACK_AT = 0.8
+"""Share of the whole at which an image has been fetched."""
+_HOW = "in a clone: make lab; else pip install linklab-image, or name one in LINKLAB_IMAGE"
 _KEPT_S = 7 * 24 * 3600.0
 """How long a compiled Linklab stays that no lab has asked for: a lab that runs reads modules from it."""
 
@@ -99,7 +99,7 @@ class About:
             if form != FORMAT:
                 raise LabError(
                     f"{path.parent} is a lab image of format {form}, and this Linklab reads format {FORMAT}: "
-                    "update the older of the two, or run linklab image build"
+                    f"update the older of the two, or make the image anew ({_HOW})"
                 )
             document["packages"] = tuple(Packed(**package) for package in document["packages"])
             document["replaced"] = tuple(document["replaced"])
@@ -145,26 +145,39 @@ class Image:
 
 def cache_folder() -> Path:
     """Return the folder that holds all images of this user (it need not exist)."""
-    return Path(user_cache_dir("linklab")) / "image"
+    return places.cache_folder() / "image"
 
 
 def find_image() -> Image:
-    """Return the image that labs boot.
+    """Return the image that labs boot. One that is being made or unpacked is waited for, and how far it is is shown.
 
     The setting ``image`` (the variable ``LINKLAB_IMAGE``, or a line of ``linklab.toml``) names it outright: a folder, a
-    file that ``linklab image pack`` made, or such a file's address with ``#sha256=`` and its checksum. Otherwise it is
-    the one in the Python package ``linklab_image`` where that is installed, or else the newest one in the cache.
+    file of an image, or such a file's address with ``#sha256=`` and its checksum. Otherwise it is the one in the Python
+    package ``linklab_image`` where that is installed, or else the newest one in the cache, or else the published one.
 
-    Raises `LabError` with the command that mends it.
+    Raises `LabError` with what mends it.
     """
     if named := settings.image():
         return _named(named)
     if carried := carried_file():
         return unpacked(carried)
-    found = finished_images()
-    if not found:
-        raise LabError(_none_yet())
-    return found[0]
+    waited = False
+    while not (found := finished_images()) and coming.wait(cache_folder()):
+        waited = True
+    if found:
+        return found[0]
+    if address := published():
+        return fetched(address)
+    status = coming.Status.read(cache_folder())
+    if status is not None and status.failed:
+        raise LabError(f"the lab image could not be made: {status.message}")
+    raise LabError(f"{'the lab image did not come' if waited else 'no lab image yet'}: {_HOW}")
+
+
+def published() -> str:
+    """Return the address of the image that was published for this Linklab, with its checksum; empty for none."""
+    found: dict[str, str] = json.loads(files(__package__).joinpath("published.json").read_text("utf-8"))
+    return f"{found['address']}#sha256={found['sha256']}" if found["address"] else ""
 
 
 def finished_images() -> list[Image]:
@@ -184,9 +197,9 @@ def read_image(folder: Path) -> Image:
     if not runs_user_mode_linux() and (folder / tree.ROOT_ARCHIVE).is_file():
         parts = [image.qemu_kernel]
     if not all(path.is_file() for path in parts):
-        raise LabError(f"the lab image in {folder} is not whole: remove that folder and run linklab image build")
+        raise LabError(f"the lab image in {folder} is not whole: remove that folder, and make it anew ({_HOW})")
     if program in parts and program.read_bytes() != Path(init.__file__).read_bytes():
-        raise LabError(f"the lab image in {folder} was made for another version of Linklab: run linklab image build")
+        raise LabError(f"the lab image in {folder} was made for another version of Linklab: make one anew ({_HOW})")
     return image
 
 
@@ -207,8 +220,7 @@ def unpacked(path: Path) -> Image:
     Raises `LabError` where the file is damaged, or made for another version of Linklab, or the cache has no room.
     """
     status = path.stat()
-    state = f"{path.absolute()} {status.st_size} {status.st_mtime_ns}"
-    return _noted(state) or _unpack(path, state)
+    return _once(f"{path.absolute()} {status.st_size} {status.st_mtime_ns}", lambda tell: path.read_bytes())
 
 
 def fetched(address: str) -> Image:
@@ -222,32 +234,34 @@ def fetched(address: str) -> Image:
         raise LabError(
             f"LINKLAB_IMAGE names {place} without a checksum: add #sha256= and what sha256sum says of the file"
         )
-    if known := _noted(f"#{sha256}"):
+
+    def fetch(tell: coming.Progress) -> bytes:
+        come = 0
+
+        def on_bytes(count: int) -> None:
+            nonlocal come
+            come += count
+            tell("fetching it", min(come / file.MAX_BYTES, 1) * _UNPACK_AT)
+
+        try:
+            return download(place, sha256, on_bytes)
+        except FileNotFoundError as error:
+            raise LabError(f"there is no file {place}: correct LINKLAB_IMAGE, or unset it") from error
+
+    return _once(f"#{sha256}", fetch)
+
+
+def _once(state: str, read: Callable[[coming.Progress], bytes]) -> Image:
+    """Return the image that a file in this state holds, which is read and unpacked where that was not done yet."""
+    if known := _noted(state):
         return known
-    from linklab.runtime.image.debian import download
-
-    path = _folder("files") / f"{sha256[:16]}.tar.xz"
-    try:
-        with locked(path.with_suffix(".lock")):  # who fetches the same at the same time waits for it
-            if known := _noted(f"#{sha256}"):
-                return known
-            download(place, path, sha256)
-            return _unpack(path, f"#{sha256}", sha256)
-    except FileNotFoundError as error:
-        raise LabError(f"there is no file {place}: correct LINKLAB_IMAGE, or unset it") from error
-    except OSError as error:
-        raise tree.full(error, cache_folder(), _NEEDED_BYTES) from error
-    finally:
-        path.unlink(missing_ok=True)
-
-
-def _folder(name: str) -> Path:
-    folder = cache_folder() / name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise tree.full(error, cache_folder(), _NEEDED_BYTES) from error
-    return folder
+    coming.wait(cache_folder())
+    with coming.making(cache_folder(), _NEEDED_BYTES) as tell:
+        if known := _noted(state):
+            return known
+        content = read(tell)
+        tell("unpacking it", _UNPACK_AT)
+        return _unpack(content, state)
 
 
 def _note(state: str) -> Path:
@@ -262,26 +276,20 @@ def _noted(state: str) -> Image | None:
         return None
 
 
-def _unpack(path: Path, state: str, known_sha256: str | None = None) -> Image:
-    """Unpack a file into the folder that is named by its checksum, and note what it was unpacked from."""
-    from linklab.runtime.image import file
-
-    note = _folder("files") / _note(state).name
-    try:
-        place = cache_folder() / f"file-{(known_sha256 or file.checksum(path))[:16]}"
+def _unpack(content: bytes, state: str) -> Image:
+    """Unpack a file's bytes into the folder that is named by its checksum, and note what it was unpacked from."""
+    place = cache_folder() / f"file-{hashlib.sha256(content).hexdigest()[:16]}"
+    if not (place / "image.json").is_file():
         part = Path(tempfile.mkdtemp(prefix=".new-", dir=cache_folder()))
         try:
-            if not (place / "image.json").is_file():
-                file.unpack(path, part / "image")
-                read_image(part / "image")
-                tree.publish(part / "image", place)
+            file.unpack(io.BytesIO(content), part / "image")
+            read_image(part / "image")
+            tree.publish(part / "image", place)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-        fresh = note.with_name(f".{note.name}.{os.getpid()}")
-        fresh.write_text(place.name, "utf-8")
-        fresh.replace(note)
-    except OSError as error:
-        raise tree.full(error, cache_folder(), _NEEDED_BYTES) from error
+    note = _note(state)
+    note.parent.mkdir(exist_ok=True)
+    note.write_text(place.name, "utf-8")
     return read_image(place)
 
 
@@ -298,20 +306,6 @@ def carried_file() -> Path | None:
     if not path.is_file():
         raise LabError(f"the Python package linklab_image has lost its file {path}: install it again")
     return path
-
-
-def being_built() -> bool:
-    """Whether some process builds an image for this user now."""
-    return build_is_running(cache_folder())
-
-
-def _none_yet() -> str:
-    folder = cache_folder()
-    if being_built():
-        status = Status.read(folder)
-        done = f" ({status.fraction:.0%} done)" if status else ""
-        return f"the lab image is being built{done}: wait for it with linklab image build"
-    return "no lab image yet: run linklab image build (once, about a minute), or name one in LINKLAB_IMAGE"
 
 
 # Linklab itself
@@ -340,8 +334,12 @@ def installed_packages() -> Path:
     """Return the folder in which the packages lie that Linklab needs, for students' programs that import one of them.
 
     Python's own folder for packages may not even be there, as with ``pip install --user`` or ``--target``.
+    Raises `LabError` where one of them is missing.
     """
-    return Path(platformdirs.__file__).parents[1]
+    found = importlib.util.find_spec("prettytable")
+    if found is None or found.origin is None:
+        raise LabError("the Python package prettytable is missing, which Linklab comes with: install Linklab again")
+    return Path(found.origin).parents[1]
 
 
 def package_files(folder: Path, below: str = "") -> list[tuple[str, int, int]]:

@@ -12,7 +12,6 @@ import stat
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from linklab.errors import LabError
 
@@ -48,18 +47,6 @@ def put(archive: tarfile.TarFile, member: tarfile.TarInfo, root: Path, name: str
         with path.open("wb") as file:
             shutil.copyfileobj(content, file)
         path.chmod(0o755 if member.mode & 0o111 else 0o644)
-
-
-def link(root: Path, name: str, target: str) -> None:
-    """Give a file that is in ``root`` as ``target`` the further name ``name``. Raises `LabError` as `put` does."""
-    source, path = root / target, root / name
-    if ".." in Path(target).parts + Path(name).parts or not (_inside(path.parent, root) and _inside(source, root)):
-        raise LabError(f"an archive holds {name}, which leads out of the image: it is damaged")
-    if not os.path.lexists(source):
-        raise LabError(f"an archive holds {name}, which links to {target}, which it lacks: it is damaged")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
-    os.link(source, path, follow_symlinks=False)
 
 
 def _inside(path: Path, root: Path) -> bool:
@@ -113,17 +100,6 @@ def make_alike(root: Path) -> None:
 def size_bytes(root: Path) -> int:
     """Return how many bytes the files below ``root`` hold."""
     return sum(path.lstat().st_size for path in everything(root) if not path.is_dir() or path.is_symlink())
-
-
-def copy(source: IO[bytes], path: Path) -> None:
-    """Write a file to ``path`` so that nobody sees half of it."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with part.open("wb") as file:
-            shutil.copyfileobj(source, file)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def publish(made: Path, place: Path) -> bool:

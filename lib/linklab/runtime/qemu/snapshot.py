@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from platformdirs import user_cache_dir
-
+from linklab import places
 from linklab.errors import LabError
 from linklab.lock import locked
 from linklab.runtime.channel import ChannelClosed, ChannelTimeout
@@ -68,7 +67,7 @@ class Snapshot:
 
 def cache_folder() -> Path:
     """Return the folder of all snapshots of this user."""
-    return Path(user_cache_dir("linklab")) / "qemu"
+    return places.cache_folder() / "qemu"
 
 
 def find_or_make(image: Image, qemu: Qemu, memory_mb: int) -> Snapshot:

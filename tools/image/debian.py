@@ -1,29 +1,29 @@
 """Debian's packages for an image: which ones, pinned by their checksums, fetched from an archive, and read.
 
 ``packages.txt`` says what is wanted and what is left out, ``packages.lock`` what that comes to: one a line, with its
-version, its path in the archive, its size in bytes and its SHA-256. Nothing of the machine's own dpkg is used.
+version, its path in the archive, its size in bytes and its SHA-256. Nothing of the machine's own dpkg is used. What the
+archive has no longer Debian's snapshot archive has, which keeps all there ever was.
 """
 
 from __future__ import annotations
 
-import hashlib
-import http.client
+import io
 import os
 import re
 import shutil
 import subprocess
 import tarfile
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from linklab.errors import LabError
 from linklab.runtime.image import tree
+from linklab.runtime.image.download import download
 
 
 class Release(NamedTuple):
@@ -36,12 +36,14 @@ class Release(NamedTuple):
 RELEASE, BEFORE = Release("trixie", "13"), Release("bookworm", "12")
 LOCK = "packages.lock"
 _OLDER, _LEFT_OUT = f"== of Debian {BEFORE.number} ==", "== left out =="
-_HEAD = "# Made by `linklab image lock` from packages.txt: name, version, path, size in bytes, SHA-256.\n"
+_HEAD = (
+    "# Made by `python -m tools.image lock` from packages.txt: name, version, path, size in bytes, SHA-256.\n"
+    "# On {:%Y%m%dT%H%M%SZ}: the moment by which Debian's snapshot archive is asked.\n"
+)
 _KEYRINGS = tuple(
     Path("/usr/share/keyrings", name) for name in ("debian-archive-keyring.gpg", "debian-archive-keyring.pgp")
 )
-_TIMEOUT_S = 60
-_CHUNK = 1 << 18
+_SNAPSHOT = "http://snapshot.debian.org/archive/debian"
 _TARGETS = "$(REPO_URI)|$(ORIGIN)|$(LABEL)"
 _SET_ARCHIVE = "set LINKLAB_DEBIAN to the address of a mirror of Debian (the folder with dists and pool in it)"
 
@@ -103,13 +105,13 @@ def pinned(text: str | None = None) -> list[Package]:
 def write_lock(packages: Sequence[Package], path: Path) -> None:
     """Write packages as a ``packages.lock``."""
     lines = [" ".join(map(str, astuple(package))) + "\n" for package in sorted(packages, key=lambda each: each.name)]
-    path.write_text(_HEAD + "".join(lines), "utf-8")
+    path.write_text(_HEAD.format(datetime.now(UTC)) + "".join(lines), "utf-8")
 
 
-def archive() -> str:
-    """Return the address of a Debian archive: ``LINKLAB_DEBIAN``, or else the one that this machine's apt uses.
+def archive() -> str | None:
+    """Return the address of a Debian archive: ``LINKLAB_DEBIAN``, or else that of this machine's apt, or None.
 
-    Raises `LabError` where there is neither.
+    Raises `LabError` for what is no address.
     """
     if named := os.environ.get("LINKLAB_DEBIAN"):
         if not re.match(r"(https?|file)://", named):
@@ -120,9 +122,15 @@ def archive() -> str:
         said = subprocess.run(
             words, capture_output=True, text=True, env=os.environ | {"LC_ALL": "C"}, check=False
         ).stdout
-        if address := archive_of(said):
-            return address
-    raise LabError(f"this machine's apt knows no archive of Debian: {_SET_ARCHIVE}")
+        return archive_of(said)
+    return None
+
+
+def newest_archive() -> str:
+    """Return the address of an archive that has the newest packages. Raises `LabError` where none is known."""
+    if (address := archive()) is None:
+        raise LabError(f"this machine's apt knows no archive of Debian: {_SET_ARCHIVE}")
+    return address
 
 
 def archive_of(targets: str) -> str | None:
@@ -138,66 +146,29 @@ def archive_of(targets: str) -> str | None:
     return None
 
 
-def fetch(package: Package, base: str, folder: Path, on_bytes: Callable[[int], None] = lambda count: None) -> Path:
-    """Return the path of a package's file in ``folder``, which is fetched first unless it is there.
+def snapshot(text: str | None = None) -> str:
+    """Return the address of the archive as it was when ``packages.lock`` was made."""
+    dated = re.search(r"^# On (\d{8}T\d{6}Z)", lock_text() if text is None else text, re.MULTILINE)
+    place = os.environ.get("LINKLAB_DEBIAN_SNAPSHOT", _SNAPSHOT).rstrip("/")
+    return f"{place}/{dated[1]}" if dated else place
 
-    ``on_bytes`` hears how many bytes have come, again and again. Raises `Gone` where the archive has it no longer, and
-    `LabError` where nothing comes or something else does.
+
+def fetch(package: Package, bases: Sequence[str], on_bytes: Callable[[int], None] = lambda count: None) -> bytes:
+    """Return a package's file out of the first of these archives that has it.
+
+    ``on_bytes`` hears how many bytes have come, again and again. Raises `Gone` where none has it, and `LabError` where
+    nothing comes or something else does.
     """
-    path = folder / f"{package.sha256[:16]}-{Path(package.path).name}"
-    if path.is_file() and path.stat().st_size == package.size:
-        on_bytes(package.size)
-        return path
-    try:
-        download(f"{base}/{package.path}", path, package.sha256, on_bytes)
-    except FileNotFoundError as error:
-        raise Gone(f"the archive has {package.name} {package.version} no longer") from error
-    return path
-
-
-def download(address: str, path: Path, sha256: str, on_bytes: Callable[[int], None] = lambda count: None) -> None:
-    """Fetch a file to ``path``, which is there once it is whole and has this checksum.
-
-    Raises FileNotFoundError where the server has no such file, and `LabError` where it cannot be reached or sends
-    another file.
-    """
-    part = path.with_name(f"{path.name}.part")
-    name = address.rpartition("/")[2]
-    digest = hashlib.sha256()
-    with _reached(address) as answer, part.open("wb") as file:
-        while chunk := _read(answer, name):
-            digest.update(chunk)
-            file.write(chunk)
-            on_bytes(len(chunk))
-    if digest.hexdigest() != sha256:
-        part.unlink()
-        raise LabError(f"{name} came with another checksum than expected: try again, or ask another server")
-    part.replace(path)
-
-
-def _read(answer: IO[bytes], name: str) -> bytes:
-    try:
-        return answer.read(_CHUNK)
-    except (OSError, http.client.HTTPException) as error:
-        raise LabError(f"{name} could not be fetched whole ({error}): check the network and try again") from error
-
-
-@contextmanager
-def _reached(address: str) -> Iterator[IO[bytes]]:
-    """Give what a server answers. Raises as `download` does."""
-    name, host = address.rpartition("/")[2], address.split("/")[2]
-    try:
-        answer = urllib.request.urlopen(address, timeout=_TIMEOUT_S)
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        code = getattr(error, "code", None)
-        reason = getattr(error, "reason", error)
-        if code in (404, 410) or (address.startswith("file:") and not Path(address[7:]).exists()):
-            raise FileNotFoundError(address) from error
-        where = f" from {host}" if host else ""
-        mend = "check the network (behind a proxy, http_proxy) and try again"
-        raise LabError(f"{name} could not be fetched{where} ({reason}): {mend}") from error
-    with answer:
-        yield answer
+    for base in bases:
+        try:
+            return download(f"{base}/{package.path}", package.sha256, on_bytes)
+        except FileNotFoundError:
+            pass
+        except LabError:
+            if base is bases[0]:
+                raise
+            break  # it is the archive of what is gone, and it does not answer
+    raise Gone(f"no archive has {package.name} {package.version}")
 
 
 @dataclass(frozen=True)
@@ -213,7 +184,7 @@ class Index:
         if fields is None:
             raise LabError(
                 f"Debian {self.release.number} has no package {name}: "
-                "run linklab image lock with a corrected packages.txt"
+                "run python -m tools.image lock with a corrected packages.txt"
             )
         return Package(name, fields["Version"], fields["Filename"], int(fields["Size"]), fields["SHA256"])
 
@@ -346,21 +317,21 @@ def private_settings(folder: Path, sources: str) -> Path:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[dict[str, str], tarfile.TarFile]]:
-    """Give the fields of a package's file, and its files as an archive to be read from its begin to its end.
+def opened(name: str, content: bytes) -> Iterator[tuple[dict[str, str], tarfile.TarFile]]:
+    """Give the fields of a package, and its files as an archive to be read from its begin to its end.
 
     Raises `LabError` where it is damaged, or compressed in a way that Debian 13 does not use.
     """
+    file = io.BytesIO(content)
     try:
-        with path.open("rb") as file:
-            parts = _parts(file)
-            fields = _control(file, parts["control.tar"])
-            offset, _, _ = parts["data.tar"]
-            file.seek(offset)
-            with tarfile.open(fileobj=_Part(file, parts["data.tar"][1]), mode=f"r|{parts['data.tar'][2]}") as data:  # type: ignore[call-overload]
-                yield fields, data
+        parts = _parts(file)
+        fields = _control(file, parts["control.tar"])
+        offset, size, packed = parts["data.tar"]
+        file.seek(offset)
+        with tarfile.open(fileobj=_Part(file, size), mode=f"r|{packed}") as data:  # type: ignore[call-overload]
+            yield fields, data
     except (tarfile.TarError, EOFError, KeyError, ValueError) as error:
-        raise LabError(f"{path.name} is no package of Debian, or damaged ({error}): remove {path}") from error
+        raise LabError(f"{name} is no package of Debian, or damaged ({error})") from error
 
 
 class _Part:

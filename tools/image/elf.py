@@ -15,13 +15,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from linklab.errors import LabError
 
 _DYNSYM, _LOAD, _DYNAMIC = 11, 1, 2
-_NULL, _NEEDED, _STRTAB, _VERSYM, _VERNEED, _VERNEEDNUM = 0, 1, 5, 0x6FFFFFF0, 0x6FFFFFFE, 0x6FFFFFFF
+_NULL, _NEEDED, _STRTAB, _SONAME, _VERSYM, _VERNEED, _VERNEEDNUM = 0, 1, 5, 14, 0x6FFFFFF0, 0x6FFFFFFE, 0x6FFFFFFF
 _WEAK, _ANY_VERSION = 2, 1
+_SHARED = 3
 _GLOBAL_FUNCTION, _HIDDEN = 1 << 4 | 2, 2
 _EXECUTABLE, _CODE = 1, 4
 _PAGE = 4096
@@ -148,33 +148,36 @@ class _Library:
         return lost, {_VERNEED: kept[0], _VERNEEDNUM: len(kept)}
 
 
-def needed(path: Path) -> list[str]:
-    """Return the libraries that a program or library is linked with. Raises `LabError` for another file."""
-    return _read(path).needed()
+def own_name(data: bytes) -> str | None:
+    """Return the name that a library calls itself; empty where it has none, and None for what is no library."""
+    try:
+        library = _Library(bytearray(data))
+        if struct.unpack_from("<H", data, 16)[0] != _SHARED:
+            return None
+        return next((library.text(value) for tag, value in library.entries() if tag == _SONAME), "")
+    except (ValueError, StopIteration, struct.error, KeyError):
+        return None
 
 
-def drop_missing(path: Path, find: Callable[[str], Path | None]) -> list[str]:
-    """Take out of a library those that ``find`` does not find; return their names.
-
-    Raises `LabError` for another file, and one that cannot do without.
+def drop_missing(name: str, data: bytes, find: Callable[[str], bytes | None]) -> bytes:
+    """Return a library without those that ``find`` does not find. Raises `LabError` for another file, and one that
+    cannot do without.
     """
-    library = _read(path)
-    there = {name: find(name) for name in library.needed()}
-    missing = [name for name, place in there.items() if place is None]
+    library = _read(name, data)
+    there = {needed: find(needed) for needed in library.needed()}
+    missing = [needed for needed, content in there.items() if content is None]
     if missing:
-        provided = {name for place in there.values() if place is not None for name in _read(place).exports()}
+        found = {needed: content for needed, content in there.items() if content is not None}
+        provided = {exported for needed, content in found.items() for exported in _read(needed, content).exports()}
         try:
             library.drop(set(missing), provided)
         except (ValueError, struct.error) as error:
-            raise LabError(
-                f"{path.name} cannot do without {', '.join(missing)} ({error}): mend packages.txt"
-            ) from error
-        path.write_bytes(library.data)
-    return missing
+            raise LabError(f"{name} cannot do without {', '.join(missing)} ({error}): mend packages.txt") from error
+    return bytes(library.data)
 
 
-def _read(path: Path) -> _Library:
+def _read(name: str, data: bytes) -> _Library:
     try:
-        return _Library(bytearray(path.read_bytes()))
+        return _Library(bytearray(data))
     except (ValueError, StopIteration, struct.error, KeyError) as error:
-        raise LabError(f"{path.name} is no library that can be read ({error or 'damaged'})") from error
+        raise LabError(f"{name} is no library that can be read ({error or 'damaged'})") from error

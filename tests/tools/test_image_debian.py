@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.image import build, debian, tree
+from tools.image import build, debian
+from tools.image.contents import MERGED
 
 
 def tar(files: Mapping[str, str | None], links: dict[str, str] | None = None) -> bytes:
@@ -32,8 +33,8 @@ def tar(files: Mapping[str, str | None], links: dict[str, str] | None = None) ->
     return packed.getvalue()
 
 
-def deb(path: Path, files: Mapping[str, str | None], links: dict[str, str] | None = None) -> Path:
-    """Write a package."""
+def deb(files: Mapping[str, str | None], links: dict[str, str] | None = None) -> bytes:
+    """Make a package."""
     control = "Package: tiny\nVersion: 1-2\nSource: small (1-1)\n"
     parts = {
         "debian-binary": b"2.0\n",
@@ -45,16 +46,7 @@ def deb(path: Path, files: Mapping[str, str | None], links: dict[str, str] | Non
         content += (
             f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(part):<10}`\n".encode() + part + b"\n" * (len(part) % 2)
         )
-    path.write_bytes(content)
-    return path
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    root = tmp_path / "root"
-    (root / "usr/bin").mkdir(parents=True)
-    (root / "bin").symlink_to("usr/bin")
-    return root
+    return content
 
 
 def test_every_wanted_package_is_pinned_and_none_that_is_left_out() -> None:
@@ -99,43 +91,21 @@ def test_a_damaged_lock_is_said() -> None:
         debian.pinned("iproute2 6.15 pool/x.deb many 0\n")
 
 
-def test_a_package_is_unpacked_without_what_no_lab_reads(root: Path, tmp_path: Path) -> None:
+def test_a_package_is_unpacked_without_what_no_lab_reads() -> None:
     files = {"./bin/": None, "./bin/tiny": "#!", "./usr/share/man/man1/tiny.1.gz": ""}
     files |= {"./usr/share/doc/tiny/copyright": "L", "./usr/share/doc/tiny/README": "R"}
-    packed = build.unpack(deb(tmp_path / "tiny.deb", files, {"./usr/bin/small": "tiny"}), root)
+    packed, contents = build.unpack("tiny", deb(files, {"./usr/bin/small": "tiny"}))
     assert (packed.name, packed.version, packed.source, packed.source_version) == ("tiny", "1-2", "small", "1-1")
-    found = [str(path.relative_to(root)) for path in tree.everything(root) if not path.is_dir()]
-    assert found == ["usr/bin/small", "usr/bin/tiny", "usr/share/doc/tiny/copyright"]
-    assert (root / "usr/bin/tiny").stat().st_mode & 0o7777 == 0o755
+    found = [name for name, entry in contents.items() if entry is not None and name not in MERGED]
+    assert found == ["usr/bin/tiny", "usr/share/doc/tiny/copyright", "usr/bin/small"]
+    tiny = contents.file("bin/small")
+    assert tiny is not None
+    assert tiny.executable
 
 
-def test_a_package_cannot_write_outside(root: Path, tmp_path: Path) -> None:
-    for files, links in (({"./usr/../../out": "x"}, None), ({"./etc/out": "x"}, {"./etc": str(tmp_path)})):
-        package = deb(tmp_path / "bad.deb", {}, links)
-        if links:
-            build.unpack(package, root)
-        with pytest.raises(LabError, match="leads out of the image"):
-            build.unpack(deb(tmp_path / "bad.deb", files), root)
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    "names", [("./etc", "./etc/x"), ("./etc/", "./etc"), ("./etc/x/", "./etc/x"), ("./etc/x", "./etc/x/")]
-)
-def test_what_is_a_file_and_a_folder_is_damage(root: Path, tmp_path: Path, names: tuple[str, str]) -> None:
-    for number, name in enumerate(names):
-        package = deb(tmp_path / f"{number}.deb", {name: None if name.endswith("/") else "x"})
-        if number == 0:
-            build.unpack(package, root)
-    with pytest.raises(LabError, match="as a file and as a folder: it is damaged"):
-        build.unpack(package, root)
-
-
-def test_a_damaged_package_is_said(root: Path, tmp_path: Path) -> None:
-    package = deb(tmp_path / "tiny.deb", {"./bin/tiny": "x" * 1000})
-    package.write_bytes(package.read_bytes()[:-100])
-    with pytest.raises(LabError, match="damaged"):
-        build.unpack(package, root)
+def test_a_damaged_package_is_said() -> None:
+    with pytest.raises(LabError, match="tiny is no package of Debian, or damaged"):
+        build.unpack("tiny", deb({"./bin/tiny": "x" * 1000})[:-100])
 
 
 def test_dependencies_are_followed_but_for_those_left_out() -> None:
@@ -159,21 +129,33 @@ def test_dependencies_are_followed_but_for_those_left_out() -> None:
         index.resolve(debian.Wanted(["nothing"], [], set()))
 
 
-def test_a_package_is_fetched_once_and_checked(tmp_path: Path) -> None:
-    (tmp_path / "pool").mkdir()
-    (tmp_path / "cache").mkdir()
+def test_a_package_is_fetched_from_the_first_archive_that_has_it(tmp_path: Path) -> None:
     content = b"a package"
-    (tmp_path / "pool/tiny_1_all.deb").write_bytes(content)
     package = debian.Package("tiny", "1", "pool/tiny_1_all.deb", 9, hashlib.sha256(content).hexdigest())
-    path = debian.fetch(package, tmp_path.as_uri(), tmp_path / "cache")
-    (tmp_path / "pool/tiny_1_all.deb").write_bytes(b"a forgery")
-    assert debian.fetch(package, tmp_path.as_uri(), tmp_path / "cache") == path
-    path.unlink()
-    with pytest.raises(LabError, match="another checksum"):
-        debian.fetch(package, tmp_path.as_uri(), tmp_path / "cache")
-    (tmp_path / "pool/tiny_1_all.deb").unlink()
+    archives = [tmp_path / "archive", tmp_path / "snapshot"]
+    bases = [archive.as_uri() for archive in archives]
     with pytest.raises(debian.Gone):
-        debian.fetch(package, tmp_path.as_uri(), tmp_path / "cache")
+        debian.fetch(package, bases)
+    for archive in reversed(archives):
+        (archive / "pool").mkdir(parents=True)
+        (archive / package.path).write_bytes(content)
+        assert debian.fetch(package, bases) == content
+    (archives[0] / package.path).write_bytes(b"a forgery")
+    with pytest.raises(LabError, match="another checksum"):
+        debian.fetch(package, bases)
+
+
+def test_a_snapshot_archive_that_does_not_answer_has_nothing(tmp_path: Path) -> None:
+    package = debian.Package("tiny", "1", "pool/tiny_1_all.deb", 9, "0")
+    with pytest.raises(debian.Gone):
+        debian.fetch(package, [tmp_path.as_uri(), "ftp:no/address"])
+
+
+def test_the_snapshot_archive_is_asked_for_the_moment_of_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINKLAB_DEBIAN_SNAPSHOT", "http://snapshot.example/debian/")
+    text = "# On 20260102T030405Z: the moment\n"
+    assert debian.snapshot(text) == "http://snapshot.example/debian/20260102T030405Z"
+    debian.snapshot()
 
 
 def test_the_archive_is_the_one_of_apt_or_the_one_named(monkeypatch: pytest.MonkeyPatch) -> None:

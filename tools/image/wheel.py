@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import zipfile
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from linklab import __version__
 from linklab.errors import LabError
-from linklab.runtime.image import file
+from linklab.runtime import image
+from linklab.runtime.image.file import NAME, PACKAGE
 from linklab.runtime.image.find import Image
+from tools.image.pack import pack
 
 _TAG = "py3-none-any"
 """Nothing of it is run by the machine's own libraries, and where user-mode Linux does not exist QEMU boots it."""
@@ -34,7 +38,7 @@ Summary: The lab image of Linklab: Debian {about.debian} and Linux {about.kernel
 License: Those of its {count} packages of Debian and of Linux, each in the image under {about.licences}
 Requires-Python: >=3.11
 
-What Linklab's labs boot, as `linklab image build` made it (key {about.key}). Linklab finds it where it is installed.
+What Linklab's labs boot, made by `python -m tools.image` (key {about.key}). Linklab finds it where it is installed.
 Its packages, with the names and versions of their sources in Debian:
 
 {sources}
@@ -43,20 +47,20 @@ _DATE = (2026, 1, 1, 0, 0, 0)
 _MODE = 0o100644 << 16
 
 
-def make(image: Image, folder: Path, progress: Callable[[float], None] = lambda part: None) -> Path:
+def make(made: Image, folder: Path, progress: Callable[[float], None] = lambda part: None) -> Path:
     """Write an image as a wheel into ``folder``; return its path.
 
     ``progress`` hears which part of the packing is done, from 0 to 1. Raises `LabError` where it cannot be written, and
-    as `file.pack`.
+    as `pack`.
     """
-    about, name = image.about, f"image{file.SUFFIX}"
-    stem = f"linklab_image-{__version__}"
+    about, name = made.about, NAME
+    stem = f"{PACKAGE}-{__version__}"
     wheel = folder / f"{stem}-{_TAG}.whl"
     sources = "\n".join(f"- {each.name} {each.version}: {each.source} {each.source_version}" for each in about.packages)
     sources += "\n- kernels {version}: {source[package]} {source[version]}".format_map(about.kernels)
     filled = {"version": __version__, "about": about, "name": name, "sources": sources, "count": len(about.packages)}
     texts = {
-        "linklab_image/__init__.py": _MODULE.format(**filled),
+        f"{PACKAGE}/__init__.py": _MODULE.format(**filled),
         f"{stem}.dist-info/METADATA": _METADATA.format(**filled),
         f"{stem}.dist-info/WHEEL": f"Wheel-Version: 1.0\nGenerator: linklab\nRoot-Is-Purelib: true\nTag: {_TAG}\n",
     }
@@ -65,15 +69,24 @@ def make(image: Image, folder: Path, progress: Callable[[float], None] = lambda 
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".linklab-", dir=folder) as scratch:
             packed, part = Path(scratch, name), Path(scratch, wheel.name)
-            file.pack(image.folder, packed, progress)
+            pack(made.folder, packed, progress)
             with zipfile.ZipFile(part, "w") as archive:
                 rows = [_add(archive, place, text.encode()) for place, text in texts.items()]
-                rows.append(_add(archive, f"linklab_image/{name}", packed.read_bytes()))
+                rows.append(_add(archive, f"{PACKAGE}/{name}", packed.read_bytes()))
                 _add(archive, record, "".join([*rows, f"{record},,\n"]).encode())
             part.replace(wheel)
     except OSError as error:
         raise LabError(f"{wheel} cannot be written ({error.strerror or error}): name another folder") from error
     return wheel
+
+
+def pin(wheel: Path, address: str) -> None:
+    """Note that a wheel is published below an address: those who install Linklab then fetch it, by its checksum."""
+    noted = {
+        "address": f"{address.rstrip('/')}/{wheel.name}",
+        "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
+    }
+    Path(str(files(image).joinpath("published.json"))).write_text(json.dumps(noted, indent=1) + "\n", "utf-8")
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> str:

@@ -16,11 +16,10 @@ from pathlib import Path
 import pytest
 
 from linklab import __version__
-from linklab.cli import main
 from linklab.errors import LabError
-from linklab.runtime.image import wheel
 from linklab.runtime.image.find import finished_images, read_image
 from tests.runtime.test_image_find import made
+from tools.image import wheel
 
 ROOT = Path(__file__).parents[2]
 
@@ -62,14 +61,6 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(LabError, match=r"cannot be written .*: name another folder"):
         wheel.make(read_image(made(tmp_path / "image")), tmp_path / "file")
-
-
-def test_the_command_says_where_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("LINKLAB_IMAGE", str(made(tmp_path / "image")))
-    assert main(["image", "wheel", str(tmp_path / "dist")]) == 0
-    assert capsys.readouterr().out.endswith("py3-none-any.whl: 0.0 MB\n")
 
 
 # Linklab's own wheel
@@ -143,7 +134,7 @@ def test_its_dependencies_are_those_that_are_pinned(installed: Path, tmp_path: P
 @pytest.mark.slow
 def test_a_lab_starts_from_a_wheel_outside_of_the_clone(installed: Path, tmp_path: Path) -> None:
     if not finished_images():
-        pytest.skip("needs the lab image: linklab image build")
+        pytest.skip("needs the lab image: python -m tools.image")
     code = (
         "import linklab; from mininet.topo import Topo; from linklab.measure import SimpleperfFlow, run\n"
         "class Two(Topo):\n"

@@ -1,0 +1,315 @@
+"""A whole lab image, made of tiny packages; only its Python compiles nothing."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from linklab.errors import LabError
+from linklab.runtime.image import find, tree
+from linklab.runtime.kernel.config import FLAVOURS, Flavour
+from tests.runtime.test_image_find import MANIFEST
+from tests.tools.test_image_debian import deb
+from tools.image import build, debian
+from tools.image.contents import Contents
+
+PYTHON: dict[str, str | None] = {"./usr/bin/python3.13": "Python", "./usr/lib/python3.13/os.py": "", "./var/run/": None}
+LDCONFIG: dict[str, str | None] = {"./sbin/ldconfig": "ldconfig (Debian GLIBC 2.41) stable release version 2.41"}
+SHELL: dict[str, str | None] = {"./bin/sh": "shell", "./usr/bin/mawk": "awk", "./etc/init.d/sh": "service"}
+
+
+def listed(archive: Path, name: str, version: str, files: dict[str, str | None]) -> debian.Package:
+    """Put a package into an archive, and return how a list names it."""
+    path = archive / f"pool/{name}_{version}.deb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = deb({"./usr/share/doc/tiny/copyright": "L"} | files)
+    path.write_bytes(content)
+    return debian.Package(name, version, f"pool/{path.name}", len(content), hashlib.sha256(content).hexdigest())
+
+
+@pytest.fixture
+def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An archive in a folder, kernels of a few bytes, and a cache of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("LINKLAB_IMAGE", raising=False)
+    monkeypatch.setenv("LINKLAB_DEBIAN", (tmp_path / "archive").as_uri())
+    monkeypatch.setenv("LINKLAB_DEBIAN_SNAPSHOT", (tmp_path / "snapshot").as_uri())
+    monkeypatch.setattr(build, "manifest", lambda: MANIFEST)
+    monkeypatch.setattr(build, "kernel_bytes", lambda flavour: f"{flavour.name} 7.3.4".encode())
+    monkeypatch.setattr(build, "compile_python", lambda image, names: None)
+    monkeypatch.setattr(build, "NEEDED_BYTES", 10**6)
+    return tmp_path / "archive"
+
+
+@pytest.fixture
+def packages(archive: Path, monkeypatch: pytest.MonkeyPatch) -> list[debian.Package]:
+    """The list of packages; those of the archive."""
+    found = [listed(archive, "python3", "1", PYTHON | LDCONFIG), listed(archive, "dash", "1", dict(SHELL))]
+    monkeypatch.setattr(debian, "pinned", lambda: found)
+    return found
+
+
+def built() -> find.Image:
+    return build.build_image(lambda message, part: None)
+
+
+def bytes_of(image: find.Image) -> dict[str, tuple[int, float, bytes]]:
+    """Return modes, times and contents of all files of an image."""
+    return {
+        str(path.relative_to(image.folder)): (
+            path.lstat().st_mode,
+            path.lstat().st_mtime,
+            path.read_bytes() if path.is_file() and not path.is_symlink() else b"",
+        )
+        for path in tree.everything(image.folder)
+    }
+
+
+def test_an_image_is_made_and_found(packages: list[debian.Package]) -> None:
+    steps: list[tuple[str, float]] = []
+    image = build.build_image(lambda message, part: steps.append((message, part)))
+    assert find.find_image() == image
+    assert (image.root / "bin/sh").read_text() == "shell"
+    assert (image.root / "usr/bin/awk").readlink() == Path("mawk")
+    assert not (image.root / "etc/init.d").exists()
+    assert image.kernel.stat().st_mode & 0o777 == 0o755
+    assert image.kernel.read_text() == "user-mode Linux 7.3.4"
+    assert image.qemu_kernel.read_text() == "Linux for QEMU 7.3.4"
+    assert (image.about.kernels, image.about.python, image.about.replaced) == (MANIFEST, "3.13", ())
+    assert [part for _, part in steps] == sorted(part for _, part in steps)
+    assert sorted(path.name for path in find.cache_folder().iterdir()) == [image.folder.name, "lock"]
+
+
+def test_all_licences_are_in_an_image_and_where_the_sources_are(packages: list[debian.Package]) -> None:
+    image = built()
+    documents = image.root / "usr/share/doc"
+    assert (documents / "tiny/copyright").read_text() == "L"
+    kernels = (documents / "linklab-kernel/copyright").read_text()
+    assert "Linux 7.3.4, made from Debian's package" in kernels
+    assert "changes: clock, random, line, memory\n" in kernels
+    assert {package.source for package in image.about.packages} == {"small"}
+
+
+def test_an_image_without_a_licence_is_refused(
+    packages: list[debian.Package], archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "_LICENCE", "usr/share/doc/{}/licence")
+    with pytest.raises(LabError, match="the image would lack the licence of tiny"):
+        built()
+
+
+def test_one_that_is_there_is_not_made_again(packages: list[debian.Package], archive: Path) -> None:
+    first = built()
+    shutil.rmtree(archive)
+    assert built() == first
+
+
+def test_two_images_have_the_same_bytes(packages: list[debian.Package]) -> None:
+    first = built()
+    before = bytes_of(first)
+    shutil.rmtree(first.folder)
+    mask = os.umask(0o077)
+    try:
+        assert bytes_of(built()) == before
+    finally:
+        os.umask(mask)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_another_kernel_gives_another_image(
+    packages: list[debian.Package], monkeypatch: pytest.MonkeyPatch, flavour: Flavour
+) -> None:
+    first = built()
+    other = copy.deepcopy(MANIFEST)
+    other["kernels"][flavour.file]["sha256"] = "another"
+    monkeypatch.setattr(build, "manifest", lambda: other)
+    assert built().about.key != first.about.key
+
+
+def test_what_fails_leaves_no_half_of_an_image_and_labs_hear_why(packages: list[debian.Package], archive: Path) -> None:
+    left = find.cache_folder() / ".build-left/root"
+    left.mkdir(parents=True)
+    (archive / packages[1].path).write_bytes(b"a forgery")
+    with pytest.raises(LabError, match="another checksum"):
+        built()
+    assert not list(find.cache_folder().glob("*/image.json"))
+    with pytest.raises(LabError, match=r"the lab image could not be made: dash_1\.deb came with another checksum"):
+        find.find_image()
+
+
+def test_a_package_that_the_archive_lost_comes_from_the_snapshot(packages: list[debian.Package], archive: Path) -> None:
+    shutil.move(archive, archive.with_name("snapshot") / debian.snapshot().rpartition("/")[2])
+    assert built().about.replaced == ()
+
+
+def test_a_package_that_is_gone_is_replaced_and_said(
+    packages: list[debian.Package], archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (archive / packages[1].path).unlink()
+    newer = listed(archive, "dash", "2", {"./bin/sh": "newer"})
+    text = f"Package: dash\nVersion: 2\nFilename: {newer.path}\nSize: {newer.size}\nSHA256: {newer.sha256}\n"
+    monkeypatch.setattr(debian, "fetch_index", lambda base, folder: debian.read_index(text))
+    said: list[str] = []
+    image = build.build_image(lambda message, part: None, said.append)
+    assert (image.root / "bin/sh").read_text() == "newer"
+    assert image.about.replaced == ("dash 2 (listed: 1)",)
+    assert said == ["no archive has some packages of Linklab's list, so digits may differ: dash 2 (listed: 1)"]
+    assert find.find_image().about == image.about
+    (archive / newer.path).unlink()
+    shutil.rmtree(image.folder)
+    with pytest.raises(LabError, match="no archive has dash 2, though the archive's own list names it"):
+        built()
+
+
+def test_packages_without_a_python_are_refused(
+    packages: list[debian.Package], archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(debian, "pinned", lambda: [listed(archive, "libc-bin", "1", dict(LDCONFIG))])
+    with pytest.raises(LabError, match="hold no Python"):
+        built()
+
+
+def test_too_little_room_is_said_before_anything_is_fetched(
+    packages: list[debian.Package], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "NEEDED_BYTES", 10**18)
+    with pytest.raises(LabError, match=r"^making the lab image needs .* GB free: free some, or set XDG_CACHE_HOME"):
+        built()
+
+
+def test_a_published_image_is_taken_and_else_one_is_made(
+    packages: list[debian.Package], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"{(tmp_path / 'nothing.whl').as_uri()}#sha256={'0' * 64}"
+    monkeypatch.setattr(build, "published", lambda: address)
+    said: list[str] = []
+    image = build.ready_image(lambda message, part: None, said.append)
+    assert image == built()
+    assert "the published lab image does not come (there is no file" in said[0]
+    monkeypatch.setattr(build, "fetched", lambda given: image if given == address else None)
+    monkeypatch.setattr(build, "build_image", None)  # a call would fail
+    assert build.ready_image(lambda message, part: None) == image
+
+
+# Unpacking and settling
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("./bin/ls", "usr/bin/ls"),
+        ("./lib64/ld-linux-x86-64.so.2", "usr/lib64/ld-linux-x86-64.so.2"),
+        ("./usr/share/doc/tiny/copyright", "usr/share/doc/tiny/copyright"),
+        ("./usr/share/doc/tiny/", None),
+        ("./usr/share/doc/tiny/changelog.gz", None),
+        ("./usr/share/doc/tiny/copyright.old", None),
+        ("./usr/share/common-licenses/GPL-2", "usr/share/common-licenses/GPL-2"),
+        ("./usr/share/man/", None),
+        ("./usr/share/manual/", "usr/share/manual"),
+        ("./usr/lib/python3.13/test/support.py", None),
+        ("./usr/lib/python3.13/unittest/case.py", "usr/lib/python3.13/unittest/case.py"),
+        ("./usr/lib/python3/dist-packages/tiny/tests/one.py", None),
+        ("./usr/lib/python3/dist-packages/tiny/__pycache__/one.pyc", None),
+        ("./usr/lib/locale/C.utf8/LC_CTYPE", "usr/lib/locale/C.utf8/LC_CTYPE"),
+        ("./usr/lib/locale/de_DE/LC_CTYPE", None),
+        ("./usr/lib/x86_64-linux-gnu/libc.a", None),
+        ("./usr/lib/x86_64-linux-gnu/libc.so.6", "usr/lib/x86_64-linux-gnu/libc.so.6"),
+        ("./var/lib/dpkg/info", None),
+        ("./usr/bin", "usr/bin"),
+        ("./bin", None),
+        ("./", None),
+    ],
+)
+def test_where_a_file_belongs(name: str, place: str | None) -> None:
+    assert build.inside(name) == place
+
+
+def test_settling_makes_folders_links_texts_and_users() -> None:
+    contents = Contents()
+    contents.folder("var/run")
+    for name in ("usr/bin/mawk", "usr/bin/nc.openbsd", "usr/bin/nc"):
+        contents.text(name, name)
+    master = "root:*:0:0:root:/root:/bin/bash\ndaemon:*:1:1::/:/usr/sbin/nologin\n"
+    contents.text("usr/share/base-passwd/passwd.master", master)
+    contents.text("usr/share/base-passwd/group.master", "root:*:0:\n")
+    build.settle(contents)
+
+    def text(name: str) -> str:
+        file = contents.file(name)
+        assert file is not None
+        return file.data.decode()
+
+    assert (contents["var/run"], contents["usr/bin/awk"]) == ("/run", "mawk")
+    assert text("usr/bin/nc") == "usr/bin/nc", "a package's own"
+    assert "usr/bin/telnet" not in contents, "no link to a program that is not there"
+    assert all(contents[name] is None for name in ("proc", "dev", "tmp", "etc/openvswitch", "usr/lib/linklab/private"))
+    users = text("etc/passwd").splitlines()
+    assert users[:2] == ["root:x:0:0:root:/root:/bin/bash", "daemon:x:1:1::/:/usr/sbin/nologin"]
+    assert users[2:] == [
+        "frr:x:100:100::/nonexistent:/usr/sbin/nologin",
+        "tcpdump:x:102:102::/nonexistent:/usr/sbin/nologin",
+        "student:x:1000:1000::/home/student:/usr/sbin/nologin",
+    ]
+    groups = text("etc/group").splitlines()
+    assert groups == ["root:x:0:", "frr:x:100:", "tcpdump:x:102:", "student:x:1000:", "frrvty:x:101:frr"]
+    assert text("etc/hosts").startswith("127.0.0.1 localhost\n")
+    assert text("usr/lib/linklab/init.py")
+
+
+# Disks that are full or read-only
+
+_ON_A_SMALL_DISK = """
+import subprocess, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+import pytest
+from linklab.runtime.image.find import cache_folder
+from tests.tools import test_image_build as made
+from tools.image import debian
+from tools.image.__main__ import main
+
+def disk(options):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", sys.argv[1]], check=True)
+
+def build():
+    print("status", main([]), flush=True)
+    print("files", *sorted(path.name for path in cache_folder().iterdir()), flush=True)
+
+with pytest.MonkeyPatch.context() as patch:
+    archive = made.archive.__wrapped__(Path(sys.argv[3]), patch)
+    patch.setenv("XDG_CACHE_HOME", sys.argv[1])
+    large = made.listed(archive, "large", "1", made.PYTHON | made.LDCONFIG | {"./usr/lib/large": "x" * 6_000_000})
+    patch.setattr(debian, "pinned", lambda: [large])
+    disk("size=4M")
+    build()
+    disk("remount,ro")
+    build()
+    disk("remount,rw,size=40M")
+    build()
+"""
+
+
+def test_a_disk_that_is_full_or_read_only(tmp_path: Path) -> None:
+    alone = ["unshare", "--user", "--map-root-user", "--mount"]
+    if shutil.which("unshare") is None or subprocess.run([*alone, "true"], check=False).returncode != 0:
+        pytest.skip("needs user namespaces (unshare --user), to mount a small disk")
+    disk, scratch = tmp_path / "disk", tmp_path / "scratch"
+    disk.mkdir()
+    scratch.mkdir()
+    words = [*alone, sys.executable, "-c", _ON_A_SMALL_DISK, str(disk), str(Path(__file__).parents[2]), str(scratch)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    folder = disk / "linklab/image"
+    assert [line for line in done.stderr.splitlines() if "%" not in line] == [
+        f"linklab: the disk of {folder} is full: free 0.0 GB, or set XDG_CACHE_HOME to a folder with more",
+        f"linklab: cannot write to {folder} (Read-only file system): set XDG_CACHE_HOME to a folder you may write to",
+    ]
+    said = [line for line in done.stdout.splitlines() if line.startswith(("status", "files"))]
+    assert said[0::2] == ["status 1", "status 1", "status 0"]
+    assert said[1] == said[3] == "files lock status.json", "no half of an image"

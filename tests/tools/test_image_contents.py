@@ -1,0 +1,90 @@
+"""The files of an image in memory: what packages may hold, and what is written of it."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from linklab.errors import LabError
+from linklab.runtime.image import tree
+from tools.image.contents import Contents, File
+
+
+def archive_of(*members: tuple[str, bytes, str]) -> tarfile.TarFile:
+    """Return an archive of members: name, kind, and what a link leads to; a file has two bytes."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        for name, kind, target in members:
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname, member.mode = kind, target, 0o6755
+            member.size = 2 if kind == tarfile.REGTYPE else 0
+            archive.addfile(member, io.BytesIO(b"#!"))
+    content.seek(0)
+    return tarfile.open(fileobj=content)
+
+
+def taken(*members: tuple[str, bytes, str]) -> Contents:
+    contents = Contents()
+    archive = archive_of(*members)
+    for member in archive:
+        contents.take(archive, member, member.name, member.linkname)
+    return contents
+
+
+def test_setuid_and_devices_do_not_come_along_and_a_second_name_does(tmp_path: Path) -> None:
+    contents = taken(
+        ("usr/bin/ping", tarfile.REGTYPE, ""),
+        ("usr/bin/ping6", tarfile.LNKTYPE, "usr/bin/ping"),
+        ("dev/null", tarfile.CHRTYPE, ""),
+    )
+    contents.write(tmp_path / "root")
+    ping = tmp_path / "root/bin/ping"
+    assert ping.stat().st_mode & 0o7777 == 0o755
+    assert ping.read_bytes() == ping.with_name("ping6").read_bytes() == b"#!"
+    assert not (tmp_path / "root/dev").exists()
+
+
+def test_a_second_name_for_what_is_not_there_is_refused() -> None:
+    with pytest.raises(LabError, match="links to usr/bin/nothing, which it lacks"):
+        taken(("usr/bin/bad", tarfile.LNKTYPE, "usr/bin/nothing"))
+
+
+@pytest.mark.parametrize("name", ["/etc/out", "usr/../../out"])
+def test_nothing_leads_out(name: str) -> None:
+    with pytest.raises(LabError, match="leads out of the image"):
+        taken((name, tarfile.REGTYPE, ""))
+
+
+def test_what_lies_below_a_link_lies_where_that_leads(tmp_path: Path) -> None:
+    contents = taken(("etc", tarfile.SYMTYPE, f"{tmp_path}/out"), ("etc/x", tarfile.REGTYPE, ""))
+    contents.write(tmp_path / "root")
+    assert not (tmp_path / "out").exists()
+    assert (tmp_path / "root" / f"{tmp_path}/out/x".lstrip("/")).is_file()
+
+
+def test_links_in_a_circle_are_damage() -> None:
+    with pytest.raises(LabError, match="lead in a circle"):
+        taken(("a", tarfile.SYMTYPE, "b"), ("b", tarfile.SYMTYPE, "a"), ("a/x", tarfile.REGTYPE, ""))
+
+
+@pytest.mark.parametrize(("first", "second"), [("etc", "etc/x"), ("etc/x/y", "etc/x")])
+def test_what_is_a_file_and_a_folder_is_damage(first: str, second: str) -> None:
+    with pytest.raises(LabError, match="it is damaged"):
+        taken((first, tarfile.REGTYPE, ""), (second, tarfile.REGTYPE, ""))
+
+
+def test_a_folder_and_an_archive_hold_the_same(tmp_path: Path) -> None:
+    contents = Contents()
+    contents.put("usr/lib/libxt_MARK.so", File(b"target", executable=True))
+    contents.put("usr/lib/libxt_mark.so", File(b"match"))
+    contents.put("usr/lib/a", "libxt_mark.so")
+    contents.folder("usr/lib-x")
+    (tmp_path / "folder").mkdir()
+    contents.write(tmp_path / "folder" / tree.ROOT)
+    tree.make_alike(tmp_path / "folder")
+    (tmp_path / "archive").mkdir()
+    contents.write_archive(tmp_path / "archive" / tree.ROOT_ARCHIVE)
+    assert list(tree.contents(tmp_path / "archive")) == list(tree.contents(tmp_path / "folder"))

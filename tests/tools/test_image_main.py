@@ -1,0 +1,51 @@
+"""``python -m tools.image`` on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from linklab.runtime.image.find import read_image
+from tests.runtime.test_image_find import made
+from tools.image import __main__ as command
+from tools.image import wheel
+
+
+@pytest.fixture(autouse=True)
+def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The image of this tree, a tiny one."""
+    folder = made(tmp_path / "image")
+    monkeypatch.setattr(command, "build_image", lambda progress, say: read_image(folder))
+    return folder
+
+
+def test_an_image_that_a_setting_names_is_the_one(
+    image: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LINKLAB_IMAGE", str(image))
+    assert command.main([]) == 0
+    assert capsys.readouterr().out == f"{image}\n"
+
+
+def test_pack_and_wheel_say_what_they_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["pack", str(tmp_path / "image.tar.xz")]) == 0
+    assert "image.tar.xz: 0.0 MB, sha256=" in capsys.readouterr().out
+    assert command.main(["wheel", str(tmp_path / "dist")]) == 0
+    assert capsys.readouterr().out.endswith("py3-none-any.whl: 0.0 MB\n")
+
+
+def test_an_error_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["pack", str(tmp_path)]) == 1
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "%" not in line]
+    assert line.startswith(f"linklab: {tmp_path} is a folder: name a file in it")
+
+
+def test_a_published_wheel_is_noted_with_its_checksum(
+    image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wheel, "files", lambda package: tmp_path)
+    assert command.main(["wheel", str(tmp_path / "dist"), "--pin", "https://releases.example.org/v1/"]) == 0
+    noted = (tmp_path / "published.json").read_text()
+    (path,) = (tmp_path / "dist").iterdir()
+    assert f'"https://releases.example.org/v1/{path.name}"' in noted
