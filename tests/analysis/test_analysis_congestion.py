@@ -21,7 +21,8 @@ from linklab.analysis.congestion import (
 )
 from linklab.analysis.tcp_model import Pipe, pipe_of
 from linklab.errors import MeasurementError
-from linklab.network import by_name
+from linklab.labs.lab11.predictions import dumbbell
+from linklab.network import COURSE
 
 ONE_S = 0.0006056
 SHAPES = [(33.0, 133.0), (33.0, 53.0), (132.1, 232.1), (132.1, 152.1), (33.0, 1033.0)]
@@ -80,7 +81,7 @@ def test_losses_in_one_repair_are_one() -> None:
 
 
 def test_the_full_queue_makes_shares_most_alike() -> None:
-    network = by_name("dumbbell")
+    network = dumbbell(COURSE)
     near, far = (pipe_of(measured_path(network, *ends)) for ends in (("h1", "h3"), ("h2", "h4")))
     least, most = sharing_ratios(near, far, RENO_POWER)
     assert least == pytest.approx((80 + 60.56) / (20 + 60.56))

@@ -26,7 +26,7 @@ from linklab.analysis.sharing import Share, direction_of
 from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
 from linklab.errors import MeasurementError, NetworkError
 from linklab.network import COURSE, TWO_HOSTS, Network, expected_state, goodput_ceiling_mbps
-from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
+from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.network.variants import RATES_MBPS, Shape3, variant_of_numbers
 from tests.states import PLAN, change_node, reshape
 

@@ -22,7 +22,7 @@ from linklab.analysis import (
 )
 from linklab.measure import PingFlow, PingResult, SimpleperfFlow, TcpFlow, TcpResult, UdpFlow, UdpResult, at_once
 from linklab.network import COURSE, Network
-from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
+from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.runtime.backends import Kind
 from tests.thorough import some_cases
 from tools.bench.speed import Step, steps

@@ -10,7 +10,7 @@ from linklab.analysis.sharing import proportional
 from linklab.errors import MeasurementError, NetworkError
 from linklab.measure import ConstantRateFlow
 from linklab.network import COURSE
-from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
+from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.published.switches_loads import (
     additional,
     background,

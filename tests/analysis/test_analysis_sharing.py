@@ -9,7 +9,7 @@ import pytest
 from linklab.analysis import Load, max_min_shares, measured_path, utilisation
 from linklab.errors import MeasurementError
 from linklab.network import COURSE, goodput_ceiling_mbps
-from linklab.network.switch_testbeds import l3_switch
+from linklab.network.catalogue import l3_switch
 from tests.states import PLAN, reshape
 
 L1, L2, L3 = (goodput_ceiling_mbps(rate) for rate in (40, 30, 20))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import LinklabError
-from linklab.network.random_chain import random_chain
+from linklab.labs.lab03.unknown import random_chain
 from linklab.runtime.backends import Kind
 from linklab.study import run
 from tools.bench.fidelity import FIDELITY as FIDELITY_STUDY

@@ -13,8 +13,8 @@ from linklab.emulation.readback import tables_of
 from linklab.errors import LabError
 from linklab.measure import run
 from linklab.network import Network, expected_state, first_difference
+from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.network.state import Membership
-from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
 from linklab.runtime.backends import Kind
 from linklab.units import SwitchName
 

@@ -13,7 +13,8 @@ import linklab
 from linklab.emulation.overlays import pairs
 from linklab.measure import TrainFlow, capture, layers, run
 from linklab.network import TunnelState, expected_state, first_difference
-from linklab.network.mtu_testbeds import mtu_gre, payload_bytes
+from linklab.network.catalogue import mtu_gre
+from linklab.network.theory import payload_of_frame_bytes
 from linklab.runtime.backends import Kind
 
 GRE = mtu_gre(1518, 10)
@@ -48,7 +49,7 @@ def test_what_is_read_back_is_what_was_asked_for(lab: linklab.Lab) -> None:
 @pytest.mark.lab
 def test_the_overhead_of_38_bytes_is_in_the_capture_outside(lab: linklab.Lab) -> None:
     with capture(lab, "h1", "h1-eth0", "udp") as inside, capture(lab, "pc1", "pc1-eth0") as outside:
-        result = run(lab, TrainFlow("h1", "h2", 4, payload_bytes(1518)))
+        result = run(lab, TrainFlow("h1", "h2", 4, payload_of_frame_bytes(1518)))
     assert result.received == 4
     assert [packet.wirelen for packet in inside.packets] == [1514] * 4
     assert [packet.wirelen for packet in outside.packets] == [1552] * 4
@@ -64,7 +65,7 @@ def test_open_vswitch_carries_frames_through_it_too(
     virtual: Kind, tmp_path: Path, switch: Literal["ovs", "ovs-user"]
 ) -> None:
     with linklab.start(GRE, switch=switch, folder=tmp_path) as lab:
-        assert run(lab, TrainFlow("h1", "h2", 4, payload_bytes(1518))).received == 4
+        assert run(lab, TrainFlow("h1", "h2", 4, payload_of_frame_bytes(1518))).received == 4
 
 
 @pytest.mark.lab
@@ -74,14 +75,14 @@ def test_without_room_outside_there_are_fragments_and_without_room_inside_nothin
     cut = mtu_gre(1518, 10, outside_mtu_bytes=1500)
     with linklab.start(cut, folder=tmp_path) as lab:
         with capture(lab, "pc1", "pc1-eth0") as outside:
-            assert run(lab, TrainFlow("h1", "h2", 3, payload_bytes(1518))).received == 3
+            assert run(lab, TrainFlow("h1", "h2", 3, payload_of_frame_bytes(1518))).received == 3
         assert [packet.wirelen for packet in outside.packets] == [1514, 72] * 3
         assert [it.name for it in layers(outside.packets[1])] == ["Ethernet", "IPv4", "data"]
     narrow = replace(cut, tunnels=(replace(cut.tunnels[0], mtu_bytes=1462, fragments=False),))
     with linklab.start(narrow, folder=tmp_path) as lab:
         with capture(lab, "pc1", "pc1-eth0") as outside:
-            assert run(lab, TrainFlow("h1", "h2", 3, payload_bytes(1518))).received == 0
-            assert run(lab, TrainFlow("h1", "h2", 3, payload_bytes(1480))).received == 3
+            assert run(lab, TrainFlow("h1", "h2", 3, payload_of_frame_bytes(1518))).received == 0
+            assert run(lab, TrainFlow("h1", "h2", 3, payload_of_frame_bytes(1480))).received == 3
         assert [packet.wirelen for packet in outside.packets] == [1514] * 3
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 
 from linklab.network import NetworkState, NodeState, Route, Shape
-from linklab.network.addresses import interface_of, prefix_of
+from linklab.network.model import interface_of, prefix_of
 from tests.states import change, change_node, routes_of
 
 REPLY = """PING {address} ({address}) 56(84) bytes of data.

@@ -16,12 +16,13 @@ import numpy as np
 import pytest
 
 from linklab.analysis import packets, searching
+from linklab.errors import NetworkError
 from linklab.grade import Check, Result
 from linklab.labs import lab03
 from linklab.labs.lab03 import unknown
+from linklab.labs.lab03.unknown import random_chain
 from linklab.measure import Fidelity, Origin, Prober, UdpFlow, UdpResult
-from linklab.network import COURSE, Network, NetworkState, expected_state, payload_rate_mbps
-from linklab.network.random_chain import random_chain
+from linklab.network import COURSE, Network, NetworkState, bottleneck, expected_state, path, payload_rate_mbps
 from linklab.runtime.backends import Kind
 from tests.grade.way_results import BUSY, QUIET, REAL
 from tests.states import change
@@ -481,3 +482,50 @@ def test_the_networks_of_the_check_are_drawn_anew(monkeypatch: pytest.MonkeyPatc
         with pytest.raises(KeyboardInterrupt):
             lab03.check_search(lambda prober: 1)
     assert len(set(seen)) == 3
+
+
+# --- Networks that nobody has seen
+
+
+CHAIN_SEEDS = range(200)
+
+
+def test_the_same_seed_gives_the_same_chain() -> None:
+    assert random_chain(7) == random_chain(7)
+    assert random_chain(7) != random_chain(8)
+
+
+def test_chains_differ_in_length_rate_and_in_where_the_bottleneck_is() -> None:
+    ways = [path(random_chain(seed), "h1", "h2") for seed in CHAIN_SEEDS]
+    limited = [[link for link in way.links if link.rate_mbps is not None] for way in ways]
+    assert {len(links) for links in limited} == {2, 3, 4, 5, 6}
+    rates = [bottleneck(way).rate_mbps or 0 for way in ways]
+    assert min(rates) < 3
+    assert max(rates) > 60
+    assert 8 < sorted(rates)[100] < 25  # the middle of 2 to 100 on a logarithmic scale is 14
+    places = {(links.index(bottleneck(way)), len(links)) for links, way in zip(limited, ways, strict=True)}
+    assert {(0, 6), (5, 6), (0, 2), (1, 2)} <= places
+
+
+def test_each_link_of_a_chain_could_carry_its_rate() -> None:
+    for seed in CHAIN_SEEDS:
+        for link in random_chain(seed).links:
+            if link.rate_mbps is not None:
+                assert 2 <= link.rate_mbps <= 100
+                in_flight = link.rate_mbps * 1000 * link.delay_ms / (8 * 1514)
+                assert (link.queue_packets or 0) > in_flight + 5
+
+
+def test_bounds_of_a_chain_are_kept() -> None:
+    for seed in CHAIN_SEEDS:
+        network = random_chain(seed, (3, 3), (5, 10), 20)
+        rates = [link.rate_mbps for link in network.links if link.rate_mbps is not None]
+        assert len(rates) == 3
+        assert 5 <= min(rates) <= 10
+        assert max(rates) <= 20
+
+
+@pytest.mark.parametrize("arguments", [((3, 2),), ((0, 2),), ((2, 3), (10, 5)), ((2, 3), (10, 50), 40)])
+def test_bounds_that_no_chain_can_have_are_refused(arguments: tuple[tuple[int, int]]) -> None:
+    with pytest.raises(NetworkError, match="choose two numbers in order"):
+        random_chain(1, *arguments)

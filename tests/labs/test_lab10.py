@@ -10,8 +10,8 @@ import pytest
 from linklab.errors import LabError
 from linklab.labs import lab10
 from linklab.network import NetworkState, expected_state
+from linklab.network.catalogue import router_on_a_stick
 from linklab.network.state import Membership
-from linklab.network.switch_testbeds import router_on_a_stick
 from tests.grade.failures import also_wrong, failed, hints, the_failure
 from tests.labs import lab10_runs
 

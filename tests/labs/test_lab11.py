@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from linklab.analysis import measured_path
 from linklab.analysis.congestion import reno_period_s
 from linklab.course import using
 from linklab.labs import lab11
 from linklab.labs.lab11 import figures, functions
 from linklab.labs.lab11.functions import read_ss_text
+from linklab.labs.lab11.predictions import dumbbell
 from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpFlow, TcpResult
-from linklab.network.variants import variant
+from linklab.network import COURSE, bdp_packets, path
+from linklab.network.variants import variant, variants
 from linklab.show.figure import Drawing
 from tests.grade.failures import failed, said
 from tests.labs.altered import changed, given, read_back, without
@@ -389,3 +392,30 @@ def test_one_round_trip_for_all_of_them_is_no_period() -> None:
     result = lab11.check_period(lambda bdp, full, one_s: full / 2 * max(bdp, 0.75 * full) * one_s)
     assert ["a queue of 250, RTT 227 ms" in check.description for check in failed(result)] == [True]
     assert "that takes each round trip as long as with the mean window" in said(result)
+
+
+# --- The network
+
+
+CLASS = variants([f"student {number}" for number in range(60)], b"a course secret for trials")
+
+
+def test_the_plain_dumbbell_has_round_trips_of_20_and_80_ms() -> None:
+    network = dumbbell(COURSE)
+    rtts = [measured_path(network, *ends).rtt_floor_ms for ends in (("h1", "h3"), ("h2", "h4"), ("h1", "h4"))]
+    assert rtts == [20, 80, 20]
+    assert round(bdp_packets(path(network, "h1", "h3")), 1) == 33.0
+
+
+def test_a_class_has_as_many_dumbbells_as_alike_as_its_course_networks() -> None:
+    each = {student: dumbbell(network) for student, network in CLASS.items()}
+    assert len({network.name for network in each.values()}) == len(CLASS)
+    assert len({network.links[2].shape for network in each.values()}) > 3
+    for network in each.values():
+        near, far = (measured_path(network, *ends).rtt_floor_ms for ends in (("h1", "h3"), ("h2", "h4")))
+        assert far == 4 * near
+        assert 16 <= near <= 24
+        assert 18 <= (network.link("B").rate_mbps or 0) <= 22
+        # half of the full window is above the near path's product, and below the far one's: both shapes of Reno
+        products = [bdp_packets(path(network, *ends)) for ends in (("h1", "h3"), ("h2", "h4"))]
+        assert products[0] < 100 < products[1]

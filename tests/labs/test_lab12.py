@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from linklab.analysis import measured_path
 from linklab.course import using
 from linklab.labs import lab12
 from linklab.labs.lab12 import figures, functions, predictions, rules
+from linklab.labs.lab12.predictions import access, with_uplink
 from linklab.measure import AtOnce, PageResult, PingResult, QueueResult, TcpResult
-from linklab.network.variants import variant
+from linklab.network import COURSE
+from linklab.network.variants import variant, variants
 from linklab.show.figure import Drawing
 from tests.grade.failures import failed, said
 from tests.labs.altered import changed, given, read_back, without
@@ -322,3 +325,33 @@ def test_a_queue_more_that_is_looked_at_spoils_no_verdict() -> None:
         other = replace(looks, flow=replace(looks.flow, source="r2", destination="h1"))
         runs = {**finale("fq_codel"), name: replace(run, results=(other, *run.results))}
         assert lab12.check_finale(runs).passed
+
+
+# --- The network
+
+
+CLASS = variants([f"student {number}" for number in range(60)], b"a course secret for trials")
+
+
+def test_the_plain_access_network_has_10_mbit_s_and_20_ms() -> None:
+    network = access(COURSE)
+    uplink = network.link("U")
+    assert (uplink.rate_mbps, uplink.delay_ms, uplink.queue_packets) == (10, 0, 1000)
+    assert [measured_path(network, host, "h3").rtt_floor_ms for host in ("h1", "h2")] == [20, 20]
+
+
+def test_a_class_has_as_many_access_networks_as_alike_as_its_course_networks() -> None:
+    each = [access(network) for network in CLASS.values()]
+    assert len({network.name for network in each}) == len(CLASS)
+    assert len({network.link("U").rate_mbps for network in each}) > 3
+    for network in each:
+        assert 9 <= (network.link("U").rate_mbps or 0) <= 11
+        assert 16 <= measured_path(network, "h2", "h3").rtt_floor_ms <= 24
+
+
+def test_another_uplink_changes_its_rate_and_the_round_trip_alone() -> None:
+    other = with_uplink(access(COURSE), 2.5, 24)
+    assert other.link("U").rate_mbps == 2.5
+    assert other.link("U").queue_packets == 1000
+    assert measured_path(other, "h2", "h3").rtt_floor_ms == 24
+    assert [link.ends for link in other.links] == [link.ends for link in access(COURSE).links]

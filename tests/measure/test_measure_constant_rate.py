@@ -25,7 +25,7 @@ from linklab.measure import (
 )
 from linklab.measure.in_lab.constant_rate import instants
 from linklab.measure.tools.constant_rate import CONSTANT_RATE
-from linklab.network.switch_testbeds import fairness
+from linklab.network.catalogue import fairness
 from linklab.published.switches_loads import senders
 from linklab.runtime.backends import Kind
 

@@ -14,7 +14,7 @@ from linklab.errors import LabError, MeasurementError
 from linklab.measure import EchoFlow, EchoResult, Origin, load_result, moderated, run
 from linklab.measure.tools.echo import ECHO
 from linklab.network import TWO_HOSTS
-from linklab.network.switch_testbeds import l3_switch
+from linklab.network.catalogue import l3_switch
 from linklab.network.theory import cable_rtt_ms
 from linklab.runtime.backends import Kind
 

@@ -10,11 +10,11 @@ import pytest
 
 import linklab
 from linklab.errors import MeasurementError
+from linklab.labs.lab12.predictions import access
 from linklab.measure import Origin, PageFlow, PageResult, load_result, run
 from linklab.measure.tool import in_lab
 from linklab.measure.tools.pages import PAGES
 from linklab.network import COURSE
-from linklab.network.access import access
 from linklab.runtime.backends import Kind
 
 from .captured import job

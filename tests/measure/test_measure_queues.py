@@ -12,6 +12,7 @@ import pytest
 
 import linklab
 from linklab.errors import MeasurementError
+from linklab.labs.lab11.predictions import dumbbell
 from linklab.measure import (
     Origin,
     QueueFlow,
@@ -26,7 +27,6 @@ from linklab.measure import (
 )
 from linklab.measure.tools.queues import QUEUES, QueueSample
 from linklab.network import COURSE
-from linklab.network.dumbbell import dumbbell
 from linklab.runtime.backends import Kind
 
 from .captured import job

@@ -13,7 +13,7 @@ from linklab.analysis.video_statistics import delays, summed_up
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import Clip, Video, VideoFlow, VideoResult, bucket_of_one_frame, encoded, load_result, quality, run
 from linklab.measure.tools.video import RtpPacket, ffmpeg_words, passage
-from linklab.network.video_testbeds import video_network
+from linklab.network.catalogue import video_network
 from linklab.runtime.backends import Kind
 from tests.measure.streams import made_stream
 

@@ -13,7 +13,8 @@ import linklab
 from linklab.errors import LabError, MeasurementError
 from linklab.measure import Origin, TrainFlow, TrainResult, load_result, run
 from linklab.network import COURSE, payload_rate_mbps
-from linklab.network.mtu_testbeds import mtu_direct, payload_bytes
+from linklab.network.catalogue import mtu_direct
+from linklab.network.theory import payload_of_frame_bytes
 from linklab.runtime.backends import Kind
 
 RESULT = TrainResult(
@@ -108,7 +109,7 @@ def test_a_node_that_is_not_there_and_no_way_are_said(lab: linklab.Lab) -> None:
 def test_a_train_takes_the_time_that_the_network_needs(virtual: Kind, tmp_path: Path) -> None:
     """2000 frames of 7999 bytes need 12.8 s at 10 Mbit/s, and nobody told the sender."""
     with linklab.start(mtu_direct(7999, 10), folder=tmp_path) as lab:
-        result = run(lab, TrainFlow("h1", "h2", 2000, payload_bytes(7999)))
+        result = run(lab, TrainFlow("h1", "h2", 2000, payload_of_frame_bytes(7999)))
     assert result.received == 2000
     assert result.arrivals_s[-1] > 12
 
@@ -116,6 +117,6 @@ def test_a_train_takes_the_time_that_the_network_needs(virtual: Kind, tmp_path: 
 @pytest.mark.lab
 def test_paced_packets_leave_at_equal_times_the_first_one_too(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(mtu_direct(1518, 100), folder=tmp_path) as lab:
-        result = run(lab, TrainFlow("h1", "h2", 20, payload_bytes(1518), gap_us=121.44))
+        result = run(lab, TrainFlow("h1", "h2", 20, payload_of_frame_bytes(1518), gap_us=121.44))
     gaps_s = [late - early for early, late in pairwise(result.departure_s)]
     assert gaps_s == pytest.approx([121.44e-6] * 19, abs=1e-6)

@@ -21,8 +21,8 @@ from linklab.network import (
     expected_state,
     first_difference,
 )
+from linklab.network.catalogue import l3_switch
 from linklab.network.state import Membership, TunnelState
-from linklab.network.switch_testbeds import l3_switch
 from tests.states import PLAN, change, change_node, routes_of
 
 from .live_course import L1, only, without_route

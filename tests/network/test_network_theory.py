@@ -25,7 +25,7 @@ from linklab.network import (
     queueing_delay_ms,
     rtt_floor_ms,
 )
-from linklab.network.switch_testbeds import router_on_a_stick
+from linklab.network.catalogue import router_on_a_stick
 from linklab.network.theory import wire_bytes
 
 

@@ -20,7 +20,8 @@ from linklab.network import (
     path,
     static_routes,
 )
-from linklab.network.mtu_testbeds import ip_packet_bytes, mtu_direct, mtu_gre, payload_bytes
+from linklab.network.catalogue import mtu_direct, mtu_gre
+from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
 from linklab.units import GRE_OVERHEAD_BYTES
 
 GRE = mtu_gre()
@@ -51,7 +52,7 @@ def test_overhead_is_38_bytes_and_the_outside_mtu_says_whether_it_fragments() ->
     assert GRE_OVERHEAD_BYTES == 38
     assert [mtu_gre(1518, outside_mtu_bytes=mtu).tunnels[0].fragments for mtu in (1537, 1538)] == [True, False]
     assert mtu_gre(7999).links[-1].mtu_bytes == 7981 + 38
-    assert payload_bytes(1518) == 1472
+    assert payload_of_frame_bytes(1518) == 1472
     assert ip_packet_bytes(7999) == 7981
 
 

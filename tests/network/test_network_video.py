@@ -6,15 +6,14 @@ import pytest
 
 from linklab.errors import NetworkError
 from linklab.network import by_name, path
-from linklab.network.video_testbeds import BETWEEN_SWITCHES, RUNS_MBPS, VIDEO_NETWORKS, WAN, video_network
+from linklab.network.catalogue import BETWEEN_SWITCHES, VIDEO_RUNS_MBPS, WAN, video_network
 
 
 def test_there_is_a_network_for_each_of_the_studys_runs() -> None:
-    assert RUNS_MBPS == {1: (1000,), 2: (10, 100), 3: (2, 4, 8)}
-    assert [it.name for it in VIDEO_NETWORKS] == [
-        *("video-1-1000", "video-2-10", "video-2-100", "video-3-2", "video-3-4", "video-3-8")
-    ]
-    assert all(by_name(it.name) is it for it in VIDEO_NETWORKS)
+    assert VIDEO_RUNS_MBPS == {1: (1000,), 2: (10, 100), 3: (2, 4, 8)}
+    for topology, rates in VIDEO_RUNS_MBPS.items():
+        for rate in rates:
+            assert by_name(f"video-{topology}-{rate}") == video_network(topology, rate)
 
 
 def test_only_the_link_in_question_is_changed() -> None:

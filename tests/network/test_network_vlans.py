@@ -11,9 +11,9 @@ import pytest
 
 from linklab.errors import NetworkError
 from linklab.network import End, Link, Network, Router, Switch, differences, expected_state, path, static_routes
+from linklab.network.catalogue import fairness, l3_switch, router_on_a_stick
 from linklab.network.model import AccessPort, Gateway, SubInterface, SwitchVlans, TrunkPort, Vlans
 from linklab.network.state import Membership
-from linklab.network.switch_testbeds import SWITCH_TESTBEDS, fairness, l3_switch, router_on_a_stick
 from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
 from linklab.network.topology import unfold
 
@@ -204,7 +204,7 @@ def test_a_layer_3_switch_that_does_not_route_is_seen() -> None:
 
 
 def test_a_state_with_vlans_comes_back_from_json() -> None:
-    for network in SWITCH_TESTBEDS:
+    for network in (L3, STICK, fairness(100, 3)):
         state = expected_state(network)
         assert type(state).from_json(state.to_json()) == state
     data = expected_state(L3).to_json()

@@ -23,11 +23,11 @@ from linklab.grade.predictions import Prediction
 from linklab.grade.reliable.place import the_network as network_of_lab_13
 from linklab.grading import by_hand
 from linklab.grading.kit import read_kit
+from linklab.labs.lab03.unknown import random_chain
 from linklab.labs.lab11.predictions import the_network as network_of_lab_11
 from linklab.labs.lab12.predictions import the_network as network_of_lab_12
 from linklab.labs.lab12.predictions import unseen
 from linklab.network import COURSE, TWO_HOSTS, Network
-from linklab.network.random_chain import random_chain
 from linklab.network.variants import variant
 from tests.notebooks.test_notebooks_build import SOURCE
 

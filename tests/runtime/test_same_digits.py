@@ -20,7 +20,7 @@ from linklab.emulation import service
 from linklab.grade.runs import transfers
 from linklab.measure import PingFlow, TcpFlow, at_once, run
 from linklab.network import COURSE, TWO_HOSTS
-from linklab.network.mtu_testbeds import mtu_direct
+from linklab.network.catalogue import mtu_direct
 from linklab.runtime.backends import Kind
 from linklab.runtime.boot import DATE_S
 from linklab.runtime.client import LabProcess

@@ -16,6 +16,9 @@ from matplotlib.figure import Figure
 
 import linklab
 from linklab.errors import NetworkError
+from linklab.grade.reliable.place import relayed
+from linklab.labs.lab11.predictions import dumbbell
+from linklab.labs.lab12.predictions import access
 from linklab.network import (
     COURSE,
     TWO_HOSTS,
@@ -83,7 +86,9 @@ THINGS: dict[str, Network | NetworkState] = {
     **{f"tree {seed}": tree(seed) for seed in range(8)},
     **{f"chain {seed}": chain(seed) for seed in range(2)},
     **{name: by_name(name) for name in ("mtu-direct", "mtu-gre", "video-3-2", "l3-switch-10", "router-on-a-stick-10")},
-    **{name: by_name(name) for name in ("dumbbell", "access", "relayed")},
+    "dumbbell": dumbbell(COURSE),
+    "access": access(COURSE),
+    "relayed": relayed(COURSE),
     "switches in three levels": LEVELS,
     "fat tree": fat_tree(),
 }

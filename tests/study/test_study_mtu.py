@@ -19,7 +19,7 @@ from scapy.utils import EDecimal, wrpcap
 
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, TrainFlow, TrainResult
-from linklab.network.mtu_testbeds import payload_bytes
+from linklab.network.theory import payload_of_frame_bytes
 from linklab.runtime.backends import Kind
 from linklab.study import Point, Study, Table, run, study_by_name
 from linklab.study.mtu.runs import evaluate, from_captures, rates_mbps
@@ -214,7 +214,10 @@ def captured(path: Path, times_s: list[float], numbers: list[int], frame_bytes: 
     packets = [Ether() / ARP(), Ether() / IPv6() / UDP() / Raw(b"mDNS"), Ether() / IP() / UDP() / Raw(b"DNS")]
     for time_s, number in zip(times_s, numbers, strict=True):
         packet = (
-            Ether() / IP(id=number) / UDP(dport=5001) / Raw((number.to_bytes(4) * 364)[: payload_bytes(frame_bytes)])
+            Ether()
+            / IP(id=number)
+            / UDP(dport=5001)
+            / Raw((number.to_bytes(4) * 364)[: payload_of_frame_bytes(frame_bytes)])
         )
         packet.time = 1700000000 + EDecimal(str(time_s))  # a float has no nanoseconds of that date
         packets.append(packet)

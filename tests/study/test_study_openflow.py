@@ -11,7 +11,7 @@ from linklab import Lab
 from linklab import measure as measuring
 from linklab.errors import MeasurementError
 from linklab.network import TWO_HOSTS
-from linklab.network.mtu_testbeds import mtu_direct
+from linklab.network.catalogue import mtu_direct
 from linklab.runtime.backends import Kind
 from linklab.study import Level, Measured, Metric, Point, Study, Testbed, run
 from linklab.study.store import definition, definition_of

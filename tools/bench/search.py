@@ -9,9 +9,9 @@ from typing import Final
 from linklab.analysis.searching import bisect, from_train, increase
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
+from linklab.labs.lab03.unknown import random_chain
 from linklab.measure import Prober
 from linklab.network import Network, bottleneck, path, payload_rate_mbps
-from linklab.network.random_chain import random_chain
 from linklab.published.claims import Claim
 from linklab.study.claims import Finding, Judge, Tables
 from linklab.study.declare import Measured, Metric, Point, Study

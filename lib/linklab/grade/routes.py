@@ -10,7 +10,7 @@ from typing import Literal
 
 from linklab.grade.check import Check, listed, listed_hints
 from linklab.network import DEFAULT_DESTINATION, Network, NetworkState, NodeState, Route, static_routes
-from linklab.network.addresses import interface_of, prefix_of
+from linklab.network.model import interface_of, prefix_of
 
 # --- What routing tables do to a packet: hop by hop, as the kernel would, until it arrives or is lost
 

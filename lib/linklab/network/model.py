@@ -7,16 +7,28 @@ Values only; nothing here is checked. A :class:`linklab.network.Network` is a to
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import IPv4Interface
+from functools import lru_cache
+from ipaddress import IPv4Interface, IPv4Network
 from typing import Final
 
 from linklab.errors import NetworkError
-from linklab.network.addresses import interface_of
 from linklab.units import ETHERNET_MTU_BYTES, GRE_OVERHEAD_BYTES
 
 
+@lru_cache(4096)  # who follows packets asks for the same few addresses often
+def interface_of(text: str) -> IPv4Interface:
+    """Parse an address with its prefix length, such as ``10.0.1.1/24``. Raises ValueError for anything else."""
+    return IPv4Interface(text)
+
+
+@lru_cache(4096)
+def prefix_of(text: str) -> IPv4Network:
+    """Parse a prefix such as ``10.0.1.0/24``. Raises ValueError for anything else."""
+    return IPv4Network(text)
+
+
 def _lists_become_tuples(thing: object) -> None:
-    """Let somebody who writes lists have what one who writes tuples has: a network that can be a key."""
+    """Turn lists in a frozen data class into tuples, so that it can be hashed whichever a user wrote."""
     for name, value in list(vars(thing).items()):
         if isinstance(value, list):
             object.__setattr__(thing, name, tuple(value))

@@ -9,8 +9,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any, Final
 
 from linklab.errors import NetworkError
-from linklab.network.addresses import prefix_of
-from linklab.network.model import End, Link, Topology
+from linklab.network.model import End, Link, Topology, prefix_of
 from linklab.network.topology import Hop, Segment, folded_link, is_inside, is_trunk, segments, unfold
 
 DEFAULT_DESTINATION: Final = "0.0.0.0/0"

@@ -15,6 +15,7 @@ from linklab.network.model import Link, Topology
 from linklab.network.routing import Path, path
 from linklab.network.topology import Hop, is_trunk
 from linklab.units import (
+    ETHERNET_CHECKSUM_BYTES,
     ETHERNET_HEADER_BYTES,
     ETHERNET_MTU_BYTES,
     IPV4_HEADER_BYTES,
@@ -27,6 +28,7 @@ from linklab.units import (
 
 _FRAGMENT_UNIT_BYTES = 8
 """All fragments but the last carry a multiple of it (RFC 791)."""
+_PACKET_NUMBER_BYTES = 12
 
 
 def wire_bytes(link: Link, packet_bytes: float, tagged: bool = False) -> float:
@@ -51,6 +53,26 @@ def datagram_wire_bytes(link: Link, payload_bytes: int, tagged: bool = False) ->
         return wire_bytes(link, data_bytes + IPV4_HEADER_BYTES, tagged)
     fragments = math.ceil(data_bytes / (room_bytes // _FRAGMENT_UNIT_BYTES * _FRAGMENT_UNIT_BYTES))
     return data_bytes + fragments * wire_bytes(link, IPV4_HEADER_BYTES, tagged)
+
+
+def ip_packet_bytes(frame_bytes: int) -> int:
+    """Return the size of the IP packet in an Ethernet frame of this size, which counts the frame's checksum.
+
+    Raises NetworkError for a frame without room for the headers and the 12 bytes that number a measured packet.
+    """
+    overhead_bytes = ETHERNET_HEADER_BYTES + ETHERNET_CHECKSUM_BYTES
+    least = overhead_bytes + IPV4_HEADER_BYTES + UDP_HEADER_BYTES + _PACKET_NUMBER_BYTES
+    if frame_bytes < least:
+        raise NetworkError(
+            f"a frame of {frame_bytes} bytes has no room for the headers (Ethernet, IPv4, UDP) and a packet's number: "
+            f"choose {least} or more"
+        )
+    return frame_bytes - overhead_bytes
+
+
+def payload_of_frame_bytes(frame_bytes: int) -> int:
+    """Return the UDP payload in an Ethernet frame of this size. Raises NetworkError as `ip_packet_bytes`."""
+    return ip_packet_bytes(frame_bytes) - IPV4_HEADER_BYTES - UDP_HEADER_BYTES
 
 
 def as_fragmented(hops: Sequence[Hop]) -> tuple[Hop, ...]:

@@ -116,6 +116,16 @@ def variants(students: Iterable[str], secret: bytes) -> dict[str, Network]:
     return found
 
 
+def derived_name(course: Network, name: str) -> str:
+    """Return the name of a network that is derived from a course network; behind it stands the variant's, if any."""
+    return name if course.name == "course" else f"{name}-{course.name.removeprefix('course-')}"
+
+
+def first_octets(course: Network) -> str:
+    """Return the first two numbers of all addresses of a course network, such as ``10.0``."""
+    return ".".join(course.subnets[0].prefix.split(".")[:2])
+
+
 def normalised(student: str) -> str:
     """The id as it is derived from: composed Unicode, without blanks around it, in small letters.
 

@@ -1,6 +1,6 @@
 """The traffic of the switches study: its background, the additional flow, and the senders that fill a link.
 
-Sections 4.2.1 to 4.2.3; PC1 to PC4 are h1 to h4, T is t1 (`linklab.network.switch_testbeds`).
+Sections 4.2.1 to 4.2.3; PC1 to PC4 are h1 to h4, T is t1 (`linklab.network.catalogue`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 from linklab.errors import MeasurementError
 from linklab.measure import ConstantRateFlow
 from linklab.network import Network
-from linklab.network.switch_testbeds import QUEUE_PACKETS, fairness, l3_switch, router_on_a_stick
+from linklab.network.catalogue import SWITCH_QUEUE_PACKETS, fairness, l3_switch, router_on_a_stick
 from linklab.published.switches import BACKGROUND_PAYLOAD_BYTES, LOADS, STICK_PAIRS, Communication, Load
 
 HOSTS: Final = ("h1", "h2", "h3", "h4")
@@ -91,9 +91,9 @@ def senders(
     )
 
 
-def fairness_network(offered_percent: str, rate_mbps: float, queue_packets: int = QUEUE_PACKETS) -> Network:
+def fairness_network(offered_percent: str, rate_mbps: float, queue_packets: int = SWITCH_QUEUE_PACKETS) -> Network:
     """Return the testbed for a fairness setting.
 
-    Raises MeasurementError or NetworkError as `senders` and `linklab.network.switch_testbeds.fairness`.
+    Raises MeasurementError or NetworkError as `senders` and `linklab.network.catalogue.fairness`.
     """
     return fairness(rate_mbps, len(senders(offered_percent, rate_mbps)), queue_packets)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from linklab.errors import MeasurementError
-from linklab.network.video_testbeds import RUNS_MBPS
+from linklab.network.catalogue import VIDEO_RUNS_MBPS
 from linklab.published.claims import Claim, Inconsistency, Platform
 
 VideoQuantity = Literal["bandwidth_kbps", "delay_ms", "jitter_ms"]
@@ -88,7 +88,7 @@ _TEXT: Final = {
 
 
 def _rows() -> tuple[VideoRow, ...]:
-    runs = [(topology, link_mbps) for topology, links in RUNS_MBPS.items() for link_mbps in links]
+    runs = [(topology, link_mbps) for topology, links in VIDEO_RUNS_MBPS.items() for link_mbps in links]
     found = []
     platforms: tuple[Platform, ...] = ("real", "virtual")
     for figure, texts in _TEXT.items():
@@ -114,7 +114,7 @@ def find(link_mbps: int, quantity: VideoQuantity, platform: Platform) -> VideoRo
     for row in ROWS:
         if (row.link_mbps, row.quantity, row.platform) == (link_mbps, quantity, platform):
             return row
-    known = ", ".join(str(rate) for links in RUNS_MBPS.values() for rate in links)
+    known = ", ".join(str(rate) for links in VIDEO_RUNS_MBPS.values() for rate in links)
     raise MeasurementError(
         f"the multimedia study has no {platform} {quantity} at {link_mbps} Mbit/s: its links have {known}"
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,8 +21,8 @@ from linklab.grade.simpleperf import submission
 from linklab.grade.simpleperf.place import LabPlace, SteadyPlace
 from linklab.grade.simpleperf.submission import ProgramError, Submission
 from linklab.lab import Lab
-from linklab.network import Network
-from linklab.network.relayed import NEAR, relayed
+from linklab.network import End, Host, Link, Network, Router, Subnet
+from linklab.network.variants import derived_name, first_octets
 from linklab.trial.datagrams import Weather
 from linklab.units import (
     ETHERNET_HEADER_BYTES,
@@ -37,6 +38,53 @@ PORT: Final = 7000
 RECEIVER_PORT: Final = 7001
 _LARGEST_BINARY_BYTES: Final = 2_000_000
 _RUN: Final = "import os, sys; os.chmod(sys.argv[1], 0o755); os.execv('./' + sys.argv[1], sys.argv[1:])"
+NEAR: Final = "near"
+FAR: Final = "far"
+_FAR_MS: Final = 750.0
+"""Half of a round trip of 1.5 s, which is longer than the first timeout of RFC 6298."""
+_SLOWER: Final = 10
+_FARTHER: Final = 2
+_QUEUE_PACKETS: Final = 1000
+_SUBNETS: Final[dict[str, int]] = {NEAR: 1, FAR: 2, "last": 3}
+"""The third number of each subnet."""
+
+
+@cache
+def relayed(course: Network) -> Network:
+    """Return the relayed path derived from a course network: two links, near and far, from the sender to the relay.
+
+    The relay's host forwards nothing by itself. Both links have a tenth of the rate of the course network's L3, and the
+    near one has twice its delay: from the plain course network, 2 Mbit/s and 20 ms. Addresses begin with the same two
+    numbers. The name tells the variant.
+    """
+    shaped, start = course.link("L3"), first_octets(course)
+
+    def link(name: str, delay_ms: float) -> Link:
+        number = _SUBNETS[name]
+        return Link(
+            End("sender", f"sender-eth{number}", f"{start}.{number}.1/24"),
+            End("relay", f"relay-eth{number}", f"{start}.{number}.2/24"),
+            name=name,
+            rate_mbps=(shaped.rate_mbps or 0.0) / _SLOWER,
+            delay_ms=delay_ms,
+            queue_packets=_QUEUE_PACKETS,
+            overhead_bytes=ETHERNET_OVERHEAD_BYTES,
+        )
+
+    return Network(
+        name=derived_name(course, "relayed"),
+        nodes=(Host("sender"), Router("relay"), Host("receiver")),
+        links=(
+            link(NEAR, _FARTHER * shaped.delay_ms),
+            link(FAR, _FAR_MS),
+            Link(
+                End("relay", "relay-eth3", f"{start}.3.1/24"),
+                End("receiver", "receiver-eth0", f"{start}.3.2/24"),
+                "last",
+            ),
+        ),
+        subnets=tuple(Subnet(name, f"{start}.{third}.0/24") for name, third in _SUBNETS.items()),
+    )
 
 
 def the_network() -> Network:

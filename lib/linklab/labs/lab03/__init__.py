@@ -17,9 +17,9 @@ from linklab.labs.lab03.rules import check_hidden as check_hidden
 from linklab.labs.lab03.rules import check_overload as check_overload
 from linklab.labs.lab03.unknown import check_search as check_search
 from linklab.labs.lab03.unknown import check_train as check_train
+from linklab.labs.lab03.unknown import random_chain as random_chain
 from linklab.network import path as path
 from linklab.network import payload_rate_mbps as payload_rate_mbps
-from linklab.network.random_chain import random_chain as random_chain
 
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 progress = partial(_progress, __name__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ import linklab
 from linklab.analysis import Expectation, measured_path, udp_ceiling_mbps
 from linklab.analysis.packets import bandwidth_mbps, steady_rate_mbps, train_rate_mbps
 from linklab.analysis.searching import PAYLOAD_BYTES, bisect, from_train, increase
-from linklab.errors import LinklabError
+from linklab.errors import LinklabError, NetworkError
 from linklab.grade import draws
 from linklab.grade.check import Check, listed
 from linklab.grade.questions import Slip, Value, as_number, not_a_number
@@ -23,9 +24,8 @@ from linklab.grade.runs import STRAY_PERCENT, unless_busy
 from linklab.grade.trials import Case, Formula, Trial, out_of_reach
 from linklab.measure import Prober
 from linklab.measure.trust import MISSED_PERCENT
-from linklab.network import Network
-from linklab.network.random_chain import random_chain
-from linklab.units import BITS_PER_BYTE, AnyClock, transmission_ms
+from linklab.network import End, Host, Link, Network, Router
+from linklab.units import BITS_PER_BYTE, ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES, AnyClock, transmission_ms
 
 NETWORKS: Final = 4
 """On how many networks a search is tried."""
@@ -118,7 +118,7 @@ def check_search(
 ) -> Result:
     """``find(prober)`` gives the highest rate of payload that a network carries, in Mbit/s, within 5 %.
 
-    It is tried on four networks (`linklab.grade.draws`), or on those of `seeds` (`linklab.network.random_chain`), by
+    It is tried on four networks (`linklab.grade.draws`), or on those of `seeds` (`random_chain`), by
     which a network that a failed check names can be tried again. On each it may send as much as the path carries in
     12 s, and its answer must be confirmed by a probe at 90 % of it or more that lost nothing, which means
     `STRAY_PERCENT` at most. Raises LabError where no lab can be started.
@@ -293,3 +293,77 @@ def _raised(description: str, error: Exception, hint: str) -> Check:
     if isinstance(error, LinklabError):
         return Check.failing(description, said, "fewer, lower or shorter probes; a train shows where to begin")
     return Check.failing(description, f"it raised {type(error).__name__}: {said}", hint, "a number in Mbit/s")
+
+
+# --- Networks that nobody has seen
+
+
+_CHAIN_LINKS: Final = (2, 6)
+"""The default number of limited links in a chain, from and to."""
+_CHAIN_RATE_MBPS: Final = (2.0, 100.0)
+"""The default range of the rates of these links."""
+_CHAIN_DELAY_MS: Final = (1, 20)
+_QUEUE_BDP: Final = (1.0, 2.0)
+_SHORTEST_QUEUE_PACKETS: Final = 30
+_FRAME_BITS: Final = BITS_PER_BYTE * (ETHERNET_MTU_BYTES + ETHERNET_HEADER_BYTES)
+
+
+def random_chain(
+    seed: int,
+    links: tuple[int, int] = _CHAIN_LINKS,
+    bottleneck_mbps: tuple[float, float] = _CHAIN_RATE_MBPS,
+    fastest_mbps: float = _CHAIN_RATE_MBPS[1],
+) -> Network:
+    """Return the network of a seed: h1, a row of routers, h2. The same seed always gives the same network.
+
+    The links between the routers, `links` of them, are limited; the cables to the hosts are not. The bottleneck's
+    rate is drawn from `bottleneck_mbps`, evenly on a logarithmic scale, so that slow networks are as likely as fast
+    ones, and its place from all links. The others lie between it and `fastest_mbps`. Delays are 1 to 20 ms. A queue
+    holds one to two times what the link's own round trip holds, and 30 packets at least: netem's limit counts the
+    packets that are being delayed as well, so a shorter one could not carry the rate.
+
+    Raises NetworkError for bounds in the wrong order or out of what a link can be.
+    """
+    _refuse_bounds("links", links, 1, 100)
+    _refuse_bounds("bottleneck_mbps", bottleneck_mbps, 0.1, fastest_mbps)
+    draw = random.Random(f"linklab chain {seed}")
+    count = draw.randint(*links)
+    slow_mbps = round(math.exp(draw.uniform(*map(math.log, bottleneck_mbps))), 1)
+    rates_mbps = [round(draw.uniform(slow_mbps, fastest_mbps), 1) for _ in range(count)]
+    rates_mbps[draw.randrange(count)] = slow_mbps
+    routers = [f"r{number}" for number in range(1, count + 2)]
+    chain = []
+    for number, rate_mbps in enumerate(rates_mbps, 1):
+        delay_ms = draw.randint(*_CHAIN_DELAY_MS)
+        round_trip_packets = rate_mbps * 1000 * 2 * delay_ms / _FRAME_BITS
+        queue_packets = max(_SHORTEST_QUEUE_PACKETS, math.ceil(round_trip_packets * draw.uniform(*_QUEUE_BDP)))
+        one, two = f"r{number}", f"r{number + 1}"
+        chain.append(
+            Link(
+                End(one, f"{one}-eth1", f"10.0.{number}.1/24"),
+                End(two, f"{two}-eth0", f"10.0.{number}.2/24"),
+                name=f"L{number}",
+                rate_mbps=rate_mbps,
+                delay_ms=delay_ms,
+                queue_packets=queue_packets,
+            )
+        )
+    last = count + 1
+    return Network(
+        f"chain-{seed}",
+        (Host("h1"), *map(Router, routers), Host("h2")),
+        (
+            Link(End("h1", "h1-eth0", "10.0.0.2/24"), End("r1", "r1-eth0", "10.0.0.1/24")),
+            *chain,
+            Link(
+                End(f"r{last}", f"r{last}-eth1", f"10.0.{last}.1/24"),
+                End("h2", "h2-eth0", f"10.0.{last}.2/24"),
+            ),
+        ),
+    )
+
+
+def _refuse_bounds(name: str, bounds: tuple[float, float], least: float, most: float) -> None:
+    low, high = bounds
+    if not least <= low <= high <= most:
+        raise NetworkError(f"{name} is {low:g} to {high:g}: choose two numbers in order, from {least:g} to {most:g}")

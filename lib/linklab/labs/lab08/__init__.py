@@ -22,8 +22,8 @@ from linklab.labs.lab08.rules import check_runs as check_runs
 from linklab.labs.lab08.rules import check_second as check_second
 from linklab.labs.lab08.rules import check_waste as check_waste
 from linklab.labs.lab08.rules import question as question
-from linklab.network.mtu_testbeds import mtu_direct as mtu_direct
-from linklab.network.mtu_testbeds import mtu_gre as mtu_gre
+from linklab.network.catalogue import mtu_direct as mtu_direct
+from linklab.network.catalogue import mtu_gre as mtu_gre
 
 predict = PREDICTIONS.predict
 check_predicted = PREDICTIONS.check_predicted

@@ -12,7 +12,7 @@ from linklab.analysis.packets import (
 )
 from linklab.labs.lab08.rules import FRAMES, LINK_MBPS, SIZES
 from linklab.measure import Capture, TrainResult, layers
-from linklab.network.mtu_testbeds import payload_bytes
+from linklab.network.theory import payload_of_frame_bytes
 from linklab.published.mtu import find
 from linklab.show import Table, table
 from linklab.show.chart import BLACK, BLUE, Points, chart, legend, sketch_in_words, sketched
@@ -49,7 +49,7 @@ def data_figure(runs: object, sketch: Points = ()) -> Drawing | str:
 
 
 def _data_mbps(size: int) -> float:
-    return LINK_MBPS * payload_bytes(size) / (size - ETHERNET_CHECKSUM_BYTES)
+    return LINK_MBPS * payload_of_frame_bytes(size) / (size - ETHERNET_CHECKSUM_BYTES)
 
 
 def first_table(runs: object, calm: object) -> Table | str:

@@ -10,7 +10,7 @@ from linklab.analysis.packets import bandwidth_mbps, jitter_ms, train_rate_mbps
 from linklab.analysis.video_statistics import rtp_jitter_ms
 from linklab.grade.result import Result, guarded
 from linklab.grade.trials import Case, Formula, Trial
-from linklab.network.mtu_testbeds import ip_packet_bytes, payload_bytes
+from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
 from linklab.units import BITS_PER_BYTE
 
 Times = Sequence[float]
@@ -82,7 +82,7 @@ _BANDWIDTH: Final = Trial(
         Formula(_rates(lambda k, size: size * (k + 1), _clock), "the time is the clock's", f"{_SINCE}; {_FIRST}"),
         Formula(_rates(lambda k, size: size, _first), "one packet's bits only", "how many came since the first?"),
         Formula(_rates(lambda k, size: ip_packet_bytes(size) * k, _first), "that counts the IP packet", _WHOLE),
-        Formula(_rates(lambda k, size: payload_bytes(size) * k, _first), "that counts the data only", _WHOLE),
+        Formula(_rates(lambda k, size: payload_of_frame_bytes(size) * k, _first), "that counts the data only", _WHOLE),
     ),
     withheld=(bandwidth_mbps, train_rate_mbps, _mbps),
 )  # fmt: skip

@@ -30,7 +30,7 @@ from linklab.grade.runs import late_ms, measured, unfit, unless_busy
 from linklab.measure import Capture, TrainResult, verdict_on
 from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import End, Host, Link, Network, Router
-from linklab.network.mtu_testbeds import ip_packet_bytes, payload_bytes
+from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
 from linklab.units import (
     BITS_PER_BYTE,
     ETHERNET_CHECKSUM_BYTES,
@@ -221,7 +221,7 @@ def _train(
 
 def _refused(size: int, run: object) -> Check | None:
     """Return a failed check if that is no whole train as asked for, or None."""
-    what, data = f"train of frames of {size} bytes", payload_bytes(size)
+    what, data = f"train of frames of {size} bytes", payload_of_frame_bytes(size)
     problem = unfit(what, run, TrainResult, f"measure it: {_EXAMPLE}", ("h1", "h2"), of_the_course=False)
     if problem is not None or not isinstance(run, TrainResult):
         return problem

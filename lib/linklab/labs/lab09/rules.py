@@ -26,7 +26,7 @@ from linklab.grade.trials import Case, Formula, Trial
 from linklab.measure import Quality, Video, VideoResult, verdict_on
 from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES, TS_PACKET_BYTES
 from linklab.network import Network
-from linklab.network.video_testbeds import video_network
+from linklab.network.catalogue import video_network
 from linklab.units import (
     BITS_PER_BYTE,
     ETHERNET_HEADER_BYTES,

@@ -1,6 +1,6 @@
 """What Lab 10, Switches, asks and how it is judged: VLANs, what a frame's path costs, the shares of a full link.
 
-Expectations follow from the testbeds in `linklab.network.switch_testbeds`, none is written down.
+Expectations follow from the testbeds in `linklab.network.catalogue`, none is written down.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from linklab.labs.lab10.vlans import gateway_checks, port_checks
 from linklab.measure import AtOnce, ConstantRateResult, EchoResult, verdict_on
 from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import Network, path
-from linklab.network.switch_testbeds import l3_switch, router_on_a_stick
+from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
 from linklab.published.switches_loads import ENDS, fairness_network, senders
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms

@@ -10,7 +10,7 @@ from typing import Final
 from linklab.grade.check import Check
 from linklab.grade.routes import forwarding_hints
 from linklab.network import InterfaceState, NetworkState, NodeState, differences, expected_state
-from linklab.network.switch_testbeds import router_on_a_stick
+from linklab.network.catalogue import router_on_a_stick
 
 PLAN: Final = expected_state(router_on_a_stick(10))
 """The router on a stick: its VLANs and addresses are those of the lab, at any rate."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Final
 
 from linklab.analysis import Expectation, MeasuredPath, measured_path
@@ -12,13 +13,52 @@ from linklab.course import course_network
 from linklab.grade.path_questions import FRAME_BYTES
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, stated
-from linklab.network import Network, NetworkState
-from linklab.network.dumbbell import dumbbell
+from linklab.network import End, Host, Link, Network, NetworkState, Router, Subnet
+from linklab.network.variants import derived_name, first_octets
 
 NEAR: Final = ("h1", "h3")
 FAR: Final = ("h2", "h4")
 QUEUES: Final = (20, 100, 1000)
 """The queues of B that are compared, in packets."""
+_FARTHER: Final = 4
+"""The round trip of h2 over that of h1."""
+_QUEUE_PACKETS: Final = 100
+_SUBNETS: Final[Mapping[str, int]] = {"A": 1, "C": 2, "D": 3, "E": 4, "F": 5}
+"""The third number of each subnet. None is called B, because the bottleneck is."""
+
+
+def dumbbell(course: Network) -> Network:
+    """Return the dumbbell derived from a course network: two senders, two receivers, and the bottleneck B between them.
+
+    Papers compare congestion control on it (RFC 5166 asks for a range of round trips). h1 is near B and h2 far from it.
+    All delay lies before B, on the links of h1 and h2, so B's queue, at r1-eth2, counts waiting packets alone.
+
+    B has the rate of the course network's L3, and h1's link has its delay: from the plain course network, 20 Mbit/s and
+    round trips of 20 and 80 ms. Addresses begin with the same two numbers. The name tells the variant.
+    """
+    link, start = course.link("L3"), first_octets(course)
+
+    def end(node: str, port: int, subnet: str, last: int) -> End:
+        return End(node, f"{node}-eth{port}", f"{start}.{_SUBNETS[subnet]}.{last}/24")
+
+    return Network(
+        name=derived_name(course, "dumbbell"),
+        nodes=(*map(Host, ("h1", "h2", "h3", "h4")), Router("r1"), Router("r2")),
+        links=(
+            Link(end("h1", 0, "A", 2), end("r1", 0, "A", 1), delay_ms=link.delay_ms),
+            Link(end("h2", 0, "C", 2), end("r1", 1, "C", 1), delay_ms=_FARTHER * link.delay_ms),
+            Link(
+                end("r1", 2, "D", 1),
+                end("r2", 0, "D", 2),
+                name="B",
+                rate_mbps=link.rate_mbps,
+                queue_packets=_QUEUE_PACKETS,
+            ),
+            Link(end("r2", 1, "E", 1), end("h3", 0, "E", 2)),
+            Link(end("r2", 2, "F", 1), end("h4", 0, "F", 2)),
+        ),
+        subnets=tuple(Subnet(name, f"{start}.{third}.0/24") for name, third in _SUBNETS.items()),
+    )
 
 
 def the_network() -> Network:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from math import fsum
 from typing import Final
 
@@ -11,8 +13,8 @@ from linklab.grade.path_questions import FRAME_BYTES
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, stated
 from linklab.measure import PageFlow
-from linklab.network import Network
-from linklab.network.access import access, with_uplink
+from linklab.network import End, Host, Link, Network, Router, Subnet
+from linklab.network.variants import derived_name, first_octets
 from linklab.units import transmission_ms
 
 UPLOAD: Final = ("h1", "h3")
@@ -24,6 +26,59 @@ BANDS_MBPS: Final = {"slow": (2.5, 4.0), "middle": (8.0, 14.0), "fast": (30.0, 4
 _RTTS_MS: Final = (12, 24)
 """Their round trips: less than 40 ms by what a slow uplink's packet takes twice."""
 _STEPS: Final = 16
+_UPLINK: Final = "U"
+QUEUE_PACKETS: Final = 1000
+"""Packets that a Linux interface holds by default (txqueuelen)."""
+_UPLINK_SLOWER: Final = 2
+_SUBNETS: Final[Mapping[str, int]] = {"A": 1, "C": 2, "D": 3, "E": 4}
+"""The third number of each subnet."""
+
+
+def access(course: Network) -> Network:
+    """Return a home's access network, derived from a course network: two hosts, a router, and its slow uplink U.
+
+    Bufferbloat was described on it: what a home sends waits at its own router, before U (J. Gettys, K. Nichols,
+    "Bufferbloat: Dark Buffers in the Internet", 2011). All delay lies behind U, so U's queue, at r1-eth2, counts
+    waiting packets alone.
+
+    U has half the rate of the course network's L3, and the link behind U has its delay: from the plain course network,
+    10 Mbit/s and a round trip of 20 ms. Addresses begin with the same two numbers. The name tells the variant.
+    """
+    link, start = course.link("L3"), first_octets(course)
+
+    def end(node: str, port: int, subnet: str, last: int) -> End:
+        return End(node, f"{node}-eth{port}", f"{start}.{_SUBNETS[subnet]}.{last}/24")
+
+    return Network(
+        name=derived_name(course, "access"),
+        nodes=(*map(Host, ("h1", "h2", "h3")), Router("r1"), Router("r2")),
+        links=(
+            Link(end("h1", 0, "A", 2), end("r1", 0, "A", 1)),
+            Link(end("h2", 0, "C", 2), end("r1", 1, "C", 1)),
+            Link(
+                end("r1", 2, "D", 1),
+                end("r2", 0, "D", 2),
+                name=_UPLINK,
+                rate_mbps=(link.rate_mbps or 0.0) / _UPLINK_SLOWER,
+                queue_packets=QUEUE_PACKETS,
+            ),
+            Link(end("r2", 1, "E", 1), end("h3", 0, "E", 2), delay_ms=link.delay_ms),
+        ),
+        subnets=tuple(Subnet(name, f"{start}.{third}.0/24") for name, third in _SUBNETS.items()),
+    )
+
+
+def with_uplink(network: Network, rate_mbps: float, rtt_ms: float) -> Network:
+    """Return the same network with another rate of U, and another round trip behind it."""
+    links = tuple(
+        replace(link, rate_mbps=rate_mbps)
+        if link.name == _UPLINK
+        else replace(link, delay_ms=rtt_ms / 2)
+        if link.delay_ms
+        else link
+        for link in network.links
+    )
+    return replace(network, name=f"{network.name}-{rate_mbps:g}-{rtt_ms:g}".replace(".", "_"), links=links)
 
 
 def the_network() -> Network:

@@ -20,10 +20,17 @@ from linklab.grade.questions import Judged, asked
 from linklab.grade.result import Result, guarded
 from linklab.grade.runs import between, elsewhere, measured, no_result, state_of_run, stopped
 from linklab.labs.lab12.functions import limit_packets
-from linklab.labs.lab12.predictions import BANDS_MBPS, PREDICTIONS, READER, UPLOAD, frame_ms, the_network
+from linklab.labs.lab12.predictions import (
+    BANDS_MBPS,
+    PREDICTIONS,
+    QUEUE_PACKETS,
+    READER,
+    UPLOAD,
+    frame_ms,
+    the_network,
+)
 from linklab.measure import AtOnce, PageResult, PingResult, QueueResult, TcpResult, verdict_on
 from linklab.network import goodput_ceiling_mbps
-from linklab.network.access import QUEUE_PACKETS
 from linklab.units import transmission_ms
 
 _FOLDER: Final = Path(__file__).parent

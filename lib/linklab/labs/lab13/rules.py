@@ -15,9 +15,8 @@ from linklab.grade.check import Check
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked, asked_one, stated
 from linklab.grade.reliable import judge
-from linklab.grade.reliable.place import HEADERS_BYTES, packet_ms, rtt_ms, the_network
+from linklab.grade.reliable.place import HEADERS_BYTES, NEAR, packet_ms, rtt_ms, the_network
 from linklab.grade.result import Result, guarded
-from linklab.network.relayed import NEAR
 from linklab.units import transmission_ms
 
 _FOLDER: Final = Path(__file__).parent

@@ -154,8 +154,8 @@ def ends_of(cables: Iterable[Cable]) -> Iterator[Plug]:
 def scene_of(thing: Drawable) -> Scene:
     """Return the scene of a network, of a Mininet Topo, of a state, or of a running lab as it is now.
 
-    The state says what is there. Only the names of links and subnets come from elsewhere: from the
-    network itself, or from the one in the catalogue that has (almost) the same nodes.
+    The state says what is there. Only the names of links and subnets come from elsewhere: from the network, from the
+    one that the lab was started with, or else from the one in the catalogue that has (almost) the same nodes.
 
     Raises NetworkError if ``thing`` is none of these.
     """
@@ -164,8 +164,8 @@ def scene_of(thing: Drawable) -> Scene:
     if isinstance(thing, NetworkState):
         return _scene(thing, _namesake(thing), "")
     if isinstance(thing, HasState):
-        state = thing.state()
-        return _scene(state, _namesake(state), "")
+        state, started_with = thing.state(), getattr(thing, "network", None)
+        return _scene(state, started_with if isinstance(started_with, Topology) else _namesake(state), "")
     mininet = sys.modules.get("mininet.topo")  # who has not loaded it has no Topo
     if mininet is not None and isinstance(thing, mininet.Topo):
         return _scene(_asked_by(thing), None, "")

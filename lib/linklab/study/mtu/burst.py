@@ -17,7 +17,8 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure import TrainFlow, run
 from linklab.network import Network
-from linklab.network.mtu_testbeds import mtu_direct, payload_bytes
+from linklab.network.catalogue import mtu_direct
+from linklab.network.theory import payload_of_frame_bytes
 from linklab.study.declare import Measured, Point, Study
 from linklab.study.mtu.runs import MTU_METRICS, evaluate
 from linklab.units import ETHERNET_CHECKSUM_BYTES
@@ -63,7 +64,7 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     for node, interface in (("h1", "h1-eth0"), ("s1", "s1-eth2")):
         _set_bucket(lab, node, interface, point.text("shaper"), link_mbps, burst)
     frame_bytes = point.whole("frame_bytes")
-    flow = TrainFlow("h1", "h2", point.whole("packets"), payload_bytes(frame_bytes))
+    flow = TrainFlow("h1", "h2", point.whole("packets"), payload_of_frame_bytes(frame_bytes))
     return evaluate(run(lab, flow), frame_bytes, link_mbps)
 
 

@@ -13,7 +13,8 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure import Capture, TrainFlow, capture, run
 from linklab.network import Network
-from linklab.network.mtu_testbeds import ip_packet_bytes, mtu_gre, payload_bytes
+from linklab.network.catalogue import mtu_gre
+from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
 from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.units import GRE_OVERHEAD_BYTES
 
@@ -52,7 +53,7 @@ testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it f
 def measure(lab: Lab, point: Point) -> list[Measured]:
     """Sends some packets, and captures them as h1 sends them and as pc1 does."""
     frame_bytes = point.whole("frame_bytes") - (GRE_OVERHEAD_BYTES if point["room"] == SHORTER else 0)
-    flow = TrainFlow("h1", "h2", point.whole("packets"), payload_bytes(frame_bytes))
+    flow = TrainFlow("h1", "h2", point.whole("packets"), payload_of_frame_bytes(frame_bytes))
     with capture(lab, "h1", "h1-eth0", "udp") as inside, capture(lab, "pc1", "pc1-eth0", "ip proto 47") as outside:
         result = run(lab, flow)
     rows = [*_sizes("inside", inside), *_sizes("outside", outside), Measured("arrived_packets", result.received)]

@@ -17,7 +17,8 @@ from linklab.analysis.packets import bandwidth_mbps, burst_bytes, jitter_ms
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure import Capture, TrainFlow, TrainResult, run
-from linklab.network.mtu_testbeds import mtu_direct, mtu_gre, payload_bytes
+from linklab.network.catalogue import mtu_direct, mtu_gre
+from linklab.network.theory import payload_of_frame_bytes
 from linklab.study.declare import BRIDGE, OPENFLOW, Measured, Metric, Point, Study, Testbed
 from linklab.units import ETHERNET_CHECKSUM_BYTES, ETHERNET_HEADER_BYTES, ETHERNET_OVERHEAD_BYTES
 
@@ -100,7 +101,7 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
     frame_bytes = point.whole("frame_bytes")
     link_mbps, traffic_mbps = rates_mbps(point.text("rates"))
     gap_us = frame_bytes * 8 / traffic_mbps if point["sending"] == PACED else 0.0
-    flow = TrainFlow("h1", "h2", point.whole("packets"), payload_bytes(frame_bytes), gap_us)
+    flow = TrainFlow("h1", "h2", point.whole("packets"), payload_of_frame_bytes(frame_bytes), gap_us)
     return evaluate(run(lab, flow), frame_bytes, link_mbps)
 
 

@@ -16,7 +16,7 @@ from linklab.lab import Lab
 from linklab.measure import AtOnce, ConstantRateResult, EchoFlow, EchoResult, at_once, moderated, run
 from linklab.measure.devices import E1000E_INTERVAL_US
 from linklab.network import End, Host, Link, Network
-from linklab.network.switch_testbeds import QUEUE_PACKETS, l3_switch
+from linklab.network.catalogue import SWITCH_QUEUE_PACKETS, l3_switch
 from linklab.network.theory import datagram_wire_bytes
 from linklab.published.switches_loads import (
     ENDS,
@@ -387,7 +387,7 @@ SWITCHES_FAIRNESS: Final = Study(
         "rate_mbps": (10, 100),
         "offered_percent": OFFERED,
         "sender_link_percent": (100, FASTER),
-        "queue_packets": (QUEUE_PACKETS,),
+        "queue_packets": (SWITCH_QUEUE_PACKETS,),
         "pacing": (DITHERED,),
     },
     belongs=_has_fairness,
@@ -432,7 +432,9 @@ def cost_testbed(point: Point) -> Testbed:
         if point["communication"] != "intra-vlan":
             raise MeasurementError("without a switch there are no VLANs: choose a kind of switch")
         ends = (End("h1", "h1-eth0", "10.0.10.1/24"), End("h2", "h2-eth0", "10.0.10.2/24"))
-        link = Link(*ends, "", _COST_RATE_MBPS, queue_packets=QUEUE_PACKETS, overhead_bytes=ETHERNET_OVERHEAD_BYTES)
+        link = Link(
+            *ends, "", _COST_RATE_MBPS, queue_packets=SWITCH_QUEUE_PACKETS, overhead_bytes=ETHERNET_OVERHEAD_BYTES
+        )
         return Testbed(Network("one-cable", (Host("h1"), Host("h2")), (link,)))
     return Testbed.on(l3_switch(_COST_RATE_MBPS), point["switch"])
 

@@ -17,7 +17,7 @@ from typing import Final
 from linklab.analysis.video_statistics import NORMAL_BELOW
 from linklab.errors import MeasurementError
 from linklab.measure.video_file import IP_PACKET_BYTES
-from linklab.network.video_testbeds import RUNS_MBPS
+from linklab.network.catalogue import VIDEO_RUNS_MBPS
 from linklab.published.claims import Platform
 from linklab.published.video import ROWS
 from linklab.study.chance import by_repeat, every, share
@@ -38,7 +38,7 @@ The study's real network itself has 0.88 to 1.00 of it.
 """
 _FAST_MBPS: Final = 8
 """From this link on throughput is high, which the study does not define: its film never fills such a link."""
-LINKS: Final = tuple(rate for rates in RUNS_MBPS.values() for rate in rates)
+LINKS: Final = tuple(rate for rates in VIDEO_RUNS_MBPS.values() for rate in rates)
 _SUMMARIES: Final = ("mean", "minimum", "maximum")
 
 
@@ -51,7 +51,8 @@ def ours(table: Table, metric: str, link_mbps: Level) -> Values:
 
 def _devices(tables: Tables, value: Callable[[Table, str, Level], Values], expected: bool) -> Finding:
     least = {
-        link: value(tables["video"], "bandwidth_kbps_minimum", link).mean for link in (*RUNS_MBPS[1], *RUNS_MBPS[2])
+        link: value(tables["video"], "bandwidth_kbps_minimum", link).mean
+        for link in (*VIDEO_RUNS_MBPS[1], *VIDEO_RUNS_MBPS[2])
     }
     changed = max(least.values()) / min(least.values()) - 1 > _SAME / 10
     told = ", ".join(f"{least[it]:.2f} at {it} Mbit/s" for it in least)
@@ -72,7 +73,7 @@ def _ten_or_hundred(tables: Tables) -> Finding:
 
 
 def _wan_spacing(tables: Tables) -> Finding:
-    table, link_mbps = tables["video"], RUNS_MBPS[3][0]
+    table, link_mbps = tables["video"], VIDEO_RUNS_MBPS[3][0]
     # a link that cannot send faster needs this for an IP packet alone, whatever frame it travels in
     needed_ms = transmission_ms(IP_PACKET_BYTES, link_mbps)
     least = {
@@ -189,7 +190,7 @@ _SLOW: Final = tuple(link for link in LINKS if link < _FAST_MBPS)
 JUDGES: Final[Mapping[str, Judge]] = MappingProxyType(
     {
         "video-bandwidth-alike": partial(_alike, LINKS, ("mean",)),
-        "video-wan-alike": partial(_alike, RUNS_MBPS[3], _SUMMARIES),
+        "video-wan-alike": partial(_alike, VIDEO_RUNS_MBPS[3], _SUMMARIES),
         "video-devices-minimum": partial(_devices, value=ours, expected=True),
         "video-devices-real": partial(
             _devices, value=lambda table, metric, link: table.lookup(metric, link_mbps=link), expected=False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure.video_file import IP_PACKET_BYTES, Clip
-from linklab.network.video_testbeds import RUNS_MBPS
+from linklab.network.catalogue import VIDEO_RUNS_MBPS
 from linklab.published import video as published
 from linklab.published.video import VideoQuantity, find
 from linklab.show.video import Percentiles, distribution, rate_over_time, similarity_over_time
@@ -24,7 +24,7 @@ from linklab.units import transmission_ms
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
 
-_RUNS: Final = tuple((topology, link) for topology, links in RUNS_MBPS.items() for link in links)
+_RUNS: Final = tuple((topology, link) for topology, links in VIDEO_RUNS_MBPS.items() for link in links)
 _STATISTICS: Final = {
     "mean": "mean",
     "minimum": "minimum",
@@ -56,7 +56,7 @@ def _by_run(quantity: VideoQuantity) -> Callable[[Tables], Grid]:
                 first = statistic == "mean"
                 run = (str(known[0].figure), f"{topology}, {link_mbps} Mbit/s") if first else ("", "")
                 rows.append((*run, name, *(str(getattr(it, statistic)) for it in known), *ours))
-        unit = find(RUNS_MBPS[1][0], quantity, "real").unit
+        unit = find(VIDEO_RUNS_MBPS[1][0], quantity, "real").unit
         columns = ("figure", "topology, link", f"in {unit}", "real, published", "Mininet, published", *_SETTINGS)
         note = (
             f"All values in {unit}, variances in its square. Ours: the mean of the repeats, but of minima the least "
@@ -78,7 +78,7 @@ def _shown(table: Table, metric: str, levels: Mapping[str, Any]) -> str:
 def _spacing(tables: Tables) -> Grid:
     """The least time between packets behind a WAN link, by the shaper that emulates it."""
     rows = []
-    for link_mbps in RUNS_MBPS[3]:
+    for link_mbps in VIDEO_RUNS_MBPS[3]:
         known = [str(find(link_mbps, "delay_ms", platform).minimum) for platform in ("real", "virtual")]
         ours = [
             tables["video"].lookup("delay_ms_minimum", link_mbps=link_mbps, sender=PACED, shaper=it, switch=BRIDGE).low
@@ -252,6 +252,6 @@ PAGE: Final = Page(
         "packet_bytes": published.PACKET_BYTES,
         "video": published.VIDEO,
         "frame_bytes": FRAME_BYTES,
-        "frame_ms": {link: transmission_ms(FRAME_BYTES, link) for link in RUNS_MBPS[3]},
+        "frame_ms": {link: transmission_ms(FRAME_BYTES, link) for link in VIDEO_RUNS_MBPS[3]},
     },
 )

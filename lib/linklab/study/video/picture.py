@@ -11,7 +11,7 @@ from typing import Final
 from linklab.lab import Lab
 from linklab.measure import Clip, Quality, VideoFlow, VideoResult, encoded, quality, run
 from linklab.network import Network
-from linklab.network.video_testbeds import video_network
+from linklab.network.catalogue import video_network
 from linklab.study.declare import Measured, Metric, Point, Study
 
 ENDLESS: Final = "endless"

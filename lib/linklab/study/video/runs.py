@@ -31,7 +31,7 @@ from linklab.measure.video_file import (
     rtp_packets_of,
     version,
 )
-from linklab.network.video_testbeds import RUNS_MBPS, WAN, video_network
+from linklab.network.catalogue import VIDEO_RUNS_MBPS, WAN, video_network
 from linklab.published.video import VideoQuantity
 from linklab.study.declare import BRIDGE, OPENFLOW, Measured, Metric, Point, Study, Testbed
 from linklab.units import ETHERNET_HEADER_BYTES
@@ -72,7 +72,7 @@ VIDEO_METRICS: Final = (
 
 def topology_of(link_mbps: float) -> int:
     """Return the study's topology whose link has this rate; a rate that none has is the WAN link's, of topology 3."""
-    return next((topology for topology, rates in RUNS_MBPS.items() if link_mbps in rates), 3)
+    return next((topology for topology, rates in VIDEO_RUNS_MBPS.items() if link_mbps in rates), 3)
 
 
 def testbed(point: Point) -> Testbed:
@@ -194,7 +194,7 @@ VIDEO: Final = Study(
     title="Video: bandwidth, time between packets and jitter of an RTP stream over six testbeds",
     testbed=testbed,
     factors={
-        "link_mbps": tuple(rate for rates in RUNS_MBPS.values() for rate in rates),
+        "link_mbps": tuple(rate for rates in VIDEO_RUNS_MBPS.values() for rate in rates),
         "sender": ("paced", "ffmpeg"),
         "shaper": (HTB, FRAME),
         "switch": (BRIDGE, OPENFLOW),

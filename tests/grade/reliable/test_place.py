@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from linklab.analysis import measured_path
-from linklab.network import COURSE, by_name
-from linklab.network.relayed import relayed
+from linklab.grade.reliable.place import relayed
+from linklab.network import COURSE
 from linklab.network.variants import variants
 
 CLASS = variants([f"student {number}" for number in range(60)], b"a course secret for trials")
 
 
-def test_the_plain_one_is_in_the_catalogue_with_2_mbit_s_and_two_round_trips() -> None:
-    network = by_name("relayed")
-    assert network == relayed(COURSE)
+def test_the_plain_one_has_2_mbit_s_and_two_round_trips() -> None:
+    network = relayed(COURSE)
     near, far = network.link("near"), network.link("far")
     assert (near.rate_mbps, near.delay_ms, far.rate_mbps, far.delay_ms) == (2, 20, 2, 750)
     assert measured_path(network, "relay", "receiver").rtt_floor_ms == 0
