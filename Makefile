@@ -6,7 +6,7 @@ export LINKLAB_VENV
 BIN := $(LINKLAB_VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help lab hub test test-quick test-thorough test-vagrant docs bench studies networks doctor notebooks check release-check kernels clean install install-quietly install-tests install-tests-quietly
+.PHONY: help lab hub test test-quick test-thorough test-vagrant box docs bench studies networks doctor notebooks check release-check kernels clean install install-quietly install-tests install-tests-quietly
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,13 +30,18 @@ test-quick: install-tests-quietly ## the linters, the types and the tests that s
 test-thorough: install-tests ## the same with all there is of a kind: programs, networks, judged labs (about two hours)
 	@LINKLAB_TESTS=thorough bash .ci/parts $(BIN) image ruff format mypy shellcheck docs pytest notebooks
 
-# Debian's release in the box: trixie (13, as in the default box) or bookworm (12).
-SUITE ?= trixie
+# The box's processor, here and in the next target: amd64 or arm64.
+ARCH ?= amd64
 
-test-vagrant: ## try `vagrant up` for real, in a box of Debian's packages (root; half an hour without KVM)
-	@bash vagrant/provision.sh $(if $(findstring arm64,$(VAGRANT_TRIAL)),--vagrant-arm64,--vagrant) --no-doctor
+test-vagrant: ## make the box for libvirt and try `vagrant up` without a network (root; half an hour without KVM; ARCH=arm64)
+	@bash vagrant/provision.sh $(if $(filter arm64,$(ARCH)),--vagrant-arm64,--vagrant) --no-doctor
 	@$(BIN)/python -m tools.image
-	@$(BIN)/python -m tests.vagrant --suite $(SUITE) $(VAGRANT_TRIAL)
+	@$(BIN)/python -m tools.box try --arch $(ARCH)
+
+box: ## make a release's Vagrant boxes into dist/ (root; a quarter of an hour; ARCH=arm64 on arm64)
+	@bash vagrant/provision.sh --vagrant --no-doctor
+	@$(BIN)/python -m tools.image
+	@$(BIN)/python -m tools.box make --arch $(ARCH)
 
 docs: install-quietly ## build the documentation site, its examples run anew, and check its links (about a minute)
 	@bash .ci/parts $(BIN) image docs

@@ -48,7 +48,7 @@ def test_make_alone_lists_every_target() -> None:
     done = subprocess.run(["make"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     listed = re.findall(r"^  make (\S+)", done.stdout, re.MULTILINE)
     assert listed == [
-        *("help", "lab", "hub", "test", "test-quick", "test-thorough", "test-vagrant", "docs"),
+        *("help", "lab", "hub", "test", "test-quick", "test-thorough", "test-vagrant", "box", "docs"),
         *("bench", "studies", "networks", "check", "doctor", "notebooks", "release-check", "kernels", "clean"),
     ]
 
@@ -78,7 +78,6 @@ def _validate(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]
         {},
         {
             "LINKLAB_BOX": "example/box",
-            "LINKLAB_BOX_VERSION": "1.2",
             "LINKLAB_MEMORY_MB": "2048",
             "LINKLAB_CPUS": "1",
             "LINKLAB_PORT": "9999",

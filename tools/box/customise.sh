@@ -1,0 +1,30 @@
+#!/bin/sh
+# mmdebstrap's last hook: makes a Vagrant box with Linklab of a plain Debian.
+# usage: customise.sh ROOT KIT IMAGE (the kit's folder, owned by user 1000, and the lab image's)
+set -eu
+root=$1
+kit=$2
+image=$3
+
+chroot "$root" useradd --shell /bin/bash --uid 1000 vagrant
+mkdir -p "$root/home/vagrant/.cache/linklab/image"
+cp -R "$image" "$root/home/vagrant/.cache/linklab/image/"
+chroot "$root" chown -R vagrant:vagrant /home/vagrant
+chroot "$root" systemctl --quiet enable systemd-networkd systemd-resolved ssh
+# What comes by itself after the start would hold apt's lock or the boot up.
+chroot "$root" systemctl --quiet mask apt-daily.timer apt-daily-upgrade.timer systemd-networkd-wait-online.service
+
+# The kit as /vagrant, and the way to the registries as this machine has it: its resolver and its certificates.
+rm -f "$root/etc/resolv.conf"
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+mkdir "$root/vagrant"
+mount --bind "$kit" "$root/vagrant"
+mount --bind /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
+left() { umount "$root/vagrant" "$root/etc/ssl/certs/ca-certificates.crt"; }
+trap left EXIT
+chroot "$root" env HOME=/home/vagrant PIP_NO_CACHE_DIR=1 LINKLAB_VENV=/home/vagrant/.local/share/linklab/venv \
+    setpriv --reuid=vagrant --regid=vagrant --init-groups bash /vagrant/vagrant/provision.sh --vm --no-doctor
+
+ln -sf /run/systemd/resolve/stub-resolv.conf "$root/etc/resolv.conf"
+rm -f "$root"/etc/ssh/ssh_host_* "$root/home/vagrant/.config/linklab/jupyter-token"
+: >"$root/etc/machine-id"
