@@ -10,8 +10,9 @@ import re
 import select
 import socket
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import linklab
@@ -49,11 +50,9 @@ def answers(lab: linklab.Lab, source: str, target: str, options: str = "") -> bo
     return len(rtts_ms(lab, source, target, 1, options)) == 1
 
 
-@contextlib.contextmanager
-def at(net: Any, name: str) -> Iterator[None]:
+def at(net: Any, name: str) -> AbstractContextManager[None]:
     """Inside the lab: what is done meanwhile happens in the namespace of a node."""
-    with namespace_of(net[name]).entered():
-        yield
+    return namespace_of(net[name]).entered()
 
 
 @dataclass(frozen=True)
@@ -76,10 +75,10 @@ class Datagrams:
 
 def send(lab: linklab.Lab, *datagrams: Datagrams, together: bool = False) -> None:
     """Send datagrams, one flow after the other or in turns, and give the last 50 ms to arrive."""
-    lab.call(_send, datagrams, together)
+    lab.call(_send, [SimpleNamespace(**asdict(each)) for each in datagrams], together)
 
 
-def _send(net: Any, all_of_them: tuple[Datagrams, ...], together: bool) -> None:
+def _send(net: Any, all_of_them: list[Datagrams], together: bool) -> None:
     flows = [(it, _sender(net, it, flow)) for it in all_of_them for flow in range(it.flows)]
     turns = (flow for flow in flows for _ in range(flow[0].count))
     for it, sender in flows * flows[0][0].count if together else turns:
@@ -133,7 +132,7 @@ def carry(lab: linklab.Lab, transfer: Transfer) -> dict[str, Any]:
     """Carry a transfer out; return ``got`` (bytes), ``seconds``, ``peer`` (the client as the server sees it), ``asked``
     (bytes, what getsockopt answered) and ``failure`` (the error's name, where no connection came to be; else "").
     """
-    found = lab.call(_carry, transfer)
+    found = lab.call(_carry, SimpleNamespace(**asdict(transfer)))
     return {**found, "asked": bytes.fromhex(found.get("asked", ""))}
 
 

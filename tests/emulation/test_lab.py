@@ -444,8 +444,11 @@ def test_a_command_that_prints_without_end_is_ended_and_the_lab_lives_on(
 
 
 def test_what_is_too_long_to_be_handed_over_is_refused_and_the_lab_lives_on(course: linklab.Lab) -> None:
+    def answer(net: Any, text: str, times: int) -> str:
+        return text * times
+
     with pytest.raises(LabError, match="the answer has 64 MB"):
-        course.call(lambda net: "x" * 64_000_000)
+        course.call(answer, "x", 64_000_000)
     with pytest.raises(LabError, match="the request has 48 MB"):
-        course.call(lambda net, text: None, "x" * 48_000_000)
-    assert course.call(lambda net: "answers") == "answers"
+        course.call(answer, "x" * 48_000_000, 0)
+    assert course.call(answer, "answers", 1) == "answers"

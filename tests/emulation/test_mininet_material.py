@@ -41,12 +41,17 @@ def _mbps(said: str) -> float:
     return float(number) * {"Mbits/sec": 1.0, "Kbits/sec": 1e-3}[unit]
 
 
+def _iperf(net: Any, hosts: list[str], options: dict[str, Any]) -> Any:
+    """Inside the lab: Mininet's measurement between two hosts, the first and the last where none is named."""
+    return net.iperf([net[name] for name in hosts] or None, **options)
+
+
 def test_iperf_as_mininet_has_it(tiny: linklab.Lab) -> None:
-    server, client = tiny.call(lambda net: net.iperf())
+    server, client = tiny.call(_iperf, [], {})
     assert 9 < _mbps(server) < 10 == round(_mbps(client))
-    kbits = tiny.call(lambda net: net.iperf([net["h2"], net["h1"]], fmt="k", seconds=2, port=6001))
+    kbits = tiny.call(_iperf, ["h2", "h1"], {"fmt": "k", "seconds": 2, "port": 6001})
     assert all(each.endswith("Kbits/sec") and 8 < _mbps(each) < 11.5 for each in kbits)
-    asked, server, client = tiny.call(lambda net: net.iperf((net["h1"], net["h2"]), l4Type="UDP", udpBw="2M"))
+    asked, server, client = tiny.call(_iperf, ["h1", "h2"], {"l4Type": "UDP", "udpBw": "2M"})
     assert asked == "2M"
     assert _mbps(server) == pytest.approx(2 * 1.048576, rel=0.01)
     assert _mbps(client) == pytest.approx(2 * 1.048576, rel=0.01)
@@ -62,11 +67,11 @@ def test_iperf_says_why_there_is_no_result(tiny: linklab.Lab) -> None:
     server = tiny["h2"].popen("iperf3 -s -p 5001")
     tiny["h2"].wait_listening(5001)
     with pytest.raises(LabError, match=r"iperf's server has no result: .*Address already in use"):
-        tiny.call(lambda net: net.iperf(seconds=1))
+        tiny.call(_iperf, [], {"seconds": 1})
     server.terminate()
     server.wait()
     with pytest.raises(LabError, match="speaks TCP or UDP, not SCTP"):
-        tiny.call(lambda net: net.iperf(l4Type="SCTP"))
+        tiny.call(_iperf, [], {"l4Type": "SCTP"})
 
 
 # links
@@ -327,13 +332,17 @@ def test_a_ring_without_a_spanning_tree_starts_and_is_told_of(virtual: Kind, tmp
 # while the lab runs
 
 
-def changed(virtual: Kind, folder: Path, change: Callable[[Any], Any]) -> Any:
+def _stop(net: Any) -> None:
+    net.stop()
+
+
+def changed(virtual: Kind, folder: Path, change: Callable[..., Any], *arguments: Any) -> Any:
     """What `change` returns, in a lab of three hosts that is read back and stopped afterwards, as Mininet stops it."""
     with linklab.start(SingleSwitchTopo(3), folder=folder) as lab:
-        result = lab.call(change)
+        result = lab.call(change, *arguments)
         names = {node.name for node in lab.state().nodes}
         assert names == set(lab.nodes)
-        lab.call(lambda net: net.stop())
+        lab.call(_stop)
     return result, names
 
 
@@ -373,7 +382,7 @@ def test_a_switch_and_a_link_are_deleted(virtual: Kind, tmp_path: Path) -> None:
 def test_nodes_that_end_leave_nothing_open(virtual: Kind, tmp_path: Path, cls: type | None) -> None:
     """As in Mininet's test_ptyleak.py: the same terminals come again and again; and no namespace stays."""
 
-    def repeat(net: Any) -> list[list[int]]:
+    def repeat(net: Any, cls: type | None) -> list[list[int]]:
         import os
 
         found = []
@@ -384,7 +393,7 @@ def test_nodes_that_end_leave_nothing_open(virtual: Kind, tmp_path: Path, cls: t
             net.delHost(host)
         return found
 
-    (first, *others), _ = changed(virtual, tmp_path, repeat)
+    (first, *others), _ = changed(virtual, tmp_path, repeat, cls)
     assert others == [first] * 5
 
 
@@ -395,6 +404,9 @@ def test_a_host_joins_and_is_of_use(virtual: Kind, tmp_path: Path) -> None:
         net["s1"].cmd(f"brctl addif s1 {link.intf2.name}")
         h9.configDefault()
 
+    def leave(net: Any) -> None:
+        net.delHost(net["h9"])
+
     with linklab.start(SingleSwitchTopo(2), folder=tmp_path) as lab:
         with pytest.raises(LabError, match="no node 'h9' here: choose one of h1, h2, s1"):
             lab["h9"]
@@ -404,7 +416,7 @@ def test_a_host_joins_and_is_of_use(virtual: Kind, tmp_path: Path) -> None:
         lab.sleep(2)
         assert reaches(lab, "h9", "10.0.0.1")
         assert reaches(lab, "h2", "10.0.0.9")
-        lab.call(lambda net: net.delHost(net["h9"]))
+        lab.call(leave)
         assert "h9" not in lab.nodes
         with pytest.raises(LabError, match="no node 'h9'"):
             lab["h9"].cmd("true")

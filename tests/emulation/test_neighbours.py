@@ -55,8 +55,13 @@ def test_what_is_flushed_is_asked_for_again(many: linklab.Lab) -> None:
     assert states(many, "h1") == ["REACHABLE"] * 3
 
 
+def set_mac(net: Any, node: str, mac: str) -> None:
+    """Inside the lab."""
+    net[node].setMAC(mac)
+
+
 def test_another_ethernet_address_is_announced(four: linklab.Lab) -> None:
-    four.call(lambda net: net["h1"].setMAC("02:00:00:00:77:01") and None)
+    four.call(set_mac, "h1", "02:00:00:00:77:01")
     assert reaches(four, "h2", "10.0.0.1")
     assert reaches(four, "h1", "10.0.0.3")
     four["h1"].cmd("ip link set h1-eth0 address 02:00:00:00:77:02")
@@ -111,7 +116,10 @@ def test_a_cable_replaced_while_the_lab_runs(four: linklab.Lab) -> None:
 
 
 def test_interfaces_made_later_keep_their_neighbours_too(four: linklab.Lab) -> None:
-    four.call(lambda net: net.addLink(net["h1"], net["h2"]) and None)
+    def plug(net: Any) -> None:
+        net.addLink(net["h1"], net["h2"])
+
+    four.call(plug)
     four["h1"].cmd("ip link add link h1-eth0 name h1-eth0.10 type vlan id 10")
     for name in ("h1-eth0", "h1-eth1", "h1-eth0.10"):
         assert re.fullmatch(
@@ -128,6 +136,6 @@ def test_a_host_that_joins_later_announces_itself_too(four: linklab.Lab) -> None
 
     four.call(join)
     assert reaches(four, "h1", "10.9.0.9")
-    four.call(lambda net: net["h9"].setMAC("02:00:00:00:99:09") and None)
+    four.call(set_mac, "h9", "02:00:00:00:99:09")
     assert reaches(four, "h1", "10.9.0.9")
     assert four["h9"].cmd("sysctl -n net.ipv4.tcp_congestion_control").strip() == "cubic"

@@ -16,8 +16,8 @@ import linklab
 from linklab.emulation.topo import as_data
 from linklab.emulation.topo_expectation import expectation_of
 from linklab.errors import LabError
-from linklab.runtime import carry
 from linklab.runtime.backends import Kind
+from linklab.runtime.function_transfer import packed
 
 SCRIPT = """
 import linklab
@@ -88,9 +88,7 @@ def test_a_host_class_of_a_students_own_goes_along_as_its_source(virtual: Kind, 
         assert lab["h1"].run("ping -c 1 10.0.2.2").returncode == 0
 
 
-def test_what_an_option_names_without_a_source_is_one_line() -> None:
-    space: dict[str, Any] = {}
-    exec("router = lambda name, **options: None", space)
-    with pytest.raises(LabError, match=r"^<lambda> .*its source is not to be found") as refused:
-        carry.packed(as_data(_routed(space["router"])), python=(3, 0))
+def test_an_option_that_cannot_go_is_one_line() -> None:
+    with pytest.raises(LabError, match=r"^the lambda of line \d+ cannot go into a lab") as refused:
+        packed(as_data(_routed(lambda name, **options: None)))
     assert "\n" not in str(refused.value)

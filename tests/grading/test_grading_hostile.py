@@ -213,7 +213,7 @@ ENDS = (
         "descriptors",
         WRONG + "import os\nfor fd in range(3, 1000):\n    try: os.close(fd)\n    except OSError: pass",
     ),
-    Attack("guest", WRONG + "lab.call(lambda net: __import__('os')._exit(1))"),
+    Attack("guest", WRONG + "import os\ndef end(net): os._exit(1)\nlab.call(end)"),
     Attack(
         "busy",
         WRONG + "def spin(net):\n    while True:\n        pass\nlab.call(spin)",

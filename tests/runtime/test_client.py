@@ -31,10 +31,14 @@ def _monotonic(context: Any) -> float:
     return time.monotonic()
 
 
+def _repeat(context: Any, text: str, n: int) -> list[Any]:
+    return [text * n, {"n": n}, None]
+
+
 def test_a_request_is_answered_with_data(virtual: Kind, lab_folder: Path) -> None:
     with LabProcess.spawn(virtual, lab_folder) as lab:
-        assert lab.call(lambda context, n: ["x" * n, {"n": n}, None], 200_000) == ["x" * 200_000, {"n": 200_000}, None]
-        assert lab.call(lambda context, text: len(text), "y" * 100_000) == 100_000
+        assert lab.call(_repeat, "x", 200_000) == ["x" * 200_000, {"n": 200_000}, None]
+        assert lab.call(_repeat, "y" * 100_000, 2) == ["y" * 200_000, {"n": 2}, None]
 
 
 def test_the_lab_is_root_in_its_own_world(virtual: Kind, lab_folder: Path) -> None:
@@ -56,6 +60,9 @@ def test_errors_come_back_as_they_are(virtual: Kind, lab_folder: Path) -> None:
             raise errors.MeasurementError("the reason and the fix")
         raise ZeroDivisionError("a bug")
 
+    def no_json(context: Any) -> set[int]:
+        return {1, 2}
+
     with LabProcess.spawn(virtual, lab_folder) as lab:
         with pytest.raises(MeasurementError, match=r"^the reason and the fix$"):
             lab.call(fail, "ours")
@@ -63,19 +70,26 @@ def test_errors_come_back_as_they_are(virtual: Kind, lab_folder: Path) -> None:
             lab.call(fail, "bug")
         assert "in fail" in "".join(caught.value.__notes__)
         with pytest.raises(LabError, match="not JSON serializable"):
-            lab.call(lambda context: {1, 2})
-        assert lab.call(lambda context: 1) == 1
+            lab.call(no_json)
+        assert lab.call(_monotonic) > 0
 
 
 def test_what_is_printed_inside_is_printed_here(
     virtual: Kind, lab_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    def speak(context: Any) -> None:
+        print("hello from inside")
+        context.emit({"step": 1})
+
+    events: list[Any] = []
     with LabProcess.spawn(virtual, lab_folder) as lab:
-        lab.call(lambda context: print("hello from inside"))
-        events: list[Any] = []
-        lab.call(lambda context: context.emit({"step": 1}), on_event=events.append)
+        lab.call(speak, on_event=events.append)
     assert capsys.readouterr().out == "hello from inside\n"
     assert events == [{"step": 1}]
+
+
+def _wait_an_hour(context: Any) -> None:
+    context.poll((), 3600.0)
 
 
 def test_time_stands_still_between_requests_and_jumps_when_the_lab_waits(virtual: Kind, lab_folder: Path) -> None:
@@ -84,7 +98,7 @@ def test_time_stands_still_between_requests_and_jumps_when_the_lab_waits(virtual
         before = lab.call(_monotonic)
         time.sleep(1.0)
         between = lab.call(_monotonic)
-        lab.call(lambda context: context.poll((), 3600.0) and None)
+        lab.call(_wait_an_hour)
         after = lab.call(_monotonic)
     assert 0 < between - before < 3 * BEAT_NS / 1e9  # after the next beat, no matter how long nobody asked
     assert 3600 <= after - between < 3600.2  # poll(2) may be up to 0.1 s late
@@ -135,6 +149,9 @@ def test_ctrl_c_stops_what_waits_and_the_lab_lives_on(virtual: Kind, lab_folder:
             while True:
                 context.poll((), 0.05)
 
+        def answer(context):
+            return 42
+
         def interrupt(event):
             os.kill(os.getpid(), signal.SIGINT)
 
@@ -142,7 +159,7 @@ def test_ctrl_c_stops_what_waits_and_the_lab_lives_on(virtual: Kind, lab_folder:
             try:
                 lab.call(wait, on_event=interrupt)
             except KeyboardInterrupt:
-                print("interrupted", lab.call(lambda context: 42))
+                print("interrupted", lab.call(answer))
     """
     script = tmp_path / "beside" / "waits.py"
     script.parent.mkdir()
@@ -159,6 +176,9 @@ def test_rm_rf_in_a_guest_leaves_the_host_whole(virtual: Kind, lab_folder: Path,
     precious = tmp_path / "precious"
     precious.write_text("keep me")
     (lab_folder / "mine").write_text("may go")
+
+    def there(context: Any, path: str) -> bool:
+        return os.path.exists(path)
 
     def destroy(context: Any, target: str, folder: str) -> list[str]:
         import os
@@ -182,10 +202,10 @@ def test_rm_rf_in_a_guest_leaves_the_host_whole(virtual: Kind, lab_folder: Path,
         ]
 
     with LabProcess.spawn(virtual, lab_folder) as lab:
-        mounted, options, parts, there, _, overwritten, *_ = lab.call(destroy, str(precious), str(lab_folder))
-        assert not lab.call(lambda context: __import__("os").path.exists("/etc/hostname"))
+        mounted, options, parts, seen, _, overwritten, *_ = lab.call(destroy, str(precious), str(lab_folder))
+        assert not lab.call(there, "/etc/hostname")
     assert mounted == "0"
-    assert "0" not in (options, parts, there, overwritten)
+    assert "0" not in (options, parts, seen, overwritten)
     assert precious.read_text() == "keep me"
     assert Path("/etc/hostname").exists()
     assert list(lab_folder.iterdir()) == []

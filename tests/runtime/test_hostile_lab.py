@@ -22,7 +22,7 @@ Reply = Callable[[Channel, dict[str, Any]], None]
 class Pretended:
     """A transport whose other end is a function of the test's."""
 
-    about = About(Kind("guest"), "7.3", 16.0, 512, (3, 13))
+    about = About(Kind("guest"), "7.3", 16.0, 512)
     running, group_pid = True, 0
 
     def __init__(self, reply: Reply) -> None:

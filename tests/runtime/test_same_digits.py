@@ -175,17 +175,20 @@ def test_a_guest_that_traces_its_programs_gives_the_same_digits(virtual: Kind, l
     assert _received(lab_folder, 2, traced=True) == _received(lab_folder, 2)
 
 
+class Loading(Host):  # type: ignore[misc]
+    """A host whose configuration loads modules."""
+
+    def config(self, modules: tuple[str, ...] = (), **params: Any) -> Any:
+        for module in modules:
+            importlib.import_module(module)
+        return super().config(**params)
+
+
 class Pair(Topo):  # type: ignore[misc]
     """Two hosts. Building them takes the lab's Python so many modules more."""
 
     def build(self, modules: tuple[str, ...]) -> None:
-        class Loading(Host):  # type: ignore[misc]
-            def config(self, **params: Any) -> Any:
-                for module in modules:
-                    importlib.import_module(module)
-                return super().config(**params)
-
-        self.addLink(self.addHost("h1", cls=Loading), self.addHost("h2"))
+        self.addLink(self.addHost("h1", cls=Loading, modules=modules), self.addHost("h2"))
 
 
 def test_how_many_modules_python_loads_to_build_makes_no_difference(virtual: Kind, lab_folder: Path) -> None:

@@ -186,7 +186,6 @@ class Broker:
                 {
                     "number": number, "name": process.kind.name, "clock_s": began_s,
                     "kernel": process.kernel_release, "memory_mb": guest_memory_mb(),
-                    "python": process.python,
                 },
                 _HELLO_S,
             )  # fmt: skip

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, TypeVarTuple
 
 from linklab import errors, record
 from linklab.errors import LabEnded, LabError
-from linklab.runtime import carry
+from linklab.runtime import function_transfer
 from linklab.runtime.backends import Kind, whole_seed
 from linklab.runtime.channel import LARGEST_SENT_BYTES, ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.qemu.transport import Emulated
@@ -86,11 +86,6 @@ class LabProcess:
         return self.transport.about.kernel_release
 
     @property
-    def python(self) -> tuple[int, int]:
-        """The version of the Python in the lab, as in (3, 13)."""
-        return self.transport.about.python
-
-    @property
     def running(self) -> bool:
         """Whether the lab still can be asked."""
         return not self._stopped and self.transport.running
@@ -120,7 +115,7 @@ class LabProcess:
     ) -> Answer:
         """Runs a function inside, with the agent's `Context` before its arguments, and returns its answer, as JSON has
         it. What Linklab and installed packages have is found there by name; all else is carried over
-        (`linklab.runtime.carry`).
+        (`linklab.runtime.function_transfer`).
 
         `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile. `stop` is
         asked now and then whether the function is to be interrupted, as Ctrl-C does; an answer that it gives all the
@@ -130,7 +125,7 @@ class LabProcess:
         longer than the wall limit, or when the lab is gone; KeyboardInterrupt once the function was told to stop.
         """
         show = _show if on_print is None else on_print
-        carried = carry.packed((function, arguments), self.python)
+        carried = function_transfer.packed((function, arguments))
         request: Message = {"pickle": base64.b64encode(carried).decode()}
         if len(request["pickle"]) > LARGEST_SENT_BYTES:
             raise LabError(
@@ -285,7 +280,7 @@ class LabProcess:
         record.tally(self._clock_s - self.transport.about.clock_s)
 
     def __reduce__(self) -> NoReturn:
-        raise LabError("a running lab stays here; a function gets Mininet's net as its first argument inside")
+        raise LabError("a running lab cannot go into a lab: a function gets Mininet's net as its first argument there")
 
     def __enter__(self) -> LabProcess:
         return self

@@ -23,7 +23,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from linklab.errors import LabError, LinklabError
-from linklab.runtime import boot, carry
+from linklab.runtime import boot, function_transfer
 from linklab.runtime.channel import LARGEST_SENT_BYTES, AgentEnd, ChannelClosed
 from linklab.runtime.printed import Printed
 
@@ -179,8 +179,7 @@ class Context:
     def serve(self) -> None:
         """Says that the lab is ready, and answers requests until the notebook is gone."""
         self._clock_s = time.monotonic()
-        about = {"kernel": os.uname().release, "clock_s": self._clock_s, "python": sys.version_info[:2]}
-        self._channel.send({"ready": True, **about})
+        self._channel.send({"ready": True, "kernel": os.uname().release, "clock_s": self._clock_s})
         while True:
             request = self._channel.receive()
             if "interrupt" in request:
@@ -269,7 +268,7 @@ class Context:
         try:
             self._limited = True
             self._limit()
-            function, arguments = carry.unpacked(base64.b64decode(request["pickle"]))
+            function, arguments = function_transfer.unpacked(base64.b64decode(request["pickle"]))
             result = function(self, *arguments)
             json.dumps(result)
             return {"result": result}

@@ -41,15 +41,12 @@ _KILLED = re.compile(r"Killed process \d{1,10} \(([^()]{1,64})\)")
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a lab when it has booted. `clock_s` is its own clock then, `python` the version of its own
-    Python.
-    """
+    """What is known of a lab when it has booted. `clock_s` is its own clock then."""
 
     kind: Kind
     kernel_release: str
     clock_s: float
     memory_mb: int
-    python: tuple[int, int]
 
 
 class Transport(Protocol):
@@ -128,8 +125,7 @@ class Spawned:
             raise
         finally:
             os.close(info)
-        python = (ready["python"][0], ready["python"][1])
-        self.about = About(kind, ready["kernel"], ready["clock_s"], memory_mb, python)
+        self.about = About(kind, ready["kernel"], ready["clock_s"], memory_mb)
         self._traces = bool(self._group) and _traces(self._group)
         self.pause()
 
@@ -240,8 +236,7 @@ class Borrowed:
                 raise errors.BY_NAME.get(ready["kind"], LabError)(ready["error"])
             self.number = int(ready["number"])
             lent = Kind(ready["name"])
-            python = (ready["python"][0], ready["python"][1])
-            self.about = About(lent, ready["kernel"], ready["clock_s"], ready["memory_mb"], python)
+            self.about = About(lent, ready["kernel"], ready["clock_s"], ready["memory_mb"])
         except (ChannelClosed, ChannelTimeout):
             self._ours.close()
             raise LabError("no lab could be had here: the lender did not answer") from None

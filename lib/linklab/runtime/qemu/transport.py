@@ -50,8 +50,7 @@ class Emulated:
                 ready = self._start(kept, folder, places, seed, confined)
             except _Damaged as damaged:
                 raise LabError(f"the lab did not start in QEMU: {damaged}") from None
-        python = (ready["python"][0], ready["python"][1])
-        self.about = About(kind, ready["kernel"], ready["clock_s"], memory_mb, python)
+        self.about = About(kind, ready["kernel"], ready["clock_s"], memory_mb)
 
     def _start(self, kept: Snapshot, folder: Path | None, reads: list[Path], seed: int, confined: bool) -> Message:
         self._folders = Folders(folder, reads, "host")

@@ -1,0 +1,389 @@
+"""What a notebook's cells define runs in another Python as it does here; what cannot is refused in one clear line."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import numpy as np
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from linklab.errors import LabError
+from linklab.runtime import function_transfer
+from linklab.runtime.client import LabProcess
+from linklab.runtime.function_transfer import packed, unpacked
+
+HERE, LABS_PYTHON = sys.version_info[:2], (3, 13)
+
+WRITE = """
+import ast, base64, json, linecache, sys, traceback, __future__
+from linklab.runtime.function_transfer import packed
+
+written = {}
+for name, cells in json.load(sys.stdin).items():
+    notebook = {"__name__": "__main__"}
+    for number, cell in enumerate(cells):
+        file = f"/cells/{name}/{number}.py"
+        linecache.cache[file] = len(cell), None, cell.splitlines(keepends=True), file
+        flags = __future__.annotations.compiler_flag if "__future__" in cell else 0
+        for statement in ast.parse(cell).body:  # one by one, as notebooks do
+            exec(compile(ast.Module([statement], []), file, "exec", flags, True), notebook)
+    try:
+        data = packed((notebook["ask"], notebook.get("arguments", ())))
+    except Exception:
+        data = packed((str, [traceback.format_exc()]))
+    written[name] = base64.b64encode(data).decode()
+print(json.dumps(written))
+"""
+READ = """
+import base64, json, sys, traceback
+from linklab.runtime.function_transfer import unpacked
+
+answers = {"imported": sorted({"ast", "dis", "inspect"} & set(sys.modules))}
+for name, data in json.load(sys.stdin).items():
+    try:
+        function, arguments = unpacked(base64.b64decode(data))
+        answers[name] = function(*arguments)
+    except BaseException:
+        answers[name] = traceback.format_exc()
+print(json.dumps(answers))
+"""
+HELPERS = """\
+import math
+
+SCALE = 3
+LOG = open(__file__)  # nothing that goes along uses it
+
+
+class Speed:
+    def __init__(self, mbps):
+        self.mbps = mbps
+
+    def scaled(self):
+        return scaled(self.mbps)
+
+
+def scaled(number):
+    return _whole(number) * SCALE
+
+
+def _whole(number):
+    return math.floor(number)
+"""
+CASES: dict[str, tuple[Any, str]] = {
+    "function": (5, "def ask(): return 5"),
+    "arguments": ([[1], {"a": 3}], "def ask(a, b): return [a, b]\narguments = [1], {'a': 3}"),
+    "default values": ([[1], 2, 3, 4], "x = [1]\ndef ask(a=x, *, b=(2, 3), c=4): return [a, *b, c]\nx = None"),
+    "variables": (7, "rates = {'h1': [3, 4]}\ndef ask(): return sum(rates['h1'])"),
+    "a variable that is set": (
+        [1, 2],
+        """
+        total = 0
+        def add():
+            global total
+            total += 1
+            return total
+        def ask(): return [add(), total + 1]
+        """,
+    ),
+    "variables that nothing uses": (1, "lab = open('helpers.py')\nclass A: lab = 1\ndef ask(a=1): return a"),
+    "attributes named as variables": (3, "real = open('helpers.py')\ndef ask(): return (3).real"),
+    "modules": ([3, "a/b"], "import math, os\ndef ask(): return [math.floor(3.5), os.path.join('a', 'b')]"),
+    "a module that the cell imports": ("b", "import os\ndef ask(): return os.path.basename('a/b')"),
+    "recursion": (120, "def ask(n=5): return n * ask(n - 1) if n else 1"),
+    "functions that call each other": (
+        [True, False],
+        """
+        def even(n): return n == 0 or odd(n - 1)
+        def odd(n): return n != 0 and even(n - 1)
+        def ask(): return [even(10), even(7)]
+        """,
+    ),
+    "functions in a list": (4, "def f(n): return n + len(steps)\nsteps = [f]\ndef ask(): return steps[0](3)"),
+    "functions in a function": (
+        "outer 3 5",
+        """
+        limit = 3
+        def ask():
+            def inner(): return f"outer {limit}"
+            class Inner:
+                bound = limit + 2
+            return f"{inner()} {(lambda: Inner.bound)()}"
+        """,
+    ),
+    "comprehensions": (
+        [[3, 6], [4]],
+        """
+        factor = 3
+        def plus(n): return n + factor
+        def ask(): return [[n * factor for n in (1, 2)], [plus(n) for n in (1, 2) if n < factor - 1]]
+        """,
+    ),
+    "a partial": (7, "import functools\ndef add(a, b): return a + b\nask = functools.partial(add, 3, b=4)"),
+    "a function within a function": (
+        4,
+        """
+        def made():
+            def other(): return 3
+            def ask(): return 4
+            return ask
+        ask = made()
+        """,
+    ),
+    "annotations as text": (1, "from __future__ import annotations\ndef ask(a: nothing = 1): return a"),
+    "a cell that waits": (4, "def ask(): return 4\nasync def other(): await ask()\n"),
+    "a file's function": (9, "from helpers import scaled\nask, arguments = scaled, (3.5,)"),
+    "a file's class": (6, "import helpers\nask = helpers.Speed(2.5).scaled"),
+    "a class, its base, super": (
+        ["Dog Rex", 4, "static", "Dog", True, 2],
+        """
+        legs = 4
+        class Animal:
+            legs: int = legs
+            def __init__(self, name): self.name = name
+            def __repr__(self): return f"{type(self).__name__} {self.name}"
+            @staticmethod
+            def fixed(): return "static"
+        class Dog(Animal):
+            def __init__(self): super().__init__("Rex"); self.__hidden = 2
+            @classmethod
+            def of(cls): return cls.__name__
+            @property
+            def hidden(self): return self.__hidden
+        def ask():
+            dog = Dog()
+            return [repr(dog), dog.legs, dog.fixed(), dog.of(), isinstance(dog, Animal), dog.hidden]
+        """,
+    ),
+    "classes that name each other": (
+        "b",
+        """
+        class A:
+            def other(self): return B()
+        class B:
+            name = "b"
+            def other(self): return A()
+        def ask(): return A().other().other().other().name
+        """,
+    ),
+    "an object's method": (
+        [4, 11],
+        """
+        class Meter:
+            def __init__(self, start): self.value = start
+            def read(self, more): return [self.value, self.value + more]
+        ask, arguments = Meter(4).read, (7,)
+        """,
+    ),
+    "an abstract class": (
+        "TypeError",
+        """
+        from abc import ABC, abstractmethod
+        class Shape(ABC):
+            @abstractmethod
+            def area(self): ...
+        def ask():
+            try: Shape()
+            except TypeError as error: return type(error).__name__
+        """,
+    ),
+    "classes without methods": (
+        ["wrong", 3],
+        """
+        class Wrong(Exception):
+            number = 3
+        class Worse(Wrong): pass
+        def ask():
+            try: raise Worse("wrong")
+            except Wrong as error: return [str(error), error.number]
+        """,
+    ),
+    "an enumeration and a named tuple": (
+        ["nice RED", True, 3],
+        """
+        from enum import Enum
+        from typing import NamedTuple
+        class Colour(Enum):
+            RED = 1
+            def praise(self): return f"nice {self.name}"
+        class Point(NamedTuple):
+            x: int
+            y: int = 2
+            def sum(self): return self.x + self.y
+        first = Colour.RED
+        def ask(): return [first.praise(), first is Colour(1), Point(1).sum()]
+        """,
+    ),
+}
+TRACED = [
+    "# comment\ndef ask():\n    return deep([1])\n",
+    "\n\ndef deep(numbers):\n    return (\n        numbers[7]\n    )\n",
+]
+
+
+def _python(version: tuple[int, int]) -> str:
+    """Return a Python of this version: this one, one on the path, or one that pyenv has."""
+    name = "python{}.{}".format(*version)
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    for candidate in (sys.executable, shutil.which(name), *pyenv.glob(f"{version[0]}.{version[1]}.*/bin/{name}")):
+        asked = [candidate or "false", "-c", "import sys; print(sys.version_info[:2])"]
+        if subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip() == str(version):
+            return str(candidate)
+    pytest.skip(f"needs {name}, on the path or from pyenv")
+
+
+def _run(python: str, program: str, given: Any, folder: Path) -> Any:
+    library = Path(function_transfer.__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": f"{library}{os.pathsep}{folder}"}
+    command, text = [python, "-c", program], json.dumps(given)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, cwd=folder, env=environment)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module", params=sorted({HERE, LABS_PYTHON}), ids="to {0[0]}.{0[1]}".format)
+def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What all cases answer where this Python writes and another one reads, in a folder without the helpers."""
+    notebooks, elsewhere = (tmp_path_factory.mktemp(name) for name in ("notebooks", "elsewhere"))
+    (notebooks / "helpers.py").write_text(HELPERS)
+    cells = {name: [dedent(cell)] for name, (_, cell) in CASES.items()}
+    failing = {"traced": TRACED, "traced in a file": ["from helpers import scaled as ask\narguments = ['no']"]}
+    written = _run(sys.executable, WRITE, cells | failing, notebooks)
+    return _run(_python(request.param), READ, written, elsewhere)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_answers_in_another_python_as_here(answers: Any, name: str) -> None:
+    assert answers[name] == CASES[name][0]
+
+
+def test_tracebacks_show_the_users_lines(answers: Any) -> None:
+    assert 'File "/cells/traced/0.py", line 3, in ask\n    return deep([1])\n' in answers["traced"]
+    assert 'File "/cells/traced/1.py", line 5, in deep\n    numbers[7]\n' in answers["traced"]
+    assert 'helpers.py", line 20, in _whole\n    return math.floor(number)\n' in answers["traced in a file"]
+
+
+def test_unpacking_imports_no_compilers_tools(answers: Any) -> None:
+    """Each start of a lab would wait for them."""
+    assert answers["imported"] == []
+
+
+def test_what_is_installed_goes_by_name() -> None:
+    for thing in (np.linspace, Path, json.dumps, packed, np.random.default_rng, LabError, np):
+        assert unpacked(packed(thing)) is thing
+    assert unpacked(packed(np.arange(3))).tolist() == [0, 1, 2]
+
+
+def test_a_module_that_the_lab_lacks_is_named() -> None:
+    with pytest.raises(LabError, match=r"^the lab's Python has no module 'nunpy'"):
+        unpacked(packed(np.linspace).replace(b"numpy", b"nunpy"))
+
+
+def test_cells_of_a_notebook_go_as_they_were_run_last() -> None:
+    shell = InteractiveShell.instance()
+    for cell in ("def rate(): return 1", "def twice():\n    return 2 * rate()", "def rate(): return 4", "%time 1"):
+        assert shell.run_cell(cell, store_history=True).success  # type: ignore[no-untyped-call]
+    data = packed(shell.user_ns["twice"])
+    assert b"return 4" in data
+    assert b"return 1" not in data
+    assert unpacked(data)() == 8
+
+
+def test_a_file_edited_after_it_was_imported_is_not_taken_for_what_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "edited_since.py"
+    file.write_text("def speed(): return 1\nclass Speed:\n    def get(self): return 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import edited_since  # type: ignore[import-not-found]
+
+    assert b"return 1" in packed(edited_since.speed)
+    file.write_text("def speed(): return 22\nclass Speed:\n    def get(self): return 22\n")
+    for thing in (edited_since.speed, edited_since.Speed):
+        with pytest.raises(LabError, match="edited after it was run"):
+            packed(thing)
+
+
+@functools.cache
+def _cached() -> int:
+    return 1
+
+
+@dataclass
+class _Decorated:
+    n: int = 1
+
+    def twice(self) -> int:
+        return 2 * self.n
+
+
+class _Generated(Enum):
+    RED = 1
+
+
+def _made_by_exec() -> Any:
+    space: dict[str, Any] = {"__name__": "__main__"}
+    exec("def without_text(): return 7", space)
+    return space["without_text"]
+
+
+def _closure() -> Callable[[], str]:
+    rate = "rate"
+
+    def measure() -> str:
+        return rate
+
+    return measure
+
+
+@pytest.mark.parametrize(
+    ("thing", "says"),
+    [
+        (lambda: 1, r"the lambda of line \d+ cannot go into a lab: .* def"),
+        (_closure(), r".*measure cannot go into a lab: it is a closure over rate; .* hand over"),
+        (_cached, "_cached cannot go into a lab: a decorator made it; write it without"),
+        (_Decorated, "_Decorated cannot go into a lab: it is a decorated class; write it without"),
+        (_Decorated(), "_Decorated cannot go into a lab: it is a decorated class"),
+        (_Generated, "_Generated cannot go into a lab: Python wrote its methods .* hand over a dictionary"),
+        (sys.modules[__name__], ".* cannot go into a lab: it is a file of your own; write from .* import"),
+        (_made_by_exec(), "without_text cannot go into a lab: its text is not to be found, .* notebook's cell"),
+        (LabProcess.__new__(LabProcess), "a running lab cannot go into a lab: .* net as its first argument"),
+        ([{"a": threading.Lock()}], "an argument cannot go into a lab: .*lock.* make it in the function"),
+    ],
+)
+def test_what_cannot_go_is_told_in_one_line(thing: Any, says: str) -> None:
+    with pytest.raises(LabError, match=rf"^{says}") as refused:
+        packed((print, [thing]))
+    assert "\n" not in str(refused.value)
+
+
+_lock = {"held": threading.Lock()}
+
+
+def _uses_a_lock() -> Any:
+    return _lock
+
+
+def _calls_what_uses_a_lock() -> Any:
+    return _uses_a_lock()
+
+
+def test_what_cannot_go_is_named_with_its_variable() -> None:
+    def measure(lock: Any = _lock) -> None: ...
+
+    with pytest.raises(LabError, match=r"^_lock \(used in _uses_a_lock\) cannot go into a lab: .*lock"):
+        packed(_calls_what_uses_a_lock)
+    with pytest.raises(LabError, match=r"^a default value of .*measure cannot go into a lab: .*lock"):
+        packed(measure)
