@@ -20,13 +20,12 @@ def captured(release: str, name: str) -> str:
 
 def job(flow: Flow, **more: Any) -> Job[Any]:
     """A flow to 10.0.5.2, port 5201, on virtual time."""
-    settings = {"number": 0, "address": "10.0.5.2", "port": 5201, "clock": "virtual", "seed": 1, **more}
+    settings = {"number": 0, "address": "10.0.5.2", "port": 5201, "seed": 1, **more}
     return Job(flow, network=expected_state(TWO_HOSTS), **settings)
 
 
 def parsed(
     tool: Tool[FlowT, ResultT], flow: FlowT, origin: Origin, said: str, server_said: str = "", **more: Any
 ) -> ResultT:
-    """What a tool makes of what client and server printed; unless `fidelity` is given, nothing was seen meanwhile."""
-    fidelity = more.pop("fidelity", None)
-    return tool.parse(job(flow, said=said, server_said=server_said, **{"status": 0, **more}), origin, fidelity)
+    """What a tool makes of what client and server printed."""
+    return tool.parse(job(flow, said=said, server_said=server_said, **{"status": 0, **more}), origin)

@@ -25,7 +25,7 @@ def made_stream(
         "flow": VideoFlow("h1", "h2"),
         "clip": Clip(duration_s=10),
         "video": "made",
-        "origin": Origin("t", "virtual", "7"),
+        "origin": Origin("t", "7"),
         "departure_s": tuple(departures),
         "media_s": tuple(departures),
         "ip_bytes": (1356,) * len(departures),

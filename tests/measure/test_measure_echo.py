@@ -20,7 +20,7 @@ from linklab.runtime.backends import Kind
 
 from .captured import parsed
 
-ORIGIN = Origin("linklab echo 1", "virtual", "7.3.4")
+ORIGIN = Origin("linklab echo 1", "7.3.4")
 RESULT = EchoResult(EchoFlow("h1", "h2", 3), ORIGIN, (1.0, None, 3.0), 1004.0, 17.0)
 
 
@@ -39,7 +39,7 @@ def test_json_and_back() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"version": 3}, "version 3"),
+        ({"version": 4}, "version 4"),
         ({"rtt_ms": [1.0]}, "one time for each exchange"),
         ({"rtt_ms": ["soon", 1, 2]}, "damaged"),
         ({"flow": {}}, "damaged"),

@@ -11,7 +11,7 @@ from linklab.measure.tools.ping import PING
 
 from .captured import captured, parsed
 
-ORIGIN = Origin("iperf 3.12", "virtual", "7.3.4")
+ORIGIN = Origin("iperf 3.12", "7.3.4")
 
 
 def two_streams() -> Result:

@@ -14,7 +14,7 @@ from linklab.measure.tools import iperf3
 
 from .captured import RELEASES, captured, job, parsed
 
-ORIGIN = Origin("iperf 3.12", "virtual", "7.3.4")
+ORIGIN = Origin("iperf 3.12", "7.3.4")
 TCP_FLOW, UDP_FLOW = TcpFlow("h1", "h4", 2), UdpFlow("h1", "h4", 20, 2, payload_bytes=1472)
 
 

@@ -18,15 +18,14 @@ from linklab.network import COURSE
 from linklab.runtime.backends import Kind
 
 from .captured import job
-from .test_measure_sockets import SEEN
 
-ORIGIN = Origin("linklab page on Python 3.13.5", "virtual", "7.3.4")
+ORIGIN = Origin("linklab page on Python 3.13.5", "7.3.4")
 
 
 def result(said: str, status: int = 0) -> PageResult:
     asked = job(PageFlow("h2", "h3"))
     asked.said, asked.status = said, status
-    return PAGES.parse(asked, ORIGIN, SEEN)
+    return PAGES.parse(asked, ORIGIN)
 
 
 def test_each_page_has_its_beginning_and_its_time() -> None:

@@ -11,7 +11,7 @@ from linklab.measure.tools.ping import PING
 
 from .captured import RELEASES, captured, job, parsed
 
-ORIGIN = Origin("ping from iputils 20221126", "virtual", "7.3.4")
+ORIGIN = Origin("ping from iputils 20221126", "7.3.4")
 FLOW = PingFlow("h1", "h4", count=5)
 
 

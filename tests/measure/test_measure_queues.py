@@ -30,9 +30,8 @@ from linklab.network import COURSE
 from linklab.runtime.backends import Kind
 
 from .captured import job
-from .test_measure_sockets import SEEN
 
-ORIGIN = Origin("tc utility, iproute2-6.1.0", "virtual", "7.3.4")
+ORIGIN = Origin("tc utility, iproute2-6.1.0", "7.3.4")
 SAID = """\
 at 100.000000000
 qdisc htb 5: root refcnt 2 r2q 10 default 0x1 direct_packets_stat 0 direct_qlen 1000
@@ -63,7 +62,7 @@ CUT = "at 100.400000000\nqdisc netem 10: root refcnt 2 li"
 def result(said: str = SAID, **more: Any) -> QueueResult:
     asked = job(QueueFlow("r1", "h3"))
     asked.said, asked.status, asked.interrupted = said, more.get("status", 0), more.get("interrupted", False)
-    return QUEUES.parse(asked, ORIGIN, SEEN)
+    return QUEUES.parse(asked, ORIGIN)
 
 
 @pytest.mark.parametrize("more", ["", CUT])

@@ -17,7 +17,7 @@ from linklab.measure.tools.simpleperf import SIMPLEPERF, together
 
 from .captured import job, parsed
 
-ORIGIN = Origin("simpleperf.py", "virtual", "7.3.4")
+ORIGIN = Origin("simpleperf.py", "7.3.4")
 _FOLDER = Path(__file__).with_name("captured")
 
 ONE = SimpleperfFlow("h1", "h4", 3)

@@ -45,8 +45,7 @@ def test_the_reference_meets_the_ceiling(lab: linklab.Lab) -> None:
     assert len(result.samples) == 10
     assert "simpleperf.py of Linklab (SHA-256" in result.origin.tool
     # what was put on the way is what arrived, with the headers
-    assert result.fidelity is not None
-    queue = result.fidelity.queue("h1")
+    queue = result.origin.queue("h1")
     assert queue is not None
     assert result.received_bytes is not None
     assert 1.0 < queue.sent_bytes / result.received_bytes < 1.1

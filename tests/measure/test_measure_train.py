@@ -18,7 +18,7 @@ from linklab.network.theory import payload_of_frame_bytes
 from linklab.runtime.backends import Kind
 
 RESULT = TrainResult(
-    TrainFlow("h1", "h4", 3), Origin("linklab train 1", "virtual", "7.3.4"), (0.0, 1e-5, 2e-5), (0.06, None, 0.061), 0
+    TrainFlow("h1", "h4", 3), Origin("linklab train 1", "7.3.4"), (0.0, 1e-5, 2e-5), (0.06, None, 0.061), 0
 )
 
 
@@ -30,7 +30,7 @@ def test_json_and_back() -> None:
     ("change", "says"),
     [
         ({"measurement": "owping"}, "'owping' is unknown"),
-        ({"version": 3}, "version 3"),
+        ({"version": 4}, "version 4"),
         ({"arrival_s": [0.06, 0.061]}, "one time for each packet"),
         ({"arrival_s": ["soon", None, 1]}, "damaged"),
         ({"flow": {"source": "h1"}}, "damaged"),

@@ -5,9 +5,8 @@
 `UdpFlow` (iperf3), `SimpleperfFlow` (the course's own), `TrainFlow` (single datagrams, and the kernel's time of each
 arrival), `EchoFlow` (round trips of UDP), `ConstantRateFlow` (datagrams at exact instants), `VideoFlow` (a real video),
 `SocketsFlow` (what a node's TCP connections say of themselves), `QueueFlow` (what waits in a queue), `PageFlow` (web
-pages, one after another). `verdict_on` says of each result whether the machine was quiet enough to judge it. A tool
-that is missing or that says something unknown raises `linklab.errors.MeasurementError`: nothing here takes an unread
-answer for loss.
+pages, one after another). A tool that is missing, or output that cannot be parsed, raises
+`linklab.errors.MeasurementError`; it is never counted as loss.
 
 Names are loaded when they are first asked for: flows and results are pure data, and need no lab.
 """
@@ -23,7 +22,16 @@ if TYPE_CHECKING:
     from linklab.measure.prober import Probe, Prober
     from linklab.measure.recordings import Recording, recorded
     from linklab.measure.repeats import Repeats, Spread, repeated
-    from linklab.measure.results import AtOnce, MeasurementStopped, Origin, Result, Sample, Stream, to_dataframe
+    from linklab.measure.results import (
+        AtOnce,
+        MeasurementStopped,
+        Origin,
+        QueueCounters,
+        Result,
+        Sample,
+        Stream,
+        to_dataframe,
+    )
     from linklab.measure.runner import OnProgress, Progress, Stop, at_once, run
     from linklab.measure.tools import load_result, load_run
     from linklab.measure.tools.constant_rate import ConstantRateFlow, ConstantRateResult
@@ -36,7 +44,6 @@ if TYPE_CHECKING:
     from linklab.measure.tools.simpleperf import SimpleperfFlow, SimpleperfResult
     from linklab.measure.tools.sockets import SocketsFlow, SocketsResult
     from linklab.measure.tools.video import VideoFlow, VideoResult
-    from linklab.measure.trust import Fidelity, Machine, QueueCounters, Trust, verdict_on
     from linklab.measure.video_file import Clip, Video, encoded
     from linklab.measure.video_quality import Quality, picture_at, quality
 
@@ -48,10 +55,8 @@ __all__ = [
     "ConstantRateResult",
     "EchoFlow",
     "EchoResult",
-    "Fidelity",
     "Flow",
     "FlowOf",
-    "Machine",
     "MeasurementStopped",
     "OnProgress",
     "Origin",
@@ -81,7 +86,6 @@ __all__ = [
     "TcpResult",
     "TrainFlow",
     "TrainResult",
-    "Trust",
     "UdpFlow",
     "UdpResult",
     "Video",
@@ -101,7 +105,6 @@ __all__ = [
     "repeated",
     "run",
     "to_dataframe",
-    "verdict_on",
 ]
 
 _MODULES = {
@@ -111,7 +114,16 @@ _MODULES = {
     "prober": ("Probe", "Prober"),
     "recordings": ("Recording", "recorded"),
     "repeats": ("Repeats", "Spread", "repeated"),
-    "results": ("AtOnce", "MeasurementStopped", "Origin", "Result", "Sample", "Stream", "to_dataframe"),
+    "results": (
+        "AtOnce",
+        "MeasurementStopped",
+        "Origin",
+        "QueueCounters",
+        "Result",
+        "Sample",
+        "Stream",
+        "to_dataframe",
+    ),
     "runner": ("OnProgress", "Progress", "Stop", "at_once", "run"),
     "tools": ("load_result", "load_run"),
     "tools.constant_rate": ("ConstantRateFlow", "ConstantRateResult"),
@@ -124,7 +136,6 @@ _MODULES = {
     "tools.simpleperf": ("SimpleperfFlow", "SimpleperfResult"),
     "tools.sockets": ("SocketsFlow", "SocketsResult"),
     "tools.video": ("VideoFlow", "VideoResult"),
-    "trust": ("Fidelity", "Machine", "QueueCounters", "Trust", "verdict_on"),
     "video_file": ("Clip", "Video", "encoded"),
     "video_quality": ("Quality", "picture_at", "quality"),
 }

@@ -30,7 +30,8 @@ def as_json(value: Any) -> Any:
 def rebuilt(kind: Any, value: Any, where: str, *, complete: bool) -> Any:
     """Return `value` as `kind`: a data class, a tuple, a choice with None, or a plain number or text.
 
-    Unless it is to be `complete`, what has a default may be missing. Raises MeasurementError, which names `where`.
+    Unless it is to be `complete`, what has a default may be missing, and what is unknown is left out. Raises
+    MeasurementError, which names `where`.
     """
     if kind is NetworkState:
         return _network(value, where)
@@ -68,10 +69,10 @@ def _dataclass(kind: type[Any], value: Any, where: str, complete: bool) -> Any:
     wanted = typing.get_type_hints(kind)
     names = {field.name for field in _stored(kind)}
     required = {field.name for field in _stored(kind) if field.default is dataclasses.MISSING}
-    fits = isinstance(value, dict) and (names if complete else required) <= set(value) <= names
-    if not fits:
+    if not isinstance(value, dict) or not (set(value) == names if complete else required <= set(value)):
         raise MeasurementError(f"{where} is damaged: it should have the keys {', '.join(sorted(names))}")
-    return kind(**{name: rebuilt(wanted[name], value[name], f"{where}.{name}", complete=complete) for name in value})
+    found = names & set(value)
+    return kind(**{name: rebuilt(wanted[name], value[name], f"{where}.{name}", complete=complete) for name in found})
 
 
 def _network(value: Any, where: str) -> NetworkState:

@@ -8,11 +8,9 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.results import Result
 from linklab.measure.runner import run
 from linklab.measure.tools.iperf3 import UdpFlow
 from linklab.measure.tools.packet_train import TrainFlow
-from linklab.measure.trust import verdict_on
 
 BUDGET_BYTES: Final = 60_000_000
 """What a prober sends at most, unless told otherwise."""
@@ -47,8 +45,7 @@ class Probe:
 class Prober:
     """Sends from one node to another, counts what that took, and refuses more than a budget.
 
-    `sent_bytes` is UDP payload, `probes` all that `send` measured, `count` the number of sends and trains. `doubts` is
-    what spoke against the machine while it sent (`linklab.measure.trust`); on virtual time nothing does.
+    `sent_bytes` is UDP payload, `probes` all that `send` measured, `count` the number of sends and trains.
     """
 
     def __init__(
@@ -63,7 +60,6 @@ class Prober:
         self.budget_bytes, self._most_probes = budget_bytes, most_probes
         self.sent_bytes, self.count = 0, 0
         self.probes: list[Probe] = []
-        self.doubts: list[str] = []
 
     def send(self, rate_mbps: float, duration_s: int = 1) -> Probe:
         """Sends datagrams of 1448 bytes at a rate of `rate_mbps` (their payload), for `duration_s` whole seconds.
@@ -74,7 +70,6 @@ class Prober:
         planned_bytes = self._charge(rate_mbps * 1e6 / 8 * duration_s)
         result = run(self._lab, flow)
         self.sent_bytes += result.sent_packets * PAYLOAD_BYTES - planned_bytes
-        self._note_doubts(result)
         received_mbps = result.sent_mbps * (1 - result.loss_percent / 100)
         probe = Probe(rate_mbps, duration_s, result.loss_percent, received_mbps, result.jitter_ms)
         self.probes.append(probe)
@@ -89,13 +84,7 @@ class Prober:
         planned_bytes = self._charge(packets * payload_bytes)
         result = run(self._lab, flow)
         self.sent_bytes += result.sent * payload_bytes - planned_bytes
-        self._note_doubts(result)
         return result.arrivals_s
-
-    def _note_doubts(self, result: Result) -> None:
-        trouble = verdict_on(result).trouble
-        if trouble is not None:
-            self.doubts.append(trouble)
 
     def _charge(self, planned_bytes: float) -> int:
         """Take what is to be sent off the budget, also for a send that then fails; return it in whole bytes."""

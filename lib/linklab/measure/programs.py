@@ -15,8 +15,8 @@ from linklab.program import Program
 from linklab.signals import Held
 
 PATIENCE_S = 10.0
-_MARGIN_S = {"virtual": 0.05, "real": 0.5}
-"""How long before the start the gate opens: on virtual time waking up costs next to nothing."""
+_MARGIN_S = 0.05
+"""How long before the start the gate opens: waking up costs next to nothing."""
 _gates = itertools.count(1)
 
 
@@ -26,8 +26,6 @@ class Crew:
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self._programs: list[Program] = []
-        self.late_ms: list[float] = []
-        self.longest_late_ms = 0.0
 
     def __enter__(self) -> Crew:
         return self
@@ -95,7 +93,7 @@ class Gate:
     def __init__(self, lab: Lab, crew: Crew, node: str, *, exact: bool) -> None:
         self._lab, self._exact = lab, exact
         self.path = f"/tmp/linklab-gate-{next(_gates)}"
-        self.margin_s = _MARGIN_S[lab.clock] if exact else 0.0
+        self.margin_s = _MARGIN_S if exact else 0.0
         # sleep inherits the locked file; infinity sets no timer that virtual time could jump to
         self._holder = crew.start(node, f"exec 9>{self.path}; flock -x 9; echo {READY}; exec sleep infinity")
         await_ready(self._holder)

@@ -88,9 +88,8 @@ def repeated(
 ) -> Repeats:
     """Carries out the flows together, `repeats` times one after the other.
 
-    Each begins elsewhere between two ticks of TCP's timers and meets other queues, also on virtual time, where the
-    moments are drawn from the lab's seed: the spread shows how much hangs on chance. In real time the machine adds
-    differences of its own.
+    Each begins elsewhere between two ticks of TCP's timers and meets other queues. The moments are drawn from the lab's
+    seed, so the spread shows how much hangs on chance.
 
     Stopped by `stop`, the runs that were completed are what is returned; where there is none, the one that was cut
     short. Raises MeasurementError for a number of repeats that is not whole or less than one, and as `at_once`.

@@ -11,7 +11,6 @@ from linklab.errors import MeasurementError
 from linklab.measure.codec import NOT_STORED, as_json
 from linklab.measure.flows import Flow
 from linklab.measure.recordings import Recording
-from linklab.measure.trust import Fidelity, Machine
 from linklab.network import NetworkState
 
 if TYPE_CHECKING:
@@ -26,58 +25,67 @@ COLUMNS: Final = [
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Where a result comes from: the tool as it names itself, the lab's clock and kernel.
+class QueueCounters:
+    """What one shaped interface's queue did during the run, in frames.
 
-    `network` is the network as it was read back right before, `machine` what the lab ran on, `linklab` the version,
-    `started_at` the machine's date (ISO 8601, UTC). `virtual_s` is how long the run took by the lab's clock, and
-    `wall_s` on the wall, `seed` where the lab's random numbers come from. They are None in results of an earlier
-    Linklab; `patched`, whether a guest's kernel had all of Linklab's changes, is set in those alone.
+    `dropped_packets` found it full or were lost on purpose (loss_percent). `overlimits` counts how often the shaper
+    held back; `backlog_packets` is what was in the queue at the end.
+    """
+
+    node: str
+    interface: str
+    sent_packets: int
+    sent_bytes: int
+    dropped_packets: int
+    overlimits: int
+    backlog_packets: int
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a result comes from: the tool as it names itself, the lab's kernel, and what was seen of the run.
+
+    `network` is the network as it was read back right before, `linklab` the version, `started_at` the machine's date
+    (ISO 8601, UTC). `virtual_s` is how long the run took by the lab's clock, and `wall_s` on the wall, `seed` where the
+    lab's random numbers come from. They are None in results of an earlier Linklab. `queues` are the counters of all
+    shaped interfaces over the run; `reordered_packets` are UDP's out of order, and how often TCP noticed reordering.
     """
 
     tool: str
-    clock: str
     kernel: str
     network: NetworkState | None = None
-    machine: Machine | None = None
     linklab: str | None = None
     started_at: str | None = None
     virtual_s: float | None = None
     wall_s: float | None = None
     seed: int | None = None
-    patched: bool | None = None
+    queues: tuple[QueueCounters, ...] = ()
+    reordered_packets: int = 0
+
+    def queue(self, node: str, interface: str | None = None) -> QueueCounters | None:
+        """The counters of an interface, or of a node's first shaped one; None if there is none."""
+        return next((q for q in self.queues if q.node == node and interface in (None, q.interface)), None)
 
 
 @dataclass(frozen=True)
 class Result:
     """What one flow gave. Each tool has a kind of its own (`linklab.measure.tools`).
 
-    `fidelity` is what was seen of machine and network meanwhile; only results of an earlier Linklab have none.
     `interrupted`: the flow was stopped before its end, and the result says only what had been measured until then.
     """
 
     KIND: ClassVar[str]
     """The result's name in its JSON form."""
-    VERSION: ClassVar[int] = 2
-    """Of its JSON form. 1 had neither `fidelity` nor `interrupted`, and no `start_s` of flows."""
+    VERSION: ClassVar[int] = 3
+    """Of its JSON form. 1 had no `interrupted`, and no `start_s` of flows; 2 had the queues' counters beside the load
+    of the machine, in `fidelity`, and the clock in `origin`."""
     QUANTITY: ClassVar[str]
     """What `headline` is: the quantity, its unit at the end."""
     UNIT: ClassVar[str]
 
     flow: Flow
     origin: Origin
-    fidelity: Fidelity | None = field(default=None, kw_only=True)
     interrupted: bool = field(default=False, kw_only=True)
-
-    @property
-    def lasts_s(self) -> float:
-        """How long its flow lasts, as planned; 0 where that is not known before."""
-        return self.flow.lasts_s
-
-    @property
-    def troubles(self) -> tuple[str, ...]:
-        """What the tool itself has seen of a machine that was late, in words; nothing of most tools."""
-        return ()
 
     @property
     def headline(self) -> float | None:
@@ -161,27 +169,9 @@ class AtOnce:
         return self.recording.save_pcap(path, *interfaces)
 
     @property
-    def fidelity(self) -> Fidelity | None:
-        """What was seen of the machine and the network meanwhile."""
-        return self.results[0].fidelity if self.results else None
-
-    @property
     def origin(self) -> Origin | None:
         """Where the first result comes from, which all share but for the tool; None without any."""
         return self.results[0].origin if self.results else None
-
-    @property
-    def lasts_s(self) -> float:
-        """The time from the first flow's start to the last one's end, as planned."""
-        flows = [result.flow for result in self.results]
-        return (
-            max(flow.start_s + flow.lasts_s for flow in flows) - min(flow.start_s for flow in flows) if flows else 0.0
-        )
-
-    @property
-    def troubles(self) -> tuple[str, ...]:
-        """What all tools have seen of a machine that was late."""
-        return tuple(said for result in self.results for said in result.troubles)
 
     def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
         """Return the results of one kind, in their order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,8 +15,8 @@ from linklab.lab import Lab
 from linklab.measure import recordings
 from linklab.measure.flows import Flow, FlowOf, ResultT_co
 from linklab.measure.programs import PATIENCE_S, Crew, Gate, split_start
-from linklab.measure.results import AtOnce, MeasurementStopped, Result, Sample
-from linklab.measure.surroundings import Before, Surroundings
+from linklab.measure.results import AtOnce, MeasurementStopped, Origin, Result, Sample
+from linklab.measure.snapshot import RunSnapshot
 from linklab.measure.tool import IN_LAB, Job, Tool
 from linklab.measure.tools import tool_of
 from linklab.network import NetworkState
@@ -174,8 +174,8 @@ class _Run:
         self._exact = any(tool.exact for tool in tools)
         self._gated = self._exact or len(flows) > 1 or any(flow.start_s for flow in flows)
         self._gate: Gate | None = None
-        self._before, self._records = Before(lab, record), record is not None
-        network = self._before.network
+        self._snapshot, self._records = RunSnapshot(lab, record), record is not None
+        network = self._snapshot.network
         self._tasks = [
             _Task(
                 tool,
@@ -184,7 +184,6 @@ class _Run:
                     number,
                     flow.address or address_in(network, flow.destination),
                     FIRST_PORT + number,
-                    lab.clock,
                     lab.seed,
                     network,
                 ),
@@ -224,7 +223,7 @@ class _Run:
             if overdue is not None:
                 raise overdue.tool.overdue(overdue.job)
         reordered = sum(task.tool.reordered(task.job) for task in self._tasks)
-        results = self._read(self._before.after(self._crew.late_ms, self._crew.longest_late_ms, reordered))
+        results = self._read(self._snapshot.finish(reordered))
         starts_s = [task.start_s - task.job.flow.start_s for task in self._tasks if task.start_s is not None]
         skew_ms = 1000 * (max(starts_s) - min(starts_s)) if len(starts_s) > 1 else 0.0
         recording = self._recording() if self._records else None
@@ -239,8 +238,8 @@ class _Run:
         return [task.client for task in self._tasks if task.client is not None]
 
     def _recording(self) -> recordings.Recording:
-        recording = recordings.Recording(self._before.network)
-        recordings.fill(recording, self._lab.process.call(service.recorded), *self._before.span_s)
+        recording = recordings.Recording(self._snapshot.network)
+        recordings.fill(recording, self._lab.process.call(service.recorded), *self._snapshot.span_s)
         return recording
 
     def _bring_programs(self) -> None:
@@ -334,11 +333,11 @@ class _Run:
                 self._crew.end(task.server)  # it may wait for a client that could not connect
                 task.job.server_said = task.server.output
 
-    def _read(self, around: Surroundings) -> list[Result]:
+    def _read(self, origin: Origin) -> list[Result]:
         results: list[Result] = []
         for task in self._tasks:
             job = task.job
             # of a run that was stopped, what had not begun yet is left out
             with contextlib.suppress(MeasurementError) if job.interrupted else contextlib.nullcontext():
-                results.append(task.tool.parse(job, around.origin(job.tool), around.fidelity))
+                results.append(task.tool.parse(job, replace(origin, tool=job.tool)))
         return results

@@ -3,7 +3,7 @@
 A tool has a flow and a result, both pure data. It asks for its program before it is used (`probe`), names the commands
 of server and client, or a program of `linklab.measure.in_lab` that is both, and makes a result of what they printed
 (`parse`). All else is the runner's (`linklab.measure.runner`): that flows start at one instant, are shown, stopped and
-repeated, and that every result carries its origin and the fidelity of its run.
+repeated, and that every result carries its origin.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from weakref import WeakKeyDictionary
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Flow
 from linklab.measure.results import Origin, Result, Sample
-from linklab.measure.trust import Fidelity
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
@@ -86,7 +85,6 @@ class Job(Generic[FlowT]):
     number: int
     address: str
     port: int
-    clock: str
     seed: int
     network: NetworkState
     gate: str = ""
@@ -161,7 +159,7 @@ class Tool(ABC, Generic[FlowT, ResultT]):
         return True
 
     @abstractmethod
-    def parse(self, job: Job[FlowT], origin: Origin, fidelity: Fidelity) -> ResultT:
+    def parse(self, job: Job[FlowT], origin: Origin) -> ResultT:
         """Return the result. Pure. Raises MeasurementError for what cannot be read."""
 
     def reordered(self, job: Job[FlowT]) -> int:

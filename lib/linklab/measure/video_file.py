@@ -247,7 +247,7 @@ def _program(name: str, *, caged: bool) -> tuple[list[str], list[str]]:
     try:
         root = find_image().root if runs_user_mode_linux() else None
     except LabError:
-        root = None  # labs in real time need none
+        root = None
     if root is not None:
         place = Path(_IMAGE_IN_CAGE) if caged else root
         return run_inside(place, f"/usr/bin/{name}"), ["--ro-bind", str(root), str(place)] if caged else []

@@ -67,8 +67,8 @@ def frames_dropped(result: object, interface: str) -> int | None:
     """How many frames found the queue of ``interface`` full; None where nothing was measured."""
     if not isinstance(result, AtOnce | PingResult | SimpleperfResult | TcpResult):
         return None
-    fidelity = result.fidelity
-    found = fidelity.queue(interface.partition("-")[0], interface) if fidelity is not None else None
+    origin = result.origin
+    found = origin.queue(interface.partition("-")[0], interface) if origin is not None else None
     return None if found is None else found.dropped_packets
 
 

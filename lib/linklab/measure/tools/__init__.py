@@ -60,7 +60,10 @@ def load_result(data: Any) -> Result:
         raise MeasurementError(f"a measurement {kind!r} is unknown: it is one of {', '.join(_BY_KIND)}")
     newest = _BY_KIND[kind].VERSION
     _refuse_version(kind, version, newest)
-    result: Result = rebuilt(_BY_KIND[kind], fields, kind, complete=version == newest)
+    if version == newest:
+        result: Result = rebuilt(_BY_KIND[kind], fields, kind, complete=True)
+    else:
+        result = rebuilt(_BY_KIND[kind], _with_counters_in_origin(fields), kind, complete=False)
     return result
 
 
@@ -80,6 +83,15 @@ def load_run(data: Any) -> AtOnce:
         rebuilt(float, skew_ms, f"{kind}.start_skew_ms", complete=True),
         rebuilt(bool, interrupted, f"{kind}.interrupted", complete=True),
     )
+
+
+def _with_counters_in_origin(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return a result of an earlier version with the queues' counters where they stand today."""
+    seen, origin = fields.get("fidelity"), fields.get("origin")
+    if not isinstance(seen, dict) or not isinstance(origin, dict):
+        return fields
+    counters = {name: seen[name] for name in ("queues", "reordered_packets") if name in seen}
+    return {**fields, "origin": {**origin, **counters}}
 
 
 def _opened(data: Any) -> tuple[Any, Any, dict[str, Any]]:

@@ -14,7 +14,6 @@ from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf, refuse_not_positive, refuse_outside
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab, link_rates_mbps
-from linklab.measure.trust import Fidelity
 from linklab.units import transmission_ms
 
 if TYPE_CHECKING:
@@ -116,13 +115,6 @@ class ConstantRateResult(Result):
         return 100 * self.lost_packets / self.sent_packets if self.sent_packets else 0.0
 
     @property
-    def troubles(self) -> tuple[str, ...]:
-        """That the sender kept no constant rate: what it had not sent in time is no loss of the network's."""
-        if self.latest_ms <= allowed_late_ms(self.flow):
-            return ()
-        return (f"the sender of {self.flow.name} was {self.latest_ms:.0f} ms late",)
-
-    @property
     def headline(self) -> float:
         """The throughput at the receiver."""
         return self.throughput_mbps
@@ -170,11 +162,11 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
         seed = f"{job.seed} {job.number}"
         return in_lab(_PROGRAM, "send", *words, repr(flow.gap_ns), "1" if flow.dither else "0", seed)
 
-    def parse(self, job: Job[ConstantRateFlow], origin: Origin, fidelity: Fidelity) -> ConstantRateResult:
+    def parse(self, job: Job[ConstantRateFlow], origin: Origin) -> ConstantRateResult:
         """Return what the two programs say as a result.
 
-        Raises MeasurementError for what they never say, where the sender kept no constant rate on virtual time (in real
-        time the result is not trusted, `linklab.measure.verdict_on`), and where it was stopped before its window began.
+        Raises MeasurementError for what they never say, where the sender kept no constant rate, and where it was
+        stopped before its window began.
         """
         left, arrived, flow = job.told(), job.told(server=True), job.flow
         try:
@@ -182,7 +174,7 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
             counts = int(left["sent"]), int(arrived["received"]), int(arrived["inside"])
         except (KeyError, TypeError, ValueError) as wrong:
             raise MeasurementError(f"{flow.title} gave no counts that can be read: {wrong}") from None
-        if origin.clock == "virtual" and late_ns / 1e6 > allowed_late_ms(flow):
+        if late_ns / 1e6 > allowed_late_ms(flow):
             raise MeasurementError(
                 f"the sender of {flow.name} fell {late_ns / 1e6:.1f} ms behind its plan and kept no constant rate: "
                 "ask for less at once"
@@ -190,9 +182,7 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
         length_s = min(flow.window[1], until_s) - flow.window[0]
         if length_s <= 0:
             raise MeasurementError(f"{flow.title} was stopped before its window began: nothing was measured")
-        return ConstantRateResult(
-            flow, origin, *counts, length_s, late_ns / 1e6, fidelity=fidelity, interrupted=job.interrupted
-        )
+        return ConstantRateResult(flow, origin, *counts, length_s, late_ns / 1e6, interrupted=job.interrupted)
 
 
 CONSTANT_RATE: Final = ConstantRate()

@@ -14,7 +14,6 @@ from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf, refuse_outside
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
-from linklab.measure.trust import Fidelity
 from linklab.units import ETHERNET_MTU_BYTES, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, UDP_HEADER_BYTES
 
 PAYLOAD_BYTES: Final = (12, ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES)
@@ -137,14 +136,14 @@ class Echo(Tool[EchoFlow, EchoResult]):
         words = (job.gate, job.later_ns, job.address, job.port, flow.count, flow.payload_bytes)
         return in_lab(_PROGRAM, "ask", *words, flow.wait_s, flow.warm_up)
 
-    def parse(self, job: Job[EchoFlow], origin: Origin, fidelity: Fidelity) -> EchoResult:
+    def parse(self, job: Job[EchoFlow], origin: Origin) -> EchoResult:
         """Return what the program printed as a result. Raises MeasurementError for what it never says."""
         said, flow = job.told(), job.flow
         try:
             rtt_ms = tuple(None if time_ns is None else int(time_ns) / 1e6 for time_ns in said["rtts_ns"])
             total_ms = (said["end_ns"] - said["begin_ns"]) / 1e6
             end_s = (said["end_ns"] - said["start_ns"]) / 1e9 + flow.start_s
-            return EchoResult(flow, origin, rtt_ms, total_ms, end_s, fidelity=fidelity, interrupted=job.interrupted)
+            return EchoResult(flow, origin, rtt_ms, total_ms, end_s, interrupted=job.interrupted)
         except (KeyError, TypeError, ValueError) as wrong:
             raise MeasurementError(f"{flow.title} gave no times that can be read: {wrong}") from None
 

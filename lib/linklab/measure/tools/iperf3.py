@@ -26,7 +26,6 @@ from linklab.measure.flows import (
 )
 from linklab.measure.results import Origin, Result, Row, Sample, Stream, stream_rows
 from linklab.measure.tool import FlowT, Job, Probe, ResultT, Tool, link_rates_mbps
-from linklab.measure.trust import Fidelity
 from linklab.network.state import CONGESTION_CONTROL, NetworkState
 from linklab.units import FASTEST_TCP_MBPS
 
@@ -47,8 +46,8 @@ class TcpFlow(FlowOf["TcpResult"]):
     """A bulk transfer by iperf3 over TCP, `streams` connections side by side.
 
     `congestion` is set and not left to the machine, because defaults differ. Raises MeasurementError for a duration
-    outside 0 to 86400 s or a number of streams outside 1 to 128 (iperf3's own limits), and where on virtual time
-    programs' turns and not the network held the transfer back, as they do above some 700 Mbit/s.
+    outside 0 to 86400 s or a number of streams outside 1 to 128 (iperf3's own limits), and where programs' turns and
+    not the network held the transfer back, as they do above some 700 Mbit/s.
     """
 
     tool_name: ClassVar[str] = "TCP"
@@ -188,15 +187,14 @@ class _Iperf3(Tool[FlowT, ResultT]):
         """Return the server's command.
 
         A guest has one processor, and iperf3's client polls at the end of a test: on a machine of its own the server
-        would read meanwhile what still arrives. So on virtual time it comes before all others.
+        would read meanwhile what still arrives. So here it comes before all others.
 
         For TCP on fast links it does not: it would read each segment by itself and ask the clock seven times, which
         takes up to 16 us each while the lab is never idle, and receive 107 Mbit/s at most. In its turn it reads many at
         once.
         """
         fast = isinstance(job.flow, TcpFlow) and _slowest_mbps(job.network) > _FIRST_UP_TO_MBPS
-        first = job.clock == "virtual" and not fast
-        prefix = "chrt --fifo 1 " if first else ""
+        prefix = "" if fast else "chrt --fifo 1 "
         return f"exec env LC_ALL=C {prefix}iperf3 --json -s -1 -p {job.port}"
 
     def listens(self, lab: Lab, job: Job[FlowT], said: str, patience_s: float) -> bool:
@@ -221,7 +219,7 @@ class Tcp(_Iperf3[TcpFlow, TcpResult]):
         """Return the client's command."""
         return _client(job.flow, job, "-C", job.flow.congestion)
 
-    def parse(self, job: Job[TcpFlow], origin: Origin, fidelity: Fidelity) -> TcpResult:
+    def parse(self, job: Job[TcpFlow], origin: Origin) -> TcpResult:
         """Read both ends' reports of a TCP test; of one that was stopped, what they say until then.
 
         Raises MeasurementError with iperf3's own error, or naming what is missing in a report that is not known.
@@ -229,7 +227,7 @@ class Tcp(_Iperf3[TcpFlow, TcpResult]):
         sent, received = _reports(job, "TCP")
         try:
             total = _arrived(received)
-            if job.clock == "virtual" and not job.interrupted:
+            if not job.interrupted:
                 _refuse_held_back(job, _mbps(total), float(received["end"]["cpu_utilization_percent"]["host_total"]))
             return TcpResult(
                 job.flow,
@@ -244,7 +242,6 @@ class Tcp(_Iperf3[TcpFlow, TcpResult]):
                     for number in range(len(received["end"]["streams"]))
                 ),
                 samples=_samples(received),
-                fidelity=fidelity,
                 interrupted=job.interrupted,
             )
         except (KeyError, TypeError, IndexError, ValueError) as missing:
@@ -269,7 +266,7 @@ class Udp(_Iperf3[UdpFlow, UdpResult]):
             return sum(int(stream["udp"]["out_of_order"]) for stream in report["end"]["streams"])
         return 0  # a report that cannot be read gives no result either
 
-    def parse(self, job: Job[UdpFlow], origin: Origin, fidelity: Fidelity) -> UdpResult:
+    def parse(self, job: Job[UdpFlow], origin: Origin) -> UdpResult:
         """Read both ends' reports of a UDP test; of one that was stopped, what they say until then.
 
         Raises MeasurementError with iperf3's own error, naming what is missing in a report that is not known, or where
@@ -297,7 +294,6 @@ class Udp(_Iperf3[UdpFlow, UdpResult]):
                     if (samples := _samples(received, number))
                 ),
                 samples=_samples(received),
-                fidelity=fidelity,
                 interrupted=job.interrupted,
             )
         except (KeyError, TypeError, IndexError, ValueError) as missing:
@@ -339,11 +335,11 @@ def _refuse_slow_sender(result: UdpResult) -> None:
 
     iperf3 reads the clock about twelve times for each datagram. While a guest on virtual time is never idle each
     reading takes up to 16 us, and from about 15,000 datagrams a second on the next one is due before the last is sent:
-    then it sends some 5,000 a second, whatever it was asked for. In real time the fidelity gate judges.
+    then it sends some 5,000 a second, whatever it was asked for.
     """
     flow = result.flow
     wanted_mbps = flow.rate_mbps * flow.streams
-    if result.origin.clock != "virtual" or result.sent_mbps >= _SENT_AT_LEAST * wanted_mbps:
+    if result.sent_mbps >= _SENT_AT_LEAST * wanted_mbps:
         return
     rates = link_rates_mbps(result.origin.network, flow.source) if result.origin.network else []
     if any(rate_mbps * _SENT_AT_LEAST < wanted_mbps for rate_mbps in rates):

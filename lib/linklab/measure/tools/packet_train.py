@@ -13,7 +13,6 @@ from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf, refuse_outside
 from linklab.measure.results import Origin, Result, Row, packet_rows
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
-from linklab.measure.trust import Fidelity
 from linklab.units import transmission_ms
 
 _PROGRAM: Final = "packet_train.py"
@@ -144,7 +143,7 @@ class PacketTrain(Tool[TrainFlow, TrainResult]):
         words = (job.gate, job.later_ns, job.address, job.port, flow.count, flow.payload_bytes, gap_ns)
         return in_lab(_PROGRAM, "send", *words)
 
-    def parse(self, job: Job[TrainFlow], origin: Origin, fidelity: Fidelity) -> TrainResult:
+    def parse(self, job: Job[TrainFlow], origin: Origin) -> TrainResult:
         """Return what the two programs say as a result. Raises MeasurementError for what they never say."""
         left, arrived, flow = job.told(), job.told(server=True), job.flow
         try:
@@ -159,7 +158,6 @@ class PacketTrain(Tool[TrainFlow, TrainResult]):
                     for time_ns in arrived["arrivals_ns"][:count]
                 ),
                 int(arrived["duplicates"]),
-                fidelity=fidelity,
                 interrupted=job.interrupted,
             )
         except (KeyError, IndexError, TypeError, ValueError) as wrong:

@@ -15,7 +15,6 @@ from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf, refuse_duration, refuse_not_positive, refuse_outside
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
-from linklab.measure.trust import Fidelity
 
 ROUND_TRIPS: Final = 2
 """Of one small object: a connection, then the request and its answer."""
@@ -110,14 +109,14 @@ class Pages(Tool[PageFlow, PageResult]):
         words = (job.gate, job.later_ns, job.address, job.port, flow.objects, flow.duration_s, flow.pause_s, _WAIT_S)
         return in_lab(_PROGRAM, "load", *words)
 
-    def parse(self, job: Job[PageFlow], origin: Origin, fidelity: Fidelity) -> PageResult:
+    def parse(self, job: Job[PageFlow], origin: Origin) -> PageResult:
         """Return what the program says. Raises MeasurementError for what it never says."""
         try:
             pages = [(int(begin_ns) / 1e9, int(took_ns) / 1e6) for begin_ns, took_ns in job.told()["pages_ns"]]
         except (KeyError, TypeError, ValueError) as wrong:
             raise MeasurementError(f"{job.flow.title} gave no times that can be read: {wrong}") from None
         begin_s, page_ms = tuple(it[0] for it in pages), tuple(it[1] for it in pages)
-        return PageResult(job.flow, origin, begin_s, page_ms, fidelity=fidelity, interrupted=job.interrupted)
+        return PageResult(job.flow, origin, begin_s, page_ms, interrupted=job.interrupted)
 
 
 PAGES: Final = Pages()

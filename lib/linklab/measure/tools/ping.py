@@ -14,7 +14,6 @@ from linklab.errors import MeasurementError
 from linklab.measure.flows import PAYLOAD_BYTES, FlowOf, refuse_not_positive, refuse_outside
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import Job, Probe, Tool, last_line
-from linklab.measure.trust import Fidelity
 
 _LARGEST_COUNT = 65535
 _ANSWER_S = 10
@@ -125,7 +124,7 @@ class Ping(Tool[PingFlow, PingResult]):
         words = ("ping", "-n", "-c", str(flow.count), "-i", f"{flow.interval_s:g}", "-s", str(flow.payload_bytes))
         return f"exec env LC_ALL=C {shlex.join([*words, job.address])}"
 
-    def parse(self, job: Job[PingFlow], origin: Origin, fidelity: Fidelity) -> PingResult:
+    def parse(self, job: Job[PingFlow], origin: Origin) -> PingResult:
         """Read ping's whole output; of a flow that was stopped, that of the requests until then, without the last
         if it has no answer yet.
 
@@ -160,9 +159,7 @@ class Ping(Tool[PingFlow, PingResult]):
         low, mean, high, deviation = map(float, summary.groups()) if summary else (None,) * 4
         duplicates, errors = int(counts[3] or 0), int(counts[4] or 0)
         summary_ms = (low, mean, high, deviation)
-        return PingResult(
-            flow, origin, tuple(rtt_ms), *summary_ms, duplicates, errors, fidelity=fidelity, interrupted=job.interrupted
-        )
+        return PingResult(flow, origin, tuple(rtt_ms), *summary_ms, duplicates, errors, interrupted=job.interrupted)
 
 
 PING: Final = Ping()

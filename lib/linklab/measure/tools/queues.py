@@ -16,7 +16,6 @@ from linklab.errors import MeasurementError
 from linklab.measure.flows import LooksOf
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import AT, Job, Probe, Tool, last_line, looks
-from linklab.measure.trust import Fidelity
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
@@ -67,8 +66,8 @@ class QueueResult(Result):
     """
 
     KIND: ClassVar[str] = "queue"
-    VERSION: ClassVar[int] = 3
-    """1 and 2 had neither `discipline` nor `marked_packets`."""
+    VERSION: ClassVar[int] = 4
+    """1 and 2 had neither `discipline` nor `marked_packets`; 3 is as `Result`'s 2."""
     QUANTITY: ClassVar[str] = "mean_packets"
     UNIT: ClassVar[str] = "packets"
 
@@ -109,7 +108,7 @@ class Queues(Tool[QueueFlow, QueueResult]):
         """Return the command of who asks tc."""
         return looks(job, "tc", "-s", "qdisc", "show", "dev", job.extra)
 
-    def parse(self, job: Job[QueueFlow], origin: Origin, fidelity: Fidelity) -> QueueResult:
+    def parse(self, job: Job[QueueFlow], origin: Origin) -> QueueResult:
         """Return all looks. Of one that was stopped, those that were whole."""
         if job.status and not job.interrupted:
             raise MeasurementError(f"{job.flow.title} failed: {last_line(job.said)}")
@@ -124,7 +123,6 @@ class Queues(Tool[QueueFlow, QueueResult]):
             samples,
             kind.strip(),
             sum(map(int, marks[1].split())) if marks else 0,
-            fidelity=fidelity,
             interrupted=job.interrupted,
         )
 

@@ -30,7 +30,6 @@ from linklab.measure.simpleperf_rows import (
 )
 from linklab.measure.tool import PYTHON, Job, Tool
 from linklab.measure.tools.iperf3 import listens_at
-from linklab.measure.trust import Fidelity
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
@@ -153,7 +152,7 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
         """Return whether there is a row for each connection."""
         return len(plain_rows(said.splitlines())) >= job.flow.streams
 
-    def parse(self, job: Job[SimpleperfFlow], origin: Origin, fidelity: Fidelity) -> SimpleperfResult:
+    def parse(self, job: Job[SimpleperfFlow], origin: Origin) -> SimpleperfResult:
         """Read what client and server printed.
 
         Raises MeasurementError, with what the program said last, where the client failed or the totals of both sides
@@ -182,7 +181,6 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
             samples=together(series),
             said=clean(client),
             server_said=clean(server),
-            fidelity=fidelity,
             interrupted=interrupted,
         )
 

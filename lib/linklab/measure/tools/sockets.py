@@ -15,7 +15,6 @@ from linklab.errors import MeasurementError
 from linklab.measure.flows import LooksOf
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import AT, Job, Probe, Tool, last_line, looks
-from linklab.measure.trust import Fidelity
 
 _ENDS: Final = re.compile(r"^([A-Z][\w-]+)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
 _FIELD: Final = re.compile(r"(?<!\S)(cwnd|ssthresh|rtt|retrans):([\d./]+)")
@@ -87,12 +86,12 @@ class Sockets(Tool[SocketsFlow, SocketsResult]):
         """Return the command of who asks ss."""
         return looks(job, "ss", "-Htin", "dst", job.address)
 
-    def parse(self, job: Job[SocketsFlow], origin: Origin, fidelity: Fidelity) -> SocketsResult:
+    def parse(self, job: Job[SocketsFlow], origin: Origin) -> SocketsResult:
         """Return all looks. Of one that was stopped, those that were whole."""
         if job.status and not job.interrupted:
             raise MeasurementError(f"{job.flow.title} failed: {last_line(job.said)}")
         samples = tuple(_samples(job.said))
-        return SocketsResult(job.flow, origin, samples, fidelity=fidelity, interrupted=job.interrupted)
+        return SocketsResult(job.flow, origin, samples, interrupted=job.interrupted)
 
 
 SOCKETS: Final = Sockets()

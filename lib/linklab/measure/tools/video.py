@@ -22,7 +22,6 @@ from linklab.measure.codec import NOT_STORED
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Result, Row, packet_rows
 from linklab.measure.tool import PYTHON, Job, Probe, Tool, in_lab, last_line
-from linklab.measure.trust import Fidelity
 from linklab.measure.video_file import CLOCK_HZ, MP2T, RTP_HEADER_BYTES, RTP_PACKET_BYTES, Clip, Video
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
@@ -296,7 +295,7 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
         ffmpeg = ffmpeg_words(flow, job.address, prepared.file, job.tool)
         return in_lab("at_gate.py", job.gate, job.later_ns, *ffmpeg)
 
-    def parse(self, job: Job[VideoFlow], origin: Origin, fidelity: Fidelity) -> VideoResult:
+    def parse(self, job: Job[VideoFlow], origin: Origin) -> VideoResult:
         """Return what the captures say.
 
         Raises MeasurementError where the sender failed, where the receiver got nothing at all, or where what it took
@@ -334,7 +333,6 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
             seen.duplicates,
             seen.reordered,
             seen.received,
-            fidelity=fidelity,
             interrupted=job.interrupted,
         )
 

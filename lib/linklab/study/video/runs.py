@@ -138,7 +138,7 @@ def from_captures(point: Point, sent: Path, received: Path) -> list[Measured]:
     )
     seen = passage(left, arrived)
     flow, clip = VideoFlow("sender", "receiver"), Clip(duration_s=point.number("duration_s"))
-    origin = Origin("captures", "real", "unknown")
+    origin = Origin("captures", "unknown")
     times = (seen.departure_s, seen.media_s, seen.ip_bytes, seen.arrival_s)
     return evaluate(VideoResult(flow, origin, clip, received.name, *times, seen.duplicates, seen.reordered))
 

@@ -1,0 +1,68 @@
+"""What a run's results have in common: the network read back, the time that passed, what its queues counted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import linklab
+from linklab.measure import TcpFlow, UdpFlow, run
+from linklab.measure.snapshot import changes
+from linklab.network import TWO_HOSTS
+from linklab.runtime.backends import Kind
+
+
+def test_counters_are_what_they_rose_by() -> None:
+    def row(sent: int, backlog: int) -> dict[str, Any]:
+        return {
+            "node": "r1", "interface": "r1-eth1", "sent_packets": sent, "sent_bytes": 1500 * sent,
+            "dropped_packets": sent // 10, "overlimits": sent // 2, "backlog_packets": backlog,
+        }  # fmt: skip
+
+    (queue,) = changes([row(100, 9)], [row(150, 4)])
+    assert (queue.sent_packets, queue.sent_bytes, queue.dropped_packets) == (50, 75000, 5)
+    assert queue.backlog_packets == 4  # a state, not a count
+    (anew,) = changes([row(100, 9)], [row(30, 0)])
+    assert anew.sent_packets == 30
+    (fresh,) = changes([], [row(30, 0)])
+    assert fresh.sent_packets == 30
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("measure")) as lab:
+        yield lab
+
+
+@pytest.mark.lab
+def test_the_counters_are_those_that_tc_shows(lab: linklab.Lab) -> None:
+    before = _tc(lab)
+    result = run(lab, UdpFlow("h1", "h2", 20, 2))
+    after = _tc(lab)
+    queue = result.origin.queue("h1", "h1-eth0")
+    assert queue is not None
+    for mine, theirs in (("sent_packets", "packets"), ("sent_bytes", "bytes"), ("overlimits", "overlimits")):
+        assert getattr(queue, mine) == after["htb"][theirs] - before["htb"][theirs]
+    assert queue.dropped_packets == after["netem"]["drops"] - before["netem"]["drops"]
+    assert queue.dropped_packets == result.lost_packets > 0
+    assert result.origin.queue("h2", "h2-eth9") is None
+
+
+def _tc(lab: linklab.Lab) -> dict[str, dict[str, int]]:
+    shown = json.loads(lab["h1"].cmd("tc -s -j qdisc show dev h1-eth0"))
+    return {qdisc["kind"]: qdisc for qdisc in shown}
+
+
+@pytest.mark.lab
+def test_a_result_knows_where_it_comes_from(lab: linklab.Lab) -> None:
+    result = run(lab, TcpFlow("h1", "h2", 2))
+    origin = result.origin
+    assert origin.network == lab.state()
+    assert origin.linklab == linklab.__version__
+    assert str(origin.started_at)[:2] == "20"
+    assert origin.virtual_s is not None
+    assert 2 < origin.virtual_s < 4
+    assert origin.wall_s is not None
