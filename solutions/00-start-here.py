@@ -144,7 +144,7 @@ measured_rtt_ms = float(ping_output.split("/")[4])
 ### END SOLUTION
 
 # %% check="measured-rtt" points=1
-lab00.check_measured_rtt(measured_rtt_ms, lab.clock).require()
+lab00.check_measured_rtt(measured_rtt_ms).require()
 
 # %% [markdown] id="measure-throughput-intro"
 # ## 6. Measure the throughput
@@ -174,7 +174,7 @@ measured_mbps = report["end"]["sum_received"]["bits_per_second"] / 1_000_000
 ### END SOLUTION
 
 # %% check="measured-throughput" points=1
-lab00.check_measured_throughput(measured_mbps, lab.clock).require()
+lab00.check_measured_throughput(measured_mbps).require()
 
 # %% [markdown] id="explain-question"
 # ## 7. Explain
@@ -260,7 +260,7 @@ lab00.check_queue(waited).require()
 # ## 9. Whose clock is it?
 #
 # Your computer does many things at once. If it is busy, a network inside it runs late, and every
-# measurement is wrong. Therefore a lab can have a clock of its own, called **virtual time**. It stands
+# measurement is wrong. Therefore a lab has a clock of its own, called **virtual time**. It stands
 # still while programs compute, and it stands still between two cells. It moves on only when everything in
 # the lab waits for a packet or a timer.
 #
@@ -271,17 +271,13 @@ lab00.check_queue(waited).require()
 before_s = lab.now()
 time.sleep(2)
 passed_s = lab.now() - before_s
-print(f"this lab runs on {lab.clock} time; {passed_s:.3f} s have passed in it")
+print(f"{passed_s:.3f} s have passed in the lab")
 
 # %% [markdown] id="time-notice"
 # <details><summary>Open this when you have seen the number</summary>
 #
-# On virtual time, none at all: what you measure depends on the network, not on your computer. That is
+# None at all: what you measure depends on the network, not on your computer. That is
 # also why the ten seconds of iperf3 were not ten of yours. To wait *in the lab*, write `lab.sleep(2)`.
-#
-# If it says *real* time, two seconds or a bit more have passed. The numbers above then depend on how busy
-# your computer is, and the checks allow for that. `linklab doctor` in a terminal says how to get virtual
-# time.
 #
 # </details>
 

@@ -360,7 +360,7 @@ for name, (source, subnet) in ends.items():
 ### END SOLUTION
 
 # %% check="rtt" points=1
-lab01.check_rtt(measured_rtt_ms, lab.clock).require()
+lab01.check_rtt(measured_rtt_ms).require()
 
 # %% [markdown] id="traceroute-intro"
 # ## 9. See for yourself

@@ -104,7 +104,7 @@ client_output = lab["h1"].cmd(f"iperf3 -u -c {address} -b {rate:.4g}M -l 1448 -t
 print(client_output)
 
 # %% check="client" points=2
-lab03.check_client(client_output, lab.clock).require()
+lab03.check_client(client_output).require()
 
 # %% [markdown] id="drops-intro"
 # The last two lines are the result, as sent and as received. `Lost/Total` counts datagrams. **Jitter** says how
@@ -378,7 +378,7 @@ plain
 # Remember the queue: it hides a loss in a test of one second. In a test of two, `prober.send(rate, 2)`, the same
 # queue hides half as large an error of the rate. Any other way is as good, on two conditions: a probe near your
 # answer lost nothing, and all probes together send no more than the path carries in 12 seconds. Half a percent counts
-# as nothing: in real time a late timer costs a packet or two.
+# as nothing.
 #
 # Then try it: how does it compare with the plain way? The check draws four networks that nobody has seen.
 

@@ -5,7 +5,7 @@
 # the second is used in full? You say what you expect, measure it with `ping` and `simpleperf`, and explain what
 # differs.
 #
-# **Time:** about two hours. The measurements take a minute of it on virtual time, three in real time. **You need**
+# **Time:** about two hours. The measurements take a minute of it. **You need**
 # the network of Lab 01. If your `simpleperf.py` of Lab 02 lies next to this notebook, you measure with it.
 #
 # A prediction has no wrong answer. Its point is for committing to it: the first complete one is locked. After the
@@ -117,7 +117,7 @@ lab04.check_summary(summary).require()
 # %% [markdown] id="pings-task"
 # ### All three links
 #
-# `measure.run` carries out a flow. Its result has the round trips (`.rtt_ms`), and says how busy the machine was:
+# `measure.run` carries out a flow. Its result has the round trips (`.rtt_ms`):
 #
 # ```python
 # measure.run(lab, measure.PingFlow("r1", "r2", count=3, address=far_end["L1"]))
@@ -164,9 +164,9 @@ lab04.check_pings(pings).require()
 # %% [markdown] id="arp-intro"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# On virtual time your pings take the two propagation delays, to the last digit. Even 0.02 ms of serialisation is
+# Your pings take the two propagation delays, to the last digit. Even 0.02 ms of serialisation is
 # missing: the shaper keeps a small credit (a *token bucket*, here of 1600 bytes), and lets a lone packet pass at
-# once. A real cable has no credit. In real time, a machine's timers fire late, and add some tenths of a ms.
+# once. A real cable has no credit.
 #
 # </details>
 #

@@ -5,7 +5,7 @@
 # and which do not? You measure three paths, look into TCP while it fills one of them, and find out why it does not
 # reach what the slowest link would allow.
 #
-# **Time:** about two and a half hours. The measurements take two minutes of it on virtual time, four in real time.
+# **Time:** about two and a half hours. The measurements take two minutes of it.
 # **You need** Lab 04: its RTT, queue and sketch. If your `simpleperf.py` of Lab 02 lies next to this notebook, you
 # measure with it.
 

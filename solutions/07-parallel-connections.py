@@ -1,7 +1,7 @@
 # %% [markdown] id="goal"
 # # Lab 07: Parallel connections
 #
-# **Time:** about 2 hours and 30 minutes, of which five minutes are measuring in real time. **You need:** Lab 06
+# **Time:** about 2 hours and 30 minutes. **You need:** Lab 06
 # (shares of a full link, Jain's index, `popen`), and your simpleperf with `-P` (Lab 02).
 #
 # Some programs open several connections to the same server at once: browsers, download managers, `iperf3 -P`.
@@ -78,11 +78,10 @@ lab07.check_predicted(shares).require()
 #
 # `transfer("h1-h4", 2)` is a transfer of 25 s by simpleperf over two connections. Single runs of 25 s scatter widely
 # (Lab 06), so `four_times` runs a list of flows together, and does so four times. Each run begins at another moment
-# between two ticks of the kernel's clock, and meets other queues. (On virtual time the moments are the same in each new
-# lab.)
+# between two ticks of the kernel's clock, and meets other queues. (The moments are the same in each new lab.)
 #
 # **Your turn:** make the list of the three transfers, and measure: `show.watched(four_times, lab, flows)` shows how
-# far they are. In real time this takes two minutes.
+# far they are.
 
 
 # %% id="transfer"

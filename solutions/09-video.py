@@ -96,7 +96,7 @@ lab09.check_predicted(damaged).require()
 # at both ends with tcpdump, and returns when each one left and arrived.
 #
 # **Your turn:** fill `runs`: for each network start a lab with `with start(network) as lab:` and send the video over
-# `flow`. 10 s of video take some seconds on virtual time.
+# `flow`. 10 s of video take some seconds.
 
 # %% answer="runs"
 flow = measure.VideoFlow("h1", "h2", video)
@@ -140,7 +140,7 @@ dump_output, ping_output = dump.output, ping.output
 print(dump_output, ping_output)
 
 # %% check="watch" points=2
-lab09.check_watch(dump_output, ping_output, runs.get("wan")).require()
+lab09.check_watch(dump_output, ping_output).require()
 
 # %% [markdown] id="queue-question"
 # **Question.** `wan` and `queue` differ in their queue only. What did the long queue of `wan` cost, in place of

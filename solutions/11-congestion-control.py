@@ -115,7 +115,7 @@ while second < 19:
 listening.wait()  # it ends with the client
 
 # %% check="look" points=3
-lab11.check_look(samples, lab.clock).require()
+lab11.check_look(samples).require()
 
 # %% id="look-figure"
 lab11.figures.look_figure(samples)

@@ -292,17 +292,6 @@ def test_where_answers_wait_behind_the_data_there_is_no_model() -> None:
     assert udp_loss_percent(stick, 110, 5).low < 12.88 < udp_loss_percent(stick, 110, 5).high
 
 
-THEORY = Expectation(28.0, 26.0, 28.7, "Mbit/s", "theory", source="theory")
-FLOOR = Expectation(60.0, 59.95, 60.2, "ms", "theory", "above", source="theory")
-
-
-def test_a_busy_machine_is_known_by_its_side() -> None:
-    assert THEORY.is_slow(20)
-    assert not THEORY.is_slow(30)
-    assert FLOOR.is_slow(70)
-    assert not FLOOR.is_slow(30)
-
-
 def test_refusals() -> None:
     with pytest.raises(MeasurementError, match="must lie in the interval"):
         Expectation(1, 2, 3, "ms", "")

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from linklab.measure import (
     AtOnce,
-    Fidelity,
-    Machine,
     Origin,
     PingFlow,
     PingResult,
@@ -21,16 +19,9 @@ from linklab.network import NetworkState
 from tests.states import PLAN
 
 
-def fidelity(clock: str = "virtual", *, busy: bool = False, late_p95_ms: float = 0.1) -> Fidelity:
-    """A quiet machine, or one that the gate turns away."""
-    timers = (0, 0.0, 0.0, 0.0) if clock == "virtual" else (250, 0.05, late_p95_ms, 2.0)
-    count, median_ms, p95_ms, most_ms = timers
-    return Fidelity(clock, 4.0 if busy else 0.5, 50.0, 0.0, median_ms, p95_ms, most_ms, count, 0, (), 25.0, 25.0)
-
-
-def origin(clock: str = "virtual", state: NetworkState = PLAN) -> Origin:
+def origin(state: NetworkState = PLAN) -> Origin:
     """Of a result that was measured on ``state``."""
-    return Origin("tool", clock, "6.1", state, Machine(2, 0.5, 0.5))
+    return Origin("tool", "6.1", state)
 
 
 def transfer(
@@ -39,7 +30,6 @@ def transfer(
     *,
     duration_s: float = 25,
     start_s: float = 0.0,
-    clock: str = "virtual",
     state: NetworkState = PLAN,
 ) -> SimpleperfResult:
     """A transfer of one or more connections, steady from its begin to its end."""
@@ -47,9 +37,7 @@ def transfer(
     source, _, destination = pair.partition("-")
     flow = SimpleperfFlow(source, destination, duration_s, len(rates), start_s=start_s)
     streams = tuple(Stream(rate, (Sample(0, 12, 0.8 * rate), Sample(12, 24, 1.2 * rate))) for rate in rates)
-    return SimpleperfResult(
-        flow, origin(clock, state), sum(rates), sum(rates), None, streams, streams[0].samples, "", ""
-    )
+    return SimpleperfResult(flow, origin(state), sum(rates), sum(rates), None, streams, streams[0].samples, "", "")
 
 
 def pinged(
@@ -58,19 +46,15 @@ def pinged(
     highest_ms: float,
     *,
     count: int = 25,
-    clock: str = "virtual",
     state: NetworkState = PLAN,
 ) -> PingResult:
     """Pings, one a second."""
     source, _, destination = pair.partition("-")
     flow = PingFlow(source, destination, count, 1.0)
     each = tuple([highest_ms] + [mean_ms] * (count - 1))
-    return PingResult(flow, origin(clock, state), each, 60.0, mean_ms, highest_ms, 5.0, 0, 0)
+    return PingResult(flow, origin(state), each, 60.0, mean_ms, highest_ms, 5.0, 0, 0)
 
 
-def together(*results: Result, seen: Fidelity | None = None, interrupted: bool = False) -> AtOnce:
+def together(*results: Result, interrupted: bool = False) -> AtOnce:
     """The results as of one run."""
-    from dataclasses import replace
-
-    seen = seen or fidelity(results[0].origin.clock if results else "virtual")
-    return AtOnce(tuple(replace(result, fidelity=seen) for result in results), 0.1, interrupted)
+    return AtOnce(results, 0.1, interrupted)

@@ -168,9 +168,7 @@ def test_an_error_is_never_longer_than_25_lines_and_counts_what_it_leaves_out() 
 
 def test_text_has_each_check() -> None:
     text = str(MIXED)
-    assert text.startswith(
-        "Lab <0>: 1 of 3 checks passed, 1 open until measured again (its points are for all of them)\n"
-    )
+    assert text.startswith("Lab <0>: 1 of 3 checks passed, 1 not judged (its points are for all of them)\n")
     assert "\u2713 passed: the rate (10 Mbit/s)" in text
     assert 'Hint: write "10ms"' in text
 

@@ -61,12 +61,6 @@ def test_what_lies_between_the_interval_and_a_slip_is_called_too_much_or_too_lit
     assert "too much" in said[106]
 
 
-def test_a_busy_machine_is_blamed_on_its_side_alone() -> None:
-    theory = Expectation(9.5, 9.4, 9.6, "Mbit/s", "", source="theory")
-    question = Value("", "", theory, HINT, trouble="load 12", shown=True, by_tool=True)
-    assert [outcome(question, number) for number in (9.5, 5.0, 12.0)] == ["passed", "inconclusive", "failed"]
-
-
 def fails(question: Value | Any, answer: object) -> str:
     with pytest.raises(GradeError) as caught:
         asked_one("Lab", answer, question).require()

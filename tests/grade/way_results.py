@@ -1,13 +1,9 @@
-"""Results as `linklab.measure` gives them, for checks: numbers that virtual time gave, on machines of all kinds."""
+"""Results as `linklab.measure` gives them, for checks: numbers that virtual time gave."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from linklab.measure import (
     AtOnce,
-    Fidelity,
-    Machine,
     Origin,
     PingFlow,
     PingResult,
@@ -19,11 +15,6 @@ from linklab.measure import (
 )
 from linklab.network import COURSE, NetworkState, expected_state
 
-QUIET = Fidelity("virtual", 0.2, 30.0, 0.0, 0.0, 0.0, 0.0, 0, 0, (), 25.5, 4.0)
-REAL = replace(
-    QUIET, clock="real", timer_late_median_ms=0.1, timer_late_p95_ms=0.4, timer_late_max_ms=2.0, timer_count=9
-)
-BUSY = replace(REAL, load_per_core=4.0, timer_late_median_ms=2.0, timer_late_p95_ms=9.0, timer_late_max_ms=40.0)
 ADDRESSES = {"r2": "10.0.1.2", "r3": "10.0.3.2", "r4": "10.0.6.2"}
 L1_LOADED = (
     *(20.0, 21.8, 28.2, 25.1, 21.8, 28.2, 24.5, 27.6, 24.2, 30.3, 27.3, 23.3, 29.4, 26.6, 23.0, 29.4, 26.0, 23.0),
@@ -35,17 +26,15 @@ H1_H4_LOADED = (
 )
 
 
-def origin(fidelity: Fidelity, network: NetworkState | None = None) -> Origin:
+def origin(network: NetworkState | None = None) -> Origin:
     """Where a result comes from."""
-    state = expected_state(COURSE) if network is None else network
-    return Origin("a tool", fidelity.clock, "6.1", state, Machine(2, 0.2, 0.2))
+    return Origin("a tool", "6.1", expected_state(COURSE) if network is None else network)
 
 
 def pinged(
     source: str,
     destination: str,
     rtt_ms: tuple[float | None, ...] | float,
-    fidelity: Fidelity = QUIET,
     interval_s: float = 0.2,
     network: NetworkState | None = None,
 ) -> PingResult:
@@ -56,7 +45,7 @@ def pinged(
     mean = sum(seen) / len(seen) if seen else None
     return PingResult(
         flow,
-        origin(fidelity, network),
+        origin(network),
         rtts,
         min(seen, default=None),
         mean,
@@ -64,7 +53,6 @@ def pinged(
         0.0 if seen else None,
         0,
         0,
-        fidelity=fidelity,
     )
 
 
@@ -72,7 +60,6 @@ def sent(
     source: str,
     destination: str,
     mbps: float,
-    fidelity: Fidelity = QUIET,
     duration_s: float = 25,
     streams: int = 1,
     network: NetworkState | None = None,
@@ -81,8 +68,7 @@ def sent(
     samples = (Sample(0.0, duration_s, mbps),)
     flow = SimpleperfFlow(source, destination, duration_s, streams, address=ADDRESSES.get(destination))
     row = (Stream(mbps, samples),) * streams
-    where = origin(fidelity, network)
-    return SimpleperfResult(flow, where, mbps, mbps, None, row, samples, "", "", fidelity=fidelity)
+    return SimpleperfResult(flow, origin(network), mbps, mbps, None, row, samples, "", "")
 
 
 def beside(pings: PingResult, transfer: SimpleperfResult | TcpResult) -> AtOnce:

@@ -48,11 +48,6 @@ def test_expressions_are_asked_for_as_they_are() -> None:
     assert call.named == (("names", Argument("", ("one",), is_value=True)),)
 
 
-def test_a_clock_is_known_by_its_lab() -> None:
-    (call,) = calls_of("lab00.check_measured_rtt(measured_rtt_ms, lab.clock).require()")
-    assert call.positional[1].clock_of == "lab"
-
-
 @pytest.mark.parametrize(
     "source",
     [

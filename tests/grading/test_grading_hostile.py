@@ -302,25 +302,12 @@ def test_a_made_up_result_is_noticed(virtual: Kind, tmp_path: Path) -> None:
     made = """
 from linklab.measure import Origin, PingResult
 from linklab.measure import PingFlow
-origin = Origin("ping", "virtual", "6")
+origin = Origin("ping", "6")
 pings = {name: PingResult(PingFlow(a, b, count=25), origin, (rtt,) * 25, rtt, rtt, rtt, 0.0, 0, 0)
          for name, a, b, rtt in (("L1", "r1", "r2", 20.0), ("L2", "r2", "r3", 40.0), ("L3", "r3", "r4", 20.0))}
 """
     done = judge(changed(book, {"answer-pings": made}), tmp_path)
     assert any("no lab was ever asked" in note for note in done.judged.notes)
-
-
-@pytest.mark.thorough
-def test_a_result_of_real_time_is_refused(virtual: Kind, tmp_path: Path) -> None:
-    book = without(solution("04"), "imports", "answer-pings", "check-pings")
-    made = """
-from linklab.measure import Origin, PingResult
-from linklab.measure import PingFlow
-pings = {"L1": PingResult(PingFlow("r1", "r2"), Origin("ping", "real", "6"), (20.0,), 20.0, 20.0, 20.0, 0.0, 0, 0)}
-"""
-    done = judge(changed(book, {"answer-pings": made}), tmp_path)
-    assert done.failed == ["pings"]
-    assert "graded on virtual time" in done.why()
 
 
 @pytest.mark.thorough

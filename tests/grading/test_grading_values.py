@@ -23,9 +23,7 @@ from linklab.grading.values import Foreign, Reader, ValueRefused, to_text
 from linklab.measure import AtOnce, Origin, PingFlow, PingResult, SimpleperfFlow, UdpFlow
 from linklab.network import COURSE
 
-PING = PingResult(
-    PingFlow("r1", "r2", count=2), Origin("ping 1", "virtual", "6.1"), (20.0, None), 20.0, 20.0, 20.0, 0.0, 0, 0
-)
+PING = PingResult(PingFlow("r1", "r2", count=2), Origin("ping 1", "6.1"), (20.0, None), 20.0, 20.0, 20.0, 0.0, 0, 0)
 
 
 def passed_on(value: object) -> object:

@@ -246,7 +246,7 @@ def _frames():
 _MADE_UP: Final = """
 from linklab.measure import Origin, PingResult
 def made_up(a, b, rtt):
-    return PingResult(PingFlow(a, b), Origin("ping", "virtual", "6"), (rtt,) * 25, rtt, rtt, rtt, 0.0, 0, 0)
+    return PingResult(PingFlow(a, b), Origin("ping", "6"), (rtt,) * 25, rtt, rtt, rtt, 0.0, 0, 0)
 pings = {"L1": made_up("r1", "r2", 20.0), "L2": made_up("r2", "r3", 40.0), "L3": made_up("r3", "r4", 20.0)}
 """
 

@@ -8,7 +8,7 @@ from linklab.labs import lab10
 from linklab.measure import AtOnce, ConstantRateResult, EchoFlow, EchoResult, Origin
 from linklab.published.switches_loads import senders
 
-ORIGIN = Origin("linklab echo 1", "virtual", "7.3.4")
+ORIGIN = Origin("linklab echo 1", "7.3.4")
 
 
 def echoed(pair: tuple[str, str], payload: int, rtt_ms: float, count: int = 100, **more: Any) -> EchoResult:

@@ -9,7 +9,7 @@ import pytest
 
 from linklab.labs import lab05
 from tests.grade.failures import hints
-from tests.grade.way_results import BUSY, H1_H4_LOADED, QUIET, beside, pinged, sent
+from tests.grade.way_results import H1_H4_LOADED, beside, pinged, sent
 
 REPORTED = {"links_ms": 9.348, "percent": 90.39}
 
@@ -105,14 +105,13 @@ def test_a_prediction_is_put_next_to_the_measurement() -> None:
     assert row.measured == 80.1
 
 
-def test_a_stopped_run_is_not_graded_on_any_machine() -> None:
-    for fidelity in (QUIET, BUSY):
-        pings = replace(pinged("h1", "h4", H1_H4_LOADED, fidelity, interval_s=1), interrupted=True)
-        run = replace(beside(pings, sent("h1", "h4", 28.41, fidelity)), interrupted=True)
-        stopped = replace(pinged("h1", "h4", 60.0, fidelity), interrupted=True)
-        for result in (lab05.check_together(run), lab05.check_pings({"h1-h4": stopped})):
-            assert result.outcome == "failed"
-            assert "stopped" in result.checks[0].reason
+def test_a_stopped_run_is_not_graded() -> None:
+    pings = replace(pinged("h1", "h4", H1_H4_LOADED, interval_s=1), interrupted=True)
+    run = replace(beside(pings, sent("h1", "h4", 28.41)), interrupted=True)
+    stopped = replace(pinged("h1", "h4", 60.0), interrupted=True)
+    for result in (lab05.check_together(run), lab05.check_pings({"h1-h4": stopped})):
+        assert result.outcome == "failed"
+        assert "stopped" in result.checks[0].reason
 
 
 def test_one_ping_flow_more_is_left_alone() -> None:

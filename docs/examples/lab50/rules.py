@@ -30,8 +30,8 @@ def check_pings(pings: object) -> Result:
     if not isinstance(pings, PingResult) or pings.sent_packets < 1000:
         return Result("Lab 50, pings", (Check.failing("pings", "not measured yet", "send 1000 or more"),))
     likely, spread = 100 * PING_LOSS, SIGMAS * 100 * sqrt(PING_LOSS * (1 - PING_LOSS) / pings.sent_packets)
-    expected = Expectation(likely, likely - spread, likely + spread, "%", "chance", "both", source="binomial: 3 sigma")
-    return Result("Lab 50, pings", (measured("loss of pings", pings.loss_percent, expected, None),))
+    expected = Expectation(likely, likely - spread, likely + spread, "%", "chance", None, source="binomial: 3 sigma")
+    return Result("Lab 50, pings", (measured("loss of pings", pings.loss_percent, expected),))
 
 
 @guarded
@@ -43,7 +43,7 @@ def check_transfer(transfer: object) -> Result:
     chance = SIGMAS / (2 * sqrt(losses))  # a count strays by its root, and the root of a count by half of that
     low, high, source = law_mbps(DELAYED) * (1 - chance), law_mbps(EACH) * (1 + chance), "Mathis et al. 1997: 3 sigma"
     expected = Expectation(law_mbps(EACH), low, high, "Mbit/s", "the law", source=source)
-    return Result("Lab 50, transfer", (measured("throughput", transfer.throughput_mbps, expected, None),))
+    return Result("Lab 50, transfer", (measured("throughput", transfer.throughput_mbps, expected),))
 
 
 @guarded

@@ -25,19 +25,17 @@ from linklab.network import Hop, goodput_ceiling_mbps, path_mtu_bytes, payload_r
 from linklab.network.theory import as_fragmented, datagram_wire_bytes
 from linklab.units import BITS_PER_BYTE, IPV4_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms
 
-SlowSide = Literal["below", "above", "both"]
-"""Where a busy machine puts a measurement: below the interval for throughput, above it for a delay.
-
-Both for one flow's share, because a rival that the machine holds up leaves more to it.
-"""
+Limit = Literal["low", "high"]
+"""The end of an interval that is the network's own limit, so that no measurement lies beyond it: ``"high"`` for
+throughput, ``"low"`` for a delay."""
 
 
 @dataclass(frozen=True)
 class Expectation:
     """``value`` is the likeliest; a sound measurement lies from ``low`` to ``high``, in ``unit``.
 
-    ``why`` gives both in words. A busy machine, in real time, moves a measurement to the ``slow_side``; on the
-    other side no machine is to blame.
+    ``why`` gives both in words. ``limit`` is the end that the network itself sets, None where neither end is one, as
+    of one flow's share.
 
     ``source`` says what the interval is derived from: a standard, a paper, arithmetic. ``allowance`` is what of it
     nothing derives, with its size and the reason why it is allowed. ``carried_by`` names what carries the verdict
@@ -52,7 +50,7 @@ class Expectation:
     high: float
     unit: str
     why: str
-    slow_side: SlowSide = "below"
+    limit: Limit | None = "high"
     source: str = field(default="", kw_only=True)
     allowance: str = field(default="", kw_only=True)
     carried_by: str = field(default="", kw_only=True)
@@ -87,12 +85,6 @@ class Expectation:
     def holds(self, measured: float) -> bool:
         """Whether a measurement lies in the interval, its ends included."""
         return self.low <= measured <= self.high
-
-    def is_slow(self, measured: float) -> bool:
-        """Whether it lies outside, on the side where a busy machine would put it."""
-        if self.slow_side == "both":
-            return not self.holds(measured)
-        return measured < self.low if self.slow_side == "below" else measured > self.high
 
     def __str__(self) -> str:
         wide = f" (wide: {self.carried_by} decides)" if self.carried_by else ""
@@ -147,7 +139,7 @@ def unloaded_rtt(path: MeasuredPath) -> Expectation:
     )
     source = "delays and rates of the links, store and forward (RFC 1242)"
     low, high = least - _TIMER_MS, most + _TIMER_MS
-    return Expectation(least, low, high, "ms", why, "above", source=source, allowance=_TIMER_REASON)
+    return Expectation(least, low, high, "ms", why, "low", source=source, allowance=_TIMER_REASON)
 
 
 def full_queue_rtt(
@@ -194,7 +186,7 @@ def full_queue_rtt(
         full + bursts_ms + slack_ms + _TIMER_MS,
         "ms",
         why,
-        "above",
+        "low",
         source="the queue's limit, and how fast windows grow (RFC 9438, sections 4.2 and 4.3)",
         allowance=f"{slack_ms:.2g} ms more, {_QUEUE_REASON}; {_TIMER_REASON}",
     )
@@ -231,7 +223,7 @@ def loaded_rtt(path: MeasuredPath, duration_s: float = 25, pings: int = 25) -> E
         base + high * most + slack_ms + _TIMER_MS,
         "ms",
         why,
-        "above",
+        "low",
         source="a fluid model of CUBIC (RFC 9438), and two standard deviations of so many samples of a sawtooth",
         allowance=f"{slack_ms:.2g} ms more, {_QUEUE_REASON}; {_TIMER_REASON}",
     )
@@ -338,7 +330,7 @@ def udp_loss_percent(
         "own bursts may overflow a queue that is nearly full"
     )
     allowance = "" if is_far_from_full else allowance
-    return Expectation(lost, low, max(high, lost), "%", why, "above", source=source, allowance=allowance)
+    return Expectation(lost, low, max(high, lost), "%", why, "low", source=source, allowance=allowance)
 
 
 def _course(

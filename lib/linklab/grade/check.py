@@ -9,7 +9,7 @@ from typing import Literal
 from linklab.network import Difference
 
 Outcome = Literal["passed", "failed", "inconclusive"]
-"""Inconclusive: the machine got in the way, so the measurement says nothing about the work."""
+"""Inconclusive: not judged, because the check broke, or because what it needs does not work yet."""
 
 Hints = str | tuple[str, ...]
 """What to do. Of several the first, the concept, is for the first wrong answer.

@@ -65,7 +65,7 @@ def rtt(key: object, path: MeasuredPath, what: str = "") -> Value:
     )
     rounded = stated(expected.value, "ms", expected.why)
     wide = Expectation(
-        expected.value, min(rounded.low, expected.low), max(rounded.high, expected.high), "ms", expected.why, "above",
+        expected.value, min(rounded.low, expected.low), max(rounded.high, expected.high), "ms", expected.why, "low",
         allowance=f"{expected.basis}; {rounded.allowance}",
     )  # fmt: skip
     return Value(key, named, wide, hints, tuple(_rtt_slips(path)), round_trip=True)

@@ -17,7 +17,7 @@ from linklab.grade.result import Result, on_result
 from linklab.record import PROGRESS_MIME, TEXT_STUB
 
 _OPEN: Final = "\u25cb"
-_WORDS: Final[Mapping[Outcome, str]] = {"passed": "done", "failed": "not yet", "inconclusive": "measure again"}
+_WORDS: Final[Mapping[Outcome, str]] = {"passed": "done", "failed": "not yet", "inconclusive": "not judged"}
 _NO_NOTEBOOK: Final = "The list of what is done appears where the notebook is open: this is a run without a page."
 
 

@@ -26,7 +26,6 @@ from linklab.grade.result import Result
 
 CLOSE: Final = 0.005
 """A number this near to a slip's, relative to it, is that slip's: as near as rounding to three digits leaves it."""
-AGAIN: Final = "run it again on a quiet machine, or measure on the virtual clock: start(...)"
 
 
 # --- Wrong numbers that have a cause
@@ -129,12 +128,10 @@ class Question(Protocol):
 class Value:
     """A number within an interval. ``what`` names it: ``"round-trip time of h1 to h4"``.
 
-    ``hints`` are for numbers that no slip explains, and stand behind a slip's own step otherwise. ``trouble`` is what
-    the fidelity gate says against the machine: then a number that a busy machine can have made is inconclusive.
-    ``shown`` is whether the interval may be seen before the answer is right: of what tools measured, yes; of what is to
-    be predicted or computed, no. ``by_tool`` is whether a tool gave the number in the question's unit, so that no unit
-    can be wrong. ``slips_first`` is whether a slip counts even where a busy machine can have made the number. ``told``
-    is the explanation that the right number opens, in Markdown.
+    ``hints`` are for numbers that no slip explains, and stand behind a slip's own step otherwise. ``shown`` is
+    whether the interval may be seen before the answer is right: of what tools measured, yes; of what is to be predicted
+    or computed, no. ``by_tool`` is whether a tool gave the number in the question's unit, so that no unit can be wrong.
+    ``told`` is the explanation that the right number opens, in Markdown.
     """
 
     key: object
@@ -143,10 +140,8 @@ class Value:
     hints: Hints
     slips: Sequence[Slip] = ()
     round_trip: bool = False
-    trouble: str | None = None
     shown: bool = False
     by_tool: bool = False
-    slips_first: bool = False
     told: str = ""
 
     @property
@@ -193,10 +188,6 @@ class Value:
         slip = likeliest(number, self.all_slips, spread)
         hints = _after(slip, self.hints)
         asked_for = asked_for if self.shown else _number_in(unit)
-        if self.trouble and self.expected.is_slow(number) and not (slip and self.slips_first):
-            said = f"{found}, and the machine was busy ({self.trouble}): that says nothing about the network"
-            busy = AGAIN if slip is None else f"{AGAIN}; if it is the same then: {slip.reason}"
-            return (Check(self.what, "inconclusive", said, busy, expected=asked_for, found=found),)
         reason = f"{found}: {slip.reason}" if slip else f"{found} is {self._side(is_high=number > high)}"
         return (Check.failing(self.what, reason, hints, asked_for, found),)
 
@@ -209,9 +200,9 @@ class Value:
 
     def _side(self, *, is_high: bool) -> str:
         if is_high:
-            impossible = self.shown and self.expected.slow_side == "below"
+            impossible = self.shown and self.expected.limit == "high"
             return "more than this network can give" if impossible else "too much"
-        impossible = self.shown and self.expected.slow_side == "above"
+        impossible = self.shown and self.expected.limit == "low"
         return "less than this network can give" if impossible else "too little"
 
 

@@ -166,7 +166,7 @@ def headline(title: str, checks: Sequence[Check]) -> str:
     counts = {outcome: sum(check.outcome == outcome for check in checks) for outcome in _ORDER}
     line = f"{title}: {counts['passed']} of {len(checks)} check{'' if len(checks) == 1 else 's'} passed"
     if counts["inconclusive"]:
-        line += f", {counts['inconclusive']} open until measured again"
+        line += f", {counts['inconclusive']} not judged"
     if counts["passed"] < len(checks) > 1:
         line += " (its points are for all of them)"
     return line

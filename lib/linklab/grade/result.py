@@ -74,7 +74,7 @@ class Result:
     """The checks of one question.
 
     Points are given for checks that passed. An inconclusive check gives none yet and costs none: its
-    points are ``open_points`` until the measurement is repeated. ``questions`` are what was asked, as data, where the
+    points are ``open_points`` until it is judged. ``questions`` are what was asked, as data, where the
     checks come from questions (`linklab.grade.questions`). ``surprises`` are a measurement's predictions, and cost
     nothing. ``fault`` is for the instructor, and empty unless the checks themselves crashed (`not_judged`). Raises
     LinklabError, for who writes a lab, where there are no checks.
@@ -106,7 +106,7 @@ class Result:
 
     @property
     def open_points(self) -> float:
-        """Points that wait for another measurement."""
+        """Points of checks that were not judged."""
         return sum(check.points for check in self.checks if check.outcome == "inconclusive")
 
     @property

@@ -1,8 +1,6 @@
 """Measurements that a student hands in: the right one, whole, on the right network, and what theory expects of it.
 
-What is expected comes from theory for the network as it was read back right before the measurement. In real time
-timers fire late: by how much in this very run widens the interval, and where the machine was busy, the fidelity gate
-makes a slow number inconclusive.
+What is expected comes from theory for the network as it was read back right before the measurement.
 """
 
 from __future__ import annotations
@@ -29,13 +27,12 @@ from linklab.analysis import (
 from linklab.analysis.sharing import direction_of
 from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network
-from linklab.errors import MeasurementError, NetworkError
+from linklab.errors import NetworkError
 from linklab.grade.check import Check, Hints, a_kind, listed
 from linklab.grade.path_questions import packet_ms, path_between
-from linklab.grade.questions import AGAIN, Judged, Question, Slip, Value, is_missing, stated
-from linklab.measure import AtOnce, Fidelity, PingResult, Result, SimpleperfResult, TcpResult, UdpResult, verdict_on
+from linklab.grade.questions import Judged, Question, Slip, Value, is_missing, stated
+from linklab.measure import AtOnce, PingResult, Result, SimpleperfResult, TcpResult, UdpResult
 from linklab.measure.tool import ResultT
-from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import Link, Network, NetworkState
 
 Transfer = TcpResult | SimpleperfResult
@@ -47,13 +44,8 @@ ALONE_S: Final = 25
 """How long a transfer must last that has a path to itself: as the course report's."""
 SHORTEST_S: Final = 20
 """A transfer of less is mostly TCP's start."""
-STRAY_PERCENT: Final = 0.5
-"""Loss of UDP that is called none. A sender that wakes late sends what it owes at once, and a short queue drops some of
-that: at 20 Mbit/s, 10 ms are 16 packets, as many as L3's queue of 33 has slots for besides those in flight."""
 _SKEW_MS: Final = 50.0
 _ROUNDING_MS: Final = 0.05
-_IDLE_LATE: Final = 0.05
-"""What late timers of a quiet machine add to an idle path's round trip of 20 ms in real time, of 1."""
 _OWN: Final = "start the lab with linklab.start(linklab.course_network())"
 _LABS: Final = "start the lab with the network that its first cells make"
 _AT_ONCE: Final = "give what measure.at_once returned for all flows together"
@@ -199,68 +191,6 @@ def beyond_theory(
     return None
 
 
-def unless_busy(check: Check, trouble: str | None) -> Check:
-    """Return the check; where it failed and the gate has ``trouble`` with the machine, an inconclusive one instead."""
-    if check.outcome != "failed" or not trouble:
-        return check
-    return _open(check, f"the machine was busy ({trouble}): that says nothing about the network")
-
-
-def unless_real(check: Check, clock: str | None) -> Check:
-    """Return the check of what no gate looks at; where it failed in real time, an inconclusive one instead."""
-    if check.outcome != "failed" or clock != "real":
-        return check
-    return _open(check, "the machine may be busy")
-
-
-def _open(check: Check, because: str) -> Check:
-    hint = f"{AGAIN}; if it is the same then: {check.hint}"
-    return replace(check, outcome="inconclusive", reason=f"{check.reason}, and {because}", hint=hint, further=())
-
-
-# --- Real time
-
-
-def in_its_time(
-    expected: Expectation, fidelity: Fidelity | None, path: MeasuredPath, *, highest: bool = False
-) -> Expectation:
-    """Return an expectation as it is on virtual time; in real time wider on the side where late timers move a number.
-
-    Each crossing of a link with a delay ends with a timer, and 19 of 20 were no later than the run's 95th percentile.
-    The ``highest`` of many round trips may have met the latest timer of all. Of a throughput a machine takes up to
-    7 % (`linklab.measure.trust`) before it counts as busy, and what did not come through in that time was lost.
-    """
-    if fidelity is None or fidelity.clock == "virtual":
-        return expected
-    left = 1 - MISSED_PERCENT / 100
-    if expected.unit == "%":
-        high = 100 - left * (100 - expected.high)
-        return replace(expected, high=high, why=f"{expected.why}; in real time {MISSED_PERCENT:g} % less comes through")
-    if expected.unit != "ms":
-        # what a rival misses of a shared link others take
-        high = expected.high / left if expected.slow_side == "both" else expected.high
-        or_more = " or more" if expected.slow_side == "both" else ""
-        why = f"{expected.why}; in real time {MISSED_PERCENT:g} % less{or_more}"
-        return replace(expected, low=expected.low * left, high=high, why=why)
-    crossings = sum(1 for link in (*path.forward.links, *path.reverse.links) if link.delay_ms)
-    late = crossings * fidelity.timer_late_p95_ms
-    why = f"{expected.why}; in real time {crossings} timers, up to {fidelity.timer_late_p95_ms:.2g} ms late each"
-    if highest and crossings:
-        late += fidelity.timer_late_max_ms - fidelity.timer_late_p95_ms
-        why += f", one {fidelity.timer_late_max_ms:.2g} ms"
-    return replace(expected, high=expected.high + late, why=why)
-
-
-def late_ms(fidelity: Fidelity | None, crossings: int = 1) -> float:
-    """Return how late a packet can be that crossed so many links: 0 on virtual time, and where nothing was noted.
-
-    19 of 20 timers were no later than the run's 95th percentile, and one of them may have been the latest of all.
-    """
-    if fidelity is None or fidelity.clock == "virtual":
-        return 0.0
-    return crossings * fidelity.timer_late_p95_ms + fidelity.timer_late_max_ms - fidelity.timer_late_p95_ms
-
-
 # --- One flow that has a path to itself
 
 
@@ -273,14 +203,10 @@ def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:
     if value.sent_packets < FEWEST_PINGS:
         reason = f"{value.sent_packets} pings were sent"
         return Check.failing(what, reason, f"send {FEWEST_PINGS}, as the report did", f"{FEWEST_PINGS} pings")
-    trouble = verdict_on(value).trouble
     if value.lost_packets:
         found = f"{value.lost_packets} of {value.sent_packets} not answered"
-        lost = Check.failing(what, found, f"an idle path loses none: {_IDLE}", "all answered", found)
-        return unless_busy(lost, trouble)
-    path = path_between(*ends, value.origin.network)
-    expected = in_its_time(unloaded_rtt(path), value.fidelity, path)
-    return measured(what, value.rtt_mean_ms, expected, trouble)
+        return Check.failing(what, found, f"an idle path loses none: {_IDLE}", "all answered", found)
+    return measured(what, value.rtt_mean_ms, unloaded_rtt(path_between(*ends, value.origin.network)))
 
 
 def transfer_check(name: str, value: object, ends: tuple[str, str]) -> Check:
@@ -302,8 +228,7 @@ def transfer_check(name: str, value: object, ends: tuple[str, str]) -> Check:
             "measure once with Linklab's simpleperf (program=None): if that gives another number, your program's clock "
             f"or units are wrong; see Lab 02. If it gives the same: {_IDLE}"
         )
-    expected = in_its_time(theory, value.fidelity, path)
-    return measured(what, value.throughput_mbps, expected, verdict_on(value).trouble, hint)
+    return measured(what, value.throughput_mbps, theory, hint)
 
 
 def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check, ...]:
@@ -318,44 +243,36 @@ def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check,
     ping, sent = pings(run)[load.name], transfers(run)[0]
     path = path_between(*ends, ping.origin.network)
     duration_s, interval_s = sent.flow.duration_s, ping.flow.interval_s
-    trouble = verdict_on(run).trouble
     numbers = (
         ("throughput", sent.throughput_mbps, tcp_throughput(path, duration_s)),
         ("mean RTT", ping.rtt_mean_ms, loaded_rtt(path, duration_s, ping.sent_packets)),
         ("highest RTT", ping.rtt_max_ms, full_queue_rtt(path, interval_s=interval_s)),
     )
     first, *others = (
-        measured(
-            f"{what} ({name})",
-            value,
-            in_its_time(_either_side(theory, value, path), run.fidelity, path, highest=what == "highest RTT"),
-            trouble,
-        )
-        for what, value, theory in numbers
+        measured(f"{what} ({name})", value, _possible(theory, value, path)) for what, value, theory in numbers
     )
     more = [name_of(it) for it in run.results if isinstance(it, PingResult) and it is not ping]
     note = f"; not looked at: pings of {listed(more, ', ')}" if more else ""
     return replace(first, found=first.found + note), *others
 
 
-def _either_side(expected: Expectation, value: float | None, path: MeasuredPath) -> Expectation:
-    """A busy machine that cannot fill the queue makes round trips shorter too, but never than the links' delays."""
+def _possible(expected: Expectation, value: float | None, path: MeasuredPath) -> Expectation:
+    """A round trip below the interval is possible where the queue was not full, but none below the links' delays."""
     if expected.unit != "ms" or value is None or value < path.rtt_floor_ms - _ROUNDING_MS:
         return expected
-    return replace(expected, slow_side="both")
+    return replace(expected, limit=None)
 
 
 def measured(
     what: str,
     value: object,
     expected: Expectation,
-    trouble: str | None,
     hints: Hints = "",
     slips: Sequence[Slip] = (),
 ) -> Check:
     """Judge a number that a tool measured, in which no unit can be wrong, against theory."""
     hints = hints or (_IDLE, f"theory: {expected.explanation}")
-    question = Value("", what, expected, hints, slips, trouble=trouble, shown=True, by_tool=True)
+    question = Value("", what, expected, hints, slips, shown=True, by_tool=True)
     (check,) = question.checks(value)
     return check
 
@@ -386,25 +303,20 @@ def run_checks(
 ) -> tuple[Check, ...]:
     """Judge what a run gave by theory: sums, shares, and the highest round trips.
 
-    ``loads`` must be the run's (see `refused`), and ``judged`` is as in `linklab.analysis.experiment`. Where the
-    machine was busy, a number that it can have made is inconclusive.
+    ``loads`` must be the run's (see `refused`), and ``judged`` is as in `linklab.analysis.experiment`.
     """
     expected = expectations(run, network, loads, judged)
-    trouble = verdict_on(run).trouble
-    found = [*_sum_checks(where, run, expected, trouble)]
+    found = [*_sum_checks(where, run, expected)]
     rtts = pings(run)
     for one in expected.loads:
-        name, path = one.load.name, one.share.path
+        name = one.load.name
         if one.share.rivals > one.load.connections:
-            total = in_its_time(one.total, run.fidelity, path)
-            found.append(measured(f"throughput of {name} ({where})", throughput_of(run, name), total, trouble))
+            found.append(measured(f"throughput of {name} ({where})", throughput_of(run, name), one.total))
         if each_connection and one.load.connections > 1:
-            each = in_its_time(one.connection, run.fidelity, path)
             for number, rate in enumerate(connections_of(run)[name], 1):
-                found.append(measured(f"throughput of {name}, connection {number} ({where})", rate, each, trouble))
+                found.append(measured(f"throughput of {name}, connection {number} ({where})", rate, one.connection))
         if name in rtts:
-            highest = in_its_time(one.rtt_highest, run.fidelity, path, highest=True)
-            found.append(measured(f"highest RTT of {name} ({where})", rtts[name].rtt_max_ms, highest, trouble))
+            found.append(measured(f"highest RTT of {name} ({where})", rtts[name].rtt_max_ms, one.rtt_highest))
     return tuple(found)
 
 
@@ -467,13 +379,13 @@ def _lasted_s(result: PingResult) -> float:
     return result.flow.count * result.flow.interval_s
 
 
-def _sum_checks(where: str, run: AtOnce, expected: Experiment, trouble: str | None) -> Iterator[Check]:
+def _sum_checks(where: str, run: AtOnce, expected: Experiment) -> Iterator[Check]:
     for link, whole in expected.sums.items():
         mine = [one for one in expected.loads if direction_of(one.share.bottleneck) == link]
         values = [throughput_of(run, one.load.name) or 0.0 for one in mine]
         who = " + ".join(one.load.name for one in mine)
-        theory = in_its_time(_of_own_spans(whole, mine, run), run.fidelity, mine[0].share.path)
-        yield measured(f"throughput of {who}, through {link[0]} ({where})", fsum(values), theory, trouble)
+        theory = _of_own_spans(whole, mine, run)
+        yield measured(f"throughput of {who}, through {link[0]} ({where})", fsum(values), theory)
 
 
 def _of_own_spans(whole: Expectation, mine: Sequence[LoadExpectation], run: AtOnce) -> Expectation:
@@ -499,10 +411,7 @@ def _connections(count: int) -> str:
 
 
 def queue_questions(run: object, ends: tuple[str, str], idle_ms: float, link: Link) -> tuple[Question, ...]:
-    """Ask for ``mean_added_ms`` and ``mean_packets`` of the pings between ``ends``, by the pings themselves.
-
-    In real time the idle path's round trip that a student has measured and takes off is up to 5 % above ``idle_ms``.
-    """
+    """Ask for ``mean_added_ms`` and ``mean_packets`` of the pings between ``ends``, by the pings themselves."""
     found = pings(run).get("-".join(ends)) if isinstance(run, AtOnce) else None
     rtt_ms = answered(found.rtt_ms) if found is not None else ()
     if not rtt_ms:
@@ -518,9 +427,7 @@ def queue_questions(run: object, ends: tuple[str, str], idle_ms: float, link: Li
     frame = f"each packet before the ping takes one frame's time on {link.label}"
     concept = "on an idle path a ping waits nowhere: what it takes longer is what it waited"
     how = f"divide the time that was added by one frame's time, {one:.4g} ms"
-    late_ms = _IDLE_LATE * idle_ms if found is not None and found.origin.clock == "real" else 0.0
-    mean_added = _lower(stated(added, "ms", off), late_ms)
-    mean_packets = _lower(stated(packets, "packets", how), late_ms / one)
+    mean_added, mean_packets = stated(added, "ms", off), stated(packets, "packets", how)
     middle = Slip(median(rtt_ms) - idle_ms, "that is the median", "take the mean of all pings")
     medians = () if mean_added.holds(middle.value) else (middle,)  # of numbers that near nobody knows which it is
     time = (
@@ -547,44 +454,23 @@ def queue_questions(run: object, ends: tuple[str, str], idle_ms: float, link: Li
     )  # fmt: skip
 
 
-def _lower(expected: Expectation, by: float) -> Expectation:
-    return replace(expected, low=expected.low - by)
-
-
 # --- Numbers that a student reads off a tool and types in
 
 
-def typed(question: Value, clock: str) -> Value:
-    """Return a question for a measured number that the student typed in, so that nothing is known of the machine.
-
-    Outside the interval, on the slow side in real time, such a number is inconclusive, unless a slip explains it:
-    nobody can say that the machine was busy. Raises MeasurementError unless ``clock`` is "real" or "virtual".
-    """
-    if clock not in ("real", "virtual"):
-        raise MeasurementError(f"clock is {clock!r}: give lab.clock, which is 'real' or 'virtual'")
-    if clock == "virtual":
-        return question
-    return replace(question, trouble="nothing was noted of the machine, and it may have been busy", slips_first=True)
-
-
-def typed_rtt(key: object, what: str, floor_ms: float, clock: str) -> Value:
+def typed_rtt(key: object, what: str, floor_ms: float) -> Value:
     """Ask for a round trip of an idle path that the student typed in, in ms.
 
-    Virtual time: within 0.5 % of the sum of delays, and at least 0.05 ms. Real time: from 2 % below it to 5 % above.
+    Within 0.5 % of the sum of delays, and at least 0.05 ms.
     """
     margin = max(0.005 * floor_ms, 0.05)
-    low, high = (
-        (floor_ms - margin, floor_ms + margin) if clock == "virtual" else (0.98 * floor_ms, (1 + _IDLE_LATE) * floor_ms)
-    )
-    allowance = (
-        "rounding, serialisation and, in real time, what late timers of a quiet machine add to 20 ms, the course "
-        "network's shortest round trip"
-    )
-    expected = Expectation(floor_ms, low, high, "ms", "the links' delays", "above", allowance=allowance)
+    expected = Expectation(
+        floor_ms, floor_ms - margin, floor_ms + margin, "ms", "the links' delays", "low",
+        allowance="rounding and serialisation",
+    )  # fmt: skip
     hints = (
         "on an idle path a ping takes the links' delays, in both directions",
         "was other traffic on the path, or a neighbour's address still unknown (ARP)? Ping once before",
         "measure on an idle network, ping the address at the other end, and leave out the first packet",
     )
     slips = (Slip(floor_ms / 2, "half of theory", "is one end of a link without its delay? See its check"),)
-    return typed(Value(key, what, expected, hints, slips, shown=True), clock)
+    return Value(key, what, expected, hints, slips, shown=True)

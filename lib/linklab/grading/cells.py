@@ -22,15 +22,11 @@ SIMPLEPERF: Final = "simpleperf"
 
 @dataclass(frozen=True)
 class Argument:
-    """What a check gets: a `value` that stands in the cell, or else an `expression` of the student's names.
-
-    ``clock_of`` is the expression of a lab where the argument is that lab's clock: which the judge knows by itself.
-    """
+    """What a check gets: a `value` that stands in the cell, or else an `expression` of the student's names."""
 
     expression: str
     value: object = None
     is_value: bool = False
-    clock_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,5 +98,4 @@ def _argument(node: ast.expr) -> Argument:
         return Argument("", ast.literal_eval(node), is_value=True)
     except (ValueError, TypeError):
         pass
-    lab = ast.unparse(node.value) if isinstance(node, ast.Attribute) and node.attr == "clock" else ""
-    return Argument(ast.unparse(node), clock_of=lab)
+    return Argument(ast.unparse(node))

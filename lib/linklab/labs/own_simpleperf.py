@@ -47,5 +47,5 @@ def _trouble(lab: Lab, file: Path) -> str | None:
     if rate_mbps > _DIGITS * ceiling_mbps:
         return f"{said}, and the path carries {ceiling_mbps:.4g} at most"
     if rate_mbps < _LEAST_SHARE * ceiling_mbps:
-        return f"{said}, and the path carries up to {ceiling_mbps:.4g} (bytes for bits? or is the machine busy?)"
+        return f"{said}, and the path carries up to {ceiling_mbps:.4g} (bytes for bits?)"
     return None

@@ -12,9 +12,8 @@ from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Value, as_number, asked, asked_one
 from linklab.grade.reachability import Checkable, state_of
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import typed, typed_rtt
+from linklab.grade.runs import typed_rtt
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
-from linklab.measure.trust import MISSED_PERCENT
 from linklab.network import TWO_HOSTS
 
 _PATH: Final = measured_path(TWO_HOSTS, "h1", "h2")
@@ -43,39 +42,23 @@ def check_queue(answers: object) -> Result:
 
 
 @guarded
-def check_measured_rtt(rtt_ms: object, clock: str) -> Result:
-    """Judge the measured round-trip time in ms, by theory. ``clock`` is ``lab.clock``.
-
-    Virtual time: within 0.5 %. Real time: from 2 % below theory to 5 % above; beyond that the check is inconclusive,
-    for the machine may have been busy.
-
-    Raises MeasurementError if ``clock`` is neither "real" nor "virtual".
-    """
-    question = typed_rtt("rtt", "round-trip time of h1 to h2", _PATH.rtt_floor_ms, clock)
+def check_measured_rtt(rtt_ms: object) -> Result:
+    """Judge the measured round-trip time in ms: within 0.5 % of theory."""
+    question = typed_rtt("rtt", "round-trip time of h1 to h2", _PATH.rtt_floor_ms)
     result = asked_one("Lab 00, measured round-trip time", rtt_ms, question)
     return PREDICTIONS.compared(result, "rtt", {"rtt": as_number(rtt_ms)})
 
 
 @guarded
-def check_measured_throughput(mbps: object, clock: str) -> Result:
-    """Judge the measured TCP throughput in Mbit/s, by theory. ``clock`` is ``lab.clock``.
-
-    Virtual time: 95 to 101 % of theory's ceiling. Real time: what a quiet machine may miss less, or 1 % more; below
-    that the check is inconclusive, for the machine may have been busy. More than the ceiling is wrong on any clock.
-
-    Raises MeasurementError if ``clock`` is neither "real" nor "virtual".
-    """
-    theory = _CEILING.expected.value
-    low, high = (0.95, 1.01) if clock == "virtual" else (0.95 * (1 - MISSED_PERCENT / 100), 1.02)
-    allowance = "TCP's start, rounding, and in real time what a quiet machine may miss"
-    expected = Expectation(
-        theory, low * theory, high * theory, "Mbit/s", "what headers leave of the link's rate", allowance=allowance
-    )
+def check_measured_throughput(mbps: object) -> Result:
+    """Judge the measured TCP throughput in Mbit/s: 95 to 101 % of theory's ceiling."""
+    theory, why = _CEILING.expected.value, "what headers leave of the link's rate"
+    expected = Expectation(theory, 0.95 * theory, 1.01 * theory, "Mbit/s", why, allowance="TCP's start, and rounding")
     hints = (
         "what counts is what arrived, over a time in which TCP's start does not matter",
         "take the receiver's rate over ten seconds: the sender also counts what still waits in queues, and a short "
         "transfer is mostly TCP's start",
     )
     question = Value("throughput", "measured TCP throughput from h1 to h2", expected, hints, shown=True)
-    result = asked_one("Lab 00, measured throughput", mbps, typed(question, clock))
+    result = asked_one("Lab 00, measured throughput", mbps, question)
     return PREDICTIONS.compared(result, "throughput", {"throughput": as_number(mbps)})

@@ -96,15 +96,9 @@ def check_reachability(lab: Checkable) -> Result:
 
 
 @guarded
-def check_rtt(measured: object, clock: str) -> Result:
-    """Measured round-trip times in ms of the paths in :data:`RTT_PAIRS`, by name. ``clock`` is ``lab.clock``.
-
-    Virtual time: within 0.5 % of theory. Real time: from 2 % below theory to 5 % above; beyond that a check is
-    inconclusive, for the machine may have been busy.
-
-    Raises MeasurementError if ``clock`` is neither "real" nor "virtual".
-    """
-    questions = [_rtt(name, clock) for name in RTT_PAIRS]
+def check_rtt(measured: object) -> Result:
+    """Judge the measured round-trip times in ms of the paths in :data:`RTT_PAIRS`, by name: within 0.5 % of theory."""
+    questions = [_rtt(name) for name in RTT_PAIRS]
     result = asked("Lab 01, measured round-trip times", measured, questions, '{"L1": 20.1, ...}, in ms')
     numbers = {name: as_number(value) for name, value in measured.items()} if isinstance(measured, Mapping) else {}
     return PREDICTIONS.compared(result, "round_trips", numbers)
@@ -128,8 +122,8 @@ PREDICTIONS: Final = Predictions(
 )
 
 
-def _rtt(name: str, clock: str) -> Value:
+def _rtt(name: str) -> Value:
     source, destination = RTT_PAIRS[name]
     where = name if "-" in name else f"{name} ({source} to {destination})"
     floor_ms = rtt_floor_ms(path(course_network(), source, destination))
-    return typed_rtt(name, f"round-trip time of {where}", floor_ms, clock)
+    return typed_rtt(name, f"round-trip time of {where}", floor_ms)

@@ -18,7 +18,7 @@ from linklab.grade.check import Check, a_kind
 from linklab.grade.choices import asked_by_letter, choice
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import SHORTEST_S, refused, run_checks, throughput_of, typed
+from linklab.grade.runs import SHORTEST_S, refused, run_checks, throughput_of
 from linklab.labs.lab06.predictions import COMBINATIONS, PREDICTIONS, SHARES
 from linklab.measure import AtOnce
 
@@ -38,8 +38,8 @@ _IN_MBPS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3}
 
 
 @guarded
-def check_by_hand(printed: object, clock: str) -> Result:
-    """Judge what iperf3's clients printed of two flows that ran at one time, by pair. ``clock`` is the lab's."""
+def check_by_hand(printed: object) -> Result:
+    """Judge what iperf3's clients printed of two flows that ran at one time, by pair."""
     title, example = "Lab 06, two flows by hand", '{"h1-h4": first.output, "h2-h5": second.output}'
     given = printed if isinstance(printed, Mapping) else {}
     found = {load.name: _client_said(load.name, given.get(load.name)) for load in _BY_HAND}
@@ -57,7 +57,7 @@ def check_by_hand(printed: object, clock: str) -> Result:
     slips = (Slip(2 * whole.value, "that is twice what L2 carries: they ran one after the other", both),)
     question = Value("", "both together, through L2", whole, hints, slips, shown=True, by_tool=True)
     total_mbps = fsum(total[1] for _, total in found.values())
-    return Result(title, (*checks, *typed(question, clock).checks(total_mbps)))
+    return Result(title, (*checks, *question.checks(total_mbps)))
 
 
 def _client_said(name: str, text: object) -> tuple[Check, tuple[float, float]]:

@@ -26,13 +26,11 @@ from linklab.grade.check import Check, Hints
 from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, stated
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import late_ms, measured, unfit, unless_busy
-from linklab.measure import Capture, TrainResult, verdict_on
-from linklab.measure.trust import MISSED_PERCENT
+from linklab.grade.runs import measured, unfit
+from linklab.measure import Capture, TrainResult
 from linklab.network import End, Host, Link, Network, Router
 from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
 from linklab.units import (
-    BITS_PER_BYTE,
     ETHERNET_CHECKSUM_BYTES,
     ETHERNET_HEADER_BYTES,
     ETHERNET_MTU_BYTES,
@@ -138,7 +136,7 @@ _FEWEST: Final = 100
 _RATE: Final = 0.003
 _BYTES: Final = 40.0
 """A burst is this near: what comes between two readings of the clock, and the kernel's rounding of a bucket."""
-_SLACK: Final = "what the clock tells apart, and in real time how late its timers are"
+_SLACK: Final = "what the clock tells apart"
 _EXAMPLE: Final = 'measure.run(lab, measure.TrainFlow("h1", "h2", 400, 1472))'
 
 
@@ -201,22 +199,18 @@ def _train(
     except MeasurementError as wrong:
         yield Check.failing(f"train of frames of {size} bytes", str(wrong), "measure it again")
         return
-    trouble, real = verdict_on(run).trouble, run.origin.clock != "virtual"
     right = virtual_mbps(size, LINK_MBPS)
-    low, high = (1 - MISSED_PERCENT / 100, 1.05) if real else (1 - _RATE, 1 + _RATE)
-    rate = Expectation(right, low * right, high * right, "Mbit/s", "what the link carries of frames", allowance=_SLACK)
+    why = "what the link carries of frames"
+    rate = Expectation(right, (1 - _RATE) * right, (1 + _RATE) * right, "Mbit/s", why, allowance=_SLACK)
     other = ("what lasts is the link's rate", "tc class change sets the rate as well: give it `rate 10mbit`")
-    yield measured(f"lasting bandwidth, {size} bytes", found, rate, trouble, other)
+    yield measured(f"lasting bandwidth, {size} bytes", found, rate, other)
     on_link = size - ETHERNET_CHECKSUM_BYTES
-    # small frames come in steps of one
-    slack = _BYTES + late_ms(run.fidelity) * LINK_MBPS * 1000 / BITS_PER_BYTE
-    slack = max(slack, 4 * on_link) if real else slack
     at_once = round(burst_bytes(run.arrivals_s, on_link, LINK_MBPS), 3)
     most = on_link + bucket_bytes
     why = "a frame, and what the bucket holds"
-    burst = Expectation(most, max(on_link, most - slack), most + slack, "bytes", why, "both", allowance=_SLACK)
+    burst = Expectation(most, max(on_link, most - _BYTES), most + _BYTES, "bytes", why, None, allowance=_SLACK)
     what = f"bytes that pass at once, frames of {size}"
-    yield measured(what, at_once, burst, trouble, hints, slips=slips)
+    yield measured(what, at_once, burst, hints, slips=slips)
 
 
 def _refused(size: int, run: object) -> Check | None:
@@ -225,7 +219,7 @@ def _refused(size: int, run: object) -> Check | None:
     problem = unfit(what, run, TrainResult, f"measure it: {_EXAMPLE}", ("h1", "h2"), of_the_course=False)
     if problem is not None or not isinstance(run, TrainResult):
         return problem
-    flow, trouble = run.flow, verdict_on(run).trouble
+    flow = run.flow
     if flow.payload_bytes != data:
         slip = {size: "the whole frame was given as data", ip_packet_bytes(size): "the IP packet was given as data"}
         reason = slip.get(flow.payload_bytes, f"its packets carry {flow.payload_bytes} bytes of data")
@@ -240,7 +234,7 @@ def _refused(size: int, run: object) -> Check | None:
     if run.received < run.sent:
         lost = f"{run.sent - run.received} of {run.sent} packets did not arrive"
         hint = "is there room for the frame on the whole path? TBF drops what is larger than its bucket, HTB does not"
-        return unless_busy(Check.failing(what, lost, hint, "all arrive", lost), trouble)
+        return Check.failing(what, lost, hint, "all arrive", lost)
     return None
 
 

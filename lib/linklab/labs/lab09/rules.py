@@ -21,9 +21,9 @@ from linklab.grade.choices import choices
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Judged, Question, Slip, Value, asked, asked_one, stated
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import late_ms, unfit, unless_busy, unless_real
+from linklab.grade.runs import unfit
 from linklab.grade.trials import Case, Formula, Trial
-from linklab.measure import Quality, Video, VideoResult, verdict_on
+from linklab.measure import Quality, Video, VideoResult
 from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES, TS_PACKET_BYTES
 from linklab.network import Network
 from linklab.network.catalogue import video_network
@@ -193,7 +193,6 @@ _JITTER: Final = Trial(
 # --- Runs
 
 _FRAME_MS: Final = transmission_ms(FRAME_BYTES, WAN_MBPS)
-_MOST_LINKS: Final = 4
 _LOST_PERCENT: Final = (0.1, 3.0)
 """1 % of a thousand packets: more than three standard deviations to both sides."""
 
@@ -242,28 +241,27 @@ def _same_video(name: str, run: VideoResult, video: object) -> Check:
 
 
 def _as_named(name: str, run: VideoResult) -> Iterator[Check]:
-    """Judge whether delays and losses are those of the network that the name says; a busy machine may be to blame."""
+    """Judge whether delays and losses are those of the network that the name says."""
     again = "measure it again on the network of that name"
 
     def check(what: str, fits: bool, expected: str, found: str, why: str, hint: str = again) -> Check:
         what = f"run {name}: {what}"
         if fits:
             return Check.passing(what, expected, found)
-        failed = Check.failing(what, f"{found} does not fit: {why}", hint, expected, found)
-        return unless_busy(failed, verdict_on(run).trouble)
+        return Check.failing(what, f"{found} does not fit: {why}", hint, expected, found)
 
     arrived = len(run.arrived)
     if arrived < 2:
         yield check("packets that arrived", False, "nearly all", f"{arrived}", "no network here loses that many")
         return
     longest_ms = max(delay for delay in run.delay_ms if delay is not None)
-    late, delay, lost = late_ms(run.fidelity, _MOST_LINKS), f"{longest_ms:.4g} ms", f"{run.lost_packets} lost"
+    delay, lost = f"{longest_ms:.4g} ms", f"{run.lost_packets} lost"
     slow = "2 Mbit/s are less than this video needs in its busiest second, so packets wait"
     short = "ten packets wait at most, and the eleventh is lost"
     if name == "gigabit":
-        yield check("longest delay", longest_ms < 1 + late, "below 1 ms", delay, "a gigabit link has no queue here")
+        yield check("longest delay", longest_ms < 1, "below 1 ms", delay, "a gigabit link has no queue here")
     elif name == "loss":
-        yield check("longest delay", longest_ms < 50 + late, "below 50 ms", delay, "8 Mbit/s are fast enough")
+        yield check("longest delay", longest_ms < 50, "below 50 ms", delay, "8 Mbit/s are fast enough")
     else:
         low_ms = _FRAME_MS * (3 if name == "queue" else 8)
         yield check("longest delay", longest_ms > low_ms, f"above {low_ms:.0f} ms", delay, slow)
@@ -272,7 +270,7 @@ def _as_named(name: str, run: VideoResult) -> Iterator[Check]:
         percent, expected = f"{run.loss_percent:.2f} % lost", f"{low:g} to {high:g} % lost"
         yield check("packets lost", low <= run.loss_percent <= high, expected, percent, "its link loses 1 %")
     elif name == "queue":
-        high_ms = _FRAME_MS * 14 + late
+        high_ms = _FRAME_MS * 14
         yield check("delay of a full queue", longest_ms < high_ms, f"below {high_ms:.0f} ms", delay, short)
         yield check("packets lost", run.lost_packets > 0, "packets lost", lost, short)
     else:
@@ -283,7 +281,7 @@ def _as_named(name: str, run: VideoResult) -> Iterator[Check]:
         )
         least_ms = min(delays(run))
         # the bucket holds a byte more than the frame
-        fits, found = least_ms >= _FRAME_MS - 0.01 - late, f"{least_ms:.4g} ms"
+        fits, found = least_ms >= _FRAME_MS - 0.01, f"{least_ms:.4g} ms"
         why = "a bucket of one frame lets no packet pass early"
         yield check("least time between packets", fits, f"{_FRAME_MS:.2f} ms", found, why, bucket)
 
@@ -300,14 +298,9 @@ _FEWEST: Final = {"packets": 5, "pings": 20}
 
 
 @guarded
-def check_watch(dump: object, pings: object, run: object = None) -> Result:
-    """Judge what tcpdump printed of the video's packets, and ping next to them, on the network "wan".
-
-    ``run`` is one measured there before, which says what the clock is: in real time a busy machine may send the
-    video so late that no ping waits behind its packets. Without it the clock counts as virtual.
-    """
-    clock = run.origin.clock if isinstance(run, VideoResult) else None
-    return Result("Lab 09, tcpdump and ping", (_dump_check(dump), _pings_check(pings, clock)))
+def check_watch(dump: object, pings: object) -> Result:
+    """Judge what tcpdump printed of the video's packets, and ping next to them, on the network "wan"."""
+    return Result("Lab 09, tcpdump and ping", (_dump_check(dump), _pings_check(pings)))
 
 
 def _dump_check(dump: object) -> Check:
@@ -329,17 +322,15 @@ def _dump_check(dump: object) -> Check:
     return Check.passing(what, wanted, f"{len(sizes)} packets of {RTP_PACKET_BYTES} bytes", told)
 
 
-def _pings_check(pings: object, clock: str | None) -> Check:
+def _pings_check(pings: object) -> Check:
     low_ms = 8 * _FRAME_MS
     what, wanted = "pings next to the video", f"{_FEWEST['pings']} replies or more, some above {low_ms:.0f} ms"
     hint = 'ping = lab["h1"].popen("ping -i 0.25 -c 40 ADDRESS"), with h2\'s address, before the video is sent'
     rtts_ms = [float(time_ms) for time_ms in _REPLY.findall(pings)] if isinstance(pings, str) else []
     found = f"{len(rtts_ms)} replies" + (f", {min(rtts_ms):.3g} to {max(rtts_ms):.3g} ms" if rtts_ms else "")
     failed = Check.failing(what, found, f"{hint}; and wait for its end after the video", wanted, found)
-    if len(rtts_ms) < _FEWEST["pings"]:
+    if len(rtts_ms) < _FEWEST["pings"] or max(rtts_ms) < low_ms:
         return failed
-    if max(rtts_ms) < low_ms:
-        return unless_real(failed, clock)
     return Check.passing(what, wanted, found)
 
 

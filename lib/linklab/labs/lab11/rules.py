@@ -31,7 +31,7 @@ from linklab.grade.questions import Judged, asked
 from linklab.grade.result import Result, guarded
 from linklab.grade.runs import between, elsewhere, measured, no_result, state_of_run, stopped
 from linklab.labs.lab11.predictions import FAR, NEAR, PREDICTIONS, QUEUES, packet_s, path_of, pipe_between, the_network
-from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpResult, verdict_on
+from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpResult
 from linklab.measure.tools.sockets import SocketSample
 from linklab.network import NetworkState, goodput_ceiling_mbps
 from linklab.units import BITS_PER_BYTE
@@ -175,7 +175,7 @@ def _look_s(run: AtOnce) -> float:
 
 
 def _reno_checks(run: AtOnce) -> Iterator[Check]:
-    state, trouble = state_of_run(run), verdict_on(run).trouble
+    state = state_of_run(run)
     pipe = pipe_between(FAR, state)
     period_s = reno_period_s(pipe.bdp_packets, pipe.full_window_packets, packet_s(pipe))
     longest_s = (pipe.base_ms + pipe.full_queue_ms) / 1000
@@ -189,11 +189,11 @@ def _reno_checks(run: AtOnce) -> Iterator[Check]:
         source="RFC 5681",
         allowance="up to three round trips until a loss is repaired, and the time between two looks",
     )
-    yield from _gap_checks("Reno's losses apart", run, pipe, expected, trouble, each=False)
+    yield from _gap_checks("Reno's losses apart", run, pipe, expected, each=False)
 
 
 def _cubic_checks(run: AtOnce) -> Iterator[Check]:
-    state, trouble = state_of_run(run), verdict_on(run).trouble
+    state = state_of_run(run)
     pipe, path = pipe_between(FAR, state), path_of(FAR, state)
     longest_s = (pipe.base_ms + pipe.full_queue_ms) / 1000
     least, most = cubic_gap_s(pipe.full_window_packets, longest_s)
@@ -206,15 +206,13 @@ def _cubic_checks(run: AtOnce) -> Iterator[Check]:
         source="RFC 9438, sections 4.2 and 4.7",
         allowance="the time between two looks",
     )
-    yield from _gap_checks("CUBIC's losses apart", run, pipe, expected, trouble, each=True)
+    yield from _gap_checks("CUBIC's losses apart", run, pipe, expected, each=True)
     transfer = run.of(TcpResult)[0]
     theory = tcp_throughput(path, transfer.flow.duration_s)
-    yield measured("CUBIC's throughput", transfer.throughput_mbps, theory, trouble)
+    yield measured("CUBIC's throughput", transfer.throughput_mbps, theory)
 
 
-def _gap_checks(
-    what: str, run: AtOnce, pipe: Pipe, expected: Expectation, trouble: str | None, *, each: bool
-) -> Iterator[Check]:
+def _gap_checks(what: str, run: AtOnce, pipe: Pipe, expected: Expectation, *, each: bool) -> Iterator[Check]:
     gaps = gaps_s(run, pipe)
     if len(gaps) < 1:
         hint = f"let it run {CONTROLS_S} s, and look at it every 0.1 s as long"
@@ -222,11 +220,11 @@ def _gap_checks(
         return
     values = [min(gaps), max(gaps)] if each else [fmean(gaps)]
     for value in values:
-        yield measured(what, value, expected, trouble)
+        yield measured(what, value, expected)
 
 
 def _bbr_checks(run: AtOnce) -> Iterator[Check]:
-    state, trouble = state_of_run(run), verdict_on(run).trouble
+    state = state_of_run(run)
     pipe, path, transfer = pipe_between(FAR, state), path_of(FAR, state), run.of(TcpResult)[0]
     least, most = bbr_mean_queue_packets(pipe.bdp_packets)
     expected = Expectation(
@@ -237,7 +235,7 @@ def _bbr_checks(run: AtOnce) -> Iterator[Check]:
         "an eighth of the time BBR sends a quarter more than B carries",
         source="Cardwell et al., 2016",
     )
-    yield measured("packets that wait behind BBR, mean", mean_queue_packets(run), expected, trouble)
+    yield measured("packets that wait behind BBR, mean", mean_queue_packets(run), expected)
     ceiling, rtt_s = goodput_ceiling_mbps(path.forward), pipe.base_ms / 1000
     # a round trip to connect, and then the window doubles from ten packets until it fills the path
     starting_s = rtt_s * (1 + math.log2(max(2.0, pipe.bdp_packets / INITIAL_WINDOW_PACKETS)))
@@ -250,7 +248,7 @@ def _bbr_checks(run: AtOnce) -> Iterator[Check]:
         "what headers leave, less its start, its rests of 200 ms, and 1 % that it paces below its estimate",
         source="Cardwell et al., 2016",
     )
-    yield measured("BBR's throughput", transfer.throughput_mbps, rate, trouble)
+    yield measured("BBR's throughput", transfer.throughput_mbps, rate)
 
 
 _OF_CONTROL: Final[Mapping[str, Callable[[AtOnce], Iterator[Check]]]] = {
@@ -308,10 +306,10 @@ def check_queues(runs: object, predicted: object = "queues") -> Result:
 
 
 def _queue_checks(where: str, run: AtOnce) -> Iterator[Check]:
-    state, trouble = state_of_run(run), verdict_on(run).trouble
+    state = state_of_run(run)
     pipe, path, transfer = pipe_between(NEAR, state), path_of(NEAR, state), run.of(TcpResult)[0]
     theory = tcp_throughput(path, transfer.flow.duration_s)
-    yield measured(f"throughput, {where}", transfer.throughput_mbps, theory, trouble)
+    yield measured(f"throughput, {where}", transfer.throughput_mbps, theory)
     full_ms = pipe.base_ms + pipe.full_queue_ms
     # a look that just misses the loss finds the window of one look before: CUBIC's cube is flat there
     low = pipe.base_ms + _SEEN_OF_FULL * pipe.full_queue_ms
@@ -324,7 +322,7 @@ def _queue_checks(where: str, run: AtOnce) -> Iterator[Check]:
         source="the queue's limit",
         allowance="three packets, and what looks every 0.2 s may miss",
     )
-    yield measured(f"highest RTT, {where}", highest_rtt_ms(run), expected, trouble)
+    yield measured(f"highest RTT, {where}", highest_rtt_ms(run), expected)
 
 
 _SEEN_OF_FULL: Final = 0.8
@@ -356,7 +354,7 @@ def check_together(runs: object) -> Result:
 
 
 def _together_checks(name: str, run: AtOnce) -> Iterator[Check]:
-    state, trouble = state_of_run(run), verdict_on(run).trouble
+    state = state_of_run(run)
     near, far = pipe_between(NEAR, state), pipe_between(FAR, state)
     sent = run.of(TcpResult)
     lasted_s = max(result.duration_s for result in sent)
@@ -374,7 +372,7 @@ def _together_checks(name: str, run: AtOnce) -> Iterator[Check]:
         source="headers, and BBR's rests",
         allowance="half a second in which B is empty after slow start's losses, a second that iperf3's server reads on",
     )
-    yield measured(f"all together, {name}", carried_mbps, total, trouble)
+    yield measured(f"all together, {name}", carried_mbps, total)
     if name == "mixed":
         return
     rates = {(it.flow.source, it.flow.destination): it.throughput_mbps for it in sent}
@@ -393,7 +391,7 @@ def _together_checks(name: str, run: AtOnce) -> Iterator[Check]:
             why,
             source="Mathis et al., 1997; RFC 9438, section 5.1; Lakshman and Madhow, 1997",
         )
-    yield measured(f"h1-h3 over h2-h4, {name}", ratio, expected, trouble)
+    yield measured(f"h1-h3 over h2-h4, {name}", ratio, expected)
 
 
 # --- Questions with options

@@ -29,7 +29,7 @@ from linklab.labs.lab12.predictions import (
     frame_ms,
     the_network,
 )
-from linklab.measure import AtOnce, PageResult, PingResult, QueueResult, TcpResult, verdict_on
+from linklab.measure import AtOnce, PageResult, PingResult, QueueResult, TcpResult
 from linklab.network import goodput_ceiling_mbps
 from linklab.units import transmission_ms
 
@@ -197,7 +197,7 @@ def _setting(run: AtOnce, name: str) -> float:
 # --- What is expected
 
 
-def _use(what: str, run: AtOnce, trouble: str | None) -> Check:
+def _use(what: str, run: AtOnce) -> Check:
     expected = Expectation(
         100.0,
         USE_PERCENT,
@@ -207,10 +207,10 @@ def _use(what: str, run: AtOnce, trouble: str | None) -> Check:
         source="headers",
         allowance="what the lab asks for; 1 % is HTB's burst",
     )
-    return measured(f"the upload's use of U, {what}", used_percent(run), expected, trouble)
+    return measured(f"the upload's use of U, {what}", used_percent(run), expected)
 
 
-def _below(what: str, run: AtOnce, trouble: str | None) -> Check:
+def _below(what: str, run: AtOnce) -> Check:
     sent = run.of(PingResult)[0]
     if sent.loss_percent > _LOST_PERCENT:
         reason = f"{sent.loss_percent:.0f} % of the pings were lost"
@@ -221,10 +221,10 @@ def _below(what: str, run: AtOnce, trouble: str | None) -> Check:
         PING_MS,
         "ms",
         f"{_BELOW_PERCENT} of 100 pings stay below {PING_MS} ms",
-        "above",
+        "low",
         allowance="what the lab asks for",
     )
-    return measured(f"ping, {what}", low_ping_ms(run), expected, trouble)
+    return measured(f"ping, {what}", low_ping_ms(run), expected)
 
 
 def burst_ms(run: AtOnce) -> float:
@@ -234,7 +234,7 @@ def burst_ms(run: AtOnce) -> float:
     return transmission_ms(flow.object_bytes + 66 * frames + 200, rate_mbps(run))
 
 
-def _page(what: str, run: AtOnce, trouble: str | None, *, lossless: bool) -> Check:
+def _page(what: str, run: AtOnce, *, lossless: bool) -> Check:
     """A page takes its round trips, each of them between the shortest and the longest ping, and its bytes' time."""
     flow = run.of(PageResult)[0].flow
     trips, objects = flow.round_trips, flow.objects
@@ -250,17 +250,17 @@ def _page(what: str, run: AtOnce, trouble: str | None, *, lossless: bool) -> Che
         high,
         "s",
         f"{trips} round trips, none longer than the longest ping, and the time of its bytes",
-        "above",
+        "low",
         source="RFC 1945, and the pings of this run",
         allowance="" if lossless else "3 s on average, for packets of a page that are dropped (RFC 6298)",
     )
-    return measured(f"page, {what}", page_s(run), expected, trouble)
+    return measured(f"page, {what}", page_s(run), expected)
 
 
-def _added(what: str, value: float, low_ms: float, high_ms: float, why: str, source: str, trouble: str | None) -> Check:
+def _added(what: str, value: float, low_ms: float, high_ms: float, why: str, source: str) -> Check:
     middle = (low_ms + high_ms) / 2
-    expected = Expectation(middle, low_ms, high_ms, "ms", why, "above", source=source, allowance="three frames")
-    return measured(what, value, expected, trouble)
+    expected = Expectation(middle, low_ms, high_ms, "ms", why, "low", source=source, allowance="three frames")
+    return measured(what, value, expected)
 
 
 # --- A queue of 1000
@@ -276,7 +276,7 @@ def check_long(run: object, predicted: object = "bloat") -> Result:
         problem = Check.failing("the run", "U's queue was changed", hint, "1000 packets", queue_of(run).discipline)
     if problem is not None or not isinstance(run, AtOnce):
         return Result(title, (problem or Check.failing("the run", "not measured yet", _HOW),))
-    trouble, one_ms = verdict_on(run).trouble, frame_ms(rate_mbps(run))
+    one_ms = frame_ms(rate_mbps(run))
     full_ms = base_ms(run) + QUEUE_PACKETS * one_ms
     # a ping every 0.2 s may miss the fullest moment: Reno's line in CUBIC adds half a packet in each round trip
     checks = (
@@ -287,10 +287,9 @@ def check_long(run: object, predicted: object = "bloat") -> Result:
             full_ms + 3 * one_ms + burst_ms(run),
             "delays and a full queue; CUBIC fills any",
             "the queue's limit",
-            trouble,
         ),
-        _page("a queue of 1000", run, trouble, lossless=False),
-        _use("a queue of 1000", run, trouble),
+        _page("a queue of 1000", run, lossless=False),
+        _use("a queue of 1000", run),
     )
     result = Result(title, checks)
     if not result.passed:
@@ -301,7 +300,7 @@ def check_long(run: object, predicted: object = "bloat") -> Result:
 # --- One queue for all
 
 
-def _of_pfifo(run: AtOnce, trouble: str | None) -> Iterator[Check]:
+def _of_pfifo(run: AtOnce) -> Iterator[Check]:
     limit, most = _setting(run, "limit"), limit_packets(rate_mbps(run), WAIT_MS)
     if limit > most:
         hint = f"what does your function say of {rate_mbps(run):g} Mbit/s and {WAIT_MS} ms?"
@@ -309,10 +308,10 @@ def _of_pfifo(run: AtOnce, trouble: str | None) -> Iterator[Check]:
         return
     one_ms = frame_ms(rate_mbps(run))
     high = base_ms(run) + (limit + 3) * one_ms + burst_ms(run)
-    yield _added("highest ping, pfifo", highest_ms(run), base_ms(run), high, "a full queue", "its limit", trouble)
+    yield _added("highest ping, pfifo", highest_ms(run), base_ms(run), high, "a full queue", "its limit")
 
 
-def _of_red(run: AtOnce, trouble: str | None) -> Iterator[Check]:
+def _of_red(run: AtOnce) -> Iterator[Check]:
     if _setting(run, "max") > RED_MAX_BYTES:
         hint = "take min and max as the text has them: they say how short the queue is to stay"
         found = queue_of(run).discipline
@@ -321,17 +320,17 @@ def _of_red(run: AtOnce, trouble: str | None) -> Iterator[Check]:
     one_ms, most = frame_ms(rate_mbps(run)), transmission_ms(_setting(run, "max"), rate_mbps(run))
     high = base_ms(run) + most + 3 * one_ms
     why = "RED keeps the queue's average below its max"
-    yield _added("mean ping, red", fmean(pings_ms(run)), base_ms(run), high, why, "Floyd and Jacobson, 1993", trouble)
+    yield _added("mean ping, red", fmean(pings_ms(run)), base_ms(run), high, why, "Floyd and Jacobson, 1993")
 
 
-def _of_codel(run: AtOnce, trouble: str | None) -> Iterator[Check]:
+def _of_codel(run: AtOnce) -> Iterator[Check]:
     target = _setting(run, "target")
     high = base_ms(run) + 2 * target + 3 * frame_ms(rate_mbps(run))
     why = "CoDel drops until packets wait no longer than its target; TCP's next climb passes it again for a while"
-    yield _added("mean ping, codel", fmean(pings_ms(run)), base_ms(run), high, why, "RFC 8289", trouble)
+    yield _added("mean ping, codel", fmean(pings_ms(run)), base_ms(run), high, why, "RFC 8289")
 
 
-_OF_KIND: Final[Mapping[str, Callable[[AtOnce, str | None], Iterator[Check]]]] = {
+_OF_KIND: Final[Mapping[str, Callable[[AtOnce], Iterator[Check]]]] = {
     "pfifo": _of_pfifo,
     "red": _of_red,
     "codel": _of_codel,
@@ -347,9 +346,8 @@ def check_one_queue(runs: object) -> Result:
         if problem is not None:
             yield problem
         elif isinstance(run, AtOnce):
-            trouble = verdict_on(run).trouble
-            yield from _OF_KIND[kind](run, trouble)
-            yield _use(kind, run, trouble)
+            yield from _OF_KIND[kind](run)
+            yield _use(kind, run)
 
     questions = [Judged(kind, judge) for kind in ONE_QUEUE]
     return asked("Lab 12, one queue for all", runs, questions, '{"pfifo": measure.at_once(...), ...}')
@@ -358,13 +356,13 @@ def check_one_queue(runs: object) -> Result:
 # --- Flows apart
 
 
-def _alone_checks(kind: str, run: AtOnce, trouble: str | None) -> Iterator[Check]:
+def _alone_checks(kind: str, run: AtOnce) -> Iterator[Check]:
     one_ms = frame_ms(rate_mbps(run))
     high = base_ms(run) + 3 * one_ms + burst_ms(run)
     why = "a ping waits for the frame that is being sent, and on its way back behind an object of a page"
-    yield _added(f"highest ping, {kind}", highest_ms(run), base_ms(run), high, why, "RFC 8290, section 4", trouble)
-    yield _page(kind, run, trouble, lossless=True)
-    yield _use(kind, run, trouble)
+    yield _added(f"highest ping, {kind}", highest_ms(run), base_ms(run), high, why, "RFC 8290, section 4")
+    yield _page(kind, run, lossless=True)
+    yield _use(kind, run)
 
 
 @guarded
@@ -376,7 +374,7 @@ def check_apart(runs: object) -> Result:
         if problem is not None:
             yield problem
         elif isinstance(run, AtOnce):
-            yield from _alone_checks(kind, run, verdict_on(run).trouble)
+            yield from _alone_checks(kind, run)
 
     questions = [Judged(kind, judge) for kind in APART]
     return asked("Lab 12, flows apart", runs, questions, '{"fq_codel": measure.at_once(...), ...}')
@@ -393,7 +391,6 @@ def check_ecn(run: object) -> Result:
     if problem is not None or not isinstance(run, AtOnce):
         return Result(title, (problem or Check.failing(what, "not measured yet", _HOW),))
     marks, again = queue_of(run).marked_packets, upload_of(run).retransmitted_segments
-    trouble = verdict_on(run).trouble
     if marks and " ecn " in f"{queue_of(run).discipline} ":
         marked = Check.passing("packets that were marked", "one or more", str(marks))
     else:
@@ -404,7 +401,7 @@ def check_ecn(run: object) -> Result:
         sent = Check.failing("packets that were sent again", str(again), hint, "none", str(again))
     else:
         sent = Check.passing("packets that were sent again", "none", "0")
-    return Result(title, (marked, sent, *_alone_checks("marks", run, trouble)))
+    return Result(title, (marked, sent, *_alone_checks("marks", run)))
 
 
 # --- Networks that nobody has seen
@@ -424,9 +421,8 @@ def check_finale(runs: object) -> Result:
         if problem is not None:
             yield problem
         elif isinstance(run, AtOnce):
-            trouble = verdict_on(run).trouble
-            yield _below(name, run, trouble)
-            yield _use(name, run, trouble)
+            yield _below(name, run)
+            yield _use(name, run)
 
     questions = [Judged(name, judge) for name in BANDS_MBPS]
     return asked("Lab 12, unseen", runs, questions, '{"slow": measure.at_once(...), "middle": ..., "fast": ...}')

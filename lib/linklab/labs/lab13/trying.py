@@ -32,11 +32,11 @@ def watch(
 
     ``lost={"up": [3], "down": [5]}`` loses the sender's third datagram and the receiver's fifth; from the sender's
     datagram number ``silent_from`` on nothing passes for ``silent_s``. `ladder` draws what is returned. Raises
-    LinklabError for another lab than one on virtual time of this lab's network, and where there is no program.
+    LinklabError for another lab than one of this lab's network, and where there is no program.
     """
     hosts = [host.name for host in the_network().hosts]
-    if lab.clock != "virtual" or not set(hosts) <= set(lab):
-        raise LinklabError("watch() needs the network of this lab on virtual time: lab = start(lab13.the_network())")
+    if not set(hosts) <= set(lab):
+        raise LinklabError("watch() needs the network of this lab: lab = start(lab13.the_network())")
     program = read(Path(file))
     lab.process.call(in_lab.prepare, hosts, program.encoded(), program.packages is not None)
     close_the_router(lab)
