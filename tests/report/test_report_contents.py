@@ -146,15 +146,15 @@ def test_what_a_run_noted_of_itself() -> None:
         "ping": "p",
     }
     facts = lab(code("a"), linklab=noted, language_info={"name": "python", "version": "3.11.2"}).facts
-    assert (facts.run_at, facts.clock, facts.kind) == ("2026-11-21 18:53 UTC", "virtual", "guest")
+    assert (facts.run_at, facts.kind) == ("2026-11-21 18:53 UTC", "guest")
     assert facts.tools == (("python", "3.11.2"), ("ping", "p"))
 
 
 def test_without_a_note_the_outputs_and_the_file_s_date_tell_it() -> None:
     output = typed(record.LAB_MIME, {"linklab": "0.1.0", "clock": "real", "kind": "native", "kernel": "6.1"})
     facts = lab(code("a", output)).facts
-    assert (facts.run_at, facts.clock, facts.linklab) == ("until 2026-05-04 12:30 UTC", "real", "0.1.0")
-    assert lab(code("a"), linklab="forged").facts.clock == ""
+    assert (facts.run_at, facts.kind, facts.linklab) == ("until 2026-05-04 12:30 UTC", "native", "0.1.0")
+    assert lab(code("a"), linklab="forged").facts.kind == ""
 
 
 def test_notes_on_the_run() -> None:

@@ -23,7 +23,7 @@ from tests.labs import lab11_runs, lab12_runs
 
 from .drawn import BROKEN, NOT_FORWARDING, PARALLEL, ring, tree
 
-ORIGIN = Origin("iperf 3.12", "virtual", "6.1")
+ORIGIN = Origin("iperf 3.12", "6.1")
 
 
 def transfer(source: str, destination: str, *rates: tuple[float, ...]) -> TcpResult:

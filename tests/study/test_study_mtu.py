@@ -40,7 +40,7 @@ def stepped(gaps_s: list[float]) -> TrainResult:
         arrivals.append(arrivals[-1] + gap_s)
     departures = tuple(0.0012 * number for number in range(len(arrivals)))
     flow = TrainFlow("h1", "h2", len(arrivals))
-    return TrainResult(flow, Origin("t", "virtual", "7"), departures, tuple(arrivals), 0)
+    return TrainResult(flow, Origin("t", "7"), departures, tuple(arrivals), 0)
 
 
 def test_evaluation_of_a_train_that_is_known() -> None:

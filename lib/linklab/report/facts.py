@@ -1,4 +1,4 @@
-"""What a notebook says of its run: when, with which Linklab, on which clock, and whether in order."""
+"""What a notebook says of its run: when, with which Linklab, in what kind of lab, and whether in order."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def facts_of(book: Any, saved_at: datetime.datetime) -> Facts:
     language = book.metadata.get("language_info")
     if isinstance(language, dict):
         told.setdefault("python", language.get("version"))
-    known = {name: _words(told.get(name)) for name in ("linklab", "clock", "kind", "kernel")}
+    known = {name: _words(told.get(name)) for name in ("linklab", "kind", "kernel")}
     tools = tuple((name, _words(told.get(name))) for name in _TOOLS if _words(told.get(name)))
     return Facts(run_at=_date(_words(when)) or f"until {_shown(saved_at)}", tools=tools, **known)
 

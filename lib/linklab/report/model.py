@@ -126,7 +126,6 @@ class Facts:
 
     run_at: str = ""
     linklab: str = ""
-    clock: str = ""
     kind: str = ""
     kernel: str = ""
     tools: tuple[tuple[str, str], ...] = ()

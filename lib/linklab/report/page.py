@@ -99,7 +99,7 @@ def summed_up(surprises: Sequence[Surprise]) -> str:
 def method(lab: LabRecord) -> str:
     """How a lab was measured, in sentences. Pure."""
     tools = ", ".join(f"{name} {words}" for name, words in lab.facts.tools)
-    sentences = [f"Measured with Linklab {lab.facts.linklab or '(version not noted)'} on {clock_of(lab.facts)}."]
+    sentences = [f"Measured with Linklab {lab.facts.linklab or '(version not noted)'}, labs: {lab_of(lab.facts)}."]
     sentences += [f"Tools: {tools}."] if tools else []
     sentences.append(f"Of {_counted(lab.cells, 'cell')} with code {lab.executed} ran.")
     return " ".join(sentences)
@@ -108,12 +108,9 @@ def method(lab: LabRecord) -> str:
 def limits(lab: LabRecord) -> list[str]:
     """What a reader must know before trusting a lab's numbers. Pure."""
     found = list(lab.notes)
-    if lab.facts.clock == "real":
-        found.append("On real time a busy machine can be seen in the numbers: timers fire late, and rates are missed.")
-    elif lab.facts.clock == "virtual":
-        found.append(
-            "On virtual time programs compute in no time at all: what a real host's processor would add is not there."
-        )
+    found.append(
+        "On virtual time programs compute in no time at all: what a real host's processor would add is not there."
+    )
     found.append("Links are Linux's htb and netem: exact rates and delays, no bit errors, 1514 bytes for a full frame.")
     for mark in lab.graded:
         reasons = dict.fromkeys(check.reason for check in mark.checks if check.outcome == "inconclusive")
@@ -128,7 +125,7 @@ def _drawn(surprises: Sequence[Surprise]) -> Safe:
 def conditions(portfolio: Portfolio) -> list[tuple[str, str]]:
     """What the labs were run with, all together: a name, and each different thing once. Pure."""
     ran = [lab.facts for lab in portfolio.labs if lab.executed]
-    found = [("Clock", _each(clock_of(facts) for facts in ran))]
+    found = [("Labs", _each(lab_of(facts) for facts in ran))]
     found.append(("Linklab", _each(facts.linklab for facts in ran if facts.linklab) or "not noted"))
     tools: dict[str, list[str]] = {}
     for facts in ran:
@@ -137,13 +134,10 @@ def conditions(portfolio: Portfolio) -> list[tuple[str, str]]:
     return found + [(name, _each(words)) for name, words in tools.items()]
 
 
-def clock_of(facts: Facts) -> str:
-    """The clock of a lab's labs, and the kernel that kept it, in words. Pure."""
-    if not facts.clock:
-        return "not noted"
-    where = f"Linux {facts.kernel}" if facts.kernel else ""
-    inside = ", ".join(part for part in (facts.kind, where) if part)
-    return f"{facts.clock} time ({inside})" if inside else f"{facts.clock} time"
+def lab_of(facts: Facts) -> str:
+    """The kind and the kernel of a lab's labs, in words. Pure."""
+    kernel = f"Linux {facts.kernel}" if facts.kernel else ""
+    return ", ".join(filter(None, (facts.kind, kernel))) or "not noted"
 
 
 def _each(words: Iterable[str]) -> str:
@@ -164,7 +158,7 @@ def environment(*folders: Path) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"cleaned": _cleaned, "written": _written, "points": "{:g}".format, "counted": _counted}
-    environment.filters |= {"clock": clock_of, "grouped": first_reason, "method": method, "limits": limits}
+    environment.filters |= {"grouped": first_reason, "method": method, "limits": limits}
     environment.filters |= {"summed_up": summed_up, "drawn": _drawn}
     environment.filters |= {"played": _played}
     environment.tests |= {"troubled": _is_troubled}
