@@ -19,7 +19,7 @@ from tests.notebooks.run_notebook import ROOT
 @pytest.fixture(autouse=True)
 def any_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is refused is refused before a lab is needed."""
-    monkeypatch.setattr("linklab.runtime.backends.choose", lambda clock: None)
+    monkeypatch.setattr("linklab.runtime.backends.choose", lambda: None)
 
 
 @pytest.mark.slow

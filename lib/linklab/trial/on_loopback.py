@@ -1,4 +1,4 @@
-"""Scenes on loopback, in real time: ``python -m linklab.trial.on_loopback`` in namespaces of its own.
+"""Scenes on loopback: ``python -m linklab.trial.on_loopback`` in namespaces of its own.
 
 Reads a line of JSON and answers with one: first what `prepare` takes, then lists of plans. Ends with its input. All
 hosts are this one; each has an address of its own below 127.0.0.0/8.

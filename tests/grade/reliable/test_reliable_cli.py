@@ -44,7 +44,6 @@ def test_a_failed_check_is_status_1_with_a_hint(virtual: Kind, capsys: pytest.Ca
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--where", "loopback"], "leave --where away"),
         (["--step", "transfer"], "no step is called 'transfer': choose one of stop-and-wait"),
         (["--json", "nowhere/report.json"], "there is no folder"),
     ],

@@ -10,13 +10,13 @@ from linklab.grade.simpleperf import ConformanceCheck, Report
 from ...simpleperf.programs.make import registry
 
 
-def check(name: str, folder: Path, steps: list[str] | None = None, where: simpleperf.Where = "auto") -> Report:
+def check(name: str, folder: Path, steps: list[str] | None = None) -> Report:
     """The report on a program of the registry. A hostile one attacks the folder ``outside`` beside the program's."""
     program, outside = folder / "program", folder / "outside"
     program.mkdir()
     outside.mkdir()
     (outside / "secret").write_text("nobody must read this")
-    return simpleperf.check(registry()[name].write(program, outside), steps, where)
+    return simpleperf.check(registry()[name].write(program, outside), steps)
 
 
 def advice(report: Report) -> list[str]:

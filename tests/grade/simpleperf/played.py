@@ -65,11 +65,10 @@ class _Played:
     def __init__(self, name: str, place: dict[str, Any], scenes: Scenes, unknown: list[str]) -> None:
         self._name, self._scenes, self._unknown = name, scenes, unknown
         self.virtual: bool = place["virtual"]
-        self.pace_mbps: float = place["pace_mbps"]
         self.title: str = place["title"]
         self.server: str = place["server"]
         self.relay: str = place["relay"]
-        self.shaped: str | None = place["shaped"]
+        self.shaped: str = place["shaped"]
 
     def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """As `Place.play`."""
@@ -103,7 +102,7 @@ class _Playing(_Played):
 
 def described(place: Place) -> dict[str, Any]:
     """Return what a check reads of a place."""
-    return {name: getattr(place, name) for name in ("virtual", "pace_mbps", "title", "server", "relay", "shaped")}
+    return {name: getattr(place, name) for name in ("virtual", "title", "server", "relay", "shaped")}
 
 
 def _key(place: str, plans: list[dict[str, Any]]) -> str:

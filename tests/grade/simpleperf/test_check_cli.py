@@ -60,7 +60,7 @@ def test_a_table_a_page_and_json(
     virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str], nothing_left: None
 ) -> None:
     data, page = tmp_path / "report.json", tmp_path / "report.html"
-    words = ["check", str(REFERENCE), "--where", "lab", "--step", "transfer", "--json", str(data), "--html", str(page)]
+    words = ["check", str(REFERENCE), "--step", "transfer", "--json", str(data), "--html", str(page)]
     assert main(words) == 0
     printed = capsys.readouterr().out
     assert "\u2713 passed" in printed
@@ -76,7 +76,7 @@ def test_a_failed_check_is_status_1_with_a_hint(
 ) -> None:
     program = tmp_path / "simpleperf.py"
     program.write_text("print('hello')\n")
-    assert main(["check", str(program), "--where", "lab", "--step", "transfer"]) == 1
+    assert main(["check", str(program), "--step", "transfer"]) == 1
     printed = " ".join(capsys.readouterr().out.split())
     assert "Most likely cause 1. the server does not listen" in printed
     assert "To do: bind the socket to the address of -b" in printed
@@ -85,7 +85,7 @@ def test_a_failed_check_is_status_1_with_a_hint(
 @pytest.mark.lab
 def test_ctrl_c_leaves_nothing(virtual: Kind, nothing_left: None) -> None:
     before = set(lab_processes())
-    words = [sys.executable, "-m", "linklab", "check", str(REFERENCE), "--where", "lab"]
+    words = [sys.executable, "-m", "linklab", "check", str(REFERENCE)]
     process = subprocess.Popen(
         words,
         stdout=subprocess.PIPE,

@@ -400,8 +400,8 @@ def test_a_step_alone_says_its_causes_itself() -> None:
 class Pretended:
     """A place where nothing runs."""
 
-    virtual, pace_mbps, title = False, 8.0, "nowhere"
-    server, relay, shaped = "127.0.0.2", "127.0.0.3", None
+    virtual, title = False, "nowhere"
+    server = relay = shaped = "127.0.0.2"
 
     def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
         raise AssertionError("nothing is played here")
@@ -429,7 +429,8 @@ def judges(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Judges to replace: all pass, and no program runs."""
     made: dict[str, Any] = {step: lambda session, step=step: iter(all_passed(step)) for step in STEPS}
     monkeypatch.setattr(run, "JUDGES", made)
-    monkeypatch.setattr(run, "LoopbackPlace", lambda program: Pretended())
+    for place in ("LabPlace", "LoopbackPlace"):
+        monkeypatch.setattr(run, place, lambda program: Pretended())
     return made
 
 
@@ -441,7 +442,7 @@ def program(tmp_path: Path) -> Path:
 
 
 def checked(program: Path, *more: str) -> int:
-    return main(["check", str(program), "--where", "loopback", *more])
+    return main(["check", str(program), *more])
 
 
 def test_a_judge_that_breaks_costs_its_step_alone(
@@ -507,14 +508,14 @@ def test_next_to_a_failed_check_the_status_is_the_programs(judges: dict[str, Any
 
 def test_a_step_that_broke_is_a_fault_for_the_instructor(judges: dict[str, Any], program: Path) -> None:
     judges["clock"] = breaks
-    result = simpleperf.check_step(program, "clock", "loopback")
+    result = simpleperf.check_step(program, "clock")
     assert result.outcome == "inconclusive"
     assert result.fault.startswith("AssertionError: two lines")
 
 
 def test_a_judge_that_leaves_out_a_check_is_broken(judges: dict[str, Any], program: Path) -> None:
     judges["many"] = lambda session: iter(all_passed("many")[1:])
-    report = simpleperf.check(program, where="loopback")
+    report = simpleperf.check(program)
     assert report.max_points == sum(item.points for item in ITEMS.values())
     assert report.status == "broken"
 
@@ -545,7 +546,7 @@ def test_a_program_given_up_keeps_what_was_judged(judges: dict[str, Any], progra
 
     judges["many"] = gives_up
     assert checked(program) == 3
-    result = simpleperf.check(program, ["many"], "loopback").results["many"]
+    result = simpleperf.check(program, ["many"]).results["many"]
     assert [check.outcome for check in result.checks] == ["passed", *["inconclusive"] * 5]
 
 
@@ -556,7 +557,7 @@ def test_ctrl_c_is_no_broken_check(judges: dict[str, Any], program: Path) -> Non
 
     judges["transfer"] = interrupted
     with pytest.raises(KeyboardInterrupt):
-        simpleperf.check(program, where="loopback")
+        simpleperf.check(program)
 
 
 # --- A lab that dies
@@ -593,7 +594,8 @@ def test_a_scene_whose_lab_dies_twice_is_lost_and_the_next_one_is_tried(
     judges: dict[str, Any], program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played: list[int] = []
-    monkeypatch.setattr(run, "LoopbackPlace", lambda program: Dying(played, [1, 2]))
+    for place in ("LabPlace", "LoopbackPlace"):
+        monkeypatch.setattr(run, place, lambda program: Dying(played, [1, 2]))
 
     def plays(step: str) -> Any:
         def judge(session: Session) -> Iterator[ConformanceCheck]:
@@ -604,7 +606,7 @@ def test_a_scene_whose_lab_dies_twice_is_lost_and_the_next_one_is_tried(
         return judge
 
     judges.update({step: plays(step) for step in STEPS})
-    report = simpleperf.check(program, where="loopback")
+    report = simpleperf.check(program)
     assert [result.outcome for result in report.results.values()] == ["passed", "inconclusive", *["passed"] * 5]
     assert "the lab was lost twice: the lab has ended" in str(report.results["clock"])
 
@@ -612,7 +614,7 @@ def test_a_scene_whose_lab_dies_twice_is_lost_and_the_next_one_is_tried(
 def test_no_lab_at_all_is_nothing_to_check(
     judges: dict[str, Any], program: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(run, "LoopbackPlace", lambda program: Dying([], [0, 1]))
+    monkeypatch.setattr(run, "LabPlace", lambda program: Dying([], [0, 1]))
 
     def judge(session: Session) -> Iterator[ConformanceCheck]:
         session.place.play([])

@@ -40,7 +40,7 @@ def test_a_cause_is_told_from_its_like(case: Case) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_played_anew_it_is_told_too(case: Case, virtual: Kind, tmp_path: Path) -> None:
-    _as_it_must_be(case, simpleperf.check(case.program.write(tmp_path), case.steps, where="lab"))
+    _as_it_must_be(case, simpleperf.check(case.program.write(tmp_path), case.steps))
 
 
 def _blames_the_loop_alone(report: Report) -> None:
@@ -57,7 +57,7 @@ def test_a_server_that_spins_on_a_client_that_left_is_not_blamed_for_its_end_mes
 @pytest.mark.lab
 @pytest.mark.thorough
 def test_played_anew_it_is_not_blamed_either(virtual: Kind, tmp_path: Path) -> None:
-    _blames_the_loop_alone(simpleperf.check(SPINS.program.write(tmp_path), SPINS.steps, where="lab"))
+    _blames_the_loop_alone(simpleperf.check(SPINS.program.write(tmp_path), SPINS.steps))
 
 
 def flow(size: int = 0, at_s: float | None = None, closed_s: float | None = None, data: bytes = b"") -> dict[str, Any]:

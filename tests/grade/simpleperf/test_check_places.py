@@ -1,4 +1,4 @@
-"""Where programs are tried: a lab, loopback, and one for the other where a program waits in a busy loop."""
+"""Where programs are tried: a lab, and what it may compute."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from linklab.errors import LabEnded, LinklabError
 from linklab.grade import GradeError, simpleperf
 from linklab.grade.simpleperf import STEPS, place
 from linklab.grade.simpleperf.catalogue import ITEMS
-from linklab.grade.simpleperf.run import STALLED_NOTE
 from linklab.grade.simpleperf.submission import Submission
 from linklab.runtime import container
 from linklab.runtime.backends import Kind
@@ -28,7 +27,7 @@ from ...simpleperf.runner import REFERENCE
 @pytest.mark.lab
 def test_the_reference_passes_every_check_there_is(virtual: Kind, nothing_left: None) -> None:
     told: list[str] = []
-    report = simpleperf.check(REFERENCE, where="lab", progress=told.append)
+    report = simpleperf.check(REFERENCE, progress=told.append)
     assert report.require() is report
     assert [check.key for check in report.checks if isinstance(check, simpleperf.ConformanceCheck)] == list(ITEMS)
     assert "transfer" in told
@@ -41,29 +40,6 @@ def test_the_reference_passes_every_check_there_is(virtual: Kind, nothing_left: 
     assert {(talk["end"], talk["answer"], talk["waits"]) for talk in modes.values()} == {("BYE", "ACK: BYE", True)}
     assert [talk["connections"] for talk in modes.values()] == [1, 1, 1, 3]
     assert "<table" in report._repr_html_()
-
-
-@pytest.mark.slow
-@pytest.mark.thorough
-def test_the_reference_fails_nothing_on_loopback(nothing_left: None) -> None:
-    # timing may be inconclusive there, as the machine is busy
-    report = simpleperf.check(REFERENCE, ["transfer", "clock", "parallel"], where="loopback")
-    assert report.outcome != "failed", str(report)
-    assert report.points > 0.8 * report.max_points
-
-
-@pytest.mark.lab
-@pytest.mark.large
-def test_what_stalls_in_the_lab_is_tried_on_loopback(
-    virtual: Kind, monkeypatch: pytest.MonkeyPatch, nothing_left: None
-) -> None:
-    # no program may compute at all: as if this one had to
-    monkeypatch.setattr(place, "STALL_CPU_S", 0.01)
-    monkeypatch.setattr(place, "STALL_STARTS", 0.01)
-    report = simpleperf.check(REFERENCE, ["transfer"])
-    assert report.outcome == "passed", str(report)
-    assert "on loopback" in report.where
-    assert STALLED_NOTE in report.where
 
 
 @pytest.mark.lab
@@ -90,11 +66,11 @@ def test_a_slow_processor_is_no_stall(virtual: Kind, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.lab
 def test_a_step_alone_is_a_result_to_require(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
-    assert simpleperf.check_step(REFERENCE, "transfer", where="lab").require().passed
+    assert simpleperf.check_step(REFERENCE, "transfer").require().passed
     starter = tmp_path / "simpleperf.py"
     starter.write_text("def main():\n    raise NotImplementedError\n\nmain()\n")
     with pytest.raises(GradeError, match="NotImplementedError"):
-        simpleperf.check_step(starter, "transfer", where="lab").require()
+        simpleperf.check_step(starter, "transfer").require()
 
 
 def test_an_unknown_step_is_one_clear_line() -> None:
@@ -134,7 +110,7 @@ def test_what_a_lab_of_any_kind_computes_is_counted(
     monkeypatch: pytest.MonkeyPatch, start_s: float, limit_s: float
 ) -> None:
     process = _Computing(start_s)
-    monkeypatch.setattr(place, "choose", lambda _: None)
+    monkeypatch.setattr(place, "choose", lambda: None)
     monkeypatch.setattr(container, "chosen", lambda: False)
     monkeypatch.setattr(lab, "start", lambda *_, **__: SimpleNamespace(process=process, stop=process.stop))
     tried = place.LabPlace(Submission("simpleperf.py", {"simpleperf.py": b"while True: pass"}, sys.executable, None))

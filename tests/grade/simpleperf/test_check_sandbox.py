@@ -211,9 +211,10 @@ def test_each_place_has_a_user_of_its_own() -> None:
     assert len({one for one, _ in said}) == 3
 
 
-def test_no_sandbox_is_no_fault_of_the_program(tmp_path: Path, nothing_left: None) -> None:
+@pytest.mark.lab
+def test_no_sandbox_is_no_fault_of_the_program(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
     program = replace(submission.read(REFERENCE), packages=str(tmp_path / "gone"))
-    report = run._tried(program, ["transfer"], "loopback", lambda _: None)
+    report = run._tried(program, ["arguments"], lambda _: None)
     assert report.outcome == "inconclusive", str(report)
     for check in report.checks:
         assert "gave the program no sandbox" in check.reason
@@ -231,10 +232,13 @@ def test_a_loopback_that_has_ended_is_told_of(nothing_left: None) -> None:
     place.close()
 
 
+@pytest.mark.lab
 @pytest.mark.parametrize("status", [1, 2])
-def test_a_program_that_speaks_as_bubblewrap_is_at_fault(status: int, tmp_path: Path, nothing_left: None) -> None:
+def test_a_program_that_speaks_as_bubblewrap_is_at_fault(
+    status: int, virtual: Kind, tmp_path: Path, nothing_left: None
+) -> None:
     file = tmp_path / "simpleperf.py"
     said = "bwrap: Creating new namespace failed: Resource temporarily unavailable"
     file.write_text(f"import os, sys\nprint({said!r}, file=sys.stderr, flush=True)\nos._exit({status})\n")
-    report = run._tried(submission.read(file), ["transfer"], "loopback", lambda _: None)
+    report = run._tried(submission.read(file), ["transfer"], lambda _: None)
     assert report.outcome == "failed", str(report)

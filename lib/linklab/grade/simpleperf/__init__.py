@@ -13,36 +13,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Literal
 
 from linklab.grade.result import Result, guarded
 from linklab.grade.simpleperf.catalogue import STEPS
 from linklab.grade.simpleperf.report import Cause, ConformanceCheck, Report
 
-__all__ = ["STEPS", "Cause", "ConformanceCheck", "Report", "Where", "check", "check_step"]
-
-Where = Literal["auto", "lab", "loopback"]
+__all__ = ["STEPS", "Cause", "ConformanceCheck", "Report", "check", "check_step"]
 
 
 def check(
     file: str | Path,
     steps: Iterable[str] | None = None,
-    where: Where = "auto",
     progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Checks the program, all steps or some of `STEPS`.
 
-    `where`: in a lab on virtual time, or on loopback, where timing may come out inconclusive; ``auto`` takes the lab
-    where there is one. `progress` is told what is being done. The file is copied, with the Python files that it
-    imports, and only the copy runs. Raises LinklabError, in one line, where there is no Python program to check.
+    `progress` is told what is being done. The file is copied, with the Python files that it imports, and only the copy
+    runs. Raises LinklabError, in one line, where there is no Python program to check, or no lab.
     """
     # what takes long to load is not needed for the names above
     from linklab.grade.simpleperf.run import run
 
-    return run(Path(file), steps, where, progress)
+    return run(Path(file), steps, progress)
 
 
 @guarded
-def check_step(file: str | Path, step: str, where: Where = "auto") -> Result:
+def check_step(file: str | Path, step: str) -> Result:
     """The checks of one of `STEPS`, as a result with ``require()``. Raises as `check`."""
-    return check(file, [step], where).alone(step)
+    return check(file, [step]).alone(step)

@@ -42,12 +42,6 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--step", action="append", metavar="STEP", help="only this one (may be given several times)")
     parser.add_argument("--json", type=Path, metavar="PATH", help="also write the report there as JSON")
     parser.add_argument("--html", type=Path, metavar="PATH", help="also write the report there as a page")
-    parser.add_argument(
-        "--where",
-        choices=["auto", "lab", "loopback"],
-        default="auto",
-        help="auto takes a lab on virtual time where there is one; on loopback timing may come out inconclusive",
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -85,9 +79,7 @@ def _checked(arguments: argparse.Namespace, tell: Callable[[str], None]) -> Repo
     from linklab.grade import reliable, simpleperf
 
     if arguments.lab == "02":
-        return simpleperf.check(arguments.file, arguments.step, arguments.where, tell)
-    if arguments.where == "loopback":
-        raise LinklabError("loopback has no link that packets need time for: leave --where away for lab 13's program")
+        return simpleperf.check(arguments.file, arguments.step, tell)
     return reliable.check(arguments.file, arguments.step or reliable.STEPS, tell)
 
 

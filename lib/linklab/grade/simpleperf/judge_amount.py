@@ -12,6 +12,7 @@ from linklab.grade.simpleperf.figures import amount_shown, rate_shown
 from linklab.grade.simpleperf.judge_clock import learn_format, link_take, of_units, rate_by_format
 from linklab.grade.simpleperf.judge_transfer import carried, needs
 from linklab.grade.simpleperf.mistakes import Mistake
+from linklab.grade.simpleperf.place import PACE_MBPS
 from linklab.grade.simpleperf.report import ConformanceCheck
 from linklab.grade.simpleperf.session import Session
 from linklab.grade.simpleperf.stream import MESSAGE_BYTES
@@ -189,7 +190,7 @@ def _time(session: Session, exact: ConformanceCheck) -> ConformanceCheck:
     """-n beside -t: the amount is sent, whatever the time."""
     form = session.dialect.amount_form
     # four seconds' worth: more than the kernels' buffers take in the first
-    size_mb = round(4 * session.place.pace_mbps / 8)
+    size_mb = round(4 * PACE_MBPS / 8)
     take = _timed(session, size_mb)
     expected = f"{size_mb} MB, though -t 1 was over"
     if not take.connections:
@@ -259,13 +260,10 @@ def _rows(session: Session, takes: Mapping[int, Take]) -> ConformanceCheck:
 
 def _rate(session: Session, take: Take) -> ConformanceCheck:
     """The rates of both sides are over the time that -n took."""
-    if not session.place.virtual:
-        # 1500 KB are over too soon to be timed on a busy machine
-        take = _timed(session, round(4 * session.place.pace_mbps / 8))
     if not take.connections or not carried(take) or not take.client.rows or not take.server.rows:
         return unknown("num-rate", "needs a transfer that -n ends, and a row of each side", needs="num-rows")
     one = take.main
-    jitter_s = 0.01 if session.place.virtual else 0.15
+    jitter_s = 0.01
     client_s = (one.acknowledged_s or one.delivered_s) - one.came_s
     begin_s = one.began_s - one.came_s
     spans = {

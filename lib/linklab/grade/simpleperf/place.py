@@ -1,4 +1,4 @@
-"""Where a program is tried: a lab network of its own on virtual time, or loopback."""
+"""Where a program is tried: a lab network of its own."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from linklab.runtime.backends import choose
 from linklab.trial import in_lab
 
 RATE_MBPS: Final = 8.0
+PACE_MBPS: Final = 8.0
+"""What the relay is to let through to the server, of application data."""
 DELAY_MS: Final = 10.0
 _FAST_MBPS: Final = 100.0
 
@@ -51,13 +53,11 @@ _GRACE_S: Final = 2.0
 
 
 class Place(Protocol):
-    """Plays scenes. ``server`` and ``relay`` are addresses; ``shaped`` is the server's at the end of the shaped link,
-    or None where there is none, and the relay must shape. ``pace_mbps`` is what the relay is to let through to the
-    server, in Mbit/s of application data.
+    """Plays scenes. ``server`` and ``relay`` are addresses; ``shaped`` is the server's at the end of the shaped link.
+    ``virtual``: its clock jumps while all wait, so that who waits costs nobody anything.
     """
 
     virtual: bool
-    pace_mbps: float
     title: str
 
     @property
@@ -71,7 +71,7 @@ class Place(Protocol):
         ...
 
     @property
-    def shaped(self) -> str | None:
+    def shaped(self) -> str:
         """The server's at the end of the shaped link."""
         ...
 
@@ -93,7 +93,7 @@ class SteadyPlace:
     def __init__(self, make: Callable[[], Place]) -> None:
         self._make = make
         self._place = make()
-        self.virtual, self.pace_mbps, self.title = self._place.virtual, self._place.pace_mbps, self._place.title
+        self.virtual, self.title = self._place.virtual, self._place.title
         self._closed = False
 
     @property
@@ -107,7 +107,7 @@ class SteadyPlace:
         return self._place.relay
 
     @property
-    def shaped(self) -> str | None:
+    def shaped(self) -> str:
         """As `Place.shaped`."""
         return self._place.shaped
 
@@ -137,7 +137,6 @@ class LabPlace:
     """A lab on virtual time, started with its first scene. Raises LabError where there can be none."""
 
     virtual = True
-    pace_mbps = 8.0
     title = "in a lab on virtual time"
     server, relay, shaped = "10.9.0.2", "10.9.0.3", "10.9.1.2"
 

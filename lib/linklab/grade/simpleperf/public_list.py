@@ -20,10 +20,8 @@ and how it ends. This page is made from the checks' own data by `python -m linkl
 ## How it is done
 
 - The program runs on the hosts of a small lab network on virtual time: client, server and a relay between them on a
-  fast network, and a second link of 8 Mbit/s and 10 ms between client and server. Without a lab it runs on loopback,
-  in real time. There clocks may be off by 0.15 s and more, and a transfer of `-t` that takes too long or a rate below
-  the pace of the relay is inconclusive, not failed; the rest is judged as in a lab, so a busy machine may fail it: end
-  what else runs there, and check again. Wrong arguments are tried on loopback.
+  fast network, and a second link of 8 Mbit/s and 10 ms between client and server. Wrong arguments, of which no time is
+  judged, are tried on loopback.
 - The program's client is tried with the program's own server. The end message, the acknowledgement, the columns, the
   units and the form of `-n` are learnt from what it does.
 - The relay notes when each byte passes. That is what times, rates and amounts are compared with.

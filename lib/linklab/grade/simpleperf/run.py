@@ -24,7 +24,7 @@ from linklab.grade.simpleperf import (
 )
 from linklab.grade.simpleperf.catalogue import STEPS, keys_of
 from linklab.grade.simpleperf.loopback import LoopbackPlace
-from linklab.grade.simpleperf.place import LabPlace, Place, SteadyPlace
+from linklab.grade.simpleperf.place import LabPlace, SteadyPlace
 from linklab.grade.simpleperf.report import SEND, Broken, ConformanceCheck, Report
 from linklab.grade.simpleperf.session import GaveUp, Session
 from linklab.grade.simpleperf.submission import Submission
@@ -39,38 +39,29 @@ JUDGES: Final[dict[str, Callable[[Session], Iterator[ConformanceCheck]]]] = {
     "many": judge_many.checks,
     "arguments": judge_arguments.checks,
 }
-STALLED_NOTE: Final = "in the lab, where time stands still while a program computes, it made no progress"
 _ERROR_CHARACTERS: Final = 200
 
 
-def run(file: Path, steps: Iterable[str] | None, where: str, progress: Callable[[str], None] | None) -> Report:
+def run(file: Path, steps: Iterable[str] | None, progress: Callable[[str], None] | None) -> Report:
     """As :func:`linklab.grade.simpleperf.check`."""
     wanted = list(STEPS) if steps is None else list(steps)
     for step in wanted:
         if step not in STEPS:
             raise LinklabError(f"no step is called {step!r}: choose one of {', '.join(STEPS)}")
-    if where not in ("auto", "lab", "loopback"):
-        raise LinklabError(f"where={where!r}: say 'auto', 'lab' or 'loopback'")
     program = submission.read(file)
-    return _tried(program, [step for step in STEPS if step in wanted], where, progress or (lambda _: None))
+    return _tried(program, [step for step in STEPS if step in wanted], progress or (lambda _: None))
 
 
-def _tried(program: Submission, wanted: list[str], where: str, tell: Callable[[str], None]) -> Report:
-    place = _place(program, where)
-    note = ""
+def _tried(program: Submission, wanted: list[str], tell: Callable[[str], None]) -> Report:
+    place = SteadyPlace(lambda: LabPlace(program))
     try:
         session = Session(program, place, tell)
-        if where == "auto" and place.virtual and (why := _why_elsewhere(session, wanted)):
-            place.close()
-            place = SteadyPlace(lambda: LoopbackPlace(program))
-            session = Session(program, place, tell)
-            note = f"; {why}"
-        judged = {step: _judged(session, step, where) for step in wanted}
+        judged = {step: _judged(session, step) for step in wanted}
         checks = {step: one.checks for step, one in judged.items()}
         broken = [one.broken for one in judged.values() if one.broken is not None]
         try:
             # whose fault it is that a step could not be tried may be seen in a step that nobody asked for
-            unasked = {step: _judged(session, step, where) for step in diagnosis.missing(checks)}
+            unasked = {step: _judged(session, step) for step in diagnosis.missing(checks)}
             broken += [one.broken for one in unasked.values() if one.broken is not None]
             found = diagnosis.diagnose(checks, {step: one.checks for step, one in unasked.items()})
         except LabError:
@@ -82,15 +73,15 @@ def _tried(program: Submission, wanted: list[str], where: str, tell: Callable[[s
         place.close()
     faults = {one.step: one.error for one in broken}
     results = {step: Result(STEPS[step], found.steps[step], fault=faults.get(step, "")) for step in wanted}
-    return Report(program.name, place.title + note, results, session.dialect.to_json(), found.causes, tuple(broken))
+    return Report(program.name, place.title, results, session.dialect.to_json(), found.causes, tuple(broken))
 
 
 @contextlib.contextmanager
-def _for_step(session: Session, step: str, where: str) -> Iterator[Session]:
+def _for_step(session: Session, step: str) -> Iterator[Session]:
     """The session for a step. Arguments need no network and no clock: outside a lab they are tried in a tenth of the
     time.
     """
-    if step != "arguments" or where != "auto" or not session.place.virtual:
+    if step != "arguments":
         yield session
         return
     try:
@@ -104,37 +95,6 @@ def _for_step(session: Session, step: str, where: str) -> Iterator[Session]:
         yield beside
     finally:
         place.close()
-
-
-def _place(program: Submission, where: str) -> SteadyPlace:
-    def loopback() -> Place:
-        return LoopbackPlace(program)
-
-    def lab() -> Place:
-        return LabPlace(program)
-
-    if where == "loopback":
-        return SteadyPlace(loopback)
-    try:
-        return SteadyPlace(lab)
-    except LabError:
-        if where == "lab":
-            raise
-        return SteadyPlace(loopback)
-
-
-def _why_elsewhere(session: Session, steps: Iterable[str]) -> str:
-    """Return why a program had better be tried outside the lab, or "".
-
-    A transfer may stall in one that works elsewhere, for time passes there only while all wait.
-    """
-    if not set(steps) - {"arguments"}:
-        return ""
-    try:
-        take = judge_transfer.first_take(session)
-    except Exception:  # the steps come to it again, and say so
-        return ""
-    return STALLED_NOTE if take.stalled and not any(program.breaches for program in take.programs) else ""
 
 
 class _Judged:
@@ -152,12 +112,12 @@ class _Judged:
         self.checks += [unknown(key, why, hint) for key in left]
 
 
-def _judged(session: Session, step: str, where: str) -> _Judged:
+def _judged(session: Session, step: str) -> _Judged:
     """Return the checks of a step. What goes wrong with its judge costs this step alone, and what was judged stays."""
     judged = _Judged(step)
     tried = session
     try:
-        with _for_step(session, step, where) as tried:
+        with _for_step(session, step) as tried:
             for check in JUDGES[step](tried):
                 judged.checks.append(check)
         if len(judged.checks) != len(keys_of(step)):
