@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -147,3 +150,108 @@ def test_pressed_twice_it_means_once(virtual: Kind, tmp_path: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             lab.call(deaf)
         _clear(lab)
+
+
+INTERRUPTED = [
+    "lab.cli('h1 ping h2')",
+    "lab.call(sleeping)",
+    "lab.call(computing)",
+    "lab.call(shell)",
+    "lab.call(child)",
+]
+
+
+@pytest.mark.parametrize("traced", [False, pytest.param(True, marks=pytest.mark.thorough)])
+def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(
+    virtual: Kind, lab_folder: Path, tmp_path: Path, traced: bool
+) -> None:
+    """In a process of its own, which gets a real SIGINT while the lab works."""
+    program = f"""
+        import os, signal, sys, threading, time
+        from pathlib import Path
+        import linklab
+        from linklab.network import TWO_HOSTS
+
+        def sleeping(net):
+            import time
+            while True:
+                time.sleep(0.01)
+
+        def computing(net):
+            while True:
+                pass
+
+        def shell(net):
+            net["h1"].cmd("while true; do sleep 0.01; done")
+
+        def child(net):
+            import subprocess
+            subprocess.run("while true; do sleep 0.01; done", shell=True)
+
+        def press():
+            time.sleep(0.5)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        asked = dict(folder=Path({str(lab_folder)!r}), verify=False, traced={traced})
+        with linklab.start(TWO_HOSTS, **asked) as lab:
+            for words in {INTERRUPTED!r}:
+                threading.Thread(target=press).start()
+                try:
+                    eval(words)
+                except KeyboardInterrupt:
+                    print("INTERRUPTED", lab["h1"].cmd("echo and well").strip(), lab.cli("sh echo now").strip())
+    """
+    script = tmp_path / "beside" / "works.py"
+    script.parent.mkdir()
+    script.write_text(textwrap.dedent(program))
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(Path.cwd()), *sys.path])},
+    )  # fmt: skip
+    lines = [line for line in done.stdout.splitlines() if line.startswith("INTERRUPTED")]
+    assert lines == ["INTERRUPTED and well now"] * len(INTERRUPTED), done.stdout + done.stderr
+    assert "packets transmitted" in done.stdout
+
+
+def test_ctrl_c_while_a_request_is_sent_loses_nothing(lab: linklab.Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    send = lab.process.transport.channel.send
+    pressed: list[bool] = []
+
+    def send_and_press(message: dict[str, Any], *rest: Any, **more: Any) -> None:
+        if not pressed:
+            pressed.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+        send(message, *rest, **more)
+
+    monkeypatch.setattr(lab.process.transport.channel, "send", send_and_press)
+    with pytest.raises(KeyboardInterrupt):
+        lab.cli("sh echo said")
+    assert lab.cli("sh echo well") == "well\n"
+
+
+def test_an_error_in_what_takes_an_event_ends_the_request_not_the_lab(lab: linklab.Lab) -> None:
+    def wait(context: Any) -> None:
+        context.emit("waiting")
+        context.poll((), 50_000)
+
+    def fail(event: Any) -> None:
+        raise ZeroDivisionError("of the one who listens")
+
+    with pytest.raises(ZeroDivisionError):
+        lab.process.call(wait, on_event=fail)
+    assert lab["h1"].cmd("echo well").strip() == "well"
+
+
+def test_who_stops_a_request_is_asked_while_events_come_without_a_pause(lab: linklab.Lab) -> None:
+    def talk(context: Any) -> None:
+        for number in range(10_000):
+            context.emit(number)
+            context.poll((), 0.01)
+
+    events: list[int] = []
+    with pytest.raises(KeyboardInterrupt):
+        lab.process.call(talk, on_event=events.append, stop=lambda: len(events) >= 3)
+    # The lab talks on while a busy machine carries the interrupt to it: beside six busy loops on two cores 40 to 50
+    # events, at most 144, whether programs read the clock by themselves or by system calls.
+    assert 3 <= len(events) < 1_000
+    assert lab["h1"].cmd("echo well").strip() == "well"

@@ -148,9 +148,9 @@ class Context:
 
     def _hang(self, frame: FrameType | None, more: dict[str, Any]) -> None:
         """Notes who waits for what, before that changes: it becomes the answer."""
-        from linklab.runtime.waiting import who_waits  # only where it is needed: each start would pay for it
+        from linklab.runtime.hang_report import hang_report  # only where it is needed: each start would pay for it
 
-        waits = who_waits(frame)
+        waits = hang_report(frame)
         if not more:
             waits = (
                 f"no answer in {SILENT_LIMIT_S:,.0f} s of the lab's time, so it would wait for ever: {waits}. It was "

@@ -41,7 +41,7 @@ _RB_AUTOBOOT: Final = 0x01234567
 """QEMU ends at a reboot (``-no-reboot``); microvm cannot be switched off."""
 _LOADED: Final = (
     "base64", "json", "pickle", "mininet.net", "mininet.cli", "linklab.emulation.service", "linklab.emulation.build",
-    "linklab.emulation.counters", "linklab.emulation.foreground", "linklab.runtime.waiting", "encodings.idna",
+    "linklab.emulation.counters", "linklab.emulation.foreground", "linklab.runtime.hang_report", "encodings.idna",
 )  # fmt: skip
 """What would be loaded by the first requests of every lab otherwise."""
 
