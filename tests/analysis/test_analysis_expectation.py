@@ -27,7 +27,7 @@ from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
 from linklab.errors import MeasurementError, NetworkError
 from linklab.network import COURSE, TWO_HOSTS, Network, expected_state, goodput_ceiling_mbps
 from linklab.network.catalogue import l3_switch, router_on_a_stick
-from linklab.network.variants import RATES_MBPS, Shape3, variant_of_numbers
+from linklab.network.variants import RATES_MBPS, LinkNumbers, variant_of_numbers
 from tests.states import PLAN, change_node, reshape
 
 from .measured import RUNS
@@ -173,7 +173,7 @@ def test_fast_convergence_may_lower_the_plateau_of_every_second_curve(
     rates_mbps: tuple[int, int, int], delays_ms: tuple[int, int, int], mean_ms: float, highest_ms: float
 ) -> None:
     """Measured by sound transfers on students' networks: the window stays at 0.85 of the full one for seconds."""
-    shape = Shape3(rates_mbps, delays_ms)
+    shape = LinkNumbers(rates_mbps, delays_ms)
     links = {
         name: {"rate_mbps": rate, "delay_ms": delay, "queue_packets": packets}
         for name, rate, delay, packets in zip(RATES_MBPS, rates_mbps, delays_ms, shape.queues_packets, strict=True)

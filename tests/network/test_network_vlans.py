@@ -15,7 +15,7 @@ from linklab.network.catalogue import fairness, l3_switch, router_on_a_stick
 from linklab.network.model import AccessPort, Gateway, SubInterface, SwitchVlans, TrunkPort, Vlans
 from linklab.network.state import Membership
 from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
-from linklab.network.topology import unfold
+from linklab.network.topology import without_vlans
 
 L3, STICK = l3_switch(10), router_on_a_stick(10)
 
@@ -148,7 +148,7 @@ def test_ways_go_over_the_cables_that_are_there() -> None:
 
 def test_an_unfolded_network_without_vlans_is_the_network_itself() -> None:
     plain = Network("plain", (*L3.nodes[:2], Switch("s1")), L3.links[:2])
-    assert unfold(plain) is plain
+    assert without_vlans(plain) is plain
 
 
 def test_states_have_memberships_gateways_and_sub_interfaces() -> None:

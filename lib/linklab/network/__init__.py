@@ -1,4 +1,7 @@
-"""What a network is: pure data, importable and testable anywhere, without root and without Mininet."""
+"""Describe networks as pure data, compute what theory says of them, and compare a live network with its plan.
+
+Nothing here needs root or Mininet.
+"""
 
 from linklab.network.catalogue import CATALOGUE, COURSE, TWO_HOSTS, by_name
 from linklab.network.compare import Difference, differences, first_difference

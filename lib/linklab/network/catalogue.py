@@ -114,8 +114,8 @@ COURSE: Final = Network(
 """The course network: nine hosts, two switches, and four routers in a row joined by L1, L2 and L3.
 
 Only L1 to L3 are shaped; the links to hosts and switches are as fast as the machine. Addresses, rates,
-delays and queues are those of the course report (chapter 3). Its eight subnets run from A to I: the report
-leaves the one of h8 without a letter, here F, and has no H.
+delays and queues are those of the course report (chapter 3). Its eight subnets are named A to I: the report
+has no H, and no letter for the subnet of h8, which is F here.
 """
 
 

@@ -1,7 +1,7 @@
-"""What networks are made of: devices, links, subnets, VLANs and tunnels, and the Topology that they form.
+"""The parts of networks as pure data: nodes, links, subnets, VLANs and tunnels, and the Topology that they form.
 
-Values only; nothing here is checked. A :class:`linklab.network.Network` is a topology that was
-(:mod:`linklab.network.validation`).
+Nothing here is validated. A :class:`linklab.network.Network` is a topology that :mod:`linklab.network.validation` has
+checked.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Switch:
 
 
 PlannedNode = Host | Router | Switch
-"""A node of a network as it is described; a running one is a `linklab.Node`, one read back a `NodeState`."""
+"""A node as a network describes it. A running node is a `linklab.Node`, and one read back is a `NodeState`."""
 
 
 @dataclass(frozen=True)
@@ -71,15 +71,15 @@ class Subnet:
 class Shape:
     """What one direction of a link does to packets, with the meaning of Mininet's TCLink.
 
-    ``rate_mbps``: Mbit/s, 10**6 bits, counted on Ethernet frames by HTB; None means not limited.
-    ``delay_ms`` and ``loss_percent``: added by netem to each packet, one way.
+    ``rate_mbps``: HTB limits Ethernet frames to this rate in Mbit/s (10**6 bits); None means not limited.
+    ``delay_ms`` and ``loss_percent``: netem delays and drops packets, one way.
     ``queue_packets``: netem's limit; None means that no limit was asked for. netem stands *before* HTB
-    in a TCLink, so the limit counts the packets that are under way in the delay as well.
-    ``jitter_ms``: how far netem's random delays lie around ``delay_ms``; only a Mininet Topo asks for that.
+    in a TCLink, so the limit also counts the packets that netem is delaying.
+    ``jitter_ms``: how far netem's random delays lie around ``delay_ms``; only a Mininet Topo can ask for it.
 
-    ``overhead_bytes`` makes the rate that of a cable: None leaves it to HTB, whose token bucket lets a frame that
-    comes alone pass at once. With a number netem serialises: every frame, VLAN tag included, occupies the link for
-    its bytes and so many more, one after the other; 24 is Ethernet's preamble, checksum and gap (IEEE 802.3).
+    ``overhead_bytes`` makes the link behave like a cable. With None HTB limits the rate, and its token bucket lets a
+    lone frame pass at once. With a number netem serialises: every frame, VLAN tag included, occupies the link for its
+    bytes and this many more, one after the other; 24 is Ethernet's preamble, checksum and gap (IEEE 802.3).
     """
 
     rate_mbps: float | None = None
@@ -103,7 +103,7 @@ class End:
 
     @property
     def ipv4(self) -> IPv4Interface:
-        """The address to compute with: its ``ip``, and its ``network``. Raises NetworkError if there is none."""
+        """The parsed address, with its ``ip`` and its ``network``. Raises NetworkError if the end has none."""
         if self.address is None:
             raise NetworkError(f"{self.interface} on {self.node} has no address: ask for an interface that has one")
         return interface_of(self.address)
@@ -113,8 +113,8 @@ class End:
 class Link:
     """A cable between two ends, with the same shape in both directions.
 
-    Rate, delay, loss, queue and overhead mean what they mean in :class:`Shape`. ``mtu_bytes`` is the largest IP
-    packet that both interfaces take.
+    Rate, delay, loss, queue and overhead have the meaning of :class:`Shape`. ``mtu_bytes`` is the largest IP packet
+    that both interfaces send.
     """
 
     a: End
@@ -129,7 +129,7 @@ class Link:
 
     @property
     def shape(self) -> Shape:
-        """What each of the two directions does."""
+        """The shape of each of the two directions."""
         return Shape(self.rate_mbps, self.delay_ms, self.loss_percent, self.queue_packets, self.overhead_bytes)
 
     @property
@@ -139,11 +139,11 @@ class Link:
 
     @property
     def label(self) -> str:
-        """What to call the link in a message: its name, or its nodes (``"h1-s1"``)."""
+        """The link in a message: its name, or else its nodes (``"h1-s1"``)."""
         return self.name or f"{self.a.node}-{self.b.node}"
 
     def other(self, node: str) -> End:
-        """The end that is not on ``node``.
+        """Return the end that is not on ``node``.
 
         Raises NetworkError if the link does not touch that node.
         """
@@ -155,12 +155,12 @@ class Link:
 
 
 VLAN_NUMBERS: Final = (1, 4094)
-"""IEEE 802.1Q: twelve bits, of which 0 means "no VLAN" and 4095 is reserved."""
+"""Lowest and highest. IEEE 802.1Q has twelve bits, of which 0 means "no VLAN" and 4095 is reserved."""
 
 
 @dataclass(frozen=True)
 class AccessPort:
-    """A port in one VLAN: its frames have no tag, and belong to ``vlan`` inside the switch."""
+    """A switch's port in one VLAN: frames have no tag on the cable, and belong to ``vlan`` inside the switch."""
 
     interface: str
     vlan: int
@@ -168,7 +168,7 @@ class AccessPort:
 
 @dataclass(frozen=True)
 class TrunkPort:
-    """A port of several VLANs: each frame has the tag of its VLAN; others do not pass."""
+    """A switch's port in several VLANs: each frame has the tag of its VLAN; frames of other VLANs do not pass."""
 
     interface: str
     vlans: tuple[int, ...]
@@ -179,7 +179,7 @@ class TrunkPort:
 
 @dataclass(frozen=True)
 class Gateway:
-    """A switch's own address in a VLAN (a "switch virtual interface"): with two of them it routes between VLANs."""
+    """A switch's own address in a VLAN (a "switch virtual interface"). A switch with two routes between VLANs."""
 
     vlan: int
     address: str
@@ -187,7 +187,7 @@ class Gateway:
 
 @dataclass(frozen=True)
 class SwitchVlans:
-    """The VLANs of one switch (IEEE 802.1Q): which port carries which. With ``gateways`` it is a layer-3 switch."""
+    """The VLANs of one switch (IEEE 802.1Q) and their ports. With ``gateways`` it is a layer-3 switch."""
 
     switch: str
     vlans: tuple[int, ...]
@@ -199,11 +199,11 @@ class SwitchVlans:
         _lists_become_tuples(self)
 
     def gateway_interface(self, gateway: Gateway) -> str:
-        """The name of the gateway's interface: ``"s1.10"``."""
+        """Return the name of the gateway's interface: ``"s1.10"``."""
         return f"{self.switch}.{gateway.vlan}"
 
     def vlans_of(self, interface: str) -> tuple[int, ...]:
-        """The VLANs that a port carries; none for a port that is in no VLAN."""
+        """Return the VLANs that a port carries."""
         for port in self.access:
             if port.interface == interface:
                 return (port.vlan,)
@@ -223,7 +223,7 @@ class SubInterface:
 
     @property
     def name(self) -> str:
-        """As Linux calls it by custom: ``"r1-eth0.10"``."""
+        """Its usual name in Linux: ``"r1-eth0.10"``."""
         return f"{self.parent}.{self.vlan}"
 
 
@@ -231,7 +231,7 @@ class SubInterface:
 class Vlans:
     """All VLANs of a network: those of its switches, and the sub-interfaces at the other ends of trunks.
 
-    A switch without a :class:`SwitchVlans` is one broadcast domain.
+    A switch that has no :class:`SwitchVlans` is one broadcast domain.
     """
 
     switches: tuple[SwitchVlans, ...]
@@ -241,19 +241,19 @@ class Vlans:
         _lists_become_tuples(self)
 
     def of_switch(self, name: str) -> SwitchVlans | None:
-        """The VLANs of a switch; None for one without."""
+        """Return the VLANs of a switch, or None if it has none."""
         return next((each for each in self.switches if each.switch == name), None)
 
     def subinterfaces_of(self, parent: str) -> tuple[SubInterface, ...]:
-        """The sub-interfaces on an interface."""
+        """Return the sub-interfaces on an interface."""
         return tuple(each for each in self.subinterfaces if each.parent == parent)
 
 
 @dataclass(frozen=True)
 class TunnelEnd:
-    """The tunnel's port on a switch, and the host or router that sends and receives its packets.
+    """A tunnel's port on a switch, and the host or router that sends and receives the tunnel's packets.
 
-    ``carrier``: its first address is the one that the packets outside bear.
+    The packets outside have the first address of the ``carrier``.
     """
 
     switch: str
@@ -263,14 +263,14 @@ class TunnelEnd:
 
 @dataclass(frozen=True)
 class Tunnel:
-    """An Ethernet cable between two switches that is made of GRE packets between two carriers.
+    """A tunnel that carries Ethernet frames between two switches in GRE packets between two carriers.
 
-    What it takes in at one switch leaves as GRE packets from a host or router, its *carrier*, and comes back to light
-    at the other carrier: a PC whose Mininet switch has a GRE port. Ethernet in GRE (RFC 2784, RFC 1701's protocol
-    type 0x6558, which Linux calls gretap).
+    A host or router, the *carrier*, sends the frames that enter at one switch as GRE packets to the other carrier: a PC
+    whose Mininet switch has a GRE port. This is Ethernet in GRE (RFC 2784, protocol type 0x6558 of RFC 1701), which
+    Linux calls gretap.
 
-    ``mtu_bytes`` is the largest IP packet inside. ``fragments``: carriers cut what is too large for their own links
-    into fragments, instead of refusing it; then packets inside may be larger than what the links leave room for.
+    ``mtu_bytes`` is the largest IP packet inside. If ``fragments`` is True, carriers cut packets that are too large for
+    their own links into fragments; otherwise they refuse them.
     """
 
     a: TunnelEnd
@@ -286,23 +286,22 @@ class Tunnel:
 
     @property
     def label(self) -> str:
-        """What to call it in a message: its name, or its switches."""
+        """The tunnel in a message: its name, or else its switches."""
         return self.name or f"{self.a.switch}-{self.b.switch}"
 
     @property
     def link(self) -> Link:
-        """What it is to the frames that cross it: a cable between two switches."""
+        """The tunnel as frames see it: a cable between two switches."""
         a, b = (End(end.switch, end.interface) for end in self.ends)
         return Link(a, b, name=self.name, mtu_bytes=self.mtu_bytes)
 
 
 @dataclass(frozen=True)
 class Topology:
-    """Nodes, links and what lies upon them, as inert data. A :class:`linklab.network.Network` is one that is valid.
+    """Nodes, links, subnets, tunnels and VLANs as pure data. A :class:`linklab.network.Network` is a valid topology.
 
-    ``subnets`` may stay empty: then the masks of the addresses say what the subnets are. Where it is
-    given, it is the addressing plan, and every address must fit it. ``tunnels`` join switches over the network of
-    others, ``vlans`` divides switches.
+    If ``subnets`` is empty, the masks of the addresses say what the subnets are. Otherwise it is the addressing plan,
+    which every address must fit. ``tunnels`` join switches over links of other nodes, ``vlans`` divides switches.
     """
 
     name: str
@@ -336,7 +335,7 @@ class Topology:
         return frozenset(switch.name for switch in self.switches)
 
     def node(self, name: str) -> PlannedNode:
-        """The node called ``name``. Raises NetworkError if there is none."""
+        """Return the node called ``name``. Raises NetworkError if there is none."""
         for node in self.nodes:
             if node.name == name:
                 return node
@@ -344,7 +343,7 @@ class Topology:
         raise NetworkError(f"network {self.name} has no node {name!r}: choose one of {known}")
 
     def link(self, name: str) -> Link:
-        """The link called ``name``; a link without a name is found by its nodes, as in ``"h1-s1"``.
+        """Return the link called ``name``. A link without a name is called by its nodes, as in ``"h1-s1"``.
 
         Raises NetworkError if there is none, or if two nameless links join the same nodes.
         """
@@ -357,7 +356,7 @@ class Topology:
         raise NetworkError(f"network {self.name} has no link {name!r}: choose one of {known}")
 
     def ends_of(self, name: str) -> tuple[End, ...]:
-        """The ends (interfaces) on the node called ``name``, in the order of ``links``.
+        """Return the ends (interfaces) on the node called ``name``, in the order of ``links``.
 
         Raises NetworkError if there is no such node.
         """
@@ -365,7 +364,7 @@ class Topology:
         return tuple(end for link in self.links for end in link.ends if end.node == name)
 
     def address_of(self, name: str) -> str:
-        """The first address of a host or router, without its prefix length: ``"10.0.0.2"``.
+        """Return the first address of a host or router, without its prefix length: ``"10.0.0.2"``.
 
         Raises NetworkError if there is no such node, or if it is a switch.
         """

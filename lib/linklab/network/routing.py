@@ -1,4 +1,4 @@
-"""Static routes by shortest path, and the path that packets take by them from one node to another."""
+"""Compute static routes by shortest path, and the path that packets take by a set of routes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from linklab.errors import NetworkError
 from linklab.network.model import End, Link, Topology, prefix_of
-from linklab.network.topology import Hop, Segment, folded_link, is_inside, is_trunk, segments, unfold
+from linklab.network.topology import Hop, Segment, is_inside_switch, is_trunk, real_link, segments, without_vlans
 
 DEFAULT_DESTINATION: Final = "0.0.0.0/0"
 """The destination of a default route."""
@@ -30,24 +30,22 @@ class Route:
 
 
 def static_routes(network: Topology) -> dict[str, tuple[Route, ...]]:
-    """The routes that let every host reach every other, for each host and router by name.
+    """Return the routes that let every host reach every other, for each host and router by name.
 
-    A host has one default route, to the first router of its subnet in the order of the network's nodes
-    (none if there is no router: two hosts on one link need no route). A router has one route for each
-    subnet that it is not part of and can reach (the network inside a tunnel is apart from the one that
-    carries it), in the order of the network's links. Routes that the kernel makes itself for connected
-    subnets are left out.
+    A host has one default route, to the first router of its subnet in the order of the network's nodes. It has none if
+    there is no router: two hosts on one link need no route. A router has one route for each other subnet that it can
+    reach, in the order of the network's links. (It cannot reach the network inside a tunnel from outside.) Routes to
+    connected subnets are left out, because the kernel makes them.
 
-    Shortest means fewest routers; among equals, the path that avoids the links listed last. The choice is
-    the same in both directions, so between subnets with one router each the reply takes the request's
-    links back.
+    Shortest means fewest routers; among equals, the path that avoids the links listed last. The choice is the same in
+    both directions, so between subnets with one router each the reply takes the request's links back.
     """
     return dict(_static_routes(network))
 
 
-@lru_cache(16)  # whoever asks for a path asks for many of the same network
+@lru_cache(16)  # callers ask for many paths of the same network
 def _static_routes(network: Topology) -> dict[str, tuple[Route, ...]]:
-    network = unfold(network)
+    network = without_vlans(network)
     domains = segments(network)
     next_steps = _next_steps(domains, {router.name for router in network.routers})
     routes = {host.name: _default_route(network, host.name, domains) for host in network.hosts}
@@ -70,12 +68,12 @@ def _default_route(network: Topology, host: str, domains: tuple[Segment, ...]) -
 
 
 def _next_steps(domains: tuple[Segment, ...], router_names: set[str]) -> dict[str, dict[int, tuple[End, End]]]:
-    """For each router, and each domain it is not in and can reach: its own end and the next router's end."""
+    """Return the router's own end and the next router's end, for each router and each other domain it can reach."""
     steps: dict[str, dict[int, tuple[End, End]]] = {name: {} for name in router_names}
     if not steps:
         return steps
-    # Imported here because it takes as long as all the rest of the package together, and whoever
-    # only reads a network or its state (the process inside the lab, above all) needs no routes.
+    # Importing networkx takes as long as importing all the rest of the package, and a process that only reads a
+    # network or its state, above all the one inside the lab, needs no routes.
     import networkx
 
     # Vertices are routers and domains, edges are the routers' interfaces. Each edge weighs one hop and, far
@@ -122,17 +120,17 @@ def path(
     destination: str,
     routes: Mapping[str, Iterable[Route]] | None = None,
 ) -> Path:
-    """The path of packets from ``source`` to the first address of ``destination``, both hosts or routers.
+    """Return the path of packets from ``source`` to the first address of ``destination``, both hosts or routers.
 
-    Each node on it picks the most specific route (longest prefix) to that address. ``routes`` are
-    the tables to follow, by node; None means :func:`linklab.network.static_routes`.
+    Each node on it picks the most specific route (longest prefix) to that address. ``routes`` are the routing tables
+    by node; None means :func:`linklab.network.static_routes`.
 
     Raises NetworkError if a node is unknown or a switch, if source and destination are the same, if a
     node on the path has no usable route, or if the routes go in a circle.
     """
     if source == destination:
         raise NetworkError(f"the path from {source} to itself has no links: choose two different nodes")
-    whole, network = network, unfold(network)
+    whole, network = network, without_vlans(network)
     network.address_of(source)
     target = IPv4Address(network.address_of(destination))
     tables = static_routes(network) if routes is None else routes
@@ -154,13 +152,13 @@ def path(
             circle = " - ".join([*visited[visited.index(here) :], here])
             raise NetworkError(f"packets for {target} go in a circle ({circle}): correct the routes there")
         visited.append(here)
-    hops = [_folded(whole, hop) for hop in hops if not is_inside(hop.link)]
+    hops = [_real_hop(whole, hop) for hop in hops if not is_inside_switch(hop.link)]
     return Path((source, *(hop.into.node for hop in hops)), tuple(hops))
 
 
-def _folded(network: Topology, hop: Hop) -> Hop:
-    """A hop of an unfolded network over the cable that is there."""
-    link = folded_link(network, hop.link)
+def _real_hop(network: Topology, hop: Hop) -> Hop:
+    """Return the hop over the real cable that a hop of a network without VLANs stands for."""
+    link = real_link(network, hop.link)
     forwards = hop.out == hop.link.a
     out, into = link.ends if forwards else link.ends[::-1]
     return Hop(link, out, into, is_trunk(network, link))
@@ -175,7 +173,7 @@ def _next_hop(network: Topology, node: str, target: IPv4Address, table: Iterable
     fitting = [choice for choice in choices if target in choice[0]]
     if not fitting:
         raise NetworkError(f"{node} has no route to {target}: add one")
-    # max keeps the first of equals: a connected subnet wins over a route to the same prefix, as in Linux.
+    # max returns the first of equals: a connected subnet wins over a route to the same prefix, as in Linux.
     _, via, interface = max(fitting, key=lambda choice: choice[0].prefixlen)
     if interface not in ends:
         raise NetworkError(f"{node} has a route to {target} by {interface}, which it lacks: correct the route")

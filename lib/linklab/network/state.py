@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from linklab.errors import NetworkError
 from linklab.network.model import PlannedNode, Router, Shape, Switch, SwitchVlans, Topology
 from linklab.network.routing import Route, static_routes
-from linklab.network.topology import joined
+from linklab.network.topology import all_links
 from linklab.units import ETHERNET_MTU_BYTES
 
 STATE_VERSION: Final = 1
@@ -264,7 +264,7 @@ def _expected_node(
             peer=(theirs.node, theirs.interface),
             tunnel=tunnels.get(mine.interface),
         )
-        for link in joined(network)
+        for link in all_links(network)
         for mine, theirs in (link.ends, link.ends[::-1])
         if mine.node == node.name
     )

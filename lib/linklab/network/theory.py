@@ -1,6 +1,6 @@
-"""Compute what a path can do at best, from the numbers of its links alone, and what packets occupy on a link.
+"""Compute the best that a path can do, from the numbers of its links alone, and the bytes that packets take up.
 
-A measurement is compared with these. All rates are in Mbit/s (10**6 bits), delays in ms, sizes in bytes.
+Measurements are compared with these values. All rates are in Mbit/s (10**6 bits), delays in ms, sizes in bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from linklab.units import (
 )
 
 _FRAGMENT_UNIT_BYTES = 8
-"""All fragments but the last carry a multiple of it (RFC 791)."""
+"""Every fragment but the last carries a multiple of this (RFC 791)."""
 _PACKET_NUMBER_BYTES = 12
 
 
@@ -76,8 +76,10 @@ def payload_of_frame_bytes(frame_bytes: int) -> int:
 
 
 def as_fragmented(hops: Sequence[Hop]) -> tuple[Hop, ...]:
-    """Return the hops, each with the smallest MTU met so far: fragments stay fragments until their destination (RFC
-    791). A datagram that several links in a row cut is taken as cut by the smallest at once.
+    """Return the hops, each with the smallest MTU up to there.
+
+    Fragments stay fragments until the destination (RFC 791). A datagram that several links in a row cut is computed as
+    cut by the smallest MTU at once.
     """
     mtus = accumulate((hop.link.mtu_bytes for hop in hops), min)
     return tuple(
@@ -266,8 +268,8 @@ def serialisation_ms(network: Topology, link: Link, payload_bytes: int) -> float
 def cable_rtt_ms(network: Topology, source: str, destination: str, payload_bytes: int) -> float:
     """Return the round trip of a UDP datagram that is sent back as it came, on an idle network, in ms.
 
-    The sum of serialisation and delay over the links of the forward path and of the reverse path. What nodes need to
-    pass a frame on is not in it. Raises NetworkError as `linklab.network.path` and `serialisation_ms`.
+    It is the sum of serialisation and delay over the links of the forward path and of the reverse path. It leaves out
+    the time that nodes need to forward a frame. Raises NetworkError as `linklab.network.path` and `serialisation_ms`.
     """
     return math.fsum(
         serialisation_ms(network, hop.link, payload_bytes) + hop.link.delay_ms

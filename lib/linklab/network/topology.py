@@ -1,8 +1,7 @@
-"""Which parts of a network hear each other: broadcast domains, trunks, tunnels as cables, and what VLANs mean.
+"""Find the broadcast domains of a network: what switches, tunnels and VLANs join.
 
-:func:`unfold` gives the same network without VLANs, in which each VLAN of a switch is a switch of its own: a trunk
-becomes a link for each VLAN, a sub-interface an interface, a layer-3 switch a router next to its VLANs. So subnets,
-routes and paths are found by the same means with VLANs and without.
+:func:`without_vlans` turns a network with VLANs into one without, which forwards packets in the same way. So the code
+for subnets, routes and paths knows nothing of VLANs.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from linklab.network.model import End, Link, PlannedNode, Router, Switch, Switch
 class Hop:
     """One link of a path: a packet leaves a node at ``out`` and enters the next at ``into``.
 
-    ``tagged``: frames carry a VLAN tag there (a trunk).
+    ``tagged`` is True on a trunk, where frames carry a VLAN tag.
     """
 
     link: Link
@@ -39,13 +38,13 @@ class Segment:
 
     @property
     def has_loop(self) -> bool:
-        """True if frames could circle: a tree over n vertices has n - 1 links, more close a ring."""
+        """True if frames could circle: a tree over n vertices has n - 1 links, and each more closes a ring."""
         return len(self.links) > len(self.stations) + len(self.switch_names) - 1
 
     def hops(self, source: End, target: End) -> tuple[Hop, ...]:
-        """The links a frame crosses from one station to another.
+        """Return the links that a frame crosses from one station to another.
 
-        Both ends must be stations of this segment, and the segment must be free of loops.
+        Both ends must be stations of this segment, and the segment must have no loop.
         """
         switch_names = set(self.switch_names)
         trail: dict[End, tuple[Hop, ...]] = {}
@@ -66,8 +65,8 @@ class Segment:
 
 
 def segments(network: Topology, *, with_tunnels: bool = True) -> tuple[Segment, ...]:
-    """All broadcast domains, in the order of their first links; tunnels count as cables unless told otherwise."""
-    links = joined(network) if with_tunnels else network.links
+    """Return all broadcast domains, in the order of their first links. A tunnel counts as a cable by default."""
+    links = all_links(network) if with_tunnels else network.links
     switch_names = network.switch_names
     groups: list[list[int]] = []
     for position, link in enumerate(links):
@@ -89,13 +88,13 @@ def _segment(links: Sequence[Link], switch_names: frozenset[str]) -> Segment:
     )
 
 
-def joined(network: Topology) -> tuple[Link, ...]:
-    """All that frames can cross between two nodes: links, then tunnels as the cables that they are to frames."""
+def all_links(network: Topology) -> tuple[Link, ...]:
+    """Return the links, and then the tunnels as links between their switches."""
     return (*network.links, *(tunnel.link for tunnel in network.tunnels))
 
 
-def bound(network: Topology) -> tuple[Link, ...]:
-    """Each tunnel's switches with their carriers, as cables that no frame crosses: what belongs to one network."""
+def carrier_links(network: Topology) -> tuple[Link, ...]:
+    """Return a link from each tunnel's switch to its carrier: no frame crosses it, but both belong to one network."""
     return tuple(
         Link(End(end.switch, end.interface), End(end.carrier, end.interface))
         for tunnel in network.tunnels
@@ -104,19 +103,19 @@ def bound(network: Topology) -> tuple[Link, ...]:
 
 
 def is_trunk(network: Topology, link: Link) -> bool:
-    """Whether the frames on a link carry VLAN tags."""
+    """Return True if the frames on a link carry VLAN tags."""
     plans = network.vlans.switches if network.vlans else ()
     trunks = {trunk.interface for plan in plans for trunk in plan.trunks}
     return not trunks.isdisjoint(end.interface for end in link.ends)
 
 
-def unfold(network: Topology) -> Topology:
-    """The topology without VLANs that forwards packets in the same way; the same one where there are none.
+def without_vlans(network: Topology) -> Topology:
+    """Return a topology without VLANs that forwards packets in the same way.
 
-    Its names need not suit Mininet, and it is not checked: its parts were, in the network that it stands for.
-
-    Interfaces keep their names: ``s1.10`` (a gateway), ``r1-eth0.10`` (a sub-interface). A VLAN of a switch is called
-    ``"s1 VLAN 10"``, and the switch's own name stands for what routes between them.
+    Each VLAN of a switch becomes a switch, called ``"s1 VLAN 10"``. A trunk becomes a link for each VLAN. A layer-3
+    switch becomes a router that joins its VLANs, with the switch's name. Gateways (``s1.10``) and sub-interfaces
+    (``r1-eth0.10``) become interfaces of these names. A network without VLANs is returned unchanged. The result is not
+    validated, because its names need not suit Mininet.
     """
     if network.vlans is None:
         return network
@@ -131,30 +130,30 @@ def unfold(network: Topology) -> Topology:
         if plan.gateways:
             nodes.append(Router(node.name))
     for link in network.links:
-        links += _unfolded_link(network, link)
+        links += _links_by_vlan(network, link)
     for plan in network.vlans.switches:
         links += _gateway_links(plan)
     return Topology(network.name, tuple(nodes), tuple(links), network.subnets)
 
 
 def _vlan_node(switch: str, number: int) -> str:
-    """What a VLAN of a switch is called in an unfolded network."""
+    """Return the name of the switch that stands for a VLAN of a switch."""
     return f"{switch} VLAN {number}"
 
 
-def _folded_node(name: str) -> str:
-    """The node that a node of an unfolded network is a part of."""
+def _real_node(name: str) -> str:
+    """Return the name of the node that a node of a network without VLANs stands for."""
     return name.partition(" ")[0]
 
 
-def is_inside(link: Link) -> bool:
-    """Whether a link of an unfolded network is no cable, but inside a switch."""
-    return _folded_node(link.a.node) == _folded_node(link.b.node)
+def is_inside_switch(link: Link) -> bool:
+    """Return True if a link of a network without VLANs stands for something inside a switch, not for a cable."""
+    return _real_node(link.a.node) == _real_node(link.b.node)
 
 
-def folded_link(network: Topology, link: Link) -> Link:
-    """The link of ``network`` that a link of the unfolded one stands for; both links' ends are in the same order."""
-    nodes = (_folded_node(link.a.node), _folded_node(link.b.node))
+def real_link(network: Topology, link: Link) -> Link:
+    """Return the link of ``network`` that a link of the network without VLANs stands for; the ends keep their order."""
+    nodes = (_real_node(link.a.node), _real_node(link.b.node))
     for real in network.links:
         if (real.a.node, real.b.node) == nodes and all(
             part.interface in (end.interface, f"{end.interface}.{part.interface.rpartition('.')[2]}")
@@ -164,7 +163,7 @@ def folded_link(network: Topology, link: Link) -> Link:
     return link
 
 
-def _unfolded_link(network: Topology, link: Link) -> list[Link]:
+def _links_by_vlan(network: Topology, link: Link) -> list[Link]:
     vlans = network.vlans
     assert vlans is not None
     plans = [vlans.of_switch(end.node) for end in link.ends]
@@ -173,10 +172,10 @@ def _unfolded_link(network: Topology, link: Link) -> list[Link]:
     # A VLAN passes if both ends carry it; an end that knows nothing of VLANs takes what has no tag.
     carried = [plan.vlans_of(end.interface) for plan, end in zip(plans, link.ends, strict=True) if plan is not None]
     numbers = [number for number in carried[0] if all(number in other for other in carried)]
-    return [_for_vlan(network, link, number) for number in numbers]
+    return [_link_of_vlan(network, link, number) for number in numbers]
 
 
-def _for_vlan(network: Topology, link: Link, number: int) -> Link:
+def _link_of_vlan(network: Topology, link: Link, number: int) -> Link:
     assert network.vlans is not None
     ends = []
     for end in link.ends:

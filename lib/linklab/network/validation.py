@@ -1,7 +1,8 @@
-"""What is wrong with a network, in one clear line, before anything is built; and Network, with which nothing is.
+"""Validate a network before anything is built, and say in one clear line what is wrong.
 
-Each check yields one line for each fault that it finds: names, then values, tunnels and VLANs as they are written down;
-addresses, subnets and who reaches whom in the network that the VLANs make.
+Each check yields one line for each fault that it finds. The checks of names, values, tunnels and VLANs look at the
+network as it is written down. Those of addresses, subnets and reachability look at it with each VLAN as a switch
+(:func:`linklab.network.topology.without_vlans`).
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from linklab.errors import NetworkError
 from linklab.network.model import VLAN_NUMBERS, End, Link, Subnet, Switch, SwitchVlans, Topology, TunnelEnd, Vlans
 from linklab.network.routing import path
 from linklab.network.theory import path_mtu_bytes
-from linklab.network.topology import bound, joined, segments, unfold
+from linklab.network.topology import all_links, carrier_links, segments, without_vlans
 from linklab.units import GRE_OVERHEAD_BYTES
 
 RATE_MBPS: Final = (0.001, 1000.0)
-"""TCLink ignores more than 1000 Mbit/s; below 1 kbit/s HTB's whole bytes per second are too coarse."""
+"""TCLink ignores rates above 1000 Mbit/s; below 1 kbit/s HTB's whole bytes per second are too coarse."""
 DELAY_MS: Final = (0.0, 60_000.0)
 """A minute is more than any network has; tc's older clock overflows at 274 s."""
 LOSS_PERCENT: Final = (0.0, 100.0)
 QUEUE_PACKETS: Final = (1, 1_000_000)
 """netem with a limit of 0 drops everything; a million full frames is 1.5 GB of kernel memory."""
 MTU_BYTES: Final = (68, 65_535)
-"""68 bytes is what every IPv4 link must carry (RFC 791); 65535 is the largest IPv4 packet."""
+"""Every IPv4 link must carry 68 bytes (RFC 791); the largest IPv4 packet has 65535."""
 OVERHEAD_BYTES: Final = (0, 1000)
-"""More than any framing adds."""
+"""The upper bound is more than any framing adds."""
 INTERFACE_NAME_LENGTH: Final = 15
 """IFNAMSIZ in Linux is 16 bytes with the closing zero."""
 _RESERVED_INTERFACES: Final = frozenset({"lo", "all", "default"})
@@ -43,10 +44,10 @@ _T = TypeVar("_T", bound=Hashable)
 
 @dataclass(frozen=True)
 class Network(Topology):
-    """What a network is, as inert data. A Network that exists is valid.
+    """A network as pure data, which is validated when it is made.
 
-    Raises NetworkError, with one line that names the thing and the remedy, if the network could not be
-    built as described (see :func:`validate`).
+    Raises NetworkError, with one line that names the thing and the remedy, if the network could not be built as
+    described (see :func:`validate`).
     """
 
     def __post_init__(self) -> None:
@@ -55,17 +56,17 @@ class Network(Topology):
 
 
 def validate(network: Topology) -> None:
-    """Pass silently if the network could be built and all its hosts could reach each other.
+    """Check that the network could be built and that all its hosts could reach each other.
 
-    Raises NetworkError with the first problem: the thing's name, what is wrong and what to do. Checked
-    are names of nodes, links and interfaces; ranges of rate, delay, loss, queue and MTU; VLANs; addresses and
-    subnets; rings of switches; that no node is cut off, in the network that the VLANs make; and tunnels, their
-    carriers and what these have room for.
+    The checks look at the names of nodes, links and interfaces; the ranges of rate, delay, loss, queue and MTU; VLANs;
+    addresses and subnets; rings of switches; nodes that are cut off; and tunnels, their carriers and their MTU.
+
+    Raises NetworkError with the first problem: the thing's name, what is wrong and what to do.
     """
     for check in (_node_and_link_names, _link_ends, _link_values, _tunnels, _vlans):
         for problem in check(network):
             raise NetworkError(problem)
-    unfolded = unfold(network)
+    unfolded = without_vlans(network)
     for check in (_addresses, _rings, _subnets, _unreachable_nodes, _room_in_tunnels):
         for problem in check(unfolded):
             raise NetworkError(problem)
@@ -83,7 +84,7 @@ def _node_and_link_names(network: Topology) -> Iterator[str]:
 
 
 def _node_name(name: str, is_switch: bool) -> Iterator[str]:
-    """One line for each reason why Mininet could not work with a node of this name."""
+    """Yield a line for each reason why Mininet could not work with a node of this name."""
     if not _NODE_NAME.fullmatch(name):
         yield (
             f"node name {name!r} cannot be used by Mininet: "
@@ -97,7 +98,7 @@ def _node_name(name: str, is_switch: bool) -> Iterator[str]:
 
 
 def _interface_name(what: str, name: str) -> Iterator[str]:
-    """One line for each reason why Linux, or the shell that Mininet uses, refuses this interface name."""
+    """Yield a line for each reason why Linux, or the shell that Mininet uses, refuses this interface name."""
     bad = next((character for character in name if not _INTERFACE_CHARACTER.fullmatch(character)), None)
     if not name:
         yield f"{what}: the interface name is empty: call it NODE-eth0, NODE-eth1, ..."
@@ -113,7 +114,7 @@ def _interface_name(what: str, name: str) -> Iterator[str]:
 
 
 def _repeated(items: Iterable[_T]) -> list[_T]:
-    """Each item that occurs more than once, in the order of its second occurrence."""
+    """Return each item that occurs more than once, in the order of its second occurrence."""
     seen: set[_T] = set()
     again: dict[_T, None] = {}
     for item in items:
@@ -134,8 +135,8 @@ def _link_ends(network: Topology) -> Iterator[str]:
         if link.a.node == link.b.node:
             yield f"link {link.label} joins {link.a.node} to itself: let its ends be on two nodes"
     ends = [end for link in network.links for end in link.ends]
-    # Unique in the whole network, not only on one node: Mininet keeps all switch ports in one namespace,
-    # and captures, drawings and messages name an interface without its node.
+    # Names must be unique in the whole network, not only on one node: Mininet keeps all switch ports in one
+    # namespace, and captures, drawings and messages name an interface without its node.
     for name in _repeated(end.interface for end in ends):
         owners = " and ".join(dict.fromkeys(end.node for end in ends if end.interface == name))
         yield f"interface {name} is used by two ends of links (on {owners}): give each interface its own name"
@@ -144,7 +145,7 @@ def _link_ends(network: Topology) -> Iterator[str]:
 
 
 def _link_values(network: Topology) -> Iterator[str]:
-    """One line for each property of a link that is out of its range."""
+    """Yield a line for each property of a link that is out of its range."""
     for link in network.links:
         what = f"link {link.label}"
         if link.rate_mbps is not None:
@@ -165,7 +166,7 @@ def _number_in(what: str, field: str, value: float, bounds: tuple[float, float],
     # Python's bool is an int, and a notebook's author may well write "40": both would reach tc.
     if isinstance(value, bool) or not isinstance(value, int | float):
         yield f"{what}: {field} is {value!r}, which is not a number: write a number of {unit}"
-    # NaN fails every comparison, so it ends up here as well.
+    # NaN fails every comparison, so it is refused here as well.
     elif not low <= value <= high:
         yield f"{what}: {field} is {value:g}: choose {low:g} to {high:g} {unit} ({hint})"
 
@@ -179,7 +180,7 @@ def _whole_number_in(what: str, field: str, value: int, bounds: tuple[int, int],
 
 
 def _addresses(network: Topology) -> Iterator[str]:
-    """One line for each address that no interface could have, or that two have."""
+    """Yield a line for each address that no interface could have, or that two interfaces have."""
     switch_names = network.switch_names
     owners: dict[str, End] = {}
     for end in (end for link in network.links for end in link.ends):
@@ -204,12 +205,12 @@ def _addresses(network: Topology) -> Iterator[str]:
 
 
 def _parse_interface(text: str) -> IPv4Interface | None:
-    """An address with its prefix length, in its one spelling; None for anything else."""
+    """Parse an address with its prefix length in its normal spelling; return None for anything else."""
     try:
         interface = IPv4Interface(text)
     except (AddressValueError, NetmaskValueError, ValueError):
         return None
-    # One spelling only, the one that the kernel answers with: a bare address would silently mean /32.
+    # The kernel answers in this spelling. Without this check a bare address would silently mean /32.
     return interface if str(interface) == text else None
 
 
@@ -227,9 +228,9 @@ def _unusable_address(end: End, interface: IPv4Interface) -> Iterator[str]:
 
 
 def _subnets(network: Topology) -> Iterator[str]:
-    """One line for each fault of the plan, and for each address that does not fit plan or neighbours.
+    """Yield a line for each fault of the plan, and for each address that does not fit the plan or its neighbours.
 
-    Expects addresses without :func:`_addresses`.
+    The addresses must have passed :func:`_addresses`.
     """
     plan: dict[IPv4Network, Subnet] = {}
     names: set[str] = set()
@@ -320,7 +321,7 @@ def _rings(network: Topology) -> Iterator[str]:
 
 
 def _unreachable_nodes(network: Topology) -> Iterator[str]:
-    cables = (*joined(network), *bound(network))
+    cables = (*all_links(network), *carrier_links(network))
     linked = {end.node for link in cables for end in link.ends}
     for node in network.nodes:
         if node.name not in linked:
@@ -332,14 +333,14 @@ def _unreachable_nodes(network: Topology) -> Iterator[str]:
             yield f"{node.name} cannot be reached from {first}: no chain of links joins them, add a link"
     hosts = frozenset(host.name for host in network.hosts)
     for start in (host.name for host in network.hosts):
-        by_packets = _reached(start, joined(network), stops=hosts - {start})
-        # the network that carries a tunnel is one of its own, and not met by those whose frames it carries
-        own = _reached(start, joined(network), stops=frozenset())
+        by_packets = _reached(start, all_links(network), stops=hosts - {start})
+        # the network that carries a tunnel is a separate one: hosts whose frames it carries cannot reach it
+        own = _reached(start, all_links(network), stops=frozenset())
         for node in network.nodes:
             if node.name in own - by_packets:
                 block = next(
                     end.node
-                    for link in joined(network)
+                    for link in all_links(network)
                     for end in link.ends
                     if end.node in by_packets and link.other(end.node).node not in by_packets
                 )
@@ -350,7 +351,7 @@ def _unreachable_nodes(network: Topology) -> Iterator[str]:
 
 
 def _reached(start: str, links: Iterable[Link], stops: frozenset[str]) -> set[str]:
-    """The nodes that packets from ``start`` get to, if those in ``stops`` pass none on."""
+    """Return the nodes that packets from ``start`` reach if the nodes in ``stops`` forward none."""
     reached, waiting = {start}, [start]
     while waiting:
         node = waiting.pop()
@@ -366,7 +367,7 @@ def _reached(start: str, links: Iterable[Link], stops: frozenset[str]) -> set[st
 
 
 def _tunnels(network: Topology) -> Iterator[str]:
-    """One line for each tunnel that could not be made as described. Expects sound names of nodes and links."""
+    """Yield a line for each tunnel that could not be made as described. Names of nodes and links must be valid."""
     used = {end.interface for link in network.links for end in link.ends} | {node.name for node in network.nodes}
     for tunnel in network.tunnels:
         what = f"tunnel {tunnel.label}"
@@ -403,13 +404,13 @@ def _tunnel_end(what: str, end: TunnelEnd, network: Topology) -> Iterator[str]:
 
 
 def _room_in_tunnels(network: Topology) -> Iterator[str]:
-    """One line for each tunnel whose packets find no path, or no room. Expects a network that is sound otherwise."""
+    """Yield a line for each tunnel whose packets find no path, or no room. All the rest must be valid."""
     for tunnel in network.tunnels:
         carriers = {end.carrier for end in tunnel.ends}
         near = any(
             carriers <= {end.node for end in segment.stations} for segment in segments(network, with_tunnels=False)
         )
-        # neighbours need no routes, and finding some takes long
+        # neighbours need no routes, and computing routes takes long
         room = path_mtu_bytes(path(network, tunnel.a.carrier, tunnel.b.carrier, {} if near else None))
         needed = tunnel.mtu_bytes + GRE_OVERHEAD_BYTES
         if needed > room and not tunnel.fragments:
@@ -420,7 +421,7 @@ def _room_in_tunnels(network: Topology) -> Iterator[str]:
 
 
 def _vlans(network: Topology) -> Iterator[str]:
-    """One line for each fault of the VLANs themselves; what follows from them for addresses is looked at elsewhere."""
+    """Yield a line for each fault of the VLANs themselves; :func:`_subnets` checks that addresses fit them."""
     if network.vlans is None:
         return
     seen: set[str] = set()
@@ -543,7 +544,7 @@ def _trunk_carries(network: Topology, vlans: Vlans, parent: str, number: int) ->
 
 
 def _isolated_vlans(network: Topology, vlans: Vlans) -> Iterator[str]:
-    """VLANs of one switch between which nobody routes."""
+    """Yield a line for each VLAN that nobody routes to from the other VLANs of its switch."""
     for plan in vlans.switches:
         with_gateway = {gateway.vlan for gateway in plan.gateways}
         for number in plan.vlans:

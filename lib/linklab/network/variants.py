@@ -1,8 +1,8 @@
-"""Personal variants of the course network: other rates, delays, queues and addresses, equally difficult. Pure.
+"""Make each student a variant of the course network: other rates, delays, queues and addresses, equally difficult.
 
-A variant is derived from a student's id and a secret of the course by HMAC-SHA256 (RFC 2104), so it is the same on
-every machine and in every version of Python, and nobody can tell another's without the secret. What may differ is
-bounded, so that every lab teaches the same on all of them (:func:`difficulty_problems`):
+HMAC-SHA256 (RFC 2104) derives a variant from a student's id and a secret of the course. So it is the same on every
+machine and in every version of Python, and nobody can compute another student's variant without the secret. Bounds
+(:func:`difficulty_problems`) make sure that every lab teaches the same on all variants:
 
 * Which links are where, and all names of nodes, interfaces, links and subnets, are the course network's. So are the
   last numbers of addresses (.1, .2, ...) and the masks.
@@ -33,7 +33,7 @@ from linklab.network.validation import Network
 from linklab.units import BITS_PER_BYTE, ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES
 
 SHORTEST_SECRET_BYTES: Final = 16
-"""What is shorter can be guessed, and then every variant is known."""
+"""Somebody could guess a shorter secret, and then compute every variant."""
 RATES_MBPS: Final[Mapping[str, range]] = {"L1": range(36, 45), "L2": range(27, 34), "L3": range(18, 23)}
 """Whole Mbit/s, 10 % below to 10 % above 40, 30 and 20."""
 DELAYS_MS: Final[Mapping[str, range]] = {"L1": range(8, 13), "L2": range(16, 25), "L3": range(8, 13)}
@@ -49,12 +49,13 @@ DELAY_RATIOS: Final[Mapping[tuple[str, str], tuple[float, float]]] = {
 }
 """Bounds of one link's delay over another's; the course network has 2 in both."""
 PATH_PRODUCTS: Final[Mapping[tuple[str, ...], float]] = {("L2", "L3"): 0.08, ("L1", "L2", "L3"): 0.08}
-"""How far the bandwidth-delay products of h7-h9 and h1-h9 may be from the course network's, relative to it.
+"""The largest relative change of the bandwidth-delay products of h7-h9 and h1-h9 from the course network's.
 
-They decide how slowly TCP climbs after its start, and so how far below the ceiling a transfer of 25 s stays.
+These products decide how slowly TCP's rate rises after its start, and so how far a transfer of 25 s stays below the
+ceiling.
 """
 WAITING_OVER_FLYING: Final = 1.025
-"""The least of L1's waiting packets over those in flight; the course network has 1.028."""
+"""The lowest ratio of L1's waiting packets to those in flight; the course network has 1.028."""
 _PACKET_BITS: Final = BITS_PER_BYTE * ETHERNET_MTU_BYTES
 _FRAME_BITS: Final = BITS_PER_BYTE * (ETHERNET_MTU_BYTES + ETHERNET_HEADER_BYTES)
 _ROUNDED: Final = 0.5
@@ -64,7 +65,7 @@ _TRIED: Final = 64
 
 
 @dataclass(frozen=True)
-class Shape3:
+class LinkNumbers:
     """Rates in Mbit/s and one-way delays in ms of L1, L2 and L3, in that order; the queues follow from them."""
 
     rates_mbps: tuple[int, int, int]
@@ -78,13 +79,13 @@ class Shape3:
 
 
 def variant(student: str, secret: bytes) -> Network:
-    """The course network of one student. Pure: the same id and secret always give the same network.
+    """Return the course network of one student. The same id and secret always give the same network.
 
-    ``student`` is the id by which the course knows the student; blanks around it and its case do not count.
+    ``student`` is the id by which the course knows the student; blanks around it and its case do not matter.
     Raises NetworkError for an empty id and for a secret of less than 16 bytes.
     """
     known = normalised(student)
-    _refuse_short(secret)
+    _refuse_short_secret(secret)
     shapes = _shapes()
     return _network(
         shapes[_number(secret, known, "shape") % len(shapes)],
@@ -95,10 +96,10 @@ def variant(student: str, secret: bytes) -> Network:
 
 
 def variants(students: Iterable[str], secret: bytes) -> dict[str, Network]:
-    """The network of each student, by the id as given.
+    """Return the network of each student, by the id as given.
 
-    Raises NetworkError as :func:`variant`, and where two ids are one, or two students would have the same numbers
-    throughout: there are more than 10**20 networks, so that has to be a mistake in the list.
+    Raises NetworkError as :func:`variant`, and if two ids are the same, or if two students would have the same numbers
+    throughout. There are more than 10**20 networks, so the latter must be a mistake in the list.
     """
     found: dict[str, Network] = {}
     seen: dict[str, str] = {}
@@ -127,7 +128,7 @@ def first_octets(course: Network) -> str:
 
 
 def normalised(student: str) -> str:
-    """The id as it is derived from: composed Unicode, without blanks around it, in small letters.
+    """Return a student's id in composed Unicode, without blanks around it, in small letters.
 
     Raises NetworkError if nothing is left of it.
     """
@@ -138,7 +139,7 @@ def normalised(student: str) -> str:
 
 
 def numbers_of(network: Network) -> tuple[object, ...]:
-    """All that a student is asked to compute with: shapes of L1 to L3, and every address."""
+    """Return all numbers that a student has to compute with: shapes of L1 to L3, and every address."""
     return (
         *(network.link(name).shape for name in RATES_MBPS),
         *(end.address for link in network.links for end in link.ends),
@@ -146,7 +147,7 @@ def numbers_of(network: Network) -> tuple[object, ...]:
 
 
 def difficulty_problems(network: Network) -> Iterator[str]:
-    """How a network is not as difficult as the course network; nothing for a good one."""
+    """Yield a line for each way in which a network is not as difficult as the course network."""
     if _without_numbers(network) != _without_numbers(COURSE):
         yield "nodes, links, interfaces or subnets are not the course network's"
         return
@@ -168,7 +169,7 @@ def difficulty_problems(network: Network) -> Iterator[str]:
             where = ", ".join(links)
             yield f"the bandwidth-delay product over {where} is {100 * change:+.3g} % from the course network's"
     l1 = network.link("L1")
-    if not _apart(l1.rate_mbps or 0, l1.delay_ms, l1.queue_packets or 0):
+    if not _waiting_differs(l1.rate_mbps or 0, l1.delay_ms, l1.queue_packets or 0):
         yield "in L1's full queue as many packets wait as are in flight, or nearly"
     if (network.link("L2").queue_packets or 0) % 2:
         yield "half of L2's queue is no whole number"
@@ -183,7 +184,7 @@ def difficulty_problems(network: Network) -> Iterator[str]:
 
 
 def _without_numbers(network: Network) -> object:
-    """The course network's form: all but names, addresses' first three numbers, and the shapes of L1 to L3."""
+    """Return everything but the name, the first three numbers of addresses, and the shapes of L1 to L3."""
     links = tuple(
         (
             link.name,
@@ -200,8 +201,8 @@ def _host_part(address: str | None) -> str | None:
 
 
 @cache
-def _shapes() -> tuple[Shape3, ...]:
-    """All shapes within the bounds, in a fixed order: a change of it would change every student's network."""
+def _shapes() -> tuple[LinkNumbers, ...]:
+    """Return all numbers within the bounds, in a fixed order: another order would change every student's network."""
     names = tuple(RATES_MBPS)
     found = []
     for rates in product(*(RATES_MBPS[name] for name in names)):
@@ -210,28 +211,28 @@ def _shapes() -> tuple[Shape3, ...]:
             continue
         for delays in product(*(DELAYS_MS[name] for name in names)):
             delay = dict(zip(names, delays, strict=True))
-            # a product of L2 that is a whole and even number of packets
+            # the product of L2 must be a whole and even number of packets
             if rate["L2"] * delay["L2"] * 2000 % (2 * _PACKET_BITS) or not _within(delay, DELAY_RATIOS):
                 continue
-            shape = Shape3((rates[0], rates[1], rates[2]), (delays[0], delays[1], delays[2]))
+            shape = LinkNumbers((rates[0], rates[1], rates[2]), (delays[0], delays[1], delays[2]))
             products = (
                 _product_change(rate["L3"], sum(delay[name] for name in links), links) for links in PATH_PRODUCTS
             )
             if not all(abs(one) <= most for one, most in zip(products, PATH_PRODUCTS.values(), strict=True)):
                 continue
-            if _apart(shape.rates_mbps[0], shape.delays_ms[0], shape.queues_packets[0]):
+            if _waiting_differs(shape.rates_mbps[0], shape.delays_ms[0], shape.queues_packets[0]):
                 found.append(shape)
     return tuple(found)
 
 
 def _product_change(rate_mbps: float, delay_ms: float, links: tuple[str, ...]) -> float:
-    """How far a path's bandwidth-delay product is from the course network's, L3 being the bottleneck; relative."""
+    """Return the relative change of a path's bandwidth-delay product (of the bottleneck L3) from the plain one."""
     plain = (COURSE.link("L3").rate_mbps or 0) * sum(COURSE.link(name).delay_ms for name in links)
     return rate_mbps * delay_ms / plain - 1
 
 
-def _apart(rate_mbps: float, delay_ms: float, queue_packets: int) -> bool:
-    """Whether the packets that wait in a full queue are told from those in the link's delay."""
+def _waiting_differs(rate_mbps: float, delay_ms: float, queue_packets: int) -> bool:
+    """Return True if the packets waiting in a full queue differ enough from those in the link's delay."""
     flying = rate_mbps * delay_ms * 1000 / _FRAME_BITS
     return queue_packets - flying >= WAITING_OVER_FLYING * flying
 
@@ -240,7 +241,7 @@ def _within(values: Mapping[str, int], ratios: Mapping[tuple[str, str], tuple[fl
     return all(low <= values[one] / values[two] <= high for (one, two), (low, high) in ratios.items())
 
 
-def _refuse_short(secret: bytes) -> None:
+def _refuse_short_secret(secret: bytes) -> None:
     if len(secret) < SHORTEST_SECRET_BYTES:
         raise NetworkError(
             f"the course secret has {len(secret)} bytes, and {SHORTEST_SECRET_BYTES} is the least: make one with "
@@ -249,13 +250,13 @@ def _refuse_short(secret: bytes) -> None:
 
 
 def _number(secret: bytes, student: str, what: str) -> int:
-    """A number of 256 bits: so many that a remainder favours nobody."""
+    """Return a number of 256 bits. It has so many bits that a remainder favours nobody."""
     message = f"linklab variant 1\0{what}\0{student}".encode()
     return int.from_bytes(hmac.new(secret, message, hashlib.sha256).digest(), "big")
 
 
 def _third_numbers(secret: bytes, student: str) -> tuple[int, ...]:
-    """The third number of each subnet's addresses, all different, in the order of the course network's subnets."""
+    """Return the third number of each subnet's addresses: all different, in the order of COURSE's subnets."""
     found: list[int] = []
     for attempt in range(_TRIED):
         number = _THIRD[_number(secret, student, f"third {attempt}") % len(_THIRD)]
@@ -266,7 +267,7 @@ def _third_numbers(secret: bytes, student: str) -> tuple[int, ...]:
     raise AssertionError("64 draws of 254 numbers gave less than 8 different ones")  # once in 10**80
 
 
-def _network(shape: Shape3, second: int, third: Sequence[int], name: str) -> Network:
+def _network(shape: LinkNumbers, second: int, third: Sequence[int], name: str) -> Network:
     three = zip(shape.rates_mbps, shape.delays_ms, shape.queues_packets, strict=True)
     shapes = {
         link: {"rate_mbps": rate, "delay_ms": delay, "queue_packets": queue}
@@ -277,11 +278,11 @@ def _network(shape: Shape3, second: int, third: Sequence[int], name: str) -> Net
 
 
 def variant_of_numbers(name: str, shapes: Mapping[str, Mapping[str, int]], subnets: Mapping[str, str]) -> Network:
-    """The course network with other numbers: ``rate_mbps``, ``delay_ms`` and ``queue_packets`` of L1 to L3, and the
-    prefix of each subnet, by their names.
+    """Return the course network with other numbers.
 
-    Raises NetworkError where that is no network, or not one within the bounds of variants; KeyError or TypeError where
-    something is missing or of another kind.
+    ``shapes`` has ``rate_mbps``, ``delay_ms`` and ``queue_packets`` of L1 to L3, and ``subnets`` the prefix of each
+    subnet, by their names. Raises NetworkError if that is no valid network, or not within the bounds of variants;
+    KeyError or TypeError if something is missing or of another kind.
     """
     first = {IPv4Network(subnet.prefix): IPv4Network(subnets[subnet.name]).network_address for subnet in COURSE.subnets}
 

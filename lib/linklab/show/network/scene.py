@@ -21,7 +21,7 @@ from linklab.network import (
     expected_state,
 )
 from linklab.network.state import Membership
-from linklab.network.topology import joined
+from linklab.network.topology import all_links
 
 if TYPE_CHECKING:
     from mininet.topo import Topo
@@ -265,7 +265,7 @@ def _is_trunk(cable: Cable) -> bool:
 
 def _named(cables: list[Cable], names: Topology | None) -> tuple[Cable, ...]:
     """The cables with the names of the links between the same interfaces, or else the same two nodes."""
-    links = [link for link in joined(names) if link.name] if names else []
+    links = [link for link in all_links(names) if link.name] if names else []
     exact = {frozenset(end.interface for end in link.ends): link.name for link in links}
     pairs = Counter(frozenset(end.node for end in link.ends) for link in links)
     loose = {frozenset(end.node for end in link.ends): link.name for link in links}
