@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -20,8 +21,11 @@ from linklab.network import (
     path,
     static_routes,
 )
+from tests.support.networks import GRE, L3, STICK
 
 DEFAULT = "0.0.0.0/0"
+
+
 HOSTS = [host.name for host in COURSE.hosts]
 
 
@@ -218,3 +222,15 @@ def test_a_host_beside_two_routers_takes_the_first_of_them() -> None:
     assert routes["r2"] == (Route("10.0.1.0/24", "10.0.0.1", "r2-eth0"),)
     assert routes["r1"] == ()
     assert str(path(network, "h1", "h2")) == "h1 - s1 - r2 - s1 - r1 - h2"
+
+
+def test_hosts_have_the_gateway_of_their_vlan() -> None:
+    for network in (L3, STICK):
+        routes = static_routes(network)
+        assert [routes[f"h{number}"][0].via for number in (1, 2, 3, 4)] == ["10.0.10.254"] * 2 + ["10.0.20.254"] * 2
+    assert static_routes(STICK)["r1"] == ()
+
+
+def test_routers_may_carry_a_tunnel_and_have_no_route_to_what_is_inside() -> None:
+    nodes = tuple(Router(node.name) if node.name in ("pc1", "pc2") else node for node in GRE.nodes)
+    assert static_routes(replace(GRE, nodes=nodes)) == {"h1": (), "h2": (), "pc1": (), "pc2": ()}

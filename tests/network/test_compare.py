@@ -1,4 +1,4 @@
-"""What is expected of a live network, and each field in which it may differ, with its cause."""
+"""Each field in which a live network may differ from what it should be, and the cause."""
 
 from __future__ import annotations
 
@@ -16,49 +16,32 @@ from linklab.network import (
     NodeState,
     Route,
     Shape,
+    TunnelState,
     Values,
     differences,
     expected_state,
     first_difference,
 )
-from linklab.network.catalogue import l3_switch
-from linklab.network.state import Membership, TunnelState
+from linklab.network.state import Membership
 from tests.states import PLAN, change, change_node, routes_of
-
-from .live_course import L1, only, without_route
-
-
-def test_expected_of_the_course() -> None:
-    l1 = Shape(rate_mbps=40, delay_ms=10, queue_packets=67)
-    assert PLAN.interface("r1", "r1-eth1") == InterfaceState(
-        "r1-eth1", ("10.0.1.1/24",), 1500, True, l1, (), ("r2", "r2-eth0")
-    )
-    assert PLAN.interface("r2", "r2-eth0") == InterfaceState(
-        "r2-eth0", ("10.0.1.2/24",), 1500, True, l1, (), ("r1", "r1-eth1")
-    )
-    assert PLAN.node("s1") == NodeState(
-        "s1",
-        "switch",
-        tuple(
-            InterfaceState(f"s1-eth{port}", (), 1500, True, Shape(), (), (peer, f"{peer}-eth0"))
-            for port, peer in enumerate(("h1", "h2", "h3", "r1"), start=1)
-        ),
-        (),
-        False,
-        None,
-    )
-    assert {node.name for node in PLAN.nodes if node.forwarding} == {"r1", "r2", "r3", "r4"}
-    assert {node.congestion_control for node in PLAN.nodes if node.kind == "host"} == {"cubic"}
-    assert routes_of(PLAN, "h1") == (Route("0.0.0.0/0", "10.0.0.1", "h1-eth0"),)
+from tests.support.networks import GRE, L3, STICK
 
 
-def test_a_shaped_link_to_a_switch_shapes_its_port_and_sets_both_mtus() -> None:
-    link = replace(COURSE.links[0], rate_mbps=5, mtu_bytes=1400)
-    state = expected_state(replace(COURSE, links=(link, *COURSE.links[1:])))
-    for node, name in (("h1", "h1-eth0"), ("s1", "s1-eth1")):
-        interface = state.interface(node, name)
-        assert interface is not None
-        assert (interface.shape.rate_mbps, interface.mtu_bytes) == (5, 1400)
+def without_route(name: str, destination: str, *instead: Route) -> NetworkState:
+    kept = tuple(route for route in routes_of(PLAN, name) if route.destination != destination)
+    assert len(kept) < len(routes_of(PLAN, name))
+    return change_node(PLAN, name, routes=(*kept, *instead))
+
+
+def only(found: NetworkState) -> Difference:
+    (difference,) = differences(PLAN, found)
+    assert first_difference(PLAN, found) == difference
+    assert "\n" not in str(difference)
+    return difference
+
+
+L1 = Shape(rate_mbps=40, delay_ms=10, queue_packets=67)
+"""The shape of link L1, r1-eth1 to r2-eth0."""
 
 
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
@@ -523,7 +506,7 @@ def test_no_field_of_a_node_is_forgotten(field: str) -> None:
 
 
 def test_a_layer_3_switch_that_does_not_forward_is_told_before_routes() -> None:
-    plan = expected_state(l3_switch(10))
+    plan = expected_state(L3)
     have = change_node(change_node(plan, "s1", forwarding=False), "h1", routes=())
     assert [each.field for each in differences(plan, have)] == ["forwarding", "route to 0.0.0.0/0"]
 
@@ -537,3 +520,70 @@ def test_nothing_is_passed_over_because_the_plan_has_none_of_it() -> None:
     ):
         found = [it.field for it in differences(PLAN, change(PLAN, "r1-eth1", **change_of))]
         assert found == [field]
+
+
+@pytest.mark.parametrize(
+    ("name", "membership", "says"),
+    [
+        ("s1-eth2", Membership(20), ": VLAN 20, expected VLAN 10: it is an access port of the wrong VLAN"),
+        (
+            "s1-eth2",
+            None,
+            ": no VLAN, expected VLAN 10: frames that come in there belong to no VLAN: VLAN 10 must be",
+        ),
+        ("s1-eth2", Membership(None, (10, 20)), "it is a trunk: an access port has one VLAN"),
+        ("s1-eth5", Membership(None, (10,)), "no frame leaves it with the tag of VLAN 20"),
+        ("s1-eth5", Membership(None, (10, 20, 30)), "lets VLAN 30 pass besides"),
+        ("s1-eth5", Membership(10, (10, 20)), "frames without a tag go to VLAN 10"),
+    ],
+)
+def test_a_live_port_that_is_another(name: str, membership: Membership | None, says: str) -> None:
+    plan = expected_state(STICK)
+    nodes = tuple(
+        replace(
+            node,
+            interfaces=tuple(replace(it, vlans=membership) if it.name == name else it for it in node.interfaces),
+        )
+        for node in plan.nodes
+    )
+    (found,) = differences(plan, replace(plan, nodes=nodes))
+    assert says in str(found)
+
+
+def test_a_layer_3_switch_that_does_not_route_is_seen() -> None:
+    plan = expected_state(L3)
+    nodes = tuple(replace(node, forwarding=False) if node.name == "s1" else node for node in plan.nodes)
+    (found,) = differences(plan, replace(plan, nodes=nodes))
+    assert "forwarding is off, expected on" in str(found)
+
+
+GRE_PLAN = expected_state(GRE)
+
+
+def with_tunnel(state: TunnelState | None) -> NetworkState:
+    nodes = tuple(
+        replace(
+            node,
+            interfaces=tuple(replace(it, tunnel=state) if it.name == "s1-gre1" else it for it in node.interfaces),
+        )
+        for node in GRE_PLAN.nodes
+    )
+    return NetworkState(nodes)
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        (None, "tunnel is none, expected GRE 192.168.1.1 to 192.168.1.2 by pc1, no fragments: no tunnel was made"),
+        (TunnelState("192.168.1.1", "192.168.1.2", None, False), "by the switches themselves, .* another namespace"),
+        (TunnelState("192.168.1.1", "192.168.1.9", "pc1", False), "192.168.1.9 by pc1.* made with other options"),
+        (TunnelState("192.168.1.1", "192.168.1.2", "pc1", True), "pc1, fragments, expected .*made with other options"),
+    ],
+)
+def test_a_tunnel_that_is_not_as_asked_is_told(found: TunnelState | None, says: str) -> None:
+    difference = first_difference(GRE_PLAN, with_tunnel(found))
+    assert difference is not None
+    assert difference.field == "tunnel"
+    with pytest.raises(AssertionError, match=says):
+        raise AssertionError(str(difference))
+    assert first_difference(GRE_PLAN, with_tunnel(GRE_PLAN.interface("s1", "s1-gre1").tunnel)) is None  # type: ignore[union-attr]

@@ -1,29 +1,23 @@
-"""The model's look-ups, the catalogue, and that the room is pure."""
+"""The networks with a name: the course network, and the studies' testbeds."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from ipaddress import IPv4Interface, IPv4Network
-from pathlib import Path
 
 import pytest
 
-import linklab.network
 from linklab.errors import NetworkError
 from linklab.network import (
     CATALOGUE,
     COURSE,
     TWO_HOSTS,
-    End,
-    Host,
-    Link,
-    Network,
-    Router,
     Shape,
-    Switch,
     by_name,
+    path,
 )
+from linklab.network.catalogue import BETWEEN_SWITCHES, VIDEO_RUNS_MBPS, WAN, mtu_gre, video_network
+from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
+from linklab.units import GRE_OVERHEAD_BYTES
 
 
 def test_course_has_nine_hosts_two_switches_four_routers_eight_subnets() -> None:
@@ -91,11 +85,6 @@ def test_each_address_of_the_course_is_in_its_plan() -> None:
     assert all(sum(IPv4Interface(address).network == prefix for prefix in prefixes) == 1 for address in addresses)
 
 
-def test_interfaces_of_a_router_are_numbered_in_order() -> None:
-    assert [end.interface for end in COURSE.ends_of("r3")] == ["r3-eth0", "r3-eth1", "r3-eth2", "r3-eth3"]
-    assert [end.address for end in COURSE.ends_of("s1")] == [None] * 4
-
-
 def test_two_hosts() -> None:
     (link,) = TWO_HOSTS.links
     assert link.shape == Shape(rate_mbps=10, delay_ms=10, queue_packets=50)
@@ -111,56 +100,42 @@ def test_catalogue_by_name() -> None:
         by_name("curse")
 
 
-def test_nodes_by_name_keep_their_kind() -> None:
-    assert COURSE.node("h1") == Host("h1")
-    assert COURSE.node("r1") == Router("r1")
-    assert COURSE.node("s1") == Switch("s1")
+def test_overhead_is_38_bytes_and_the_outside_mtu_says_whether_it_fragments() -> None:
+    assert GRE_OVERHEAD_BYTES == 38
+    assert [mtu_gre(1518, outside_mtu_bytes=mtu).tunnels[0].fragments for mtu in (1537, 1538)] == [True, False]
+    assert mtu_gre(7999).links[-1].mtu_bytes == 7981 + 38
+    assert payload_of_frame_bytes(1518) == 1472
+    assert ip_packet_bytes(7999) == 7981
+
+
+def test_there_is_a_network_for_each_of_the_studys_runs() -> None:
+    assert VIDEO_RUNS_MBPS == {1: (1000,), 2: (10, 100), 3: (2, 4, 8)}
+    for topology, rates in VIDEO_RUNS_MBPS.items():
+        for rate in rates:
+            assert by_name(f"video-{topology}-{rate}") == video_network(topology, rate)
+
+
+def test_only_the_link_in_question_is_changed() -> None:
+    assert [link.rate_mbps for link in video_network(1, 1000).links] == [1000]
+    two, three = (video_network(it, 4, queue_packets=7, loss_percent=2) for it in (2, 3))
+    for network, name in ((two, BETWEEN_SWITCHES), (three, WAN)):
+        changed = network.link(name)
+        assert (changed.rate_mbps, changed.queue_packets, changed.loss_percent) == (4, 7, 2)
+        others = [link for link in network.links if link is not changed]
+        assert {(link.rate_mbps, link.queue_packets, link.loss_percent) for link in others} == {(100, None, 0.0)}
+
+
+def test_interfaces_are_those_of_figure_8() -> None:
+    pairs = {frozenset((link.a.interface, link.b.interface)) for link in video_network(3, 2).links}
+    figure = ("h1-eth0 s1-eth2", "h2-eth0 s2-eth2", "r1-eth1 r2-eth1", "s1-eth1 r1-eth2", "s2-eth1 r2-eth2")
+    assert pairs == {frozenset(pair.split()) for pair in figure}
+    assert WAN in {link.label for link in path(video_network(3, 2), "h1", "h2").links}
 
 
 @pytest.mark.parametrize(
-    ("lookup", "message"),
-    [
-        (lambda: COURSE.node("h10"), "no node 'h10'"),
-        (lambda: COURSE.link("L4"), "no link 'L4'"),
-        (lambda: COURSE.ends_of("x"), "no node 'x'"),
-        (lambda: COURSE.address_of("s1"), "s1 is a switch"),
-        (lambda: COURSE.link("L1").other("r3"), "L1 joins r1 and r2, not r3"),
-    ],
+    ("topology", "rate", "says"),
+    [(4, 2, "no topology 4: choose 1, 2 or 3"), (1, 2000, "rate_mbps is 2000"), (3, 0, "0")],
 )
-def test_a_wrong_lookup_says_what_there_is(lookup: object, message: str) -> None:
-    assert callable(lookup)
-    with pytest.raises(NetworkError, match=message) as caught:
-        lookup()
-    assert "\n" not in str(caught.value)
-
-
-def test_two_nameless_links_between_the_same_nodes_cannot_be_told_apart() -> None:
-    twins = Network(
-        "twins",
-        (Router("r1"), Router("r2")),
-        (
-            Link(End("r1", "r1-eth0", "10.0.0.1/24"), End("r2", "r2-eth0", "10.0.0.2/24")),
-            Link(End("r1", "r1-eth1", "10.0.1.1/24"), End("r2", "r2-eth1", "10.0.1.2/24")),
-        ),
-    )
-    with pytest.raises(NetworkError, match="2 links r1-r2"):
-        twins.link("r1-r2")
-
-
-def test_networks_are_values() -> None:
-    same = Network(COURSE.name, COURSE.nodes, COURSE.links, COURSE.subnets)
-    assert same == COURSE
-    assert hash(same) == hash(COURSE)
-
-
-def test_import_needs_neither_mininet_nor_matplotlib_nor_networkx() -> None:
-    code = "import sys, linklab.network; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    modules = set(loaded.stdout.split())
-    assert "linklab" in modules
-    assert not modules & {"mininet", "matplotlib", "IPython", "networkx", "linklab.network.variants"}
-
-
-def test_no_module_is_hidden_by_what_the_package_exports() -> None:
-    modules = {path.stem for path in Path(linklab.network.__file__).parent.glob("*.py")}
-    assert not modules & set(linklab.network.__all__)
+def test_what_cannot_be_is_one_line(topology: int, rate: float, says: str) -> None:
+    with pytest.raises(NetworkError, match=says):
+        video_network(topology, rate)

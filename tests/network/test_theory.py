@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from linklab.network import (
     Link,
     Network,
     Path,
+    Router,
     Switch,
     bdp_packets,
     bottleneck,
@@ -26,7 +28,8 @@ from linklab.network import (
     rtt_floor_ms,
 )
 from linklab.network.catalogue import router_on_a_stick
-from linklab.network.theory import wire_bytes
+from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes, wire_bytes
+from tests.support.networks import L3, STICK
 
 
 def one_link(**shape: Any) -> Path:
@@ -183,3 +186,18 @@ def test_the_payload_that_fills_a_link() -> None:
             payload_rate_mbps(rate, payload)
     with pytest.raises(NetworkError, match="no link of the path h1 - s1 - h2 has a rate"):
         payload_rate_mbps(path(COURSE, "h1", "h2"))
+
+
+def test_frames_on_the_cable() -> None:
+    assert datagram_wire_bytes(STICK.links[0], 500) == 500 + 8 + 20 + 14 + 24
+    assert datagram_wire_bytes(STICK.link("trunk"), 500, tagged=True) == 570
+    assert cable_rtt_ms(L3, "h1", "h2", 100) == pytest.approx(4 * 166 * 8 / 10_000)
+    assert cable_rtt_ms(STICK, "h1", "h3", 100) == pytest.approx((4 * 166 + 4 * 170) * 8 / 10_000)
+    bucket = Network("b", (*L3.nodes[:2], Router("r1")), (
+        Link(End("h1", "h1-eth0", "10.0.1.1/24"), End("r1", "r1-eth0", "10.0.1.2/24"), rate_mbps=10),
+        Link(End("h2", "h2-eth0", "10.0.2.1/24"), End("r1", "r1-eth1", "10.0.2.2/24"), rate_mbps=10),
+    ))  # fmt: skip
+    with pytest.raises(NetworkError, match="no cable with a rate"):
+        cable_rtt_ms(bucket, "h1", "h2", 100)
+    with pytest.raises(NetworkError, match="overhead_bytes is given without a rate"):
+        replace(bucket, links=(replace(bucket.links[0], rate_mbps=None, overhead_bytes=24), bucket.links[1]))

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from linklab.errors import NetworkError
-from linklab.network import COURSE, End, Host, Link, Network, PlannedNode, Router, Subnet, Switch
+from linklab.network import (
+    COURSE,
+    End,
+    Host,
+    Link,
+    Network,
+    PlannedNode,
+    Router,
+    Subnet,
+    Switch,
+    TunnelEnd,
+)
+from linklab.network.catalogue import fairness, l3_switch, mtu_direct, mtu_gre
+from linklab.network.model import AccessPort, Gateway, SubInterface, SwitchVlans, TrunkPort, Vlans
+from tests.support.networks import GRE, L3, STICK
 
 H1, H2, H3 = Host("h1"), Host("h2"), Host("h3")
+
+
 R1, R2 = Router("r1"), Router("r2")
+
+
 S1, S2, S3 = Switch("s1"), Switch("s2"), Switch("s3")
 
 
@@ -145,6 +164,8 @@ def test_addresses_must_fit_the_plan(subnets: tuple[Subnet, ...], message: str) 
 
 
 H1_R1 = cable("h1-eth0", "10.0.0.2/24", "r1-eth0", "10.0.0.1/24")
+
+
 R1_H2 = cable("r1-eth1", "10.0.1.1/24", "h2-eth0", "10.0.1.2/24")
 
 
@@ -325,3 +346,149 @@ def test_a_switch_is_a_device_with_a_number(name: str, message: str) -> None:
 def test_an_interface_must_not_be_called_like_a_switch() -> None:
     link = Link(End("h1", "s1", "10.0.0.1/24"), End("s1", "s1-eth1"))
     assert "interface s1 is called like switch s1" in message_of("n", (H1, S1), (link,))
+
+
+def plan_of(network: Network) -> SwitchVlans:
+    assert network.vlans is not None
+    (plan,) = network.vlans.switches
+    return plan
+
+
+def with_vlans(network: Network, **parts: Any) -> Network:
+    """The network with other VLANs on its switch."""
+    assert network.vlans is not None
+    return replace(network, vlans=replace(network.vlans, switches=(replace(plan_of(network), **parts),)))
+
+
+def access_ports(**ports: int) -> tuple[AccessPort, ...]:
+    return tuple(AccessPort(f"s1-{name}", vlan) for name, vlan in ports.items())
+
+
+def with_subs(*subs: SubInterface) -> Network:
+    assert STICK.vlans is not None
+    return replace(STICK, vlans=replace(STICK.vlans, subinterfaces=subs))
+
+
+SUBS = (SubInterface("r1-eth0", 10, "10.0.10.254/24"), SubInterface("r1-eth0", 20, "10.0.20.254/24"))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: with_vlans(L3, vlans=(10, 20, 30)), "VLAN 30 of s1 has no port: put a port into it"),
+        (
+            lambda: with_vlans(L3, access=access_ports(eth1=10, eth2=30, eth3=20, eth4=20)),
+            "port s1-eth2 is in VLAN 30, which s1 does not have",
+        ),
+        (lambda: with_vlans(L3, vlans=(10, 4095)), "VLAN 4095 cannot be: choose a whole number from 1 to 4094"),
+        (lambda: with_vlans(L3, vlans=(0, 20)), "VLAN 0 cannot be"),
+        (lambda: with_vlans(L3, vlans=(True, 20)), "VLAN True cannot be"),
+        (lambda: with_vlans(L3, vlans=(10, 20, 20)), "VLAN 20 is listed twice"),
+        (lambda: with_vlans(L3, access=access_ports(eth1=10, eth2=10, eth3=20)), "port s1-eth4 of s1 is in no VLAN"),
+        (lambda: with_vlans(L3, access=(*plan_of(L3).access, AccessPort("s1-eth9", 10))), "s1 has no port s1-eth9"),
+        (lambda: with_vlans(L3, trunks=(TrunkPort("s1-eth1", (10,)),)), "port s1-eth1 of s1 is given twice"),
+        (lambda: with_vlans(STICK, trunks=(TrunkPort("s1-eth5", ()),)), "trunk s1-eth5 carries no VLAN"),
+        (
+            lambda: with_vlans(STICK, trunks=(TrunkPort("s1-eth5", (10, 30)),)),
+            "trunk s1-eth5 carries VLAN 30",
+        ),
+        (lambda: with_vlans(STICK, trunks=(TrunkPort("s1-eth5", (10,)),)), "trunk s1-eth5 lacks VLAN 20"),
+        (lambda: with_vlans(L3, gateways=()), "VLAN 10 of s1 reaches no other: give s1 a Gateway in each VLAN"),
+        (
+            lambda: with_vlans(L3, gateways=plan_of(L3).gateways[:1]),
+            "VLAN 20 of s1 has no gateway",
+        ),
+        (
+            lambda: with_vlans(L3, gateways=(Gateway(10, "10.0.10.254"), Gateway(20, "10.0.20.254/24"))),
+            "s1.10: '10.0.10.254' is no address with prefix length",
+        ),
+        (
+            lambda: with_vlans(L3, gateways=(Gateway(10, "10.0.30.254/24"), Gateway(20, "10.0.20.254/24"))),
+            "s1.10: 10.0.30.254/24 is outside its subnet",
+        ),
+        (
+            lambda: with_vlans(L3, gateways=(Gateway(10, "10.0.10.2/24"), Gateway(20, "10.0.20.254/24"))),
+            "10.0.10.2 is the address of",
+        ),
+        (
+            lambda: with_vlans(L3, gateways=(*plan_of(L3).gateways, Gateway(20, "10.0.20.253/24"))),
+            "VLAN 20 of s1 has two gateways",
+        ),
+        (lambda: with_vlans(L3, gateways=(Gateway(30, "10.0.30.254/24"),)), "gateway s1.30 is in VLAN 30"),
+        (
+            lambda: with_vlans(L3, access=access_ports(eth1=10, eth2=20, eth3=20, eth4=20)),
+            "h2-eth0 (10.0.10.2/24) and h3-eth0 (10.0.20.3/24) are joined over s1 VLAN 20 but lie in different",
+        ),
+        (lambda: with_vlans(L3, switch="s2"), "VLANs are given for 's2', which is no switch"),
+        (lambda: with_subs(SUBS[0]), "trunk s1-eth5 carries VLAN 20, but r1-eth0 has no sub-interface for it"),
+        (lambda: with_subs(*SUBS, SubInterface("r1-eth9", 10, "10.0.10.9/24")), "is on r1-eth9, which is no interface"),
+        (lambda: with_subs(*SUBS, SUBS[0]), "sub-interface r1-eth0.10 is given twice"),
+        (lambda: with_subs(*SUBS, SubInterface("h1-eth0", 10, "10.0.10.9/24")), "has sub-interfaces and an address"),
+        (lambda: l3_switch(0), "rate_mbps is 0"),
+        (lambda: fairness(10, 1), "has 2 to 252 senders, not 1"),
+    ],
+)
+def test_vlans_that_cannot_be_are_refused_in_one_line(make: Callable[[], Network], says: str) -> None:
+    with pytest.raises(NetworkError) as caught:
+        make()
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_one_switch_of_a_network_routes() -> None:
+    plan = plan_of(L3)
+    other = SwitchVlans("s2", (10, 20), (), (TrunkPort("s2-eth1", (10, 20)),), (Gateway(10, "10.0.10.253/24"),))
+    links = (*L3.links, Link(End("s1", "s1-eth5"), End("s2", "s2-eth1")))
+    with pytest.raises(NetworkError, match="s1 and s2 have gateways: let one switch route"):
+        Network(
+            "two", (*L3.nodes, Switch("s2")), links, (),
+            vlans=Vlans((replace(plan, trunks=(TrunkPort("s1-eth5", (10, 20)),)), other)),
+        )  # fmt: skip
+
+
+(TUNNEL,) = GRE.tunnels
+
+
+def with_tunnel(**values: object) -> Network:
+    return replace(GRE, tunnels=(replace(TUNNEL, **values),))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: with_tunnel(b=TunnelEnd("s9", "s9-gre1", "pc2")), "tunnel s1-s9 needs 's9', which is no node"),
+        (lambda: with_tunnel(b=TunnelEnd("s2", "s2-gre1", "pc9")), "tunnel s1-s2 needs 'pc9', which is no node"),
+        (lambda: with_tunnel(b=TunnelEnd("h2", "h2-gre1", "pc2")), "ends at h2, which is no switch"),
+        (lambda: with_tunnel(b=TunnelEnd("s2", "s2-gre1", "s3")), "carried by switch s3, which has no address"),
+        (lambda: with_tunnel(b=TunnelEnd("s2", "s2-gre1", "pc1")), "leads back to where it begins"),
+        (lambda: with_tunnel(b=TunnelEnd("s2", "s2-eth1", "pc2")), "interface s2-eth1 is there already"),
+        (lambda: with_tunnel(a=TunnelEnd("s1", "a-name-much-too-long", "pc1")), "Linux takes at most 15"),
+        (lambda: with_tunnel(mtu_bytes=67), "mtu_bytes is 67: choose 68 to 65497"),
+        (lambda: with_tunnel(mtu_bytes=65498), "headers take 38 of the largest IPv4 packet"),
+        (lambda: with_tunnel(mtu_bytes="1500"), "which is not a whole number"),
+        (
+            lambda: with_tunnel(mtu_bytes=1501),
+            "packets of 1539 bytes and its links take 1538: give the links mtu_bytes=1539",
+        ),
+        (lambda: replace(GRE, tunnels=()), "10.0.0.0/24 at h1-eth0 and .* no switch joins"),
+        (lambda: mtu_gre(65516), "mtu_bytes is 65536: choose 68 to 65535"),
+        (lambda: mtu_direct(57), "a frame of 57 bytes has no room for the headers .* choose 58 or more"),
+        (lambda: mtu_direct(70000), "mtu_bytes is 69982: choose 68 to 65535"),
+        (lambda: mtu_direct(1518, 2000), "rate_mbps is 2000: choose 0.001 to 1000"),
+    ],
+)
+def test_tunnels_that_cannot_be_are_refused_in_one_line(make: Callable[[], Network], says: str) -> None:
+    with pytest.raises(NetworkError, match=says) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_tunnel_beside_a_cable_is_a_ring() -> None:
+    link = replace(TUNNEL.link, a=replace(TUNNEL.link.a, interface="s1-x"), b=replace(TUNNEL.link.b, interface="s2-x"))
+    with pytest.raises(NetworkError, match=r"switches in a ring \(s1, s2\)"):
+        replace(GRE, links=(*GRE.links, link))
+
+
+def test_carriers_without_a_way_are_refused() -> None:
+    with pytest.raises(NetworkError, match="carried by pc2, which has no link: connect it"):
+        replace(GRE, links=GRE.links[:3])

@@ -1,0 +1,108 @@
+"""The model's look-ups, and that the room needs neither Mininet nor a drawing library."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import linklab.network
+from linklab.errors import NetworkError
+from linklab.network import (
+    COURSE,
+    End,
+    Host,
+    Link,
+    Network,
+    Router,
+    Switch,
+    Tunnel,
+    static_routes,
+)
+from tests.support.networks import GRE, L3, STICK
+
+
+def test_interfaces_of_a_router_are_numbered_in_order() -> None:
+    assert [end.interface for end in COURSE.ends_of("r3")] == ["r3-eth0", "r3-eth1", "r3-eth2", "r3-eth3"]
+    assert [end.address for end in COURSE.ends_of("s1")] == [None] * 4
+
+
+def test_nodes_by_name_keep_their_kind() -> None:
+    assert COURSE.node("h1") == Host("h1")
+    assert COURSE.node("r1") == Router("r1")
+    assert COURSE.node("s1") == Switch("s1")
+
+
+@pytest.mark.parametrize(
+    ("lookup", "message"),
+    [
+        (lambda: COURSE.node("h10"), "no node 'h10'"),
+        (lambda: COURSE.link("L4"), "no link 'L4'"),
+        (lambda: COURSE.ends_of("x"), "no node 'x'"),
+        (lambda: COURSE.address_of("s1"), "s1 is a switch"),
+        (lambda: COURSE.link("L1").other("r3"), "L1 joins r1 and r2, not r3"),
+    ],
+)
+def test_a_wrong_lookup_says_what_there_is(lookup: object, message: str) -> None:
+    assert callable(lookup)
+    with pytest.raises(NetworkError, match=message) as caught:
+        lookup()
+    assert "\n" not in str(caught.value)
+
+
+def test_two_nameless_links_between_the_same_nodes_cannot_be_told_apart() -> None:
+    twins = Network(
+        "twins",
+        (Router("r1"), Router("r2")),
+        (
+            Link(End("r1", "r1-eth0", "10.0.0.1/24"), End("r2", "r2-eth0", "10.0.0.2/24")),
+            Link(End("r1", "r1-eth1", "10.0.1.1/24"), End("r2", "r2-eth1", "10.0.1.2/24")),
+        ),
+    )
+    with pytest.raises(NetworkError, match="2 links r1-r2"):
+        twins.link("r1-r2")
+
+
+def test_networks_are_values() -> None:
+    same = Network(COURSE.name, COURSE.nodes, COURSE.links, COURSE.subnets)
+    assert same == COURSE
+    assert hash(same) == hash(COURSE)
+
+
+def test_import_needs_neither_mininet_nor_matplotlib_nor_networkx() -> None:
+    code = "import sys, linklab.network; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = set(loaded.stdout.split())
+    assert "linklab" in modules
+    assert not modules & {"mininet", "matplotlib", "IPython", "networkx", "linklab.network.variants"}
+
+
+def test_no_module_is_hidden_by_what_the_package_exports() -> None:
+    modules = {path.stem for path in Path(linklab.network.__file__).parent.glob("*.py")}
+    assert not modules & set(linklab.network.__all__)
+
+
+def test_a_tunnel_has_a_name_for_messages() -> None:
+    (tunnel,) = GRE.tunnels
+    assert tunnel.label == "s1-s2"
+    assert Tunnel(tunnel.a, tunnel.b, name="G").link.label == "G"
+    assert Tunnel(tunnel.a, tunnel.b).mtu_bytes == 1462
+
+
+@pytest.mark.parametrize("network", [L3, STICK], ids=["L3 switch", "router on a stick"])
+def test_lists_are_as_good_as_tuples(network: Network) -> None:
+    def listed(thing: Any) -> Any:
+        if isinstance(thing, tuple):
+            return [listed(each) for each in thing]
+        if not dataclasses.is_dataclass(thing) or isinstance(thing, type):
+            return thing
+        return replace(thing, **{each.name: listed(getattr(thing, each.name)) for each in dataclasses.fields(thing)})
+
+    made = listed(network)
+    assert (made, hash(made)) == (network, hash(network))
+    assert static_routes(made) == static_routes(network)

@@ -1,0 +1,87 @@
+"""Broadcast domains: what switches, tunnels and VLANs join."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from linklab.network import (
+    COURSE,
+    End,
+    Link,
+    Network,
+    Switch,
+    TunnelState,
+    expected_state,
+    path,
+)
+from linklab.network.model import AccessPort, SwitchVlans, TrunkPort, Vlans
+from linklab.network.topology import segments, without_vlans
+from tests.support.networks import GRE, L3, STICK
+
+
+def plan_of(network: Network) -> SwitchVlans:
+    assert network.vlans is not None
+    (plan,) = network.vlans.switches
+    return plan
+
+
+def access_ports(**ports: int) -> tuple[AccessPort, ...]:
+    return tuple(AccessPort(f"s1-{name}", vlan) for name, vlan in ports.items())
+
+
+def test_an_unfolded_network_without_vlans_is_the_network_itself() -> None:
+    plain = Network("plain", (*L3.nodes[:2], Switch("s1")), L3.links[:2])
+    assert without_vlans(plain) is plain
+
+
+def test_a_trunk_between_two_switches_joins_their_vlans() -> None:
+    hosts = L3.nodes[:4]
+    links = tuple(
+        Link(replace(link.a), End(switch, f"{switch}-eth{port}"))
+        for link, switch, port in zip(L3.links, ("s1", "s2", "s1", "s2"), (1, 1, 2, 2), strict=True)
+    )
+    both = (10, 20)
+    gateways = plan_of(L3).gateways
+    first = SwitchVlans("s1", both, access_ports(eth1=10, eth2=20), (TrunkPort("s1-eth3", both),), gateways)
+    ports = (AccessPort("s2-eth1", 10), AccessPort("s2-eth2", 20))
+    second = SwitchVlans("s2", both, ports, (TrunkPort("s2-eth3", both),))
+    trunk = Link(End("s1", "s1-eth3"), End("s2", "s2-eth3"), name="T")
+    network = Network("two", (*hosts, Switch("s1"), Switch("s2")), (*links, trunk), (), vlans=Vlans((first, second)))
+    assert str(path(network, "h1", "h2")) == "h1 - s1 - s2 - h2"
+    assert str(path(network, "h2", "h4")) == "h2 - s2 - s1 - s2 - h4"
+
+
+def test_ways_go_over_the_cables_that_are_there() -> None:
+    assert str(path(L3, "h1", "h2")) == str(path(STICK, "h1", "h2")) == "h1 - s1 - h2"
+    assert str(path(L3, "h1", "h3")) == "h1 - s1 - h3"
+    way = path(STICK, "h1", "h3")
+    assert str(way) == "h1 - s1 - r1 - s1 - h3"
+    assert [hop.link.label for hop in way.hops] == ["h1-s1", "trunk", "trunk", "h3-s1"]
+    assert [hop.out.interface for hop in way.hops] == ["h1-eth0", "s1-eth5", "r1-eth0", "s1-eth3"]
+    assert all(hop.link in STICK.links for hop in way.hops)
+
+
+def test_a_tunnel_is_a_cable_to_frames_and_has_its_carriers() -> None:
+    assert path(GRE, "h1", "h2").node_names == ("h1", "s1", "s2", "h2")
+    assert path(GRE, "pc1", "pc2").node_names == ("pc1", "s3", "pc2")
+    port = expected_state(GRE).interface("s1", "s1-gre1")
+    assert port is not None
+    assert port.peer == ("s2", "s2-gre1")
+    assert port.tunnel == TunnelState("192.168.1.1", "192.168.1.2", "pc1", False)
+    assert (port.mtu_bytes, GRE.links[2].mtu_bytes) == (1500, 1538)
+
+
+def test_each_subnet_of_the_course_is_one_broadcast_domain() -> None:
+    domains = segments(COURSE)
+    assert len(domains) == len(COURSE.subnets)
+    assert not any(domain.has_loop for domain in domains)
+    first = domains[0]
+    assert [end.interface for end in first.stations] == ["h1-eth0", "h2-eth0", "h3-eth0", "r1-eth0"]
+    assert first.switch_names == ("s1",)
+    hops = first.hops(first.stations[0], first.stations[3])
+    assert [(hop.out.interface, hop.into.interface) for hop in hops] == [("h1-eth0", "s1-eth1"), ("s1-eth4", "r1-eth0")]
+
+
+def test_a_tunnel_joins_two_domains_unless_it_is_left_out() -> None:
+    assert [domain.switch_names for domain in segments(GRE)] == [("s1", "s2"), ("s3",)]
+    assert [domain.switch_names for domain in segments(GRE, with_tunnels=False)] == [("s1",), ("s2",), ("s3",)]
