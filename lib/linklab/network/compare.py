@@ -27,8 +27,8 @@ _Reasons = Iterator[tuple[object, str]]
 class Difference:
     """One thing that is not as expected, and what probably made it so.
 
-    ``field`` is one of those in :data:`FIELDS`, or begins with "route to". ``expected`` and ``found`` are for reading
-    and carry their units.
+    ``field`` is one of those in `linklab.network.compare.FIELDS`, or begins with "route to". ``expected`` and ``found``
+    are for reading and carry their units.
     """
 
     node: str
@@ -101,7 +101,7 @@ def differences(expected: Expected, found: NetworkState) -> tuple[Difference, ..
 
     Only what the kernel rounds is compared with tolerance: rates within 0.1 %, delays within 0.0001 ms, losses within
     0.001 % of themselves. Values that are given as a mapping are all that is compared; the nodes and interfaces that
-    they name must be there. What of a state is not compared says :func:`linklab.network.state.values_of`.
+    they name must be there. What of a state is not compared says :func:`linklab.network.values_of`.
     """
     return tuple(_all_differences(expected, found))
 
@@ -109,10 +109,10 @@ def differences(expected: Expected, found: NetworkState) -> tuple[Difference, ..
 def _all_differences(expected: Expected, found: NetworkState) -> Iterator[Difference]:
     want = _with_presence(values_of(expected) if isinstance(expected, NetworkState) else expected)
     have = _with_presence(values_of(found))
-    for name, field in FIELDS.items():
-        for (node, interface), value in _each(want, name):
-            there = have.get((node, interface, name))
-            if _is_comparable(node, interface, name, want, have) and not field.same(value, there):
+    for (node, interface, name), value in sorted(want.items(), key=lambda item: _RANK.get(item[0][-1], 0)):
+        if name in FIELDS and _is_comparable(node, interface, name, want, have):
+            field, there = FIELDS[name], have.get((node, interface, name))
+            if not field.same(value, there):
                 yield _Case(node, interface, name, value, there, want, have).differing(field.say, field.reasons)
     for differing_routes in (_missing_routes, _wrong_routes, _extra_routes):
         for (node, _), _ in _each(want, "routes"):
@@ -503,3 +503,4 @@ FIELDS: Final[Mapping[str, Field]] = {
     "congestion control": Field(lambda name: name or "unknown", _congestion_control),
 }
 """What is compared, what explains most first."""
+_RANK: Final = {name: rank for rank, name in enumerate(FIELDS)}

@@ -8,7 +8,7 @@ only a part of a network writes such a mapping with fewer keys.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Final, Literal
 
 from linklab.errors import NetworkError
@@ -29,8 +29,8 @@ Values = Mapping[tuple[str, str | None, str], Any]
 """Values by (node, interface, field); the interface is None for a field of the node itself.
 
 Fields of an interface are addresses, state (True: up), mtu, tunnel, peer, rate, delay, jitter, loss, queue, overhead of
-a frame, offloads and VLAN, with values as in :class:`InterfaceState` and `Shape`. As a peer, (node, None) stands for
-any interface of that node. Fields of a node are kind, forwarding and congestion control. Three more keys list all that
+a frame, offloads and VLAN, with values as in `InterfaceState` and `Shape`. As a peer, (node, None) stands for any
+interface of that node. Fields of a node are kind, forwarding and congestion control. Three more keys list all that
 there may be: ``interfaces`` (names) and ``routes`` of a node, and ``nodes`` (names) of the node ``""``.
 """
 
@@ -130,7 +130,7 @@ class NetworkState:
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as plain JSON values, with a version; :meth:`from_json` reads it."""
-        return {"linklab_state": STATE_VERSION, "nodes": _lists(asdict(self)["nodes"])}
+        return {"linklab_state": STATE_VERSION, "nodes": _plain(self.nodes)}
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> NetworkState:
@@ -152,11 +152,11 @@ class NetworkState:
             ) from error
 
 
-def _lists(value: Any) -> Any:
-    """Turn tuples into lists, as JSON has them."""
-    if isinstance(value, dict):
-        return {key: _lists(item) for key, item in value.items()}
-    return [_lists(item) for item in value] if isinstance(value, tuple) else value
+def _plain(value: Any) -> Any:
+    """Turn data classes into dictionaries of their fields, and tuples into lists."""
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _node(data: Mapping[str, Any]) -> NodeState:
@@ -191,7 +191,7 @@ def _interface(data: Mapping[str, Any]) -> InterfaceState:
 
 
 def values_of(state: NetworkState) -> dict[tuple[str, str | None, str], Any]:
-    """Return a state as a flat mapping, see :data:`Values`.
+    """Return a state as a flat mapping, see `Values`.
 
     A key is left out where nothing is known or nothing can be expected: an unknown peer, a queue without a limit,
     routes and congestion control of switches, forwarding of switches without VLANs.
