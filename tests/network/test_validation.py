@@ -426,6 +426,7 @@ SUBS = (SubInterface("r1-eth0", 10, "10.0.10.254/24"), SubInterface("r1-eth0", 2
         (lambda: with_subs(*SUBS, SubInterface("h1-eth0", 10, "10.0.10.9/24")), "has sub-interfaces and an address"),
         (lambda: l3_switch(0), "rate_mbps is 0"),
         (lambda: fairness(10, 1), "has 2 to 252 senders, not 1"),
+        (lambda: fairness(10, 253), "has 2 to 252 senders, not 253"),
     ],
 )
 def test_vlans_that_cannot_be_are_refused_in_one_line(make: Callable[[], Network], says: str) -> None:

@@ -41,6 +41,7 @@ _LEFT_TO_ITS_CLASS = frozenset({"addresses", "state", "mtu", "peer", "congestion
 """What a host of a student's own class may set otherwise than Mininet's does."""
 _NOT_ASKED = frozenset({"mtu", "tunnel", "VLAN", "routes", "forwarding"})
 """What a Topo cannot say, and what it leaves to the student."""
+_SHAPE_FIELDS = frozenset(shape_values(Shape()))
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,7 @@ def expectation_of(topo: Topo) -> Asked:
     unused: dict[str, list[str]] = {}
     notes = [line for name, (cls, options) in classes.items() for line in _of_node(name, cls, options)]
     interfaces: dict[str, list[InterfaceState]] = {name: [] for name in topo.nodes()}
-    other_peers: dict[tuple[str, str | None, str], Any] = {}
-    not_asked: set[tuple[str, str | None, str]] = set()
+    own_shapes: set[tuple[str, str | None]] = set()
     for one, two, info in topo.links(withInfo=True):
         if unbound(info.get("cls"))[0] is OVSLink and all(
             is_ovs(topo.nodeInfo(node).get("cls")) for node in (one, two)
@@ -89,20 +89,15 @@ def expectation_of(topo: Topo) -> Asked:
             name = _interface_name(info, number, node)
             _check_name(name, node)
             shape, options = shape_of_end(info, number, node, name, notes)
-            if shape is not None:
+            if shape is None:
+                own_shapes.add((node, name))
+            else:
                 for word in options.keys() - _TAKEN:
                     unused.setdefault(f"{word}={options[word]!r}", []).append(f"{one}-{two}")
-            else:
-                not_asked.update((node, name, field) for field in shape_values(Shape()))
-            addresses = () if topo.isSwitch(node) or options.get("ip") is None else (options["ip"],)
-            if not addresses:
-                not_asked.add((node, name, "addresses"))
-            if other in own_ways:
-                other_peers[node, name, "peer"] = (other, None)
             interfaces[node].append(
                 InterfaceState(
                     name=name,
-                    addresses=addresses,
+                    addresses=() if topo.isSwitch(node) or options.get("ip") is None else (options["ip"],),
                     mtu_bytes=ETHERNET_MTU_BYTES,
                     up=True,
                     shape=shape or Shape(),
@@ -127,9 +122,10 @@ def expectation_of(topo: Topo) -> Asked:
         )
     )
     expected = {
-        key: other_peers.get(key, value)
-        for key, value in values_of(state).items()
-        if key not in not_asked and key[-1] not in _NOT_ASKED
+        (node, interface, field): (value[0], None) if field == "peer" and value[0] in own_ways else value
+        for (node, interface, field), value in values_of(state).items()
+        if field not in (_SHAPE_FIELDS | _NOT_ASKED if (node, interface) in own_shapes else _NOT_ASKED)
+        and (value or field != "addresses")
     }
     return Asked(state, expected, tuple(dict.fromkeys(notes)), own_ways)
 
