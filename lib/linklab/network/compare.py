@@ -196,7 +196,7 @@ def _missing_route(case: _Case) -> _Reasons:
     yield dead_end, f"{route.interface} is down or has no address, so the kernel takes no route out of it"
     is_default, wanted = route.destination == DEFAULT_DESTINATION, IPv4Network(route.destination)
     for there in (IPv4Network(other.destination) for other in case.found_here("routes")):
-        same_start = there.network_address == wanted.network_address and there.prefixlen > 0 and not is_default
+        same_start = there.network_address == wanted.network_address and not is_default
         yield same_start, f"there is one to {there}: the mask is /{there.prefixlen} instead of /{wanted.prefixlen}"
     yield is_default, f"no default route was given: addHost(defaultRoute='via {route.via}'), or ip route add default"
     hint = f"add it: ip route add {route.destination} via {route.via}"
