@@ -19,7 +19,7 @@ from linklab.emulation.mininet_parts import LabIntf
 from linklab.emulation.namespace import first_namespace
 from linklab.emulation.net import LabNetwork, is_ovs
 from linklab.emulation.netlink import links
-from linklab.emulation.overlays import make_tunnels, make_vlans, tunnels_of
+from linklab.emulation.overlays import make_tunnels, make_vlans
 from linklab.emulation.prepare import prepare
 from linklab.emulation.readback import read_state
 from linklab.emulation.topo import NetworkTopo
@@ -123,12 +123,12 @@ def place_of(error: BaseException) -> str:
 
 def settle(net: LabNetwork, pause: Callable[[float], object]) -> None:
     """Waits until the switches' ports are in use, at most for a few seconds of the lab's time, which `pause` passes."""
-    # a tunnel has no cable that the kernel could look at
-    tunnels = {name for _, name in tunnels_of(net)}
-    ports = {name for switch in net.switches for name in switch.nameToIntf if name != "lo"} - tunnels
+    ports = {name for switch in net.switches for name in switch.nameToIntf if name != "lo"}
     deadline = time.monotonic() + _SETTLE_S
     while ports and time.monotonic() < deadline:
-        ports &= {device.name for device in links.devices(first_namespace().kernel) if device.settling}
+        devices = links.devices(first_namespace().kernel)
+        # a tunnel has no cable that the kernel could look at
+        ports &= {device.name for device in devices if device.settling and device.tunnel is None}
         if ports:
             pause(_SETTLE_S / 200)
 

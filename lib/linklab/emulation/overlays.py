@@ -157,20 +157,20 @@ def tunnels_of(net: Mininet) -> Places:
     if not switches:
         return {}
     there = namespace_of(switches[0])
-    found = {device.index: device for device in links.gre_devices(there.kernel)}
+    found = {device.name: device.tunnel for device in links.devices(there.kernel) if device.tunnel}
     if not found:
         return {}
     carriers = {links.namespace_number(there.kernel, namespace_of(host).number): host.name for host in net.hosts}
-    names = {there.index(name): (node.name, name) for node in switches for name in node.nameToIntf if name != "lo"}
     return {
-        place: TunnelState(
-            device.local,
-            device.remote,
-            None if device.namespace is None else carriers.get(device.namespace),
-            device.fragments,
+        (node.name, name): TunnelState(
+            tunnel.local,
+            tunnel.remote,
+            None if tunnel.namespace is None else carriers.get(tunnel.namespace),
+            tunnel.fragments,
         )
-        for index, place in names.items()
-        if (device := found.get(index))
+        for node in switches
+        for name in node.nameToIntf
+        if (tunnel := found.get(name))
     }
 
 

@@ -35,6 +35,7 @@ _NOT_BUILT = {
     "ifb1",
 }
 _Cables = dict[tuple[str, str], tuple[str, str]]
+_Tables = dict[str, dict[str, dict[str, Any]]]
 _SETS = ("ports", "interfaces", "trunks")
 """Columns of Open vSwitch's database of which a row may have several."""
 JOINED_SEGMENTS = ("several TCP segments in one packet (gso_max_segs)",)
@@ -49,14 +50,15 @@ def read_state(net: Mininet) -> NetworkState:
     tunnels = tunnels_of(net)
     for one, two in pairs(tunnels):
         cables |= {one: two, two: one}
+    has_ovs = any(isinstance(node, OVSSwitch) for node in net.switches)
+    ovs = tables_of(read_text(switches.DATABASE)) if has_ovs else {}
     seen: dict[Namespace, _Contents] = {}
-    reader = VlanReader([*net.switches])
     nodes = []
     for node in (*net.hosts, *net.switches):
         there = namespace_of(node)
         if there not in seen:
             seen[there] = _contents(there)
-        nodes.append(_node(node, there, seen[there], cables, tunnels, reader))
+        nodes.append(_node(node, there, seen[there], cables, tunnels, ovs))
     return NetworkState(tuple(nodes))
 
 
@@ -67,6 +69,8 @@ class _Contents:
     devices: dict[str, links.Device]
     addresses: dict[int, list[str]]
     shapes: dict[int, Shape]
+    memberships: dict[int, Membership]
+    """Of the ports of bridges that tell VLANs apart, and of those bridges."""
 
 
 def _contents(there: Namespace) -> _Contents:
@@ -74,21 +78,22 @@ def _contents(there: Namespace) -> _Contents:
     for index, address in links.addresses(there.kernel):
         addresses[index].append(address)
     devices = {device.name: device for device in links.devices(there.kernel)}
-    return _Contents(devices, addresses, qdisc.shapes(there.kernel))
+    apart = {device.index for device in devices.values() if device.tells_vlans_apart}
+    return _Contents(devices, addresses, qdisc.shapes(there.kernel), links.memberships(there.kernel, apart))
 
 
 def _node(
-    node: Node, there: Namespace, contents: _Contents, cables: _Cables, tunnels: Places, reader: VlanReader
+    node: Node, there: Namespace, contents: _Contents, cables: _Cables, tunnels: Places, ovs: _Tables
 ) -> NodeState:
     switch = isinstance(node, Switch)
     names = {device.index: device.name for device in contents.devices.values()}
     if switch:
-        seen = reader.switch(node, there, {name: index for index, name in names.items()})
+        seen = _ovs_switch(node.name, ovs) if isinstance(node, OVSSwitch) else _linux_switch(node, contents)
         members, trunks = seen.ports, {name for name, it in seen.ports.items() if it.tagged}
         # switches live in the lab's first namespace together: a switch has the ports that Mininet gave it
         mine = [*node.nameToIntf, *seen.own]
     else:
-        vlans = reader.devices(there)
+        vlans = [device for device in contents.devices.values() if device.vlan is not None]
         members = {device.name: Membership(device.vlan) for device in vlans}
         trunks = {names.get(device.below, "") for device in vlans}
         # and so do hosts that are to have no namespace of their own
@@ -142,38 +147,20 @@ class SwitchSeen:
     own: tuple[str, ...] = ()
 
 
-class VlanReader:
-    """Reads all VLANs once; switches share a namespace, and Open vSwitch's share a database."""
-
-    def __init__(self, nodes: list[Node]) -> None:
-        has_ovs = any(isinstance(node, OVSSwitch) for node in nodes)
-        self._ovs = tables_of(read_text(switches.DATABASE)) if has_ovs else {}
-        self._devices: dict[Namespace, tuple[links.VlanDevice, ...]] = {}
-        self._memberships: dict[Namespace, dict[int, Membership]] = {}
-
-    def switch(self, node: Switch, there: Namespace, index_of: dict[str, int]) -> SwitchSeen:
-        """What a switch's VLANs are; without any where it does not tell VLANs apart."""
-        if isinstance(node, OVSSwitch):
-            return _ovs_switch(node.name, self._ovs)
-        if there not in self._memberships:
-            self._memberships[there] = links.memberships(there.kernel)
-        members = self._memberships[there]
-        bridge = index_of.get(node.name, 0)
-        ports = {name: members[index] for name, index in index_of.items() if index in members and index != bridge}
-        mine = {name: ports[name] for name in node.nameToIntf if name in ports}
-        heard = members.get(bridge, Membership())
-        above = [device for device in self.devices(there) if device.below == bridge and bridge in members]
-        own = {
-            device.name: Membership(device.vlan) if device.vlan in (*heard.tagged, heard.untagged) else Membership()
-            for device in above
-        }
-        return SwitchSeen(mine | own, tuple(own))
-
-    def devices(self, there: Namespace) -> tuple[links.VlanDevice, ...]:
-        """The VLAN devices of a namespace."""
-        if there not in self._devices:
-            self._devices[there] = tuple(links.vlan_devices(there.kernel))
-        return self._devices[there]
+def _linux_switch(node: Switch, contents: _Contents) -> SwitchSeen:
+    """Return the VLANs of a Linux bridge; none where it does not tell VLANs apart."""
+    bridge = contents.devices.get(node.name)
+    heard = contents.memberships.get(bridge.index) if bridge else None
+    if bridge is None or heard is None:
+        return SwitchSeen()
+    indexes = {name: contents.devices[name].index for name in node.nameToIntf if name in contents.devices}
+    mine = {name: contents.memberships[index] for name, index in indexes.items() if index in contents.memberships}
+    own = {
+        device.name: Membership(device.vlan) if device.vlan in (*heard.tagged, heard.untagged) else Membership()
+        for device in contents.devices.values()
+        if device.vlan is not None and device.below == bridge.index
+    }
+    return SwitchSeen(mine | own, tuple(own))
 
 
 def cable_shape(node: Node, interface: str, shape: Shape, is_trunk: bool) -> Shape:
@@ -183,14 +170,14 @@ def cable_shape(node: Node, interface: str, shape: Shape, is_trunk: bool) -> Sha
     return replace(shape, overhead_bytes=shape.overhead_bytes - VLAN_TAG_BYTES)
 
 
-def tables_of(log: str) -> dict[str, dict[str, dict[str, Any]]]:
+def tables_of(log: str) -> _Tables:
     """The tables in a file of Open vSwitch's database: its rows by their ids. Pure.
 
     The file is read, and ovs-vsctl not asked, because a program takes time of the lab. The file is the schema and one
     transaction after another (ovsdb(5), "File Formats"): a line with length and hash, and a line of JSON, which says of
     a set what came or went.
     """
-    tables: dict[str, dict[str, dict[str, Any]]] = {"Bridge": {}, "Port": {}, "Interface": {}}
+    tables: _Tables = {"Bridge": {}, "Port": {}, "Interface": {}}
     for line in log.split("\n")[3::2]:
         changes = json.loads(line)
         for name, rows in tables.items():
@@ -218,7 +205,7 @@ def _several(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _ovs_switch(name: str, tables: dict[str, dict[str, dict[str, Any]]]) -> SwitchSeen:
+def _ovs_switch(name: str, tables: _Tables) -> SwitchSeen:
     """One switch in the tables. Pure."""
     mine = [port for row in tables["Bridge"].values() if row["name"] == name for port in row["ports"]]
     rows = sorted((row for row in map(tables["Port"].__getitem__, mine) if row["name"] != name), key=itemgetter("name"))

@@ -65,7 +65,9 @@ class Device:
 
     `alone`: the other end of its cable is not up or not there. `settling`: the kernel has not looked at the cable
     yet, which it does up to a second after a change; until then a bridge passes nothing on to this port.
-    `kind` is what made it: ``veth``, ``vlan``, ``bridge``, or nothing for the loopback interface.
+    `kind` is what made it: ``veth``, ``vlan``, ``bridge``, ``gretap``, or nothing for the loopback interface.
+    `vlan` is the VLAN of an interface for one, on top of the interface of index `below`. `tells_vlans_apart` is a
+    bridge's setting. `tunnel` is what a tunnel's port knows of its tunnel.
     """
 
     index: int
@@ -77,6 +79,10 @@ class Device:
     settling: bool
     gso_max_segs: int
     kind: str
+    below: int
+    vlan: int | None
+    tells_vlans_apart: bool
+    tunnel: GreTunnel | None
 
 
 @dataclass(frozen=True)
@@ -92,22 +98,11 @@ class RouteEntry:
 
 
 @dataclass(frozen=True)
-class VlanDevice:
-    """An interface for one VLAN of the interface of index `below`."""
-
-    index: int
-    name: str
-    below: int
-    vlan: int
-
-
-@dataclass(frozen=True)
-class GreDevice:
-    """A tunnel's port as the kernel has it. `namespace` is the number that this namespace gives the one in which the
-    packets outside live; None: it is this one.
+class GreTunnel:
+    """The tunnel of a port that carries Ethernet. `namespace` is the number that this namespace gives the one in which
+    the packets outside live; None: it is this one.
     """
 
-    index: int
     local: str
     remote: str
     fragments: bool
@@ -240,6 +235,8 @@ def devices(kernel: Netlink) -> Iterator[Device]:
     for body in kernel.dump(_GETLINK, _LINK.pack(0, 0, 0, 0, 0) + netlink.number(_IFLA_EXT_MASK, _NO_COUNTERS)):
         _, _, index, flags, _ = _LINK.unpack_from(body)
         found = netlink.attributes(body, _LINK.size)
+        info = netlink.attributes(found.get(_IFLA_LINKINFO, b""))
+        kind, data = netlink.text_of(info.get(_INFO_KIND, b"")), netlink.attributes(info.get(_INFO_DATA, b""))
         yield Device(
             index=index,
             name=netlink.text_of(found[_IFLA_IFNAME]),
@@ -249,8 +246,21 @@ def devices(kernel: Netlink) -> Iterator[Device]:
             alone=found[_IFLA_OPERSTATE][0] == _LOWER_LAYER_DOWN,
             settling=bool(flags & _IFF_UP) and found[_IFLA_OPERSTATE][0] in _UNDECIDED,
             gso_max_segs=netlink.number_of(found[_IFLA_GSO_MAX_SEGS]),
-            kind=netlink.text_of(netlink.attributes(found.get(_IFLA_LINKINFO, b"")).get(_INFO_KIND, b"")),
+            kind=kind,
+            below=netlink.number_of(found[_IFLA_LINK]) if _IFLA_LINK in found else 0,
+            vlan=struct.unpack_from("=H", data[_VLAN_ID])[0] if kind == "vlan" else None,
+            tells_vlans_apart=kind == "bridge" and data.get(_BR_VLAN_FILTERING, b"\0") != b"\0",
+            tunnel=_tunnel(data, found) if kind == "gretap" and data else None,
         )
+
+
+def _tunnel(data: dict[int, bytes], device: dict[int, bytes]) -> GreTunnel:
+    return GreTunnel(
+        local=socket.inet_ntoa(data[_GRE_LOCAL]),
+        remote=socket.inet_ntoa(data[_GRE_REMOTE]),
+        fragments=not data[_GRE_PMTUDISC][0] and bool(data.get(_GRE_IGNORE_DF, b"\0")[0]),
+        namespace=netlink.number_of(device[_IFLA_LINK_NETNSID]) if _IFLA_LINK_NETNSID in device else None,
+    )
 
 
 def addresses(kernel: Netlink) -> Iterator[tuple[int, str]]:
@@ -316,32 +326,15 @@ def vlan_device(name: str, below: int, vlan: int, max_segments: int) -> Request:
     return _NEWLINK, body + netlink.number(_IFLA_GSO_MAX_SEGS, max_segments) + info, CREATE | EXCLUSIVE
 
 
-def vlan_devices(kernel: Netlink) -> Iterator[VlanDevice]:
-    """All VLAN devices of the namespace."""
-    for body in kernel.dump(_GETLINK, _LINK.pack(0, 0, 0, 0, 0)):
-        found = netlink.attributes(body, _LINK.size)
-        kind, data = _info(found)
-        if kind == "vlan":
-            (vlan,) = struct.unpack_from("=H", data[_VLAN_ID])
-            below = netlink.number_of(found[_IFLA_LINK])
-            yield VlanDevice(_LINK.unpack_from(body)[2], netlink.text_of(found[_IFLA_IFNAME]), below, vlan)
-
-
-def memberships(kernel: Netlink) -> dict[int, Membership]:
-    """By index, what the ports of bridges that tell VLANs apart are, and those bridges themselves."""
-    apart = {
-        _LINK.unpack_from(body)[2]
-        for body in kernel.dump(_GETLINK, _LINK.pack(0, 0, 0, 0, 0))
-        for kind, data in [_info(netlink.attributes(body, _LINK.size))]
-        if kind == "bridge" and data.get(_BR_VLAN_FILTERING, b"\0")[0]
-    }
+def memberships(kernel: Netlink, bridges: set[int]) -> dict[int, Membership]:
+    """Return by index what the ports of these bridges are, and the bridges themselves."""
     found: dict[int, Membership] = {}
     asked = _LINK.pack(_BRIDGE_FAMILY, 0, 0, 0, 0) + netlink.number(_IFLA_EXT_MASK, _WITH_VLANS)
-    for body in kernel.dump(_GETLINK, asked) if apart else ():
+    for body in kernel.dump(_GETLINK, asked) if bridges else ():
         index = _LINK.unpack_from(body)[2]
         about = netlink.attributes(body, _LINK.size)
         master = netlink.number_of(about[_IFLA_MASTER]) if _IFLA_MASTER in about else index
-        if master in apart:
+        if master in bridges:
             found[index] = _membership(about.get(_IFLA_AF_SPEC, b""))
     return found
 
@@ -362,12 +355,6 @@ def _membership(spec: bytes) -> Membership:
                 tagged.append(number)
         start += (length + 3) & ~3
     return Membership(untagged, tuple(sorted(tagged)))
-
-
-def _info(found: dict[int, bytes]) -> tuple[str, dict[int, bytes]]:
-    """The kind of a device, and what its kind has to say."""
-    info = netlink.attributes(found.get(_IFLA_LINKINFO, b""))
-    return netlink.text_of(info.get(_INFO_KIND, b"")), netlink.attributes(info.get(_INFO_DATA, b""))
 
 
 def gretap(name: str, mac: str, mtu_bytes: int, local: str, remote: str, *, fragments: bool) -> Request:
@@ -395,24 +382,6 @@ def gretap(name: str, mac: str, mtu_bytes: int, local: str, remote: str, *, frag
 def move(index: int, namespace: int) -> Request:
     """Moves an interface to the namespace of that descriptor. A tunnel's packets stay in the network it was made in."""
     return _NEWLINK, _LINK.pack(0, 0, index, 0, 0) + netlink.number(_IFLA_NET_NS_FD, namespace), 0
-
-
-def gre_devices(kernel: Netlink) -> Iterator[GreDevice]:
-    """The ports of all tunnels that carry Ethernet and end in this namespace."""
-    for body in kernel.dump(_GETLINK, _LINK.pack(0, 0, 0, 0, 0)):
-        _, _, index, _, _ = _LINK.unpack_from(body)
-        found = netlink.attributes(body, _LINK.size)
-        info = netlink.attributes(found.get(_IFLA_LINKINFO, b""))
-        if netlink.text_of(info.get(_INFO_KIND, b"")) != "gretap" or _INFO_DATA not in info:
-            continue
-        data = netlink.attributes(info[_INFO_DATA])
-        yield GreDevice(
-            index=index,
-            local=socket.inet_ntoa(data[_GRE_LOCAL]),
-            remote=socket.inet_ntoa(data[_GRE_REMOTE]),
-            fragments=not data[_GRE_PMTUDISC][0] and bool(data.get(_GRE_IGNORE_DF, b"\0")[0]),
-            namespace=netlink.number_of(found[_IFLA_LINK_NETNSID]) if _IFLA_LINK_NETNSID in found else None,
-        )
 
 
 def namespace_number(kernel: Netlink, namespace: int) -> int | None:
