@@ -51,17 +51,14 @@ def at(records: list[Record], metric: str, **where: Any) -> list[Record]:
     return having(records, metric=metric, **{"of": "L1", **where})
 
 
-def start_records(exponent: float = 1.0, share: float = 0.1) -> list[Record]:
-    """One start of each size each way, the guest's boot 0.5 s; Linklab's take `share` of plain Mininet's."""
-    found: list[Record] = []
+def start_records(exponent: float = 1.0) -> list[Record]:
+    """One start of each size."""
     sizes = [("course", 15), *((shape, nodes) for shape in ("chain", "tree") for nodes in (10, 50, 100, 200))]
-    for shape, nodes in sizes:
-        plain_s = 0.2 * nodes**exponent
-        where: Record = {"shape": shape, "nodes": nodes, "repeat": 1}
-        plain: Record = {"boot_s": 0.5, "start_s": 0.5 + plain_s, "answer_s": 0.1, "network_stop_s": 1, "stop_s": 1.1}
-        ours: Record = {"start_s": 0.5 + share * plain_s, "answer_s": 0.3, "stop_s": 0.1}
-        found += [where | {"way": "plain Mininet"} | plain, where | {"way": "linklab"} | ours]
-    return found
+    return [
+        {"shape": shape, "nodes": nodes, "repeat": 1}
+        | {"start_s": 0.02 * nodes**exponent, "answer_s": 0.3, "stop_s": 0.1}
+        for shape, nodes in sizes
+    ]
 
 
 def speed_records(virtual_per_wall: float = 12.0) -> list[Record]:

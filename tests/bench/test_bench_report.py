@@ -139,14 +139,14 @@ def test_every_real_part_reports_on_nothing_at_all() -> None:
 def test_parts_are_chosen_by_name_in_their_order() -> None:
     assert chosen([]) == PARTS
     assert [part.name for part in chosen(["speed", "fidelity"])] == ["fidelity", "speed"]
-    with pytest.raises(LinklabError, match="no part 'sped': it has fidelity, starts, switches, speed, simpleperf"):
+    with pytest.raises(LinklabError, match="no part 'sped': it has fidelity, starts, switches, speed, search"):
         chosen(["sped"])
 
 
 def test_quick_is_less_of_everything() -> None:
     quick, full = settings(True, None, FEW.folder), settings(False, None, FEW.folder)
     assert (quick.repeats, full.repeats) == (2, 10)
-    for name in ("case_s", "speed_s", "real_s", "course_repeats"):
+    for name in ("case_s", "speed_s", "course_repeats"):
         assert getattr(quick, name) < getattr(full, name), name
     assert set(quick.sizes) < set(full.sizes)
     assert settings(False, 1, FEW.folder).course_repeats == 1

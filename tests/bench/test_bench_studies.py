@@ -90,15 +90,6 @@ def test_a_part_of_the_points_confirms_nothing(left: Record) -> None:
     assert verdicts(FIDELITY.report(some, FEW)) == [Verdict.NOT_MEASURED] * 4
 
 
-def test_real_time_has_a_table_and_no_verdict() -> None:
-    spoilt = [record | {"value": 1.0} for record in fidelity_records("fidelity-real")]
-    found = FIDELITY.report([*fidelity_records(), *spoilt], FEW)
-    assert verdicts(found) == [Verdict.MET] * 4
-    assert [table.title for table in found.tables] == [
-        "On virtual time", "The same three digits, on virtual time", "In real time, for the contrast: no verdict",
-    ]  # fmt: skip
-
-
 def test_an_earlier_run_must_agree_too() -> None:
     same = FIDELITY.report(fidelity_records(), replace(FEW, earlier=tuple(fidelity_records())))
     assert claim_on(same, "an earlier run").verdict is Verdict.MET

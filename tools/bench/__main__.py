@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="a look in a few minutes: fewer repeats, smaller networks")
     parser.add_argument(
         "--only", action="append", default=[], metavar="PART",
-        help="fidelity, starts, switches, speed, simpleperf, search, labs or overhead; may be given several times",
+        help="fidelity, starts, switches, speed, search, labs or overhead; may be given several times",
     )  # fmt: skip
     parser.add_argument(
         "--repeats", type=options.count, metavar="N", help="of fidelity; others repeat less (default: 10, quick 2)"

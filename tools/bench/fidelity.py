@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -116,7 +116,7 @@ def busy(cores: int) -> Iterator[None]:
 def measure(lab: Lab, point: Point) -> list[Measured]:
     """Measure RTT, TCP and UDP of each row, one after the other; in the first lab again. `number` counts rounds."""
     cores = len(os.sched_getaffinity(0))
-    rounds = 1 + (_AGAIN if point.repeat == 1 and lab.clock == "virtual" else 0)
+    rounds = 1 + (_AGAIN if point.repeat == 1 else 0)
     with busy(cores) if point["machine"] == BUSY else contextlib.nullcontext():
         return [it for number in range(rounds) for row in ROWS.values() for it in _measure_row(lab, row, point, number)]
 
@@ -164,15 +164,6 @@ FIDELITY: Final = Study(
     short={"pings": (10,), "path_s": (3,), "udp_s": (1,)},
     short_repeats=2,
     source="what README promises; in one lab for each repeat",
-)
-FIDELITY_REAL: Final = replace(
-    FIDELITY,
-    name="fidelity-real",
-    title="The same in real time, for the contrast",
-    factors={**FIDELITY.factors, "pings": (10,), "link_s": (3,), "path_s": (3,), "udp_s": (3,)},
-    repeats=2,
-    short={"pings": (5,), "link_s": (1,), "path_s": (1,), "udp_s": (1,)},
-    short_repeats=1,
 )
 EARLIER: Final = "fidelity earlier"
 """The table of an earlier run, where one is given."""
@@ -270,9 +261,9 @@ JUDGES: Final[dict[str, Judge]] = {
 }
 
 
-def measured_grid(tables: Tables, study: str = "fidelity") -> Grid:
+def measured_grid(tables: Tables) -> Grid:
     """Return RTT, TCP and UDP of each row, idle and busy, with theory."""
-    table = tables[study]
+    table = tables["fidelity"]
     cells = []
     for row in ROWS.values():
         for machine in table.levels("machine"):
@@ -295,11 +286,6 @@ def measured_grid(tables: Tables, study: str = "fidelity") -> Grid:
         f"UDP's frames fill {UDP_SHARE:.0%} of the bottleneck."
     )
     return Grid(columns, tuple(cells), note)
-
-
-def real_grid(tables: Tables) -> Grid:
-    """Return the same in real time."""
-    return measured_grid(tables, "fidelity-real")
 
 
 def digits_grid(tables: Tables) -> Grid:

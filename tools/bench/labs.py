@@ -28,7 +28,7 @@ def measure(settings: Settings, say: Say, keep: Keep) -> None:
     copies = settings.folder / "executed"
     words = [sys.executable, "-m", "linklab", "run", *map(str, notebooks), "--output", str(copies)]
     began_s = time.perf_counter()
-    done = subprocess.run([*words, "--clock", "virtual"], capture_output=True, text=True, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     wall_s = time.perf_counter() - began_s
     if done.returncode != 0:
         raise LabError(f"linklab run failed: {(done.stderr or done.stdout).strip()[-500:]}")

@@ -124,7 +124,7 @@ def report(records: Sequence[Record], settings: Settings) -> Findings:
         rows.append(
             ("a notebook's overhead: the last less plain python", "", _ms(median(notebook) - median(python)), "", "")
         )
-    table = Table("Real time, in ms", ("what", "repeats", "median", "least", "most"), tuple(rows))
+    table = Table("Wall time, in ms", ("what", "repeats", "median", "least", "most"), tuple(rows))
     return Findings((table,) if rows else ())
 
 

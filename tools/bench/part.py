@@ -122,23 +122,18 @@ class Settings:
     """Fidelity's records of an earlier benchmark, to compare with."""
 
     @property
-    def real_s(self) -> int:
-        """How long transfers last in real time."""
-        return 1 if self.quick else 3
-
-    @property
     def sizes(self) -> tuple[int, ...]:
         """The numbers of nodes (hosts and switches) of the chains and trees."""
         return (10, 50) if self.quick else (10, 50, 100, 200)
 
     def start_repeats(self, nodes: int) -> int:
-        """How often a network of this size is started: plain Mininet takes minutes for the largest."""
+        """How often a network of this size is started."""
         most = 1 if nodes >= 100 or self.quick else (2 if nodes >= 50 else 3)
         return min(self.repeats, most)
 
     @property
     def course_repeats(self) -> int:
-        """How often the course network is started each way."""
+        """How often the course network is started."""
         return min(self.repeats, 2 if self.quick else 5)
 
     @property

@@ -16,8 +16,7 @@ from linklab.study.declare import COLUMNS
 from linklab.study.page import Grid
 from linklab.study.table import Table as StudyTable
 from linklab.study.table import missing_points, read_table
-from linklab.units import Clock
-from tools.bench import fidelity, labs, overhead, search, simpleperf, speed, starts, switches
+from tools.bench import fidelity, labs, overhead, search, speed, starts, switches
 from tools.bench.part import Claim, Findings, Keep, OwnPart, Part, Record, Say, Settings, Table, having
 
 _MET = {"reproduced": True, "not reproduced": False}
@@ -25,45 +24,46 @@ _MET = {"reproduced": True, "not reproduced": False}
 
 @dataclass(frozen=True)
 class StudyPart:
-    """A part that carries out studies, each by its clock, and judges claims. ``grids`` make tables, by their titles.
+    """A part that carries out a study, and judges claims. ``grids`` make tables, by their titles.
 
     ``repeats``: the benchmark's --repeats is theirs.
     """
 
     name: str
     title: str
-    studies: Mapping[Clock, Study]
+    study: Study
     claims: tuple[published.Claim, ...]
     judges: Mapping[str, Judge]
     grids: Mapping[str, Callable[[Tables], Grid]]
     repeats: bool = field(default=False)
 
     def measure(self, settings: Settings, say: Say, keep: Keep) -> None:
-        """Carry out the studies; keep the rows of all points that were measured, also after an interrupt."""
-        for clock, study in self._chosen(settings).items():
-            folder = settings.folder / study.name
+        """Carry out the study; keep the rows of all points that were measured, also after an interrupt."""
+        study = self.sized(settings)
+        folder = settings.folder / study.name
 
-            def tell(progress: Progress, title: str = study.name) -> None:
-                reason = f" FAILED: {progress.reason}" if progress.reason else ""
-                say(f"{title}: {progress.done} of {progress.total} points{reason}")
+        def tell(progress: Progress) -> None:
+            reason = f" FAILED: {progress.reason}" if progress.reason else ""
+            say(f"{study.name}: {progress.done} of {progress.total} points{reason}")
 
-            missing: tuple[Missing, ...] = ()
-            try:
-                missing = run(study, folder, clock=clock, on_progress=tell).missing
-            finally:
-                # what is done until an interrupt has its table, too
-                if (folder / f"{study.name}.csv").exists():
-                    for row in read_table(study, folder):
-                        keep({"study": study.name, **row})
-            if missing:
-                raise MeasurementError(f"{len(missing)} points failed; {missing[0].point}: {missing[0].reason}")
+        missing: tuple[Missing, ...] = ()
+        try:
+            missing = run(study, folder, on_progress=tell).missing
+        finally:
+            # what is done until an interrupt has its table, too
+            if (folder / f"{study.name}.csv").exists():
+                for row in read_table(study, folder):
+                    keep({"study": study.name, **row})
+        if missing:
+            raise MeasurementError(f"{len(missing)} points failed; {missing[0].point}: {missing[0].reason}")
 
     def report(self, records: Sequence[Record], settings: Settings) -> Findings:
         """Return the grids, and the claims with their verdicts. Pure."""
-        tables = {study.name: table_of(study, records) for study in self._chosen(settings).values()}
+        study = self.sized(settings)
+        tables = {study.name: table_of(study, records)}
         claims, judges = self.claims, dict(self.judges)
         if settings.earlier and self.name == "fidelity":
-            tables[fidelity.EARLIER] = table_of(tables["fidelity"].study, settings.earlier)
+            tables[fidelity.EARLIER] = table_of(study, settings.earlier)
             claims, judges = (*claims, fidelity.EARLIER_CLAIM), judges | {"fidelity-earlier": fidelity.judge_earlier}
         verdicts = judged(claims, judges, tables, partial=True)
         return Findings(
@@ -74,17 +74,11 @@ class StudyPart:
             ),
         )
 
-    def _chosen(self, settings: Settings) -> dict[Clock, Study]:
-        return {clock: self.study(clock, settings) for clock in self.studies}
-
-    def study(self, clock: Clock, settings: Settings) -> Study:
-        """Return the study of a clock in the size that the settings ask for."""
-        study = self.studies[clock]
+    def sized(self, settings: Settings) -> Study:
+        """Return the study in the size that the settings ask for."""
+        study = self.study
         sized = replace(study.short_form(), name=study.name) if settings.quick else study
-        if not self.repeats:
-            return sized
-        # real time is for the contrast, and every second of it takes one
-        return replace(sized, repeats=settings.repeats if clock == "virtual" else max(1, settings.repeats // 5))
+        return replace(sized, repeats=settings.repeats) if self.repeats else sized
 
 
 def table_of(study: Study, records: Sequence[Record]) -> StudyTable:
@@ -108,20 +102,19 @@ def _table(title: str, grid: Callable[[Tables], Grid], tables: Tables) -> Table 
 FIDELITY = StudyPart(
     "fidelity",
     "Fidelity: RTT, TCP and UDP of the links and paths, against theory, idle and busy",
-    {"virtual": fidelity.FIDELITY, "real": fidelity.FIDELITY_REAL},
+    fidelity.FIDELITY,
     fidelity.CLAIMS,
     fidelity.JUDGES,
     {
-        "On virtual time": fidelity.measured_grid,
-        "The same three digits, on virtual time": fidelity.digits_grid,
-        "In real time, for the contrast: no verdict": fidelity.real_grid,
+        "Against theory": fidelity.measured_grid,
+        "The same three digits": fidelity.digits_grid,
     },
     repeats=True,
 )
 SWITCHES = StudyPart(
     "switches",
     "Switches: Linux bridge and Open vSwitch, on virtual time",
-    {"virtual": switches.SWITCH_KINDS},
+    switches.SWITCH_KINDS,
     switches.CLAIMS,
     switches.JUDGES,
     {"h1-h4 of the course network": switches.switches_grid},
@@ -129,7 +122,7 @@ SWITCHES = StudyPart(
 SEARCH = StudyPart(
     "search",
     "Search: an unknown bandwidth on random networks of 2 to 6 links, on virtual time",
-    {"virtual": search.SEARCH},
+    search.SEARCH,
     search.CLAIMS,
     search.JUDGES,
     {"Error and traffic of each search": search.search_grid},
@@ -139,7 +132,6 @@ PARTS: tuple[Part, ...] = (
     OwnPart(starts.NAME, starts.TITLE, starts.measure, starts.report),
     SWITCHES,
     OwnPart(speed.NAME, speed.TITLE, speed.measure, speed.report),
-    OwnPart(simpleperf.NAME, simpleperf.TITLE, simpleperf.measure, simpleperf.report),
     SEARCH,
     OwnPart(labs.NAME, labs.TITLE, labs.measure, labs.report),
     OwnPart(overhead.NAME, overhead.TITLE, overhead.measure, overhead.report),
@@ -148,7 +140,7 @@ PARTS: tuple[Part, ...] = (
 
 def refuse_other(records: Sequence[Record], settings: Settings, name: str) -> None:
     """Raise LinklabError for records of an earlier run that fidelity's of these settings cannot be compared with."""
-    study = FIDELITY.study("virtual", settings)
+    study = FIDELITY.sized(settings)
     rows = having(records, study=study.name)
     if not rows:
         raise LinklabError(f"{name} has no rows of study {study.name}: name a file of a run that was not interrupted")

@@ -31,15 +31,14 @@ def about_machine() -> dict[str, str]:
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.1f} GB",
         "load at start": f"{load_1:.2f} {load_5:.2f} {load_15:.2f} (over 1, 5, 15 minutes)",
         "kernel of the machine": platform.release(),
-        "kernel, virtual time": _kernel("virtual"),
-        "kernel, real time": _kernel("real"),
+        "kernel of the lab": _kernel(),
         "linklab": __version__,
     }
     commit = _commit(Path(__file__).parent)
     return about | ({"commit": commit} if commit else {}) | tool_versions()
 
 
-def _kernel(clock: str) -> str:
+def _kernel() -> str:
     try:
         kind = choose("guest")
     except LabError as error:

@@ -285,7 +285,7 @@ NOT_CHECKED: Final = (
     "Whether rows of -i are printed while the transfer runs, or only at its end.",
     "Whether -n counts for each of the -P connections or for all of them together.",
     "How Ctrl-C ends the program, and what a server does whose port is taken.",
-    "Speed: how much the program could carry on an unshaped link (`make bench` tells).",
+    "Speed: how much the program could carry on an unshaped link.",
     "Style, types, comments, tests.",
 )
 """What no check looks at."""
