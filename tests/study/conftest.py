@@ -17,7 +17,7 @@ from . import pretend
 def pretended(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is started: labs answer at once."""
     monkeypatch.setattr(linklab, "start", pretend.PretendLab)
-    monkeypatch.setattr(runner, "choose", lambda clock: SimpleNamespace(image=None))
+    monkeypatch.setattr(runner, "choose", lambda: SimpleNamespace(image=None))
     _forget()
     yield
     running = [lab for lab in pretend.STARTED if lab.running]

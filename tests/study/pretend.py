@@ -21,9 +21,9 @@ _STATE = NetworkState(expected_state(TWO_HOSTS).nodes)
 class PretendLab:
     """Answers what a study asks of a lab; `stop` makes it useless, as that of a lab does."""
 
-    def __init__(self, network: Any, clock: str, seed: int = 0, **_: Any) -> None:
-        self.network, self.clock, self.running = network, clock, True
-        self.info = lambda: {"kind": "pretend", "clock": clock, "kernel": "7.3", "seed": str(seed)}
+    def __init__(self, network: Any, seed: int = 0, **_: Any) -> None:
+        self.network, self.running = network, True
+        self.info = lambda: {"kind": "pretend", "kernel": "7.3", "seed": str(seed)}
         self.now = lambda: 2.5
         self.sleep = lambda seconds: None
         STARTED.append(self)

@@ -51,9 +51,9 @@ def test_a_level_of_the_factor_switch_is_a_kind_or_a_controllers_command() -> No
 def test_a_controllers_changed_program_is_a_changed_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("learning.py").write_text(LEARNING)
-    (before,) = (definition_of(study(OWN), point, definition(study(OWN), "virtual")) for point in study(OWN).points())
+    (before,) = (definition_of(study(OWN), point, definition(study(OWN))) for point in study(OWN).points())
     Path("learning.py").write_text(LEARNING + "\n")
-    (after,) = (definition_of(study(OWN), point, definition(study(OWN), "virtual")) for point in study(OWN).points())
+    (after,) = (definition_of(study(OWN), point, definition(study(OWN))) for point in study(OWN).points())
     assert [part for part in before if before[part] != after[part]] == ["testbed"]
 
 

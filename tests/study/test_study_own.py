@@ -170,9 +170,9 @@ def test_a_level_may_be_a_file_and_another_content_is_another_study(
         with_own_levels(study, {"kind": ["my.mp4"]})
     Path("my.mp4").write_bytes(b"one")
     own = with_own_levels(study, {"kind": ["my.mp4"]})
-    before = definition_of(own, own.points()[0], definition(own, "virtual"))
+    before = definition_of(own, own.points()[0], definition(own))
     Path("my.mp4").write_bytes(b"two")
-    assert definition_of(own, own.points()[0], definition(own, "virtual")) != before
+    assert definition_of(own, own.points()[0], definition(own)) != before
     with pytest.raises(MeasurementError, match="has files for a factor 'video'"):
         replace(study, files=("video",))
 

@@ -57,7 +57,7 @@ def test_what_is_the_same_in_every_run_stands_apart_from_what_is_not(tmp_path: P
         assert text(tmp_path / "one", name) == text(tmp_path / "two", name)
     about = json.loads(text(tmp_path / "one", "made-up.json"))
     assert about["metrics"]["gap_ms"] == {"unit": "ms", "meaning": "a gap"}
-    assert about["labs"] == [{"kind": "pretend", "clock": "virtual", "kernel": "7.3", "seed": seed} for seed in "12"]
+    assert about["labs"] == [{"kind": "pretend", "kernel": "7.3", "seed": seed} for seed in "12"]
     assert about["networks"][0]["read_back"]["nodes"][0]["name"] == "h1"
     assert len(about["networks"][0]["of"]) == 6
     assert set(json.loads(text(tmp_path / "one", "made-up.run.json"))) >= {"date", "wall_s", "machine", "missing"}
@@ -214,12 +214,12 @@ def test_what_runs_a_lab_is_part_of_what_made_a_point(tmp_path: Path, monkeypatc
         shutil.copytree(store._PACKAGE / room, kit / room)
     monkeypatch.setattr(store, "_PACKAGE", kit)
     for path in ("runtime/boot.py", "measure/in_lab/echo.py", "measure/tools/ping.py", "emulation/build.py"):
-        before = store.definition(STUDY, "virtual")
+        before = store.definition(STUDY)
         file = kit / path
         file.write_text(file.read_text() + "\n# a remark\n")
-        assert store.definition(STUDY, "virtual") == before
+        assert store.definition(STUDY) == before
         file.write_text(file.read_text() + "\nchanged = True\n")
-        assert store.changes(before, store.definition(STUDY, "virtual")) == ["code"]
+        assert store.changes(before, store.definition(STUDY)) == ["code"]
     with pytest.raises(MeasurementError, match="older than its code: measure all again") as caught:
         run(STUDY, tmp_path / "results")
     assert "\n" not in str(caught.value)
@@ -244,7 +244,7 @@ def test_what_a_measurement_imports_is_part_of_what_made_a_point(tmp_path: Path)
 def test_another_image_makes_points_older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(STUDY, tmp_path)
     image = SimpleNamespace(about=SimpleNamespace(key="another"))
-    monkeypatch.setattr(runner, "choose", lambda clock: SimpleNamespace(image=image))
+    monkeypatch.setattr(runner, "choose", lambda: SimpleNamespace(image=image))
     with pytest.raises(MeasurementError, match="older than its image: measure all again"):
         run(STUDY, tmp_path)
     run(STUDY, tmp_path, again=True)
@@ -279,7 +279,6 @@ def test_two_runs_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:
         ({"jobs": -1}, "jobs is -1"),
         ({"jobs": True}, "jobs is True"),
         ({"jobs": 10000}, "10000 labs at once are too many"),
-        ({"jobs": 2, "clock": "real"}, "disturb each other's measurements"),
         ({"only": {"size": ["9"]}}, "no size=9"),
     ],
 )
@@ -302,9 +301,8 @@ def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
 
 
 def test_as_many_jobs_as_there_are_points() -> None:
-    assert how_many(None, 1, "virtual") == 1
-    assert how_many(4, 3, "virtual") <= 3
-    assert how_many(None, 99, "real") == 1
+    assert how_many(None, 1) == 1
+    assert how_many(4, 3) <= 3
 
 
 def test_a_table_names_what_it_lacks(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_a_page_says_where_its_numbers_come_from(page: Page, given: dict[str, Ta
     (line,) = [it for it in make_page(page, given)["made-up.md"].splitlines() if it.startswith("| made-up.csv |")]
     about = given["made-up"].about
     made_by = f"none, {about['made_by']['code']}"
-    assert f"| 36 | {given['made-up'].digest} | {about['date'][:10]} | {made_by} | virtual | 1, 2 | 30 s |" in line
+    assert f"| 36 | {given['made-up'].digest} | {about['date'][:10]} | {made_by} | 1, 2 | 30 s |" in line
     text = make_page(page, given)["made-up.md"]
     assert f"- Linklab {linklab.__version__}\n- Labs: kind pretend, kernel 7.3\n" in text
     assert "- Measured again by: `linklab study run made-up`" in text

@@ -7,11 +7,9 @@ from linklab.study.catalogue import STUDIES, study_by_name
 from linklab.study.declare import Level, Measured, Measurement, Metric, Point, Selection, Study, Testbed
 from linklab.study.runner import Progress, run
 from linklab.study.table import Missing, Table
-from linklab.units import Clock
 
 __all__ = [
     "STUDIES",
-    "Clock",
     "Level",
     "Measured",
     "Measurement",

@@ -68,12 +68,6 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     only = "only points with it; may be given several times"
     carry_out.add_argument("--only", action="append", default=[], metavar="FACTOR=LEVEL", help=only)
     carry_out.add_argument("--again", action="store_true", help="measure again what is measured already")
-    carry_out.add_argument(
-        "--clock",
-        choices=["virtual", "real"],
-        default="virtual",
-        help="default: %(default)s; real measures one at a time",
-    )
 
     page.add_argument("--beside", action="append", default=[], metavar="FILE.csv",
                       help="numbers of your own hardware, for comparison (linklab study template)")  # fmt: skip
@@ -224,7 +218,6 @@ def _run(study: Study, arguments: argparse.Namespace) -> int:
                 study,
                 output,
                 jobs=arguments.jobs,
-                clock=arguments.clock,
                 only=selection(arguments.only, "--only"),
                 again=arguments.again,
                 on_progress=show.tell,

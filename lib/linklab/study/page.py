@@ -438,13 +438,13 @@ def as_markdown(grid: Grid) -> str:
 
 
 def provenance(tables: Tables, hardware: Tables) -> str:
-    """Return as Markdown where the page's numbers come from: of each table name, digest, date, clock, seeds and
-    durations; then what the labs ran on.
+    """Return as Markdown where the page's numbers come from: of each table name, digest, date, seeds and durations;
+    then what the labs ran on.
     """
     rows = [_origin(name, table) for name, table in tables.items()]
-    rows += [(*_place(name, table), "given by its owner", *"-----") for name, table in hardware.items()]
+    rows += [(*_place(name, table), "given by its owner", *"----") for name, table in hardware.items()]
     columns = (
-        "table", "rows", "digest", "measured", "made by image, code", "clock", "seeds", "the labs' own time",
+        "table", "rows", "digest", "measured", "made by image, code", "seeds", "the labs' own time",
         "wall time",
     )  # fmt: skip
     ran = {
@@ -465,7 +465,6 @@ def _origin(name: str, table: Table) -> tuple[str, ...]:
         *_place(name, table),
         str(about.get("date", "unknown"))[:10],
         ", ".join(about.get("made_by", {}).get(part, "unknown") for part in ("image", "code")),
-        str(about.get("clock", "unknown")),
         _range(seeds),
         _duration(about.get("lab_s_of_all_points")),
         _duration(about.get("wall_s_of_all_points")),

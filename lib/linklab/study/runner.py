@@ -25,7 +25,6 @@ from linklab.study import table
 from linklab.study.declare import Point, Selection, Study, refuse_rows
 from linklab.study.store import Finished, Store, definition, definition_of
 from linklab.study.table import Missing, Table
-from linklab.units import Clock
 
 _WALL_LIMIT_S: Final = 3600.0
 _TRIED_FIRST: Final = 3
@@ -35,18 +34,16 @@ _ADDRESS: Final = re.compile("0x[0-9a-f]+")
 """What Python and ffmpeg call things by: another address in memory each time."""
 
 
-def how_many(asked: int | None, points: int, clock: Clock) -> int:
+def how_many(asked: int | None, points: int) -> int:
     """Return how many labs run at once: as many as asked for, else one a core; never more than there are points.
 
-    Raises LabError for a number that is none, or more than cores and memory bear, and on real time for more than one.
+    Raises LabError for a number that is none, or more than cores and memory bear.
     """
     if asked is not None:
         if isinstance(asked, bool) or not isinstance(asked, int) or asked < 1:
             raise LabError(f"jobs is {asked!r}: choose a whole number above 0")
         refuse_jobs(asked, "labs")
-        if clock == "real" and asked > 1:
-            raise LabError("on real time labs at once disturb each other's measurements: say jobs=1, or virtual time")
-    wanted = min(asked or (1 if clock == "real" else cores()), max(points, 1))
+    wanted = min(asked or cores(), max(points, 1))
     fitting = max(1, int(free_memory_mb() // guest_memory_mb()))
     if asked is not None and wanted > fitting:
         raise LabError(f"{wanted} labs at once may use {wanted * guest_memory_mb()} MB: say --jobs {fitting} or less")
@@ -73,7 +70,6 @@ def run(
     folder: str | Path,
     *,
     jobs: int | None = None,
-    clock: Clock = "virtual",
     only: Selection | None = None,
     again: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
@@ -94,9 +90,9 @@ def run(
     """
     asked = study.select(only or {})
     everything = study.points()
-    now = definition(study, clock)
+    now = definition(study)
     definitions = {point: definition_of(study, point, now) for point in everything}
-    jobs = how_many(jobs, len(asked), clock)
+    jobs = how_many(jobs, len(asked))
     image = choose().image
     for each in (now, *definitions.values()):
         each["image"] = "none" if image is None else image.about.key
@@ -112,7 +108,7 @@ def run(
         todo = [point for point in asked if point not in done]
         tell = on_progress or _say_nothing
         tell(Progress(len(asked) - len(todo), len(asked), 0, damaged=sum(map(store.damaged, todo))))
-        work = _Work(study, clock, store, definitions)
+        work = _Work(study, store, definitions)
         try:
             work.carry_out(todo, jobs, tell, len(asked), nothing_yet=not done)
         finally:
@@ -124,15 +120,15 @@ def run(
             before = table.read_about_run(study, store.folder)
             if not todo and before.get("lab_s_of_all_points") == about["lab_s_of_all_points"]:
                 about = before  # it was measured then, and not now
-            written = table.write(study, store.folder, clock, done, about)
+            written = table.write(study, store.folder, done, about)
     return replace(written, missing=missing)
 
 
 class _Work:
     """The points that are measured in one run."""
 
-    def __init__(self, study: Study, clock: Clock, store: Store, definitions: dict[Point, dict[str, str]]) -> None:
-        self._study, self._clock, self._store, self._definitions = study, clock, store, definitions
+    def __init__(self, study: Study, store: Store, definitions: dict[Point, dict[str, str]]) -> None:
+        self._study, self._store, self._definitions = study, store, definitions
         self.failures: dict[Point, str] = {}
 
     def carry_out(

@@ -34,7 +34,7 @@ _RUN_LABS: Final = ("emulation", "measure", "network", "runtime")
 
 @dataclass(frozen=True)
 class Finished:
-    """A point that was measured. ``about`` is the lab's kind, clock, kernel and tools; ``network`` was read back.
+    """A point that was measured. ``about`` is the lab's kind, kernel and tools; ``network`` was read back.
 
     ``lab_s`` is the lab's own time at the end of the measurement, ``wall_s`` real time, which differs from run to run;
     neither is part of the table.
@@ -171,7 +171,7 @@ def digest(content: str | bytes) -> str:
     return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()[:16]
 
 
-def definition(study: Study, clock: str) -> dict[str, str]:
+def definition(study: Study) -> dict[str, str]:
     """Return digests of all that is one for the whole study. Levels and repeats are not: a study may grow.
 
     Raises MeasurementError where the measurement's source cannot be read.
@@ -181,7 +181,6 @@ def definition(study: Study, clock: str) -> dict[str, str]:
         "measurement": digest(_meaning_of(study.measurement)),
         "metrics": digest(json.dumps(metrics)),
         "factors": digest(json.dumps(list(study.factors))),
-        "clock": clock,
         "seed": "the repeat" if study.seed is None else "of the point",
         "code": _code_digest(study),
     }

@@ -351,7 +351,7 @@ def level_of(known: Sequence[Level], text: str) -> Level:
     return text if all(isinstance(level, str) for level in known) else as_level(text)
 
 
-def metadata(study: Study, clock: str, points: Mapping[Point, Finished]) -> dict[str, Any]:
+def metadata(study: Study, points: Mapping[Point, Finished]) -> dict[str, Any]:
     """Return all that does not differ from run to run: the study, versions, networks as read back. Pure."""
     networks: dict[str, Any] = {}
     used: dict[str, list[str]] = {}
@@ -375,7 +375,6 @@ def metadata(study: Study, clock: str, points: Mapping[Point, Finished]) -> dict
         "repeats": study.repeats,
         "metrics": {metric.name: {"unit": metric.unit, "meaning": metric.meaning} for metric in study.metrics},
         "measurement": f"{study.measurement.__module__}:{study.measurement.__qualname__}",
-        "clock": clock,
         "linklab": __version__,
         "made_by": made_by,
         "points": len(study.points()),
@@ -388,13 +387,12 @@ def metadata(study: Study, clock: str, points: Mapping[Point, Finished]) -> dict
 def write(
     study: Study,
     folder: Path,
-    clock: str,
     points: Mapping[Point, Finished],
     about_run: Mapping[str, Any],
 ) -> Table:
     """Write NAME.csv, NAME.json (what is the same in every run) and NAME.run.json (what is not)."""
     table = table_of(study, points)
-    about = metadata(study, clock, points)
+    about = metadata(study, points)
     files = [folder / f"{study.name}{ending}" for ending in (".csv", ".json", ".run.json")]
     write_whole(files[0], table.csv)
     write_whole(files[1], json.dumps(about, indent=1) + "\n")
