@@ -290,7 +290,7 @@ CHEATS: Final = (
 """Attempts to pass without the work: none may pass through the judge. The last ones harm their own kernel for good."""
 
 KNOWN_TO_PASS: Final = (
-    Variation("numbers that are guessed with the check", PREDICTED, "predicted = next(it for it in range(1, 1000) if lab00.check_measured_rtt(it, 'virtual').passed)"),
+    Variation("numbers that are guessed with the check", PREDICTED, "predicted = next(it for it in range(1, 1000) if lab00.check_measured_rtt(it).passed)"),
     Variation("letters that are guessed with the check", TAG, "tag = next(letter for letter in 'abcd' if lab10.check_tag(letter).passed)"),
     Variation("measurements that are made up", "lab04.check_pings(pings)", _MADE_UP),
 )  # fmt: skip

@@ -45,11 +45,10 @@ c.GenerateAssignment.preprocessors = [
     IncludeHeaderFooter, LockCells, Starters, ClearOutput, CheckCellMetadata, ComputeChecksums, SaveCells,
     ClearHiddenTests, ClearMarkScheme, ComputeChecksums, CheckCellMetadata,
 ]
-# a cell of a lab may measure for minutes in real time
+# a cell of a lab may measure for minutes
 c.Execute.timeout = 900
 c.Autograde.exclude_overwriting = {exclude!r}
-# grading says something about the network, never about the machine; and always on the plain course network
-os.environ["LINKLAB_CLOCK"] = "virtual"
+# grading is always on the plain course network
 os.environ["LINKLAB_VARIANT"] = ""
 '''
 

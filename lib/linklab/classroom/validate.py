@@ -97,7 +97,6 @@ def validate(
     networks: Mapping[str, Network | None],
     *,
     jobs: int,
-    clock: str = "virtual",
     cell_limit_s: int = 900,
     tell: Callable[[Validated], None] = lambda _: None,
 ) -> list[Validated]:
@@ -110,7 +109,7 @@ def validate(
         starts = [
             partial(
                 _Nbval, _prepared(Path(place, f"{number}-{notebook.stem}"), notebook, network),
-                "course" if network is None else network.name, clock, cell_limit_s, tell,
+                "course" if network is None else network.name, cell_limit_s, tell,
             )
             for number, network in enumerate(networks.values())
             for notebook in notebooks
@@ -125,9 +124,7 @@ def validate(
 class _Nbval(Worker):
     """nbval at work on one notebook."""
 
-    def __init__(
-        self, notebook: Path, network: str, clock: str, cell_limit_s: int, tell: Callable[[Validated], None]
-    ) -> None:
+    def __init__(self, notebook: Path, network: str, cell_limit_s: int, tell: Callable[[Validated], None]) -> None:
         self._notebook, self._network, self._tell = notebook, network, tell
         self._report = notebook.parent / "report.xml"
         self._lines: list[str] = []
@@ -136,7 +133,7 @@ class _Nbval(Worker):
         words += ["--nbval-lax", "--nbval-current-env", f"--nbval-cell-timeout={cell_limit_s}"]
         words += [f"--rootdir={notebook.parent}", f"--junitxml={self._report}", str(notebook)]
         environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
-        super().__init__(words, environment | {"LINKLAB_CLOCK": clock, "PYTHONUNBUFFERED": "1"}, notebook.parent)
+        super().__init__(words, environment | {"PYTHONUNBUFFERED": "1"}, notebook.parent)
 
     def heard(self, line: bytes) -> None:
         self._lines.append(line.decode(errors="replace"))
@@ -233,7 +230,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--sample", type=options.count, metavar="N", help="only on the networks of the first N students"
     )
     parser.add_argument("--jobs", type=options.count, metavar="N", help="notebooks at once (default: one a core)")
-    parser.add_argument("--clock", choices=["virtual", "real"], default="virtual", help="default: %(default)s")
     parser.add_argument(
         "--cell-limit-s", type=options.seconds, default=900, metavar="S", help="for a cell; default: %(default)s"
     )
@@ -241,7 +237,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(arguments: argparse.Namespace) -> int:
     """Validates and prints a table; gives the exit status. Raises LinklabError before anything is run."""
-    choose(arguments.clock)  # raises with the fix where this clock cannot be had
+    choose()  # raises with the fix where labs cannot run here
     if (arguments.students is None) != (arguments.secret is None):
         raise LinklabError("--students and --secret go together: give both, or none")
     if arguments.sample and arguments.students is None:
@@ -256,9 +252,7 @@ def run(arguments: argparse.Namespace) -> int:
     # a log has no width of its own; the last column says what to mend
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _LOG_COLUMNS)
     with console.status(f"{len(notebooks)} notebooks on {len(networks)} networks, {jobs} at once ..."):
-        found = validate(
-            notebooks, networks, jobs=jobs, clock=arguments.clock, cell_limit_s=arguments.cell_limit_s, tell=_tell
-        )
+        found = validate(notebooks, networks, jobs=jobs, cell_limit_s=arguments.cell_limit_s, tell=_tell)
     students = [student for student in networks for _ in notebooks]
     _print(console, found, students)
     good = sum(one.fine for one in found)

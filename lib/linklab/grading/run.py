@@ -60,7 +60,7 @@ class JudgeProcess(Worker):
     ) -> None:
         self._limit_s, self._stopped = limit_s, stopped
         environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
-        super().__init__([*command, str(task_file)], environment | {"LINKLAB_CLOCK": "virtual"})
+        super().__init__([*command, str(task_file)], environment)
 
     def beyond(self) -> str:
         if self._stopped():

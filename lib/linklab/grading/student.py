@@ -207,7 +207,6 @@ def _environment(room: Room) -> dict[str, str]:
         "XDG_CACHE_HOME": "/tmp/cache",
         "XDG_RUNTIME_DIR": "/tmp/runtime",
         "JUPYTER_PLATFORM_DIRS": "1",
-        "LINKLAB_CLOCK": "virtual",
         "LINKLAB_SIMPLEPERF": f"{_GIVEN}/simpleperf.py",
         transport.VARIABLE: f"{_GIVEN}/{room.lender.name}",
         LABS_PATH: f"{_GIVEN}/{room.added_labs.name}" if room.added_labs.exists() else "",
