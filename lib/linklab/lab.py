@@ -25,7 +25,7 @@ from linklab.runtime import attach, transport
 from linklab.runtime.backends import KindName, choose, refuse_unknown
 from linklab.runtime.client import WALL_LIMIT_S, LabProcess
 from linklab.signals import Held
-from linklab.units import Clock, SwitchName
+from linklab.units import SwitchName
 
 if TYPE_CHECKING:
     from mininet.topo import Topo
@@ -159,11 +159,6 @@ class Lab:
         self.listener = attach.listen(name, partial(_nodes, process, self._names), partial(_visit, process))
         """Where `linklab shell` attaches."""
         self._end = weakref.finalize(self, _end, self.listener, process)
-
-    @property
-    def clock(self) -> Clock:
-        """``virtual``: time passes only while the lab works, and jumps when all wait."""
-        return "virtual"
 
     @property
     def seed(self) -> int:

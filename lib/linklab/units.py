@@ -1,5 +1,5 @@
-"""Sizes of headers and of what a cable adds, in bytes, how long bytes occupy a link, by which clock, and the kinds of
-switches. Pure data and one-liners.
+"""Sizes of headers and of what a cable adds, in bytes, how long bytes occupy a link, and the kinds of switches. Pure
+data and one-liners.
 
 Rates are in Mbit/s (10**6 bits a second), times in the unit that the name ends with.
 """
@@ -8,10 +8,6 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-Clock = Literal["real", "virtual"]
-"""The clock of a lab: the wall's, or one that passes only while the lab works."""
-AnyClock = Literal["auto", "real", "virtual"]
-"""What may be asked for: ``auto`` is virtual where that can be had, else real."""
 SwitchName = Literal["bridge", "ovs", "ovs-user"]
 """The kinds of switches of a lab: the Linux bridge, Open vSwitch with the kernel's datapath or one in user space."""
 

@@ -46,9 +46,9 @@ def increase(
 ) -> float:
     """The plain path: a little more each time until something is lost; the last rate that fitted, in Mbit/s.
 
-    In real time a late timer may cost a packet at any rate: a loss of up to `stray_percent` is none. This takes
-    about ``C**2 / (2 * step)`` of traffic for a path of C: the baseline that a search is to beat. Raises
-    MeasurementError if the first rate is lost already, or if `most_mbps` still fits.
+    A loss of up to `stray_percent` counts as none. This takes about ``C**2 / (2 * step)`` of traffic for a path of C:
+    the baseline that a search is to beat. Raises MeasurementError if the first rate is lost already, or if `most_mbps`
+    still fits.
     """
     rate_mbps, fitted_mbps = first_mbps, None
     while rate_mbps <= most_mbps:
@@ -56,8 +56,7 @@ def increase(
         if lost_percent > stray_percent:
             if fitted_mbps is None:
                 raise MeasurementError(
-                    f"{first_mbps:g} Mbit/s is too much already ({lost_percent:.2g} % were lost): begin lower; "
-                    "or run it again, since in real time a busy machine loses packets too"
+                    f"{first_mbps:g} Mbit/s is too much already ({lost_percent:.2g} % were lost): begin lower"
                 )
             return fitted_mbps
         rate_mbps, fitted_mbps = rate_mbps + step_mbps, rate_mbps

@@ -36,7 +36,7 @@ _RUN_LABS: Final = ("emulation", "measure", "network", "runtime")
 class Finished:
     """A point that was measured. ``about`` is the lab's kind, kernel and tools; ``network`` was read back.
 
-    ``lab_s`` is the lab's own time at the end of the measurement, ``wall_s`` real time, which differs from run to run;
+    ``lab_s`` is the lab's own time at the end of the measurement, ``wall_s`` the wall's, which differs from run to run;
     neither is part of the table.
     """
 

@@ -116,7 +116,7 @@ class Session:
         }
         take = self._play(key, plan)
         if not self.place.virtual and take.clients and take.client.stopped == "it did not come to an end":
-            self.stalls += 1  # where that costs real time
+            self.stalls += 1  # which costs time there
         return take
 
     def _play(self, key: str, plan: dict[str, Any]) -> Take:
