@@ -57,9 +57,7 @@ class Straying(Formula):
 
 
 def test_a_stray_packet_ends_an_increase_only_where_none_is_allowed() -> None:
-    with pytest.raises(
-        MeasurementError, match=r"1 Mbit/s is too much already \(.* % were lost\): begin lower"
-    ):
+    with pytest.raises(MeasurementError, match=r"1 Mbit/s is too much already \(.* % were lost\): begin lower"):
         increase(Straying(17.9))
     assert increase(Straying(17.9), stray_percent=0.5) == 17
 
