@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from linklab.errors import NetworkError
 from linklab.network import (
     CATALOGUE,
     COURSE,
@@ -245,6 +246,11 @@ def test_each_field_of_a_partial_interface_is_compared(interface: str, field: st
 def test_an_interface_that_has_a_value_must_be_there() -> None:
     (found,) = differences({("r1", "r1-eth7", "peer"): ("r2", None), ("r1", "r1-eth7", "mtu"): 1400}, PLAN)
     assert (found.interface, found.field, found.found) == ("r1-eth7", "interface", "missing")
+
+
+def test_a_field_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(NetworkError, match="no field of a network is called 'adresses'"):
+        differences({("r1", "r1-eth1", "adresses"): ("10.0.1.9/24",)}, PLAN)
 
 
 def test_of_a_missing_node_nothing_else_is_told() -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Interface, IPv4Network
 from typing import Any, Final
 
+from linklab.errors import NetworkError
 from linklab.network.routing import DEFAULT_DESTINATION, Route
 from linklab.network.state import Membership, NetworkState, Values, values_of
 
@@ -101,7 +102,9 @@ def differences(expected: Expected, found: NetworkState) -> tuple[Difference, ..
 
     Only what the kernel rounds is compared with tolerance: rates within 0.1 %, delays within 0.0001 ms, losses within
     0.001 % of themselves. Values that are given as a mapping are all that is compared; the nodes and interfaces that
-    they name must be there. What of a state is not compared says :func:`linklab.network.values_of`.
+    they name must be there. :func:`linklab.network.values_of` says what of a state is not compared.
+
+    Raises NetworkError for a field that does not exist.
     """
     return tuple(_all_differences(expected, found))
 
@@ -109,7 +112,8 @@ def differences(expected: Expected, found: NetworkState) -> tuple[Difference, ..
 def _all_differences(expected: Expected, found: NetworkState) -> Iterator[Difference]:
     want = _with_presence(values_of(expected) if isinstance(expected, NetworkState) else expected)
     have = _with_presence(values_of(found))
-    for (node, interface, name), value in sorted(want.items(), key=lambda item: _RANK.get(item[0][-1], 0)):
+    for node, interface, name in sorted(want, key=lambda key: _rank(key[-1])):
+        value = want[node, interface, name]
         if name in FIELDS and _is_comparable(node, interface, name, want, have):
             field, there = FIELDS[name], have.get((node, interface, name))
             if not field.same(value, there):
@@ -126,6 +130,13 @@ def _all_differences(expected: Expected, found: NetworkState) -> Iterator[Differ
     for name in have["", None, "nodes"]:
         if name not in want.get(("", None, "nodes"), have["", None, "nodes"]):
             yield Difference(name, None, "node", "none", "present", "nothing in the plan has this name")
+
+
+def _rank(field: str) -> int:
+    try:
+        return _ORDER.index(field)
+    except ValueError:
+        raise NetworkError(f"no field of a network is called {field!r}: choose one of {', '.join(_ORDER)}") from None
 
 
 def _with_presence(values: Values) -> Values:
@@ -503,4 +514,4 @@ FIELDS: Final[Mapping[str, Field]] = {
     "congestion control": Field(lambda name: name or "unknown", _congestion_control),
 }
 """What is compared, what explains most first."""
-_RANK: Final = {name: rank for rank, name in enumerate(FIELDS)}
+_ORDER: Final = (*FIELDS, "routes", "interfaces", "nodes")
