@@ -17,17 +17,20 @@ RUN apt-get update \
 # Of this stage only /opt/linklab and /var/lib/linklab go on.
 FROM python AS made
 # A lab image that `python -m tools.image pack` made: its address with #sha256= and its checksum. Without one it is put together
-# here, which takes a minute or two.
+# here, which takes half a minute or so.
 ARG LINKLAB_IMAGE=
 WORKDIR /kit
-COPY requirements.txt pyproject.toml setup.py MANIFEST.in README.md LICENSE ./
+COPY requirements.txt requirements.lock pyproject.toml setup.py MANIFEST.in README.md LICENSE ./
 COPY labs labs
 COPY solutions/simpleperf.py solutions/simpleperf.py
 COPY lib lib
 COPY tools/__init__.py tools/
 COPY tools/image tools/image
 RUN python3 -m venv /opt/linklab \
-    && /opt/linklab/bin/pip install --no-cache-dir --constraint requirements.txt . jupyterhub
+    && awk '/^[a-z]/ { ours = /^(uv|setuptools)==/ } ours' requirements.lock >first.txt \
+    && /opt/linklab/bin/pip install --no-cache-dir --require-hashes --requirement first.txt \
+    && /opt/linklab/bin/uv pip install --no-cache --python /opt/linklab/bin/python --no-build-isolation \
+        --constraints requirements.lock --verify-hashes --requirements requirements.txt '.[hub]'
 RUN if [ -z "$LINKLAB_IMAGE" ]; then /opt/linklab/bin/python -m tools.image; fi \
     && mkdir /var/lib/linklab \
     && cp -a "$(/opt/linklab/bin/linklab image path)" /var/lib/linklab/image

@@ -6,17 +6,17 @@ export LINKLAB_VENV
 BIN := $(LINKLAB_VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help lab hub test test-quick test-thorough test-vagrant box docs bench studies networks doctor notebooks check release-check kernels clean install install-quietly install-tests install-tests-quietly
+.PHONY: help lab hub test test-quick test-thorough test-vagrant box docs bench studies networks doctor notebooks check release-check kernels clean install install-dev install-tests
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-lab: install ## install what is missing and open the labs in JupyterLab
-	@nice setsid --fork $(BIN)/python -m tools.image >/dev/null 2>&1 # labs wait for it
+lab: ## install what is missing and open the labs in JupyterLab
+	@bash vagrant/provision.sh --image # the lab image comes beside; labs wait for it
 	@$(BIN)/linklab up
 
 hub: ## open JupyterHub for a class on this machine (root; HUB="..." are words for JupyterHub)
-	@bash vagrant/provision.sh --hub --no-doctor
+	@bash vagrant/provision.sh --hub
 	@$(BIN)/python -m tools.image
 	@$(BIN)/python -m linklab.hub
 	@$(BIN)/jupyterhub -f hub/jupyterhub_config.py $(HUB)
@@ -24,7 +24,7 @@ hub: ## open JupyterHub for a class on this machine (root; HUB="..." are words f
 test: install-tests ## install what is missing and run the checks and tests (ten minutes on two cores; CI adds large ones)
 	@bash .ci/parts $(BIN) image ruff format mypy shellcheck $(if $(LINKLAB_TESTS),docs) pytest
 
-test-quick: install-tests-quietly ## the linters, the types and the tests that start no process (about a minute)
+test-quick: install-tests ## the linters, the types and the tests that start no process (about a minute)
 	@LINKLAB_TESTS=quick bash .ci/parts $(BIN) ruff format mypy shellcheck pytest
 
 test-thorough: install-tests ## the same with all there is of a kind: programs, networks, judged labs (about two hours)
@@ -34,58 +34,55 @@ test-thorough: install-tests ## the same with all there is of a kind: programs, 
 ARCH ?= amd64
 
 test-vagrant: ## make the box for libvirt and try `vagrant up` without a network (root; half an hour without KVM; ARCH=arm64)
-	@bash vagrant/provision.sh $(if $(filter arm64,$(ARCH)),--vagrant-arm64,--vagrant) --no-doctor
+	@bash vagrant/provision.sh $(if $(filter arm64,$(ARCH)),--vagrant-arm64,--vagrant)
 	@$(BIN)/python -m tools.image
 	@$(BIN)/python -m tools.box try --arch $(ARCH)
 
 box: ## make a release's Vagrant boxes into dist/ (root; a quarter of an hour; ARCH=arm64 on arm64)
-	@bash vagrant/provision.sh --vagrant --no-doctor
+	@bash vagrant/provision.sh --vagrant
 	@$(BIN)/python -m tools.image
 	@$(BIN)/python -m tools.box make --arch $(ARCH)
 
-docs: install-quietly ## build the documentation site, its examples run anew, and check its links (about a minute)
+docs: install-dev ## build the documentation site, its examples run anew, and check its links (about a minute)
 	@bash .ci/parts $(BIN) image docs
 	@echo "open file://$(CURDIR)/build/site/index.html"
 
-bench: install-quietly ## measure fidelity, starts and speed side by side into bench-results/ (about 20 minutes)
+bench: install-dev ## measure fidelity, starts and speed side by side into bench-results/ (about 20 minutes)
 	@$(BIN)/python -m tools.image
 	@$(BIN)/python -m tools.bench $(BENCH)
 
-studies: install-quietly ## carry out the published studies in full, keep their tables, and make their pages in docs/studies
+studies: install ## carry out the published studies in full, keep their tables, and make their pages in docs/studies
 	@$(BIN)/python -m tools.image
 	@for name in $$($(BIN)/linklab study list | cut -d ' ' -f 1); do $(BIN)/linklab study run "$$name" || exit 1; done
 	@$(BIN)/linklab study keep
 	@$(BIN)/linklab study page --from docs/studies/data
 
-networks: install-quietly ## run every solution on 200 students' networks and 20 seeds (hours; NETWORKS="05 --networks 10")
+networks: install-dev ## run every solution on 200 students' networks and 20 seeds (hours; NETWORKS="05 --networks 10")
 	@$(BIN)/python -m tools.image
 	@$(BIN)/python -m tools.networks $(NETWORKS)
 
-check: install-tests-quietly ## the linters and the type checker alone
+check: install-tests ## the linters and the type checker alone
 	@bash .ci/parts $(BIN) ruff format mypy shellcheck
 
-doctor: install-quietly ## try what works on this machine and what does not
+doctor: install ## try what works on this machine and what does not
 	@$(BIN)/linklab doctor
 
-notebooks: install-quietly ## make the notebooks of labs/ and solutions/ anew from their source
+notebooks: install-dev ## make the notebooks of labs/ and solutions/ anew from their source
 	@$(BIN)/linklab notebooks build
 
-release-check: install-tests-quietly ## all that must hold before a release gets its tag (about an hour)
+release-check: install-tests ## all that must hold before a release gets its tag (about an hour)
 	@bash .ci/parts $(BIN) tree version words generated kernels image licences wheels install docs
 
-kernels: install-quietly ## compile the lab's two kernels anew and compare them with the committed ones (half an hour)
+kernels: install ## compile the lab's two kernels anew and compare them with the committed ones (half an hour)
 	@$(BIN)/python -m tools.kernels
 
 clean: ## remove what make has made in this folder (the lab image: linklab image clean)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .ipynb_checkpoints build dist lib/*.egg-info
 	find lib tools tests solutions labs -name __pycache__ -prune -exec rm -rf {} +
 
-# Each ends with the doctor, except where the target has no use for one.
 install:
 	@bash vagrant/provision.sh
-install-quietly:
-	@bash vagrant/provision.sh --no-doctor
+install-dev:
+	@bash vagrant/provision.sh --dev
 install-tests:
 	@bash vagrant/provision.sh --tests
-install-tests-quietly:
-	@bash vagrant/provision.sh --tests --no-doctor

@@ -7,14 +7,14 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
-_END = "# For teaching on a server."
+_END = "# What a wheel does not ask for."
 """In requirements.txt, what stands above it is what labs need."""
 
 
 def needed() -> list[str]:
-    """Return what requirements.txt pins for labs, at least in that version, and Mininet, which Debian has itself."""
+    """Return what requirements.txt pins for labs, at least in that version."""
     lines = (ROOT / "requirements.txt").read_text("utf-8").partition(f"\n{_END}\n")[0].splitlines()
-    return [*(line.replace("==", ">=") for line in lines if "==" in line), "mininet>=2.3.0.dev6"]
+    return [line.replace("==", ">=") for line in lines if "==" in line]
 
 
 class BuildWithLabs(build_py):

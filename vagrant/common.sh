@@ -29,23 +29,17 @@ mend() {
 }
 
 # progress LOG TOTAL PATTERN LABEL: copies standard input to LOG and counts the lines that match PATTERN.
-# A terminal gets one line that moves; a file or Vagrant's output gets a line now and then. TOTAL 0: not known.
+# A terminal gets one line that moves; a file or Vagrant's output gets a line now and then.
 progress() {
-    local log=$1 total=$2 pattern=$3 label=$4 line count=0 of=
-    ((total == 0)) || of=" of $total"
+    local log=$1 total=$2 pattern=$3 label=$4 line count=0
     while IFS= read -r line || [[ -n $line ]]; do
         printf '%s\n' "$line" >>"$log"
-        # pip says no word more for its longest stretch.
-        if [[ $line == "Installing collected packages: "* ]] && ((count > 0)); then
-            [[ ! -t 1 ]] || printf '\r'
-            printf '  %d found; unpacking them\n' "$count"
-        fi
         [[ $line =~ $pattern ]] || continue
         count=$((count + 1))
         if [[ -t 1 ]]; then
-            printf '\r  %s %d%s ' "$label" "$count" "$of"
+            printf '\r  %s %d of %d ' "$label" "$count" "$total"
         elif ((count % 25 == 0)); then
-            printf '  %s %d%s\n' "$label" "$count" "$of"
+            printf '  %s %d of %d\n' "$label" "$count" "$total"
         fi
     done
     if [[ -t 1 ]] && ((count > 0)); then printf '\n'; fi

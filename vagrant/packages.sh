@@ -5,8 +5,8 @@ set -euo pipefail
 # shellcheck source=vagrant/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
-# Labs start an Open vSwitch of their own, and iperf3 as they need it. What this run installs must not leave these on.
-readonly UNWANTED_SERVICES=(openvswitch-switch ovs-record-hostname openvswitch-testcontroller iperf3)
+# Mininet's own. What this run installs must not leave these on.
+readonly UNWANTED_SERVICES=(openvswitch-switch ovs-record-hostname openvswitch-testcontroller)
 readonly POLICY=/usr/sbin/policy-rc.d
 readonly DISKS=(/ /var /tmp)
 readonly APT=(apt-get -q -y -o DPkg::Lock::Timeout=300 -o APT::Color=0)

@@ -23,9 +23,8 @@ place() {
 
 install_services() {
     local unit
-    local -a units=(linklab) renewed=()
+    local -a units=(linklab linklab-image) renewed=()
     (($(id -u) != 0)) || fail "JupyterLab runs as the ordinary user: start provision.sh --vm as that user, who needs passwordless sudo"
-    [[ $architecture != amd64 ]] || units+=(linklab-image)
     make_token
     for unit in "${units[@]}"; do
         if place "$here/files/$unit.service" "/etc/systemd/system/$unit.service"; then renewed+=("$unit"); fi

@@ -28,7 +28,7 @@ from linklab.runtime.kernel.config import runs_user_mode_linux
 from linklab.settings import number
 
 nbformat: Any = untyped_nbformat
-INSTALL = "make lab (it installs what is missing), or as root: bash vagrant/provision.sh"
+INSTALL = "make lab (it installs what is missing)"
 _LIMIT_S = 60
 _WORKS = "it works"
 _SUBMISSION = {

@@ -205,3 +205,9 @@ def test_where_nobody_answers_or_works_one_line_says_it(monkeypatch: pytest.Monk
         pytest.raises(LinklabError, match="has no workers: dask worker tcp://127"),
     ):
         connect(empty.scheduler_address)
+
+
+def test_without_dask_one_line_says_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(LinklabError, match=r"pip install linklab\[grading\]"):
+        connect("127.0.0.1:1")

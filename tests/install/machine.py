@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 # The ordinary tools that the scripts use; they are taken from the real machine as they are.
 _REAL_TOOLS = (
     *("awk", "bash", "cat", "chmod", "cut", "dirname", "env", "flock", "grep", "install", "ln", "mkdir"),
-    *("mktemp", "readlink", "rm", "sed", "sha256sum", "stat", "tail", "true"),
+    *("mktemp", "readlink", "rm", "sed", "sha256sum", "sort", "stat", "tail", "touch", "tr", "true"),
 )
 
 _UNAME = 'case "$1" in -s) echo {system} ;; -m) echo {machine} ;; esac'
@@ -23,20 +23,18 @@ _UNAME = 'case "$1" in -s) echo {system} ;; -m) echo {machine} ;; esac'
 # Stands for /usr/bin/python3 and, linked into the environment, for its Python.
 _PYTHON = """echo "python $*" >>"$CALLS"
 case "$*" in
-    *version_info*) echo {version} ;;
+    *"sys.version_info"*) exit {unfit} ;;
     *secrets.token_hex*) /usr/bin/python3 "$@" ;;
     *sys.version.split*) echo {version}.1 ;;
     *realpath*) echo "$(readlink -f "$0") $(dirname "$(dirname "$0")")" ;;
-    *"-m venv"*)
-        mkdir -p "$4/bin" && ln -s "$(readlink -f "$0")" "$4/bin/python"
-        echo "include-system-site-packages = true" >"$4/pyvenv.cfg"
+    "-m venv"*)
+        mkdir -p "$4/bin" && ln -s "$(readlink -f "$0")" "$4/bin/python" && touch "$4/pyvenv.cfg"
+        printf '#!%s\\necho "uv $*" >>"$CALLS"\\n%s\\n' "{bash}" "{uv}" >"$4/bin/uv"
+        chmod +x "$4/bin/uv"
         ;;
-    *"--no-deps -e"*)
-        program=$(dirname "$0")/linklab
-        printf '#!/bin/bash\\necho "the doctor was here"; exit %s\\n' {doctor_status} >"$program"
-        chmod +x "$program"
-        ;;
-    *"pip install"*) {pip} ;;
+    *pyproject.toml*) printf '%s\\n' $3 ;;
+    *"config list") echo "{settings}" ;;
+    -) echo /wheels/pip-1.whl/pip ;;
 esac"""
 
 
@@ -68,8 +66,8 @@ class Machine:
     apt: bool = True
     apt_status: int = 0
     python_version: str = "3.12"
-    pip: str = "true"
-    doctor_status: int = 0
+    uv: str = "true"
+    pip_settings: str = ""
     free_mb: int = 9000
     settings: dict[str, str] = field(default_factory=dict)
 
@@ -111,12 +109,12 @@ class Machine:
     def _lay_out(self) -> None:
         if not self.repository.exists():
             shutil.copytree(REPOSITORY / "vagrant", self.repository / "vagrant")
-            for name in ("requirements.txt", "pyproject.toml"):
+            for name in ("requirements.txt", "requirements.lock", "pyproject.toml", "setup.py"):
                 shutil.copy(REPOSITORY / name, self.repository)
             script = self.repository / "vagrant" / "provision.sh"
             text = script.read_text()
-            assert "readonly PYTHON=/usr/bin/python3\n" in text
-            script.write_text(text.replace("/usr/bin/python3\n", f"{self.folder}/bin/python3\n", 1))
+            assert "for name in /usr/bin/python3 python3 " in text
+            script.write_text(text.replace("for name in /usr/bin/python3 python3 ", "for name in python3 ", 1))
             # The real one writes to /usr/sbin; what it is called with is what matters to provision.sh.
             packages = self.repository / "vagrant" / "packages.sh"
             packages.rename(packages.with_name("real-packages.sh"))
@@ -130,10 +128,11 @@ class Machine:
             (bin_folder / tool).symlink_to(found)
         self._stand_in("uname", _UNAME.format(system=self.system, machine=self.machine))
         self._stand_in("id", f'case "$1" in -u) echo {self.user_id} ;; *) echo student ;; esac')
-        self._stand_in(
-            "python3",
-            _PYTHON.format(version=self.python_version, pip=self.pip, doctor_status=self.doctor_status),
-        )
+        unfit = int(self.python_version not in ("3.11", "3.12", "3.13"))
+        words = {"version": self.python_version, "unfit": unfit, "bash": bin_folder / "bash", "uv": self.uv}
+        if self.python_version:
+            self._stand_in("python3", _PYTHON.format(settings=self.pip_settings, **words))
+        self._stand_in("setsid", 'echo "setsid $*" >>"$CALLS"')
         self._stand_in("sleep", "true")
         self._stand_in("df", f'echo header; echo "/dev/vda 99 9 {self.free_mb * 1024} 9% /"')
         self._stand_in("systemctl", 'echo "systemctl $*" >>"$CALLS"')

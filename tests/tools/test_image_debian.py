@@ -158,11 +158,36 @@ def test_the_snapshot_archive_is_asked_for_the_moment_of_the_list(monkeypatch: p
     debian.snapshot()
 
 
-def test_the_archive_is_the_one_of_apt_or_the_one_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    targets = "http://mirror.example/security/|Debian|Debian-Security\nhttp://mirror.example/debian/|Debian|Debian\n"
-    assert debian.archive_of(targets) == "http://mirror.example/debian"
-    assert debian.archive_of("http://mirror.example/debian/||\n") == "http://mirror.example/debian"
-    assert debian.archive_of("http://mirror.example/ubuntu|Ubuntu|Ubuntu\n") is None
+@pytest.mark.parametrize(
+    ("name", "text", "address"),
+    [
+        ("sources.list", "deb http://mirror.example/debian trixie main\n", "http://mirror.example/debian"),
+        (
+            "sources.list",
+            "deb [arch=amd64] http://mirror.example/debian/ trixie main\n",
+            "http://mirror.example/debian",
+        ),
+        ("sources.list", "# deb http://mirror.example/debian trixie main\n", None),
+        ("sources.list", "deb http://mirror.example/debian-security trixie-security main\n", None),
+        ("sources.list", "deb http://mirror.example/ubuntu noble main\n", None),
+        (
+            "sources.list.d/debian.sources",
+            "Types: deb\nURIs: http://mirror.example/debian\n",
+            "http://mirror.example/debian",
+        ),
+    ],
+)
+def test_the_archive_is_the_one_of_apt(
+    name: str, text: str, address: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sources.list.d").mkdir()
+    (tmp_path / name).write_text(text)
+    monkeypatch.setattr(debian, "_SOURCES", tmp_path / "sources.list")
+    monkeypatch.delenv("LINKLAB_DEBIAN", raising=False)
+    assert debian.archive() == address
+
+
+def test_the_archive_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINKLAB_DEBIAN", "http://mirror.example/debian/")
     assert debian.archive() == "http://mirror.example/debian"
     monkeypatch.setenv("LINKLAB_DEBIAN", "mirror")

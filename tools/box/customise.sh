@@ -23,7 +23,7 @@ mount --bind /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certific
 left() { umount "$root/vagrant" "$root/etc/ssl/certs/ca-certificates.crt"; }
 trap left EXIT
 chroot "$root" env HOME=/home/vagrant PIP_NO_CACHE_DIR=1 LINKLAB_VENV=/home/vagrant/.local/share/linklab/venv \
-    setpriv --reuid=vagrant --regid=vagrant --init-groups bash /vagrant/vagrant/provision.sh --vm --no-doctor
+    setpriv --reuid=vagrant --regid=vagrant --init-groups bash /vagrant/vagrant/provision.sh --vm
 
 ln -sf /run/systemd/resolve/stub-resolv.conf "$root/etc/resolv.conf"
 rm -f "$root"/etc/ssh/ssh_host_* "$root/home/vagrant/.config/linklab/jupyter-token"

@@ -44,7 +44,10 @@ _KEYRINGS = tuple(
     Path("/usr/share/keyrings", name) for name in ("debian-archive-keyring.gpg", "debian-archive-keyring.pgp")
 )
 _SNAPSHOT = "http://snapshot.debian.org/archive/debian"
-_TARGETS = "$(REPO_URI)|$(ORIGIN)|$(LABEL)"
+_SOURCES = Path("/etc/apt/sources.list")
+_ARCHIVE = re.compile(
+    r"^(?:deb\s(?:\[[^]]*\]\s*)?|URIs:).*?\b((?:https?://|file:///)\S+/debian)/?(?=\s|$)", re.MULTILINE
+)
 _SET_ARCHIVE = "set LINKLAB_DEBIAN to the address of a mirror of Debian (the folder with dists and pool in it)"
 
 
@@ -117,12 +120,9 @@ def archive() -> str | None:
         if not re.match(r"(https?|file)://", named):
             raise LabError(f"LINKLAB_DEBIAN is {named}, which is no address: {_SET_ARCHIVE}")
         return named.rstrip("/")
-    if shutil.which("apt-get"):
-        words = Apt().words("apt-get", "indextargets", "--format", _TARGETS)
-        said = subprocess.run(
-            words, capture_output=True, text=True, env=os.environ | {"LC_ALL": "C"}, check=False
-        ).stdout
-        return archive_of(said)
+    for path in [_SOURCES, *sorted(_SOURCES.with_suffix(".list.d").glob("*"))]:
+        if path.is_file() and (found := _ARCHIVE.search(path.read_text("utf-8", "replace"))):
+            return found[1]
     return None
 
 

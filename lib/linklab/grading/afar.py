@@ -100,7 +100,10 @@ def _judged_by_worker(parcel: Parcel, command: Sequence[str] | None, stop: str) 
 
 def _dask() -> Any:
     """Dask's library, loaded when it is needed. It has no types."""
-    return importlib.import_module("distributed")
+    try:
+        return importlib.import_module("distributed")
+    except ModuleNotFoundError as error:
+        raise LinklabError("--dask needs the Python package distributed: pip install linklab[grading]") from error
 
 
 def _line(error: BaseException) -> str:

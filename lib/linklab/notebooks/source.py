@@ -41,7 +41,7 @@ def read_source(path: Path) -> tuple[Cell, ...]:
     try:
         import jupytext
     except ImportError as error:
-        raise LinklabError("making notebooks needs jupytext: pip install -r requirements.txt") from error
+        raise LinklabError("making notebooks needs jupytext: make notebooks installs it") from error
     notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     cells: list[Cell] = []
     for number, node in enumerate(notebook.cells, start=1):
