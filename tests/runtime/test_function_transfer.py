@@ -84,9 +84,7 @@ def _whole(number):
 """
 CASES: dict[str, tuple[Any, str]] = {
     "function": (5, "def ask(): return 5"),
-    "arguments": ([[1], {"a": 3}], "def ask(a, b): return [a, b]\narguments = [1], {'a': 3}"),
     "default values": ([[1], 2, 3, 4], "x = [1]\ndef ask(a=x, *, b=(2, 3), c=4): return [a, *b, c]\nx = None"),
-    "variables": (7, "rates = {'h1': [3, 4]}\ndef ask(): return sum(rates['h1'])"),
     "a variable that is set": (
         [1, 2],
         """
@@ -98,11 +96,15 @@ CASES: dict[str, tuple[Any, str]] = {
         def ask(): return [add(), total + 1]
         """,
     ),
-    "variables that nothing uses": (1, "lab = open('helpers.py')\nclass A: lab = 1\ndef ask(a=1): return a"),
-    "attributes named as variables": (3, "real = open('helpers.py')\ndef ask(): return (3).real"),
-    "modules": ([3, "a/b"], "import math, os\ndef ask(): return [math.floor(3.5), os.path.join('a', 'b')]"),
+    "names that are no variables": (
+        [1, 3],
+        """
+        lab = real = open("helpers.py")
+        class A: lab = 1
+        def ask(a=1): return [A.lab, (3).real]
+        """,
+    ),
     "a module that the cell imports": ("b", "import os\ndef ask(): return os.path.basename('a/b')"),
-    "recursion": (120, "def ask(n=5): return n * ask(n - 1) if n else 1"),
     "functions that call each other": (
         [True, False],
         """
@@ -111,7 +113,6 @@ CASES: dict[str, tuple[Any, str]] = {
         def ask(): return [even(10), even(7)]
         """,
     ),
-    "functions in a list": (4, "def f(n): return n + len(steps)\nsteps = [f]\ndef ask(): return steps[0](3)"),
     "functions in a function": (
         "outer 3 5",
         """
@@ -131,7 +132,6 @@ CASES: dict[str, tuple[Any, str]] = {
         def ask(): return [[n * factor for n in (1, 2)], [plus(n) for n in (1, 2) if n < factor - 1]]
         """,
     ),
-    "a partial": (7, "import functools\ndef add(a, b): return a + b\nask = functools.partial(add, 3, b=4)"),
     "a function within a function": (
         4,
         """
@@ -143,7 +143,6 @@ CASES: dict[str, tuple[Any, str]] = {
         """,
     ),
     "annotations as text": (1, "from __future__ import annotations\ndef ask(a: nothing = 1): return a"),
-    "a cell that waits": (4, "def ask(): return 4\nasync def other(): await ask()\n"),
     "a file's function": (9, "from helpers import scaled\nask, arguments = scaled, (3.5,)"),
     "a file's class": (6, "import helpers\nask = helpers.Speed(2.5).scaled"),
     "a class, its base, super": (
@@ -176,27 +175,6 @@ CASES: dict[str, tuple[Any, str]] = {
             name = "b"
             def other(self): return A()
         def ask(): return A().other().other().other().name
-        """,
-    ),
-    "an object's method": (
-        [4, 11],
-        """
-        class Meter:
-            def __init__(self, start): self.value = start
-            def read(self, more): return [self.value, self.value + more]
-        ask, arguments = Meter(4).read, (7,)
-        """,
-    ),
-    "an abstract class": (
-        "TypeError",
-        """
-        from abc import ABC, abstractmethod
-        class Shape(ABC):
-            @abstractmethod
-            def area(self): ...
-        def ask():
-            try: Shape()
-            except TypeError as error: return type(error).__name__
         """,
     ),
     "classes without methods": (
@@ -293,7 +271,8 @@ def test_a_module_that_the_lab_lacks_is_named() -> None:
 
 def test_cells_of_a_notebook_go_as_they_were_run_last() -> None:
     shell = InteractiveShell.instance()
-    for cell in ("def rate(): return 1", "def twice():\n    return 2 * rate()", "def rate(): return 4", "%time 1"):
+    waits = "import asyncio\nawait asyncio.sleep(0)\ndef twice():\n    return 2 * rate()"
+    for cell in ("def rate(): return 1", waits, "def rate(): return 4", "%time 1"):
         assert shell.run_cell(cell, store_history=True).success  # type: ignore[no-untyped-call]
     data = packed(shell.user_ns["twice"])
     assert b"return 4" in data

@@ -92,30 +92,29 @@ class _Packer(pickle.Pickler):
         if code.co_name == "<lambda>":
             raise _refusal(f"the lambda of line {code.co_firstlineno}", "write it as a function, with def")
         _refuse_closure(code)
+        source, place = _source(code), (code.co_qualname, code.co_firstlineno)
+        used = self._used(set().union(*_globals_of(_codes(*source)[place])), function.__globals__, name)
         space, defaults = self._space(function.__module__), (function.__defaults__, function.__kwdefaults__)
-        file, place = (_text(code), code.co_filename, _flags(code)), (code.co_qualname, code.co_firstlineno)
-        used = self._used(set().union(*_globals_of(_codes(*file)[place])), function.__globals__, name)
         self.variables.append((f"a default value of {name}", defaults))
-        return _make_function, (*file, *place, space, *defaults), (space, used), None, None, _add_globals
+        return _make_function, (*source, *place, space, *defaults), (space, used), None, None, _add_globals
 
     def _class(self, kind: type) -> tuple[Any, ...]:
         """Run the class's body with the global variables that it reads, and then add those that its methods read."""
         name = kind.__qualname__
         methods = [value for value in vars(kind).values() if _is_method_in_text(value, kind)]
-        texts = [_text(method.__code__) for method in methods]
+        sources = [_source(method.__code__) for method in methods]
         if not methods:
             return _as_values(kind)
-        code, space = methods[0].__code__, self._space(kind.__module__)
-        file = texts[0], code.co_filename, _flags(code)
-        line = max(line for owner, line in _codes(*file) if owner == name and line < code.co_firstlineno)
-        body = _codes(*file)[name, line]
-        if texts[0].split("\n")[line - 1].lstrip().startswith("@"):
+        first, source, space = methods[0].__code__, sources[0], self._space(kind.__module__)
+        line = max(line for owner, line in _codes(*source) if owner == name and line < first.co_firstlineno)
+        body = _codes(*source)[name, line]
+        if source[0].split("\n")[line - 1].lstrip().startswith("@"):
             raise _refusal(name, "it is a decorated class; write it without a decorator, or hand over a dictionary")
         _refuse_closure(body)
         at_once, later = _globals_of(body)
         needed, used = (self._used(names, methods[0].__globals__, name) for names in (at_once - {name}, later))
         bases = (NamedTuple,) if "_field_defaults" in vars(kind) else kind.__bases__
-        made = _make_class, ((*file, name, line, space), needed, type(kind), bases)
+        made = _make_class, ((*source, name, line, space), needed, type(kind), bases)
         return *made, (space, used), None, None, _add_globals
 
     def _used(self, names: set[str], space: dict[str, Any], user: str) -> dict[str, Any]:
@@ -176,12 +175,16 @@ def _is_method_in_text(value: Any, kind: type) -> bool:
     )
 
 
-def _text(code: types.CodeType) -> str:
-    """Return the text of the cell or file that a code was compiled from. Raises `LabError` where it is another now."""
+def _source(code: types.CodeType) -> tuple[str, str, int]:
+    """Return the text of the cell or file that a code was compiled from, its name, and the compiler's flags.
+
+    Raises `LabError` where the text is another one now.
+    """
     linecache.checkcache(code.co_filename)
     text = sys.intern("".join(linecache.getlines(code.co_filename)))  # pickle writes one object once
+    source = text, code.co_filename, code.co_flags & _ANNOTATIONS_AS_TEXT
     try:
-        found = _codes(text, code.co_filename, _flags(code)).get((code.co_qualname, code.co_firstlineno))
+        found = _codes(*source).get((code.co_qualname, code.co_firstlineno))
     except SyntaxError:
         found = None
     # no cell changes; a notebook compiles its statements one by one, and pytest writes its own words into a function
@@ -192,11 +195,7 @@ def _text(code: types.CodeType) -> str:
             "its text is not to be found, or was edited after it was run; write it in a notebook's cell (without "
             "%%time) or in a file, and run it again",
         )
-    return text
-
-
-def _flags(code: types.CodeType) -> int:
-    return code.co_flags & _ANNOTATIONS_AS_TEXT
+    return source
 
 
 def _globals_of(code: types.CodeType) -> tuple[set[str], set[str]]:
