@@ -308,7 +308,12 @@ class _Decorated:
         return 2 * self.n
 
 
-class _Generated(Enum):
+@dataclass
+class _Values:
+    n: int = 1
+
+
+class _Names(Enum):
     RED = 1
 
 
@@ -335,7 +340,8 @@ def _closure() -> Callable[[], str]:
         (_cached, "_cached cannot go into a lab: a decorator made it; write it without"),
         (_Decorated, "_Decorated cannot go into a lab: it is a decorated class; write it without"),
         (_Decorated(), "_Decorated cannot go into a lab: it is a decorated class"),
-        (_Generated, "_Generated cannot go into a lab: Python wrote its methods .* hand over a dictionary"),
+        (_Values, "_Values cannot go into a lab: Python wrote its methods .* hand over a dictionary"),
+        (_Names, "_Names cannot go into a lab: Python wrote its methods .* hand over a dictionary"),
         (sys.modules[__name__], ".* cannot go into a lab: it is a file of your own; write from .* import"),
         (_made_by_exec(), "without_text cannot go into a lab: its text is not to be found, .* notebook's cell"),
         (LabProcess.__new__(LabProcess), "a running lab cannot go into a lab: .* net as its first argument"),

@@ -1,4 +1,4 @@
-"""VLANs and tunnels made real.
+"""Make VLANs and tunnels, and read tunnels back.
 
 VLANs: on the Linux bridge by netlink, on Open vSwitch in its database; sub-interfaces on routers. Tunnels between
 switches are made when the nodes are there and the switches not yet started.
@@ -29,7 +29,7 @@ Places = dict[tuple[str, str], TunnelState]
 
 
 def make_vlans(net: Mininet, network: Network) -> None:
-    """Gives switches their VLANs, and routers their sub-interfaces. Raises `LabError` with the reason."""
+    """Give switches their VLANs and routers their sub-interfaces. Raises `LabError` with the kernel's reason."""
     if network.vlans is None:
         return
     try:
@@ -92,7 +92,7 @@ def _ovs_vsctl(words: list[str]) -> str:
 
 
 def _address(there: Namespace, name: str, address: str) -> None:
-    """Address, up, and one segment a packet, as every interface of a lab has it."""
+    """Give an interface its address, set it up, and let it send one segment a packet, as every interface of a lab."""
     index = there.index(name)
     there.kernel.ask_all([links.change(index, up=True, max_segments=ONE_SEGMENT), links.add_address(index, address)])
     for offload in SEGMENTATION_OFFLOADS:
@@ -100,7 +100,7 @@ def _address(there: Namespace, name: str, address: str) -> None:
 
 
 def _count_tags(net: Mininet, network: Network, link: Link) -> None:
-    """A cable's rate counts the tag of frames that the kernel queues without it."""
+    """Add 4 bytes a frame to the shape of trunks whose queues see no tags, so that the rate counts them."""
     assert network.vlans is not None
     if link.overhead_bytes is None:
         return
@@ -118,7 +118,7 @@ _SHAPE = ("bw", "delay", "loss", "max_queue_size", "overhead_bytes")
 
 
 def tags_unseen(node: Node, interface: str) -> bool:
-    """Whether the queue of a trunk's interface sees frames without their tags.
+    """Return whether the queue of a trunk's interface sees frames without their tags.
 
     The kernel carries a tag beside the frame, and puts it in after the queue. Open vSwitch in user space writes whole
     frames, and so does an interface that has no room for a tag beside them (ethtool: tx-vlan-offload).
@@ -129,7 +129,7 @@ def tags_unseen(node: Node, interface: str) -> bool:
 
 
 def make_tunnels(net: Mininet, network: Network) -> None:
-    """Makes the network's tunnels. Raises LabError with the kernel's words where it refuses."""
+    """Make the network's tunnels. Raises `LabError` with the kernel's words where it refuses."""
     for tunnel in network.tunnels:
         for mine, theirs in (tunnel.ends, tunnel.ends[::-1]):
             switch = net[mine.switch]
@@ -152,7 +152,7 @@ def make_tunnels(net: Mininet, network: Network) -> None:
 
 
 def tunnels_of(net: Mininet) -> Places:
-    """All tunnel ports of switches, as the kernel has them."""
+    """Return all tunnel ports of switches, as the kernel has them."""
     switches: list[Node] = list(net.switches)
     if not switches:
         return {}
@@ -175,7 +175,7 @@ def tunnels_of(net: Mininet) -> Places:
 
 
 def pairs(places: Places) -> Iterable[tuple[tuple[str, str], tuple[str, str]]]:
-    """The ports that belong together, each pair once: one's local address is the other's remote one."""
+    """Yield the two ports of each tunnel: the local address of one is the remote address of the other."""
     listed = list(places.items())
     for number, (place, one) in enumerate(listed):
         for other_place, other in listed[number + 1 :]:

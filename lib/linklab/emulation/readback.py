@@ -42,7 +42,7 @@ JOINED_SEGMENTS = ("several TCP segments in one packet (gso_max_segs)",)
 
 
 def read_state(net: Mininet) -> NetworkState:
-    """The whole network as it is now. Raises OSError for what cannot be read."""
+    """Return the whole network as it is now. Raises OSError for what cannot be read."""
     cables: _Cables = {}
     for link in net.links:
         one, two = ((intf.node.name, intf.name) for intf in (link.intf1, link.intf2))
@@ -64,7 +64,7 @@ def read_state(net: Mininet) -> NetworkState:
 
 @dataclass(frozen=True)
 class _Contents:
-    """All that a namespace holds; switches share one."""
+    """What a namespace holds; all switches share one."""
 
     devices: dict[str, links.Device]
     addresses: dict[int, list[str]]
@@ -164,14 +164,14 @@ def _linux_switch(node: Switch, contents: _Contents) -> SwitchSeen:
 
 
 def cable_shape(node: Node, interface: str, shape: Shape, is_trunk: bool) -> Shape:
-    """The shape with the overhead beyond whole frames: what is added for tags that the queue does not see is none."""
+    """Subtract the 4 bytes a frame that were added for VLAN tags which a trunk's queue does not see."""
     if not is_trunk or shape.overhead_bytes is None or not tags_unseen(node, interface):
         return shape
     return replace(shape, overhead_bytes=shape.overhead_bytes - VLAN_TAG_BYTES)
 
 
 def tables_of(log: str) -> _Tables:
-    """The tables in a file of Open vSwitch's database: its rows by their ids. Pure.
+    """Return the tables in a file of Open vSwitch's database: its rows by their ids.
 
     The file is read, and ovs-vsctl not asked, because a program takes time of the lab. The file is the schema and one
     transaction after another (ovsdb(5), "File Formats"): a line with length and hash, and a line of JSON, which says of
@@ -206,7 +206,7 @@ def _several(value: Any) -> tuple[Any, ...]:
 
 
 def _ovs_switch(name: str, tables: _Tables) -> SwitchSeen:
-    """One switch in the tables. Pure."""
+    """Return the VLANs of a switch of Open vSwitch; none where it has none."""
     mine = [port for row in tables["Bridge"].values() if row["name"] == name for port in row["ports"]]
     rows = sorted((row for row in map(tables["Port"].__getitem__, mine) if row["name"] != name), key=itemgetter("name"))
     internal = {number for number, row in tables["Interface"].items() if row.get("type") == "internal"}

@@ -142,8 +142,6 @@ def _found_inside(module: str) -> bool:
     """
     import site
 
-    if module == "__main__":
-        return False
     if module.partition(".")[0] in (*sys.stdlib_module_names, "mininet"):
         return True
     places = (*site.getsitepackages(), site.getusersitepackages(), _LINKLAB)
@@ -219,7 +217,7 @@ def _within(code: types.CodeType) -> Iterator[types.CodeType]:
 # In the lab
 
 
-@functools.lru_cache(64)
+@functools.lru_cache
 def _codes(text: str, file: str, flags: int) -> dict[tuple[str, int], types.CodeType]:
     """Return the codes of all functions and classes in a text, by their names and lines."""
     whole = compile(text, file, "exec", flags | _TOP_LEVEL_AWAIT, dont_inherit=True)

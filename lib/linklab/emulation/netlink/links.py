@@ -231,7 +231,7 @@ def keep_neighbours(index: int) -> Request:
 
 
 def devices(kernel: Netlink) -> Iterator[Device]:
-    """All interfaces of the namespace."""
+    """Yield all interfaces of the namespace."""
     for body in kernel.dump(_GETLINK, _LINK.pack(0, 0, 0, 0, 0) + netlink.number(_IFLA_EXT_MASK, _NO_COUNTERS)):
         _, _, index, flags, _ = _LINK.unpack_from(body)
         found = netlink.attributes(body, _LINK.size)
@@ -287,7 +287,7 @@ def routes(kernel: Netlink) -> Iterator[RouteEntry]:
 
 
 def filter_vlans(bridge: int) -> Request:
-    """The bridge, of that index, tells VLANs apart from now on; none of its ports is in one."""
+    """Have a bridge tell VLANs apart; none of its ports is in one then."""
     data = netlink.nested(
         _INFO_DATA,
         netlink.attribute(_BR_VLAN_FILTERING, b"\x01"),
@@ -298,17 +298,17 @@ def filter_vlans(bridge: int) -> Request:
 
 
 def access_port(index: int, vlan: int) -> Request:
-    """The port is in the VLAN, and its frames have no tags."""
+    """Put a port into a VLAN; its frames have no tags."""
     return _member(index, vlan, _PVID | _UNTAGGED)
 
 
 def trunk_vlan(index: int, vlan: int) -> Request:
-    """The port carries the VLAN, with tags."""
+    """Have a port carry a VLAN, with tags."""
     return _member(index, vlan, 0)
 
 
 def bridge_vlan(index: int, vlan: int) -> Request:
-    """The bridge itself, not a port of it, hears the VLAN: for an address of the switch's own."""
+    """Have the bridge itself hear a VLAN, for an address of the switch's own."""
     return _member(index, vlan, 0, _SELF)
 
 
@@ -319,7 +319,7 @@ def _member(index: int, vlan: int, flags: int, whom: int = 0) -> Request:
 
 
 def vlan_device(name: str, below: int, vlan: int, max_segments: int) -> Request:
-    """An interface for one VLAN on top of another interface."""
+    """Make an interface for one VLAN on top of another interface."""
     data = netlink.nested(_INFO_DATA, netlink.attribute(_VLAN_ID, struct.pack("=H", vlan)))
     info = netlink.nested(_IFLA_LINKINFO, netlink.text(_INFO_KIND, "vlan"), data)
     body = _LINK.pack(0, 0, 0, 0, 0) + netlink.text(_IFLA_IFNAME, name) + netlink.number(_IFLA_LINK, below)
@@ -340,7 +340,7 @@ def memberships(kernel: Netlink, bridges: set[int]) -> dict[int, Membership]:
 
 
 def _membership(spec: bytes) -> Membership:
-    """Each VLAN is an attribute of the same kind, so `netlink.attributes` would keep the last alone."""
+    """Read a port's VLANs: all are attributes of one kind, of which `netlink.attributes` would keep the last."""
     untagged, tagged = None, []
     start = 0
     while start + netlink.ATTRIBUTE.size <= len(spec):
@@ -358,10 +358,10 @@ def _membership(spec: bytes) -> Membership:
 
 
 def gretap(name: str, mac: str, mtu_bytes: int, local: str, remote: str, *, fragments: bool) -> Request:
-    """A tunnel's port between two addresses of this namespace's network.
+    """Make a tunnel's port between two addresses of this namespace's network.
 
-    With `fragments` the packets outside may be cut in pieces, also where the one inside says that it must not be
-    (as UDP's of Linux do): both of Linux's switches, nopmtudisc and ignore-df.
+    With `fragments` routers may cut the packets outside in pieces, also where the packet inside forbids it, as Linux
+    does for UDP: ``ip link`` calls the two settings nopmtudisc and ignore-df.
     """
     data = netlink.nested(
         _INFO_DATA,
@@ -380,12 +380,12 @@ def gretap(name: str, mac: str, mtu_bytes: int, local: str, remote: str, *, frag
 
 
 def move(index: int, namespace: int) -> Request:
-    """Moves an interface to the namespace of that descriptor. A tunnel's packets stay in the network it was made in."""
+    """Move an interface to the namespace of that descriptor. A tunnel's packets stay in the one it was made in."""
     return _NEWLINK, _LINK.pack(0, 0, index, 0, 0) + netlink.number(_IFLA_NET_NS_FD, namespace), 0
 
 
 def namespace_number(kernel: Netlink, namespace: int) -> int | None:
-    """What number this namespace gives the one of that descriptor; None where it has none yet."""
+    """Return the number that this namespace gives the one of that descriptor; None where it has none yet."""
     body = kernel.question(_GETNSID, _FAMILY.pack(0) + netlink.number(_NSID_OF_DESCRIPTOR, namespace))
     (number,) = struct.unpack("=i", netlink.attributes(body, _FAMILY.size)[_NSID])
     return None if number < 0 else int(number)
