@@ -88,11 +88,6 @@ class Broker:
             self._seen[key] = SeenLab(process, key)
         return self._seen[key]
 
-    @property
-    def seen(self) -> tuple[SeenLab, ...]:
-        """The judge's handles that were asked for."""
-        return tuple(self._seen.values())
-
     def has_printed(self, line: str) -> bool:
         """Whether a lab printed that line since the broker began."""
         return hash(line.strip()) in self.printed

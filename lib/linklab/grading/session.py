@@ -95,9 +95,6 @@ class Session:
                 yield "a ping result has round trips that no ping in a lab has printed"
                 return
 
-    def _labs(self) -> list[object]:
-        return list(self._broker.seen)
-
     def _asked(self, request: dict[str, Any]) -> object:
         """Asks, and answers what is asked in turn, until the answer is there. Raises what was raised there."""
         self._send(request)

@@ -23,7 +23,8 @@ class LoopbackPlace:
 
     virtual = False
     title = "on loopback"
-    server = relay = shaped = "127.0.0.2"
+    server = shaped = "127.0.0.2"
+    relay = "127.0.0.3"
 
     def __init__(self, submission: Submission) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as this
