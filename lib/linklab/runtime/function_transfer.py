@@ -167,9 +167,7 @@ def _as_values(kind: type) -> tuple[Any, ...]:
 def _is_method_in_text(value: Any, kind: type) -> bool:
     """Return False for what somebody assigned later, and for what Python adds to named tuples and dataclasses."""
     return (
-        isinstance(value, types.FunctionType)
-        and (value.__module__, value.__qualname__) == (kind.__module__, f"{kind.__qualname__}.{value.__name__}")
-        and value.__code__.co_filename != "<string>"
+        isinstance(value, types.FunctionType) and value.__code__.co_qualname == f"{kind.__qualname__}.{value.__name__}"
     )
 
 
