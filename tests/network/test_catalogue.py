@@ -121,6 +121,7 @@ def test_only_the_link_in_question_is_changed() -> None:
     for network, name in ((two, BETWEEN_SWITCHES), (three, WAN)):
         changed = network.link(name)
         assert (changed.rate_mbps, changed.queue_packets, changed.loss_percent) == (4, 7, 2)
+        assert {link.delay_ms for link in network.links} == {0.0}
         others = [link for link in network.links if link is not changed]
         assert {(link.rate_mbps, link.queue_packets, link.loss_percent) for link in others} == {(100, None, 0.0)}
 
