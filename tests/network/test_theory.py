@@ -188,6 +188,12 @@ def test_the_payload_that_fills_a_link() -> None:
         payload_rate_mbps(path(COURSE, "h1", "h2"))
 
 
+def test_a_datagram_that_fills_an_odd_mtu_is_not_cut() -> None:
+    link = replace(TWO_HOSTS.links[0], mtu_bytes=1501)
+    assert datagram_wire_bytes(link, 1473) == 1501 + 14
+    assert datagram_wire_bytes(link, 1474) == 1474 + 8 + 2 * (20 + 14)
+
+
 def test_frames_on_the_cable() -> None:
     assert datagram_wire_bytes(STICK.links[0], 500) == 500 + 8 + 20 + 14 + 24
     assert datagram_wire_bytes(STICK.link("trunk"), 500, tagged=True) == 570
