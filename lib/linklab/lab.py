@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linklab import __version__, record
-from linklab.emulation import service
 from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
+from linklab.guest import lab_api
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program
 from linklab.runtime import attach, transport
@@ -109,7 +109,7 @@ class Node:
             if show:
                 print(piece, end="", flush=True)
 
-        ended = self.lab.process.call(service.command, self.name, command, timeout_s, with_status, on_event=hear)
+        ended = self.lab.process.call(lab_api.command, self.name, command, timeout_s, with_status, on_event=hear)
         outcome, output = ended["outcome"], "".join(pieces)
         if outcome == "interrupted":  # else Ctrl-C was pressed, and this is not reached
             raise LabError(f"{command!r} on {self.name} was interrupted inside the lab, and not from here")
@@ -134,7 +134,7 @@ class Node:
 
     def wait_listening(self, port: int, timeout_s: float = 10.0) -> None:
         """Waits until a program on this node listens on a TCP port. Raises `LabTimeout` after `timeout_s`."""
-        self.lab.process.call(service.wait_listening, self.name, port, timeout_s)
+        self.lab.process.call(lab_api.wait_listening, self.name, port, timeout_s)
 
     def __repr__(self) -> str:
         return f"<{self.name} of {self.lab!r}>"
@@ -188,7 +188,7 @@ class Lab:
         )
 
     def __getitem__(self, name: str) -> Node:
-        if name not in (*self._names, service.ROOT) and name not in self.nodes:
+        if name not in (*self._names, lab_api.ROOT) and name not in self.nodes:
             raise UnknownNode(f"there is no node {name!r} here: choose one of {', '.join(self._names)}")
         return Node(self, name)
 
@@ -200,13 +200,13 @@ class Lab:
 
         What it prints is printed here; what it returns must be JSON data. Raises `LabError` with the failure.
         """
-        return self.process.call(service.call, function, arguments)
+        return self.process.call(lab_api.call, function, arguments)
 
     def cli(self, line: str) -> str:
         """One line of Mininet's command line (``"links"``, ``"net"``, ``"pingall"``); what it prints."""
         printed: list[str] = []
         try:
-            self.process.call(service.cli, line, on_print=printed.append)
+            self.process.call(lab_api.cli, line, on_print=printed.append)
         except BaseException:
             print("".join(printed), end="")
             raise
@@ -214,22 +214,22 @@ class Lab:
 
     def state(self) -> NetworkState:
         """The network as it is now, read back from the kernel."""
-        return NetworkState.from_json(self.process.call(service.state, reads=True))
+        return NetworkState.from_json(self.process.call(lab_api.state, reads=True))
 
     def sleep(self, seconds: float) -> None:
         """Let `seconds` of the lab's time pass. That takes none of yours."""
-        self.process.call(service.sleep, seconds)
+        self.process.call(lab_api.sleep, seconds)
 
     def now(self) -> float:
         """The lab's own clock, in seconds since its start."""
-        return self.process.call(service.now, reads=True)
+        return self.process.call(lab_api.now, reads=True)
 
     def read_file(self, path: str) -> bytes:
         """A file of the lab, up to 256 MB. Raises `LabError`."""
         data = io.BytesIO()
         while data.tell() < LARGEST_FILE_BYTES:
             begin = data.tell()
-            piece = self.process.call(service.read_file, path, begin, _READ_BYTES, reads=True)
+            piece = self.process.call(lab_api.read_file, path, begin, _READ_BYTES, reads=True)
             data.write(base64.b64decode(piece))
             if data.tell() < begin + _READ_BYTES:
                 return data.getvalue()
@@ -243,11 +243,11 @@ class Lab:
         raw = data.encode() if isinstance(data, str) else data
         for begin in range(0, len(raw) or 1, _WRITE_BYTES):
             piece = base64.b64encode(raw[begin : begin + _WRITE_BYTES]).decode()
-            self.process.call(service.write_file, path, piece, begin > 0, executable)
+            self.process.call(lab_api.write_file, path, piece, begin > 0, executable)
 
     @functools.cached_property
     def _tool_versions(self) -> dict[str, str]:
-        return self.process.call(service.tool_versions, reads=True)
+        return self.process.call(lab_api.tool_versions, reads=True)
 
     def info(self) -> dict[str, str]:
         """What runs here: kind, kernel and seed of the lab, and the versions of the tools in it."""
@@ -271,7 +271,7 @@ class Lab:
 
 def names_of(process: LabProcess) -> list[str]:
     """The names of the nodes there are. Raises `LabError` where a lab, perhaps a student's, says something else."""
-    names = process.call(service.names, reads=True)
+    names = process.call(lab_api.names, reads=True)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise LabError("this lab does not say which nodes it has: start it again")
     return names
@@ -302,16 +302,16 @@ def _visit(process: LabProcess, node: str, command: str, stop: Callable[[], bool
         return turn_s[-1] - turn_s[0] > _LONGEST_TURN_S
 
     slice_s, rest_s = _SLICE_S, _REST_S
-    process.call(service.begin_command, node, command)
+    process.call(lab_api.begin_command, node, command)
     running = True
     try:
         while running:
             if stop():
                 running = False
-                yield process.call(service.end_command, node)
+                yield process.call(lab_api.end_command, node)
                 return
             turn_s.clear()
-            piece, running = process.call(service.continue_command, node, slice_s, stop=long_enough)
+            piece, running = process.call(lab_api.continue_command, node, slice_s, stop=long_enough)
             slice_s, rest_s = (
                 (_SLICE_S, _REST_S) if piece else (min(2 * slice_s, _LONGEST_SLICE_S), min(2 * rest_s, _SLICE_S))
             )
@@ -319,7 +319,7 @@ def _visit(process: LabProcess, node: str, command: str, stop: Callable[[], bool
             time.sleep(rest_s)  # a lock is no queue: without a pause this thread would have it again at once
     finally:
         if running and process.running:
-            process.call(service.end_command, node)
+            process.call(lab_api.end_command, node)
 
 
 def start(
@@ -381,8 +381,8 @@ def start(
                 kind, writable(folder), wall_limit_s, seed, untrusted=untrusted, traced=traced, reads=places
             )
         expected = planned.result() if planned else None
-        not_checked = process.call(service.build, topology, expected, switch, verify, controller)
-        process.call(service.now)  # all digits that were ever recorded come after one request more than building
+        not_checked = process.call(lab_api.build, topology, expected, switch, verify, controller)
+        process.call(lab_api.now)  # all digits that were ever recorded come after one request more than building
         lab = Lab(process, name, network if isinstance(network, Network) else None, not_checked)
     except BaseException:
         if process is not None:
@@ -408,7 +408,7 @@ def _as_data(network: object) -> Topo:
     mininet = sys.modules.get("mininet.topo")  # who has not loaded it has no Topo
     if mininet is None or not isinstance(network, mininet.Topo):
         raise LabError(f"start a Network or a Mininet Topo, not {type(network).__name__}: linklab.start(MyTopo())")
-    from linklab.emulation.topo import as_data
+    from linklab.guest.topo import as_data
 
     return as_data(network)
 

@@ -9,8 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-from linklab.emulation import service
 from linklab.errors import LabError
+from linklab.guest import lab_api
 from linklab.lab import lab_process, writable
 from linklab.runtime.client import LabProcess
 
@@ -44,7 +44,7 @@ def run(words: list[str], seed: int = 0) -> int:
         command = _command(words, script)
         terminal = _Terminal()
         together = os.fstat(1) == os.fstat(2)
-        process.call(service.start_foreground, command, str(here), together, stop=_Silence(process, terminal).tell)
+        process.call(lab_api.start_foreground, command, str(here), together, stop=_Silence(process, terminal).tell)
         return _attend(process, terminal)
 
 
@@ -92,7 +92,7 @@ def _attend(process: LabProcess, terminal: _Terminal) -> int:
         try:
             silence = _Silence(process, terminal)
             status = process.call(
-                service.continue_foreground, line, interrupted, on_event=terminal.show, stop=silence.tell
+                lab_api.continue_foreground, line, interrupted, on_event=terminal.show, stop=silence.tell
             )
             line, interrupted = None, False
             if status is not None:

@@ -9,8 +9,8 @@ import signal
 from collections.abc import Iterator
 from typing import Literal
 
-from linklab.emulation import service
 from linklab.errors import LabError, LabTimeout
+from linklab.guest import lab_api
 from linklab.runtime.client import LabProcess
 
 _numbers = itertools.count(random.SystemRandom().randrange(10**14, 2**47))
@@ -31,7 +31,7 @@ class Program:
     def start(self, node: str, words: str | list[str]) -> None:
         """Starts it; a string goes through a shell. Ctrl-C meanwhile leaves none. Raises `LabError`."""
         try:
-            self._process.call(service.start_program, self.number, node, words)
+            self._process.call(lab_api.start_program, self.number, node, words)
         except KeyboardInterrupt:  # it may have been started all the same
             with contextlib.suppress(LabError):
                 self.send_signal(signal.SIGKILL)
@@ -69,7 +69,7 @@ class Program:
 
     def send_signal(self, number: signal.Signals) -> None:
         """Sends a signal to it and to what it started."""
-        self._process.call(service.signal_program, self.number, int(number))
+        self._process.call(lab_api.signal_program, self.number, int(number))
 
     def terminate(self, grace_s: float = 2.0) -> int:
         """SIGTERM, after `grace_s` of the lab's time SIGKILL; the exit status."""
@@ -80,7 +80,7 @@ class Program:
         return self.wait()
 
     def _fetch(self, timeout_s: float | None, until: Literal["output", "end"]) -> None:
-        answer = self._process.call(service.read_program, self.number, timeout_s, until)
+        answer = self._process.call(lab_api.read_program, self.number, timeout_s, until)
         self.returncode = answer["status"]
         self.output += answer["output"]
         self._unread += answer["output"]

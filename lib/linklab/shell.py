@@ -8,8 +8,8 @@ import sys
 from typing import NoReturn
 
 from linklab import lab
-from linklab.emulation.service import ROOT
 from linklab.errors import LabError
+from linklab.guest.lab_api import ROOT
 from linklab.network import by_name
 from linklab.runtime.attach import Visit, running_labs
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import nbformat
 
+from linklab import process_tree
 from linklab.grading.model import Judged, Limits, Task
-from linklab.runtime import process_tree
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 1500

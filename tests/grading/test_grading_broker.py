@@ -17,10 +17,10 @@ import pytest
 from linklab.errors import LabError, MeasurementError
 from linklab.grading import broker as lending
 from linklab.grading.broker import LABS_AT_MOST, Broker
+from linklab.guest.channel import Channel, ChannelClosed
+from linklab.guest.request_loop import Context
 from linklab.runtime.backends import Kind
-from linklab.runtime.channel import Channel, ChannelClosed
 from linklab.runtime.client import LabProcess
-from linklab.runtime.context import Context
 from linklab.runtime.transport import Borrowed, connected
 
 

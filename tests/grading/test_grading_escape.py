@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from linklab import process_tree
 from linklab.grade.simpleperf import place as places
 from linklab.grade.simpleperf import submission
 from linklab.grade.simpleperf.loopback import LoopbackPlace
 from linklab.grade.simpleperf.place import LabPlace
 from linklab.grade.simpleperf.submission import Submission
 from linklab.lab import Lab, start
-from linklab.runtime import process_tree
 from linklab.runtime.backends import Kind
 from tests.grading.judging import ROOT
 

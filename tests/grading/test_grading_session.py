@@ -19,10 +19,10 @@ from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
 from linklab.grading.session import Gone, Session, Told
 from linklab.grading.values import Foreign, ValueRefused
+from linklab.guest.channel import ChannelClosed
 from linklab.labs import lab03, lab04, lab06, lab08
 from linklab.measure import Clip, Probe, Prober, Video
 from linklab.runtime.backends import Kind
-from linklab.runtime.channel import ChannelClosed
 
 
 class Pretended:

@@ -12,6 +12,7 @@ import pytest
 
 import linklab
 from linklab.errors import LabError, MeasurementError
+from linklab.guest.programs.constant_rate import instants
 from linklab.measure import (
     ConstantRateFlow,
     ConstantRateResult,
@@ -20,7 +21,6 @@ from linklab.measure import (
     load_result,
     run,
 )
-from linklab.measure.in_lab.constant_rate import instants
 from linklab.measure.tools.constant_rate import CONSTANT_RATE
 from linklab.network.catalogue import fairness
 from linklab.published.switches_loads import senders
@@ -97,7 +97,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
 
 
 def running(lab: linklab.Lab) -> str:
-    return lab["t1"].cmd("pgrep -fl in_lab/constant_rat[e]")
+    return lab["t1"].cmd("pgrep -fl programs/constant_rat[e]")
 
 
 @pytest.mark.lab

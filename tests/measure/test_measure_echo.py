@@ -112,7 +112,7 @@ def test_lost_exchanges_are_a_result_and_nothing_is_left(lab: linklab.Lab) -> No
     finally:
         lab["h1"].cmd(f"ip neigh replace 10.0.10.2 lladdr {there} dev h1-eth0 nud permanent")
     assert result.rtt_ms == (None, None)
-    assert lab["h1"].cmd("pgrep -fl in_lab/ech[o]") == ""
+    assert lab["h1"].cmd("pgrep -fl programs/ech[o]") == ""
 
 
 @pytest.mark.lab

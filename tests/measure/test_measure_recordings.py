@@ -12,8 +12,8 @@ from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import GRE, Dot1Q, Ether
 from scapy.utils import PcapNgReader
 
-from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
+from linklab.guest import lab_api
 from linklab.lab import Lab, start
 from linklab.measure import AtOnce, PingFlow, TcpFlow, UdpFlow, at_once, capture, load_run, recorded
 from linklab.measure.recordings import UNKNOWN, Hop, Recording, fingerprint
@@ -273,7 +273,7 @@ def test_nothing_is_left_in_the_lab_when_the_block_fails(lab: Lab) -> None:
     with pytest.raises(ZeroDivisionError), recorded(lab):
         _ = 1 / 0
     with pytest.raises(LabError, match="records nothing"):
-        lab.process.call(service.recorded)
+        lab.process.call(lab_api.recorded)
     assert lab.call(left_behind) == []
 
 
@@ -303,7 +303,7 @@ def test_half_a_recording_is_none(pings: int, says: str, virtual: None, lab_fold
 
 
 def make_small(net: Any) -> None:
-    from linklab.emulation import recorder
+    from linklab.guest import recorder
 
     recorder._ring_bytes = lambda: 65536
 

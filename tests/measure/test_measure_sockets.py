@@ -14,6 +14,7 @@ import pytest
 
 import linklab
 from linklab.errors import MeasurementError
+from linklab.guest.programs.looks import look
 from linklab.measure import (
     Origin,
     SocketsFlow,
@@ -25,7 +26,6 @@ from linklab.measure import (
     run,
     to_dataframe,
 )
-from linklab.measure.in_lab.looks import look
 from linklab.measure.tools.sockets import SOCKETS, SocketSample
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind

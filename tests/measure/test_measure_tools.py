@@ -125,7 +125,7 @@ def test_what_is_pure_loads_no_lab(imports: str) -> None:
     asked = f"{imports}; import sys; print(*(m for m in sys.modules if m.startswith('linklab.')))"
     loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
     rooms = {name.split(".")[1] for name in loaded}
-    assert rooms & {"runtime", "emulation", "lab", "program"} == set()
+    assert rooms & {"runtime", "guest", "lab", "program"} == set()
     assert "errors" in rooms
 
 

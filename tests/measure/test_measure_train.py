@@ -102,7 +102,7 @@ def test_a_node_that_is_not_there_and_no_way_are_said(lab: linklab.Lab) -> None:
     with pytest.raises(MeasurementError, match="unreachable"):
         run(lab, TrainFlow("h8", "h1", 5))
     lab["h8"].cmd(f"ip route add {route}")
-    assert lab["h1"].cmd("pgrep -f in_lab/packet_trai[n]") == ""
+    assert lab["h1"].cmd("pgrep -f programs/packet_trai[n]") == ""
 
 
 @pytest.mark.lab

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from linklab.emulation import service
+from linklab import process_tree
 from linklab.errors import LabEnded, LabError, MeasurementError
-from linklab.runtime import process_tree
+from linklab.guest import lab_api
+from linklab.guest.request_loop import BEAT_NS
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.runtime.context import BEAT_NS
 from linklab.runtime.transport import Spawned
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
@@ -337,4 +337,4 @@ def test_an_interrupt_is_not_lost_where_the_request_never_looks(virtual: Kind, t
     with LabProcess.spawn(virtual, tmp_path) as process:
         with pytest.raises(KeyboardInterrupt):
             process.call(compute, on_event=press)
-        assert process.call(service.now) > 0
+        assert process.call(lab_api.now) > 0

@@ -21,15 +21,15 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from linklab.errors import LabError
-from linklab.runtime import function_transfer
+from linklab.guest import function_transfer
+from linklab.guest.function_transfer import packed, unpacked
 from linklab.runtime.client import LabProcess
-from linklab.runtime.function_transfer import packed, unpacked
 
 HERE, LABS_PYTHON = sys.version_info[:2], (3, 13)
 
 WRITE = """
 import ast, base64, json, linecache, sys, traceback, __future__
-from linklab.runtime.function_transfer import packed
+from linklab.guest.function_transfer import packed
 
 written = {}
 for name, cells in json.load(sys.stdin).items():
@@ -49,7 +49,7 @@ print(json.dumps(written))
 """
 READ = """
 import base64, json, sys, traceback
-from linklab.runtime.function_transfer import unpacked
+from linklab.guest.function_transfer import unpacked
 
 answers = {"imported": sorted({"ast", "dis", "inspect"} & set(sys.modules))}
 for name, data in json.load(sys.stdin).items():

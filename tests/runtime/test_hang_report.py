@@ -12,8 +12,9 @@ import pytest
 
 import linklab
 from linklab.errors import LabError
+from linklab.guest import hang_report
+from linklab.guest import request_loop as context
 from linklab.network import TWO_HOSTS
-from linklab.runtime import context, hang_report
 from linklab.runtime.backends import Kind
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
@@ -104,7 +105,7 @@ def test_a_loop_that_cannot_be_interrupted_ends_the_lab(virtual: Kind, lab_folde
 
 
 def test_where_a_function_is_begins_behind_the_frames_that_called_it() -> None:
-    """Whatever called `linklab.runtime.context`: the agent of one kind of lab, and the guest of another."""
+    """Whatever called `linklab.guest.request_loop`: the agent of one kind of lab, and the guest of another."""
     called = {"function": lambda: hang_report.hang_report(sys._getframe())}
     exec(compile("said = function()", str(context.__file__), "exec"), called)
     assert re.match(r"the function is in <lambda> \(test_hang_report.py:\d+\)(;|$)", str(called["said"]))

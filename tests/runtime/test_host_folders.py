@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from linklab.emulation import service
+from linklab.guest import lab_api
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
 
@@ -77,5 +77,5 @@ def test_the_lab_folder_may_lie_where_a_guest_mounts_its_own(virtual: Kind, plac
     if not os.access(place, os.W_OK):
         pytest.skip(f"needs a {place} that this user may write to")
     with TemporaryDirectory(dir=place) as name, LabProcess.spawn(virtual, Path(name)) as process:
-        process.call(service.write_file, f"{name}/new", "aGVsbG8=", False, False)
+        process.call(lab_api.write_file, f"{name}/new", "aGVsbG8=", False, False)
         assert Path(name, "new").read_text() == "hello"

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from linklab.errors import LabEnded, LabError
+from linklab.guest.channel import Channel, ChannelClosed
+from linklab.guest.request_loop import Context
 from linklab.runtime.backends import Kind
-from linklab.runtime.channel import Channel, ChannelClosed
 from linklab.runtime.client import LabProcess
-from linklab.runtime.context import Context
 from linklab.runtime.transport import About, Transport
 
 Reply = Callable[[Channel, dict[str, Any]], None]

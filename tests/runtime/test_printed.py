@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import linklab
+from linklab.guest.output_capture import KEPT_BYTES
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
-from linklab.runtime.printed import KEPT_BYTES
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from linklab.runtime import process_tree
+from linklab import process_tree
 from tests.processes import gone
 
 _HEAD = """
 import os, subprocess, sys
-from linklab.runtime.process_tree import become_head
+from linklab.process_tree import become_head
 assert become_head(os.getppid())
 # the shell ends at once; what it started leaves its session and belongs to the head from then on
 subprocess.run(["sh", "-c", "setsid sleep 600 & setsid sleep 600 &"])
@@ -106,6 +106,6 @@ def test_a_head_that_is_gone_has_nothing_below_it() -> None:
 
 
 def test_whose_parent_has_died_is_no_head() -> None:
-    asked = "from linklab.runtime.process_tree import become_head; print(become_head(1234567))"
+    asked = "from linklab.process_tree import become_head; print(become_head(1234567))"
     said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, env=os.environ)
     assert said.stdout == "False\n"

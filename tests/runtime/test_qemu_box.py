@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
+from linklab.guest import qemu_agent as guest
+from linklab.guest import qemu_box as box
+from linklab.guest.channel import ChannelClosed, ChannelTimeout, Message
+from linklab.guest.qemu_folder import KEY, Folder, Folders
 from linklab.runtime.image.init import LIBRARY
-from linklab.runtime.qemu import box, guest
-from linklab.runtime.qemu.folder import KEY, Folder, Folders
 from linklab.runtime.qemu.gdb import RESTING, STOPPED, Gdb
+from linklab.runtime.qemu.host_box import HostBox
 from linklab.runtime.qemu.root import write_initramfs
 
 
@@ -94,16 +96,16 @@ class FakeQemu:
 
 
 @pytest.fixture
-def resting() -> tuple[FakeQemu, box.HostBox]:
+def resting() -> tuple[FakeQemu, HostBox]:
     """A machine that waits for its first request."""
     qemu = FakeQemu()
     qemu.put(None, box.ASK)
-    host = box.HostBox(Gdb(qemu.ours))
+    host = HostBox(Gdb(qemu.ours))
     host.find()
     return qemu, host
 
 
-def test_a_request_is_put_down_and_its_answer_taken(resting: tuple[FakeQemu, box.HostBox]) -> None:
+def test_a_request_is_put_down_and_its_answer_taken(resting: tuple[FakeQemu, HostBox]) -> None:
     qemu, host = resting
     host.send({"id": 1, "text": "ü" * 3000})
     with pytest.raises(ChannelTimeout):
@@ -119,7 +121,7 @@ def test_a_request_is_put_down_and_its_answer_taken(resting: tuple[FakeQemu, box
     assert qemu.commands == ["go on", "go on"]  # after the answer it rests
 
 
-def test_an_interrupt_stops_the_machine_and_rings(resting: tuple[FakeQemu, box.HostBox]) -> None:
+def test_an_interrupt_stops_the_machine_and_rings(resting: tuple[FakeQemu, HostBox]) -> None:
     qemu, host = resting
     host.send({"id": 1})
     qemu.memory[:4] = bytes(4)  # the guest has read it
@@ -130,7 +132,7 @@ def test_an_interrupt_stops_the_machine_and_rings(resting: tuple[FakeQemu, box.H
     assert qemu.commands == ["go on", "nmi", "go on"]
 
 
-def test_a_machine_that_rests_for_nothing_or_ends_is_a_closed_channel(resting: tuple[FakeQemu, box.HostBox]) -> None:
+def test_a_machine_that_rests_for_nothing_or_ends_is_a_closed_channel(resting: tuple[FakeQemu, HostBox]) -> None:
     qemu, host = resting
     host.send({"id": 1})
     qemu.memory[box.FROM_GUEST_WORD : box.FROM_GUEST_WORD + 4] = b"\xff\xff\xff\xff"
@@ -143,7 +145,7 @@ def test_a_machine_that_rests_for_nothing_or_ends_is_a_closed_channel(resting: t
 
 
 def test_a_machine_that_ends_as_it_is_interrupted_is_a_closed_channel(
-    resting: tuple[FakeQemu, box.HostBox], monkeypatch: pytest.MonkeyPatch
+    resting: tuple[FakeQemu, HostBox], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     qemu, host = resting
     host.send({"id": 1})

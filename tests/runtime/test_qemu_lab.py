@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from linklab.emulation import service
 from linklab.errors import LabError
+from linklab.guest import lab_api
 from linklab.network import TWO_HOSTS, Network, expected_state
 from linklab.network.catalogue import COURSE
 from linklab.runtime import client
@@ -46,14 +46,14 @@ def lab(tmp_path: Path) -> Iterator[LabProcess]:
 def started(network: Network, folder: Path | None = None, kind: KindName = "qemu", seed: int = 0) -> LabProcess:
     """A lab with a network."""
     process = LabProcess.spawn(choose(kind), folder, seed=seed)
-    process.call(service.build, network, expected_state(network), "bridge", True, None)
+    process.call(lab_api.build, network, expected_state(network), "bridge", True, None)
     return process
 
 
 def run(process: LabProcess, node: str, command: str) -> str:
     """What a command prints on a node."""
     said: list[str] = []
-    process.call(service.command, node, command, None, False, on_event=said.append)
+    process.call(lab_api.command, node, command, None, False, on_event=said.append)
     return "".join(said)
 
 
@@ -167,7 +167,7 @@ def interrupted(process: LabProcess) -> str:
     """How a command ends that runs for ever and is interrupted after a moment."""
     asked = iter((False, False))
     words = ("h1", "echo begins; while true; do sleep 0.1; done", None, False)
-    ended = process.call(service.command, *words, stop=lambda: next(asked, True))
+    ended = process.call(lab_api.command, *words, stop=lambda: next(asked, True))
     return str(ended["outcome"])
 
 
@@ -192,7 +192,7 @@ def test_files_are_on_both_sides(lab: LabProcess, tmp_path: Path) -> None:
 
 def test_a_lab_that_is_gone_is_told_of(lab: LabProcess) -> None:
     with pytest.raises(LabError, match="ended"):
-        run(lab, "h1", "echo b > /proc/sysrq-trigger; kill -9 $(pgrep -f linklab.runtime.qemu.guest)")
+        run(lab, "h1", "echo b > /proc/sysrq-trigger; kill -9 $(pgrep -f linklab.guest.qemu_agent)")
 
 
 _PRETEND = """

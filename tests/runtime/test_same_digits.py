@@ -16,15 +16,15 @@ from mininet.node import Host
 from mininet.topo import Topo
 
 import linklab
-from linklab.emulation import service
 from linklab.grade.runs import transfers
+from linklab.guest import lab_api
+from linklab.guest.boot import DATE_S
+from linklab.guest.request_loop import BEAT_NS
 from linklab.measure import PingFlow, TcpFlow, at_once, run
 from linklab.network import COURSE, TWO_HOSTS
 from linklab.network.catalogue import mtu_direct
 from linklab.runtime.backends import Kind
-from linklab.runtime.boot import DATE_S
 from linklab.runtime.client import LabProcess
-from linklab.runtime.context import BEAT_NS
 from linklab.show import describe
 from linklab.units import SwitchName
 
@@ -198,7 +198,7 @@ def test_how_many_modules_python_loads_to_build_makes_no_difference(virtual: Kin
         with linklab.start(Pair(modules), folder=lab_folder) as lab:
             found_s = [lab.process.clock_s]
             for _ in range(2):
-                lab.process.call(service.counters, True)
+                lab.process.call(lab_api.counters, True)
                 lab["h1"].cmd("true")
                 assert lab["h1"].popen("true").wait() == 0
                 found_s.append(lab.process.clock_s)

@@ -210,10 +210,10 @@ def test_a_changed_measurement_is_noticed_and_a_comment_is_none(tmp_path: Path) 
 def test_what_runs_a_lab_is_part_of_what_made_a_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(STUDY, tmp_path / "results")
     kit = tmp_path / "linklab"
-    for room in ("emulation", "measure", "network", "runtime"):
+    for room in ("guest", "measure", "network", "runtime"):
         shutil.copytree(store._PACKAGE / room, kit / room)
     monkeypatch.setattr(store, "_PACKAGE", kit)
-    for path in ("runtime/boot.py", "measure/in_lab/echo.py", "measure/tools/ping.py", "emulation/build.py"):
+    for path in ("guest/boot.py", "guest/programs/echo.py", "measure/tools/ping.py", "guest/build.py"):
         before = store.definition(STUDY)
         file = kit / path
         file.write_text(file.read_text() + "\n# a remark\n")

@@ -188,7 +188,7 @@ def test_a_packet_costs_some_processor_time(virtual: Kind, tmp_path: Path) -> No
 
 
 def test_open_vswitch_missing_and_an_unknown_kind_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    from linklab.emulation import switches
+    from linklab.guest import switches
 
     context: Any = None  # neither comes as far as to need it
     monkeypatch.setattr("shutil.which", lambda _: None)

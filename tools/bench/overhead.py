@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 import nbformat
 
-from linklab.emulation import service
 from linklab.errors import LabError
+from linklab.guest import lab_api
 from linklab.network import COURSE
 from tools.bench.part import Crew, Findings, Keep, Record, Say, Settings, Table, having, median
 
@@ -64,11 +64,11 @@ def _boot(crew: Crew) -> float:
 def _message(crew: Crew) -> float:
     process = crew.boot()
     try:
-        process.call(service.now)  # imports what it needs
+        process.call(lab_api.now)  # imports what it needs
         took_s = []
         for _ in range(_ROUND_TRIPS):
             began_s = time.perf_counter()
-            process.call(service.now)
+            process.call(lab_api.now)
             took_s.append(time.perf_counter() - began_s)
     finally:
         crew.stop(process)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from linklab import __version__
-from linklab.emulation.service import tool_versions
 from linklab.errors import LabError, LinklabError
+from linklab.guest.lab_api import tool_versions
 from linklab.record import processor
 from linklab.runtime.backends import choose
 from tools.bench.part import Claim, Findings, Part, Record, Say, Settings, Table, Verdict

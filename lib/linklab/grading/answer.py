@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from linklab.grade.trials import out_of_reach
 from linklab.grading import values
+from linklab.guest.channel import Channel
 from linklab.lab import Lab
 from linklab.measure import Video
 from linklab.runtime import transport
-from linklab.runtime.channel import Channel
 
 _MODULE: Final = "linklab.grading.answer"
 CODE: Final = f"__import__('importlib').import_module('{_MODULE}').serve()"

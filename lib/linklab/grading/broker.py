@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import LabError, LinklabError
+from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout
 from linklab.lab import Lab, names_of
 from linklab.runtime.backends import Kind, guest_memory_mb, whole_seed
-from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout
 from linklab.runtime.client import LabProcess
 
 LABS_AT_MOST: Final = 8

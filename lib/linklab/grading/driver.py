@@ -24,8 +24,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from traitlets.config import Config
 
+from linklab.guest.channel import Channel, ChannelClosed
 from linklab.runtime import transport
-from linklab.runtime.channel import Channel, ChannelClosed
 
 SOCKETS: Final = "/tmp/kernel"
 _START_S: Final = 120

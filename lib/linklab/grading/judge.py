@@ -34,13 +34,13 @@ from linklab.grading.room import Room, furnish, make_room
 from linklab.grading.session import Gone, Session, Told
 from linklab.grading.student import Student
 from linklab.grading.values import ValueRefused
+from linklab.guest.channel import Channel
 from linklab.headless.execute import label, read_book, run_facts, runs, write_book
 from linklab.measure import Clip, Video, encoded
 from linklab.network import COURSE, Network
 from linklab.report.graded import graded, kind_of
 from linklab.runtime import transport
 from linklab.runtime.backends import choose
-from linklab.runtime.channel import Channel
 
 _KERNELS_AT_MOST: Final = 4
 """How often a kernel that was lost is replaced, all cells before run again."""

@@ -13,8 +13,8 @@ from linklab.grading import answer, values
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
 from linklab.grading.student import Student
+from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout
 from linklab.measure import Clip, Origin, PingResult, Prober, SimpleperfResult, Video
-from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout
 
 _CONNECT_S: Final = 15.0
 _HEED_S: Final = 5.0

@@ -21,14 +21,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from linklab import process_tree
 from linklab.course import VARIABLE as VARIANT
 from linklab.discovery import VARIABLE as LABS_PATH
 from linklab.errors import LabError
 from linklab.grading.model import Limits
 from linklab.grading.room import Room
-from linklab.runtime import bwrap, process_tree, transport
-from linklab.runtime import limits as process_limits
-from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout
+from linklab.guest import limits as process_limits
+from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout
+from linklab.runtime import bwrap, transport
 
 _GIVEN: Final = "/run/linklab"
 _MB: Final = 1024 * 1024

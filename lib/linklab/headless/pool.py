@@ -14,15 +14,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from linklab import process_tree
 from linklab.errors import LabError
 from linklab.headless.execute import CELL_LIMIT_S
 from linklab.headless.supervisor import INTERRUPTED, Supervisor, Worker
 from linklab.headless.worker import Task
 from linklab.options import cores, free_memory_mb, refuse_jobs
-from linklab.runtime import process_tree
 
 NOTEBOOK_MB = 400
-"""A notebook with a lab of the course network used 260 MB (by `linklab.runtime.process_tree`), and a guest may grow."""
+"""A notebook with a lab of the course network used 260 MB (by `linklab.process_tree`), and a guest may grow."""
 
 Verdict = Literal["passed", "FAILED", "stopped", "not begun"]
 

@@ -2,7 +2,7 @@
 
 Its workers run notebooks (`linklab.headless.pool`), judge them (`linklab.grading.run`) or validate them
 (`linklab.classroom.validate`). A worker is a process in a session of its own, for Ctrl-C is the supervisor's to hear.
-It is the head of all that comes of it (`linklab.runtime.process_tree`), and gets SIGTERM when this process dies.
+It is the head of all that comes of it (`linklab.process_tree`), and gets SIGTERM when this process dies.
 Whatever one worker does, the others go on.
 """
 
@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-from linklab.runtime import process_tree
+from linklab import process_tree
 from linklab.signals import calling_once
 
 INTERRUPTED: Final = "interrupted"

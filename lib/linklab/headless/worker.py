@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from linklab.errors import LinklabError
 from linklab.headless.execute import run_notebook
-from linklab.runtime.process_tree import end_below
+from linklab.process_tree import end_below
 from linklab.signals import dropped
 
 ORPHAN_LIMIT_S = 20.0

@@ -105,7 +105,7 @@ def capture(
     switch's name. Raises MeasurementError where tcpdump is missing, does not know the interface or the expression,
     or did not keep up with the packets: half a capture is none. At an exception nothing is left running.
     """
-    from linklab.emulation import service  # reading a capture needs no lab
+    from linklab.guest import lab_api  # reading a capture needs no lab
 
     number = next(_numbers)
     path = f"/tmp/linklab-capture-{number}.pcap"
@@ -127,7 +127,7 @@ def capture(
         with contextlib.suppress(LabError):  # the lab may have ended, and the program with it
             if program.returncode is None:
                 program.terminate()
-            lab.process.call(service.remove_file, path)  # a lab's files lie in its memory
+            lab.process.call(lab_api.remove_file, path)  # a lab's files lie in its memory
     if len(caught.pcap) < _HEADER_BYTES:
         raise MeasurementError(f"tcpdump on {interface} of {node} wrote nothing: {program.output.strip()[-200:]}")
 

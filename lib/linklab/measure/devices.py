@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from linklab.errors import MeasurementError
+from linklab.guest import programs
 from linklab.lab import Lab
 from linklab.measure.programs import Crew, await_ready
 from linklab.measure.tool import IN_LAB
@@ -49,7 +50,7 @@ E1000E_INTERVAL_US: Final = 250.0
 """drivers/net/ethernet/intel/e1000e/netdev.c: "for non-gigabit speeds, just fix the interrupt rate at 4000"."""
 How = Literal["throttled", "ticking"]
 HOW: Final = ("throttled", "ticking")
-_PROGRAM: Final = Path(__file__).parent / "in_lab" / "moderated.py"
+_PROGRAM: Final = Path(programs.__file__).parent / "moderated.py"
 _LONGEST_US: Final = 10_000.0
 
 
@@ -82,7 +83,7 @@ def moderated(lab: Lab, ports: tuple[str, str], interval_us: float, how: How = "
             peer = found[name][1].peer
             if peer is not None:
                 # the program hands on bytes, and the kernel leaves checksums to a card that is not there: so it does
-                # unless asked (`linklab.emulation.namespace`), and does again afterwards
+                # unless asked (`linklab.guest.namespace`), and does again afterwards
                 undo.callback(lab[peer[0]].cmd, f"ethtool -K {peer[1]} tx on")
                 lab[peer[0]].cmd(f"ethtool -K {peer[1]} tx off")
             # VLANs of a port are forgotten when it leaves its bridge: such a lab is of no more use

@@ -7,8 +7,8 @@ import itertools
 import signal
 from collections.abc import Callable, Sequence
 
-from linklab.emulation import service
 from linklab.errors import LabError, MeasurementError
+from linklab.guest import lab_api
 from linklab.lab import Lab
 from linklab.measure.tool import READY, in_lab, last_line
 from linklab.program import Program
@@ -64,7 +64,7 @@ class Crew:
         if not by_number:
             return "done"
 
-        def heard(event: service.News) -> None:
+        def heard(event: lab_api.News) -> None:
             for number, text in event["said"].items():
                 by_number[number].output += text
             for number, status in event["statuses"].items():
@@ -73,7 +73,7 @@ class Crew:
                 tell(event["done_s"])
 
         numbers = [program.number for program in by_number.values()]
-        return self._lab.process.call(service.follow_programs, numbers, limit_s, on_event=heard, stop=stop)
+        return self._lab.process.call(lab_api.follow_programs, numbers, limit_s, on_event=heard, stop=stop)
 
     def interrupt(self, programs: Sequence[Program], grace_s: float = 3.0) -> None:
         """As Ctrl-C would, and waits for their last words."""
@@ -86,7 +86,7 @@ class Crew:
 class Gate:
     """A lock that all clients wait for. Its holder lives in the lab, and its end opens the gate for all at once.
 
-    Programs of `linklab.measure.in_lab` wait for it themselves, and start at the instant that it then holds: with
+    Programs of `linklab.guest.programs` wait for it themselves, and start at the instant that it then holds: with
     some of these among the clients (`exact`), all start `margin_s` after it opens.
     """
 
@@ -112,7 +112,7 @@ class Gate:
         for client in clients:
             await_ready(client)
         if self._exact:
-            now_s = self._lab.process.call(service.now)  # a request that acts: recorded digits come after it
+            now_s = self._lab.process.call(lab_api.now)  # a request that acts: recorded digits come after it
             self._lab.write_file(self.path, str(round((now_s + self.margin_s) * 1e9)))
         self._holder.terminate()
 

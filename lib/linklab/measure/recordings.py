@@ -6,7 +6,7 @@ recording.hops                   # every packet at every interface
 recording.save_pcap("run.pcapng")
 
 ``at_once(lab, flows, record=True)`` records a measurement, and its digits are those that it has without. The kernel
-of a lab keeps the notes (`linklab.emulation.recorder`); here they are read, and packets followed from hop to hop.
+of a lab keeps the notes (`linklab.guest.recorder`); here they are read, and packets followed from hop to hop.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _LARGEST_BYTES: Final = 512 << 20
 _NOTE: Final = struct.Struct("=II QQII96s")
-"""`linklab.emulation.header_tap`: a ring's header, then address, time, length, tap and first bytes."""
+"""`linklab.guest.header_tap`: a ring's header, then address, time, length, tap and first bytes."""
 _NOTE_BYTES: Final = 120
 UNKNOWN: Final = "UNKNOWN"
 """Why a packet was dropped of which the kernel says nothing."""
@@ -186,16 +186,16 @@ def recorded(lab: Lab, interfaces: str | Sequence[str] = ()) -> Iterator[Recordi
     A cable is recorded at both its ends. Raises LabError where the lab cannot, and where more happened than it can
     hold: half a recording is none. At an exception nothing is left behind.
     """
-    from linklab.emulation import service  # not above: results are pure data, and need no lab
+    from linklab.guest import lab_api  # not above: results are pure data, and need no lab
 
     names = interfaces_in(interfaces)
     recording = Recording(lab.state())
-    lab.process.call(service.begin_recording, names)
+    lab.process.call(lab_api.begin_recording, names)
     begin_s = lab.now()
     try:
         yield recording
         end_s = lab.now()
-        fill(recording, lab.process.call(service.recorded), begin_s, end_s)
+        fill(recording, lab.process.call(lab_api.recorded), begin_s, end_s)
     finally:
         drop(lab)
 
@@ -222,11 +222,11 @@ def write(path: str | Path, content: bytes) -> Path:
 
 def drop(lab: Lab) -> None:
     """End a recording that may still run; the lab may have ended."""
-    from linklab.emulation import service
+    from linklab.guest import lab_api
 
     if lab.process.running:
         with contextlib.suppress(LabError):
-            lab.process.call(service.drop_recording)
+            lab.process.call(lab_api.drop_recording)
 
 
 def fill(recording: Recording, data: Mapping[str, Any], begin_s: float, end_s: float) -> None:

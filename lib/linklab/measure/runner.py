@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from linklab.emulation import service
 from linklab.errors import MeasurementError, UnknownNode, quoted
+from linklab.guest import lab_api
+from linklab.guest import programs as programs_in_labs
 from linklab.lab import Lab
 from linklab.measure import recordings
 from linklab.measure.flows import Flow, FlowOf, ResultT_co
@@ -27,7 +28,7 @@ _LAST_WORDS_S: Final = 0.25
 _LOOKS: Final = 20
 _DRAIN_S: Final = 3.0
 """How long what is under way may take when a run is stopped."""
-_PROGRAMS: Final = Path(__file__).parent / "in_lab"
+_PROGRAMS: Final = Path(programs_in_labs.__file__).parent
 
 
 @dataclass(frozen=True)
@@ -239,13 +240,13 @@ class _Run:
 
     def _recording(self) -> recordings.Recording:
         recording = recordings.Recording(self._snapshot.network)
-        recordings.fill(recording, self._lab.process.call(service.recorded), *self._snapshot.span_s)
+        recordings.fill(recording, self._lab.process.call(lab_api.recorded), *self._snapshot.span_s)
         return recording
 
     def _bring_programs(self) -> None:
         for file in sorted(_PROGRAMS.glob("*.py")):  # in another folder they may lie in another order
             if not file.name.startswith("__"):
-                self._lab.write_file(f"{IN_LAB}/linklab/measure/in_lab/{file.name}", file.read_bytes())
+                self._lab.write_file(f"{IN_LAB}/linklab/guest/programs/{file.name}", file.read_bytes())
 
     def _make_gate(self) -> Gate:
         if self._gate is None:
@@ -266,7 +267,7 @@ class _Run:
             )
         server = self._crew.start(job.flow.destination, command)
         # a request that acts: recorded digits come after it
-        deadline_s = self._lab.process.call(service.now) + PATIENCE_S
+        deadline_s = self._lab.process.call(lab_api.now) + PATIENCE_S
         while not tool.listens(self._lab, job, server.output, 0.5):
             if tool.exact:
                 server.read(0.5)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from linklab import __version__
-from linklab.emulation import service
+from linklab.guest import lab_api
 from linklab.lab import Lab
 from linklab.measure.results import Origin, QueueCounters
 from linklab.network import NetworkState
@@ -24,7 +24,7 @@ class RunSnapshot:
         """
         self._lab, self._records = lab, record is not None
         self._started_at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        self._seen = lab.process.call(service.counters, True, record)
+        self._seen = lab.process.call(lab_api.counters, True, record)
         self.network = NetworkState.from_json(self._seen["state"])
         self.span_s = self._seen["now_s"], self._seen["now_s"]
         """When it began and when it ended, by the lab's clock."""
@@ -32,7 +32,7 @@ class RunSnapshot:
 
     def finish(self, reordered: int) -> Origin:
         """Return where the results come from, the tool left open; `reordered` packets were told of by the tools."""
-        seen = self._lab.process.call(service.counters, False, "end" if self._records else None)
+        seen = self._lab.process.call(lab_api.counters, False, "end" if self._records else None)
         self.span_s = self._seen["now_s"], seen["now_s"]
         return Origin(
             tool="",

@@ -1,7 +1,7 @@
 """What a tool is: one module of `linklab.measure.tools` that says how its flows are carried out and read.
 
 A tool has a flow and a result, both pure data. It asks for its program before it is used (`probe`), names the commands
-of server and client, or a program of `linklab.measure.in_lab` that is both, and makes a result of what they printed
+of server and client, or a program of `linklab.guest.programs` that is both, and makes a result of what they printed
 (`parse`). All else is the runner's (`linklab.measure.runner`): that flows start at one instant, are shown, stopped and
 repeated, and that every result carries its origin.
 """
@@ -31,7 +31,7 @@ FlowT = TypeVar("FlowT", bound=Flow)
 ResultT = TypeVar("ResultT", bound=Result)
 
 IN_LAB: Final = "/tmp/linklab-measure"
-"""Where the programs of `linklab.measure.in_lab` lie in a lab."""
+"""Where the programs of `linklab.guest.programs` lie in a lab."""
 READY: Final = "ready"
 """What a program of ours prints, in a line of its own, when it can start."""
 _found: WeakKeyDictionary[Lab, dict[str, str]] = WeakKeyDictionary()
@@ -125,7 +125,7 @@ class Tool(ABC, Generic[FlowT, ResultT]):
     probe: ClassVar[Probe | None] = None
     """The program that must be there."""
     exact: ClassVar[bool] = False
-    """Its client is a program of `linklab.measure.in_lab`: it waits for the gate itself, and starts at an instant."""
+    """Its client is a program of `linklab.guest.programs`: it waits for the gate itself, and starts at an instant."""
     server_ends: ClassVar[bool] = False
     """Its server ends after one client."""
 
@@ -186,8 +186,8 @@ class Tool(ABC, Generic[FlowT, ResultT]):
 
 
 def in_lab(program: str, *words: object) -> str:
-    """Return the command of a program of `linklab.measure.in_lab`."""
-    python = f"exec env PYTHONPATH={IN_LAB} python3 -P -s -S -B {IN_LAB}/linklab/measure/in_lab/{program}"
+    """Return the command of a program of `linklab.guest.programs`."""
+    python = f"exec env PYTHONPATH={IN_LAB} python3 -P -s -S -B {IN_LAB}/linklab/guest/programs/{program}"
     return f"{python} {shlex.join(map(str, words))}"
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from linklab.errors import LabEnded, LabError
-from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout
+from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout
 from linklab.signals import Held
 
 Run = Callable[[str, str, Callable[[], bool]], Iterator[str]]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from linklab.errors import LabError
-from linklab.runtime.boot import DATE_S
+from linklab.guest.boot import DATE_S
 from linklab.runtime.image.find import Image, find_image
 from linklab.runtime.kernel.config import runs_user_mode_linux
 from linklab.runtime.qemu.machine import find_qemu

@@ -5,7 +5,7 @@ Everything a lab makes for itself lies on a tmpfs in a mount namespace of its ow
 removes it with the last process, however that one ends.
 
 A program that nobody trusts gets its own folder to write and a Python to read. It sees no home, no file of the user,
-none of the lab's processes; only the network namespace it was started in. Its limits are `linklab.runtime.limits`'.
+none of the lab's processes; only the network namespace it was started in. Its limits are `linklab.guest.limits`'.
 """
 
 from __future__ import annotations

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, TypeVarTuple
 
 from linklab import errors, record
 from linklab.errors import LabEnded, LabError
-from linklab.runtime import function_transfer
+from linklab.guest import function_transfer
+from linklab.guest.channel import LARGEST_SENT_BYTES, ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.backends import Kind, whole_seed
-from linklab.runtime.channel import LARGEST_SENT_BYTES, ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.qemu.transport import Emulated
 from linklab.runtime.transport import LONGER_S, Borrowed, Spawned, Transport
 from linklab.signals import Held
 
 if TYPE_CHECKING:
-    from linklab.runtime.context import Context
+    from linklab.guest.request_loop import Context
 
 Arguments = TypeVarTuple("Arguments")
 Answer = TypeVar("Answer")
@@ -115,7 +115,7 @@ class LabProcess:
     ) -> Answer:
         """Runs a function inside, with the agent's `Context` before its arguments, and returns its answer, as JSON has
         it. What Linklab and installed packages have is found there by name; all else is carried over
-        (`linklab.runtime.function_transfer`).
+        (`linklab.guest.function_transfer`).
 
         `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile. `stop` is
         asked now and then whether the function is to be interrupted, as Ctrl-C does; an answer that it gives all the

@@ -20,11 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from linklab import errors
+from linklab import errors, process_tree
 from linklab.errors import LabEnded, LabError
-from linklab.runtime import process_tree
+from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout, ClientEnd, Message
 from linklab.runtime.backends import Kind, guest_memory_mb
-from linklab.runtime.channel import Channel, ChannelClosed, ChannelTimeout, ClientEnd, Message
 from linklab.runtime.launch import launch
 
 VARIABLE: Final = "LINKLAB_LABS"

@@ -28,7 +28,7 @@ from linklab.study.declare import Measured, Point, Study
 VERSION: Final = 2
 _LOCK: Final = ".linklab-study"
 _PACKAGE: Final = Path(linklab.__file__).parent
-_RUN_LABS: Final = ("emulation", "measure", "network", "runtime")
+_RUN_LABS: Final = ("guest", "measure", "network", "runtime")
 """The packages that run a lab and measure in it. Some of their modules are imported by none: a lab gets their files."""
 
 

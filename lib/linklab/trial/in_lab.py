@@ -10,9 +10,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from linklab.emulation import service
-from linklab.runtime import boot
-from linklab.runtime.context import Context, Interrupted
+from linklab.guest import boot, lab_api
+from linklab.guest.request_loop import Context, Interrupted
 from linklab.runtime.image import init
 from linklab.trial import program, scene
 from linklab.trial.program import Stage
@@ -31,10 +30,10 @@ def prepare(context: Context, hosts: list[str], files: dict[str, str], packages:
     folder = _ROOT / f"files{number}"
     folder.mkdir()
     program.unpack(folder, files)
-    from linklab.emulation.namespace import namespace_of  # Mininet, which the notebook need not have
+    from linklab.guest.namespace import namespace_of  # Mininet, which the notebook need not have
 
     def entered(host: str) -> AbstractContextManager[Any]:
-        return namespace_of(service.node(context, host)).entered()
+        return namespace_of(lab_api.node(context, host)).entered()
 
     cgroups = _ROOT / "cgroups"
     context.state["stage"] = Stage(

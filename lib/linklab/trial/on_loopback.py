@@ -16,7 +16,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from linklab.errors import LabError
-from linklab.runtime import bwrap, limits
+from linklab.guest import limits
+from linklab.runtime import bwrap
 from linklab.trial import program, scene
 from linklab.trial.program import Stage
 

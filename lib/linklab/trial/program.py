@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from linklab.errors import LabError
+from linklab.guest import limits as program_limits
 from linklab.runtime import bwrap
-from linklab.runtime import limits as program_limits
 
 OUTPUT_BYTES = 512 * 1024
 """What a program may print on each of its two outputs before it is stopped."""

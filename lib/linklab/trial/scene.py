@@ -29,7 +29,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from linklab.runtime.listening import listening
+from linklab.guest.listening import listening
 from linklab.trial import datagrams, listener, loop, peer, relay
 from linklab.trial.program import Program, Stage
 

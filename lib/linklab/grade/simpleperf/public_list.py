@@ -8,7 +8,7 @@ from typing import Final
 from linklab.grade.simpleperf.catalogue import ITEMS, NOT_CHECKED, REFERENCE, STEPS
 from linklab.grade.simpleperf.diagnosis import GENERIC
 from linklab.grade.simpleperf.mistakes import Mistake
-from linklab.runtime.limits import Limits
+from linklab.guest.limits import Limits
 from linklab.trial.program import OUTPUT_BYTES
 
 _BEGINNING: Final = """\

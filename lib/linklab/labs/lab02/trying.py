@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Final
 
 from linklab.errors import LabError, LinklabError
+from linklab.guest.listening import listens
 from linklab.lab import Lab
 from linklab.measure.simpleperf_rows import intervals, total_mbps
 from linklab.program import Program
-from linklab.runtime.listening import listens
 
 __all__ = ["Server", "alone", "between", "intervals", "loopback", "serving", "total_mbps"]
 

@@ -30,7 +30,7 @@ def main() -> None:
     os.environ.update(options["environment"])
     sys.path[:1] = [LIBRARY]
     sys.path.append("/usr/lib/python3/dist-packages")
-    from linklab.runtime import agent
+    from linklab.guest import agent
 
     agent.main(options | {"layers": LAYERS, "library": LIBRARY, "packages_inside": PACKAGES})
 

@@ -8,7 +8,7 @@ import select
 import socket
 import time
 
-from linklab.runtime.channel import ChannelClosed, ChannelTimeout
+from linklab.guest.channel import ChannelClosed, ChannelTimeout
 
 _PIECE_BYTES = 1536
 """Of memory in a packet: QEMU takes packets of up to 4096 characters, two for each byte."""

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Final
 
 from linklab.errors import LabError
+from linklab.guest.channel import ChannelClosed, ChannelTimeout
 from linklab.runtime import bwrap
-from linklab.runtime.channel import ChannelClosed, ChannelTimeout
 from linklab.runtime.qemu.gdb import Gdb
 
 VARIABLE: Final = "LINKLAB_QEMU"

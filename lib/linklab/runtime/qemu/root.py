@@ -83,7 +83,7 @@ def first_program() -> str:
     """
     environment = ENVIRONMENT | {"PYTHONPATH": f"{LIBRARY}:/usr/lib/python3/dist-packages"}
     settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in environment.items())
-    return f"#!/bin/sh\nexec env -i {settings} python3 -S -m linklab.runtime.qemu.guest >/dev/kmsg 2>&1\n"
+    return f"#!/bin/sh\nexec env -i {settings} python3 -S -m linklab.guest.qemu_agent >/dev/kmsg 2>&1\n"
 
 
 class _Archive:

@@ -20,11 +20,11 @@ from typing import Final
 
 from linklab import places
 from linklab.errors import LabError
+from linklab.guest.channel import ChannelClosed, ChannelTimeout
 from linklab.lock import locked
-from linklab.runtime.channel import ChannelClosed, ChannelTimeout
 from linklab.runtime.image import tree
 from linklab.runtime.image.find import Image
-from linklab.runtime.qemu.box import HostBox
+from linklab.runtime.qemu.host_box import HostBox
 from linklab.runtime.qemu.machine import KERNEL_WORDS, Machine, Qemu, machine_words
 from linklab.runtime.qemu.root import first_program, guest_files, write_initramfs
 

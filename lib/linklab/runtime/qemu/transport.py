@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from linklab import process_tree
 from linklab.errors import LabError
-from linklab.runtime import container, process_tree
+from linklab.guest.channel import ChannelClosed, ChannelTimeout, Message
+from linklab.guest.qemu_folder import NOTES_KEY, Folders
+from linklab.runtime import container
 from linklab.runtime.backends import Kind, guest_memory_mb
-from linklab.runtime.channel import ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.qemu import snapshot
-from linklab.runtime.qemu.box import HostBox
-from linklab.runtime.qemu.folder import NOTES_KEY, Folders
+from linklab.runtime.qemu.host_box import HostBox
 from linklab.runtime.qemu.machine import Machine, find_qemu, machine_words
 from linklab.runtime.qemu.snapshot import Snapshot
 from linklab.runtime.transport import BOOT_LIMIT_S, About

@@ -177,7 +177,7 @@ def _asked_by(topo: Topo) -> NetworkState:
 
     Mininet's hosts do not forward. A host with several cables and a class of its own is taken for a router.
     """
-    from linklab.emulation.topo_expectation import expectation_of
+    from linklab.guest.topo_expectation import expectation_of
 
     asked = expectation_of(topo)
     return NetworkState(

@@ -1,0 +1,58 @@
+"""What a lab's first process runs: it splits in two, process 1 and the agent, which makes the lab ready and serves it.
+
+It splits before it loads anything large: each page of memory to which one of them writes afterwards is copied.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import sys
+from typing import Any
+
+_RB_POWER_OFF = 0x4321FEDC
+
+
+def main(options: dict[str, Any]) -> None:
+    """Makes the lab ready and serves it. `options` are what `linklab.runtime.backends` writes for it."""
+    become_init(_RB_POWER_OFF)
+    _serve(options)
+
+
+def become_init(reboot: int | None) -> None:
+    """Split process 1 in two: the parent reaps orphans, and ends the lab when the child, the agent, ends.
+
+    A guest ends by reboot(2) with the command ``reboot``; None where process 1 is that of a namespace.
+    """
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        return
+    for ignored in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ignored, signal.SIG_IGN)
+    os.closerange(0, 2)  # only the agent may hold the channel open
+    while os.wait()[0] != child:
+        pass
+    if reboot is not None:
+        ctypes.CDLL(None).reboot(reboot)
+    os._exit(0)
+
+
+def _serve(options: dict[str, Any]) -> None:
+    from linklab.guest import boot
+    from linklab.guest.channel import Channel
+    from linklab.guest.request_loop import Context, serve, wait_until_mature
+
+    packages = options["packages"], options["packages_inside"]
+    boot.boot_guest(options["folder"], options["reads"], options["layers"], options["library"], packages)
+    line = os.open("/dev/linklab", os.O_RDWR | os.O_CLOEXEC)
+    boot.exact_timers()
+    boot.set_date()
+    wait_until_mature()
+    serve(Context(Channel(line, line, spin=True), int(options["seed"])))
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,155 @@
+"""Making a network real: Mininet builds it, then it is prepared for measuring, read back and compared."""
+
+from __future__ import annotations
+
+import logging
+import resource
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from mininet.log import lg
+from mininet.node import OVSSwitch
+from mininet.topo import Topo
+
+from linklab.errors import LabError, LinklabError
+from linklab.guest import switches
+from linklab.guest.controllers import CommandController, await_connected
+from linklab.guest.mininet_parts import LabIntf
+from linklab.guest.namespace import first_namespace
+from linklab.guest.net import LabNetwork, is_ovs
+from linklab.guest.netlink import links
+from linklab.guest.overlays import make_tunnels, make_vlans
+from linklab.guest.prepare import prepare
+from linklab.guest.readback import read_state
+from linklab.guest.request_loop import Context
+from linklab.guest.topo import NetworkTopo
+from linklab.guest.topo_expectation import Asked, expectation_of, same_addresses
+from linklab.network import Network, NetworkState, differences, values_of
+
+_FILES_PER_NODE, _FILES_BESIDES = 6, 256
+_SETTLE_S = 4.0
+_SUBJECTS = {
+    "addHost": ("name",),
+    "addSwitch": ("name",),
+    "addLink": ("node1", "node2"),
+    "configHosts": ("host",),
+}
+"""Functions of Mininet's that make a part of a network, and which of their variables name it."""
+
+
+def build(
+    context: Context,
+    topology: Network | Topo,
+    expected: NetworkState | None,
+    switch: str,
+    verify: bool,
+    controller: str | type | Callable[..., Any] | None,
+) -> list[str]:
+    """Builds `topology` in this lab, once, and reads it back; lines on what of it is not checked, or not done.
+
+    `expected` comes with a `Network`, with the routes to set; a Topo says itself what it asks for.
+    `controller` is a command line or a Controller class, to which switches of Open vSwitch leave what they do.
+    Raises `LabError` naming the first difference between what was asked for and what the kernel has.
+    """
+    if "net" in context.state:
+        raise LabError("this lab has its network already: stop it and start another")
+    topo = NetworkTopo(topology) if isinstance(topology, Network) else topology
+    asked = Asked(expected, values_of(expected), (), {}) if expected else expectation_of(topo)
+    said = _Said()
+    lg.addHandler(said)
+    # Mininet would raise the limit of open files to 16384 and then close that many for every node it starts
+    LabNetwork.inited = True
+    LabIntf.lab_seed = context.seed
+    raise_file_limit(len(topo.nodes()))
+    try:
+        kind = switches.prepare(context, switch)
+        if any(is_ovs(topo.nodeInfo(name).get("cls")) for name in topo.switches()):
+            switches.prepare(context, "ovs")
+        if isinstance(controller, str):
+            controller = partial(CommandController, command_line=controller)
+        net = LabNetwork(topo=topo, switch=kind, controller=controller, autoSetMacs=True, build=False)
+        context.state["net"] = net
+        # Its switches are secure from their first moment: where they learn by themselves until the controller has them,
+        # one broadcast circles in a ring in no time, and no time passes any more.
+        net.build()
+        if controller is not None and not any(isinstance(it, OVSSwitch) for it in net.switches):
+            raise LabError("no switch of this network asks a controller: say switch='ovs'")
+        if isinstance(topology, Network):
+            make_tunnels(net, topology)
+        net.start()
+        if isinstance(topology, Network):
+            make_vlans(net, topology)
+    except LinklabError:
+        raise
+    except (Exception, SystemExit) as error:  # Mininet exits where it misses a program
+        raise LabError(f"Mininet could not build this network: {place_of(error)}{said.first() or error}") from error
+    finally:
+        lg.removeHandler(said)
+    # A controller is there to see what hosts ask for: with neighbours known from the start it would see no ARP.
+    prepare(net, expected, warm=controller is None)
+    settle(net, lambda seconds: context.poll((), seconds))
+    if controller is not None:
+        await_connected(net, lambda seconds: context.poll((), seconds))
+    state = read_state(net) if verify else NetworkState(())
+    found = differences(asked.expected, state) if verify else ()
+    left_out: dict[str, list[str]] = {}
+    for difference in found:
+        if not asked.left_out(difference):
+            reason = f" (while building, Mininet said: {said.first()})" if said.first() else ""
+            raise LabError(f"the network is not as asked: {difference}{reason}")
+        left_out.setdefault(difference.node, []).append(difference.field)
+    own_ways = (
+        f"{node}: configured by its class {asked.own_ways[node]}: {', '.join(dict.fromkeys(fields))} not checked"
+        for node, fields in left_out.items()
+    )
+    twice = (
+        () if isinstance(topology, Network) else same_addresses(state, {it.name for it in net.hosts if it.inNamespace})
+    )
+    return [*asked.not_checked, *own_ways, *twice]
+
+
+def place_of(error: BaseException) -> str:
+    """Which node or link Mininet was about, by the first of its functions that says so; nothing where none does."""
+    at = error.__traceback__
+    while at is not None:
+        names = [at.tb_frame.f_locals.get(name) for name in _SUBJECTS.get(at.tb_frame.f_code.co_name, ())]
+        if names and None not in names:
+            return f"{'-'.join(map(str, names))}: "
+        at = at.tb_next
+    return ""
+
+
+def settle(net: LabNetwork, pause: Callable[[float], object]) -> None:
+    """Waits until the switches' ports are in use, at most for a few seconds of the lab's time, which `pause` passes."""
+    ports = {name for switch in net.switches for name in switch.nameToIntf if name != "lo"}
+    deadline = time.monotonic() + _SETTLE_S
+    while ports and time.monotonic() < deadline:
+        devices = links.devices(first_namespace().kernel)
+        # a tunnel has no cable that the kernel could look at
+        ports &= {device.name for device in devices if device.settling and device.tunnel is None}
+        if ports:
+            pause(_SETTLE_S / 200)
+
+
+def raise_file_limit(nodes: int) -> None:
+    """Allows as many open files as so many nodes take: a namespace that is held open three, a shell two."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = min(_FILES_PER_NODE * nodes + _FILES_BESIDES, hard)
+    if needed > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
+class _Said(logging.Handler):
+    """What Mininet logs as an error and then ignores, for instance a qdisc that the kernel does not have."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines += [line.strip() for line in record.getMessage().splitlines() if line.strip()]
+
+    def first(self) -> str:
+        return self.lines[0] if self.lines else ""

@@ -1,0 +1,215 @@
+"""A program in the foreground of a lab: it prints to the terminal of `linklab mininet` and reads from it.
+
+The lab's time must stand still while a person types, and nobody can see that a program waits for a line. So a program
+that reads says so: `linklab.guest.startup`, which each Python of such a lab loads, connects to a socket and gets
+the line through it. `go_on` then returns, the guest is stopped, and the line comes with the next call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from linklab.errors import LabError
+from linklab.guest import stand_ins, startup
+from linklab.guest.request_loop import Context
+
+_CHUNK = 64 * 1024
+_PLACE = Path("/run/linklab")
+_LIBRARY = Path(__file__).parents[2]
+# What other people's scripts call and a lab has no use for: all run as root, and Open vSwitch starts when it is needed.
+_STAND_INS = {
+    "sudo": stand_ins.PROGRAMS["sudo"],
+    "ovs-vsctl": """\
+#!/bin/sh
+# Open vSwitch runs from when it is asked for
+[ -S /run/openvswitch/db.sock ] ||
+    {python} -c 'import mininet; from linklab.guest.switches import run_daemons; run_daemons()' || exit 1
+exec {ovs-vsctl} "$@"
+""",
+    "service": """\
+#!/bin/sh
+# Open vSwitch is the only service that a lab has
+case $1 in
+    openvswitch* | ovs*) exec ovs-vsctl --no-wait init ;;
+esac
+echo "a lab has no service $1" >&2
+exit 1
+""",
+    "systemctl": """\
+#!/bin/sh
+verb=$1
+while [ $# -gt 1 ]; do shift; done
+exec service "$1" "$verb"
+""",
+}
+
+_ALSO_CALLED = {"python": sys.executable, "controller": "ovs-testcontroller"}
+"""Names that scripts know, where the system has none such."""
+# Linklab may lie among many other packages, which must not hide what the script's own Python has.
+_STARTUP = """\
+import sys
+sys.path.insert(0, {library!r})
+from linklab.guest import startup
+sys.path.append(sys.path.pop(0))
+startup.install()
+"""
+
+
+def _furnish(programs: Path) -> None:
+    """Makes the folder that comes first where the script looks for programs."""
+    programs.mkdir(parents=True)
+    vsctl = shutil.which("ovs-vsctl")
+    for name, text in _STAND_INS.items():
+        if name != "ovs-vsctl" or vsctl is not None:
+            (programs / name).write_text(text.replace("{python}", sys.executable).replace("{ovs-vsctl}", str(vsctl)))
+            (programs / name).chmod(0o755)
+    for name, other in _ALSO_CALLED.items():
+        found = shutil.which(other)
+        if shutil.which(name) is None and found is not None:
+            (programs / name).symlink_to(found)
+
+
+class Foreground:
+    """The program, its output, and the socket through which it asks for lines."""
+
+    def __init__(self, words: list[str], folder: str, together: bool, seed: int) -> None:
+        """Starts it in `folder`. `together`: output and errors go the same way, and keep their order."""
+        _furnish(_PLACE / "bin")
+        (_PLACE / "sitecustomize.py").write_text(_STARTUP.format(library=str(_LIBRARY)))
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(_PLACE / "lines"))
+        self.listener.listen()
+        # never written to and never closed: who reads it all the same waits, as at a terminal where nobody types
+        keyboard, self._nobody = os.pipe()
+        environment = os.environ | {
+            "PATH": f"{_PLACE}/bin:{os.environ['PATH']}",
+            "PYTHONPATH": str(_PLACE),
+            "PYTHONUNBUFFERED": "1",  # what it prints keeps its place among what its children print
+            startup.SEED: str(seed),
+            startup.LINES: str(_PLACE / "lines"),
+            startup.KEYBOARD: str(os.fstat(keyboard).st_ino),
+        }
+        if sys.version_info < (3, 12):
+            environment["SETUPTOOLS_USE_DISTUTILS"] = (
+                "stdlib"  # else Mininet's import loads setuptools, 0.4 s in a guest
+            )
+        output, output_theirs = os.pipe()
+        errors, errors_theirs = (output, output_theirs) if together else os.pipe()
+        try:
+            self.process = subprocess.Popen(
+                words,
+                cwd=folder,
+                env=environment,
+                stdin=keyboard,
+                stdout=output_theirs,
+                stderr=errors_theirs,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise LabError(f"{words[0]} cannot be started: {error.strerror}") from None
+        finally:
+            for end in {keyboard, output_theirs, errors_theirs}:
+                os.close(end)
+        self.streams = {errors: "errors", output: "output"}
+        for stream in self.streams:
+            os.set_blocking(stream, False)
+        self.ended = os.pidfd_open(self.process.pid)
+        self.asking: socket.socket | None = None
+        self.line: str | None = None
+        self.interrupted = False
+
+    def interrupt(self) -> None:
+        """Ctrl-C: SIGINT to the program and to what it started, unless that has a session of its own."""
+        asked = [] if self.asking is None else [self.asking]
+        while select.select([self.listener], [], [], 0)[0]:  # it asked before Ctrl-C, too
+            asked.append(self.listener.accept()[0])
+        self.asking = None
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGINT)
+        for each in asked:  # only now: who waits for a line may run at once, and must not take it for the end
+            each.close()
+
+    def answer(self, line: str) -> None:
+        """Gives it the line that it asked for; an empty one is the end of its input.
+
+        Whoever asked may have been interrupted since. Then the next one to ask gets the line.
+        """
+        self.line = line
+        if self.asking is None:
+            return
+        with self.asking, contextlib.suppress(OSError):
+            if not _hung_up(self.asking):
+                self.asking.sendall(line.encode(errors="surrogateescape"))
+                self.line = None
+        self.asking = None
+
+    def take_question(self) -> None:
+        """Takes in a question for a line, and answers it where the line is there already.
+
+        Whoever asked and was interrupted before it was taken in has hung up, and asks no more.
+        """
+        asking, _ = self.listener.accept()
+        if _hung_up(asking):
+            asking.close()
+            return
+        self.asking = asking
+        if self.line is not None:
+            self.answer(self.line)
+
+    def show(self, context: Context) -> None:
+        """Hands on what it has printed."""
+        for stream, name in list(self.streams.items()):
+            with contextlib.suppress(BlockingIOError):
+                while data := os.read(stream, _CHUNK):
+                    context.emit({name: data.decode("latin-1")})
+                os.close(stream)
+                del self.streams[stream]
+
+
+def _hung_up(asking: socket.socket) -> bool:
+    """Whether nobody waits for a line there any more: who asks never says anything."""
+    return bool(select.select([asking], [], [], 0)[0])
+
+
+def start(context: Context, words: list[str], folder: str, together: bool) -> None:
+    """Starts the foreground program of this lab. Raises `LabError` where it cannot be started."""
+    context.state["foreground"] = Foreground(words, folder, together, context.seed)
+
+
+def go_on(context: Context, line: str | None, interrupt: bool) -> int | None:
+    """Lets the program run, after `line` or Ctrl-C, until it asks for a line or ends.
+
+    None when it asks, and its exit status, as a shell gives it, when it has ended. Output is emitted as it comes, byte
+    for character. Interrupted, it passes Ctrl-C on and returns as when the program asks; a call with `interrupt`
+    that follows is then about the same Ctrl-C.
+    """
+    program: Foreground = context.state["foreground"]
+    passed_on, program.interrupted = program.interrupted, False
+    if interrupt and not passed_on:
+        program.interrupt()
+    elif line is not None:
+        program.answer(line)
+    while program.asking is None:
+        try:
+            ready = context.poll([*program.streams, program.listener.fileno(), program.ended])
+        except KeyboardInterrupt:
+            program.interrupt()
+            program.interrupted = True
+            break
+        program.show(context)
+        if program.ended in ready:
+            program.show(context)
+            status = program.process.wait()
+            return status if status >= 0 else 128 - status
+        if program.listener.fileno() in ready:
+            program.take_question()
+            program.show(context)  # its prompt
+    return None

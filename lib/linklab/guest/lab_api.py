@@ -1,0 +1,594 @@
+"""All that a notebook can ask of a running lab.
+
+Each function runs inside the lab, called by the agent with its `Context`; a notebook names it by the function itself:
+``process.call(lab_api.command, "h1", "ls", None)``. So this module is imported on both sides, and loads Mininet only
+where it runs. What a function returns or emits is JSON.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
+
+from linklab.errors import LabError, LabTimeout, UnknownNode
+from linklab.guest.listening import listens
+
+if TYPE_CHECKING:
+    from mininet.net import Mininet
+    from mininet.node import Node
+    from mininet.topo import Topo
+
+    from linklab.guest.recorder import Recorder
+    from linklab.guest.request_loop import Context
+    from linklab.network import Network, NetworkState
+
+ROOT: Final = "root"
+"""The node that is a shell in the lab's first namespace, where the switches live: the guest itself, as root."""
+_GRACE_S, _INT_EACH_S, _KILL_EACH_S = 2.0, 0.5, 0.1
+_CHUNK = 64 * 1024
+_TICK_S = 1.0
+
+
+# The network
+
+
+def build(
+    context: Context,
+    topology: Network | Topo,
+    expected: NetworkState | None,
+    switch: str,
+    verify: bool,
+    controller: str | type | Callable[..., Any] | None,
+) -> list[str]:
+    """Builds a network in this lab, once; see `linklab.guest.build.build`.
+
+    It ends at a whole second. Importing a module takes a guest a little of its time, and other versions
+    of Python and of Linklab import others: what is measured later must not depend on that, to the last digit.
+    """
+    from linklab.guest import build, counters, recorder  # noqa: F401 - so that nothing is left to load between two measurements
+
+    not_checked = build.build(context, topology, expected, switch, verify, controller)
+    time.sleep(1 - time.monotonic() % 1)
+    return not_checked
+
+
+def network(context: Context) -> Mininet:
+    """The running Mininet. Raises `LabError` before it is built."""
+    if "net" not in context.state:
+        raise LabError("this lab has no network yet")
+    return context.state["net"]
+
+
+def node(context: Context, name: str) -> Node:
+    """A node of the network. Raises `UnknownNode` naming those that are there."""
+    net = network(context)
+    if name == ROOT and ROOT not in net:  # a host of that name wins
+        return _root(context)
+    if name not in net:
+        raise UnknownNode(f"there is no node {name!r} here: choose one of {', '.join(sorted(net.keys()))}")
+    return net[name]
+
+
+def _root(context: Context) -> Node:
+    if "root" not in context.state:
+        from mininet.node import Node
+
+        context.state["root"] = Node(ROOT, inNamespace=False)
+    return context.state["root"]
+
+
+def names(context: Context) -> list[str]:
+    """The names of all nodes, hosts first."""
+    net = network(context)
+    return [item.name for item in (*net.hosts, *net.switches)]
+
+
+def state(context: Context) -> dict[str, Any]:
+    """The network as it is now, read back from the kernel, as JSON."""
+    from linklab.guest.readback import read_state
+
+    return read_state(network(context)).to_json()
+
+
+def counters(
+    context: Context, with_state: bool, record: Sequence[str] | Literal["end"] | None = None
+) -> dict[str, Any]:
+    """What the network's interfaces have counted; see `linklab.guest.counters.seen`.
+
+    A recording begins or ends in the same request, at the same instant: a request of its own would move all that comes
+    after by a beat, and with it the digits. `record` names the interfaces, none for all.
+    """
+    from linklab.guest.counters import seen
+
+    if record == "end":
+        _recorder(context).stop()
+    found = seen(network(context), with_state)
+    if record is not None and record != "end":
+        begin_recording(context, record)
+    return found
+
+
+def begin_recording(context: Context, interfaces: Sequence[str]) -> None:
+    """Notes from now on what happens to packets at these interfaces, at all where none is named. Raises `LabError`."""
+    from linklab.guest.recorder import Recorder
+
+    context.state["recorder"] = Recorder(network(context), interfaces)
+
+
+def recorded(context: Context) -> dict[str, Any]:
+    """What was noted since; see `linklab.guest.recorder.Recorder.data`. The recording ends. Raises `LabError`."""
+    try:
+        return _recorder(context).data()
+    finally:
+        drop_recording(context)
+
+
+def drop_recording(context: Context) -> None:
+    """Ends a recording, if there is one, and forgets it."""
+    recorder = context.state.pop("recorder", None)
+    if recorder is not None:
+        recorder.close()
+
+
+def _recorder(context: Context) -> Recorder:
+    recorder: Recorder | None = context.state.get("recorder")
+    if recorder is None:
+        raise LabError("this lab records nothing")
+    return recorder
+
+
+# Commands in a node's shell
+
+
+class Ended(TypedDict):
+    """How a command ended, and its exit status where it is done and was asked for that."""
+
+    outcome: Literal["done", "interrupted", "timeout"]
+    status: int | None
+
+
+def command(context: Context, name: str, text: str, timeout_s: float | None, with_status: bool) -> Ended:
+    """Runs `text` in the node's shell, as Mininet's ``cmd``, and says how that ended. Output is emitted as it comes.
+
+    Stopped (Ctrl-C, or `timeout_s` of the lab's time), the program gets SIGINT and its last words are waited for. Where
+    the shell ends with it (``exit``), the node gets another one.
+    """
+    deadline = _deadline(timeout_s)
+    host = _idle(context, name)
+    host.sendCmd(text)
+    outcome: Literal["done", "interrupted", "timeout"] = "done"
+    while host.waiting:
+        try:
+            left = None if deadline is None else deadline - time.monotonic()
+            piece = _next_piece(context, host, left)
+            if deadline is not None and piece is None and time.monotonic() >= deadline:
+                outcome = "timeout"
+        except KeyboardInterrupt:
+            outcome = "interrupted"
+        if outcome != "done":
+            for piece in _end_command(context, host):
+                context.emit(piece)
+            break
+        if piece:  # else the channel was readable, without an interrupt
+            context.emit(piece)
+    status = None
+    if outcome == "done" and with_status:
+        status = host.status  # of a shell that ended with it
+        if status is None:
+            status = int(host.cmd("echo $?").split()[-1])  # what runs in the background may print before
+    return {"outcome": outcome, "status": status}
+
+
+def begin_command(context: Context, name: str, text: str) -> None:
+    """Starts `text` in the node's shell, for `continue_command`: others may ask the lab meanwhile."""
+    _idle(context, name).sendCmd(text)
+
+
+def continue_command(context: Context, name: str, limit_s: float) -> tuple[str, bool]:
+    """Waits for output of the command in the node's shell, at most `limit_s` of the lab's time or until this is
+    interrupted; what it printed, and whether it still runs.
+    """
+    host = node(context, name)
+    with contextlib.suppress(KeyboardInterrupt):
+        if host.waiting:
+            return _next_piece(context, host, limit_s) or "", host.waiting
+    return "", host.waiting
+
+
+def end_command(context: Context, name: str) -> str:
+    """Ends the command in the node's shell; its last words."""
+    host = node(context, name)
+    return "".join(_end_command(context, host)) if host.waiting else ""
+
+
+def _deadline(timeout_s: float | None) -> float | None:
+    """When so much of the lab's time has passed; None for no limit. Raises `LabError` for what is no time."""
+    if timeout_s is None:
+        return None
+    if not isinstance(timeout_s, int | float) or not timeout_s >= 0:
+        raise LabError(f"timeout_s is {timeout_s!r}: give seconds, or None to wait for the end")
+    return time.monotonic() + timeout_s
+
+
+def _idle(context: Context, name: str) -> Node:
+    host = node(context, name)
+    if host.waiting:
+        raise LabError(_busy(host))
+    return host
+
+
+def _busy(host: Node) -> str:
+    """Why it takes no command."""
+    return (
+        f"{host.name} is still busy with {host.lastCmd!r}, perhaps in a linklab shell: end it, or run long programs "
+        "with popen"
+    )
+
+
+def _next_piece(context: Context, host: Node, limit_s: float | None) -> str | None:
+    """Waits for output of the node's shell, or its end; None where neither came for so long."""
+    return _piece(host) if context.poll([host.stdout.fileno(), host.shell_ended], limit_s) else None
+
+
+def _piece(host: Node) -> str:
+    """What the node's shell has printed, when there is something to read."""
+    # Mininet waits for a process id behind each \x01, and only what ends with & has one
+    return str(host.monitor(findPid=host.lastCmd.endswith("&"))).replace("\r", "")
+
+
+def _end_command(context: Context, host: Node) -> list[str]:
+    """SIGINT to what the shell runs, SIGKILL to what ignores that; its remaining output.
+
+    A shell that itself ignores interrupts is replaced.
+    """
+    from linklab import process_tree  # psutil, which few labs need
+    from linklab.guest import node_shell
+
+    def kill() -> None:
+        # the shell waits for the newest: what it runs in the background since earlier commands is none of this one
+        process_tree.kill_newest(host.pid)
+        host.sendInt()
+
+    pieces = []
+    # a shell's loop goes on where its child has just ended by itself
+    for end, each_s in ((host.sendInt, _INT_EACH_S), (kill, _KILL_EACH_S)):
+        start_s, given = time.monotonic(), 0
+        while host.waiting and (passed_s := time.monotonic() - start_s) < _GRACE_S:
+            if passed_s >= given * each_s:
+                end()
+                given += 1
+            with contextlib.suppress(KeyboardInterrupt):
+                pieces.append(_next_piece(context, host, max(0.0, given * each_s - passed_s)) or "")
+    if host.waiting or not _in_step(context, host):
+        node_shell.renew(host)
+    return pieces
+
+
+def _in_step(context: Context, host: Node) -> bool:
+    """Whether the node's shell answers a word.
+
+    Ctrl-C that meets it at its prompt makes it write another prompt, and code that is interrupted while it reads may
+    have lost one.
+    """
+    from linklab.guest import node_shell
+
+    return node_shell.in_step(host, lambda limit_s: context.poll([host.stdout.fileno(), host.shell_ended], limit_s))
+
+
+def wait_listening(context: Context, name: str, port: int, timeout_s: float) -> None:
+    """Waits until a TCP socket listens on `port` in the node, at most `timeout_s` of the lab's time.
+
+    Raises `LabTimeout`.
+    """
+    host, deadline = node(context, name), _deadline(timeout_s)
+    while not listens(host.pid, port):
+        if deadline is not None and time.monotonic() >= deadline:
+            raise LabTimeout(f"nothing on {name} listens on port {port} after {timeout_s:g} s: was the server started?")
+        context.poll((), 0.01)
+
+
+# Mininet itself
+
+
+def call(context: Context, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Runs a function of the notebook's with the running Mininet. Ctrl-C comes as in a terminal."""
+    with _at_terminal(context) as net:
+        return function(net, *arguments)
+
+
+def cli(context: Context, text: str) -> None:
+    """Runs one line of Mininet's own command line. Ctrl-C ends what it runs, as in a terminal."""
+    from mininet.cli import CLI
+    from mininet.log import output
+
+    class OneLine(CLI):
+        """Mininet's command line without its loop and its terminal."""
+
+        def run(self) -> None:
+            """Nothing: lines come one by one."""
+
+        def initReadline(self) -> None:
+            """Nothing: there is no terminal."""
+
+        def waitForNode(self, node: Node) -> None:
+            """Wait for what a node runs, as `command` does, and show what it prints, also what an interrupt leaves."""
+            try:
+                while node.waiting:
+                    output(_next_piece(context, node, None) or "")
+            except KeyboardInterrupt:
+                context.be_uninterruptible()
+                output("".join(_end_command(context, node)))
+
+    nothing, keep_open = os.pipe()
+    try:
+        with os.fdopen(nothing) as stdin, _at_terminal(context) as net:
+            OneLine(net, stdin=stdin, stdout=sys.stdout).onecmd(text)
+    finally:
+        os.close(keep_open)
+
+
+@contextlib.contextmanager
+def _at_terminal(context: Context) -> Iterator[Mininet]:
+    """The network, for code that knows of no agent. What an interrupt leaves running in the nodes' shells is ended, as
+    Mininet's command line does: else the nodes could not be used.
+    """
+    net = network(context)
+    busy = [host for host in net.values() if host.waiting]
+    context.be_interruptible()
+    try:
+        yield net
+    except KeyboardInterrupt:
+        context.be_uninterruptible()
+        for host in net.values():
+            if host in busy or not getattr(host, "has_shell", True):
+                continue
+            if host.waiting:
+                context.add_to_hang(f"{host.lastCmd!r} on {host.name} did not end")
+            # it may be interrupted after it has given a command, and before it has noted that
+            elif _in_step(context, host):
+                continue
+            _end_command(context, host)
+        raise
+    except AssertionError:  # Mininet's, where a node has a command already
+        if busy:
+            raise LabError(_busy(busy[0])) from None
+        raise
+
+
+# Programs that run on while the notebook does something else
+
+
+@dataclass
+class _Program:
+    process: subprocess.Popen[bytes]
+    open_fds: list[int] = field(default_factory=list)
+    unread: list[bytes] = field(default_factory=list)
+
+
+class Heard(TypedDict):
+    """What a program has printed since it was last asked, and its exit status once it has ended."""
+
+    output: str
+    status: int | None
+
+
+def start_program(context: Context, number: int, name: str, words: str | list[str]) -> None:
+    """Starts a program on a node, its output kept, under a number that the notebook has chosen: it can end one of which
+    it does not know whether it was started. A string goes through the shell.
+    """
+    host = node(context, name)
+    argv = ["/bin/sh", "-c", words] if isinstance(words, str) else words
+    try:
+        process = host.popen(argv, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    except OSError as error:
+        raise LabError(f"{argv[0]} cannot be started on {name}: {error.strerror}") from None
+    os.set_blocking(process.stdout.fileno(), False)
+    _programs(context)[number] = _Program(process, [process.stdout.fileno()])
+
+
+def _programs(context: Context) -> dict[int, _Program]:
+    table: dict[int, _Program] = context.state.setdefault("programs", {})
+    return table
+
+
+def read_program(context: Context, number: int, timeout_s: float | None, until: Literal["output", "end"]) -> Heard:
+    """Waits for output, or for the end, at most `timeout_s` of the lab's time."""
+    program = _programs(context).get(number)
+    if program is None:  # interrupted before it was started
+        return {"output": "", "status": -signal.SIGKILL}
+    deadline = _deadline(timeout_s)
+    while program.open_fds:
+        left = None if deadline is None else deadline - time.monotonic()
+        piece = _read(program)
+        if piece:
+            program.unread.append(piece)  # not lost where this is interrupted
+            if until == "output":
+                break
+            continue
+        if not program.open_fds or (left is not None and left <= 0):
+            break
+        context.poll(program.open_fds, left)
+    status = None if program.open_fds else _status(context, program, deadline)
+    pieces, program.unread = program.unread, []
+    return {"output": b"".join(pieces).decode(errors="replace"), "status": status}
+
+
+def _read(program: _Program) -> bytes:
+    """What is there now; closes the pipe at its end."""
+    try:
+        data = os.read(program.open_fds[0], _CHUNK)
+    except BlockingIOError:
+        return b""
+    if not data:
+        program.open_fds.clear()
+        assert program.process.stdout is not None
+        program.process.stdout.close()
+    return data
+
+
+def _status(context: Context, program: _Program, deadline: float | None) -> int | None:
+    """The exit status: the program may close its output a moment before it ends."""
+    ended = os.pidfd_open(program.process.pid) if program.process.poll() is None else None
+    if ended is not None:
+        with contextlib.closing(os.fdopen(ended, "rb", buffering=0)):
+            context.poll([ended], None if deadline is None else deadline - time.monotonic())
+    return program.process.poll()
+
+
+def signal_program(context: Context, number: int, sign: int) -> None:
+    """Sends a signal to the program and whatever it started."""
+    program = _programs(context).get(number)
+    if program is not None and program.process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(program.process.pid, signal.Signals(sign))
+
+
+class News(TypedDict):
+    """What followed programs have said and come to since it was last told, by number as text.
+
+    ``done_s`` counts from when they were first followed.
+    """
+
+    done_s: float
+    said: dict[str, str]
+    statuses: dict[str, int]
+
+
+def follow_programs(context: Context, numbers: list[int], limit_s: float) -> Literal["done", "timeout", "interrupted"]:
+    """Waits until these programs have ended, at most `limit_s` of the lab's time, and says how that ended.
+
+    Each second of the lab's time, and once more in the end, it emits `News`.
+    """
+    said: dict[int, str] = {}
+    statuses: dict[int, int | None] = dict.fromkeys(numbers)
+    start_s = time.monotonic()
+    end_s, due_s = start_s + limit_s, start_s + _TICK_S
+
+    def tell(now_s: float) -> None:
+        news: News = {
+            "done_s": now_s - start_s,
+            "said": {str(number): text for number, text in said.items()},
+            "statuses": {str(number): status for number, status in statuses.items() if status is not None},
+        }
+        said.clear()
+        context.emit(news)
+
+    outcome: Literal["done", "timeout", "interrupted"] = "done"
+    try:
+        while running := [number for number in numbers if statuses[number] is None]:
+            now_s = time.monotonic()
+            if now_s >= end_s:
+                outcome = "timeout"
+                break
+            if now_s >= due_s:
+                tell(now_s)  # each look at the clock moves it on
+                due_s += _TICK_S
+                continue
+            wake_s = min(due_s, end_s)
+            fds = {fd: number for number in running for fd in _programs(context)[number].open_fds}
+            ready = context.poll(fds, max(0.0, wake_s - time.monotonic()))
+            # one that has closed its output but still runs is looked at each time
+            for number in sorted({*(fds[fd] for fd in ready), *(set(running) - set(fds.values()))}):
+                heard = read_program(context, number, 0.0, "output")
+                statuses[number] = heard["status"]
+                if heard["output"]:
+                    said[number] = said.get(number, "") + heard["output"]
+    except KeyboardInterrupt:
+        outcome = "interrupted"
+    tell(time.monotonic())
+    return outcome
+
+
+# Somebody's script in the foreground (`linklab mininet`)
+
+
+def start_foreground(context: Context, words: list[str], folder: str, together: bool) -> None:
+    """Starts the foreground program of this lab; see `linklab.guest.foreground`."""
+    from linklab.guest import foreground
+
+    foreground.start(context, words, folder, together)
+
+
+def continue_foreground(context: Context, line: str | None, interrupt: bool) -> int | None:
+    """Lets the foreground program run until it asks for a line or ends; see `linklab.guest.foreground`."""
+    from linklab.guest import foreground
+
+    return foreground.go_on(context, line, interrupt)
+
+
+# Time, files, versions
+
+
+def sleep(context: Context, seconds: float) -> None:
+    """Lets the lab's time pass."""
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0:
+        context.poll((), left)
+
+
+def now(context: Context) -> float:
+    """The lab's monotonic clock, in seconds since its start."""
+    return context.now_s()
+
+
+def read_file(context: Context, path: str, offset: int, size: int) -> str:
+    """A piece of a file of the lab, base64; a shorter one is the last. Raises `LabError` where it cannot be read."""
+    try:
+        # unbuffered, as Python's other files ask whether they are a terminal, which takes time
+        with open(path, "rb", buffering=0) as file:
+            if offset:
+                file.seek(offset)
+            piece = b""
+            while len(piece) < size and (more := file.read(size - len(piece))):
+                piece += more
+    except OSError as error:
+        raise LabError(f"{path} cannot be read in the lab: {error.strerror}") from None
+    return base64.b64encode(piece).decode()
+
+
+def write_file(context: Context, path: str, piece: str, append: bool, executable: bool) -> None:
+    """Writes a file of the lab, or a further piece of it, in base64; makes the folders above. Raises `LabError`."""
+    file = Path(path)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("ab" if append else "wb") as out:
+            out.write(base64.b64decode(piece))
+        if executable:
+            file.chmod(0o755)
+    except OSError as error:
+        raise LabError(f"{path} cannot be written in the lab: {error.strerror}") from None
+
+
+def remove_file(context: Context, path: str) -> None:
+    """Removes a file of the lab, if it is there."""
+    Path(path).unlink(missing_ok=True)
+
+
+_TOOLS: Final = {"iperf3": ["iperf3", "--version"], "iproute2": ["ip", "-V"], "ping": ["ping", "-V"]}
+
+
+def tool_versions(context: Context | None = None) -> dict[str, str]:
+    """The first line that each tool says of itself, for the metadata of what is measured; ``missing`` for one that is
+    not there. Without a lab, those of this machine.
+    """
+    from mininet.net import VERSION
+
+    found = {"mininet": VERSION, "python": sys.version.split()[0]}
+    for name, words in _TOOLS.items():
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        except OSError:
+            found[name] = "missing"
+            continue
+        said = (done.stdout or done.stderr).splitlines()
+        found[name] = said[0] if said else "unknown"
+    return found

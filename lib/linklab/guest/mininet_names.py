@@ -1,0 +1,196 @@
+"""Mininet's names as other people's scripts find them in a lab: where measurements depend on them they mean ours.
+
+A script's ``from mininet.net import Mininet`` gets `ScriptNetwork`. Mininet's own modules keep their own names.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any
+
+import mininet.link
+import mininet.net
+import mininet.node
+from mininet.cli import CLI
+from mininet.link import Link, TCLink
+from mininet.log import error, output
+from mininet.net import Mininet
+
+from linklab.errors import LabError, LinklabError, NetworkError
+from linklab.guest import startup
+from linklab.guest.build import place_of, raise_file_limit, settle
+from linklab.guest.mininet_parts import LabHost, LabIntf, LabLink, without_cpu_limits
+from linklab.guest.namespace import as_in_mininet
+from linklab.guest.net import LabNetwork
+from linklab.guest.node_shell import number_prompts
+from linklab.guest.prepare import prepare
+from linklab.guest.topo_expectation import addresses_of_several, rings, shape_of_end
+from linklab.units import FASTEST_TCP_MBPS
+
+_STOCK: dict[Any, Any] = {}
+"""Mininet's class of a link for each that scripts find in its place."""
+_CONTROLLER_LOOKS_S = (0.1, 0.2, 0.4, 0.8, 1.6)
+_SIGNATURE = inspect.signature(Mininet.__init__)
+_NOT_THE_SCRIPT = (str(Path(__file__).parents[1]), str(Path(mininet.net.__file__).parent))
+_MEND = "sudo apt-get install openvswitch-testcontroller"
+
+
+class PlainLink(LabLink):
+    """Mininet's ``Link``, which takes bw, delay and the like, and shapes nothing."""
+
+    def __init__(self, *nodes_and_ports: Any, intf: Any = None, **params: Any) -> None:
+        ends = dict.fromkeys(("cls1", "cls2"), intf or _PlainIntf)
+        super().__init__(*nodes_and_ports, **(ends | params))
+
+
+class _PlainIntf(LabIntf):
+    def config(self, **params: Any) -> dict[str, Any] | None:  # type: ignore[override]
+        """As Mininet's ``Intf``: addresses, and nothing of a shape."""
+        known = {name: params[name] for name in ("mac", "ip", "ifconfig", "up", "txo") if name in params}
+        return super().config(**known)
+
+
+class ScriptNetwork(LabNetwork):
+    """A script's network: Mininet's defaults, prepared for measuring when it starts."""
+
+    congestion_control = None
+    fail_mode = "secure"
+
+    def __init__(self, *args: Any, **params: Any) -> None:
+        asked = dict(_SIGNATURE.bind(self, *args, **params).arguments)
+        del asked["self"]
+        defaults = {"switch": mininet.node.OVSSwitch, "controller": mininet.node.DefaultController, "link": PlainLink}
+        asked = defaults | asked
+        if asked["controller"] is mininet.node.DefaultController and not mininet.node.findController():
+            error(f"*** No OpenFlow controller is installed ({_MEND}): switches learn by themselves\n")
+            self.fail_mode, asked["controller"] = "standalone", mininet.node.NullController
+        super().__init__(**asked)
+
+    def addHost(self, name: str, cls: Any = None, **params: Any) -> Any:
+        """As Mininet's."""
+        raise_file_limit(len(self.nameToNode))
+        return super().addHost(name, cls, **params)
+
+    def addLink(
+        self, node1: Any, node2: Any, port1: Any = None, port2: Any = None, cls: Any = None, **params: Any
+    ) -> Any:
+        """As Mininet's. What it takes and does not do is told. Raises `NetworkError` for values that it cannot take."""
+        asked, notes = {"cls": _STOCK.get(cls or self.link, cls or self.link), **params}, list[str]()
+        for number, node in ((1, node1), (2, node2)):
+            name = str(params.get(f"intfName{number}") or f"{node}'s end of {node1}-{node2}")
+            try:
+                shape_of_end(asked, number, str(node), name, notes)
+            except NetworkError as mistake:
+                if isinstance(asked.get("bw"), str) or asked.get("bw") == 0:  # Mininet cannot go on
+                    raise
+                notes.append(str(mistake))
+        for note in dict.fromkeys(notes):
+            if "not checked" not in note:  # nothing in a script is read back
+                error(f"*** {note}\n")
+        return super().addLink(node1, node2, port1, port2, cls, **params)
+
+    def iperf(self, *args: Any, **params: Any) -> list[str]:
+        """As Mininet's; without a result it says why, and its results are empty."""
+        try:
+            return super().iperf(*args, **params)
+        except LabError as failure:
+            error(f"*** {failure}\n")
+            return ["", ""]
+
+    def start(self) -> None:
+        """As Mininet's, and then what measurements need. Hosts ask for their neighbours, as they do in Mininet."""
+        self._tell_rings()
+        super().start()
+        self._tell_addresses()
+        rates = [intf.params.get("bw") or 0 for link in self.links for intf in (link.intf1, link.intf2)]
+        if max(rates, default=0) > FASTEST_TCP_MBPS:
+            error(
+                f"*** A link of more than {FASTEST_TCP_MBPS:g} Mbit/s: in a lab programs' turns may hold TCP back, "
+                "Reno and CUBIC to 0.8 of 1 Gbit/s\n"
+            )
+        prepare(self, None, warm=False)
+        settle(self, time.sleep)
+        self._await_controllers()
+
+    def _tell_rings(self) -> None:
+        treeless = {node.name for node in self.switches if not getattr(node, "stp", False)}
+        for line in rings([(link.intf1.node.name, link.intf2.node.name) for link in self.links], treeless):
+            error(f"*** {line}\n")
+
+    def _tell_addresses(self) -> None:
+        owners: dict[str, list[str]] = {}
+        for host in self.hosts:
+            for address in {intf.ip for intf in host.intfList() if intf.ip and intf.name != "lo" and host.inNamespace}:
+                owners.setdefault(address, []).append(host.name)
+        for line in addresses_of_several(owners):
+            error(f"*** {line}\n")
+
+    def _await_controllers(self) -> None:
+        """Waits a little until the switches of Open vSwitch have their controllers: they drop all until then."""
+        if any(not isinstance(it, mininet.node.RemoteController) for it in self.controllers):
+            waiting = [it for it in self.switches if isinstance(it, mininet.node.OVSSwitch)]
+            for pause_s in _CONTROLLER_LOOKS_S:
+                if not (waiting := [it for it in waiting if not it.connected()]):
+                    return
+                time.sleep(pause_s)
+
+
+class ScriptNetworkWithControlNet(ScriptNetwork, mininet.net.MininetWithControlNet):
+    """Mininet's network with a network of its own for controllers."""
+
+
+def bind() -> None:
+    """Puts ours into what scripts import. Mininet's modules find their own names as before."""
+    ScriptNetwork.inited = Mininet.inited = True  # it would raise the limit of open files, and close all for each node
+    LabIntf.lab_seed = int(os.environ[startup.SEED])
+    LabHost.__name__ = "Host"  # as nodes are printed
+    _show("mininet.net", Mininet=ScriptNetwork, MininetWithControlNet=ScriptNetworkWithControlNet)
+    _show("mininet.link", Link=PlainLink, TCLink=LabLink, TCIntf=LabIntf)
+    _STOCK.update({PlainLink: Link, LabLink: TCLink})
+    without_cpu_limits()
+    number_prompts()
+    as_in_mininet()
+    sys.excepthook = _show_error
+    CLI.waitForNode = _wait_for_node
+
+
+def _wait_for_node(self: CLI, node: Any) -> None:
+    """As Mininet's command line, which waits for keys as well: a lab gets none."""
+    while node.waiting:
+        try:
+            output(node.monitor())
+        except KeyboardInterrupt:
+            node.sendInt()
+
+
+def _show_error(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
+    """A mistake in a script is one line with its place, and every other error a traceback as ever."""
+    about = place_of(value)
+    if not isinstance(value, LinklabError):
+        sys.__excepthook__(kind, value, trace)
+        if about:
+            print(f"{about}{value}", file=sys.stderr)
+        startup.tell_missing(value)
+        return
+    places = [it for it in traceback.extract_tb(trace) if not it.filename.startswith(_NOT_THE_SCRIPT)]
+    where = f"{places[-1].filename}:{places[-1].lineno}: " if places else ""
+    print(f"linklab: {where}{value}", file=sys.stderr)
+
+
+def _show(name: str, **ours: type) -> None:
+    """Gives importers of a module another one: its contents, with these names bound anew."""
+    stock = sys.modules[name]
+    shown = ModuleType(name, stock.__doc__)
+    shown.__dict__.update({**vars(stock), **ours})
+    for own in ours.values():
+        own.__module__ = name
+    sys.modules[name] = shown
+    package, _, last = name.rpartition(".")
+    setattr(importlib.import_module(package), last, shown)

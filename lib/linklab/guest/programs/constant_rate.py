@@ -1,0 +1,133 @@
+"""Datagrams at a constant rate: who sends and who counts.
+
+``count GATE LATER_NS PORT LASTS_NS DRAIN_NS FIRST_NS LAST_NS`` counts what arrives at a port until `DRAIN_NS` after the
+flow's end, all and within the window. ``send GATE LATER_NS ADDRESS PORT LASTS_NS PAYLOAD_BYTES GAP_NS DITHER SEED``
+sends.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import struct
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from linklab.guest.programs.common import (
+    SO_SNDBUFFORCE,
+    TIMESPEC,
+    enlarge,
+    instant_in,
+    receiver,
+    sleeper,
+    stamp_ns,
+    start_at,
+)
+
+_HEADER = struct.Struct("!8sI")  # mark, number
+_MARK = b"LLcbr  1"
+_WARM_MARK, _WARM_UP, _WARM_GAP_S = b"LLwarm 1", 3, 0.005
+_LOOK_EVERY = 50
+_LOOK_S = 0.02
+_LIFE_S = 4.0
+
+
+def instants(gap_ns: float, dither: bool, seed: str, begin_ns: int, end_ns: int) -> Iterator[int]:
+    """Yield when each packet is to leave. The rate is kept exactly, whatever the dither."""
+    dice = random.Random(seed)
+    number = 0
+    while (due_ns := begin_ns + number * gap_ns) < end_ns:
+        yield int(due_ns + (dice.random() if dither else 0.0) * gap_ns)
+        number += 1
+
+
+def send(
+    gate: str,
+    later_ns: int,
+    address: str,
+    port: int,
+    lasts_ns: int,
+    payload_bytes: int,
+    gap_ns: float,
+    dither: bool,
+    seed: str,
+) -> None:
+    """Send the flow's packets at their planned instants, so that a late packet makes no other one late."""
+    sent, latest_ns, until_ns = 0, 0, lasts_ns
+    sleep_until = sleeper()
+    rest = bytes(payload_bytes - _HEADER.size)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        # what the queue of the interface has no room for is lost there: a sender that waited would keep no rate
+        enlarge(sender, SO_SNDBUFFORCE, socket.SO_SNDBUF)
+        sender.connect((address, port))
+        for _ in range(_WARM_UP):
+            # switches learn where everybody is, and Open vSwitch what to do with these flows, before it counts
+            sender.send(_HEADER.pack(_WARM_MARK, 0) + rest)
+            time.sleep(_WARM_GAP_S)
+        begin_ns = start_at(gate, later_ns)
+        try:
+            for number, due_ns in enumerate(instants(gap_ns, dither, seed, begin_ns, begin_ns + lasts_ns)):
+                sleep_until(due_ns)
+                if number % _LOOK_EVERY == 0:
+                    latest_ns = max(latest_ns, time.monotonic_ns() - due_ns)
+                sender.send(_HEADER.pack(_MARK, number) + rest)
+                sent += 1
+        except KeyboardInterrupt:
+            until_ns = min(lasts_ns, max(0, time.monotonic_ns() - begin_ns))
+        except OSError as error:
+            raise SystemExit(f"packet {sent} cannot be sent: {error.strerror}") from None
+    print(json.dumps({"sent": sent, "late_ns": latest_ns, "until_ns": until_ns}))
+
+
+def count(gate: str, later_ns: int, port: int, lasts_ns: int, drain_ns: int, first_ns: int, last_ns: int) -> None:
+    """Count the packets that arrive, all and within the window, by the kernel's time."""
+    arrivals_ns: list[int] = []
+    seen: set[int] = set()
+    with receiver(port) as end:
+        apart_ns = time.time_ns() - time.monotonic_ns()
+        end.setblocking(False)
+        print("ready", flush=True)
+        try:
+            for packet, ancillary in _arriving(end, gate, later_ns + lasts_ns + drain_ns):
+                number = _HEADER.unpack_from(packet)[1]
+                if number in seen:
+                    raise SystemExit(f"packet {number} came twice: something on the path duplicates packets")
+                seen.add(number)
+                arrivals_ns.append(stamp_ns(ancillary) - apart_ns)
+        except KeyboardInterrupt:
+            pass
+    begin_ns = (instant_in(gate) or 0) + later_ns
+    inside = sum(first_ns <= arrived_ns - begin_ns < last_ns for arrived_ns in arrivals_ns)
+    print(json.dumps({"received": len(arrivals_ns), "inside": inside}))
+
+
+def _arriving(end: socket.socket, gate: str, lasts_ns: int) -> Iterator[tuple[bytes, list[Any]]]:
+    """What has arrived, looked for now and then: the kernel keeps the packets, and the times of their arrival."""
+    space = socket.CMSG_SPACE(TIMESPEC.size)
+    over, begin_ns, looks = False, None, 0
+    while not over:
+        begin_ns = instant_in(gate) if begin_ns is None else begin_ns
+        over = begin_ns is not None and time.monotonic_ns() >= begin_ns + lasts_ns
+        try:
+            while True:
+                packet, ancillary, _, _ = end.recvmsg(65535, space)
+                if packet.startswith(_MARK):
+                    yield packet, ancillary
+        except BlockingIOError:
+            if not over:
+                time.sleep(_LOOK_S)
+                looks += 1
+                if looks % round(_LIFE_S / _LOOK_S) == 0:
+                    print(flush=True)
+
+
+if __name__ == "__main__":
+    what, file, *words = sys.argv[1:]
+    if what == "send":
+        later, address, port, lasts, payload, gap, dither, seed = words
+        send(file, int(later), address, int(port), int(lasts), int(payload), float(gap), dither == "1", seed)
+    else:
+        count(file, *map(int, words))

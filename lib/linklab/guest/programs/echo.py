@@ -1,0 +1,84 @@
+"""A UDP echo: who asks and who answers.
+
+``answer IP_VERSION PORT`` (4 or 6) sends every datagram back. ``ask GATE LATER_NS ADDRESS PORT COUNT
+PAYLOAD_BYTES WAIT_S WARM_UP`` exchanges datagrams one after the other: all stamps are of this one clock.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import struct
+import sys
+import time
+
+from linklab.guest.programs.common import sleeper, start_at
+
+_HEADER = struct.Struct("!8sI")
+_MARK = b"LLecho 1"
+_FAMILIES = {"4": socket.AF_INET, "6": socket.AF_INET6}
+
+
+def answer(family: socket.AddressFamily, port: int) -> None:
+    """Answer until it is ended."""
+    with socket.socket(family, socket.SOCK_DGRAM) as server:
+        server.bind(("", port))
+        print("ready", flush=True)
+        while True:
+            packet, sender = server.recvfrom(65535)
+            server.sendto(packet, sender)
+
+
+def ask(
+    gate: str, later_ns: int, address: str, port: int, count: int, payload_bytes: int, wait_s: float, warm_up: int
+) -> None:
+    """Exchange them. The stamps are those before the first exchange and after the last, and of each between."""
+    rest = bytes(payload_bytes - _HEADER.size)
+    rtts_ns: list[int | None] = []
+    wait_ns = round(wait_s * 1e9)
+    sleep_until = sleeper()
+    with socket.socket(_FAMILIES["6" if ":" in address else "4"], socket.SOCK_DGRAM) as client:
+        client.connect((address, port))
+        client.settimeout(wait_s)
+        begin_ns = start_at(gate, later_ns)
+        first_ns = before_ns = begin_ns
+        try:
+            sleep_until(begin_ns)
+            for number in range(warm_up):  # whose instants nobody asks for: only all waits together are bounded
+                _exchange(client, _HEADER.pack(_MARK, number) + rest, begin_ns + (number + 1) * wait_ns)
+            packets = [_HEADER.pack(_MARK, warm_up + number) + rest for number in range(count)]
+            first_ns = before_ns = time.monotonic_ns()
+            for packet in packets:
+                answered = _exchange(client, packet, before_ns + wait_ns)
+                after_ns = time.monotonic_ns()
+                rtts_ns.append(after_ns - before_ns if answered else None)
+                before_ns = after_ns
+        except KeyboardInterrupt:
+            pass  # what came until now is what there is
+    print(json.dumps({"start_ns": begin_ns, "begin_ns": first_ns, "end_ns": before_ns, "rtts_ns": rtts_ns}))
+
+
+def _exchange(client: socket.socket, packet: bytes, until_ns: int) -> bool:
+    """Return whether this packet, and no late one before it, came back by `until_ns`.
+
+    The socket's own time-out bounds the first wait: on virtual time a question to the clock costs time.
+    """
+    client.send(packet)
+    try:
+        while client.recv(65535) != packet:
+            left_s = (until_ns - time.monotonic_ns()) / 1e9
+            if left_s <= 0 or not select.select([client], [], [], left_s)[0]:
+                return False
+    except TimeoutError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    end, *words = sys.argv[1:]
+    if end == "answer":
+        answer(_FAMILIES[words[0]], int(words[1]))
+    else:
+        port, count, payload_bytes, warm_up = map(int, (*words[3:6], words[7]))
+        ask(words[0], int(words[1]), words[2], port, count, payload_bytes, float(words[6]), warm_up)

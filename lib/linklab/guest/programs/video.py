@@ -1,0 +1,65 @@
+"""A video stream's two ends.
+
+``send GATE LATER_NS ADDRESS PORT FILE PACKET_BYTES CLOCK_HZ`` sends RTP packets from a file, each when its timestamp
+says; ``receive PORT SILENCE_S FIRST_S`` takes a stream as a player would.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+import struct
+import sys
+import time
+
+from linklab.guest.programs.common import receiver, sleeper, start_at
+
+
+def send(gate: str, later_ns: int, address: str, port: int, file: str, packet_bytes: int, clock_hz: int) -> None:
+    """Send the packets. Gaps are kept to a plan of instants, so that a late packet makes no other one late."""
+    with open(file, "rb") as stored:
+        data = stored.read()
+    packets = [data[begin : begin + packet_bytes] for begin in range(0, len(data), packet_bytes)]
+    # the file's timestamps begin at 0 and count the time at which a packet is to leave (RFC 2250, section 2)
+    due_ns = [struct.unpack_from("!I", packet, 4)[0] * 1_000_000_000 // clock_hz for packet in packets]
+    sleep_until, sent = sleeper(), 0
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        sender.connect((address, port))
+        begin_ns = start_at(gate, later_ns)
+        try:
+            sleep_until(begin_ns)
+            for packet, at_ns in zip(packets, due_ns, strict=True):
+                early_ns = begin_ns + at_ns - time.monotonic_ns()
+                if early_ns > 0:
+                    time.sleep(early_ns / 1e9)
+                sender.send(packet)
+                sent += 1
+        except KeyboardInterrupt:
+            pass  # what left until now is what there is
+    print(json.dumps({"packets": sent, "digest": hashlib.sha256(data).hexdigest()[:16]}), flush=True)
+
+
+def receive(port: int, silence_s: float, first_s: float) -> None:
+    """Take the stream: until none has come for `silence_s` (the first one has `first_s`)."""
+    packets = 0
+    with receiver(port, stamps=False) as end:
+        end.settimeout(first_s)
+        print("ready", flush=True)
+        try:
+            while True:
+                end.recv(2048)
+                packets += 1
+                end.settimeout(silence_s)
+        except (TimeoutError, KeyboardInterrupt):
+            pass
+    print(json.dumps({"packets": packets}), flush=True)
+
+
+if __name__ == "__main__":
+    end, *words = sys.argv[1:]
+    if end == "send":
+        gate, later, address, port, file, packet_bytes, clock_hz = words
+        send(gate, int(later), address, int(port), file, int(packet_bytes), int(clock_hz))
+    else:
+        receive(int(words[0]), float(words[1]), float(words[2]))

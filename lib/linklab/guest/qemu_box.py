@@ -1,0 +1,55 @@
+"""Messages in the guest's memory: a box of 4 MB that the host reads and writes while the machine is stopped.
+
+The guest stops its machine by itself (`rest.patch`): at an event, which the host takes before it lets the machine go
+on, and when it wants the next request. So no message arrives while the guest runs, and the moment of none can show in
+a measurement's digits. Only an interrupt stops a machine that runs.
+
+At the box's start are two words, for each direction one: what lies there and how long it is, 0 for nothing. Whoever
+reads a message sets its word to 0, and the guest stops its machine again and again until the host has read.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Final
+
+from linklab.guest.channel import ChannelClosed, Message
+
+TO_GUEST_WORD: Final = 0
+FROM_GUEST_WORD: Final = 4
+TO_GUEST_AT: Final = 0x1000
+FROM_GUEST_AT: Final = 0x20_0000
+PART_BYTES: Final = FROM_GUEST_AT - TO_GUEST_AT
+"""A longer message comes in parts."""
+WORD: Final = struct.Struct("<I")
+_LENGTH: Final = 0xFFF_FFFF
+PART, LAST, DROP, ASK, LAST_ASK = range(1, 6)
+"""A part of a message; its last one; forget the parts that came; nothing but a wish for the next request; both."""
+
+
+def word(kind: int, length: int = 0) -> int:
+    """Return what is written where a message lies."""
+    return kind << 28 | length
+
+
+def unword(value: int) -> tuple[int, int]:
+    """Return the kind of a message, and its length."""
+    return value >> 28, value & _LENGTH
+
+
+def encoded(message: Message) -> list[bytes]:
+    """Return a message in parts that fit."""
+    data = json.dumps(message, separators=(",", ":")).encode()
+    return [data[start : start + PART_BYTES] for start in range(0, len(data), PART_BYTES)]
+
+
+def decoded(parts: list[bytes]) -> Message:
+    """Return the message of all its parts. Raises `ChannelClosed` for what is none: no guest of ours sends that."""
+    try:
+        message = json.loads(b"".join(parts))
+    except (ValueError, RecursionError) as wrong:
+        raise ChannelClosed(f"the lab sent no message: {type(wrong).__name__}") from None
+    if not isinstance(message, dict):
+        raise ChannelClosed("the lab sent no message")
+    return message

@@ -1,0 +1,283 @@
+"""What a student's own Mininet `Topo` asks for, as far as it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from mininet.link import Intf, Link, OVSLink, TCIntf, TCLink, TCULink
+from mininet.node import CPULimitedHost, Host, Node, UserSwitch
+from mininet.topo import Topo
+
+from linklab.errors import NetworkError
+from linklab.guest.mininet_parts import LabHost, LabIntf, LabLink, delay_ms, gro_asked
+from linklab.guest.namespace import GRO
+from linklab.guest.net import is_ovs, unbound
+from linklab.network import Difference, InterfaceState, NetworkState, NodeState, Shape, Values, values_of
+from linklab.network.state import CONGESTION_CONTROL, shape_values
+from linklab.units import ETHERNET_MTU_BYTES
+
+_SHAPED_LINKS, _PLAIN_LINKS, _SHAPED_ENDS = (LabLink, TCLink, TCULink), (Link, OVSLink), (LabIntf, TCIntf)
+_OUR_HOSTS = (None, Host, Node, CPULimitedHost, LabHost)
+_SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
+_MOST_MBPS = TCIntf.bwParamMax
+
+
+def _takes(*functions: Callable[..., Any]) -> Iterator[str]:
+    for function in functions:
+        yield from function.__code__.co_varnames[1 : function.__code__.co_argcount]
+
+
+_TAKEN = {
+    *_takes(Topo.addLink, Link.__init__, Intf.__init__, Intf.config, TCIntf.config, LabIntf.config),
+    *("cls", "moveIntfFn", "disable_gro"),
+    "use_htb",  # Mininet's own examples say it: once there was a choice
+}
+"""What links of Mininet's and ours take."""
+_LINKS_SHOWN = 3
+
+_LEFT_TO_ITS_CLASS = frozenset({"addresses", "state", "mtu", "peer", "congestion control"})
+"""What a host of a student's own class may set otherwise than Mininet's does."""
+_NOT_ASKED = frozenset({"mtu", "tunnel", "VLAN", "routes", "forwarding"})
+"""What a Topo cannot say, and what it leaves to the student."""
+_SHAPE_FIELDS = frozenset(shape_values(Shape()))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a Topo asks for: `state` is its network as far as it says, `expected` are the values that must be read back.
+
+    `not_checked`: lines for the user on what cannot be read back, or is not done. `own_ways` are the hosts that
+    configure themselves, with the names of their classes.
+    """
+
+    state: NetworkState
+    expected: Values
+    not_checked: tuple[str, ...]
+    own_ways: dict[str, str]
+
+    def left_out(self, difference: Difference) -> bool:
+        """Whether the difference is for the class of its node to decide."""
+        extra = difference.field == "interface" and difference.found == "present"
+        return difference.node in self.own_ways and (extra or difference.field in _LEFT_TO_ITS_CLASS)
+
+
+def expectation_of(topo: Topo) -> Asked:
+    """Return what must be read back once this Topo runs: nodes, cables, the shape of each link, addresses where given.
+
+    Whatever the Topo leaves open (routes, forwarding) is not compared, nor what only the class of a node or link knows.
+    Raises `NetworkError` with one line for values that Mininet and tc refuse.
+    """
+    classes = {name: _with_bound(topo.nodeInfo(name)) for name in topo.nodes()}
+    own_ways = {
+        name: getattr(cls, "__name__", str(cls))
+        for name, (cls, _) in classes.items()
+        if not topo.isSwitch(name) and cls not in _OUR_HOSTS
+    }
+    unused: dict[str, list[str]] = {}
+    notes = [line for name, (cls, options) in classes.items() for line in _of_node(name, cls, options)]
+    interfaces: dict[str, list[InterfaceState]] = {name: [] for name in topo.nodes()}
+    own_shapes: set[tuple[str, str | None]] = set()
+    for one, two, info in topo.links(withInfo=True):
+        if unbound(info.get("cls"))[0] is OVSLink and all(
+            is_ovs(topo.nodeInfo(node).get("cls")) for node in (one, two)
+        ):
+            notes.append(f"{one}-{two}: joined inside Open vSwitch, without interfaces: not checked")
+            continue
+        for number, (node, other) in enumerate(((one, two), (two, one)), 1):
+            name = _interface_name(info, number, node)
+            _check_name(name, node)
+            shape, options = shape_of_end(info, number, node, name, notes)
+            if shape is None:
+                own_shapes.add((node, name))
+            else:
+                for word in options.keys() - _TAKEN:
+                    unused.setdefault(f"{word}={options[word]!r}", []).append(f"{one}-{two}")
+            interfaces[node].append(
+                InterfaceState(
+                    name=name,
+                    addresses=() if topo.isSwitch(node) or options.get("ip") is None else (options["ip"],),
+                    mtu_bytes=ETHERNET_MTU_BYTES,
+                    up=True,
+                    shape=shape or Shape(),
+                    offloads_on=(GRO,) if gro_asked(options) else (),
+                    peer=(other, _interface_name(info, 3 - number, other)),
+                )
+            )
+    notes += map(_unused, sorted(unused), (unused[word] for word in sorted(unused)))
+    treeless = {name for name, (_, options) in classes.items() if topo.isSwitch(name) and not options.get("stp")}
+    notes += rings(topo.links(), treeless)
+    state = NetworkState(
+        tuple(
+            NodeState(
+                name=name,
+                kind="switch" if topo.isSwitch(name) else "host",
+                interfaces=tuple(interfaces[name]),
+                routes=(),
+                forwarding=False,
+                congestion_control=None if topo.isSwitch(name) else CONGESTION_CONTROL,
+            )
+            for name in topo.nodes()
+        )
+    )
+    expected = {
+        (node, interface, field): (value[0], None) if field == "peer" and value[0] in own_ways else value
+        for (node, interface, field), value in values_of(state).items()
+        if field not in (_SHAPE_FIELDS | _NOT_ASKED if (node, interface) in own_shapes else _NOT_ASKED)
+        and (value or field != "addresses")
+    }
+    return Asked(state, expected, tuple(dict.fromkeys(notes)), own_ways)
+
+
+def _with_bound(info: dict[str, Any], which: str = "cls") -> tuple[Any, dict[str, Any]]:
+    """The class that is asked for, and the options: those bound to it (functools.partial) where none is given."""
+    cls, bound = unbound(info.get(which))
+    return cls, {**bound, **info}
+
+
+def _of_node(name: str, cls: Any, options: dict[str, Any]) -> Iterator[str]:
+    limits = [word for word in ("cpu", "cores") if options.get(word) is not None]
+    if limits:
+        yield f"{name}: {' and '.join(limits)} not applied, a lab does not limit processors"
+    if cls is UserSwitch:
+        yield f"{name}: in place of Mininet's UserSwitch Open vSwitch in user space"
+
+
+def _unused(word: str, links: list[str]) -> str:
+    names = list(dict.fromkeys(links))
+    more = f" and {len(names) - _LINKS_SHOWN} more" if len(names) > _LINKS_SHOWN else ""
+    return (
+        f"{', '.join(names[:_LINKS_SHOWN])}{more}: {word} not applied, Mininet's links take no {word.partition('=')[0]}"
+    )
+
+
+def same_addresses(state: NetworkState, apart: Container[str]) -> Iterator[str]:
+    """A line for each IPv4 address that several hosts have, but those that are not `apart` from others."""
+    owners: dict[str, list[str]] = {}
+    for node in state.nodes:
+        if node.kind == "host" and node.name in apart:
+            for address in {it.partition("/")[0] for each in node.interfaces for it in each.addresses}:
+                owners.setdefault(address, []).append(node.name)
+    yield from addresses_of_several(owners)
+
+
+def addresses_of_several(owners: dict[str, list[str]]) -> Iterator[str]:
+    """A line for each IPv4 address with several owners."""
+    for address, names in owners.items():
+        if len(names) > 1 and ":" not in address:
+            yield f"{', '.join(names)}: all have the address {address}, give each one of its own"
+
+
+def rings(cables: Iterable[tuple[str, str]], treeless: Container[str]) -> Iterator[str]:
+    """A line if switches without a spanning tree (`treeless`) form a ring."""
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while (above := leader.setdefault(name, name)) != name:
+            name = above
+        return name
+
+    for one, two in cables:
+        if one in treeless and two in treeless:
+            if find(one) == find(two):
+                yield f"{one}-{two}: closes a ring of switches without stp=True, in which a broadcast circles for ever"
+                return
+            leader[find(one)] = find(two)
+
+
+def _interface_name(info: dict[str, Any], number: int, node: str) -> str:
+    """As Mininet names it: by request, or by the port."""
+    return str(info.get(f"intfName{number}") or f"{node}-eth{info[f'port{number}']}")
+
+
+def _check_name(name: str, node: str) -> None:
+    if len(name) > 15:
+        raise NetworkError(
+            f"interface name {name} of {node} has {len(name)} characters and Linux allows 15: shorten it"
+        )
+
+
+def shape_of_end(
+    info: dict[str, Any], number: int, node: str, name: str, notes: list[str]
+) -> tuple[Shape | None, dict[str, Any]]:
+    """What shapes an end of a link, None where only its class knows; and the options of that end.
+
+    As in Mininet, what the link says counts more than `params1` and `params2`, and its class more than its ends'.
+    """
+    link, options = _with_bound(info)
+    end, options = _with_bound(options, f"cls{number}")
+    if end is None and link in _PLAIN_LINKS:
+        end, options = _with_bound(options, "intf")
+        end = end or Intf
+    options = {**(options.get(f"params{number}") or {}), **options}
+    cls = end or link or LabLink
+    if cls is Intf:
+        ignored = [word for word in _SHAPING if options.get(word) is not None]
+        if ignored:
+            notes.append(f"{name}: {', '.join(ignored)} not applied, Mininet's {(link or end).__name__} has none")
+        return Shape(), options
+    if cls not in (*_SHAPED_LINKS, *_SHAPED_ENDS):
+        known_as = getattr(cls, "__name__", str(cls))
+        notes.append(f"{name}: of class {known_as}: rate, delay, loss and queue not checked")
+        return None, options
+    return _shape(options, node, name, notes), options
+
+
+def _shape(options: dict[str, Any], node: str, interface: str, notes: list[str]) -> Shape:
+    rate = _rate_mbps(options, node, interface, notes)
+    loss = options.get("loss") or 0
+    if not 0 <= _number(loss, "loss", interface) <= 100:
+        raise NetworkError(f"{interface}: loss={loss} is not a percentage from 0 to 100")
+    queue = options.get("max_queue_size")
+    try:
+        queue_packets = None if queue is None else int(queue)
+        fits = queue is None or float(queue) >= 1
+    except (OverflowError, ValueError):
+        fits = False
+    if not fits:
+        raise NetworkError(f"{interface}: max_queue_size={queue} is not a number of packets, 1 or more")
+    if queue is not None and queue_packets != float(queue):
+        notes.append(f"{interface}: max_queue_size={queue} is rounded down to {queue_packets} packets")
+    # Mininet takes jitter only along with something else
+    shaped = options.get("bw") is not None or options.get("delay") or loss or queue is not None
+    for word in ("delay", "jitter"):
+        value = str(options.get(word) or "").strip()
+        if shaped and value[-1:].isdigit() and delay_ms(value):
+            notes.append(f"{interface}: {word}={value} has no unit: {value} us, as tc takes it, and not {value}ms")
+    return Shape(
+        rate_mbps=rate,
+        delay_ms=delay_ms(options["delay"]) if options.get("delay") else 0.0,
+        loss_percent=float(loss),
+        queue_packets=queue_packets,
+        overhead_bytes=options.get("overhead_bytes"),
+        jitter_ms=delay_ms(options["jitter"]) if shaped and options.get("jitter") else 0.0,
+    )
+
+
+def _rate_mbps(options: dict[str, Any], node: str, interface: str, notes: list[str]) -> float | None:
+    """What Mininet makes of bw, and of its options for the rate."""
+    rate = options.get("bw")
+    if rate is None:
+        return None
+    mbps = _number(rate, "bw", interface)
+    if isinstance(rate, str):
+        raise NetworkError(f"{interface}: bw={rate!r} is a text, which Mininet does not take: write bw={rate.strip()}")
+    if not mbps:
+        raise NetworkError(f"{interface}: bw=0 lets nothing pass: say more than 0 and at most {_MOST_MBPS} Mbit/s")
+    if not 0 < mbps <= _MOST_MBPS:
+        notes.append(f"{interface}: bw={rate} not applied, Mininet takes more than 0 and at most {_MOST_MBPS} Mbit/s")
+        return None
+    if options.get("use_tbf") and not options.get("use_hfsc"):
+        notes.append(f"{interface}: its rate is a token bucket's, by Mininet: bucket and latency not checked")
+    if options.get("enable_ecn") or options.get("enable_red"):
+        notes.append(f"{interface}: its queue is RED, by Mininet: thresholds not checked")
+    speedup = options.get("speedup") or 0
+    return float(speedup if speedup > 0 and node.startswith("s") else mbps)
+
+
+def _number(value: Any, word: str, interface: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise NetworkError(f"{interface}: {word}={value!r} is no number: write one, as in {word}=10") from None

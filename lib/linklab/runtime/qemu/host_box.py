@@ -1,0 +1,152 @@
+"""The host's end of the box in a guest's memory (`linklab.guest.qemu_box`), read and written by GDB's protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from linklab.guest.channel import LARGEST_BYTES, ChannelClosed, Message
+from linklab.guest.qemu_box import (
+    ASK,
+    DROP,
+    FROM_GUEST_AT,
+    FROM_GUEST_WORD,
+    LAST,
+    LAST_ASK,
+    PART,
+    PART_BYTES,
+    TO_GUEST_AT,
+    TO_GUEST_WORD,
+    WORD,
+    decoded,
+    encoded,
+    unword,
+    word,
+)
+from linklab.guest.qemu_folder import LARGEST_CHANGE_BYTES, no_files
+from linklab.runtime.qemu.gdb import RESTING, Gdb
+
+_MOST_BYTES: Final = LARGEST_BYTES + 2 * LARGEST_CHANGE_BYTES
+"""More than a message and the files that come with it, in base64: who sends that may have made it up."""
+
+
+class HostBox:
+    """The host's end, with the methods of a `linklab.guest.channel.Channel` that a client calls."""
+
+    def __init__(self, gdb: Gdb) -> None:
+        """Takes a machine that runs, or that rests for its first request: `await_request` is to be called next."""
+        self._gdb = gdb
+        self._address = 0
+        self._resting = self._rests_early = False
+        self._parts: list[bytes] = []
+        self.before_request: Callable[[Message], None] = no_files
+        self.after_message: Callable[[Message], None] = no_files
+
+    def await_request(self, timeout_s: float) -> None:
+        """Returns when the guest wants a request. Raises `ChannelTimeout` where it does not within `timeout_s`."""
+        self._gdb.await_stop(timeout_s)
+        self.find()
+
+    def find(self) -> None:
+        """Finds the box of a machine that rests for a request."""
+        self._gdb.use_physical_addresses()
+        self._address = self._gdb.first_argument()
+        if self._word(FROM_GUEST_WORD) != word(ASK):
+            raise ChannelClosed("the machine stopped without asking for a request")
+        self._resting = True
+
+    def send(
+        self, message: Message, timeout_s: float | None = None, *, between: Callable[[], None] | None = None
+    ) -> None:
+        """Gives the guest a message and lets it go on; one that runs is stopped for it, as an interrupt needs.
+
+        `between` is called before each part. Where it raises, the guest forgets the parts it has.
+        Raises `ChannelClosed`, and `ChannelTimeout` if a part is not read within `timeout_s`.
+        """
+        if not self._resting:  # only an interrupt comes then
+            self._send_running(encoded(message)[0])
+            return
+        message = dict(message)
+        self.before_request(message)
+        parts = encoded(message)
+        for number, part in enumerate(parts):
+            try:
+                if between is not None:
+                    between()
+            except BaseException:
+                if number:
+                    self._put(DROP, b"")
+                    self._await_asking(timeout_s)
+                raise
+            if part is parts[-1]:
+                self._put(LAST, part)
+                return
+            self._put(PART, part)
+            self._await_asking(timeout_s)
+
+    def receive(self, timeout_s: float | None = None) -> Message:
+        """Returns the guest's next message. Raises `ChannelTimeout` after `timeout_s` without one."""
+        while True:
+            if not self._rests_early and self._gdb.await_stop(timeout_s) != RESTING:
+                raise ChannelClosed("the machine was stopped by somebody else")
+            self._rests_early = False
+            message = self._taken()
+            if message is not None:
+                self.after_message(message)
+                return message
+
+    def _taken(self) -> Message | None:
+        """Takes what the guest has put down, and lets it go on unless it waits for a request."""
+        kind, length = unword(self._word(FROM_GUEST_WORD))
+        if kind not in (PART, LAST, ASK, LAST_ASK) or length > PART_BYTES:
+            raise ChannelClosed("the lab sent no message")
+        if sum(map(len, self._parts)) + length > _MOST_BYTES:
+            raise ChannelClosed("the lab sends more than may be held")
+        if kind in (PART, LAST, LAST_ASK):
+            self._parts.append(self._gdb.read(self._address + FROM_GUEST_AT, length))
+        if kind in (ASK, LAST_ASK):
+            self._resting = True
+        else:
+            self._go_on()
+        if kind in (PART, ASK):
+            return None
+        message = decoded(self._parts)
+        self._parts.clear()
+        return message
+
+    def _put(self, kind: int, part: bytes) -> None:
+        self._gdb.write(self._address + TO_GUEST_AT, part)
+        self._set(TO_GUEST_WORD, word(kind, len(part)))
+        self._resting = False
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Lets a machine that rests go on, and says that what it had put down was taken."""
+        self._set(FROM_GUEST_WORD, 0)
+        self._gdb.go_on()
+
+    def _await_asking(self, timeout_s: float | None) -> None:
+        self._gdb.await_stop(timeout_s)
+        if self._taken() is not None or not self._resting:
+            raise ChannelClosed("the lab answers before it was asked")
+
+    def _send_running(self, part: bytes) -> None:
+        """Stops the machine, puts an interrupt down, and rings. Where the guest rested meanwhile `receive` sees it.
+
+        QEMU may say that it was asked to stop though the guest rests by now: the guest then rests once more.
+        """
+        self._gdb.stop()
+        if self._gdb.await_stop(None) == RESTING:
+            self._rests_early = True
+            return
+        if self._word(TO_GUEST_WORD) == 0:
+            self._gdb.write(self._address + TO_GUEST_AT, part)
+            self._set(TO_GUEST_WORD, word(LAST, len(part)))
+            self._gdb.monitor("nmi")
+        self._gdb.go_on()
+
+    def _word(self, at: int) -> int:
+        return int(WORD.unpack(self._gdb.read(self._address + at, WORD.size))[0])
+
+    def _set(self, at: int, value: int) -> None:
+        self._gdb.write(self._address + at, WORD.pack(value))

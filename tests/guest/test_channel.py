@@ -1,0 +1,179 @@
+"""The message channel, over a socket pair."""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import os
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from linklab.guest.channel import FRAME_BYTES, Channel, ChannelClosed, ChannelTimeout
+
+Pair = tuple[Channel, Channel, socket.socket, socket.socket]
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    one, two = socket.socketpair()
+    yield Channel(one.fileno(), one.fileno()), Channel(two.fileno(), two.fileno()), one, two
+    one.close()
+    two.close()
+
+
+@pytest.mark.parametrize("size", [0, 1, FRAME_BYTES - 1, FRAME_BYTES, FRAME_BYTES + 1, 1_000_000])
+def test_messages_of_any_size_cross_in_both_directions(pair: Pair, size: int) -> None:
+    here, there, *_ = pair
+    message = {"text": "x" * size, "ü": [1, None, 2.5]}
+
+    def echo() -> None:
+        there.send(there.receive(20))
+
+    thread = threading.Thread(target=echo)
+    thread.start()
+    here.send(message, 20)
+    assert here.receive(20) == message
+    thread.join()
+
+
+def test_a_message_given_up_between_two_frames_leaves_the_stream_whole(pair: Pair) -> None:
+    here, there, *_ = pair
+    heard: list[dict[str, object]] = []
+    frames = itertools.count()
+
+    def hear() -> None:
+        heard.append(there.receive(20))
+
+    def give_up() -> None:
+        if next(frames) == 3:
+            raise KeyboardInterrupt
+
+    thread = threading.Thread(target=hear)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        here.send({"text": "x" * 5 * FRAME_BYTES}, 20, between=give_up)
+    here.send({"text": "whole"}, 20)
+    thread.join()
+    assert heard == [{"text": "whole"}]
+
+
+def test_a_closed_end_is_noticed(pair: Pair) -> None:
+    here, _, _, two = pair
+    two.close()
+    with pytest.raises(ChannelClosed):
+        here.receive(20)
+    with pytest.raises(ChannelClosed):
+        here.send({"a": 1}, 20)
+
+
+def test_silence_ends_with_a_timeout(pair: Pair) -> None:
+    with pytest.raises(ChannelTimeout):
+        pair[0].receive(0.05)
+
+
+def test_receive_waiting_never_waits(pair: Pair) -> None:
+    here, there, *_ = pair
+    assert here.receive_waiting() is None
+    thread = threading.Thread(target=lambda: there.send({"a": 1}, 20))
+    thread.start()
+    while (message := here.receive_waiting()) is None:
+        os.sched_yield()
+    assert message == {"a": 1}
+    thread.join()
+
+
+def test_what_one_looks_for_is_taken_and_all_else_stays(pair: Pair) -> None:
+    here, there, *_ = pair
+    for message in ({"id": 1}, {"interrupt": 1}, {"id": 2}):
+        there.send(message)
+    assert here.receive_waiting("interrupt") == {"interrupt": 1}
+    assert here.receive_waiting("interrupt") is None
+    assert [here.receive(20), here.receive(20)] == [{"id": 1}, {"id": 2}]
+
+
+def test_file_descriptors_may_have_large_numbers() -> None:
+    one, two = socket.socketpair()
+    with one, two:
+        fd = fcntl.fcntl(one.fileno(), fcntl.F_DUPFD_CLOEXEC, 1500)
+        try:
+            with pytest.raises(ChannelTimeout):
+                Channel(fd, fd).receive(0.05)
+        finally:
+            os.close(fd)
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[Channel, socket.socket]]:
+    """A channel, and the bare end of who may speak otherwise."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.setblocking(False)
+        yield Channel(ours.fileno(), ours.fileno(), largest_bytes=1000), theirs
+
+
+def test_no_answer_is_waited_for_but_room(ends: tuple[Channel, socket.socket]) -> None:
+    here, theirs = ends
+    here.send({"text": "x" * 20_000}, 5)
+    there = Channel(theirs.fileno(), -1)
+    assert there.receive(5) == {"text": "x" * 20_000}
+    with pytest.raises(ChannelTimeout):
+        here.send({"text": "x" * 10_000_000}, 0.2)
+
+
+def test_messages_arrive_whole_also_where_they_come_in_parts(ends: tuple[Channel, socket.socket]) -> None:
+    here, theirs = ends
+    data = b'{"a": 1}'
+    theirs.send(struct.pack(">BI", 2, len(data)) + data[:3])
+    with pytest.raises(ChannelTimeout):
+        here.receive(0.01)
+    theirs.send(data[3:])
+    assert here.receive(5) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [struct.pack(">BI", 2, 2**32 - 1), struct.pack(">BI", 2, 3) + b"abc", struct.pack(">BI", 1, 900) * 2]
+    + [struct.pack(">BI", 2, len(text)) + text for text in (b"[1]", b"3", b"[" * 900)],
+)
+def test_who_sends_no_message_counts_as_gone(ends: tuple[Channel, socket.socket], sent: bytes) -> None:
+    here, theirs = ends
+    theirs.send(sent)
+    theirs.shutdown(socket.SHUT_WR)
+    with pytest.raises(ChannelClosed):
+        here.receive(5)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        struct.pack(">BI", 4, 0),
+        struct.pack(">BI", 0, 0),
+        struct.pack(">BI", 1, 0) * 300,  # parts without an end
+        (struct.pack(">BI", 2, 2) + b"{}") * 200,  # messages that nobody takes
+    ],
+)
+def test_what_is_held_is_bounded(ends: tuple[Channel, socket.socket], sent: bytes) -> None:
+    here, theirs = ends
+    theirs.send(sent)
+    with pytest.raises(ChannelClosed):
+        assert [here.receive_waiting("interrupt") for _ in range(1000)] == []
+
+
+def test_bytes_that_trickle_in_do_not_put_off_the_time_limit(ends: tuple[Channel, socket.socket]) -> None:
+    here, theirs = ends
+    ended = threading.Event()
+
+    def trickle() -> None:
+        while not ended.wait(0.02):
+            theirs.send(struct.pack(">BI", 1, 0))
+
+    thread = threading.Thread(target=trickle)
+    thread.start()
+    with pytest.raises(ChannelTimeout):
+        here.receive(0.3)
+    ended.set()
+    thread.join()

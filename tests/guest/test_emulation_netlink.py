@@ -1,0 +1,274 @@
+"""What netlink makes is what Mininet's commands make, and what it reads is what iproute2 reads."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mininet.topo import Topo
+
+import linklab
+from linklab.guest.request_loop import Context
+from linklab.network import COURSE, TWO_HOSTS, expected_state
+from linklab.runtime.backends import Kind
+from linklab.runtime.client import LabProcess
+
+from . import by_tools
+
+pytestmark = pytest.mark.lab
+
+SHAPES: list[dict[str, Any]] = [
+    {"bw": 40, "delay": "10ms", "max_queue_size": 67},
+    {"bw": 9.5, "delay": "2.5ms", "loss": 1.5},
+    {"bw": 1000},
+    {"bw": 0.064},
+    {"delay": "100ms"},
+    {"delay": "10ms", "jitter": "2ms"},
+    {"loss": 12.5},
+    {"max_queue_size": 1},
+    {"delay": "37"},
+    {"delay": "6s"},
+    {"bw": 10, "use_hfsc": True},
+    {"bw": 10, "use_tbf": True},
+    {"bw": 10, "delay": "5ms", "enable_red": True},
+    {"bw": 10, "enable_ecn": True, "max_queue_size": 20},
+    {},
+]
+
+
+def shaped(context: Context, ours: bool, shapes: list[dict[str, Any]]) -> list[list[str]]:
+    """Inside a lab: what tc shows of a link of each shape, made by Mininet's class or by ours."""
+    import subprocess
+
+    from mininet.link import TCLink
+
+    from linklab.guest.mininet_parts import LabLink
+    from linklab.guest.net import LabNetwork
+
+    net = LabNetwork(link=LabLink if ours else TCLink)
+    one, two = net.addHost("h1"), net.addHost("h2")
+    found: list[list[str]] = []
+    for wish in shapes:
+        link = net.addLink(one, two, **wish)
+        found.append([])
+        for what in ("qdisc", "class"):
+            done = one.popen(["tc", "-d", what, "show", "dev", link.intf1.name], stdin=subprocess.DEVNULL)
+            found[-1] += done.communicate()[0].decode().replace(link.intf1.name, "IF").splitlines()
+        net.delLink(link)
+    net.stop()
+    return found
+
+
+# what the kernel chooses at random, and rate tables that today's kernels do not read
+_BUCKET = re.compile(r"\b(c?burst) (\d+)(b|Kb|Mb)")
+_UNITS = {"b": 1, "Kb": 1024, "Mb": 1024**2}
+_VARIES = re.compile(r" seed \d+| cell_log \d+|/\d+ mpu 0b| linklayer ethernet")
+
+
+def test_shapes_are_those_that_mininets_commands_make(virtual: Kind, tmp_path: Path) -> None:
+    with LabProcess.spawn(virtual, tmp_path) as process:
+        plain = process.call(shaped, False, SHAPES)
+        ours = process.call(shaped, True, SHAPES)
+    for wish, expected, found in zip(SHAPES, plain, ours, strict=True):
+        if wish == {"delay": "37"} and _tc_is_new():
+            # a number without a unit has become nanoseconds there; Mininet's users mean what it was
+            expected = [line.replace("37ns", "37us") for line in expected]
+        assert _words(found) == _words(expected), wish
+        # a bucket is kept as the time it takes to empty, in whole microseconds until tc 6.14
+        most_bytes = wish.get("bw", 0) / 8 + 1 if _tc_is_new() else 0
+        more_bytes = [there - here for here, there in zip(_buckets(found), _buckets(expected), strict=True)]
+        assert all(0 <= more <= most_bytes for more in more_bytes), wish
+
+
+def _words(lines: list[str]) -> list[str]:
+    return [_BUCKET.sub(r"\1 ...", _VARIES.sub("", line)) for line in lines]
+
+
+def _buckets(lines: list[str]) -> list[int]:
+    return [int(found[2]) * _UNITS[found[3]] for line in lines for found in _BUCKET.finditer(line)]
+
+
+def _tc_is_new() -> bool:
+    """From 6.15 on tc counts in nanoseconds, and rounds a bucket up where it rounded down, as we do."""
+    program = shutil.which("tc", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+    assert program
+    said = subprocess.run([program, "-V"], capture_output=True, text=True, check=True).stdout
+    version = re.search(r"iproute2-(\d+)\.(\d+)", said)
+    assert version, said
+    return (int(version[1]), int(version[2])) >= (6, 15)
+
+
+def test_what_is_read_over_netlink_is_what_iproute2_shows(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(COURSE, folder=tmp_path) as lab:
+        lab["h1"].cmd("ip addr add 192.168.7.1/24 dev h1-eth0; ip link set dev h1-eth0 mtu 1400")
+        lab["r2"].cmd("tc qdisc change dev r2-eth2 parent 5:1 handle 10: netem delay 3.2ms loss 0.3% limit 12")
+        lab["r3"].cmd("ip route add 172.16.0.0/12 via 10.0.6.2; ip route add blackhole 192.0.2.0/24")
+        lab["r4"].cmd("ip route add default dev r4-eth1; ip link set dev r4-eth0 down")
+        shown, state = lab.call(by_tools.read), lab.state()
+    for name, node in shown.items():
+        found = state.node(name)
+        assert found is not None
+        routes = [[_short(each.destination), each.via, each.interface] for each in found.routes]
+        assert sorted(routes, key=str) == node["routes"]
+        assert {each.name for each in found.interfaces} == set(node["interfaces"])
+        for each in found.interfaces:
+            there = node["interfaces"][each.name]
+            assert list(each.addresses) == there["addresses"]
+            assert (each.mtu_bytes, each.up) == (there["mtu_bytes"], there["up"])
+            assert there["gso_max_segs"] == 1
+            shape = [each.shape.rate_mbps, each.shape.delay_ms, each.shape.loss_percent, each.shape.queue_packets]
+            assert shape == pytest.approx(there["shape"], abs=1e-6), each.name
+
+
+def _short(destination: str) -> str:
+    return {"0.0.0.0/0": "default"}.get(destination, destination.removesuffix("/32"))
+
+
+def inside(function: Callable[..., Any], kind: Kind, folder: Path) -> Any:
+    with linklab.start(TWO_HOSTS, folder=folder) as lab:
+        return lab.call(function)
+
+
+def test_the_kernels_own_words_come_with_a_refusal(virtual: Kind, tmp_path: Path) -> None:
+    def refused(net: Any) -> list[str | None]:
+        from linklab.guest.namespace import namespace_of
+        from linklab.guest.netlink import links
+
+        said: list[str | None] = []
+        there = namespace_of(net["h1"])
+        for request in (
+            links.route("10.9.0.0/16", "192.168.1.1", there.index("h1-eth0")),
+            links.bridge("h1-eth0"),
+            links.change(4711, up=True),
+            links.bridge("a-name-that-is-too-long"),
+        ):
+            try:
+                there.kernel.ask(*request)
+                said.append("done")
+            except OSError as error:
+                said.append(error.strerror)
+        return said
+
+    said = inside(refused, virtual, tmp_path)
+    assert said[0] == "Nexthop has invalid gateway"
+    assert said[1:3] == ["File exists", "No such device"]
+    assert said[3] == "Attribute failed policy validation"
+
+
+def test_a_node_has_no_shell_until_it_needs_one(virtual: Kind, tmp_path: Path) -> None:
+    def look(net: Any) -> list[Any]:
+        before = [node.has_shell for node in net.hosts]
+        said = net["h1"].cmd("readlink /proc/self/ns/net; ls -d /sys/class/net/*/ | xargs -n 1 basename; echo $$")
+        return [before, [node.has_shell for node in net.hosts], said.split(), net["h1"].pid, net["h2"].IP()]
+
+    before, after, said, pid, address = inside(look, virtual, tmp_path)
+    assert before == [False, False]
+    assert after == [True, False]
+    assert {"lo", "h1-eth0"} == set(said[1:-1]), "the shell's /sys shows its own network"
+    assert int(said[-1]) == pid
+    assert address == "10.0.0.2"
+
+
+def test_what_mininet_offers_later_works_on_our_nodes_too(virtual: Kind, tmp_path: Path) -> None:
+    def change(net: Any) -> dict[str, Any]:
+        h1 = net["h1"]
+        h1.setIP("10.0.0.77/24")
+        h1.setMAC("02:00:00:00:07:07")
+        found = {
+            "ip": h1.cmd("ip -4 -o addr show dev h1-eth0 | awk '{print $4}'").split(),
+            "mac": h1.intf().updateMAC(),
+            "up": [h1.intf().isUp()],
+        }
+        h1.intf().ifconfig("down")
+        found["up"].append(h1.intf().isUp())
+        h1.intf().ifconfig("up")
+        h3 = net.addHost("h3", ip="10.1.0.3/24", defaultRoute="via 10.1.0.1")
+        link = net.addLink(h1, h3, bw=5, delay="1ms")
+        link.intf1.setIP("10.1.0.1/24")
+        h3.configDefault()
+        found["route"] = h3.cmd("ip route show default").split()[:3]
+        found["ping"] = h3.cmd("ping -c 1 10.1.0.1")
+        link.intf1.config(bw=7)
+        found["again"] = h1.cmd(f"tc class show dev {link.intf1.name}")
+        link.intf1.rename("extra0")
+        found["renamed"] = h1.cmd("ip -o link show dev extra0")
+        h3.setDefaultRoute("via 10.1.0.1 metric 7")
+        found["odd"] = h3.cmd("ip route show default")
+        net.delLink(link)
+        found["gone"] = h1.cmd("ip -o link show dev extra0")
+        net.delHost(h3)
+        net.stop()
+        return found
+
+    found = inside(change, virtual, tmp_path)
+    assert found["ip"] == ["10.0.0.77/24"]
+    assert found["mac"] == "02:00:00:00:07:07"
+    assert found["up"] == [True, False]
+    assert found["route"] == ["default", "via", "10.1.0.1"]
+    assert " 0% packet loss" in found["ping"]
+    assert "rate 7Mbit" in found["again"]
+    assert "extra0" in found["renamed"]
+    assert "metric 7" in found["odd"]
+    assert "does not exist" in found["gone"]
+
+
+def test_private_folders_belong_to_their_node(virtual: Kind, tmp_path: Path) -> None:
+    def look(net: Any) -> list[str]:
+        h3 = net.addHost("h3", privateDirs=["/var/log/own"])
+        h3.cmd("echo mine > /var/log/own/file")
+        return [node.cmd("ls /var/log/own/").strip() for node in (h3, net["h1"])]
+
+    own, other = inside(look, virtual, tmp_path)
+    assert own == "file"
+    assert "file" not in other
+
+
+class Chain(Topo):  # type: ignore[misc]
+    """Switches in a row, a host at each."""
+
+    def build(self, switches: int) -> None:
+        for number in range(1, switches + 1):
+            self.addLink(self.addHost(f"h{number}"), self.addSwitch(f"s{number}"), bw=100, delay="1ms")
+            if number > 1:
+                self.addLink(f"s{number - 1}", f"s{number}", bw=100, delay="1ms")
+
+
+def effort(context: Any, wish: Any, expected: Any) -> list[int]:
+    """Inside a lab: how many programs a network takes to be built, and how often the kernel is asked."""
+    import subprocess
+
+    from linklab.guest import build
+    from linklab.guest.netlink.socket import Netlink
+
+    counted = {"programs": 0, "questions": 0}
+
+    def counting(owner: Any, name: str, what: str) -> None:
+        real = getattr(owner, name)
+
+        def count(*words: Any, **more: Any) -> Any:
+            counted[what] += 1
+            return real(*words, **more)
+
+        setattr(owner, name, count)
+
+    counting(subprocess.Popen, "__init__", "programs")
+    counting(Netlink, "ask_all", "questions")
+    counting(Netlink, "dump", "questions")
+    build.build(context, wish, expected, "bridge", True, None)
+    return [counted["programs"], counted["questions"]]
+
+
+def test_building_starts_no_program_and_grows_with_the_number_of_nodes(virtual: Kind, tmp_path: Path) -> None:
+    found = []
+    for wish, expected in ((COURSE, expected_state(COURSE)), (Chain(5), None), (Chain(40), None)):
+        with LabProcess.spawn(virtual, tmp_path) as process:
+            found.append(process.call(effort, wish, expected))
+    assert [programs for programs, _ in found] == [0, 0, 0]
+    questions_per_node = [questions / nodes for (_, questions), nodes in zip(found[1:], (10, 80), strict=True)]
+    assert questions_per_node[1] <= 1.2 * questions_per_node[0]

@@ -1,0 +1,454 @@
+"""Real networks in real labs: built, read back, used as a notebook uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from mininet.topo import Topo
+
+import linklab
+from linklab.errors import LabEnded, LabError, LabTimeout, UnknownNode
+from linklab.lab import Completed
+from linklab.network import COURSE, TWO_HOSTS, End, Host, Link, Network, Shape, Switch, expected_state, first_difference
+from linklab.runtime.backends import Kind
+
+pytestmark = pytest.mark.lab
+
+SWITCHED = Network(
+    "switched",
+    nodes=(Host("h1"), Host("h2"), Switch("s1"), Switch("s2")),
+    links=(
+        Link(End("h1", "h1-eth0", "10.0.0.1/24"), End("s1", "s1-eth1"), mtu_bytes=1400),
+        Link(End("s1", "s1-eth2"), End("s2", "s2-eth1"), rate_mbps=20, delay_ms=3, loss_percent=0.5, queue_packets=40,
+             mtu_bytes=1400),
+        Link(End("s2", "s2-eth2"), End("h2", "h2-eth0", "10.0.0.2/24"), mtu_bytes=1400),
+    ),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def course(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(COURSE, folder=tmp_path_factory.mktemp("course")) as lab:
+        yield lab
+
+
+def test_the_course_network_is_read_back_as_described(course: linklab.Lab) -> None:
+    assert first_difference(expected_state(COURSE), course.state()) is None
+
+
+def test_every_pair_of_hosts_is_answered(course: linklab.Lab) -> None:
+    addresses = {host.name: COURSE.address_of(host.name) for host in COURSE.hosts}
+    lost = [
+        (one, two)
+        for one in addresses
+        for two, address in addresses.items()
+        if one != two and " 0% packet loss" not in course[one].cmd(f"ping -c 1 -W 1 {address}")
+    ]
+    assert lost == []
+
+
+def test_arp_is_warm_the_first_ping_is_as_fast_as_the_second(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
+        assert "20.0/20.0/20.0" in lab["h1"].cmd("ping -c 2 10.0.0.2 | sed -E 's/([0-9]\\.[0-9])[0-9]*/\\1/g'")
+
+
+def test_cmd_keeps_the_shell_and_its_folder(course: linklab.Lab) -> None:
+    course["h1"].cmd("cd /tmp; NAME=linklab")
+    assert course["h1"].cmd("echo $NAME in $PWD").strip() == "linklab in /tmp"
+
+
+def test_cmd_ends_at_the_labs_own_time_and_the_shell_lives_on(course: linklab.Lab) -> None:
+    with pytest.raises(LabError, match=r"not done after 5 s.*5 received"):
+        course["h1"].cmd("ping 10.0.5.2", timeout_s=5)
+    deaf = "python3 -c 'import signal, time; signal.signal(2, signal.SIG_IGN); time.sleep(1000)'"
+    with pytest.raises(LabError, match="not done after 1 s"):
+        course["h1"].cmd(deaf, timeout_s=1)
+    assert course["h1"].cmd("echo still here").strip() == "still here"
+
+
+def test_output_comes_while_the_command_runs(course: linklab.Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    output = course["h1"].cmd("echo one; sleep 2; echo two", show=True)
+    assert output == capsys.readouterr().out == "one\ntwo\n"
+
+
+def test_programs_run_on_and_are_read_line_by_line(course: linklab.Lab) -> None:
+    server = course["h4"].popen("iperf3 -s -1 --forceflush")
+    course["h4"].wait_listening(5201)
+    client = course["h1"].popen(["iperf3", "-c", "10.0.5.2", "-t", "2", "--forceflush"])
+    lines = list(client)
+    assert client.wait() == 0
+    assert server.wait(5) == 0
+    assert sum("Mbits/sec" in line for line in lines) >= 3
+    assert server.poll() == 0
+
+
+def test_programs_are_ended_with_what_they_started(course: linklab.Lab) -> None:
+    program = course["h1"].popen("sleep 1000 & sleep 1000")
+    assert program.poll() is None
+    with pytest.raises(LabError, match="still runs after 3 s"):
+        program.wait(3)
+    program.terminate()
+    assert "sleep" not in course["h1"].cmd("ps -eo comm")
+
+
+def test_nothing_listens_is_said(course: linklab.Lab) -> None:
+    with pytest.raises(LabError, match="nothing on h9 listens on port 4711"):
+        course["h9"].wait_listening(4711, timeout_s=1)
+
+
+def test_files_go_in_and_out(course: linklab.Lab) -> None:
+    data = bytes(range(256)) * 300
+    course.write_file("/tmp/data.bin", data)
+    assert course.read_file("/tmp/data.bin") == data
+    course.write_file("/tmp/hello", "#!/bin/sh\necho hello\n", executable=True)
+    assert course["h3"].cmd("/tmp/hello") == "hello\n"
+    with pytest.raises(LabError, match="/no/such cannot be read in the lab: No such file"):
+        course.read_file("/no/such")
+
+
+def test_call_runs_with_the_real_mininet(course: linklab.Lab) -> None:
+    def look(net: Any, name: str) -> list[Any]:
+        from mininet.net import Mininet
+
+        return [isinstance(net, Mininet), net[name].IP()]
+
+    assert course.call(look, "h4") == [True, "10.0.5.2"]
+
+
+def test_mininets_own_command_line(course: linklab.Lab) -> None:
+    assert "r1-eth1<->r2-eth0 (OK OK)" in course.cli("links")
+    assert "available nodes are:" in course.cli("nodes")
+    assert course.cli("h1 echo hello").strip() == "hello"
+
+
+def test_an_unknown_node_is_named_with_those_that_are_there(course: linklab.Lab) -> None:
+    with pytest.raises(LabError, match="no node 'h99' here: choose one of h1, h2"):
+        course["h99"]
+
+
+def test_a_second_lab_does_not_meet_the_first(course: linklab.Lab, tmp_path: Path) -> None:
+    with linklab.start(COURSE, folder=tmp_path) as other:
+        other["r1"].cmd("ip link set r1-eth1 down")
+        other.write_file("/tmp/mine", "x")
+        assert "100% packet loss" in other["h1"].cmd("ping -c 1 -W 1 10.0.5.2")
+        assert " 0% packet loss" in course["h1"].cmd("ping -c 1 -W 1 10.0.5.2")
+        with pytest.raises(LabError, match="cannot be read"):
+            course.read_file("/tmp/mine")
+
+
+@pytest.mark.parametrize("switch", ["bridge", "ovs", "ovs-user"])
+def test_every_kind_of_switch(virtual: Kind, tmp_path: Path, switch: Literal["bridge", "ovs", "ovs-user"]) -> None:
+    with linklab.start(SWITCHED, switch=switch, folder=tmp_path) as lab:
+        said = lab["h1"].cmd("ping -c 20 -i 0.2 -s 1000 10.0.0.2")
+    assert int(said.split(" received")[0].split()[-1]) >= 18
+    assert 6.0 <= float(said.rpartition("= ")[2].split("/")[0]) < 6.5
+
+
+class StudentsTopo(Topo):  # type: ignore[misc]
+    """As a student writes it."""
+
+    def build(self, **_: Any) -> None:
+        one, two, switch = self.addHost("h1"), self.addHost("h2", ip="10.0.0.9/8"), self.addSwitch("s1")
+        self.addLink(one, switch, bw=10, delay="5ms", max_queue_size=30)
+        self.addLink(switch, two, bw=20, delay="2ms", loss=1)
+
+
+def test_a_students_own_topo_is_built_and_read_back(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(StudentsTopo(), folder=tmp_path) as lab:
+        state = lab.state()
+        assert " 0% packet loss" in lab["h1"].cmd("ping -c 1 10.0.0.9")
+    near, far = state.interface("h1", "h1-eth0"), state.interface("h2", "h2-eth0")
+    assert near is not None
+    assert far is not None
+    assert near.shape == Shape(rate_mbps=10, delay_ms=5, queue_packets=30)
+    assert (far.shape.rate_mbps, far.shape.delay_ms) == (20, 2)
+    assert far.shape.loss_percent == pytest.approx(1, abs=0.001)
+    assert near.peer == ("s1", "s1-eth1")
+
+
+def test_a_kernel_that_refuses_netem_raises_and_names_the_cause(virtual: Kind, tmp_path: Path) -> None:
+    """The netem request asks for a qdisc that no kernel has, as netem is for a kernel without sch_netem."""
+    from linklab.guest import lab_api
+    from linklab.runtime.client import LabProcess
+
+    def refuse(context: Any) -> None:
+        from linklab.guest.netlink import qdisc
+
+        real = qdisc.netem
+
+        def unknown(*words: Any, **more: Any) -> Any:
+            kind, body, flags = real(*words, **more)
+            return kind, body.replace(b"netem", b"nutem"), flags
+
+        qdisc.netem = unknown
+
+    with LabProcess.spawn(virtual, tmp_path) as process:
+        process.call(refuse)
+        with pytest.raises(LabError, match=r"delay is 0 ms, expected 10 ms.*netem.*qdisc kind is unknown"):
+            process.call(lab_api.build, TWO_HOSTS, expected_state(TWO_HOSTS), "bridge", True, None)
+
+
+def test_a_shell_that_ignores_interrupts_is_replaced_with_a_word(
+    virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
+        with pytest.raises(LabTimeout):
+            lab["h1"].cmd("trap '' INT; while true; do sleep 1; done", timeout_s=1)
+        assert "the shell of h1 has ended" in "".join(capsys.readouterr())
+        assert lab["h1"].cmd("echo well") == "well\n"
+        assert " 0% packet loss" in lab["h2"].cmd("ping -c 1 10.0.0.1")
+
+
+def test_what_cannot_be_started_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="start a Network or a Mininet Topo, not str"):
+        linklab.start("course")
+    with pytest.raises(LabError, match="real time is gone"):
+        linklab.start(TWO_HOSTS, "real")
+    with pytest.raises(LabError, match="native labs are gone"):
+        linklab.start(TWO_HOSTS, kind="native")  # type: ignore[arg-type]
+    with pytest.raises(LabError, match="is not a folder"):
+        linklab.start(TWO_HOSTS, folder=tmp_path / "missing")
+    with pytest.raises(LabError, match="holds more than a lab may write to"):
+        linklab.start(TWO_HOSTS, folder="/")
+    with pytest.raises(LabError, match=r"StudentsTopo is a class .*: start\(StudentsTopo\(\)\), with parentheses"):
+        linklab.start(StudentsTopo)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"folder": 5}, "folder is 5: write the path of a folder, as a text"),
+        ({"folder": b"/tmp"}, "folder is b'/tmp': write the path of a folder, as a text"),
+        (
+            {"folder": "a\0b"},
+            r"folder is 'a\\x00b', which (names no folder \(.*\): choose another one)|is not a folder",
+        ),
+        ({"folder": "long" * 100}, r"folder is 'long.*\.\.\..*', which names no folder \(File name too long\)"),
+        ({"reads": 5}, "reads is 5: write a list of folders"),
+        ({"reads": "data"}, "reads is 'data': write a list of folders"),
+        ({"reads": [None]}, "reads is None: write the path of a folder"),
+        ({"wall_limit_s": "5"}, "wall_limit_s is '5': choose a number of seconds above 0"),
+        ({"wall_limit_s": 0}, "wall_limit_s is 0: choose a number of seconds above 0"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
+)
+def test_what_a_lab_cannot_be_started_with_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], says: str
+) -> None:
+    monkeypatch.setattr("linklab.lab.LabProcess.spawn", lambda *_, **__: pytest.fail("a lab was started"))
+    with pytest.raises(LabError, match=says) as caught:
+        linklab.start(TWO_HOSTS, **{"folder": tmp_path, **options})
+    assert "\n" not in str(caught.value)
+
+
+def test_the_clock_of_an_older_notebook_gets_a_line(
+    virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with linklab.start(TWO_HOSTS, "virtual", folder=tmp_path):
+        assert capsys.readouterr().err.startswith("Every lab runs on virtual time now")
+
+
+def test_a_current_folder_that_was_removed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(LabError, match="the current folder was removed: change to another one, or say folder= in full"):
+        linklab.start(TWO_HOSTS)
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (None, "the command is None: write a text, or a list of words"),
+        ([], r"the command is \[\]: write a text"),
+        (["ping", "-c", 1], "the command has 1, which is no text: write '1'"),
+    ],
+)
+def test_a_command_that_is_none_is_one_clear_line(course: linklab.Lab, command: Any, says: str) -> None:
+    with pytest.raises(LabError, match=says):
+        course["h1"].popen(command)
+    with pytest.raises(LabError, match=r"the command is .*: write it as one text"):
+        course["h1"].cmd(command)
+
+
+class Pair(Topo):  # type: ignore[misc]
+    """Two hosts and a cable between these two ends."""
+
+    def build(self, one: str = "h1", two: str = "h2", address: str | None = None, **options: Any) -> None:
+        self.addHost(one, **({"ip": address} if address else {}))
+        self.addHost("h2")
+        self.addLink(one, two, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "which"),
+    [
+        ({"two": "h1"}, "h1-h1: .*File exists"),
+        ({"one": "h 1"}, "h 1-h2: .*Invalid argument"),
+        ({"address": "10.0.0.300/24"}, "h1: illegal IP address"),
+        ({"params1": {"ip": "10.0.0/33"}}, "h1-h2: "),
+    ],
+)
+def test_which_part_of_a_network_cannot_be_built_is_said(
+    virtual: Kind, tmp_path: Path, options: dict[str, Any], which: str
+) -> None:
+    with pytest.raises(LabError, match=f"^Mininet could not build this network: {which}") as caught:
+        linklab.start(Pair(**options), folder=tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_hosts_with_one_address_are_told_of(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(Pair(address="10.0.0.2/8", bandwidht=3), folder=tmp_path) as lab:
+        assert lab.not_checked == (
+            "h1-h2: bandwidht=3 not applied, Mininet's links take no bandwidht",
+            "h1, h2: all have the address 10.0.0.2, give each one of its own",
+        )
+
+
+def test_a_queue_of_50_packets_holds_50_packets(virtual: Kind, tmp_path: Path) -> None:
+    """TCP must not join segments: 50 frames of 1514 bytes on 10 Mbit/s are 60.6 ms, and the way back takes 10."""
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
+        server = lab["h2"].popen("iperf3 -s -1")
+        lab["h2"].wait_listening(5201)
+        client = lab["h1"].popen("iperf3 -c 10.0.0.2 -t 8")
+        worst_ms = float(lab["h1"].cmd("ping -c 30 -i 0.2 10.0.0.2").rpartition("= ")[2].split("/")[2])
+        for program in (client, server):
+            program.wait(30)
+    assert 50 < worst_ms <= 71
+
+
+class Switched(Topo):  # type: ignore[misc]
+    """Two hosts and a switch, by Mininet."""
+
+    def build(self) -> None:
+        for name in ("h1", "h2"):
+            self.addLink(self.addHost(name), "s1" if "s1" in self.nodes() else self.addSwitch("s1"))
+
+
+def test_a_node_says_its_addresses_and_a_command_its_exit_status(course: linklab.Lab, tmp_path: Path) -> None:
+    assert course.network is COURSE
+    assert course["h1"].address == COURSE.address_of("h1")
+    assert set(course["r1"].addresses.values()) == {end.address for end in COURSE.ends_of("r1")}
+    assert course["h1"].run("echo out; exit_with() { return 3; }; exit_with") == Completed("out\n", 3)
+    assert course["h1"].run("true").returncode == 0
+    ping = course["h1"].run(f"ping -c 1 {course['h2'].address}")
+    assert (ping.returncode, " 0% packet loss" in ping.output) == (0, True)
+    assert course["root"].run("id -un").output == "root\n"
+    with linklab.start(Switched(), folder=tmp_path) as lab:
+        assert lab.network is None
+        assert lab["h1"].address == "10.0.0.1"
+        with pytest.raises(LabError, match="s1 has no address: ask for a host or a router"):
+            _ = lab["s1"].address
+
+
+def test_a_command_may_print_anything(course: linklab.Lab) -> None:
+    assert course["h2"].cmd(r"printf 'a\377b\001c'") == "a\ufffdb\x01c"
+    done = course["h2"].run("(sleep 0.2; echo late) & sleep 0.5; false")
+    assert (done.output.splitlines()[-1], done.returncode) == ("late", 1)
+    assert course["h2"].cmd("echo well") == "well\n"
+
+
+def test_errors_can_be_told_apart(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
+        with pytest.raises(UnknownNode, match="choose one of h1, h2"):
+            lab["h9"]
+        with pytest.raises(LabTimeout, match="was not done after 2 s"):
+            lab["h1"].cmd("sleep 10", timeout_s=2)
+        with pytest.raises(LabTimeout, match="still runs after 1 s"):
+            lab["h1"].popen("sleep 10").wait(1)
+        with pytest.raises(LabTimeout, match="nothing on h1 listens"):
+            lab["h1"].wait_listening(80, 1)
+    with pytest.raises(LabEnded, match="has been stopped"):
+        lab.now()
+
+
+class Pressed(Topo):  # type: ignore[misc]
+    """Building it is interrupted."""
+
+    def build(self) -> None:
+        from mininet.node import Host
+
+        class Interrupts(Host):  # type: ignore[misc]
+            def config(self, **params: Any) -> None:
+                raise KeyboardInterrupt
+
+        self.addHost("h1", cls=Interrupts)
+
+
+def test_ctrl_c_while_a_network_is_built_is_no_fault_of_the_network(virtual: Kind, tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="it was interrupted inside the lab, and not from here"):
+        linklab.start(Pressed(), folder=tmp_path)
+
+
+def test_at_home_one_line_says_that_the_lab_has_no_folder(
+    virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert virtual.image is not None
+    monkeypatch.setenv("LINKLAB_IMAGE", str(virtual.image.folder))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with linklab.start(TWO_HOSTS):
+        said = capsys.readouterr().err
+    assert f"{tmp_path} holds more than a lab may write to, so it has no folder of this machine" in said
+
+
+def test_a_lab_ends_with_its_last_name(virtual: Kind, tmp_path: Path) -> None:
+    lab = linklab.start(TWO_HOSTS, folder=tmp_path)
+    process = lab.process
+    lab = linklab.start(TWO_HOSTS, folder=tmp_path)
+    assert not process.running
+    assert lab.process.running
+    lab.stop()
+
+
+def test_an_unknown_switch_is_refused(virtual: Kind, tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="switch 'hub' is unknown: say one of bridge, ovs, ovs-user"):
+        linklab.start(TWO_HOSTS, switch="hub", folder=tmp_path)  # type: ignore[arg-type]
+
+
+def test_a_file_larger_than_a_message_comes_out_and_goes_in(course: linklab.Lab) -> None:
+    course["root"].cmd("yes 0123456 | head -c 50M > /tmp/large")
+    data = course.read_file("/tmp/large")
+    assert data == b"0123456\n" * (50 * 2**17)
+    course.write_file("/tmp/again", data[: 17 * 2**20])
+    assert course["root"].run("cmp -n 17M /tmp/large /tmp/again").output == ""
+    course["root"].cmd("rm /tmp/large /tmp/again")
+
+
+def test_a_file_that_changes_on_this_side_is_read_anew(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
+        for text in ("one", "two"):
+            (tmp_path / "notes.txt").write_text(text)
+            assert lab.read_file(str(tmp_path / "notes.txt")).decode() == text
+
+
+def test_a_file_without_end_is_refused_and_the_lab_lives_on(
+    course: linklab.Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("linklab.lab.LARGEST_FILE_BYTES", 20_000_000)
+    with pytest.raises(LabError, match="/dev/zero has 20 MB or more"):
+        course.read_file("/dev/zero")
+    assert course.now() > 0
+
+
+def test_a_command_that_prints_without_end_is_ended_and_the_lab_lives_on(
+    course: linklab.Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("linklab.lab.LONGEST_OUTPUT", 1_000_000)
+    with pytest.raises(LabError, match="'yes' on h1 printed more than 1 MB"):
+        course["h1"].cmd("yes")
+    assert course["h1"].cmd("echo answers") == "answers\n"
+
+
+def test_what_is_too_long_to_be_handed_over_is_refused_and_the_lab_lives_on(course: linklab.Lab) -> None:
+    def answer(net: Any, text: str, times: int) -> str:
+        return text * times
+
+    with pytest.raises(LabError, match="the answer has 64 MB"):
+        course.call(answer, "x", 64_000_000)
+    with pytest.raises(LabError, match="the request has 48 MB"):
+        course.call(answer, "x" * 48_000_000, 0)
+    assert course.call(answer, "answers", 1) == "answers"

@@ -1,0 +1,164 @@
+"""One seed for a lab: losses are as likely as they were asked for, and the same seed draws the same numbers again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mininet.topo import Topo
+from scipy.stats import binom  # type: ignore[import-untyped]
+
+import linklab
+from linklab import LabError, measure
+from linklab.network import TWO_HOSTS
+from linklab.runtime.backends import Kind
+from linklab.runtime.client import LabProcess
+from linklab.study import Measured, Metric, Point, Study, run
+
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
+PAIRS, FRAMES = 100, 24
+LEVELS_PERCENT = (1, 2, 5, 10)
+# of 96 counts one in 10^4 labs lies outside by chance
+TAIL = 5e-7
+
+
+class Pairs(Topo):  # type: ignore[misc]
+    """Many cables with two hosts each."""
+
+    def build(self) -> None:
+        for number in range(PAIRS):
+            for side in "ab":
+                self.addHost(f"{side}{number}", ip=f"10.0.{number}.{1 + (side == 'b')}/24")
+            self.addLink(f"a{number}", f"b{number}", loss=1)
+
+
+def arrivals(net: Any, loss_percent: float, frames: int) -> list[list[bool]]:
+    """For each interface, shaped anew with this loss, which of its first frames arrive at the other end."""
+    import socket
+
+    from linklab.guest.namespace import namespace_of
+
+    found = []
+    for link in net.links:
+        for near, far in ((link.intf1, link.intf2), (link.intf2, link.intf1)):
+            near.config(loss=loss_percent)
+            ends = []
+            for end in (near, far):
+                with namespace_of(end.node).entered():
+                    ends.append(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x88B5)))
+                ends[-1].bind((end.name, 0x88B5))
+            for number in range(frames):
+                ends[0].send(bytes(12) + b"\x88\xb5" + bytes([number]) * 46)
+            ends[1].setblocking(False)
+            there = set()
+            try:
+                while True:
+                    there.add(ends[1].recv(100)[14])
+            except BlockingIOError:
+                pass
+            for end in ends:
+                end.close()
+            found.append([number in there for number in range(frames)])
+    return found
+
+
+def test_each_packet_of_many_links_is_lost_as_often_as_asked_for(virtual: Kind, lab_folder: Path) -> None:
+    """netem's random numbers came from the seeds 1, 2, 3 ...: the first packets of all links were lost together."""
+    with linklab.start(Pairs(), folder=lab_folder) as lab:
+        for percent in LEVELS_PERCENT:
+            arrived = lab.call(arrivals, percent, FRAMES)
+            interfaces = len(arrived)
+            assert interfaces == 2 * PAIRS
+            least, most = (binom.ppf(share, interfaces, percent / 100) for share in (TAIL, 1 - TAIL))
+            for number in range(FRAMES):
+                lost = sum(not row[number] for row in arrived)
+                assert least <= lost <= most, f"packet {number + 1} at {percent} %: {lost} of {interfaces} lost"
+            in_all = sum(not there for row in arrived for there in row)
+            bounds = [binom.ppf(share, interfaces * FRAMES, percent / 100) for share in (TAIL, 1 - TAIL)]
+            assert bounds[0] <= in_all <= bounds[1], f"{in_all} lost at {percent} %"
+
+
+def drawn(lab_folder: Path, seed: int) -> dict[str, Any]:
+    """What a lab with this seed draws: shares of twelve flows in fq_codel with 16 queues, ports, random bytes."""
+    with linklab.start(TWO_HOSTS, folder=lab_folder, seed=seed) as lab:
+        server = lab["h2"].popen("iperf3 -s -1 -i 0")
+        lab["h2"].wait_listening(5201)
+        for queue in ("root handle 1: tbf rate 10mbit burst 3000 limit 30000", "parent 1: fq_codel flows 16"):
+            assert lab["h1"].cmd(f"tc qdisc replace dev h1-eth0 {queue}") == ""
+        said = json.loads(lab["h1"].cmd("iperf3 -c 10.0.0.2 -P 12 -t 3 -i 0 --json"))
+        server.wait()
+        return {
+            "shares": [stream["receiver"]["bytes"] for stream in said["end"]["streams"]],
+            "ports": [stream["local_port"] for stream in said["start"]["connected"]],
+            "urandom": lab["h1"].cmd("head -c 16 /dev/urandom | od -An -tx1"),
+        }
+
+
+def test_the_same_seed_gives_the_same_shares_and_another_one_others(virtual: Kind, lab_folder: Path) -> None:
+    one, again, other = (drawn(lab_folder, seed) for seed in (0, 0, 1))
+    assert one == again
+    for what in one:
+        assert one[what] != other[what], what
+
+
+LOSSY = replace(TWO_HOSTS, name="lossy", links=(replace(TWO_HOSTS.links[0], loss_percent=10),))
+
+
+def lost(lab_folder: Path, seed: int) -> list[int]:
+    """Which of 40 pings are lost in a lab with this seed."""
+    with linklab.start(LOSSY, folder=lab_folder, seed=seed) as lab:
+        result = measure.run(lab, measure.PingFlow("h1", "h2", count=40))
+    assert measure.load_result(result.to_json()).origin.seed == seed
+    return [number for number, rtt_ms in enumerate(result.rtt_ms) if rtt_ms is None]
+
+
+def test_seeds_give_samples_and_the_same_ones_again(virtual: Kind, lab_folder: Path) -> None:
+    samples = [lost(lab_folder, seed) for seed in range(1, 4)]
+    assert len({tuple(sample) for sample in samples}) == 3
+    assert [lost(lab_folder, seed) for seed in range(1, 4)] == samples
+
+
+def lost_packets(lab: linklab.Lab, point: Point) -> list[Measured]:
+    """How many pings are lost in the point's lab, and which of them first."""
+    result = measure.run(lab, measure.PingFlow("h1", "h2", count=point.whole("count")))
+    first = result.rtt_ms.index(None)
+    return [Measured("lost_packets", result.lost_packets), Measured("first_lost", first)]
+
+
+@pytest.mark.large
+def test_a_study_over_seeds_has_as_many_samples_and_the_same_again(virtual: Kind, tmp_path: Path) -> None:
+    """On virtual time repeats gave the same digits: they are independent samples now."""
+    metrics = (Metric("lost_packets", "1", "pings without an answer"), Metric("first_lost", "1", "the first of them"))
+    study = Study("seeds", "Loss", lambda _: LOSSY, {"count": (60,)}, lost_packets, metrics, repeats=3)
+    over_seeds = replace(
+        study, factors={"count": (60,), "seed": (1, 2, 3)}, repeats=1, seed=lambda at: at.whole("seed")
+    )
+    tables = [run(each, tmp_path / str(number), jobs=1) for number, each in enumerate((study, study, over_seeds))]
+    one, again, seeds = ([row["value"] for row in table] for table in tables)
+    assert one == again == seeds
+    assert len(set(zip(one[::2], one[1::2], strict=True))) == 3
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.0, True, "1"])
+def test_what_is_no_seed_is_refused_in_one_line(virtual: Kind, lab_folder: Path, seed: Any) -> None:
+    with pytest.raises(LabError, match="choose a whole number from 0 to 2"):
+        LabProcess.spawn(virtual, lab_folder, seed=seed)
+
+
+def test_a_lab_says_its_seed(virtual: Kind, lab_folder: Path) -> None:
+    with linklab.start(TWO_HOSTS, folder=lab_folder, seed=2**64 - 1) as lab:
+        assert (lab.seed, lab.info()["seed"]) == (2**64 - 1, str(2**64 - 1))
+
+
+def test_every_kind_of_result_names_the_seed(virtual: Kind, lab_folder: Path) -> None:
+    with linklab.start(TWO_HOSTS, folder=lab_folder, seed=3) as lab:
+        origins = [
+            measure.run(lab, measure.TrainFlow("h1", "h2", 5, 100)).origin,
+            measure.run(lab, measure.EchoFlow("h1", "h2", count=2)).origin,
+            measure.run(lab, measure.ConstantRateFlow("h1", "h2", 1.0, 0.1)).origin,
+            measure.run(lab, measure.TcpFlow("h1", "h2", 1)).origin,
+        ]
+    assert [origin.seed for origin in origins] == [3, 3, 3, 3]

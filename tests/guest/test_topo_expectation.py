@@ -1,0 +1,171 @@
+"""What a student's Topo asks for, read without building it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+
+import pytest
+
+pytest.importorskip("mininet.topo", reason="needs the distribution's Mininet: apt-get install mininet")
+from mininet.link import Intf, Link, TCIntf, TCLink
+from mininet.topo import Topo
+
+from linklab.errors import NetworkError
+from linklab.guest.mininet_parts import delay_ms
+from linklab.guest.topo import NetworkTopo
+from linklab.guest.topo_expectation import expectation_of, same_addresses
+from linklab.network import COURSE, NetworkState, Shape, expected_state
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("10ms", 10),
+        ("2.5ms", 2.5),
+        ("1s", 1000),
+        ("500us", 0.5),
+        ("250", 0.25),
+        (" 5MS ", 5),
+        ("7usecs", 0.007),
+        ("40ns", 4e-5),
+        ("40nsec", 4e-5),
+        ("1500nsecs", 0.0015),
+        ("2e3usecs", 2),
+        ("1e-1ms", 0.1),
+        (2e-05, 2e-8),
+    ],
+)
+def test_delays(text: str | float, value: float) -> None:
+    assert delay_ms(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["10 milliseconds", "ten", "", "-5ms", "10m", "e3ms", "infms"])
+def test_delays_that_tc_would_refuse(text: str) -> None:
+    with pytest.raises(NetworkError, match="write it like '10ms'"):
+        delay_ms(text)
+
+
+def _two(**options: object) -> Topo:
+    topo = Topo()
+    topo.addHost("h1")
+    topo.addHost("h2")
+    topo.addLink("h1", "h2", **options)
+    return topo
+
+
+def test_both_directions_are_expected_and_one_sided_requests_are_kept() -> None:
+    topo = _two(bw=10, max_queue_size=20, params1={"delay": "5ms"}, params2={"delay": "1ms", "ip": "10.0.0.2/24"})
+    one, two = (node.interfaces[0] for node in expectation_of(topo).state.nodes)
+    assert one.shape == Shape(rate_mbps=10, delay_ms=5, queue_packets=20)
+    assert two.shape == Shape(rate_mbps=10, delay_ms=1, queue_packets=20)
+    assert (one.name, one.peer) == ("h1-eth0", ("h2", "h2-eth0"))
+    assert (one.addresses, two.addresses) == ((), ("10.0.0.2/24",))
+    told = {key for key in expectation_of(topo).expected if key[-1] in ("addresses", "delay", "queue", "mtu", "routes")}
+    assert told == {
+        *(("h1", "h1-eth0", "delay"), ("h1", "h1-eth0", "queue")),
+        *(("h2", "h2-eth0", "delay"), ("h2", "h2-eth0", "queue"), ("h2", "h2-eth0", "addresses")),
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bw": "5"}, "h1-eth0: bw='5' is a text, which Mininet does not take: write bw=5"),
+        ({"bw": 0}, "more than 0 and at most 1000 Mbit/s"),
+        ({"max_queue_size": "many"}, "1 or more"),
+        ({"loss": 101}, "percentage"),
+        ({"max_queue_size": 0}, "1 or more"),
+        ({"max_queue_size": 0.5}, "1 or more"),
+        ({"delay": "10 m"}, "write it like"),
+        ({"intfName1": "a-very-long-interface"}, "Linux allows 15"),
+    ],
+)
+def test_what_mininet_and_tc_cannot_take_is_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(NetworkError, match=message):
+        expectation_of(_two(**options))
+
+
+def test_a_network_becomes_the_topo_that_asks_for_the_same() -> None:
+    nodes = {node.name: node for node in expectation_of(NetworkTopo(COURSE)).state.nodes}
+    assert sorted(nodes) == sorted(node.name for node in COURSE.nodes)
+    l1 = COURSE.link("L1")
+    interface = next(each for each in nodes["r1"].interfaces or () if each.name == "r1-eth1")
+    assert interface.shape == l1.shape
+    assert interface.addresses == ("10.0.1.1/24",)
+    assert nodes["s1"].kind == "switch"
+
+
+def _told(**options: object) -> tuple[str, ...]:
+    return expectation_of(_two(**options)).not_checked
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"bandwidht": 3}, "h1-h2: bandwidht=3 not applied, Mininet's links take no bandwidht"),
+        ({"cls": Link, "queue": 40}, "h1-h2: queue=40 not applied, Mininet's links take no queue"),
+        ({"cls": partial(TCLink, Bw=3)}, "h1-h2: Bw=3 not applied, Mininet's links take no Bw"),
+        ({"params1": {"lost": "5%"}}, "h1-h2: lost='5%' not applied, Mininet's links take no lost"),
+    ],
+)
+def test_parameters_that_nothing_uses_are_named(options: dict[str, object], told: str) -> None:
+    assert _told(**options) == (told,)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"bw": 10, "delay": "5ms", "loss": 2, "max_queue_size": 1000, "use_htb": True},
+        {"port1": 1, "port2": 9, "key": "a", "fast": False, "addr1": "00:00:00:00:00:01", "cls": TCLink},
+        {"intfName1": "a", "intfName2": "b", "params1": {"ip": "10.0.0.1/8", "mac": "00:00:00:00:00:01", "up": True}},
+        {"cls": Link, "intf": Intf, "cls1": TCIntf, "gro": True, "disable_gro": False, "txo": False, "rxo": False},
+        {"bw": 10, "speedup": 0, "use_hfsc": True, "use_tbf": False, "latency_ms": 5, "enable_ecn": False},
+        {"delay": "0", "jitter": "1ms"},
+    ],
+)
+def test_of_mininets_own_parameters_there_is_nothing_to_tell(options: dict[str, object]) -> None:
+    assert _told(**options) == ()
+
+
+def test_a_parameter_of_many_links_is_named_once() -> None:
+    topo = Topo()
+    hosts = [topo.addHost(f"h{number}") for number in range(1, 7)]
+    for one, two in pairwise(hosts):
+        topo.addLink(one, two, cost=1)
+    assert expectation_of(topo).not_checked == (
+        "h1-h2, h2-h3, h3-h4 and 2 more: cost=1 not applied, Mininet's links take no cost",
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"delay": 15}, "h1-eth0: delay=15 has no unit: 15 us, as tc takes it, and not 15ms"),
+        ({"delay": "2.5"}, "h1-eth0: delay=2.5 has no unit: 2.5 us"),
+        ({"delay": "5ms", "jitter": 1}, "h1-eth0: jitter=1 has no unit: 1 us"),
+        ({"max_queue_size": 88.2}, "h1-eth0: max_queue_size=88.2 is rounded down to 88 packets"),
+    ],
+)
+def test_a_delay_without_a_unit_is_named(options: dict[str, object], told: str) -> None:
+    first, _ = _told(**options)
+    assert first.startswith(told)
+
+
+@pytest.mark.parametrize("options", [{"bw": "fast"}, {"loss": "5%"}, {"bw": [10]}])
+def test_what_is_no_number_is_refused_with_its_end(options: dict[str, object]) -> None:
+    with pytest.raises(NetworkError, match=r"h1-eth0: (bw|loss)=.* is no number: write one"):
+        expectation_of(_two(**options))
+
+
+def test_hosts_with_one_address_are_named() -> None:
+    state = expected_state(COURSE)
+    assert list(same_addresses(state, {node.name for node in state.nodes})) == []
+    state = NetworkState((*state.nodes, replace(state.nodes[0], name="twin", kind="host")))
+    first, twin = state.nodes[0], state.nodes[-1]
+    (address,) = (it.partition("/")[0] for each in first.interfaces for it in each.addresses)
+    assert list(same_addresses(state, {first.name, "twin"})) == [
+        f"{first.name}, twin: all have the address {address}, give each one of its own"
+    ]
+    assert list(same_addresses(state, {first.name})) == [], twin
