@@ -340,5 +340,5 @@ def test_the_initramfs_is_the_same_each_time_and_whole(tmp_path: Path) -> None:
     assert written[0] == written[1]
     assert written[0].startswith(b"070701")
     assert b"TRAILER!!!" in written[0]
-    for entry in (b"usr/bin/tool\0", b"init\0", f"{LIBRARY.lstrip('/')}/linklab/runtime/qemu/guest.py\0".encode()):
+    for entry in (b"usr/bin/tool\0", b"init\0", f"{LIBRARY.lstrip('/')}/linklab/guest/qemu_agent.py\0".encode()):
         assert entry in written[0]

@@ -15,7 +15,7 @@ _AT_MOST = 4
 _WORDS_AT_MOST = 50
 _FRAMES = 3
 _LINKLAB = str(Path(__file__).parents[1]) + os.sep
-_CONTEXT = str(Path(__file__).with_name("context.py"))  # which loads this module, so that it is not imported here
+_CONTEXT = str(Path(__file__).with_name("request_loop.py"))  # which loads this module, so that it is not imported here
 _IN_SHELL = "mininet:"  # the last word of a node's shell, with the node's name
 
 # x86-64's numbers of system calls, as /proc/PID/syscall has them; elsewhere a program "waits"
