@@ -15,7 +15,9 @@ _AT_MOST = 4
 _WORDS_AT_MOST = 50
 _FRAMES = 3
 _LINKLAB = str(Path(__file__).parents[1]) + os.sep
-_CONTEXT = str(Path(__file__).with_name("request_loop.py"))  # which loads this module, so that it is not imported here
+_REQUEST_LOOP = str(
+    Path(__file__).with_name("request_loop.py")
+)  # which loads this module, so that it is not imported here
 _IN_SHELL = "mininet:"  # the last word of a node's shell, with the node's name
 
 # x86-64's numbers of system calls, as /proc/PID/syscall has them; elsewhere a program "waits"
@@ -82,8 +84,8 @@ def hang_report(frame: FrameType | None) -> str:
 def _place(frame: FrameType) -> str:
     """Say where the function is: the call that the notebook knows, and the last ones before the one that waits."""
     calls = list(traceback.extract_stack(frame))
-    of_context = [number for number, call in enumerate(calls) if call.filename == _CONTEXT]
-    calls = list(dropwhile(lambda call: call.filename.startswith(_LINKLAB), calls[max(of_context, default=-1) + 1 :]))
+    of_loop = [number for number, call in enumerate(calls) if call.filename == _REQUEST_LOOP]
+    calls = list(dropwhile(lambda call: call.filename.startswith(_LINKLAB), calls[max(of_loop, default=-1) + 1 :]))
     steps = [f"{call.name} ({os.path.basename(call.filename)}:{call.lineno})" for call in calls]
     if len(steps) > _FRAMES:
         steps = [steps[0], "...", *steps[1 - _FRAMES :]]

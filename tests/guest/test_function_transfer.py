@@ -280,6 +280,15 @@ def test_cells_of_a_notebook_go_as_they_were_run_last() -> None:
     assert unpacked(data)() == 8
 
 
+def _checks(number: int) -> int:
+    assert number > 0
+    return number
+
+
+def test_an_assert_that_pytest_has_rewritten_goes_as_its_text() -> None:
+    assert unpacked(packed(_checks))(3) == 3
+
+
 def test_a_file_edited_after_it_was_imported_is_not_taken_for_what_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -332,11 +341,22 @@ def _closure() -> Callable[[], str]:
     return measure
 
 
+def _class_in_a_function() -> type:
+    rate = 1
+
+    class Inner:
+        def get(self) -> int:
+            return rate
+
+    return Inner
+
+
 @pytest.mark.parametrize(
     ("thing", "says"),
     [
         (lambda: 1, r"the lambda of line \d+ cannot go into a lab: .* def"),
         (_closure(), r".*measure cannot go into a lab: it is a closure over rate; .* hand over"),
+        (_class_in_a_function(), r".*Inner cannot go into a lab: it is a closure over rate"),
         (_cached, "_cached cannot go into a lab: a decorator made it; write it without"),
         (_Decorated, "_Decorated cannot go into a lab: it is a decorated class; write it without"),
         (_Decorated(), "_Decorated cannot go into a lab: it is a decorated class"),
