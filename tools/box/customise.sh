@@ -22,8 +22,14 @@ mount --bind "$kit" "$root/vagrant"
 mount --bind /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 left() { umount "$root/vagrant" "$root/etc/ssl/certs/ca-certificates.crt"; }
 trap left EXIT
-chroot "$root" env HOME=/home/vagrant PIP_NO_CACHE_DIR=1 LINKLAB_VENV=/home/vagrant/.local/share/linklab/venv \
-    setpriv --reuid=vagrant --regid=vagrant --init-groups bash /vagrant/vagrant/provision.sh --vm
+venv=/home/vagrant/.local/share/linklab/venv
+as_vagrant() {
+    chroot "$root" env --unset=PIP_FIND_LINKS HOME=/home/vagrant PIP_NO_CACHE_DIR=1 UV_NO_CACHE=1 LINKLAB_VENV=$venv \
+        setpriv --reuid=vagrant --regid=vagrant --init-groups "$@"
+}
+as_vagrant bash /vagrant/vagrant/provision.sh --vm
+# Compiled by now, the first page comes sooner. Templates of programs are no Python, and stay as they are.
+as_vagrant $venv/bin/python -m compileall -q $venv/lib || true
 
 ln -sf /run/systemd/resolve/stub-resolv.conf "$root/etc/resolv.conf"
 rm -f "$root"/etc/ssh/ssh_host_* "$root/home/vagrant/.config/linklab/jupyter-token"
