@@ -79,12 +79,13 @@ def inside(arch: str, folder: Path, *, kvm: bool) -> int:
 
 @dataclass
 class Trial:
-    """What the steps share. `address` is the one that the first `vagrant up` printed."""
+    """What the steps share: `address` is the one that `vagrant up` printed, `notebook` a notebook's bytes before it."""
 
     arch: str
     folder: Path
     kvm: bool
     address: str = ""
+    notebook: bytes = b""
     project: Path = field(init=False)
 
     def __post_init__(self) -> None:
@@ -126,6 +127,7 @@ class Trial:
 def prepare(trial: Trial) -> str:
     """Lay the kit's files into a student's folder, with the catalogue that a release would have there."""
     copy_kit(trial.project)
+    trial.notebook = (trial.project / "labs" / LAB).read_bytes()
     catalogue = trial.project / "vagrant" / CATALOGUE
     write_catalogue(trial.folder, trial.folder.as_uri(), catalogue)
     give([catalogue])
@@ -240,6 +242,6 @@ def destroy(trial: Trial) -> str:
     if left := [*libvirt.machines(), *map(str, disks)]:
         raise BoxError(f"left after destroy: {', '.join(left)}")
     notebook = trial.project / "labs" / LAB
-    if notebook.read_bytes() != (REPOSITORY / "labs" / LAB).read_bytes() or notebook.stat().st_uid != STUDENT:
+    if notebook.read_bytes() != trial.notebook or notebook.stat().st_uid != STUDENT:
         raise BoxError(f"{LAB} in the student's folder is not what it was")
     return "no machine, no disk; the notebooks are where they were"
