@@ -81,7 +81,7 @@ def _make() -> None:
                 lab["h1"].cmd("sysctl -w net.ipv4.tcp_ecn=1")
             made["plain"][name] = at_once(lab, _beside(40)).to_json()
     for name, (rate_mbps, rtt_ms) in UNSEEN.items():
-        with linklab.start(with_uplink(lab12.the_network(), rate_mbps, rtt_ms), "virtual") as lab:
+        with linklab.start(with_uplink(lab12.the_network(), rate_mbps, rtt_ms)) as lab:
             for queue, what_for in QUEUES.items():
                 assert not lab["r1"].cmd(f"{replace} {what_for(rate_mbps)}")
                 made["unseen"][queue][name] = at_once(lab, _beside(30)[:3]).to_json()
