@@ -41,8 +41,8 @@ def _change_in_place(path: Path) -> None:
     [
         (_change_in_place, True),
         (Path.unlink, True),
-        (lambda path: path.rename(path.with_name("b.py")), True),
-        (lambda path: _write(path.with_name("more.txt"), "text"), True),
+        (lambda path: path.rename(path.with_name("units.py")), True),
+        (lambda path: _write(path.with_name("process_tree.py"), "text"), True),
         (lambda path: _write(path.parent / "__pycache__" / "a.pyc", "code"), False),
         (lambda path: None, False),
     ],
@@ -53,14 +53,14 @@ def test_a_snapshot_is_made_anew_when_a_file_that_the_guest_has_changed(
 ) -> None:
     for name in ("linklab", "tabulate"):
         _write(tmp_path / name / "__init__.py", "")
-        _write(tmp_path / name / "a.py", "x = 1\n")
+        _write(tmp_path / name / "errors.py", "x = 1\n")
     monkeypatch.setattr(linklab, "__file__", str(tmp_path / "linklab" / "__init__.py"))
     spec = ModuleSpec("tabulate", None, origin=str(tmp_path / "tabulate" / "__init__.py"))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: spec if name == "tabulate" else None)
     assert len(list(root.guest_files())) == 4
     qemu = Qemu(Path("/nonexistent"), "QEMU emulator version 7.2.22")
     before = snapshot._key(IMAGE, qemu, 832)
-    change(tmp_path / package / "a.py")
+    change(tmp_path / package / "errors.py")
     assert (snapshot._key(IMAGE, qemu, 832) != before) is anew
     assert snapshot._key(IMAGE, Qemu(qemu.path, "QEMU emulator version 8.0.0"), 832) != before
     assert snapshot._key(IMAGE, qemu, 833) != before

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from linklab.errors import LabError
+from linklab.guest import SENT
 
-_LINKLAB = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _ANNOTATIONS_AS_TEXT = 0x1000000  # the compiler's flag for ``from __future__ import annotations``
 _TOP_LEVEL_AWAIT = 0x2000  # notebooks allow it
 _LOCAL_VARIABLES = 1  # the flag of a function's code; the code of a module or of a class statement has none
@@ -142,9 +142,12 @@ def _found_inside(module: str) -> bool:
     """
     import site
 
-    if module.partition(".")[0] in (*sys.stdlib_module_names, "mininet"):
+    package, _, room = module.partition(".")
+    if package in (*sys.stdlib_module_names, "mininet"):
         return True
-    places = (*site.getsitepackages(), site.getusersitepackages(), _LINKLAB)
+    if package == "linklab":
+        return not room or room.partition(".")[0] in SENT
+    places = (*site.getsitepackages(), site.getusersitepackages())
     return (getattr(sys.modules.get(module), "__file__", None) or "").startswith(places)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_KERNEL = Path(__file__).with_name("kernel") / "lab.config"
+_KERNEL = Path(__file__).parents[1] / "runtime/kernel/lab.config"
 
 _MODPROBE = """\
 #!/bin/sh

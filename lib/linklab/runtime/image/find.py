@@ -36,6 +36,7 @@ from typing import Any
 import linklab
 from linklab import places, settings
 from linklab.errors import LabError
+from linklab.guest import SENT
 from linklab.runtime.image import coming, file, init, tree
 from linklab.runtime.image.download import download
 from linklab.runtime.kernel.config import QEMU, USER_MODE, runs_user_mode_linux
@@ -312,12 +313,13 @@ def carried_file() -> Path | None:
 
 
 def library(image: Image) -> Path:
-    """Return a folder that holds Linklab itself compiled for the image's Python, which is another than the notebook's.
+    """Return a folder that holds what of Linklab is sent into labs, compiled for the image's Python, which is another
+    than the notebook's.
 
     It is made at the first call after a change of Linklab; what has not changed is taken from the one before.
     Raises `LabError` where it cannot be made.
     """
-    sources = package_files(Path(linklab.__file__).parent)
+    sources = sent_files()
     name = hashlib.sha256(f"{image.about.key} {image.about.python} {sources}".encode()).hexdigest()[:16]
     place = cache_folder() / "library" / name
     if not place.is_dir():
@@ -340,6 +342,17 @@ def installed_packages() -> Path:
     if found is None or found.origin is None:
         raise LabError("the Python package prettytable is missing, which Linklab comes with: install Linklab again")
     return Path(found.origin).parents[1]
+
+
+def sent_files() -> list[tuple[str, int, int]]:
+    """Return the modules of Linklab that are sent into a lab (`linklab.guest.SENT`), as `package_files` does."""
+    files = package_files(Path(linklab.__file__).parent)
+    return [
+        file
+        for file in files
+        # the configuration says which modules a lab's kernel has in it
+        if file[0].endswith((".py", ".config")) and file[0].partition("/")[0].removesuffix(".py") in SENT
+    ]
 
 
 def package_files(folder: Path, below: str = "") -> list[tuple[str, int, int]]:

@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 import linklab
 from linklab.errors import LabError
 from linklab.runtime.backends import ENVIRONMENT
-from linklab.runtime.image.find import package_files
+from linklab.runtime.image.find import package_files, sent_files
 from linklab.runtime.image.init import LIBRARY, PACKAGES
 from linklab.runtime.image.tree import contents
 
@@ -31,15 +31,16 @@ def guest_files() -> Iterator[tuple[str, Path, str]]:
     """Yield the files that a guest has beside the image's, in a fixed order: Linklab, and the packages that students'
     programs import. Each with its path there, its path here, and its state, which is another when it has changed.
     """
-    yield from _files(LIBRARY, Path(linklab.__file__).parent)
+    yield from _files(LIBRARY, Path(linklab.__file__).parent, sent_files())
     for name in _PACKAGES:
         found = importlib.util.find_spec(name)
         if found is not None and found.origin is not None:
-            yield from _files(PACKAGES, Path(found.origin).parent)
+            package = Path(found.origin).parent
+            yield from _files(PACKAGES, package, package_files(package))
 
 
-def _files(place: str, package: Path) -> Iterator[tuple[str, Path, str]]:
-    for name, size_bytes, time_ns in package_files(package):
+def _files(place: str, package: Path, files: list[tuple[str, int, int]]) -> Iterator[tuple[str, Path, str]]:
+    for name, size_bytes, time_ns in files:
         yield f"{place.lstrip('/')}/{package.name}/{name}", package / name, f"{size_bytes} {time_ns}"
 
 
