@@ -18,7 +18,7 @@ from linklab.errors import LabError, MeasurementError
 from linklab.grading import broker as lending
 from linklab.grading.broker import LABS_AT_MOST, Broker
 from linklab.guest.channel import Channel, ChannelClosed
-from linklab.guest.request_loop import Context
+from linklab.guest.request_loop import RequestLoop
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
 from linklab.runtime.transport import Borrowed, connected
@@ -75,25 +75,25 @@ class Pretended:
         self.running = False
 
 
-def add(context: Context, *values: object) -> list[object]:
+def add(context: RequestLoop, *values: object) -> list[object]:
     """What a pretended lab answers with its arguments."""
     raise NotImplementedError
 
 
-def say(context: Context) -> str:
+def say(context: RequestLoop) -> str:
     """What prints and emits in a pretended lab, as `fail`, `end` and `wait` do what they are called."""
     raise NotImplementedError
 
 
-def fail(context: Context) -> None:
+def fail(context: RequestLoop) -> None:
     """Fails."""
 
 
-def end(context: Context) -> None:
+def end(context: RequestLoop) -> None:
     """Ends the lab."""
 
 
-def wait(context: Context) -> None:
+def wait(context: RequestLoop) -> None:
     """Waits for an interrupt."""
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from linklab.errors import LabEnded, LabError
 from linklab.guest.channel import Channel, ChannelClosed
-from linklab.guest.request_loop import Context
+from linklab.guest.request_loop import RequestLoop
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
 from linklab.runtime.transport import About, Transport
@@ -43,7 +43,7 @@ class Pretended:
     def nothing(self, *_: object) -> None:
         """Nothing."""
 
-    resume = pause = rouse = nothing
+    resume = pause = force_interrupt = nothing
 
     def cpu_s(self) -> float:
         return 0.0
@@ -76,7 +76,7 @@ def lab() -> Iterator[Callable[[Reply], LabProcess]]:
         process.stop()
 
 
-def ask(context: Context) -> object:
+def ask(context: RequestLoop) -> object:
     """What is asked for; nobody does it."""
     raise NotImplementedError
 

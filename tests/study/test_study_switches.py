@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from linklab.errors import LabError, MeasurementError
+from linklab.errors import MeasurementError
 from linklab.runtime.backends import Kind
 from linklab.study import Level, Point, Study, run, study_by_name
 from linklab.study.switches.claims import deviations
@@ -185,14 +184,3 @@ def test_a_packet_costs_some_processor_time(virtual: Kind, tmp_path: Path) -> No
     few = {"exchanges": (1000,)}
     costs = short("switches-cost", tmp_path, repeats=1, levels=few).each("cpu_us_per_packet", "switch")
     assert all(1 < it.mean < 100_000 for it in costs.values())
-
-
-def test_open_vswitch_missing_and_an_unknown_kind_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    from linklab.guest import switches
-
-    context: Any = None  # neither comes as far as to need it
-    monkeypatch.setattr("shutil.which", lambda _: None)
-    with pytest.raises(LabError, match="Open vSwitch is missing: sudo apt-get install openvswitch-switch"):
-        switches.prepare(context, "ovs")
-    with pytest.raises(LabError, match="switch 'cisco' is unknown: say one of bridge, ovs, ovs-user"):
-        switches.prepare(context, "cisco")

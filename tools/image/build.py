@@ -231,7 +231,7 @@ def _make(folder: Path, key: str, tell: coming.Progress, say: Say) -> Image:
         (part / USER_MODE.file).chmod(0o755)
         place = folder / key
         shutil.rmtree(place, ignore_errors=True)  # half of one, or it would have been taken
-        tree.publish(part, place)
+        tree.move_into_place(part, place)
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return Image(place, about)

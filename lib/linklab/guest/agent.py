@@ -43,7 +43,7 @@ def become_init(reboot: int | None) -> None:
 def _serve(options: dict[str, Any]) -> None:
     from linklab.guest import boot
     from linklab.guest.channel import Channel
-    from linklab.guest.request_loop import Context, serve, wait_until_mature
+    from linklab.guest.request_loop import RequestLoop, serve, wait_until_mature
 
     packages = options["packages"], options["packages_inside"]
     boot.boot_guest(options["folder"], options["reads"], options["layers"], options["library"], packages)
@@ -51,7 +51,7 @@ def _serve(options: dict[str, Any]) -> None:
     boot.exact_timers()
     boot.set_date()
     wait_until_mature()
-    serve(Context(Channel(line, line, spin=True), int(options["seed"])))
+    serve(RequestLoop(Channel(line, line, spin=True), int(options["seed"])))
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def boot_guest(folder: str | None, reads: list[str], layers: str, library: str, 
         # whether a time of access is due depends on the folder's past, and writing it back would show in digits
         mount("none", root + folder, "hostfs", _MS_NOSUID | _MS_NOATIME, folder)
     _switch_root(root)
-    settle(folder)
+    configure_kernel(folder)
 
 
 def _overlay(base: str) -> str:
@@ -100,7 +100,7 @@ def mount_usual(root: str) -> None:
             os.symlink(target, f"{root}/dev/{name}")
 
 
-def settle(folder: str | None) -> None:
+def configure_kernel(folder: str | None) -> None:
     """Make the settings of a guest's kernel that labs need, and the network of the lab itself."""
     # else every new namespace starts with four tunnels that nobody asked for
     with contextlib.suppress(FileNotFoundError):

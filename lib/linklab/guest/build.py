@@ -20,16 +20,16 @@ from linklab.guest.mininet_parts import LabIntf
 from linklab.guest.namespace import first_namespace
 from linklab.guest.net import LabNetwork, is_ovs
 from linklab.guest.netlink import links
+from linklab.guest.node_settings import configure_nodes
 from linklab.guest.overlays import make_tunnels, make_vlans
-from linklab.guest.prepare import prepare
 from linklab.guest.readback import read_state
-from linklab.guest.request_loop import Context
+from linklab.guest.request_loop import RequestLoop
 from linklab.guest.topo import NetworkTopo
 from linklab.guest.topo_expectation import Asked, expectation_of, same_addresses
 from linklab.network import Network, NetworkState, differences, values_of
 
 _FILES_PER_NODE, _FILES_BESIDES = 6, 256
-_SETTLE_S = 4.0
+_PORTS_WITHIN_S = 4.0
 _SUBJECTS = {
     "addHost": ("name",),
     "addSwitch": ("name",),
@@ -40,7 +40,7 @@ _SUBJECTS = {
 
 
 def build(
-    context: Context,
+    context: RequestLoop,
     topology: Network | Topo,
     expected: NetworkState | None,
     switch: str,
@@ -64,9 +64,9 @@ def build(
     LabIntf.lab_seed = context.seed
     raise_file_limit(len(topo.nodes()))
     try:
-        kind = switches.prepare(context, switch)
+        kind = switches.start_switches(switch)
         if any(is_ovs(topo.nodeInfo(name).get("cls")) for name in topo.switches()):
-            switches.prepare(context, "ovs")
+            switches.start_switches("ovs")
         if isinstance(controller, str):
             controller = partial(CommandController, command_line=controller)
         net = LabNetwork(topo=topo, switch=kind, controller=controller, autoSetMacs=True, build=False)
@@ -88,8 +88,8 @@ def build(
     finally:
         lg.removeHandler(said)
     # A controller is there to see what hosts ask for: with neighbours known from the start it would see no ARP.
-    prepare(net, expected, warm=controller is None)
-    settle(net, lambda seconds: context.poll((), seconds))
+    configure_nodes(net, expected, warm=controller is None)
+    wait_for_ports(net, lambda seconds: context.poll((), seconds))
     if controller is not None:
         await_connected(net, lambda seconds: context.poll((), seconds))
     state = read_state(net) if verify else NetworkState(())
@@ -121,16 +121,16 @@ def place_of(error: BaseException) -> str:
     return ""
 
 
-def settle(net: LabNetwork, pause: Callable[[float], object]) -> None:
+def wait_for_ports(net: LabNetwork, pause: Callable[[float], object]) -> None:
     """Waits until the switches' ports are in use, at most for a few seconds of the lab's time, which `pause` passes."""
     ports = {name for switch in net.switches for name in switch.nameToIntf if name != "lo"}
-    deadline = time.monotonic() + _SETTLE_S
+    deadline = time.monotonic() + _PORTS_WITHIN_S
     while ports and time.monotonic() < deadline:
         devices = links.devices(first_namespace().kernel)
         # a tunnel has no cable that the kernel could look at
         ports &= {device.name for device in devices if device.settling and device.tunnel is None}
         if ports:
-            pause(_SETTLE_S / 200)
+            pause(_PORTS_WITHIN_S / 200)
 
 
 def raise_file_limit(nodes: int) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from linklab.errors import LabError
 from linklab.guest import stand_ins, startup
-from linklab.guest.request_loop import Context
+from linklab.guest.request_loop import RequestLoop
 
 _CHUNK = 64 * 1024
 _PLACE = Path("/run/linklab")
@@ -164,7 +164,7 @@ class Foreground:
         if self.line is not None:
             self.answer(self.line)
 
-    def show(self, context: Context) -> None:
+    def show(self, context: RequestLoop) -> None:
         """Hands on what it has printed."""
         for stream, name in list(self.streams.items()):
             with contextlib.suppress(BlockingIOError):
@@ -179,12 +179,12 @@ def _hung_up(asking: socket.socket) -> bool:
     return bool(select.select([asking], [], [], 0)[0])
 
 
-def start(context: Context, words: list[str], folder: str, together: bool) -> None:
+def start(context: RequestLoop, words: list[str], folder: str, together: bool) -> None:
     """Starts the foreground program of this lab. Raises `LabError` where it cannot be started."""
     context.state["foreground"] = Foreground(words, folder, together, context.seed)
 
 
-def go_on(context: Context, line: str | None, interrupt: bool) -> int | None:
+def go_on(context: RequestLoop, line: str | None, interrupt: bool) -> int | None:
     """Lets the program run, after `line` or Ctrl-C, until it asks for a line or ends.
 
     None when it asks, and its exit status, as a shell gives it, when it has ended. Output is emitted as it comes, byte

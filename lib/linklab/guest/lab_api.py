@@ -1,7 +1,7 @@
 """All that a notebook can ask of a running lab.
 
-Each function runs inside the lab, called by the agent with its `Context`; a notebook names it by the function itself:
-``process.call(lab_api.command, "h1", "ls", None)``. So this module is imported on both sides, and loads Mininet only
+Each function runs inside the lab, called by the agent with its `RequestLoop`. A notebook names it by the function
+itself: ``process.call(lab_api.command, "h1", "ls", None)``. So both sides import this module, and it loads Mininet only
 where it runs. What a function returns or emits is JSON.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mininet.topo import Topo
 
     from linklab.guest.recorder import Recorder
-    from linklab.guest.request_loop import Context
+    from linklab.guest.request_loop import RequestLoop
     from linklab.network import Network, NetworkState
 
 ROOT: Final = "root"
@@ -42,7 +42,7 @@ _TICK_S = 1.0
 
 
 def build(
-    context: Context,
+    context: RequestLoop,
     topology: Network | Topo,
     expected: NetworkState | None,
     switch: str,
@@ -61,14 +61,14 @@ def build(
     return not_checked
 
 
-def network(context: Context) -> Mininet:
+def network(context: RequestLoop) -> Mininet:
     """The running Mininet. Raises `LabError` before it is built."""
     if "net" not in context.state:
         raise LabError("this lab has no network yet")
     return context.state["net"]
 
 
-def node(context: Context, name: str) -> Node:
+def node(context: RequestLoop, name: str) -> Node:
     """A node of the network. Raises `UnknownNode` naming those that are there."""
     net = network(context)
     if name == ROOT and ROOT not in net:  # a host of that name wins
@@ -78,7 +78,7 @@ def node(context: Context, name: str) -> Node:
     return net[name]
 
 
-def _root(context: Context) -> Node:
+def _root(context: RequestLoop) -> Node:
     if "root" not in context.state:
         from mininet.node import Node
 
@@ -86,13 +86,13 @@ def _root(context: Context) -> Node:
     return context.state["root"]
 
 
-def names(context: Context) -> list[str]:
+def names(context: RequestLoop) -> list[str]:
     """The names of all nodes, hosts first."""
     net = network(context)
     return [item.name for item in (*net.hosts, *net.switches)]
 
 
-def state(context: Context) -> dict[str, Any]:
+def state(context: RequestLoop) -> dict[str, Any]:
     """The network as it is now, read back from the kernel, as JSON."""
     from linklab.guest.readback import read_state
 
@@ -100,7 +100,7 @@ def state(context: Context) -> dict[str, Any]:
 
 
 def counters(
-    context: Context, with_state: bool, record: Sequence[str] | Literal["end"] | None = None
+    context: RequestLoop, with_state: bool, record: Sequence[str] | Literal["end"] | None = None
 ) -> dict[str, Any]:
     """What the network's interfaces have counted; see `linklab.guest.counters.seen`.
 
@@ -117,14 +117,14 @@ def counters(
     return found
 
 
-def begin_recording(context: Context, interfaces: Sequence[str]) -> None:
+def begin_recording(context: RequestLoop, interfaces: Sequence[str]) -> None:
     """Notes from now on what happens to packets at these interfaces, at all where none is named. Raises `LabError`."""
     from linklab.guest.recorder import Recorder
 
     context.state["recorder"] = Recorder(network(context), interfaces)
 
 
-def recorded(context: Context) -> dict[str, Any]:
+def recorded(context: RequestLoop) -> dict[str, Any]:
     """What was noted since; see `linklab.guest.recorder.Recorder.data`. The recording ends. Raises `LabError`."""
     try:
         return _recorder(context).data()
@@ -132,14 +132,14 @@ def recorded(context: Context) -> dict[str, Any]:
         drop_recording(context)
 
 
-def drop_recording(context: Context) -> None:
+def drop_recording(context: RequestLoop) -> None:
     """Ends a recording, if there is one, and forgets it."""
     recorder = context.state.pop("recorder", None)
     if recorder is not None:
         recorder.close()
 
 
-def _recorder(context: Context) -> Recorder:
+def _recorder(context: RequestLoop) -> Recorder:
     recorder: Recorder | None = context.state.get("recorder")
     if recorder is None:
         raise LabError("this lab records nothing")
@@ -156,7 +156,7 @@ class Ended(TypedDict):
     status: int | None
 
 
-def command(context: Context, name: str, text: str, timeout_s: float | None, with_status: bool) -> Ended:
+def command(context: RequestLoop, name: str, text: str, timeout_s: float | None, with_status: bool) -> Ended:
     """Runs `text` in the node's shell, as Mininet's ``cmd``, and says how that ended. Output is emitted as it comes.
 
     Stopped (Ctrl-C, or `timeout_s` of the lab's time), the program gets SIGINT and its last words are waited for. Where
@@ -188,12 +188,12 @@ def command(context: Context, name: str, text: str, timeout_s: float | None, wit
     return {"outcome": outcome, "status": status}
 
 
-def begin_command(context: Context, name: str, text: str) -> None:
+def begin_command(context: RequestLoop, name: str, text: str) -> None:
     """Starts `text` in the node's shell, for `continue_command`: others may ask the lab meanwhile."""
     _idle(context, name).sendCmd(text)
 
 
-def continue_command(context: Context, name: str, limit_s: float) -> tuple[str, bool]:
+def continue_command(context: RequestLoop, name: str, limit_s: float) -> tuple[str, bool]:
     """Waits for output of the command in the node's shell, at most `limit_s` of the lab's time or until this is
     interrupted; what it printed, and whether it still runs.
     """
@@ -204,7 +204,7 @@ def continue_command(context: Context, name: str, limit_s: float) -> tuple[str, 
     return "", host.waiting
 
 
-def end_command(context: Context, name: str) -> str:
+def end_command(context: RequestLoop, name: str) -> str:
     """Ends the command in the node's shell; its last words."""
     host = node(context, name)
     return "".join(_end_command(context, host)) if host.waiting else ""
@@ -219,7 +219,7 @@ def _deadline(timeout_s: float | None) -> float | None:
     return time.monotonic() + timeout_s
 
 
-def _idle(context: Context, name: str) -> Node:
+def _idle(context: RequestLoop, name: str) -> Node:
     host = node(context, name)
     if host.waiting:
         raise LabError(_busy(host))
@@ -234,7 +234,7 @@ def _busy(host: Node) -> str:
     )
 
 
-def _next_piece(context: Context, host: Node, limit_s: float | None) -> str | None:
+def _next_piece(context: RequestLoop, host: Node, limit_s: float | None) -> str | None:
     """Waits for output of the node's shell, or its end; None where neither came for so long."""
     return _piece(host) if context.poll([host.stdout.fileno(), host.shell_ended], limit_s) else None
 
@@ -245,7 +245,7 @@ def _piece(host: Node) -> str:
     return str(host.monitor(findPid=host.lastCmd.endswith("&"))).replace("\r", "")
 
 
-def _end_command(context: Context, host: Node) -> list[str]:
+def _end_command(context: RequestLoop, host: Node) -> list[str]:
     """SIGINT to what the shell runs, SIGKILL to what ignores that; its remaining output.
 
     A shell that itself ignores interrupts is replaced.
@@ -273,7 +273,7 @@ def _end_command(context: Context, host: Node) -> list[str]:
     return pieces
 
 
-def _in_step(context: Context, host: Node) -> bool:
+def _in_step(context: RequestLoop, host: Node) -> bool:
     """Whether the node's shell answers a word.
 
     Ctrl-C that meets it at its prompt makes it write another prompt, and code that is interrupted while it reads may
@@ -284,7 +284,7 @@ def _in_step(context: Context, host: Node) -> bool:
     return node_shell.in_step(host, lambda limit_s: context.poll([host.stdout.fileno(), host.shell_ended], limit_s))
 
 
-def wait_listening(context: Context, name: str, port: int, timeout_s: float) -> None:
+def wait_listening(context: RequestLoop, name: str, port: int, timeout_s: float) -> None:
     """Waits until a TCP socket listens on `port` in the node, at most `timeout_s` of the lab's time.
 
     Raises `LabTimeout`.
@@ -299,13 +299,13 @@ def wait_listening(context: Context, name: str, port: int, timeout_s: float) -> 
 # Mininet itself
 
 
-def call(context: Context, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def call(context: RequestLoop, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Runs a function of the notebook's with the running Mininet. Ctrl-C comes as in a terminal."""
     with _at_terminal(context) as net:
         return function(net, *arguments)
 
 
-def cli(context: Context, text: str) -> None:
+def cli(context: RequestLoop, text: str) -> None:
     """Runs one line of Mininet's own command line. Ctrl-C ends what it runs, as in a terminal."""
     from mininet.cli import CLI
     from mininet.log import output
@@ -337,7 +337,7 @@ def cli(context: Context, text: str) -> None:
 
 
 @contextlib.contextmanager
-def _at_terminal(context: Context) -> Iterator[Mininet]:
+def _at_terminal(context: RequestLoop) -> Iterator[Mininet]:
     """The network, for code that knows of no agent. What an interrupt leaves running in the nodes' shells is ended, as
     Mininet's command line does: else the nodes could not be used.
     """
@@ -381,7 +381,7 @@ class Heard(TypedDict):
     status: int | None
 
 
-def start_program(context: Context, number: int, name: str, words: str | list[str]) -> None:
+def start_program(context: RequestLoop, number: int, name: str, words: str | list[str]) -> None:
     """Starts a program on a node, its output kept, under a number that the notebook has chosen: it can end one of which
     it does not know whether it was started. A string goes through the shell.
     """
@@ -395,12 +395,12 @@ def start_program(context: Context, number: int, name: str, words: str | list[st
     _programs(context)[number] = _Program(process, [process.stdout.fileno()])
 
 
-def _programs(context: Context) -> dict[int, _Program]:
+def _programs(context: RequestLoop) -> dict[int, _Program]:
     table: dict[int, _Program] = context.state.setdefault("programs", {})
     return table
 
 
-def read_program(context: Context, number: int, timeout_s: float | None, until: Literal["output", "end"]) -> Heard:
+def read_program(context: RequestLoop, number: int, timeout_s: float | None, until: Literal["output", "end"]) -> Heard:
     """Waits for output, or for the end, at most `timeout_s` of the lab's time."""
     program = _programs(context).get(number)
     if program is None:  # interrupted before it was started
@@ -435,7 +435,7 @@ def _read(program: _Program) -> bytes:
     return data
 
 
-def _status(context: Context, program: _Program, deadline: float | None) -> int | None:
+def _status(context: RequestLoop, program: _Program, deadline: float | None) -> int | None:
     """The exit status: the program may close its output a moment before it ends."""
     ended = os.pidfd_open(program.process.pid) if program.process.poll() is None else None
     if ended is not None:
@@ -444,7 +444,7 @@ def _status(context: Context, program: _Program, deadline: float | None) -> int 
     return program.process.poll()
 
 
-def signal_program(context: Context, number: int, sign: int) -> None:
+def signal_program(context: RequestLoop, number: int, sign: int) -> None:
     """Sends a signal to the program and whatever it started."""
     program = _programs(context).get(number)
     if program is not None and program.process.poll() is None:
@@ -463,7 +463,9 @@ class News(TypedDict):
     statuses: dict[str, int]
 
 
-def follow_programs(context: Context, numbers: list[int], limit_s: float) -> Literal["done", "timeout", "interrupted"]:
+def follow_programs(
+    context: RequestLoop, numbers: list[int], limit_s: float
+) -> Literal["done", "timeout", "interrupted"]:
     """Waits until these programs have ended, at most `limit_s` of the lab's time, and says how that ended.
 
     Each second of the lab's time, and once more in the end, it emits `News`.
@@ -511,14 +513,14 @@ def follow_programs(context: Context, numbers: list[int], limit_s: float) -> Lit
 # Somebody's script in the foreground (`linklab mininet`)
 
 
-def start_foreground(context: Context, words: list[str], folder: str, together: bool) -> None:
+def start_foreground(context: RequestLoop, words: list[str], folder: str, together: bool) -> None:
     """Starts the foreground program of this lab; see `linklab.guest.foreground`."""
     from linklab.guest import foreground
 
     foreground.start(context, words, folder, together)
 
 
-def continue_foreground(context: Context, line: str | None, interrupt: bool) -> int | None:
+def continue_foreground(context: RequestLoop, line: str | None, interrupt: bool) -> int | None:
     """Lets the foreground program run until it asks for a line or ends; see `linklab.guest.foreground`."""
     from linklab.guest import foreground
 
@@ -528,19 +530,19 @@ def continue_foreground(context: Context, line: str | None, interrupt: bool) -> 
 # Time, files, versions
 
 
-def sleep(context: Context, seconds: float) -> None:
+def sleep(context: RequestLoop, seconds: float) -> None:
     """Lets the lab's time pass."""
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
         context.poll((), left)
 
 
-def now(context: Context) -> float:
+def now(context: RequestLoop) -> float:
     """The lab's monotonic clock, in seconds since its start."""
     return context.now_s()
 
 
-def read_file(context: Context, path: str, offset: int, size: int) -> str:
+def read_file(context: RequestLoop, path: str, offset: int, size: int) -> str:
     """A piece of a file of the lab, base64; a shorter one is the last. Raises `LabError` where it cannot be read."""
     try:
         # unbuffered, as Python's other files ask whether they are a terminal, which takes time
@@ -555,7 +557,7 @@ def read_file(context: Context, path: str, offset: int, size: int) -> str:
     return base64.b64encode(piece).decode()
 
 
-def write_file(context: Context, path: str, piece: str, append: bool, executable: bool) -> None:
+def write_file(context: RequestLoop, path: str, piece: str, append: bool, executable: bool) -> None:
     """Writes a file of the lab, or a further piece of it, in base64; makes the folders above. Raises `LabError`."""
     file = Path(path)
     try:
@@ -568,7 +570,7 @@ def write_file(context: Context, path: str, piece: str, append: bool, executable
         raise LabError(f"{path} cannot be written in the lab: {error.strerror}") from None
 
 
-def remove_file(context: Context, path: str) -> None:
+def remove_file(context: RequestLoop, path: str) -> None:
     """Removes a file of the lab, if it is there."""
     Path(path).unlink(missing_ok=True)
 
@@ -576,7 +578,7 @@ def remove_file(context: Context, path: str) -> None:
 _TOOLS: Final = {"iperf3": ["iperf3", "--version"], "iproute2": ["ip", "-V"], "ping": ["ping", "-V"]}
 
 
-def tool_versions(context: Context | None = None) -> dict[str, str]:
+def tool_versions(context: RequestLoop | None = None) -> dict[str, str]:
     """The first line that each tool says of itself, for the metadata of what is measured; ``missing`` for one that is
     not there. Without a lab, those of this machine.
     """

@@ -25,12 +25,12 @@ from mininet.net import Mininet
 
 from linklab.errors import LabError, LinklabError, NetworkError
 from linklab.guest import startup
-from linklab.guest.build import place_of, raise_file_limit, settle
+from linklab.guest.build import place_of, raise_file_limit, wait_for_ports
 from linklab.guest.mininet_parts import LabHost, LabIntf, LabLink, without_cpu_limits
 from linklab.guest.namespace import as_in_mininet
 from linklab.guest.net import LabNetwork
+from linklab.guest.node_settings import configure_nodes
 from linklab.guest.node_shell import number_prompts
-from linklab.guest.prepare import prepare
 from linklab.guest.topo_expectation import addresses_of_several, rings, shape_of_end
 from linklab.units import FASTEST_TCP_MBPS
 
@@ -115,8 +115,8 @@ class ScriptNetwork(LabNetwork):
                 f"*** A link of more than {FASTEST_TCP_MBPS:g} Mbit/s: in a lab programs' turns may hold TCP back, "
                 "Reno and CUBIC to 0.8 of 1 Gbit/s\n"
             )
-        prepare(self, None, warm=False)
-        settle(self, time.sleep)
+        configure_nodes(self, None, warm=False)
+        wait_for_ports(self, time.sleep)
         self._await_controllers()
 
     def _tell_rings(self) -> None:

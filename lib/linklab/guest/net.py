@@ -22,8 +22,8 @@ from linklab.errors import LabError
 from linklab.guest.listening import listens
 from linklab.guest.mininet_parts import LabHost, LabLink, without_cpu_limits
 from linklab.guest.namespace import forget, namespace_of
+from linklab.guest.node_settings import set_host
 from linklab.guest.node_shell import number_prompts
-from linklab.guest.prepare import set_host
 from linklab.guest.switches import KernelOVS, LabBridge, UserOVS, start_daemons
 from linklab.network.state import CONGESTION_CONTROL
 

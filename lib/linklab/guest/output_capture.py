@@ -43,7 +43,7 @@ class _Out(io.RawIOBase):
         return size
 
 
-class Printed:
+class OutputCapture:
     """Standard output and error of this process, which are the console's but while a request runs.
 
     Then they are a pipe, which programs inherit as they would a terminal. A thread empties it: a program that prints

@@ -32,7 +32,7 @@ from linklab.guest.qemu_box import (
     word,
 )
 from linklab.guest.qemu_folder import Folders, no_files
-from linklab.guest.request_loop import Context, serve, wait_until_mature
+from linklab.guest.request_loop import RequestLoop, serve, wait_until_mature
 
 DEVICE: Final = "/dev/linklab"
 _IOCTL_REST: Final = 0
@@ -129,7 +129,7 @@ def start() -> None:
     for where, options in (("/tmp", "size=40%,mode=1777"), ("/var/tmp", "size=10%,mode=1777")):
         boot.mount("tmpfs", where, "tmpfs", 2, options)
     have_entropy()
-    boot.settle(None)
+    boot.configure_kernel(None)
 
 
 def have_entropy() -> None:
@@ -163,7 +163,7 @@ def main() -> None:
     files.take(first)
     box.after_request, box.before_answer = files.take, files.give_back
     os.chdir(first["folder"] or "/")
-    serve(Context(box, first["seed"]))
+    serve(RequestLoop(box, first["seed"]))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """The lab's side of the channel: takes a request, runs the function it names, answers.
 
 What a lab can do is not written here: a request carries a function, pickled by the notebook, and its arguments. The
-function gets the `Context`, in which labs keep their state (the Mininet object) between requests. Results are JSON: a
-lab may run code nobody trusts, and what comes out of it must be data.
+function gets the `RequestLoop`, in which labs keep their state (the Mininet object) between requests. Results are JSON:
+a lab may run code nobody trusts, and what comes out of it must be data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 from linklab.errors import LabError, LinklabError
 from linklab.guest import boot, function_transfer
 from linklab.guest.channel import LARGEST_SENT_BYTES, AgentEnd, ChannelClosed
-from linklab.guest.output_capture import Printed
+from linklab.guest.output_capture import OutputCapture
 
 MATURE_S = 16.0
 BEAT_NS = 10_000_000
@@ -43,7 +43,7 @@ class Interrupted(KeyboardInterrupt):
     """The notebook asked to stop what runs now (Ctrl-C), or it was silent for too long."""
 
 
-class Context:
+class RequestLoop:
     """What a function called in the lab works with: its request, and what outlives the request."""
 
     def __init__(self, channel: AgentEnd, seed: int) -> None:
@@ -53,7 +53,7 @@ class Context:
         self._request = self._acts = 0
         self._clock_s = time.monotonic()
         self._reading = False
-        self._printed = Printed()
+        self._printed = OutputCapture()
         self._interruptible = self._announced = self._limited = False
         self._interrupts_seen = (0, 0)  # of which request, and which one
         self._hung: dict[str, Any] | None = None
@@ -310,7 +310,7 @@ def _is_alone() -> bool:
         return file.read().split()[3].startswith("1/")
 
 
-def serve(context: Context) -> NoReturn:
+def serve(context: RequestLoop) -> NoReturn:
     """Say that the lab is ready, answer requests until the notebook is gone, and end."""
     with contextlib.suppress(ChannelClosed):
         context.serve()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import shutil
 import subprocess
-import time
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,7 +13,6 @@ from mininet.nodelib import LinuxBridge
 from linklab.errors import LabError
 from linklab.guest.mininet_parts import LateShell
 from linklab.guest.netlink import links
-from linklab.guest.request_loop import MATURE_S, Context
 from linklab.units import SwitchName
 
 NAMES = get_args(SwitchName)
@@ -58,22 +55,14 @@ class UserOVS(LateShell, OVSSwitch):
         super().__init__(name, **(params | {"datapath": "user"}))
 
 
-def prepare(context: Context, name: str) -> type:
+def start_switches(name: str) -> type:
     """The Mininet class for a kind of switch, its daemons running. Raises `LabError` where it cannot work."""
     if name not in NAMES:
         raise LabError(f"switch {name!r} is unknown: say one of {', '.join(NAMES)}")
     if name == "bridge":
         return LabBridge
-    _need_ovs()  # before the wait
-    # a young guest's Open vSwitch forwards nothing; on virtual time the guest was old at once
-    context.poll((), MATURE_S - time.monotonic())
     start_daemons()
     return KernelOVS if name == "ovs" else UserOVS
-
-
-def _need_ovs() -> None:
-    if shutil.which("ovs-vswitchd") is None:
-        raise LabError("Open vSwitch is missing: sudo apt-get install openvswitch-switch, or use the Linux bridge")
 
 
 @functools.cache
@@ -87,13 +76,6 @@ def run_daemons() -> None:
     """Starts a database server and a switch daemon in this lab's own namespaces, once, with files on its own /run."""
     if (_RUN / "db.sock").exists():
         return
-    _need_ovs()
-    # a young guest's Open vSwitch forwards nothing; on virtual time the guest was old at once
-    time.sleep(max(0.0, MATURE_S - time.monotonic()))
-    if not _SCHEMA.exists():
-        raise LabError(
-            f"Open vSwitch's schema {_SCHEMA} is missing: sudo apt-get install --reinstall openvswitch-common"
-        )
     _RUN.mkdir(parents=True, exist_ok=True)
     for words in (
         ["ovsdb-tool", "create", str(DATABASE), str(_SCHEMA)],

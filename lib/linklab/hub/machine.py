@@ -131,7 +131,7 @@ def _put_image(target: Path) -> bool:
             copy = Path(draft, "image")
             shutil.copytree(ours.folder, copy, symlinks=True)
             read_image(copy)
-            tree.publish(copy, place)
+            tree.move_into_place(copy, place)
     link = target.with_name(f".{target.name}.new")
     link.unlink(missing_ok=True)
     link.symlink_to(place)

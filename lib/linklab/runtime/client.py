@@ -23,7 +23,7 @@ from linklab.runtime.transport import LONGER_S, Borrowed, Spawned, Transport
 from linklab.signals import Held
 
 if TYPE_CHECKING:
-    from linklab.guest.request_loop import Context
+    from linklab.guest.request_loop import RequestLoop
 
 Arguments = TypeVarTuple("Arguments")
 Answer = TypeVar("Answer")
@@ -106,15 +106,16 @@ class LabProcess:
 
     def call(
         self,
-        function: Callable[[Context, *Arguments], Answer],
+        function: Callable[[RequestLoop, *Arguments], Answer],
         *arguments: *Arguments,
         on_event: Callable[[Any], None] | None = None,
         stop: Callable[[], bool] | None = None,
         on_print: Callable[[str], None] | None = None,
         reads: bool = False,
     ) -> Answer:
-        """Runs a function inside, with the agent's `Context` before its arguments, and returns its answer, as JSON has
-        it. What Linklab and installed packages have is found there by name; all else is carried over
+        """Run a function inside, with the agent's `RequestLoop` before its arguments; return its answer as JSON data.
+
+        What runs in labs of Linklab, and installed packages, are found there by name; all else is sent as text
         (`linklab.guest.function_transfer`).
 
         `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile. `stop` is
@@ -247,7 +248,7 @@ class LabProcess:
             if now >= again:
                 channel.send(interrupt)
                 again = now + _LOOK_UP_S
-            transport.rouse()
+            transport.force_interrupt()
         if "silent" in message:
             message["error"] = silence.message("", message.get("error", ""))
         if printed:

@@ -73,7 +73,7 @@ class Transport(Protocol):
     def pause(self) -> None:
         """Stop the lab's time, where that is possible."""
 
-    def rouse(self) -> None:
+    def force_interrupt(self) -> None:
         """Have a lab that computes see what arrived."""
 
     def cpu_s(self) -> float:
@@ -156,7 +156,7 @@ class Spawned:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 (os.kill if self._traces else os.killpg)(self._group, number)
 
-    def rouse(self) -> None:
+    def force_interrupt(self) -> None:
         """Have a guest that computes see what arrived. Its kernel runs when the program calls it, when time passes, or
         when SIGALRM comes to the program, which is a process here.
         """
@@ -254,7 +254,7 @@ class Borrowed:
     def pause(self) -> None:
         """The lender does."""
 
-    def rouse(self) -> None:
+    def force_interrupt(self) -> None:
         """The lender does."""
 
     def cpu_s(self) -> float:

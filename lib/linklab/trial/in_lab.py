@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from linklab.guest import boot, lab_api
-from linklab.guest.request_loop import Context, Interrupted
+from linklab.guest.request_loop import Interrupted, RequestLoop
 from linklab.runtime.image import init
 from linklab.trial import program, scene
 from linklab.trial.program import Stage
@@ -20,7 +20,7 @@ _ROOT = Path("/run/trial")
 _NOSUID = 2
 
 
-def prepare(context: Context, hosts: list[str], files: dict[str, str], packages: bool) -> None:
+def prepare(context: RequestLoop, hosts: list[str], files: dict[str, str], packages: bool) -> None:
     """Set the stage on these hosts: `files` (path: base64) are what each program finds, from now on, and the installed
     `packages` where it needs such.
     """
@@ -63,7 +63,7 @@ def _mount() -> None:
             (_ROOT / "cgroups").rmdir()
 
 
-def play(context: Context, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def play(context: RequestLoop, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Plays scenes, up to the first that stalls."""
     with _first_in_line():
         return scene.play_all(context.state["stage"], plans, context.poll, Interrupted, context.emit)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 Poll = Callable[[Iterable[int], float | None], list[int]]
-"""Waits until one of the descriptors is readable; `linklab.guest.request_loop.Context.poll` in a lab."""
+"""Waits until one of the descriptors is readable; `linklab.guest.request_loop.RequestLoop.poll` in a lab."""
 
 
 class _Selector(selectors.EpollSelector):

@@ -285,7 +285,7 @@ def _unpack(content: bytes, state: str) -> Image:
         try:
             file.unpack(io.BytesIO(content), part / "image")
             read_image(part / "image")
-            tree.publish(part / "image", place)
+            tree.move_into_place(part / "image", place)
         finally:
             shutil.rmtree(part, ignore_errors=True)
     note = _note(state)
@@ -385,7 +385,7 @@ def _make_library(image: Image, sources: list[tuple[str, int, int]], place: Path
         part.chmod(0o755)
         changed = _copy(Path(linklab.__file__).parent, [name for name, _, _ in sources], part, before, image)
         compile_modules(image, part, changed, _LIBRARY)
-        tree.publish(part, place)
+        tree.move_into_place(part, place)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 

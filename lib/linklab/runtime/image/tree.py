@@ -102,7 +102,7 @@ def size_bytes(root: Path) -> int:
     return sum(path.lstat().st_size for path in everything(root) if not path.is_dir() or path.is_symlink())
 
 
-def publish(made: Path, place: Path) -> bool:
+def move_into_place(made: Path, place: Path) -> bool:
     """Rename a folder to its final name; return False, and remove it, where another was quicker."""
     try:
         made.rename(place)

@@ -98,7 +98,7 @@ class Emulated:
     def pause(self) -> None:
         """Do nothing: the guest has stopped itself."""
 
-    def rouse(self) -> None:
+    def force_interrupt(self) -> None:
         """Do nothing: an interrupt rings."""
 
     def cpu_s(self) -> float:

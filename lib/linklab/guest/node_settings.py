@@ -40,7 +40,7 @@ class _Port:
     segment: int
 
 
-def prepare(net: Mininet, expected: NetworkState | None, *, warm: bool = True) -> None:
+def configure_nodes(net: Mininet, expected: NetworkState | None, *, warm: bool = True) -> None:
     """Offloads off, cubic, no IPv6 chatter; and where `expected` says them MTUs, forwarding and routes. `warm`: all
     know their neighbours' Ethernet addresses, so that no ARP comes in the midst of a measurement.
 

@@ -14,7 +14,7 @@ import pytest
 from mininet.topo import Topo
 
 import linklab
-from linklab.guest.request_loop import Context
+from linklab.guest.request_loop import RequestLoop
 from linklab.network import COURSE, TWO_HOSTS, expected_state
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
@@ -42,7 +42,7 @@ SHAPES: list[dict[str, Any]] = [
 ]
 
 
-def shaped(context: Context, ours: bool, shapes: list[dict[str, Any]]) -> list[list[str]]:
+def shaped(context: RequestLoop, ours: bool, shapes: list[dict[str, Any]]) -> list[list[str]]:
     """Inside a lab: what tc shows of a link of each shape, made by Mininet's class or by ours."""
     import subprocess
 
