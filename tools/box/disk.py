@@ -27,22 +27,8 @@ def make_disk(root: Path, disk: Path, architecture: Architecture, log: Path) -> 
         opened.truncate(DISK_GB * 1024 * _MIB)
     run("sfdisk", "--quiet", disk, text=f"{table}start={first}MiB, type=83, bootable\n", log=log)
     size = f"{(DISK_GB * 1024 - first) * 1024}k"
-    run(
-        "mke2fs",
-        "-q",
-        "-F",
-        "-t",
-        "ext4",
-        "-L",
-        "linklab",
-        "-E",
-        f"offset={first * _MIB}",
-        "-d",
-        root,
-        disk,
-        size,
-        log=log,
-    )
+    words = ("mke2fs", "-q", "-F", "-t", "ext4", "-L", "linklab", "-E", f"offset={first * _MIB}")
+    run(*words, "-d", root, disk, size, log=log)
     loader = _loader(root, architecture, partition=2 if uefi else 1, log=log)
     if uefi:
         _to_esp(disk, loader, log)
