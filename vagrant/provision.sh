@@ -262,9 +262,9 @@ hand_on_pip_settings() {
     done < <("$venv/bin/python" "$(own_pip)" config list 2>/dev/null)
 }
 
-# It needs nothing of the environment, so it is made beside; labs that are started earlier wait for it.
+# Labs that are started earlier wait for it. start_image PYTHON: on amd64 it needs nothing of the environment.
 start_image() {
-    PYTHONPATH=$repo/lib setsid nice "$PYTHON" -m tools.image >/dev/null 2>&1 </dev/null 9<&- &
+    PYTHONPATH=$repo/lib setsid nice "$1" -m tools.image >/dev/null 2>&1 </dev/null 9<&- &
 }
 
 # Two runs at once would build one environment twice. Shared folders without locks go on without.
@@ -280,9 +280,10 @@ fi
 find_python || sections+="python "
 install_packages
 find_python || fail "no Python from 3.11 to 3.13 with venv was found: use Debian 12, Debian 13 or Ubuntu 24.04, or the virtual machine (vagrant up)"
-[[ -z $image ]] || start_image
+[[ -z $image || $architecture != amd64 ]] || start_image "$PYTHON"
 allow_bubblewrap
 make_environment
+[[ -z $image || $architecture == amd64 ]] || start_image "$venv/bin/python"
 if [[ -n $vm ]]; then
     # shellcheck source=vagrant/service.sh
     source "$here/service.sh"

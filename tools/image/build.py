@@ -1,7 +1,7 @@
 """Making a lab image: packages fetched and unpacked, settled, its libraries listed, its Python compiled, published.
 
-No program is run for it but the image's own Python, which compiles itself; no root is needed, and the same packages
-give the same files to the byte, on every computer.
+No program is run for it but the image's own Python, which compiles itself, where it does not run on QEMU; no root is
+needed, and the same packages give the same files to the byte, on every computer.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from linklab.runtime.image.find import (
     finished_images,
     published,
 )
-from linklab.runtime.kernel.config import FLAVOURS, USER_MODE, kernel_bytes, manifest
-from tools.image import debian, elf
+from linklab.runtime.kernel.config import FLAVOURS, USER_MODE, kernel_bytes, manifest, runs_user_mode_linux
+from tools.image import debian, elf, elsewhere
 from tools.image.contents import MERGED, Contents, File
 from tools.image.libraries import list_libraries
 
@@ -218,15 +218,22 @@ def _make(folder: Path, key: str, tell: coming.Progress, say: Say) -> Image:
         replaced=tuple(replaced),
     )
     add_licence(contents, about)
+    here = runs_user_mode_linux()
     part = Path(tempfile.mkdtemp(prefix=".build-", dir=folder))
     try:
         tell("writing the lab image", _WRITE_AT)
         for flavour in FLAVOURS:
             (part / flavour.file).write_bytes(kernel_bytes(flavour))
         (part / "image.json").write_text(about.text(), "utf-8")
-        contents.write(part / tree.ROOT)
+        (contents.write if here else contents.write_archive)(part / (tree.ROOT if here else tree.ROOT_ARCHIVE))
         tell("compiling the lab image's Python", _COMPILE_AT)
-        compile_python(Image(part, about), modules(contents, about.python))
+        names = modules(contents, about.python)
+        if here:
+            compile_python(Image(part, about), names)
+        else:
+            for name, data in elsewhere.compiled(Image(part, about), names).items():
+                contents.put(name, File(data))
+            contents.write_archive(part / tree.ROOT_ARCHIVE)
         tree.make_alike(part)
         (part / USER_MODE.file).chmod(0o755)
         place = folder / key

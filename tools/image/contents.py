@@ -145,7 +145,7 @@ class Contents(dict[str, File | str | None]):
                 path.chmod(0o755 if entry.executable else 0o644)
 
     def write_archive(self, path: Path) -> None:
-        """Write all of it as an archive, which is no folder's equal on every computer."""
+        """Write all of it as an archive, for computers whose folders cannot hold it."""
         with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
             for name in sorted(self, key=lambda name: name.split("/")):
                 member, entry = tarfile.TarInfo(f"{ROOT}/{name}"), self[name]
