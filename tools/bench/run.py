@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from linklab import __version__
-from linklab.errors import LabError, LinklabError
-from linklab.guest.lab_api import tool_versions
+from linklab.errors import LinklabError
 from linklab.record import processor
-from linklab.runtime.backends import choose
+from linklab.runtime.image.find import find_image
 from tools.bench.part import Claim, Findings, Part, Record, Say, Settings, Table, Verdict
 
 
 def about_machine() -> dict[str, str]:
     """Processor, load, kernels, versions, date and (in a git tree) the commit, by name."""
+    image = find_image()
     load_1, load_5, load_15 = os.getloadavg()
     about = {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -31,21 +31,11 @@ def about_machine() -> dict[str, str]:
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.1f} GB",
         "load at start": f"{load_1:.2f} {load_5:.2f} {load_15:.2f} (over 1, 5, 15 minutes)",
         "kernel of the machine": platform.release(),
-        "kernel of the lab": _kernel(),
+        "kernel of the lab": f"Linux {image.about.kernel_version}",
         "linklab": __version__,
     }
     commit = _commit(Path(__file__).parent)
-    return about | ({"commit": commit} if commit else {}) | tool_versions()
-
-
-def _kernel() -> str:
-    try:
-        kind = choose("guest")
-    except LabError as error:
-        return f"none: {error}"
-    if kind.image is None:
-        return "none"
-    return f"Linux {kind.image.about.kernel_version}"
+    return about | ({"commit": commit} if commit else {}) | image.tools()
 
 
 def _commit(folder: Path) -> str:

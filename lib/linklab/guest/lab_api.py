@@ -578,9 +578,9 @@ def remove_file(context: RequestLoop, path: str) -> None:
 _TOOLS: Final = {"iperf3": ["iperf3", "--version"], "iproute2": ["ip", "-V"], "ping": ["ping", "-V"]}
 
 
-def tool_versions(context: RequestLoop | None = None) -> dict[str, str]:
+def tool_versions(context: RequestLoop) -> dict[str, str]:
     """The first line that each tool says of itself, for the metadata of what is measured; ``missing`` for one that is
-    not there. Without a lab, those of this machine.
+    not there.
     """
     from mininet.net import VERSION
 

@@ -39,7 +39,6 @@ _STOCK: dict[Any, Any] = {}
 _CONTROLLER_LOOKS_S = (0.1, 0.2, 0.4, 0.8, 1.6)
 _SIGNATURE = inspect.signature(Mininet.__init__)
 _NOT_THE_SCRIPT = (str(Path(__file__).parents[1]), str(Path(mininet.net.__file__).parent))
-_MEND = "sudo apt-get install openvswitch-testcontroller"
 
 
 class PlainLink(LabLink):
@@ -68,9 +67,6 @@ class ScriptNetwork(LabNetwork):
         del asked["self"]
         defaults = {"switch": mininet.node.OVSSwitch, "controller": mininet.node.DefaultController, "link": PlainLink}
         asked = defaults | asked
-        if asked["controller"] is mininet.node.DefaultController and not mininet.node.findController():
-            error(f"*** No OpenFlow controller is installed ({_MEND}): switches learn by themselves\n")
-            self.fail_mode, asked["controller"] = "standalone", mininet.node.NullController
         super().__init__(**asked)
 
     def addHost(self, name: str, cls: Any = None, **params: Any) -> Any:
