@@ -13,7 +13,7 @@ import pytest
 from linklab.grading import recognise as recognising
 from linklab.grading.assemble import MOST_ADDED, Assembled, assemble
 from linklab.grading.kit import Kit
-from linklab.grading.recognise import Recognised, imported, is_simpleperf, recognise
+from linklab.grading.recognise import Recognised, imported, recognise
 from linklab.grading.submissions import Submission
 from linklab.grading.unpack import Member
 from tests.grading.made_class import (
@@ -36,7 +36,6 @@ from tests.grading.made_class import (
     without,
     write,
 )  # fmt: skip
-from tests.simpleperf.programs.make import programs
 
 _nbformat: Any = nbformat
 
@@ -195,41 +194,41 @@ def test_of_equally_full_notebooks_the_later_one_counts(tmp_path: Path, kit: Kit
     )
 
 
-@pytest.mark.parametrize("names", [("x.ipynb", "x-1.ipynb"), ("x (1).ipynb", "x (10).ipynb"), ("y.py", "a (1).py")])
+@pytest.mark.parametrize(
+    "names", [("x.ipynb", "x-1.ipynb"), ("x (1).ipynb", "x (10).ipynb"), ("simpleperf.py", "simpleperf (1).py")]
+)
 def test_at_equal_times_a_copy_is_the_later_one(tmp_path: Path, kit: Kit, names: tuple[str, str]) -> None:
     write(tmp_path, {name: program() if name.endswith(".py") else data(solved()) for name in names})
     for order in (names, names[::-1]):
         members = tuple(Member((name,), tmp_path / name, 5) for name in order)
         found = recognise(Submission("ada", ("ada",), members), kit)
-        counts = found.simpleperf.name if found.simpleperf is not None else found.notebooks[LAB].file
+        counts = found.notebooks[LAB].file if found.notebooks else found.programs["simpleperf.py"].name
         assert counts == names[1]
 
 
-@pytest.mark.parametrize("named", [True, False], ids=["by name", "by content"])
-def test_simpleperf_is_found(tmp_path: Path, kit: Kit, named: bool) -> None:
-    name = "Simpleperf (1).py" if named else "homework.py"
-    found = _recognised(tmp_path, {"helper.py": b"x = 1", name: program()}, kit)
-    assert found.simpleperf is not None
-    assert found.simpleperf.name == name
-    assert f"{name} was taken for simpleperf.py" in found.notes
+def test_simpleperf_is_found_by_its_name_alone(tmp_path: Path, kit: Kit) -> None:
+    found = _recognised(tmp_path / "named", {"helper.py": b"x = 1", "Simpleperf (1).py": program()}, kit)
+    assert _names(found.programs) == {"simpleperf.py": "Simpleperf (1).py"}
+    assert "Simpleperf (1).py was taken for simpleperf.py" in found.notes
     assert any("helper.py" in note for note in found.notes)
+    found = _recognised(tmp_path / "other", {"homework.py": program()}, kit)
+    assert found.programs == {}
+    assert any("homework.py" in note and "must be called simpleperf.py" in note for note in found.notes)
 
 
 def test_a_written_simpleperf_counts_before_the_starter(tmp_path: Path, kit: Kit) -> None:
     files = {"a/simpleperf.py": program(), "b/simpleperf.py": kit.starters["simpleperf.py"].encode()}
     found = _recognised(tmp_path, files, kit)
-    assert found.simpleperf is not None
-    assert found.simpleperf.name == "a/simpleperf.py"
+    assert _names(found.programs) == {"simpleperf.py": "a/simpleperf.py"}
 
 
 def test_another_lab_s_program_is_found_by_its_name_with_what_it_imports(tmp_path: Path, kit: Kit) -> None:
     written = b"import framing\n" + kit.starters["reliable.py"].encode()
     files = {"a/reliable.py": written, "a/framing.py": b"x = 1", "b/reliable.py": kit.starters["reliable.py"].encode()}
     found = _recognised(tmp_path, {**files, "simpleperf.py": program(), "idle.py": b"y = 1"}, kit)
-    assert {file: member.name for file, member in found.programs.items()} == {
-        "reliable.py": "a/reliable.py",
-        "framing.py": "a/framing.py",
-    }
+    assert _names(found.programs) == {
+        "simpleperf.py": "simpleperf.py", "reliable.py": "a/reliable.py", "framing.py": "a/framing.py",
+    }  # fmt: skip
     assert any("reliable.py came more than once: a/reliable.py counts" in note for note in found.notes)
     assert any("idle.py" in note and "reliable" not in note for note in found.notes)
     assert _recognised(tmp_path / "2", {"my_reliable.py": written}, kit).programs == {}
@@ -248,22 +247,13 @@ def test_a_copys_name_is_that_of_the_program(tmp_path: Path, kit: Kit, name: str
 
 def test_modules_beside_a_copy_of_simpleperf_are_copies_too(tmp_path: Path, kit: Kit) -> None:
     found = _recognised(tmp_path, {"simpleperf-1.py": USES_FRAMING, "framing-1.py": b"x = 1"}, kit)
-    assert found.simpleperf is not None
-    assert _names(found.helpers) == {"framing.py": "framing-1.py"}
-
-
-def test_programs_are_known_by_their_content() -> None:
-    right = [each for each in programs("right") if "socket" in each.text]
-    known = [each.name for each in right if is_simpleperf(each.text)]
-    assert len(known) >= 0.8 * len(right) > 3
-    for text in ("", "def f(:", "import argparse, socket", "\0", "(" * 100_000, "import socket\nprint('-s', '-c')"):
-        assert not is_simpleperf(text)
+    assert _names(found.programs) == {"simpleperf.py": "simpleperf-1.py", "framing.py": "framing-1.py"}
 
 
 @pytest.mark.parametrize("content", [b"", bytes(600_000)], ids=["empty", "huge"])
 def test_a_program_that_cannot_be_graded_is_noted(tmp_path: Path, kit: Kit, content: bytes) -> None:
     found = _recognised(tmp_path, {"simpleperf.py": content}, kit)
-    assert found.simpleperf is None
+    assert found.programs == {}
     assert any(note.startswith("simpleperf.py") for note in found.notes)
 
 
@@ -287,7 +277,9 @@ def test_what_simpleperf_imports_is_handed_over_with_it(tmp_path: Path, kit: Kit
         "framing.py": b"raise SystemExit", "old/framing.py": b"raise SystemExit", "lab/other.py": b"import framing",
     }  # fmt: skip
     found = _recognised(tmp_path, files, kit)
-    assert _names(found.helpers) == {"framing.py": "lab/framing.py", "sums.py": "lab/sums.py"}
+    assert _names(found.programs) == {
+        "simpleperf.py": "lab/simpleperf.py", "framing.py": "lab/framing.py", "sums.py": "lab/sums.py",
+    }  # fmt: skip
     assert "handed over with lab/simpleperf.py, which imports them: lab/framing.py, lab/sums.py" in found.notes
     assert (
         "other programs are not used: framing.py, old/framing.py, lab/other.py; nothing that counts imports them"
@@ -298,9 +290,7 @@ def test_what_simpleperf_imports_is_handed_over_with_it(tmp_path: Path, kit: Kit
 def test_a_helper_that_is_called_like_simpleperf_is_not_taken_for_it(tmp_path: Path, kit: Kit) -> None:
     files = {"simpleperf.py": program() + b"\nimport simpleperf_io\n", "simpleperf_io.py": b"import socket"}
     found = _recognised(tmp_path, files, kit)
-    assert found.simpleperf is not None
-    assert found.simpleperf.name == "simpleperf.py"
-    assert _names(found.helpers) == {"simpleperf_io.py": "simpleperf_io.py"}
+    assert _names(found.programs) == {"simpleperf.py": "simpleperf.py", "simpleperf_io.py": "simpleperf_io.py"}
     assert not any("more than once" in note for note in found.notes)
 
 
@@ -324,10 +314,10 @@ def test_what_python_finds_anyway_comes_from_no_other_folder(tmp_path: Path, kit
     files = {"lab/simpleperf.py": b"import random, numpy, sums\n" + program()}
     others = {"old/random.py": b"", "old/numpy.py": b"", "old/sums.py": b"", "random/__init__.py": b""}
     found = _recognised(tmp_path / "far", files | others, kit)
-    assert _names(found.helpers) == {"sums.py": "old/sums.py"}
+    assert _names(found.programs) == {"simpleperf.py": "lab/simpleperf.py", "sums.py": "old/sums.py"}
     assert not any("a folder" in note for note in found.notes)
     found = _recognised(tmp_path / "near", files | {"lab/random.py": b""}, kit)
-    assert _names(found.helpers) == {"random.py": "lab/random.py"}, "as at home"
+    assert found.programs["random.py"].name == "lab/random.py", "as at home"
 
 
 def test_helpers_are_bounded(tmp_path: Path, kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,7 +325,7 @@ def test_helpers_are_bounded(tmp_path: Path, kit: Kit, monkeypatch: pytest.Monke
     files = {"simpleperf.py": program() + b"\nimport one, large, two, three\n", "large.py": b"#" * 200_001}
     files |= {f"{name}.py": b"x = 1" for name in ("one", "two", "three")}
     found = _recognised(tmp_path, files, kit)
-    assert list(found.helpers) == ["one.py", "two.py"]
+    assert set(found.programs) == {"simpleperf.py", "one.py", "two.py"}
     assert sum("was not handed over" in note for note in found.notes) == 2
 
 

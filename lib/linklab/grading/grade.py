@@ -126,12 +126,10 @@ def _everybody(collected: Collected, order: Order) -> Iterator[Submission]:
 def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
     """All that must be known of a submission once what was unpacked is gone."""
     if not one.came_as:
-        return _Student(one.student, Recognised({}, None, ()), handed_in=False, said=one.notes)
+        return _Student(one.student, Recognised({}, {}, ()), handed_in=False, said=one.notes)
     found = recognise(one, order.kit)
     student = _Student(one.student, found, said=found.notes, known_as=one.known_as)
-    simpleperf = {} if found.simpleperf is None else {SIMPLEPERF: found.simpleperf}
-    programs = {**found.programs, **found.helpers, **simpleperf}
-    for name, member in {**found.programs, **simpleperf}.items():
+    for name, member in found.programs.items():
         if name in order.kit.starters:
             student.programs[name] = member.path.read_bytes().decode(errors="replace")
     network = order.networks[one.student] if order.networks is not None else None
@@ -145,10 +143,10 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
         # of 1,000 students' notebooks the texts would not fit into memory
         student.assembled[name] = replace(assembled, text="")
         helpers = found.notebooks[name].helpers if name in found.notebooks else {}
-        two = [file for file, member in helpers.items() if programs.get(file, member) != member]
+        two = [file for file, member in helpers.items() if found.programs.get(file, member) != member]
         if two:
             notes.append(f"{listed(two)}: simpleperf imports another file of that name, which was not handed over")
-        files = {file: member.path.read_bytes() for file, member in (programs | dict(helpers)).items()}
+        files = {file: member.path.read_bytes() for file, member in {**found.programs, **helpers}.items()}
         folder = output / "judged" / folder_of(one.student) / name
         student.works[name] = prepare(one.student, lab, folder, assembled.text, files, network, order.limits)
     return student
@@ -157,11 +155,11 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
 def _assembled(lab: KitLab, found: Recognised, notes: list[str]) -> Assembled | None:
     notebook = found.notebooks.get(lab.name)
     if notebook is None:
-        if not lab.is_of_a_program or found.simpleperf is None:
+        if not lab.is_of_a_program or SIMPLEPERF not in found.programs:
             return None
         notes.append(f"only {SIMPLEPERF} was handed in for this lab, and no notebook")
         return Assembled(assemble(lab, ()).text, {}, {}, ())
-    if lab.is_of_a_program and found.simpleperf is None:
+    if lab.is_of_a_program and SIMPLEPERF not in found.programs:
         notes.append(f"no {SIMPLEPERF} was handed in with this notebook")
     assembled = assemble(lab, notebook.cells)
     notes += assembled.notes

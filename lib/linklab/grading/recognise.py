@@ -1,8 +1,8 @@
-"""Which of a student's files is which lab, which is simpleperf, and which modules of their own these import.
+"""Find in a student's files the notebook of each lab, the programs of labs, and the modules that these import.
 
-Notebooks and simpleperf are known by what they are, whatever they are called. Of all other files only modules travel to
-the judge that these import from the same submission: single, plain Python files, as many and as large as the check at
-home takes.
+Cells say which lab a notebook is of, whatever the file is called; a program is known by its name. Of all other files
+only modules travel to the judge that these import from the same submission: single, plain Python files, as many and as
+large as the check at home takes.
 """
 
 from __future__ import annotations
@@ -28,10 +28,8 @@ LARGEST_PROGRAM_BYTES: Final = 500_000
 LARGEST_HELPER_BYTES: Final = 200_000
 MOST_HELPERS: Final = 29
 """As many as the check of simpleperf copies at home, next to the program itself."""
-_NAMED: Final = re.compile(r"(.*[^a-z])?simple[-_ ]?perf([^a-z].*)?\.py", re.IGNORECASE)
 _MAGIC: Final = re.compile(r"(?P<indent>\s*)(?:%run\s+(?:-\w\s+)*(?P<module>\w+)(?:\.py)?\b|[%!?])")
 """A line of IPython's; with the module's name where it runs a file."""
-_READERS: Final = ("argparse", "getopt", "optparse")
 
 
 @dataclass(frozen=True)
@@ -51,15 +49,13 @@ class FoundNotebook:
 class Recognised:
     """What a student handed in for which lab. `notes` are for student and instructor alike, a line each.
 
-    ``helpers`` are the modules that simpleperf imports, as in `FoundNotebook`. ``programs`` are those of other labs, by
-    the names that they must have, with the modules that they import.
+    ``programs`` are those of labs, simpleperf among them, by the names that they must have, with the modules that they
+    import.
     """
 
     notebooks: Mapping[str, FoundNotebook]
-    simpleperf: Member | None
+    programs: Mapping[str, Member]
     notes: tuple[str, ...]
-    helpers: Mapping[str, Member] = field(default_factory=dict)
-    programs: Mapping[str, Member] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -96,25 +92,20 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
             written = _written(kit.labs[lab], best.cells)
             found = FoundNotebook(best.member.name, best.cells, best.answered)
             notebooks[lab] = replace(found, helpers=_helpers(best.member, written, submission.files, notes))
-    simpleperf = _simpleperf(submission.files, kit, notes)
-    helpers: dict[str, Member] = {}
-    if simpleperf is not None:
-        helpers = _helpers(simpleperf, [_source(simpleperf)], submission.files, notes)
-    elif not notebooks:
-        notes.append("no notebook of a lab and no simpleperf was found")
-    others = _others(submission.files, kit, notes)
-    used = [simpleperf, *helpers.values(), *others.values()]
-    used += [one for each in notebooks.values() for one in each.helpers.values()]
+    programs = _programs_of_labs(submission.files, kit, notes)
+    if not notebooks and not programs:
+        notes.append("no notebook of a lab and no program of one was found")
+    used = [*programs.values(), *(one for each in notebooks.values() for one in each.helpers.values())]
     unused = [
         member.name
         for member in _programs(submission.files)
-        if member not in used
-        and _called(member).casefold() not in kit.starters
-        and not _NAMED.fullmatch(_called(member))
+        if member not in used and _called(member).casefold() not in kit.starters
     ]
     if unused:
-        notes.append(f"other programs are not used: {listed(unused)}; nothing that counts imports them")
-    return Recognised(notebooks, simpleperf, tuple(dict.fromkeys(notes)), helpers, others)
+        missing = " or ".join(name for name in kit.starters if name not in programs)
+        mend = f"; the program of a lab must be called {missing}" if SIMPLEPERF in missing else ""
+        notes.append(f"other programs are not used: {listed(unused)}; nothing that counts imports them{mend}")
+    return Recognised(notebooks, programs, tuple(dict.fromkeys(notes)))
 
 
 def lab_of(cells: Iterable[HandedCell], kit: Kit) -> KitLab | None:
@@ -248,77 +239,31 @@ def _age(member: Member) -> tuple[float, int, str]:
     return member.modified_s, original_name(member.parts[-1])[1], member.name
 
 
-def _simpleperf(files: Iterable[Member], kit: Kit, notes: list[str]) -> Member | None:
-    files = list(files)
-    programs = list(_programs(files))
-    called = [member for member in programs if _NAMED.fullmatch(_called(member))]
-    fit = [member for member in called or programs if _fits(member, notes, is_named=bool(called))]
-    if not fit:
-        return None
-    # simpleperf_framing.py, say: what another one imports is not the program itself
-    parts = [helper for it in fit for helper in _helpers(it, [_source(it)], files, []).values()]
-    fit = [member for member in fit if member not in parts] or fit
-    return _best(SIMPLEPERF, fit, kit, notes)
-
-
-def _others(files: Iterable[Member], kit: Kit, notes: list[str]) -> dict[str, Member]:
-    """The programs of other labs than simpleperf's, and the modules that they import: known by their names alone."""
+def _programs_of_labs(files: Iterable[Member], kit: Kit, notes: list[str]) -> dict[str, Member]:
+    """The programs of labs, and the modules that they import; of two files of one name simpleperf's counts."""
     files = list(files)
     found: dict[str, Member] = {}
-    for name in kit.starters:
-        if name == SIMPLEPERF:
-            continue
-        called = [it for it in _programs(files) if _called(it).casefold() == name.casefold()]
-        fit = [it for it in called if _fits(it, notes, is_named=True)]
-        if not fit:
-            continue
-        best = _best(name, fit, kit, notes)
-        found |= _helpers(best, [_source(best)], files, notes) | {name: best}
+    for name, starter in kit.starters.items():
+        called = [it for it in _programs(files) if _called(it).casefold() == name.casefold() and _fits(it, notes)]
+        if called:
+            best = max(called, key=lambda it: (_source(it).split() != starter.split(), _age(it)))
+            others = listed(it.name for it in called if it is not best)
+            if others:
+                notes.append(
+                    f"{name} came more than once: {best.name} counts, the newest that is written, and not {others}"
+                )
+            elif best.parts[-1] != name:
+                notes.append(f"{best.name} was taken for {name}")
+            found = _helpers(best, [_source(best)], files, notes) | {name: best} | found
     return found
 
 
-def _best(name: str, fit: list[Member], kit: Kit, notes: list[str]) -> Member:
-    """The one that counts of those that may be the program of this name."""
-    starter = kit.starters[name].split()
-    best = max(fit, key=lambda it: (_source(it).split() != starter, _age(it)))
-    if len(fit) > 1:
-        others = listed(it.name for it in fit if it is not best)
-        notes.append(f"{name} came more than once: {best.name} counts, the newest that is written, and not {others}")
-    elif best.parts[-1] != name:
-        notes.append(f"{best.name} was taken for {name}")
-    return best
-
-
-def _fits(member: Member, notes: list[str], *, is_named: bool) -> bool:
+def _fits(member: Member, notes: list[str]) -> bool:
     size = member.path.stat().st_size
-    if size == 0 or size > LARGEST_PROGRAM_BYTES:
-        if is_named:
-            notes.append(
-                f"{member.name} {'is empty' if not size else f'has {size / 1e6:.1f} MB, too many to be graded'}"
-            )
-        return False
-    return is_named or is_simpleperf(_source(member))
-
-
-def is_simpleperf(source: str) -> bool:
-    """Whether a program is one by its content: it reads arguments, -s and -c among them, and uses sockets."""
-    try:
-        tree = ast.parse(source)
-        nodes = list(ast.walk(tree))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    modules: set[str] = set()
-    texts: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            modules |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            modules.add((node.module or "").partition(".")[0])
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 100:
-            texts.add(node.value)
-    short = "".join(text for text in texts if "getopt" in modules)
-    flags = all(f"-{flag}" in texts or flag in short for flag in "sc")
-    return flags and "socket" in modules and bool(modules & set(_READERS))
+    if 0 < size <= LARGEST_PROGRAM_BYTES:
+        return True
+    notes.append(f"{member.name} {'is empty' if not size else f'has {size / 1e6:.1f} MB, too many to be graded'}")
+    return False
 
 
 def _source(member: Member) -> str:
