@@ -63,11 +63,10 @@ def test_moodle(tmp_path: Path) -> None:
 
 
 def test_the_platforms_numbers_of_a_student_are_kept(tmp_path: Path) -> None:
-    files = {**MOODLE, **CANVAS, "dan/x.ipynb": A}
-    files |= {"Ada King_123_assignsubmission_file_/x.ipynb": LAB00, "Ada King_99_assignsubmission_file_y.ipynb": LAB01}
-    found = _collected(tmp_path, files, ["Ada King", "bob", "kingada", "loebob", "dan"]).submissions
+    files = {"0.zip": as_zip(_class_of(1, 2)), "1.zip": as_zip(_class_of(12)), "2.zip": as_zip(CANVAS), "dan/x": A}
+    found = _collected(tmp_path, files, ["Ada King", "bob ray", "kingada", "loebob", "dan"]).submissions
     assert {student: set(one.known_as) for student, one in found.items()} == {
-        "Ada King": {("moodle", "123"), ("moodle", "99")}, "bob": {("moodle", "124")},
+        "Ada King": {("moodle", "1"), ("moodle", "12")}, "bob ray": {("moodle", "2")},
         "kingada": {("canvas", "67")}, "loebob": {("canvas", "68")}, "dan": set(),
     }  # fmt: skip
 
@@ -81,14 +80,14 @@ def test_canvas(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("around", ["all.zip", "all.tar.xz", "spring/", "in-a-folder/all.zip", ""])
+@pytest.mark.parametrize("around", ["all.zip", "spring/", ""])
 @pytest.mark.parametrize("export", [MOODLE, CANVAS, {"ada/x.ipynb": A, "bob.zip": as_zip({"x.ipynb": A})}])
 def test_one_thing_around_all(tmp_path: Path, export: dict[str, bytes], around: str) -> None:
     plain = _collected(tmp_path, export)
     again = tmp_path / "again"
     again.mkdir()
     folder, _, archive = around.rpartition("/")
-    files = {archive: as_zip(export) if archive.endswith("zip") else as_tar(export, "w:xz")} if archive else export
+    files = {archive: as_zip(export)} if archive else export
     wrapped = _collected(again, {f"{folder}/{name}" if folder else name: text for name, text in files.items()})
     assert _files(wrapped) == _files(plain)
 
@@ -132,8 +131,8 @@ def _class_of(*numbers: int) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("students", [None, ["Ada King", "Bob Ray"], ["ada", "ray"]])
-@pytest.mark.parametrize("form", ["zip", "folder", "folder in a zip", "zip in a folder", "around"])
+@pytest.mark.parametrize("students", [None, ["Ada King", "Bob Ray"]])
+@pytest.mark.parametrize("form", ["zip", "folder", "folder in a zip", "around"])
 def test_an_export_for_each_assignment(tmp_path: Path, form: str, students: Sequence[str] | None) -> None:
     exports = {"NET-Lab 00-11": _class_of(1, 2), "NET-Lab 01-12": _class_of(12, 11), "NET-Lab 02-13": _class_of(21)}
     files: dict[str, bytes] = {"read me.txt": A}
@@ -142,7 +141,6 @@ def test_an_export_for_each_assignment(tmp_path: Path, form: str, students: Sequ
         files |= {
             "zip": {f"{name}.zip": as_zip(export)}, "folder": inside,
             "folder in a zip": {f"{name}.zip": as_zip({**inside, f"__MACOSX/{name}/._x": A})},
-            "zip in a folder": {f"{name}/all.zip": as_zip(export)},
             "around": {f"spring/{name}.zip": as_zip(export)},
         }[form]  # fmt: skip
     if form == "around":
@@ -255,13 +253,13 @@ def test_an_export_beside_what_may_be_students_is_named(tmp_path: Path, students
     files = {f"Bob Loe/{name}": A for name in CANVAS} | {"Ada King/x.ipynb": A}
     found = _collected(tmp_path, files, students)
     assert set(found.submissions) == (set() if students else {"Ada King"})
-    assert "Bob Loe: looks like an export, and Ada King does not: grade them apart" in "\n".join(found.unmatched)
+    assert "Bob Loe: looks like a download, and Ada King does not: grade them apart" in "\n".join(found.unmatched)
 
 
 def test_an_export_beside_a_folder_that_is_called_like_a_student(tmp_path: Path) -> None:
-    files = {"ada/x.ipynb": A, "0.zip": as_zip(_class_of(1, 2))}
-    found = _collected(tmp_path, files, ["ada", "ray"])
-    assert set(found.submissions) == {"ada", "ray"}
+    files = {"Ada King/x.ipynb": A, "0.zip": as_zip(_class_of(1, 2))}
+    found = _collected(tmp_path, files, ["Ada King", "Bob Ray"])
+    assert set(found.submissions) == {"Ada King", "Bob Ray"}
     assert _named(found) == ["0.zip/Ada King_1_assignsubmission_file"]
 
 
@@ -270,10 +268,14 @@ def test_a_platforms_files_sorted_by_hand_are_the_folders(tmp_path: Path) -> Non
     assert set(_collected(tmp_path, files).submissions) == {"ada", "bob"}
 
 
-def test_the_export_itself_may_be_the_archive(tmp_path: Path) -> None:
-    (tmp_path / "export.zip").write_bytes(as_zip(CANVAS))
+@pytest.mark.parametrize("name", ["export.zip", "export.tar.xz"])
+@pytest.mark.parametrize("inside", ["", "spring/"])
+@pytest.mark.parametrize("form", [CANVAS, {"kingada/x.ipynb": A, "loebob.zip": as_zip({"x.ipynb": A})}])
+def test_the_export_itself_may_be_the_archive(tmp_path: Path, form: dict[str, bytes], inside: str, name: str) -> None:
+    export = {f"{inside}{each}": content for each, content in form.items()}
+    (tmp_path / name).write_bytes(as_zip(export) if name.endswith("zip") else as_tar(export, "w:xz"))
     (tmp_path / "work").mkdir()
-    assert set(_files(collect(tmp_path / "export.zip", tmp_path / "work"))) == {"kingada", "loebob"}
+    assert set(_files(collect(tmp_path / name, tmp_path / "work"))) == {"kingada", "loebob"}
 
 
 def test_one_student_alone_is_no_wrapper(tmp_path: Path) -> None:
@@ -284,26 +286,53 @@ def test_one_student_alone_is_no_wrapper(tmp_path: Path) -> None:
 
 
 def test_the_list_of_students_says_whose_it_is(tmp_path: Path) -> None:
-    files = {
-        **MOODLE, "kingada_67_89_03-udp.ipynb": A, "ADA/x.ipynb": A, "lab03 cyd.ipynb": B, "nobody.ipynb": B,
-        "eve/x.ipynb": A,
-    }  # fmt: skip
-    found = _collected(tmp_path, files, ["ada", "124", "kingada", "cyd", "dan", "99"])
+    files = {**MOODLE, "ADA/x.ipynb": A, "cyd.zip": as_zip({"x": A}), "dan.ipynb": B, "eve/x.ipynb": A}
+    found = _collected(tmp_path, files, ["ada", "124", "cyd", "dan", "99"])
     assert {student: set(one.came_as) for student, one in found.submissions.items()} == {
         "99": {"Ada King_99_assignsubmission_file_simpleperf.py"},
         "124": {"Bob_124_assignsubmission_file"},
         "ada": {"ADA"},
-        "cyd": {"lab03 cyd.ipynb"},
-        "kingada": {"kingada_67_89_03-udp.ipynb"},
+        "cyd": {"cyd.zip"},
     }  # fmt: skip
     of_ada = ["Ada King_123_assignsubmission_file_", "Ada King_123_assignsubmission_onlinetext_"]
-    assert _named(found) == [*of_ada, "eve", "nobody.ipynb"]
+    assert _named(found) == [*of_ada, "dan.ipynb", "eve"]
+    assert any(
+        line.startswith("Ada King_123_assignsubmission_file_: nobody on the list of students is called Ada King or 123")
+        and line.endswith("put it into a folder called like the student")
+        for line in found.unmatched
+    )
 
 
-def test_whose_id_is_ambiguous_is_named(tmp_path: Path) -> None:
-    found = _collected(tmp_path, {"ada bob/x.ipynb": A, "ada/x.ipynb": A}, ["ada", "bob"])
-    assert set(found.submissions) == {"ada"}
-    assert found.unmatched == ("ada bob: nobody on the list of students is called so, or several are",)
+@pytest.mark.parametrize(
+    "name",
+    ["ada lab01/x.ipynb", "00_ada.zip", "Ada King_1_assignsubmission_file/x.ipynb", "ada king/x.ipynb", "king/x"],
+)
+def test_a_part_of_a_name_is_not_the_student(tmp_path: Path, name: str) -> None:
+    found = _collected(tmp_path, {name: as_zip({"x": A})}, ["ada", "king ada"])
+    assert found.submissions == {}
+    assert len(found.unmatched) == 1
+
+
+@pytest.mark.parametrize("written", ["Ame\u0301lie", "AM\u00c9LIE"])
+def test_case_and_unicode_forms_of_a_name_do_not_count(tmp_path: Path, written: str) -> None:
+    files = {f"{written}/x.ipynb": A, "bob/x.ipynb": A}
+    assert set(_collected(tmp_path, files, ["Am\u00e9lie", "bob"]).submissions) == {"Am\u00e9lie", "bob"}
+
+
+def test_names_of_no_pattern_are_told_once_with_the_patterns(tmp_path: Path) -> None:
+    with pytest.raises(LinklabError, match=r"Moodle: .*Canvas: .*Blackboard: .*Gradescope: .*a folder for each"):
+        _collected(tmp_path, {"a.ipynb": A, "b.ipynb": B})
+
+
+def test_of_blackboards_attempts_the_time_is_the_attempts(tmp_path: Path) -> None:
+    files = {f"Lab_ada_attempt_2026-05-0{day}-10-11-12_x.ipynb": A for day in (3, 4, 5)}
+    files["Lab_ada_attempt_2026-99-99-10-11-12_x.ipynb"] = A
+    ada = _collected(tmp_path, files, ["ada"]).submissions["ada"]
+    times = {file.name: file.modified_s for file in ada.files}
+    assert times["Lab_ada_attempt_2026-05-04-10-11-12/x.ipynb"] - times[
+        "Lab_ada_attempt_2026-05-03-10-11-12/x.ipynb"
+    ] == pytest.approx(86400)
+    assert len(times) == 4
 
 
 TWO_OF_ONE_NAME = ("Ada King_1_assignsubmission_file", "Ada King_2_assignsubmission_file")
@@ -313,21 +342,8 @@ TWO_OF_ONE_NAME = ("Ada King_1_assignsubmission_file", "Ada King_2_assignsubmiss
     ("files", "students", "named"),
     [
         pytest.param(
-            {"Ada King_1_assignsubmission_file/x.ipynb": A, "Stephen King_2_assignsubmission_file/x.ipynb": B},
-            ["aking", "king"], ["Ada King_1_assignsubmission_file", "Stephen King_2_assignsubmission_file"],
-            id="a name that several have",
-        ),
-        pytest.param(
-            {"Ada King_1_assignsubmission_file/x.ipynb": A}, ["aking", "king"], ["Ada King_1_assignsubmission_file"],
-            id="a word of a name that may be another id's",
-        ),
-        pytest.param(
             {f"{name}/x.ipynb": LAB00 for name in TWO_OF_ONE_NAME}, ["Ada King"], list(TWO_OF_ONE_NAME),
             id="two of one name",
-        ),
-        pytest.param(
-            {f"{name}/report.pdf": A for name in TWO_OF_ONE_NAME}, ["ada"], list(TWO_OF_ONE_NAME),
-            id="two of one name whose work says nothing",
         ),
         pytest.param(
             {"kingada_67_89_x.ipynb": LAB00, "kingada_68_90_y.ipynb": LAB01}, ["kingada"],
@@ -336,10 +352,6 @@ TWO_OF_ONE_NAME = ("Ada King_1_assignsubmission_file", "Ada King_2_assignsubmiss
         pytest.param(
             {"Bob_124_assignsubmission_file/x.ipynb": A, "Cyd_124_assignsubmission_file/x.ipynb": B}, ["124", "125"],
             ["Bob_124_assignsubmission_file", "Cyd_124_assignsubmission_file"], id="two of one number",
-        ),
-        pytest.param(
-            {"Ada King/x.ipynb": A, "Stephen King.zip": as_zip({"x.ipynb": B})}, ["king"],
-            ["Ada King", "Stephen King.zip"], id="by hand",
         ),
         pytest.param(
             {"Bob_124_assignsubmission_file/x.ipynb": A}, ["bob", "124"], ["Bob_124_assignsubmission_file"],
@@ -355,32 +367,12 @@ def test_whose_cannot_be_told_is_named_and_nobodys(
     assert _named(found) == named
 
 
-def test_what_is_called_like_an_id_is_not_mixed_with_what_may_be_somebody_elses(tmp_path: Path) -> None:
-    files = {
-        "max/x.ipynb": A, "max.mueller/x.ipynb": B, "max.schmidt.zip": as_zip({"x.ipynb": B}), "Max Muster/x.ipynb": B,
-        "Max Mehl_5_assignsubmission_file/x.ipynb": B, "max lab03.ipynb": A,
-    }  # fmt: skip
-    found = _collected(tmp_path, files, ["max"])
-    assert set(found.submissions["max"].came_as) == {"max", "max lab03.ipynb"}
-    assert _named(found) == ["Max Mehl_5_assignsubmission_file", "Max Muster", "max.mueller", "max.schmidt.zip"]
-    assert any(
-        line.startswith("Max Muster: may be max's, and so may ") and line.endswith("a folder called max")
-        for line in found.unmatched
-    )
-
-
-@pytest.mark.parametrize("students", [None, ["Ada King", "bob"]])
-def test_one_students_numbers_of_two_assignments_are_one_student(
-    tmp_path: Path, students: Sequence[str] | None
-) -> None:
-    first, second = TWO_OF_ONE_NAME
-    files = {f"{first}/x.ipynb": LAB00, f"{first}/helpers.py": A, f"{second}/x.ipynb": LAB01, f"{second}/helpers.py": B}
-    found = _collected(tmp_path, files, students)
-    assert _files(found) == {
-        "Ada King": {f"Ada King ({number})/{file}" for number in (1, 2) for file in ("x.ipynb", "helpers.py")}
-    }
-    assert found.submissions["Ada King"].known_as == (("moodle", "1"), ("moodle", "2"))
-    assert found.unmatched == ()
+def test_a_folder_called_like_the_student_says_which_of_two_is_meant(tmp_path: Path) -> None:
+    files = {f"{name}/x.ipynb": B for name in TWO_OF_ONE_NAME} | {"Ada King/x.ipynb": A}
+    found = _collected(tmp_path, files, ["Ada King"])
+    assert found.submissions["Ada King"].came_as == ("Ada King",)
+    assert _named(found) == list(TWO_OF_ONE_NAME)
+    assert all("put what is Ada King's into a folder called Ada King" in line for line in found.unmatched)
 
 
 @pytest.mark.parametrize("students", [None, ["ray-1", "ray-2"]])
@@ -398,10 +390,6 @@ def test_without_a_list_two_of_one_name_are_two(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "students", "whose"),
     [
-        ("max_m_00.ipynb", ["max", "max_m"], "max_m"),
-        ("max_m lab01/x.ipynb", ["max", "max_m"], "max_m"),
-        ("00_max_m.zip", ["m", "max", "max_m"], "max_m"),
-        ("max m 00.ipynb", ["max", "m"], None),
         ("Lab01_max_m_attempt_2026-05-03-10-11-12_lab.ipynb", ["m", "max", "max_m"], "max_m"),
         ("Lab01_max_m_attempt_2026-05-03-10-11-12.txt", ["max_m"], "max_m"),
         ("Lab01_eve_attempt_2026-05-03-10-11-12_bob.ipynb", ["bob"], None),
@@ -414,12 +402,10 @@ def test_without_a_list_two_of_one_name_are_two(tmp_path: Path) -> None:
         ("Ada King_1_assignsubmission_file_bob.ipynb", ["bob"], None),
         ("Ada King_1_assignsubmission_file_x_bob_attempt_2026-05-03-10-11-12_x.ipynb", ["bob"], None),
         ("Ada King Smith_1_assignsubmission_file/x.ipynb", ["Ada King"], None),
-        ("Ada King lab 03.ipynb", ["Ada King"], "Ada King"),
-        ("ada@uni.example.ipynb", ["ada", "ada@uni.example"], "ada@uni.example"),
         ("ada.tar.gz", ["ada"], "ada"),
     ],
 )
-def test_the_longest_id_in_what_the_student_did_not_choose(
+def test_the_id_stands_in_what_the_student_did_not_choose(
     tmp_path: Path, name: str, students: Sequence[str], whose: str | None
 ) -> None:
     content = as_zip({"x": A}) if name.endswith(".zip") else as_tar({"x": A}) if name.endswith(".gz") else A
@@ -496,13 +482,6 @@ def test_links_and_pipes_are_not_read(tmp_path: Path) -> None:
     found = collect(source, tmp_path / "work")
     assert _files(found) == {"ada": {"x.ipynb"}, "bob": {"x.ipynb"}}
     assert sorted(line.partition(":")[0] for line in found.unmatched) == ["ada/passwd.ipynb", "bob/pipe.ipynb", "cyd"]
-
-
-def test_an_empty_folder_is_somebody_s(tmp_path: Path) -> None:
-    (tmp_path / "in" / "dan").mkdir(parents=True)
-    assert _files(_collected(tmp_path, {"ada/x.ipynb": A, "eve/.DS_Store": B})) == {
-        "ada": {"x.ipynb"}, "dan": set(), "eve": set(),
-    }  # fmt: skip
 
 
 def test_hostile_names_can_be_shown(tmp_path: Path) -> None:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 _INTERRUPTED = 130
 _DESCRIPTION = """\
-Grades a class: takes what a learning platform exported (a folder, or an archive), finds each student's notebooks and
-simpleperf by what they are, runs the instructor's notebooks with the students' answers from scratch, confined, on
-virtual time, several at once, and writes a page for each student and grades.csv, grades.json and index.html for the
-class. Submissions are not touched. The same command once more goes on where it ended, and judges again only what has
-changed. Exit status: 0 if everything was judged, 1 if a judge failed or a submission belongs to nobody on the list of
-students, 130 after Ctrl-C."""
+Grades a class: takes what a learning platform exported (a folder, or an archive), finds each student's notebooks by
+their cells and programs by their names, runs the instructor's notebooks with the students' answers from scratch,
+confined, on virtual time, several at once, and writes a page for each student and grades.csv, grades.json and
+index.html for the class. Submissions are not touched. The same command once more goes on where it ended, and judges
+again only what has changed. Exit status: 0 if everything was judged, 1 if a judge failed or a submission belongs to
+nobody on the list of students, 130 after Ctrl-C."""
 _LIMITS = """\
 What one notebook may use; beyond, it is ended, and what it has done until then counts. The other notebooks go on."""
 

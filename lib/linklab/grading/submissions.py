@@ -1,31 +1,27 @@
-"""What a class handed in, as learning platforms export it, by student.
+"""Sort what a class handed in by student, as learning platforms name it in their downloads.
 
-Understood are Moodle's folders and files (``Ada King_12345_assignsubmission_file_/...``), Canvas' flat files
-(``kingada_67_89_03-udp-bandwidth.ipynb``), Blackboard's (``Lab 03_ada_attempt_2026-05-03-10-11-12_x.ipynb``),
-Gradescope's numbered folders beside ``submission_metadata.yml``, a plain folder or archive for each student, one
-archive that holds any of these, one folder around all of it, and several exports side by side. What students handed in
-is read where it lies; archives are unpacked into the grader's own folder.
+`PATTERNS` says how each platform names files. What no platform named lies in a folder or archive called like the
+student. A student is on the list by exactly that name, or by the platform's number. What fits no pattern, nobody or two
+students is reported and never guessed. Submissions are only read; archives are unpacked into the grader's own folder.
 """
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import re
 import shutil
+import time
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 import yaml
 
 from linklab.errors import LinklabError
-from linklab.grading.handed import NotebookError, read_handed
 from linklab.grading.names import cleaned, listed
 from linklab.grading.unpack import (
     Bounds,
@@ -39,34 +35,61 @@ from linklab.grading.unpack import (
 )  # fmt: skip
 from linklab.network.variants import normalised
 
-_RULES: Final = {
-    "moodle": re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)"),
-    "canvas": re.compile(
-        r"(?P<name>[^_]+)(?:_LATE)?_(?P<number>\d+)_(?:\d+_(?!attempt_\d{4}-)(?P<rest>.+)|(?:text|link)\.html)"
+
+@dataclass(frozen=True)
+class Pattern:
+    """How a platform names files: a regular expression over the path in its download, and an example for people.
+
+    Its groups, as far as the platform says so: ``student``; ``number``, the platform's own for the student; ``attempt``
+    and ``time`` of one attempt; ``file``, the name that the student chose. ``beside`` is a file of the platform's own
+    without which the pattern does not apply.
+    """
+
+    platform: str
+    path: re.Pattern[str]
+    example: str
+    beside: str = ""
+
+
+PATTERNS: Final = (
+    Pattern(
+        "moodle",
+        re.compile(r"(?P<student>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?/?(?P<file>.*)"),
+        "Ada King_12345_assignsubmission_file_/",
     ),
-    "blackboard": re.compile(r"(?P<name>.+?)(?P<number>)_attempt_\d{4}(?:-\d\d){5}(?:_(?P<rest>.+)|\.txt)"),
-}
-"""How platforms call what a student handed in. `number` is the platform's own for the student, `rest` what the student
-chose. Canvas' number is the same in a whole course, Moodle's another one in each assignment. Blackboard's `name` is the
-assignment's and the student's, joined.
+    Pattern(
+        "canvas",
+        re.compile(
+            r"(?P<student>[^_/]+)(?:_LATE)?_(?P<number>\d+)_"
+            r"(?:\d+_(?!attempt_\d{4}-)(?P<file>.+)|(?:text|link)\.html)"
+        ),
+        "kingada_67_8910_x.ipynb",
+    ),
+    Pattern(
+        "blackboard",
+        re.compile(
+            r"(?P<attempt>(?P<student>[^/]+?)_attempt_(?P<time>\d{4}(?:-\d\d){5}))(?:_(?P<file>.+)|\.txt)"
+        ),
+        "Lab 03_ada_attempt_2026-05-03-10-11-12_x.ipynb",
+    ),
+    Pattern(
+        "gradescope",
+        re.compile(r"(?P<student>submission_\d+)/(?P<file>.+)"),
+        "submission_12345/ beside submission_metadata.yml",
+        beside="submission_metadata.yml",
+    ),
+)  # fmt: skip
+"""Canvas' number of a student is the same in a whole course, Moodle's another one in each assignment. Blackboard joins
+the assignment's name and the student's. Gradescope's own file says whose a submission is.
 """
+_EXAMPLES: Final = "; ".join(f"{each.platform.capitalize()}: {each.example}" for each in PATTERNS)
 _COPY: Final = re.compile(r"(?P<stem>.+?)(?:-(?P<canvas>[1-9]\d?)| ?\((?P<browser>[1-9]\d?)\))(?P<suffix>\.[^.]+)")
 _TAR_COPY: Final = re.compile(r"(?<=\.tar)(?:-\d+| ?\(\d+\))(?=\.[^.]+$)", re.IGNORECASE)
-_WORD: Final = re.compile(r"[^\s_,;()\[\]]+")
-_OF_WORK: Final = frozenset({"lab", "labs", "simpleperf"})
-"""Words beside somebody's name that say which work it is, as all words with digits do."""
-_REMEDY: Final = "put it into a folder named like the student, or, where Blackboard named it, give a list of students"
-_APART: Final = "grade them apart, or call folders of students like their ids on the list"
-_NOTEBOOKS: Final = (".ipynb", ".ipynb.json", ".ipynb.txt")
-_PROGRAMS: Final = (".py", ".py.txt")
-"""How names of files end, browsers' additions among them."""
 _OF_A_LAB: Final = re.compile(r"labs?[\s_-]*\d+.*|\d\d-[a-z].*", re.IGNORECASE)
 """A folder that is called like a lab, as no student is."""
-_METADATA: Final = "submission_metadata.yml"
-"""Gradescope's own file beside the submissions, which says whose they are."""
+_REMEDY: Final = "put it into a folder called like the student"
 _LAYERS: Final = 4
 """So many folders and archives may stand around a class."""
-_REMEDY_FOR_MANY: Final = "put it into a folder named like the one whose it is"
 _DEPTH: Final = 2
 """A student's archive may hold another one: a zip file in the zip file of a platform's."""
 _OF_ALL: Final = Bounds(total_bytes=10**11, files=500_000, ratio=100)
@@ -89,56 +112,29 @@ class Submission:
 
 @dataclass(frozen=True)
 class Collected:
-    """The submissions, by student's id; ``unmatched`` is what belongs to nobody, and why."""
+    """The submissions, by student's id; ``unmatched`` has a line for each that nobody gets, with what to do."""
 
     submissions: dict[str, Submission]
     unmatched: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Export:
-    """What lies side by side: a platform's export, or what somebody laid together.
-
-    ``name`` is where it was, if there are several; ``submitters`` are Gradescope's, by submission.
-    """
-
-    name: str
-    members: list[Member]
-    submitters: Mapping[str, list[tuple[str, ...]]] | None = None
-
-
 @dataclass
-class _Heap:
-    """What was found under one name: a platform's number of one student, or a name that somebody chose by hand.
+class _Piece:
+    """The files under one name and number in one download.
 
-    ``export`` is what it came in, where there are several. ``ids`` are those that Gradescope knows of the student.
+    ``ids`` are the names, any of which the list of students may have. ``download`` names what it came in, where there
+    are several. ``left`` is what the student's archives may still fill.
     """
 
     name: str
     platform: str
     number: str
+    ids: tuple[str, ...]
+    download: str
     left: Bounds
-    export: str = ""
-    ids: tuple[str, ...] = ()
     came_as: list[str] = field(default_factory=list)
     files: list[Member] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def person(self) -> frozenset[str]:
-        """The words of the name that are somebody's, not a work's."""
-        return _person(self.name)
-
-    @cached_property
-    def labs(self) -> list[frozenset[str]]:
-        """The names of the graded cells of each notebook: no two labs have half of them in common."""
-        found = []
-        for member in self.files:
-            if not is_notebook(member.name):
-                continue
-            with contextlib.suppress(NotebookError):
-                found.append(frozenset(cell.grade_id for cell in read_handed(member.path) if cell.grade_id))
-        return [names for names in found if names]
 
 
 def original_name(name: str) -> tuple[str, int]:
@@ -153,138 +149,319 @@ def original_name(name: str) -> tuple[str, int]:
 
 
 def is_notebook(name: str) -> bool:
-    """Whether a file is called like a notebook, as one, or as a copy."""
-    return original_name(name)[0].casefold().endswith(_NOTEBOOKS)
+    """Whether a file is called like a notebook, as one, as a copy, or with an ending that a browser added."""
+    return original_name(name)[0].casefold().endswith((".ipynb", ".ipynb.json", ".ipynb.txt"))
 
 
 def is_program(name: str) -> bool:
-    """Whether a file is called like a program in Python, as one, or as a copy."""
-    return original_name(name)[0].casefold().endswith(_PROGRAMS)
-
-
-def _is_archive(name: str) -> bool:
-    """Whether a file is an archive; Canvas calls a second ``work.tar.gz`` ``work.tar-1.gz``."""
-    return is_archive(_TAR_COPY.sub("", name))
+    """Whether a file is called like a program in Python, as one, as a copy, or with an ending that a browser added."""
+    return original_name(name)[0].casefold().endswith((".py", ".py.txt"))
 
 
 def collect(source: Path, work: Path, students: Sequence[str] | None = None, bounds: Bounds | None = None) -> Collected:
     """Everything in ``source``, a folder or an archive, by student; ``work`` is a folder for what is unpacked.
 
-    ``bounds`` are for one student's archives. With a list of ``students``, each submission is given to the one whose id
-    is in its name; one that is nobody's, or could be several's, is named in ``unmatched``. Raises LinklabError where
-    nothing is there, or the export itself cannot be unpacked; OSError where ``work`` cannot be written.
+    ``bounds`` are for one student's archives. Without a list of ``students`` everybody counts who handed in something.
+    Raises LinklabError where nothing is there, no name fits a pattern, or the download itself cannot be unpacked;
+    OSError where ``work`` cannot be written.
     """
-    unpacker, bounds = _Unpacker(work), bounds or Bounds()
-    loose: list[str] = []
-    members = _all_files(source, work, loose)
-    roster = {normalised(student): student for student in students or ()}
-    exports = _exports("", members, roster, unpacker, loose)
-    heaps: dict[tuple[str, ...], _Heap] = {}
-    for export in exports:
-        empty = _empty(source, members) if export.members is members and source.is_dir() else []
-        for member in (*empty, *export.members):
-            found = _heap_of(export, member, heaps, roster, bounds)
-            if isinstance(found, str):
-                loose.append(f"{_within(export.name, member.parts[0])}: {found}")
-                continue
-            heap, rest = found
-            heap.files += unpacker.opened(replace(member, parts=rest), heap) if member.parts[-1] else []
-    loose = list(dict.fromkeys(loose))
-    if not heaps and not loose:
-        raise LinklabError(f"{source} holds no submission: name the folder or archive that your platform exported")
-    return _by_student(heaps.values(), roster, loose)
+    return _Collection(source, work, students or (), bounds or Bounds()).collected()
 
 
-def _empty(source: Path, members: list[Member]) -> list[Member]:
-    """A folder that is empty is somebody's too."""
-    full = {member.parts[0] for member in members}
-    names = {path: cleaned(path.name) or "\ufffd" for path in sorted(source.iterdir())}
-    return [
-        Member((name, ""), path, 0.0)
-        for path, name in names.items()
-        if path.is_dir() and not path.is_symlink() and name not in full and not is_system((name,))
-    ]
+class _Collection:
+    """Sorts one source: finds the downloads in it, the pieces in these, and their students."""
 
+    def __init__(self, source: Path, work: Path, students: Sequence[str], bounds: Bounds) -> None:
+        self._source, self._bounds = source, bounds
+        self._roster = {normalised(student): student for student in students}
+        self._unpacker = _Unpacker(work)
+        self._unmatched: list[str] = []
+        self._strays: list[str] = []
+        self._pieces: dict[tuple[str, ...], _Piece] = {}
 
-def _of_all(work: Path) -> Bounds:
-    return replace(_OF_ALL, total_bytes=min(_OF_ALL.total_bytes, shutil.disk_usage(work).free // 2))
+    def collected(self) -> Collected:
+        """See `collect`."""
+        self._split("", self._all_files())
+        if not self._pieces and not self._unmatched:
+            raise LinklabError(
+                f"{self._source} holds no submission: name the folder or archive that your platform exported"
+            )
+        if not self._pieces and self._unmatched == self._strays:
+            raise LinklabError(
+                f"{self._source}: no name is a platform's ({_EXAMPLES}), and no student has a folder or archive: "
+                f"take the download as it is, or make a folder for each student"
+            )
+        owned = self._on_the_list() if self._roster else self._by_name()
+        joined = {student: _joined(student, pieces) for student, pieces in owned.items()}
+        in_order = dict(sorted(joined.items(), key=lambda item: item[0].casefold()))
+        return Collected(in_order, tuple(dict.fromkeys(self._unmatched)))
 
+    def _all_files(self) -> list[Member]:
+        source = self._source
+        if source.is_file():
+            if not _is_archive(source.name):
+                raise LinklabError(f"{source} is neither a folder nor an archive (zip, tar, tar.gz, tar.xz)")
+            try:
+                return self._unpacker.unpacked_download(source, source.name)
+            except UnpackError as error:
+                raise LinklabError(f"{source} {error}") from None
+        if not source.is_dir():
+            raise LinklabError(f"there is no {source}: name the folder or archive that your platform exported")
+        return sorted(self._walked(source), key=lambda member: member.parts)
 
-def _all_files(source: Path, work: Path, left_out: list[str]) -> list[Member]:
-    if source.is_file():
-        if not _is_archive(source.name):
-            raise LinklabError(f"{source} is neither a folder nor an archive (zip, tar, tar.gz, tar.xz)")
+    def _walked(self, folder: Path) -> Iterable[Member]:
+        """Ordinary files alone. A link may lead anywhere, and reading a pipe may never end."""
+        for place, folders, names in os.walk(folder, followlinks=False):
+            links = [name for name in folders if Path(place, name).is_symlink()]
+            for name in (*links, *names):
+                path = Path(place, name)
+                parts = tuple(cleaned(part) or "\ufffd" for part in path.relative_to(folder).parts)
+                if is_system(parts):
+                    continue
+                if path.is_symlink() or not path.is_file():
+                    self._unmatched.append(f"{'/'.join(parts)}: a link or no ordinary file, which is not read")
+                    continue
+                yield Member(parts, path, path.stat().st_mtime)
+
+    def _split(self, name: str, members: list[Member], layers: int = _LAYERS) -> None:
+        """Take the pieces of a download, of the one thing around it, or of several downloads that lie side by side.
+
+        What is called like a student on the list is the student's, whatever is in it. Beside folders that may be
+        students', what looks like a download is reported: nobody may hand in under another's name.
+        """
+        tops = _by_top(members)
+        is_alone = len(tops) == 1
+        _, fitting = _platform(member.name for member in members)
+        named = {path.partition("/")[0] for path in fitting}
+        apart = [top for top in tops if top not in named and not self._is_listed(top) and _holds_files(tops[top])]
+        people = {top: found for top in apart if (found := self._people(_paths_in(tops[top]), is_alone))}
+        if layers and (is_alone or any(len(found) > 1 for found in people.values())):
+            others = [top for top in apart if top not in people]
+            for top in people:
+                within = _within(name, top)
+                if others:
+                    self._unmatched.append(
+                        f"{within}: looks like a download, and {others[0]} does not: grade them apart, "
+                        f"or call folders of students like their ids on the list"
+                    )
+                    del tops[top]
+                elif inside := self._inside(tops[top]):
+                    self._split(name if is_alone else within, inside, layers - 1)
+                    del tops[top]
+        self._take(name, [member for entries in tops.values() for member in entries])
+
+    def _people(self, paths: list[tuple[str, ...]], is_alone: bool) -> set[tuple[str, str]]:
+        """The names and numbers of the students in what looks like a download, below folders around them all.
+
+        A folder that stands alone may also hold students' folders that no list and no platform knows: two or more,
+        not all called like labs, without a notebook or program beside them.
+        """
+        for layer in range(_LAYERS):
+            _, fitting = _platform("/".join(path[layer:]) for path in paths)
+            if fitting:
+                return {(match["student"], match.groupdict().get("number") or "") for match in fitting.values()}
+            tops = {path[layer]: len(path) > layer + 1 or _is_packed(path[layer]) for path in paths if path[layer:]}
+            found = [top for top in tops if is_alone and self._is_listed(top)]
+            if is_alone and layer == 0 and not found and not any(is_notebook(top) or is_program(top) for top in tops):
+                holding = [top for top, holds in tops.items() if holds]
+                found = holding if len(holding) > 1 and not all(map(_OF_A_LAB.fullmatch, holding)) else []
+            if found or len(tops) != 1:
+                return {(top, "") for top in found}
+        return set()
+
+    def _inside(self, entries: list[Member]) -> list[Member]:
+        """What is in a folder or archive; nothing where it cannot be unpacked."""
+        if len(entries[0].parts) > 1:
+            return [replace(member, parts=member.parts[1:]) for member in entries]
         try:
-            return unpack(source, _TAR_COPY.sub("", source.name), work / "all", _of_all(work))[0]
-        except UnpackError as error:
-            raise LinklabError(f"{source} {error}") from None
-    if not source.is_dir():
-        raise LinklabError(f"there is no {source}: name the folder or archive that your platform exported")
-    return sorted(_walked(source, left_out), key=lambda member: member.parts)
+            return self._unpacker.unpacked_download(entries[0].path, entries[0].name)
+        except UnpackError:
+            return []  # taken for a student's own, it is unpacked once more, and the student's page says why not
 
+    def _is_listed(self, top: str) -> bool:
+        return normalised(_by_hand(top)) in self._roster
 
-def _walked(folder: Path, left_out: list[str]) -> Iterable[Member]:
-    """Ordinary files alone. A link may lead anywhere, and reading a pipe may never end."""
-    for place, folders, names in os.walk(folder, followlinks=False):
-        links = [name for name in folders if Path(place, name).is_symlink()]
-        for name in (*links, *names):
-            path = Path(place, name)
-            parts = tuple(cleaned(part) or "\ufffd" for part in path.relative_to(folder).parts)
-            if is_system(parts):
+    def _take(self, download: str, members: list[Member]) -> None:
+        """Give each file of a download to its piece, or report it."""
+        pattern, fitting = _platform(member.name for member in members)
+        own_file = next((member for member in members if pattern and member.name == pattern.beside), None)
+        submitters = _submitters(own_file) if own_file is not None else {}
+        for member in members:
+            if member is own_file:
                 continue
-            if path.is_symlink() or not path.is_file():
-                left_out.append(f"{'/'.join(parts)}: a link or no ordinary file, which is not read")
+            top, match = _within(download, member.parts[0]), fitting.get(member.name)
+            if pattern is not None and match is not None:
+                name, number = match["student"].strip(), match.groupdict().get("number") or ""
+                piece = _Piece(name, pattern.platform, number, (name, number), download, self._bounds)
+                trouble = self._trouble(piece, submitters.get(name))
+                member = _as_called(member, match)
+            elif _holds_files([member]):
+                name = _by_hand(member.parts[0])
+                piece, trouble = _Piece(name, "", "", (name,), download, self._bounds), ""
+                member = replace(member, parts=member.parts[1:] or member.parts)
+            else:
+                self._strays.append(f"{top}: its name is no platform's; {_REMEDY}")
+                self._unmatched.append(self._strays[-1])
                 continue
-            yield Member(parts, path, path.stat().st_mtime)
+            if trouble:
+                self._unmatched.append(f"{top}: {trouble}")
+                continue
+            piece = self._pieces.setdefault((download, piece.platform, normalised(piece.name), piece.number), piece)
+            piece.came_as += [top] if top not in piece.came_as else []
+            piece.files += self._unpacker.opened(member, piece)
+
+    def _trouble(self, piece: _Piece, submitters: list[tuple[str, ...]] | None) -> str:
+        """Why nobody can tell whose a platform's piece is; empty where the piece has its ids now."""
+        if piece.platform == "blackboard" and not self._roster:
+            return f"Blackboard joins the names of lab and student: give the list with --students, or {_REMEDY}"
+        if piece.platform == "gradescope":
+            people = submitters or []
+            if len(people) > 1:
+                together = listed(next(filter(None, one), "?") for one in people)
+                return f"handed in by {together} together; put it into a folder called like the one whose it is"
+            piece.ids = tuple(filter(None, people[0][:2])) if people else ()
+            if not piece.ids:
+                return f"submission_metadata.yml does not say whose it is; {_REMEDY}"
+            piece.name = piece.ids[0]
+        return ""
+
+    def _on_the_list(self) -> dict[str, list[_Piece]]:
+        """The pieces of each student on the list; the others are reported."""
+        prefixes = self._blackboards_prefixes()
+        found: dict[str, list[_Piece]] = {}
+        for piece in self._pieces.values():
+            ids = self._blackboards_ids(piece, prefixes) if piece.platform == "blackboard" else piece.ids
+            students = list(dict.fromkeys(self._roster[each] for each in map(_folded, ids) if each in self._roster))
+            if len(students) == 1:
+                found.setdefault(students[0], []).append(piece)
+                continue
+            called = " or ".join(filter(None, piece.ids))
+            why = (
+                f"may be {' or '.join(students)}'s:"
+                if students
+                else f"nobody on the list of students is called {called}:"
+            )
+            mend = _REMEDY if students else f"correct the list, or {_REMEDY}"
+            self._unmatched += [f"{each}: {why} {mend}" for each in piece.came_as]
+        return {student: sure for student, pieces in found.items() if (sure := self._sure(student, pieces))}
+
+    def _sure(self, student: str, pieces: list[_Piece]) -> list[_Piece]:
+        """What is one person's for sure; the rest is reported.
+
+        Two numbers of one name are two people, but Moodle's in two downloads. Beside a folder of the student's own no
+        download counts that lay in a folder or archive, which somebody else may have packed.
+        """
+        own = [piece for piece in pieces if not piece.platform and not piece.download]
+        sure = [piece for piece in pieces if not own or not piece.download]
+        if not _one_number(sure):
+            sure = own
+        for piece in pieces:
+            if piece not in sure:
+                others = listed((each.came_as[0] for each in pieces if each is not piece), 3)
+                said = (
+                    f"may be {student}'s, and so may {others}; put what is {student}'s into a folder called {student}"
+                )
+                self._unmatched += [f"{each}: {said}" for each in piece.came_as]
+        return sure
+
+    def _by_name(self) -> dict[str, list[_Piece]]:
+        """Without a list of students a name is a student, or several where their numbers say so."""
+        named: dict[str, list[_Piece]] = {}
+        for piece in self._pieces.values():
+            named.setdefault(_folded(piece.name), []).append(piece)
+        found: dict[str, list[_Piece]] = {}
+        for alike in named.values():
+            is_one = _one_number(alike)
+            for piece in alike:
+                student = alike[0].name if is_one or not piece.number else f"{alike[0].name} ({piece.number})"
+                found.setdefault(student, []).append(piece)
+        return found
+
+    def _blackboards_prefixes(self) -> list[str]:
+        """What stands before two or more ids, the shortest first: the names of assignments, which Blackboard joins.
+
+        Without them nobody could tell whether ``Lab 03_van_ada`` is ada's or van_ada's.
+        """
+        names = {_folded(piece.name) for piece in self._pieces.values() if piece.platform == "blackboard"}
+        count = Counter(name[: -len(known)] for name in names for known in self._roster if name.endswith(f"_{known}"))
+        return sorted((prefix for prefix, times in count.items() if times > 1), key=len)
+
+    def _blackboards_ids(self, piece: _Piece, prefixes: list[str]) -> list[str]:
+        name = _folded(piece.name)
+        for prefix in prefixes:
+            if name.startswith(prefix):
+                return [name.removeprefix(prefix)]
+        return sorted((known for known in self._roster if name.endswith(f"_{known}")), key=len)[-1:]
 
 
-def _within(export: str, name: str) -> str:
-    return f"{export}/{name}" if export else name
+def _folded(name: str) -> str:
+    """A name as `normalised` folds ids; an empty one stays empty."""
+    return normalised(name) if name.strip() else ""
 
 
-def _exports(
-    name: str,
-    members: list[Member],
-    roster: dict[str, str],
-    unpacker: _Unpacker,
-    loose: list[str],
-    layers: int = _LAYERS,
-) -> list[_Export]:
-    """What platforms exported, each by name with its files: one for each assignment, where several lie side by side.
+def _one_number(pieces: Sequence[_Piece]) -> bool:
+    """Whether names and numbers may be one student's: Moodle has another number for a student in each download."""
+    numbered = [piece for piece in pieces if piece.number]
+    numbers = {(piece.download if piece.platform == "moodle" else "", piece.number) for piece in numbered}
+    places = {place for place, _ in numbers}
+    return len({_folded(piece.name) for piece in numbered}) <= 1 and len(places) == len(numbers)
 
-    What is called like a student on the list is the student's, whatever is in it. Beside other folders, which may be
-    students', what looks like an export is named in ``loose``: nobody may hand in under another's name.
-    """
-    members = _without_wrapper(members, roster, unpacker)
-    tops: dict[str, list[Member]] = {}
-    for member in members:
-        tops.setdefault(member.parts[0], []).append(member)
-    if _is_gradescopes(tops):
-        inside = [member for member in members if member.parts != (_METADATA,)]
-        return [_Export(name, inside, _submitters(tops[_METADATA][0]))]
-    own = [
-        top
-        for top in tops
-        if layers and not _by_platform(top) and not _ids_in(normalised(_by_hand(top, False)), roster)
+
+def _as_called(member: Member, match: re.Match[str]) -> Member:
+    """A file under the name that the student chose, what comes with one attempt together, as old as the attempt."""
+    found = match.groupdict()
+    if found["file"]:
+        attempt = (found["attempt"],) if "attempt" in found else ()
+        member = replace(member, parts=(*attempt, *found["file"].split("/")))
+    if "time" in found:
+        with contextlib.suppress(ValueError, OverflowError):  # no time that there is: the file's own counts
+            member = replace(member, modified_s=time.mktime(time.strptime(found["time"], "%Y-%m-%d-%H-%M-%S")))
+    return member
+
+
+def _joined(student: str, pieces: Sequence[_Piece]) -> Submission:
+    """All of a student's; what came in several downloads lies in a folder for each."""
+    files = [
+        replace(member, parts=(*filter(None, (piece.download,)), *member.parts))
+        for piece in pieces
+        for member in piece.files
     ]
-    people = {top: found for top in own if (found := _people(_packed(top, tops[top])))}
-    others = [top for top in own if top not in people and (len(tops[top][0].parts) > 1 or _is_archive(top))]
-    if not any(len(found) > 1 for found in people.values()):
-        return [_Export(name, members)]  # a student each, in folders that somebody named
-    exports = []
-    for top in people:
-        if others:
-            loose.append(f"{_within(name, top)}: looks like an export, and {listed(others, 1)} does not: {_APART}")
-        inside = [] if others else _inside(tops[top], unpacker)
-        if inside:
-            exports += _exports(_within(name, top), inside, roster, unpacker, loose, layers - 1)
-        if inside or others:
-            members = [member for member in members if member.parts[0] != top]
-    return [_Export(name, members), *exports]
+    came_as = dict.fromkeys(name for piece in pieces for name in piece.came_as)
+    notes = [note for piece in pieces for note in piece.notes]
+    known_as = dict.fromkeys((piece.platform, piece.number) for piece in pieces if piece.number)
+    return Submission(student, tuple(came_as), tuple(files), tuple(notes), tuple(known_as))
 
 
-def _is_gradescopes(tops: Iterable[str]) -> bool:
-    return _METADATA in tops and any(top.startswith("submission_") for top in tops if top != _METADATA)
+def _platform(paths: Iterable[str]) -> tuple[Pattern | None, dict[str, re.Match[str]]]:
+    """The pattern that fits most of a download, and how it fits each path; None and nothing where none does.
+
+    What a student chose stands at the end, and may look like another platform's: the pattern that fits earlier counts.
+    """
+    paths = set(paths)
+    best: tuple[tuple[int, int], Pattern | None, dict[str, re.Match[str]]] = ((0, 0), None, {})
+    for pattern in PATTERNS:
+        if pattern.beside and pattern.beside not in paths:
+            continue
+        fitting = {path: match for path in paths if (match := pattern.path.fullmatch(path))}
+        rank = (len(fitting), -sum(match.end("student") for match in fitting.values()))
+        if fitting and rank > best[0]:
+            best = (rank, pattern, fitting)
+    return best[1], best[2]
+
+
+def _paths_in(entries: list[Member]) -> list[tuple[str, ...]]:
+    """The paths in a folder or a zip file, which is not unpacked for that; platforms export no other archives."""
+    if len(entries) > 1 or len(entries[0].parts) > 1:
+        return [member.parts[1:] for member in entries]
+    if not entries[0].name.casefold().endswith(".zip"):
+        return []
+    try:
+        with zipfile.ZipFile(entries[0].path) as book:
+            names = (PurePosixPath(info.filename.replace("\\", "/")) for info in book.infolist() if not info.is_dir())
+            paths = [tuple(map(cleaned, name.parts)) for name in names]
+            return [path for path in paths if path and not is_system(path)]
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
+        return []
 
 
 def _submitters(metadata: Member) -> dict[str, list[tuple[str, ...]]]:
@@ -306,287 +483,36 @@ def _submitters(metadata: Member) -> dict[str, list[tuple[str, ...]]]:
     return found
 
 
-def _packed(top: str, members: list[Member]) -> list[tuple[str, ...]]:
-    """The names of what is in a folder or a zip file, which is not unpacked for that; platforms export no others."""
-    if len(members) > 1 or len(members[0].parts) > 1:
-        inside = [replace(member, parts=member.parts[1:]) for member in members]
-        is_packed = len(inside) == 1 and len(inside[0].parts) == 1
-        return (is_packed and _packed(inside[0].name, inside)) or [member.parts for member in inside]
-    if not top.casefold().endswith(".zip"):
-        return []
-    try:
-        with zipfile.ZipFile(members[0].path) as book:
-            names = (PurePosixPath(info.filename.replace("\\", "/")) for info in book.infolist() if not info.is_dir())
-            parts = (tuple(map(cleaned, name.parts[: _LAYERS + 1])) for name in names)
-            return [each for each in parts if each and not is_system(each)]
-    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
-        return []
+def _by_top(members: Iterable[Member]) -> dict[str, list[Member]]:
+    tops: dict[str, list[Member]] = {}
+    for member in members:
+        tops.setdefault(member.parts[0], []).append(member)
+    return tops
 
 
-def _people(names: list[tuple[str, ...]]) -> set[str]:
-    """The names and numbers of those whose submissions a platform exported here, below folders around them all."""
-    for layer in range(_LAYERS):
-        tops = {parts[layer] for parts in names if len(parts) > layer}
-        if _is_gradescopes(tops):
-            return tops
-        matches = [found[1] for top in tops if (found := _by_platform(top))]
-        if matches or len(tops) != 1:
-            return {f"{match['name']} {match['number']}" for match in matches}
-    return set()
+def _within(download: str, name: str) -> str:
+    return f"{download}/{name}" if download else name
 
 
-def _inside(members: list[Member], unpacker: _Unpacker) -> list[Member]:
-    """What is in one folder or archive; nothing where it is no such thing, or cannot be unpacked."""
-    if len(members) == 1 and len(members[0].parts) == 1:
-        return unpacker.unpack_export(members[0])[0] if _is_archive(members[0].name) else []
-    return [replace(member, parts=member.parts[1:]) for member in members]
+def _is_archive(name: str) -> bool:
+    """Whether a file is an archive; Canvas calls a second ``work.tar.gz`` ``work.tar-1.gz``."""
+    return is_archive(_TAR_COPY.sub("", name))
 
 
-def _without_wrapper(
-    members: list[Member], roster: dict[str, str], unpacker: _Unpacker, layers: int = _LAYERS
-) -> list[Member]:
-    """Takes away what stands around the students: one folder, or one archive, that holds them all.
-
-    Around one student alone stands nothing: then it is the student's own.
-    """
-    tops = {member.parts[0] for member in members}
-    if len(tops) != 1 or not layers:
-        return members
-    top = next(iter(tops))
-    if _by_platform(top) or _ids_in(normalised(_by_hand(top, False)), roster):
-        return members
-    inside = _inside(members, unpacker)
-    if not inside:
-        return members
-    if _holds_students(inside, roster):
-        return _without_wrapper(inside, roster, unpacker, layers - 1)
-    deeper = _without_wrapper(inside, roster, unpacker, layers - 1)
-    is_packed = len(inside) == 1 and len(inside[0].parts) == 1
-    return deeper if deeper is not inside and (is_packed or _is_export(deeper, roster)) else members
+def _holds_files(entries: list[Member]) -> bool:
+    """Whether what has one name is a folder or an archive."""
+    return len(entries[0].parts) > 1 or _is_packed(entries[0].name)
 
 
-def _is_export(members: list[Member], roster: dict[str, str]) -> bool:
-    """Whether names say so: a platform's, or those of students on the list."""
-    tops = {member.parts[0] for member in members}
-    return _is_gradescopes(tops) or any(
-        _by_platform(top) or _ids_in(normalised(_by_hand(top, False)), roster) for top in tops
-    )
+def _is_packed(name: str) -> bool:
+    return _is_archive(name) or is_foreign_archive(name)
 
 
-def _holds_students(members: list[Member], roster: dict[str, str]) -> bool:
-    """Whether folders and archives here are a student's each, and not one student's own.
-
-    A notebook or program beside them is one student's, and so are folders for each lab.
-    """
-    if _is_export(members, roster):
-        return True
-    tops = {member.parts[0]: len(member.parts) > 1 for member in members}
-    holding = [top for top, is_folder in tops.items() if is_folder or _is_archive(top) or is_foreign_archive(top)]
-    is_ones_own = any(is_notebook(top) or is_program(top) for top in tops if top not in holding)
-    return len(holding) > 1 and not is_ones_own and not all(_OF_A_LAB.fullmatch(top) for top in holding)
-
-
-def _by_platform(entry: str) -> tuple[str, re.Match[str]] | None:
-    """The platform by whose rule a folder or file is called, and how; None where none fits.
-
-    What the student chose, at the end, may look like another platform's: the rule that fits earliest counts.
-    """
-    found = [(platform, match) for platform, rule in _RULES.items() if (match := rule.fullmatch(entry))]
-    return min(found, key=lambda one: len(one[1]["name"]), default=None)
-
-
-def _by_hand(entry: str, is_file: bool) -> str:
-    """What a folder or file is called that somebody named by hand, without the ending that says what it is."""
-    if _is_archive(entry):
-        return without_suffix(_TAR_COPY.sub("", entry)) or entry
-    return (entry.rpartition(".")[0] if is_file else entry) or entry
-
-
-def _heap_of(
-    export: _Export, member: Member, heaps: dict[tuple[str, ...], _Heap], roster: dict[str, str], bounds: Bounds
-) -> tuple[_Heap, tuple[str, ...]] | str:
-    """Where a file belongs, and its name there; why nobody knows, where nothing says so."""
-    top, is_file = member.parts[0], len(member.parts) == 1
-    parts = member.parts if is_file else member.parts[1:]
-    found = _by_platform(top)
-    if export.submitters is not None and (top in export.submitters or top.startswith("submission_")):
-        people = export.submitters.get(top, [])
-        ids = tuple(filter(None, people[0][:2])) if people else ()
-        if len(people) > 1:
-            return f"handed in by {listed(next(filter(None, one), '?') for one in people)} together; {_REMEDY_FOR_MANY}"
-        if not ids:
-            return f"{_METADATA} does not say whose it is; put it into a folder named like the student"
-        heap = _Heap(ids[0], "gradescope", "", bounds, export.name, ids)
-    elif found is None:
-        heap = _Heap(_by_hand(top, is_file), "", "", bounds, export.name)
-    else:
-        platform, match = found
-        heap = _Heap(match["name"].strip(), platform, match["number"], bounds, export.name)
-        if is_file and match["rest"]:
-            # what comes with one attempt stays together
-            before = () if heap.number else (top.removesuffix(f"_{match['rest']}"),)
-            parts = (*before, match["rest"])
-    is_plain = found is None and (not is_file or _is_archive(top) or is_foreign_archive(top))
-    if not (is_plain or heap.number or heap.ids) and len(_whose(heap, roster)[0]) != 1:
-        return f"its name says nobody's; {_REMEDY}"
-    heap = heaps.setdefault((export.name, heap.platform, normalised(heap.name), heap.number), heap)
-    if _within(export.name, top) not in heap.came_as:
-        heap.came_as.append(_within(export.name, top))
-    return heap, parts
-
-
-def _whose(heap: _Heap, roster: dict[str, str], assignments: Sequence[str] = ()) -> tuple[list[str], bool]:
-    """Those on the list who may have handed this in, and whether that is sure: no more than a word may be another's.
-
-    ``assignments`` are what Blackboard's names begin with (`_assignments`).
-    """
-    name = normalised(heap.name)
-    if heap.platform == "gradescope":
-        return list(dict.fromkeys(roster[each] for each in map(normalised, heap.ids) if each in roster)), True
-    if heap.platform == "blackboard":
-        rests = [name.removeprefix(each) for each in assignments if name.startswith(each)]
-        if rests:
-            return [roster[rest] for rest in rests if rest in roster][:1], True
-        return [roster[known] for known in sorted(_ends(name, roster), key=len)[-1:]], True
-    exact = [roster[known] for known in dict.fromkeys((name, heap.number)) if known in roster]
-    if exact:
-        return exact, True
-    found = [known for known in _ids_in(name, roster) if " " not in known or _person(known) == heap.person]
-    if heap.platform == "moodle":
-        # king is a word of Ada King's name, and may be a part of her id as well
-        found = [other for other in roster if any(known in other for known in found)]
-    return [roster[known] for known in found], False
-
-
-def _ends(name: str, roster: dict[str, str]) -> list[str]:
-    return [known for known in roster if name == known or name.endswith(f"_{known}")]
-
-
-def _assignments(heaps: Iterable[_Heap], roster: dict[str, str]) -> list[str]:
-    """What stands before the ids of two or more on the list, the shortest first: names that Blackboard joins with ids.
-
-    Of ``Lab 03_van_ada`` nobody else could tell whether it is ada's or van_ada's.
-    """
-    names = {normalised(heap.name) for heap in heaps if heap.platform == "blackboard"}
-    count = Counter(name[: -len(known)] for name in names for known in _ends(name, roster))
-    return sorted((each for each, times in count.items() if each and times > 1), key=len)
-
-
-def _ids_in(name: str, roster: dict[str, str]) -> list[str]:
-    """The ids that are a word of a name, or several; of one within another the longer."""
-    words = [found.span() for found in _WORD.finditer(name)]
-    spans = [(start, end) for at, (start, _) in enumerate(words) for _, end in words[at:] if name[start:end] in roster]
-    widest = [one for one in spans if not any(it != one and it[0] <= one[0] and one[1] <= it[1] for it in spans)]
-    return list(dict.fromkeys(name[start:end] for start, end in widest))
-
-
-def _person(name: str) -> frozenset[str]:
-    words = _WORD.findall(normalised(name))
-    return frozenset(word for word in words if word not in _OF_WORK and not any(map(str.isdigit, word)))
-
-
-def _by_student(heaps: Iterable[_Heap], roster: dict[str, str], loose: list[str]) -> Collected:
-    owned: dict[str, list[_Heap]] = {}
-    unmatched = list(loose)
-    if not roster:
-        owned = _by_name(heaps)
-    for student, found in _on_the_list(heaps, roster, unmatched).items() if roster else ():
-        owned[student] = _sure(student, found)
-        rest = [heap for heap, _ in found if heap not in owned[student]]
-        unmatched += [_not_sure(student, heap, [other for other, _ in found if other is not heap]) for heap in rest]
-    joined = {student: _joined(student, parts) for student, parts in owned.items() if parts}
-    return Collected(dict(sorted(joined.items(), key=lambda item: item[0].casefold())), tuple(unmatched))
-
-
-def _by_name(heaps: Iterable[_Heap]) -> dict[str, list[_Heap]]:
-    """Without a list of students a name is a student, or several where their numbers say so."""
-    named: dict[str, list[_Heap]] = {}
-    for heap in heaps:
-        named.setdefault(normalised(heap.name), []).append(heap)
-    found: dict[str, list[_Heap]] = {}
-    for alike in named.values():
-        is_one = len({bool(heap.number) for heap in alike}) == 1 and _one_number(alike)
-        for heap in alike:
-            student = alike[0].name if is_one or not heap.number else f"{alike[0].name} ({heap.number})"
-            found.setdefault(student, []).append(heap)
-    return found
-
-
-def _on_the_list(
-    heaps: Iterable[_Heap], roster: dict[str, str], unmatched: list[str]
-) -> dict[str, list[tuple[_Heap, bool]]]:
-    """All that may be a student's, and whether that is sure."""
-    heaps = list(heaps)
-    assignments = _assignments(heaps, roster)
-    found: dict[str, list[tuple[_Heap, bool]]] = {}
-    for heap in heaps:
-        students, is_sure = _whose(heap, roster, assignments)
-        if len(students) == 1:
-            found.setdefault(students[0], []).append((heap, is_sure))
-        else:
-            said = "nobody on the list of students is called so, or several are"
-            unmatched += [f"{name}: {said}" for name in heap.came_as]
-    return found
-
-
-def _sure(student: str, found: Sequence[tuple[_Heap, bool]]) -> list[_Heap]:
-    """What is this student's for sure: all of it comes from one person.
-
-    What is called like the id is the student's; what has the id as a word, only where nobody else's may be meant.
-    Beside a folder of the student's own nothing counts that came in an export, which somebody else may have packed.
-    """
-    if any(not heap.export and not heap.platform and normalised(heap.name) == normalised(student) for heap, _ in found):
-        found = [(heap, is_sure) for heap, is_sure in found if not heap.export]
-    exact = [heap for heap, is_sure in found if is_sure]
-    by_word = [heap for heap, is_sure in found if not is_sure]
-    people = {heap.person for heap in exact if heap.number} if exact else {heap.person for heap in by_word}
-    if exact:
-        by_word = [heap for heap in by_word if heap.person in people | {_person(student)}]
-    numbered = [heap for heap in (*exact, *by_word) if heap.number]
-    if len(people) > 1 or not _one_number(numbered):
-        return [heap for heap in exact if not heap.number]
-    return [*exact, *by_word]
-
-
-def _one_number(heaps: Sequence[_Heap]) -> bool:
-    """Whether all numbers may be one student's.
-
-    Moodle has another number for a student in each assignment: of one name, and with different labs, they are one's.
-    """
-    return all(
-        one.number == other.number
-        or (
-            one.platform == other.platform == "moodle" and (one.export != other.export or _differ(one.labs, other.labs))
-        )
-        for one, other in itertools.combinations(heaps, 2)
-    )
-
-
-def _differ(labs: list[frozenset[str]], others: list[frozenset[str]]) -> bool:
-    """Whether the notebooks of two are of different labs; where one has none, nobody knows."""
-    alike = (2 * len(one & other) >= min(len(one), len(other)) for one in labs for other in others)
-    return bool(labs and others) and not any(alike)
-
-
-def _not_sure(student: str, heap: _Heap, others: Sequence[_Heap]) -> str:
-    too = listed((other.came_as[0] for other in others), 3)
-    said = f"{heap.came_as[0]}: may be {student}'s, and so may {too}, which is not all of one person"
-    return f"{said}; put what is {student}'s into a folder called {student}"
-
-
-def _joined(student: str, heaps: Sequence[_Heap]) -> Submission:
-    """All of a student's; what came in several exports, or under several numbers, lies in a folder for each."""
-    numbers = {(heap.export, heap.number) for heap in heaps if heap.number}
-    files: list[Member] = []
-    for heap in heaps:
-        place = (heap.export,) if heap.export else ()
-        if heap.number and sum(export == heap.export for export, _ in numbers) > 1:
-            place = (*place, f"{heap.name} ({heap.number})")
-        files += [replace(member, parts=(*place, *member.parts)) for member in heap.files]
-    came_as = dict.fromkeys(name for heap in heaps for name in heap.came_as)
-    notes = [note for heap in heaps for note in heap.notes]
-    known_as = dict.fromkeys((heap.platform, heap.number) for heap in heaps if heap.number)
-    return Submission(student, tuple(came_as), tuple(files), tuple(notes), tuple(known_as))
+def _by_hand(top: str) -> str:
+    """What a folder or archive is called, without the ending that says that it is one."""
+    if _is_archive(top):
+        return without_suffix(_TAR_COPY.sub("", top)) or top
+    return top.rpartition(".")[0] if is_foreign_archive(top) else top
 
 
 class _Unpacker:
@@ -595,41 +521,39 @@ class _Unpacker:
     def __init__(self, work: Path) -> None:
         self._work, self._number = work, 0
 
-    def opened(self, member: Member, heap: _Heap, depth: int = _DEPTH) -> list[Member]:
+    def opened(self, member: Member, piece: _Piece, depth: int = _DEPTH) -> list[Member]:
         """The file itself, or what is in it. What cannot be unpacked becomes a note.
 
         All archives of a student share one allowance: many small ones fill no more than one large one may.
         """
         if is_foreign_archive(member.name):
-            heap.notes.append(f"{member.name} is an archive that cannot be unpacked here: hand in a zip file")
+            piece.notes.append(f"{member.name} is an archive that cannot be unpacked here: hand in a zip file")
             return []
         if not _is_archive(member.name):
             return [member]
         if depth == 0:
-            heap.notes.append(f"{member.name} is an archive in an archive in an archive, and was not unpacked")
+            piece.notes.append(f"{member.name} is an archive in an archive in an archive, and was not unpacked")
             return []
         try:
-            inside, said = unpack(member.path, _TAR_COPY.sub("", member.name), self._next(), heap.left)
+            inside, said = unpack(member.path, _TAR_COPY.sub("", member.name), self._next(), piece.left)
         except UnpackError as error:
-            heap.notes.append(f"{member.name} {error}")
+            piece.notes.append(f"{member.name} {error}")
             return []
         size = sum(each.path.stat().st_size for each in inside)
-        left = heap.left
-        heap.left = replace(
+        left = piece.left
+        piece.left = replace(
             left, total_bytes=left.total_bytes - size, free_bytes=left.free_bytes - size, files=left.files - len(inside)
         )
-        heap.notes += [f"{member.name}: {note}" for note in said]
+        piece.notes += [f"{member.name}: {note}" for note in said]
         if not inside and not said:
-            heap.notes.append(f"{member.name} is empty")
+            piece.notes.append(f"{member.name} is empty")
         inner = [replace(each, parts=(*member.parts, *each.parts)) for each in inside]
-        return [found for each in inner for found in self.opened(each, heap, depth - 1)]
+        return [found for each in inner for found in self.opened(each, piece, depth - 1)]
 
-    def unpack_export(self, member: Member) -> tuple[list[Member], list[str]]:
-        """One archive that may hold a whole class; nothing where it cannot be unpacked, which is told later."""
-        try:
-            return unpack(member.path, _TAR_COPY.sub("", member.name), self._next(), _of_all(self._work))
-        except UnpackError:
-            return [], []
+    def unpacked_download(self, archive: Path, name: str) -> list[Member]:
+        """The files of an archive that may hold a whole class. Raises UnpackError where it cannot be unpacked."""
+        bounds = replace(_OF_ALL, total_bytes=min(_OF_ALL.total_bytes, shutil.disk_usage(self._work).free // 2))
+        return unpack(archive, _TAR_COPY.sub("", name), self._next(), bounds)[0]
 
     def _next(self) -> Path:
         self._number += 1
