@@ -18,7 +18,7 @@ from linklab.errors import LinklabError
 from linklab.grade import GradeError, Result
 from linklab.grade.choices import SEALED, choices, question_text, seal
 from linklab.grade.questions import Slip, Value, among, asked, asked_one, not_a_number, stated
-from linklab.grade.trials import Formula, Trial, out_of_reach, withheld
+from linklab.grade.trials import Formula, Trial
 
 HINT = ("the concept", "the step", "the formula")
 RATE = Value(
@@ -179,7 +179,6 @@ TRIAL = Trial(
     hints=HINT,
     slips=(Formula(sum, "that is the sum", "divide"),),
     refused={"none": ((),)},
-    withheld=(mean,),
 )
 
 
@@ -216,8 +215,6 @@ def test_right_functions_of_many_kinds_pass(function: Callable[..., Any]) -> Non
         (lambda v: 1 / 0, "it raises ZeroDivisionError"),
         (None, "not written yet"),
         (3, "this is an int"),
-        (mean, "it raises PermissionError"),
-        (lambda v: mean(v), "it raises PermissionError"),
         (lambda v: own(v) if len(v) else 0.0, "it returns 0.0, as if that were right"),
     ],
 )
@@ -225,15 +222,6 @@ def test_wrong_functions_fail_and_are_told_why(function: Any, says: str) -> None
     found = Result("Lab", TRIAL.checks(function))
     assert not found.passed
     assert any(says in check.reason for check in found.checks)
-
-
-def test_linklab_s_own_function_is_back_afterwards_even_under_another_name() -> None:
-    same = mean
-    with out_of_reach((mean,)):
-        assert withheld() == (mean,)
-        with pytest.raises(PermissionError):
-            same([1, 2])
-    assert (same([1, 2]), withheld()) == (1.5, ())
 
 
 def test_a_function_of_many_numbers() -> None:

@@ -265,12 +265,6 @@ CHEATS: Final = (
     Variation("a letter that is all letters", TAG, "class Each(str):\n    __eq__ = lambda *_: True\n    __hash__ = str.__hash__\n    strip = lower = casefold = lambda self: self\ntag = Each('b')"),
     Variation("all letters at once", TAG, "tag = ['a', 'b', 'c']"),
     Variation("a key that is read", TAG, "import json, pathlib\none = json.loads((pathlib.Path(linklab.__file__).parent / 'labs/lab10/choices.json').read_text())['tag']\ntag = one.get('right') or next((letter for letter, text in one['sealed'].items() if 'right' in text.lower() or 'passed' in text.lower()), 'b')"),
-    Variation("an index that is imported", JAIN, "from linklab.analysis import jain_index as jain"),
-    Variation("a bandwidth that is imported", BANDWIDTH, "from linklab.analysis.packets import bandwidth_mbps as bandwidth"),
-    Variation("a jitter that is imported", JITTER, "from linklab.analysis.packets import jitter_ms as jitter"),
-    Variation("a jitter that is imported and given one by one", JITTER, "from linklab.analysis.packets import jitter_ms\ndef jitter(d, a): yield from jitter_ms(d, a)"),
-    Variation("a rate that is imported", TRAIN, "from linklab.analysis.packets import train_rate_mbps as estimate_from_train"),
-    Variation("an RTP jitter that is imported", RTP, "from linklab.analysis.video_statistics import rtp_jitter_ms\njitter_ms = lambda a, s: rtp_jitter_ms(a, s)[-1]"),
     Variation("a constant in place of a function", JAIN, _JAIN.format("ValueError('no flow')", "1.0")),
     Variation("a function that always raises", JAIN, "def jain(values): raise ValueError('no flow')"),
     Variation("an answer from the caller's frame", JAIN, _FRAMES + _JAIN.format("ValueError('no flow')", _FRAME)),
@@ -292,6 +286,7 @@ CHEATS: Final = (
 KNOWN_TO_PASS: Final = (
     Variation("numbers that are guessed with the check", PREDICTED, "predicted = next(it for it in range(1, 1000) if lab00.check_measured_rtt(it).passed)"),
     Variation("letters that are guessed with the check", TAG, "tag = next(letter for letter in 'abcd' if lab10.check_tag(letter).passed)"),
+    Variation("an index that is imported", JAIN, "from linklab.analysis import jain_index as jain"),
     Variation("measurements that are made up", "lab04.check_pings(pings)", _MADE_UP),
 )  # fmt: skip
 """Those that pass today, since the package that checks is the one that students import: see docs/sandbox.md."""

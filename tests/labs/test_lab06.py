@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linklab.analysis import jain_index
 from linklab.grade.predictions import remark
 from linklab.grade.questions import Value
 from linklab.labs import lab06
-from linklab.labs.lab06.functions import packets_held
 from linklab.measure import AtOnce
 from linklab.network import NodeState
 from tests.grade.made_runs import pinged, together, transfer
@@ -94,10 +92,9 @@ def test_a_right_index_passes_in_any_style(function: object) -> None:
         (lambda v: None, "returns nothing"),
         (lambda v: str(right_index(v)), "returns a str"),
         (lambda v: sum(v) ** 2 / (3 * squares(v)), "it gives"),
-        (jain_index, "PermissionError"),
     ],
 )
-def test_a_wrong_index_or_ours_is_known_by_its_answers(formula: Callable[[Sequence[float]], Any], says: str) -> None:
+def test_a_wrong_index_is_known_by_its_answers(formula: Callable[[Sequence[float]], Any], says: str) -> None:
     result = lab06.check_jain(guarded(formula))
     assert not result.passed
     assert any(says in check.reason for check in result.checks), result
@@ -146,12 +143,11 @@ def test_a_right_count_of_packets_passes(formula: object) -> None:
         (lambda rtt: rtt, "it gives"),
         (lambda rtt: None, "returns nothing"),
         (lambda rtt: 1 / 0, "raises ZeroDivisionError"),
-        (packets_held, "PermissionError"),
         (None, "not written yet"),
         (3, "this is an int"),
     ],
 )
-def test_a_wrong_count_of_packets_or_ours_is_known_by_its_answers(formula: object, says: str) -> None:
+def test_a_wrong_count_of_packets_is_known_by_its_answers(formula: object, says: str) -> None:
     result = lab06.check_packets_in_queue(formula)
     assert all(check.outcome == "failed" and says in check.reason for check in result.checks), result
 

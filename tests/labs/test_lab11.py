@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 
 from linklab.analysis import measured_path
-from linklab.analysis.congestion import reno_period_s
 from linklab.course import using
 from linklab.labs import lab11
 from linklab.labs.lab11 import figures, functions
-from linklab.labs.lab11.functions import read_ss_text
 from linklab.labs.lab11.predictions import dumbbell
 from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpFlow, TcpResult
 from linklab.network import COURSE, bdp_packets, path
@@ -25,7 +23,7 @@ from linklab.show.figure import Drawing
 from tests.grade.failures import failed, said
 from tests.labs.altered import changed, given, read_back, without
 from tests.labs.lab11_runs import controls, kept, queues, together
-from tests.labs.written import is_refused, unnamed_slips
+from tests.labs.written import unnamed_slips
 
 VARIANT = variant("ada", b"a course secret for trials")
 
@@ -85,11 +83,6 @@ def test_what_reads_wrong_is_told(function: object, says: str) -> None:
     result = lab11.check_read(function)
     assert not result.passed
     assert any(says in f"{check.reason} {check.hint}" for check in failed(result)), str(result)
-
-
-def test_ours_under_another_name_is_out_of_reach() -> None:
-    assert is_refused(lab11.check_read, lambda text: read_ss_text(text))
-    assert is_refused(lab11.check_period, lambda bdp, full, one: reno_period_s(bdp, full, one))
 
 
 # --- Reno's period

@@ -22,7 +22,7 @@ from linklab.show.figure import Drawing
 from tests.grade.failures import failed, said
 from tests.labs.altered import changed, given, read_back, without
 from tests.labs.lab12_runs import QUEUES, UNSEEN, finale, kept
-from tests.labs.written import is_refused, unnamed_slips
+from tests.labs.written import unnamed_slips
 
 VARIANT = variant("ada", b"a course secret for trials")
 
@@ -80,10 +80,6 @@ def test_each_slip_of_a_limit_is_called_by_its_name() -> None:
 def test_a_wrong_limit_is_told(function: object, says: str) -> None:
     result = lab12.check_limit(function)
     assert any(says in f"{check.reason} {check.hint}" for check in failed(result)), str(result)
-
-
-def test_ours_under_another_name_is_out_of_reach() -> None:
-    assert is_refused(lab12.check_limit, lambda rate, wait: functions.limit_packets(rate, wait))
 
 
 # --- Runs

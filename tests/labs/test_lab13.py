@@ -16,7 +16,7 @@ from linklab.labs.lab13 import functions, rules
 from linklab.network import Network
 from linklab.network.variants import variants
 
-from .written import is_refused, unnamed_slips
+from .written import unnamed_slips
 
 # --- The timeout
 
@@ -46,12 +46,6 @@ def test_a_right_function_passes_however_it_is_written(written: Callable[..., An
 
 def test_each_slip_of_the_timeout_is_named() -> None:
     assert unnamed_slips(lab13.check_rto, functions._TRIAL) == []
-
-
-def test_linklab_s_own_timeout_is_out_of_reach() -> None:
-    from linklab.analysis.arq import rto_s
-
-    assert is_refused(lab13.check_rto, lambda rtts: rto_s(rtts))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Functions as students write them, tried by a lab's check: honest ones, wrong ones, and ours under another name."""
+"""Functions as students write them, tried by a lab's check: honest ones and wrong ones."""
 
 from __future__ import annotations
 
@@ -21,9 +21,3 @@ def unnamed_slips(judge: Judge, trial: Trial) -> list[str]:
         if not any(not check.passed and slip.reason in check.reason for check in result.checks):
             found.append(slip.reason)
     return found
-
-
-def is_refused(judge: Judge, function: Callable[..., Any]) -> bool:
-    """Return whether nothing comes of a function that asks ours for its answers."""
-    result = judge(function)
-    return all("PermissionError" in check.reason for check in result.checks)

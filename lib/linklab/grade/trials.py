@@ -1,4 +1,4 @@
-"""Functions that students write: tried on cases that were not seen before, with Linklab's own out of reach.
+"""Functions that students write: tried on cases that were not seen before.
 
 One answer fits many formulas, so a slip is named only where every answer is the slip's. Factors, signs, roundings and
 constants are the same for every function, so they are derived; a lab writes down real misconceptions alone.
@@ -6,11 +6,9 @@ constants are the same for every function, so they are derived; a lab writes dow
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import FunctionType
 from typing import Any, Final
 
 from linklab.grade.check import Check, Hints, a_kind, as_tuple
@@ -36,8 +34,7 @@ class Trial:
     """What a function is to do: the same as ``right`` in each of ``cases``, by their names.
 
     It gives a number or a sequence of numbers. ``refused`` are cases for which it must raise a
-    ValueError that says why. ``withheld`` are Linklab's own functions for it, which the student's cannot use meanwhile.
-    ``remarks`` say to some cases what to look at where they fail.
+    ValueError that says why. ``remarks`` say to some cases what to look at where they fail.
     """
 
     right: Callable[..., Any]
@@ -45,7 +42,6 @@ class Trial:
     hints: Hints
     slips: Sequence[Formula] = ()
     refused: Mapping[str, Case] = field(default_factory=dict)
-    withheld: Sequence[Callable[..., Any]] = ()
     remarks: Mapping[str, str] = field(default_factory=dict)
     tolerance: float = 1e-6
 
@@ -55,9 +51,8 @@ class Trial:
             reason = "not written yet" if is_missing(function) else f"this is {a_kind(function)}"
             return (Check.failing("the function", reason, "give the function itself, without parentheses"),)
         rights = {name: self.right(*case) for name, case in self.cases.items()}
-        with out_of_reach(self.withheld):
-            answers = {name: call(function, case) for name, case in self.cases.items()}
-            refusals = {name: call(function, case) for name, case in self.refused.items()}
+        answers = {name: call(function, case) for name, case in self.cases.items()}
+        refusals = {name: call(function, case) for name, case in self.refused.items()}
         if all(answer is None for answer in answers.values()):
             return (Check.failing("the function", "it returns nothing", ("end it with return", *as_tuple(self.hints))),)
         slip = self.slip_of(answers, rights)
@@ -99,42 +94,6 @@ class Trial:
         return Check.failing(what, f"it gives {found}", hints, expected, found)
 
 
-# --- Linklab's own functions, withheld
-
-_withheld: list[Callable[..., Any]] = []
-
-
-def withheld() -> tuple[Callable[..., Any], ...]:
-    """Return the functions that are out of reach now: where a student's function runs elsewhere, they must be there."""
-    return tuple(_withheld)
-
-
-@contextlib.contextmanager
-def out_of_reach(functions: Sequence[Callable[..., Any]]) -> Iterator[None]:
-    """Have functions refuse to work within a ``with`` statement, under whatever names they were imported.
-
-    Their code is exchanged, so a copy of the name is of no use. Who copies the code itself has it, as who copies text.
-    """
-    plain = [function for function in functions if isinstance(function, FunctionType)]
-    if len(plain) < len(functions) or any(function.__code__.co_freevars for function in plain):
-        raise TypeError("only functions at the level of a module, written in Python, can be withheld")
-    codes = [function.__code__ for function in plain]
-    _withheld.extend(plain)
-    try:
-        for function in plain:
-            function.__code__ = _refuse.__code__
-        yield
-    finally:
-        for function, code in zip(plain, codes, strict=True):
-            function.__code__ = code
-            _withheld.remove(function)
-
-
-def _refuse(*_: object, **__: object) -> None:
-    # it runs with the globals of the function whose code it stands for, so it names builtins alone
-    raise PermissionError("this function of Linklab's does what yours is to do: write it yourself")
-
-
 # --- Answers
 
 
@@ -148,7 +107,7 @@ def call(function: Callable[..., Any], case: Case) -> Any:
 
 
 def _plain(found: Any) -> Any:
-    """An answer as plain numbers, made while what is withheld is out of reach: some work only when they are asked."""
+    """Return an answer as plain numbers: some, such as generators, compute and raise only when they are asked."""
     if found is None or isinstance(found, bool | str | bytes | Mapping):
         return found
     number = as_number(found)

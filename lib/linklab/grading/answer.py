@@ -6,14 +6,11 @@ judge's strict reader (:mod:`linklab.grading.values`).
 
 from __future__ import annotations
 
-import functools
-import importlib
 import os
 import socket
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from linklab.grade.trials import out_of_reach
 from linklab.grading import values
 from linklab.guest.channel import Channel
 from linklab.lab import Lab
@@ -59,9 +56,7 @@ class _Answers:
             if "end" in request:
                 return
             try:
-                # what is lazy works only when it is turned into text
-                with out_of_reach([_found(*names) for names in request.get("withheld", ())]):
-                    answer = {"value": values.to_text(self._asked(request, names), self._given)}
+                answer = {"value": values.to_text(self._asked(request, names), self._given)}
             except BaseException as error:  # SystemExit and an interrupt are answers too
                 answer = {"raised": values.to_text(error)}
             self._channel.send(answer)
@@ -104,11 +99,6 @@ class _Answers:
             error: Any = self._reader.read(told["raised"])
             raise error
         return self._reader.read(told["value"])
-
-
-def _found(module: str, name: str) -> Callable[..., Any]:
-    """A function of Linklab's that the judge withholds while a student's is tried: it is this kernel's to withhold."""
-    return functools.reduce(getattr, name.split("."), importlib.import_module(module))  # type: ignore[return-value]
 
 
 _answers: list[_Answers] = []

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from linklab.errors import LinklabError
-from linklab.grade.trials import withheld
 from linklab.grading import answer, values
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
@@ -183,7 +182,6 @@ class Session:
                     "call": number,
                     "positional": values.to_text(list(positional), self._given),
                     "named": values.to_text(named, self._given),
-                    "withheld": [[each.__module__, each.__qualname__] for each in withheld()],
                 }
             )
 

@@ -13,7 +13,7 @@ from linklab.course import course_network
 from linklab.grade.check import Check, a_kind
 from linklab.grade.questions import is_missing
 from linklab.grade.result import Result, guarded
-from linklab.grade.trials import Formula, Trial, call, numbers, out_of_reach, shown
+from linklab.grade.trials import Formula, Trial, call, numbers, shown
 
 # --- Round trips out of what ping prints
 
@@ -126,8 +126,7 @@ def check_summary(summary: object) -> Result:
     title = "Lab 04, min, mean, max, mdev"
     if not callable(summary):
         return Result(title, _TRIALS["mean"].checks(summary))
-    with out_of_reach((_min, _mean, _max, _mdev)):
-        answers = {series: call(summary, (series,)) for series in _SERIES.values()}
+    answers = {series: call(summary, (series,)) for series in _SERIES.values()}
     problem = next((check for name, series in _SERIES.items() if (check := _problem(name, answers[series]))), None)
     if problem is not None:
         return Result(title, (problem,))

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from linklab.analysis.packets import bandwidth_mbps, jitter_ms, train_rate_mbps
-from linklab.analysis.video_statistics import rtp_jitter_ms
+from linklab.analysis.packets import bandwidth_mbps, jitter_ms
 from linklab.grade.result import Result, guarded
 from linklab.grade.trials import Case, Formula, Trial
 from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
@@ -84,7 +83,6 @@ _BANDWIDTH: Final = Trial(
         Formula(_rates(lambda k, size: ip_packet_bytes(size) * k, _first), "that counts the IP packet", _WHOLE),
         Formula(_rates(lambda k, size: payload_of_frame_bytes(size) * k, _first), "that counts the data only", _WHOLE),
     ),
-    withheld=(bandwidth_mbps, train_rate_mbps, _mbps),
 )  # fmt: skip
 
 
@@ -163,6 +161,5 @@ _JITTER: Final = Trial(
             "the first packet has none before it",
         ),
     ),
-    withheld=(jitter_ms, rtp_jitter_ms, _received),
     remarks={"a lost packet": "a packet that was lost has None as its arrival: leave it out"},
 )  # fmt: skip

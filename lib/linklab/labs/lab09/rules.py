@@ -14,8 +14,7 @@ from statistics import fmean
 from typing import Final
 
 from linklab.analysis import Expectation
-from linklab.analysis.packets import jitter_ms
-from linklab.analysis.video_statistics import delays, jitters, rtp_jitter_ms
+from linklab.analysis.video_statistics import delays, rtp_jitter_ms
 from linklab.grade.check import Check
 from linklab.grade.choices import choices
 from linklab.grade.predictions import Predictions
@@ -185,7 +184,6 @@ _JITTER: Final = Trial(
         Formula(lambda a, t: _smoothed(_sizes_ms(a, t), 15), "this divides by 15", "RFC 3550 divides by 16"),
         Formula(lambda a, t: _smoothed(_sizes_ms(a, t), 8), "this divides by 8", "RFC 3550 divides by 16"),
     ),
-    withheld=(rtp_jitter_ms, jitters, jitter_ms, _differences_ms, _smoothed),
     remarks={"a packet alone": "the first packet has none before it: J is still what it starts with"},
 )  # fmt: skip
 
