@@ -87,8 +87,8 @@ lab00.check_network(lab).require()
 # ## 4. Predict
 #
 # Before you measure, say what you expect, and how sure you are. **No prediction is wrong, some are surprising.** You
-# get the point for committing to a number: it is locked, with the time. After the measurement you see both side by
-# side, and a surprise is where you learn something.
+# get the point for committing to a number. After the measurement you see both side by side, and a surprise is where you
+# learn something.
 #
 # `ping` sends a small packet to the other host, which sends it straight back. The time from sending to
 # receiving is the *round-trip time*, RTT.

@@ -8,8 +8,7 @@
 # **Time:** about two hours. The measurements take a minute of it. **You need**
 # the network of Lab 01. If your `simpleperf.py` of Lab 02 lies next to this notebook, you measure with it.
 #
-# A prediction has no wrong answer. Its point is for committing to it: the first complete one is locked. After the
-# measurement you see it next to theory.
+# A prediction has no wrong answer. Its point is for committing to it. After the measurement you see it next to theory.
 
 # %% id="imports"
 from linklab import course_network, lab04, measure, show, start

@@ -34,8 +34,7 @@ show.draw(lab)
 # 1448 are data (Lab 00), and throughput here counts data.
 #
 # **Predict** the throughput, in Mbit/s over 25 s, of *one* flow in `two`, and of h7-h9 in `crossing`. Say in
-# percent how sure you are. Any number has its point: what you write first is locked, and you will see it next
-# to the measurement.
+# percent how sure you are. Any number has its point, and you will see it next to the measurement.
 
 # %% answer="shares"
 ### BEGIN SOLUTION

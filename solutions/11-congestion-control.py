@@ -65,8 +65,7 @@ lab11.check_read(read_ss).require()
 # round trip, until a packet finds the queue full. A full frame has 1514 bytes.
 #
 # **Predict** the window at that moment in packets, the round trip then in ms, and the window after it. Any numbers
-# have their point: what you write first is locked, and you will see it next to the measurement. How sure are you, in
-# percent?
+# have their point, and you will see them next to the measurement. How sure are you, in percent?
 
 # %% answer="loss"
 ### BEGIN SOLUTION

@@ -43,8 +43,7 @@ print(f"without an upload: ping {ping.rtt_mean_ms:.2f} ms, page {page.headline:.
 
 # %% [markdown] id="bloat-task"
 # **Predict** the highest ping in ms beside the upload, when the queue is full, and how long a page takes then, in
-# seconds. A full frame has 1514 bytes. Any numbers have their point: what you write first is locked. How sure are you,
-# in percent?
+# seconds. A full frame has 1514 bytes. Any numbers have their point. How sure are you, in percent?
 
 # %% answer="bloat"
 ### BEGIN SOLUTION

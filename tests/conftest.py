@@ -16,7 +16,6 @@ from typing import Any, Final
 import pytest
 
 from linklab.errors import LabError
-from linklab.grade.predictions import forget_locks
 from linklab.grade.result import forget_failures
 from linklab.runtime.backends import Kind, choose
 from linklab.signals import SIGNALS
@@ -102,7 +101,6 @@ def _fixture_scopes(item: pytest.Item) -> Iterator[tuple[str, str]]:
 def first_hints() -> None:
     """Has each test's checks fail for the first time."""
     forget_failures()
-    forget_locks()
 
 
 @pytest.fixture(autouse=True)

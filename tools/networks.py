@@ -34,7 +34,6 @@ from linklab import cli, options
 from linklab.classroom.validate import notebooks_of
 from linklab.course import FILE, read_variant, using, write_variant
 from linklab.grade import Result, draws
-from linklab.grade.predictions import forget_locks
 from linklab.grading.values import Reader, to_text
 from linklab.network import COURSE, Network
 from linklab.network.variants import RATES_MBPS, variants
@@ -238,7 +237,6 @@ def said_of(folder: Path, run: Run, *, again: bool = False) -> Iterator[Said]:
     told = _told(folder, run)
     for cell, error in told["errors"].items():
         yield Said(run, cell, "the cell itself", "failed", "", "", error.strip().splitlines()[-1])
-    forget_locks()
     for call in told["calls"]:
         said = _judged(run, told["network"], call) if again and "positional" in call else call["said"]
         for each in said:

@@ -32,11 +32,6 @@ def publish(mime: str, data: dict[str, Any]) -> None:
         shell.display_pub.publish({mime: data})
 
 
-def in_a_kernel() -> bool:
-    """Returns whether a notebook's kernel runs this."""
-    return _kernels_shell() is not None
-
-
 def _kernels_shell() -> Any:
     """IPython's shell in a notebook's kernel; None where no kernel runs this."""
     # a program that has not loaded IPython is not run by it

@@ -1,17 +1,16 @@
-"""Predictions: any number is taken and locked, none is failed, and a slip is named once it was measured."""
+"""Predictions: any number is taken, none is failed, and a slip is named once it was measured."""
 
 from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import pytest
 
 from linklab.errors import LinklabError
 from linklab.grade import Check, Result
 from linklab.grade.path_questions import ceiling, path_between, rtt
-from linklab.grade.predictions import Prediction, Predictions, Sketch, forget_locks, remark
+from linklab.grade.predictions import Prediction, Predictions, Sketch, remark
 from linklab.grading.values import Reader, to_text
 
 LINKS = {"L1": ("r1", "r2"), "L2": ("r2", "r3")}
@@ -29,7 +28,6 @@ SOUND = Result("pings", (Check.passing("pings", "25 pings"),))
 @pytest.mark.parametrize("numbers", [{"L1": 20, "L2": 40}, {"L1": 0, "L2": 1e6}, {"L1": 10.5, "L2": 3}])
 def test_any_plausible_number_has_its_point(numbers: dict[str, float]) -> None:
     prediction = LAB.predict("rtt", numbers, sure=30)
-    assert prediction.is_locked
     assert LAB.check_predicted(prediction).passed
     assert prediction["L1"] == numbers["L1"]
 
@@ -48,9 +46,8 @@ def test_any_plausible_number_has_its_point(numbers: dict[str, float]) -> None:
         ({"L1": 1, "L2": 3}, "yes", "'yes' is no percentage"),
     ],
 )
-def test_what_is_no_prediction_is_said_and_not_locked(given: object, sure: object, said: str) -> None:
+def test_what_is_no_prediction_is_said(given: object, sure: object, said: str) -> None:
     prediction = LAB.predict("rtt", given, sure)
-    assert not prediction.is_locked
     assert said in str(prediction)
     result = LAB.check_predicted(prediction)
     assert result.outcome == "failed"
@@ -123,16 +120,18 @@ def test_theory_stays_hidden_until_the_measurement_passed() -> None:
     assert LAB.compared(SOUND, "nothing", {}).surprises == ()
 
 
-def test_a_measurement_finds_its_prediction_by_name_in_a_page_and_before_the_judge() -> None:
-    assert LAB.compared(SOUND, "rtt", {}).surprises == ()
-    prediction = LAB.predict("rtt", {"L1": 10, "L2": 40}, 60)
-    assert len(LAB.compared(SOUND, "rtt", {}).surprises) == 2
-    forget_locks()  # the judge's process has not seen the student's cell, but gets what it made
-    assert LAB.check_predicted(prediction).passed
-    assert len(LAB.compared(SOUND, "rtt", {}).surprises) == 2
+def test_a_measurement_finds_the_prediction_that_was_checked_last_by_its_name() -> None:
+    def predicted() -> list[float]:
+        return [row.predicted for row in LAB.compared(SOUND, "rtt", {}).surprises]
+
+    for first in (10, 20):
+        assert LAB.check_predicted(LAB.predict("rtt", {"L1": first, "L2": 40}, 60)).passed
+        assert predicted() == [first, 40]
+    LAB.check_predicted(LAB.predict("rtt", {"L1": None, "L2": 40}, 60))
+    assert predicted() == []
 
 
-def test_a_curve_is_locked_and_its_points_are_looked_at() -> None:
+def test_a_curve_is_taken_and_its_points_are_looked_at() -> None:
     assert LAB.predict("swing", [(0, 20), (5, 60), (25, 60)], 40).sketch == ((0, 20), (5, 60), (25, 60))
     for given, said in (
         (None, "not filled in yet"),
@@ -159,12 +158,11 @@ def test_the_result_shows_figure_and_table_and_says_so_in_json() -> None:
 
 FORGED = (
     Prediction("Lab 04", "rtt"),
-    Prediction("Lab 04", "rtt", (("L1", 1.0), ("L2", 2.0)), (), 50.0),
-    Prediction("Lab 04", "rtt", (("L1", math.nan), ("L2", 2.0)), (), 50.0, "now"),
-    Prediction("Lab 04", "rtt", (("L1", -3.0), ("L2", math.inf)), (), 50.0, "now"),
-    Prediction("Lab 04", "rtt", (("L1", 1.0), ("L2", 2.0)), (), 1e299, "now"),
-    Prediction("Lab 04", "rtt", (("L1", 1.0),), (), 50.0, "now"),
-    Prediction("Lab 04", "swing", (), (), 50.0, "now"),
+    Prediction("Lab 04", "rtt", (("L1", math.nan), ("L2", 2.0)), (), 50.0),
+    Prediction("Lab 04", "rtt", (("L1", -3.0), ("L2", math.inf)), (), 50.0),
+    Prediction("Lab 04", "rtt", (("L1", 1.0), ("L2", 2.0)), (), 1e299),
+    Prediction("Lab 04", "rtt", (("L1", 1.0),), (), 50.0),
+    Prediction("Lab 04", "swing", (), (), 50.0),
 )
 
 
@@ -177,7 +175,8 @@ def test_what_predict_never_made_has_no_point_and_is_shown_nowhere(forged: Predi
 
 def test_points_of_numpy_are_points() -> None:
     numpy = pytest.importorskip("numpy")
-    assert LAB.predict("swing", numpy.column_stack([[0, 5, 25], [20, 60, 60]]), 40).is_locked
+    curve = LAB.predict("swing", numpy.column_stack([[0, 5, 25], [20, 60, 60]]), 40)
+    assert curve.sketch == ((0, 20), (5, 60), (25, 60))
 
 
 def test_a_prediction_reaches_the_judge_as_it_is() -> None:
@@ -187,33 +186,3 @@ def test_a_prediction_reaches_the_judge_as_it_is() -> None:
         LAB.predict("rtt", None),
     ):
         assert Reader().read(to_text(prediction)) == prediction
-
-
-def test_in_a_page_the_first_complete_answer_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("linklab.grade.predictions.in_a_kernel", lambda: True)
-    monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "04-link-latency.ipynb"))
-    monkeypatch.chdir(tmp_path)
-    assert not LAB.predict("rtt", {"L1": None, "L2": 40}, 60).is_locked
-    first = LAB.predict("rtt", {"L1": 10, "L2": 40}, 60)
-    assert LAB.predict("rtt", {"L1": 10, "L2": 40}, 60) == first
-    forget_locks()  # as a new kernel does
-    later = LAB.predict("rtt", {"L1": 20, "L2": 40}, 100)
-    assert (later.numbers, later.locked_at) == (first.numbers, first.locked_at)
-    assert "came later" in str(later)
-    assert (tmp_path / ".predictions" / "04-link-latency.json").is_file()
-    forget_locks()
-    assert len(LAB.compared(SOUND, "rtt", {}).surprises) == 2, "the lock outlives the kernel"
-    other = Predictions("Lab 04", {"rtt": lambda: [rtt("L3", path_between("r3", "r4"))]})
-    assert other.predict("rtt", 7, 50)["L3"] == 7, "another question is another prediction"
-    for damage in ("no JSON", "[]", '{"Lab 04 rtt": []}'):
-        (tmp_path / ".predictions" / "04-link-latency.json").write_text(damage)
-        forget_locks()
-        assert LAB.predict("rtt", {"L1": 20, "L2": 40}, 100)["L1"] == 20
-
-
-def test_a_run_without_a_page_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("linklab.grade.predictions.in_a_kernel", lambda: True)
-    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
-    monkeypatch.chdir(tmp_path)
-    assert LAB.predict("rtt", {"L1": 10, "L2": 40}, 60).is_locked
-    assert list(tmp_path.iterdir()) == []

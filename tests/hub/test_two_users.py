@@ -165,17 +165,13 @@ def graded(cells: list[dict[str, Any]]) -> list[str]:
     return [cell["id"] for cell in cells if cell["metadata"].get("nbgrader", {}).get("grade")]
 
 
-LOCKED = re.compile(r"(?<=locked_at=')[^']*(?=')|(?<=Locked on )\S+ at [\d:]+")
-"""When a prediction was locked: the one thing that two students' notebooks tell each their own."""
-
-
 def said(notebook: Path) -> list[str]:
-    """All texts that the cells have put out, line by line, each cell's behind its number, without times of day."""
+    """All texts that the cells have put out, line by line, each cell's behind its number."""
     texts = []
     for number, cell in enumerate(code_cells(notebook)):
         for output in cell["outputs"]:
             text = output["text"] if output["output_type"] == "stream" else output["data"].get("text/plain", "")
-            texts += [f"{number} {LOCKED.sub('', line)}" for line in "".join(text).splitlines()]
+            texts += [f"{number} {line}" for line in "".join(text).splitlines()]
     return texts
 
 

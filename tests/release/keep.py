@@ -9,7 +9,6 @@ import argparse
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -19,7 +18,6 @@ from linklab import measure
 from linklab.classroom.release import release
 from linklab.course import FILE, using, variant_text
 from linklab.grade import draws
-from linklab.grade.predictions import Prediction
 from linklab.grade.reliable.place import the_network as network_of_lab_13
 from linklab.grading import by_hand
 from linklab.grading.kit import read_kit
@@ -37,7 +35,6 @@ SECRET: Final = b"0123456789abcdef"
 STUDENTS: Final = ("ada", "bob", "Zo\u00eb")
 SUBMISSION: Final = b"the digest of a submission"
 ANSWER: Final = by_hand.Answer("03-udp-bandwidth", "reflect-rate", "ada", "Because of the headers.", 2.0, 1.5)
-PREDICTION: Final = Prediction("Lab 04", "rtt", (("L1", 20.0),), (), 70.0, "2026-11-25 at 10:00")
 
 
 def shapes(network: Network) -> list[list[Any]]:
@@ -110,10 +107,11 @@ def main() -> None:
         (Path(kit) / "solutions").mkdir()
         (Path(kit) / "solutions/01-a-lab.py").write_text(SOURCE, "utf-8")
         release(folder / "released", Path(kit), {"ada": variant("ada", SECRET)}, SECRET)
-    locked = {f"{PREDICTION.lab} {PREDICTION.name}": asdict(PREDICTION)}
     for name, data in (
-        *(("networks", networks()), ("draws", drawn()), ("cells", cells()), ("results", list(results()))),
-        ("predictions", locked),
+        ("networks", networks()),
+        ("draws", drawn()),
+        ("cells", cells()),
+        ("results", list(results())),
     ):
         (folder / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n", "utf-8")
     (folder / "by-hand.csv").write_bytes(by_hand.to_csv([ANSWER], {}).encode())

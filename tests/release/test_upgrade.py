@@ -19,14 +19,12 @@ import linklab
 from linklab.classroom.release import MANIFEST, refuse_foreign
 from linklab.course import FILE, read_variant
 from linklab.errors import LinklabError
-from linklab.grade.predictions import forget_locks
 from linklab.grading import by_hand
-from linklab.labs import lab04
 from linklab.measure import AtOnce, load_result, load_run
 from linklab.measure.tools import TOOLS
 from linklab.network.variants import variant
 
-from .keep import ANSWER, KEPT, PREDICTION, ROOT, SECRET, cells, drawn, networks
+from .keep import ANSWER, KEPT, ROOT, SECRET, cells, drawn, networks
 
 VERSIONS: Final = sorted(path.name for path in KEPT.iterdir())
 CHANGED: Final[Mapping[tuple[str, str], str]] = {}
@@ -93,18 +91,6 @@ def test_stored_results_are_read(version: str) -> None:
             assert again == data
         assert {name: again["flow"][name] for name in data["flow"]} == data["flow"]
     assert version != linklab.__version__ or kinds == {AtOnce.KIND, *(tool.result.KIND for tool in TOOLS)}
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_locked_prediction_stays_locked(version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("linklab.grade.predictions.in_a_kernel", lambda: True)
-    monkeypatch.setenv("JPY_SESSION_NAME", "04.ipynb")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ".predictions").mkdir()
-    shutil.copy(KEPT / version / "predictions.json", tmp_path / ".predictions/04.json")
-    forget_locks()
-    first = lab04.predict(PREDICTION.name, 33.0, 50)
-    assert (first.numbers, first.locked_at) == (PREDICTION.numbers, PREDICTION.locked_at)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -2,35 +2,28 @@
 
 A lab has a table of what it asks, by name, and its notebook goes three steps with each::
 
-    rtt_ms = lab04.predict("rtt", 20, sure=70)  # locked, with the time
+    rtt_ms = lab04.predict("rtt", 20, sure=70)
     lab04.check_predicted(rtt_ms).require()     # the point is for committing
     lab04.check_pings(pings).require()          # shows it next to what was measured
 
-In a student's page the first complete answer is locked: what is written there later does not replace it. (A judge runs
-the notebook anew, where what stands in the cell last counts.) After the measurement `compared` puts it next to theory
-and to what was measured, and names the likeliest slip behind a number that is off.
+A prediction is what its cell says. `check_predicted` remembers it for the check of the measurement, where `compared`
+puts it next to theory and to what was measured, and names the likeliest slip behind a number that is off.
 """
 
 from __future__ import annotations
 
-import contextlib
-import datetime
 import itertools
-import json
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from html import escape
 from numbers import Real
-from pathlib import Path
-from typing import Any, Final, TypeGuard
+from typing import Final, TypeGuard
 
 from linklab.errors import LinklabError
 from linklab.grade.check import Check, Surprise, a_kind
 from linklab.grade.questions import Value, as_number, is_missing, likeliest, not_a_number
 from linklab.grade.result import Result, guarded
-from linklab.record import in_a_kernel
 
 _SURE: Final = "sure=70, say: from 0 (a guess) to 100 (certain)"
 _CLOSE: Final = 0.02
@@ -88,10 +81,10 @@ Asked = Sequence[Value] | Sketch
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a student has said of one thing, and when. ``prediction["L1"]`` is the number under that key.
+    """What a student has said of one thing. ``prediction["L1"]`` is the number under that key.
 
-    ``numbers`` are the numbers by key, ``sketch`` the points of a curve. ``problems`` are what keeps it from being
-    locked: what, and what is wrong with it. ``locked_at`` is empty until there is none.
+    ``numbers`` are the numbers by key, ``sketch`` the points of a curve. ``problems`` say what it lacks: of what, and
+    what is wrong with it.
     """
 
     lab: str
@@ -99,9 +92,7 @@ class Prediction:
     numbers: tuple[tuple[str, float], ...] = ()
     sketch: tuple[tuple[float, float], ...] = ()
     sure_percent: float | None = None
-    locked_at: str = ""
     problems: tuple[tuple[str, str], ...] = ()
-    note: str = ""
 
     def __getitem__(self, key: object) -> float:
         """Return the number under a key. Raises LinklabError where there is none."""
@@ -112,21 +103,20 @@ class Prediction:
             )
         return found
 
-    @property
-    def is_locked(self) -> bool:
-        """Return True once it is complete."""
-        return bool(self.locked_at)
-
     def __str__(self) -> str:
-        if not self.is_locked:
-            return f"Not locked yet. {'; '.join(map(': '.join, self.problems))}."
+        if self.problems:
+            return f"Not complete yet. {'; '.join(map(': '.join, self.problems))}."
         said = [f"{key}: {number:g}" for key, number in self.numbers]
         said += [f"{len(self.sketch)} points"] if self.sketch else []
-        return f"Locked on {self.locked_at}, {self.sure_percent:g} % sure. {', '.join(said)}. {self.note}".rstrip()
+        return f"You predict, {self.sure_percent:g} % sure: {', '.join(said)}."
 
     def _repr_html_(self) -> str:
         """What a notebook shows for it."""
         return f"<p>{escape(str(self))}</p>"
+
+
+_checked: dict[tuple[str, str], Prediction] = {}
+"""The last prediction that `Predictions.check_predicted` has seen, by lab and name."""
 
 
 class Predictions:
@@ -150,16 +140,16 @@ class Predictions:
         return self._asked[name]()
 
     def predict(self, name: str, given: object, sure: object = None) -> Prediction:
-        """Lock a prediction: the number or the dictionary of numbers that is asked for, or the points of a curve.
+        """Return a prediction: ``given`` is a number, a dictionary of numbers, or the points of a curve, as asked.
 
-        ``sure`` is how sure the student is, in percent. Any plausible number will do. What is not filled in yet, or is
-        no number, is said, and nothing is locked. Raises LinklabError for a name that the lab has not.
+        ``sure`` is how sure the student is, in percent. Any plausible number will do. The prediction's ``problems`` say
+        what is not filled in yet, or is no number. Raises LinklabError for a name that the lab has not.
         """
         asked = self.asked(name)
         made = _sketched(asked, given) if isinstance(asked, Sketch) else _numbered(asked, given)
         problems = (*made.problems, *_unsure(sure))
         made = replace(made, lab=self._title, name=name, problems=problems)
-        return made if problems else _locked(replace(made, sure_percent=as_number(sure)))
+        return made if problems else replace(made, sure_percent=as_number(sure))
 
     @guarded
     def check_predicted(self, prediction: object) -> Result:
@@ -171,26 +161,26 @@ class Predictions:
             return Result(f"{self._title}, prediction", (check,))
         title = f"{self._title}, predicted: {prediction.name.replace('_', ' ')}"
         asked = self.asked(prediction.name)
+        _checked[prediction.lab, prediction.name] = prediction
         problems = prediction.problems or tuple(_problems(prediction, asked))
         if problems:
             hint = "any number will do: there is no wrong one"
             return Result(title, tuple(Check.failing(what, why, hint, "a prediction") for what, why in problems))
-        if not in_a_kernel():  # the judge's process, which has not seen the student's predict
-            _known[prediction.lab, prediction.name] = prediction
         return Result(title, tuple(_committed(prediction, asked)))
 
     def compared(self, result: Result, prediction: object, measured: Mapping[str, float | None]) -> Result:
         """Return the result of a measurement's check with what was predicted next to theory and measurement.
 
-        ``prediction`` is its name, or itself. Only where the measurement passed, and a prediction was locked: theory
-        stays hidden until then, and who predicted nothing loses nothing.
+        ``prediction`` is the name of one that `check_predicted` has seen, or the prediction itself. Where the
+        measurement has not passed, nothing is added: theory stays hidden until then. Who predicted nothing loses
+        nothing.
         """
         if isinstance(prediction, str):
-            prediction = _remembered((self._title, prediction))
+            prediction = _checked.get((self._title, prediction))
         if not (result.passed and self._is_own(prediction)):
             return result
         asked = self.asked(prediction.name)
-        if isinstance(asked, Sketch) or not prediction.is_locked or [*_problems(prediction, asked)]:
+        if isinstance(asked, Sketch) or [*_problems(prediction, asked)]:
             return result
         said = dict(prediction.numbers)
         rows = [
@@ -276,8 +266,6 @@ def _problems(prediction: Prediction, asked: Asked) -> Iterator[tuple[str, str]]
     else:
         yield from _numbered(asked, {question.key: said.get(str(question.key)) for question in asked}).problems
     yield from _unsure(prediction.sure_percent)
-    if not prediction.is_locked:
-        yield "prediction", "not locked yet: run the cell with predict() again"
 
 
 def _committed(prediction: Prediction, asked: Asked) -> Iterator[Check]:
@@ -298,79 +286,3 @@ def _first(hints: str | tuple[str, ...]) -> str:
 def _sentence(text: str) -> str:
     end = "" if text.endswith((".", "?", "!")) else "."
     return f"{text[:1].upper()}{text[1:]}{end}" if text else ""
-
-
-# --- The lock
-
-
-_known: dict[tuple[str, str], Prediction] = {}
-"""What is locked in this process, by lab and name."""
-
-
-def forget_locks() -> None:
-    """Forget what is locked in this process. Files are left as they are."""
-    _known.clear()
-
-
-def _locked(prediction: Prediction) -> Prediction:
-    """The prediction that counts: the one that was locked first, or this one, which is locked now."""
-    key = (prediction.lab, prediction.name)
-    first = _remembered(key) if in_a_kernel() else None
-    if first is None or not first.is_locked or _shape(first) != _shape(prediction):  # another network asks otherwise
-        first = replace(prediction, locked_at=_now())
-        _keep(first)
-    _known[key] = first
-    same = (first.numbers, first.sketch) == (prediction.numbers, prediction.sketch)
-    return first if same else replace(first, note="What stands in the cell now came later, and does not replace it.")
-
-
-def _remembered(key: tuple[str, str]) -> Prediction | None:
-    return _known.get(key) or (_kept(key) if in_a_kernel() else None)
-
-
-def _shape(prediction: Prediction) -> tuple[tuple[str, ...], bool]:
-    return tuple(key for key, _ in prediction.numbers), bool(prediction.sketch)
-
-
-def _now() -> str:
-    return datetime.datetime.now().astimezone().strftime("%Y-%m-%d at %H:%M")
-
-
-def _file() -> Path | None:
-    """Where the locks of the notebook that is open in a page are kept; None for a run without a page."""
-    name = Path(os.environ.get("JPY_SESSION_NAME", ""))
-    return Path(".predictions", f"{name.stem}.json") if name.suffix == ".ipynb" else None
-
-
-def _kept(key: tuple[str, str]) -> Prediction | None:
-    file = _file()
-    try:
-        told = json.loads(file.read_text("utf-8"))[" ".join(key)] if file is not None else None
-        return None if told is None else _read(told)
-    except (OSError, ValueError, LookupError, TypeError):
-        return None
-
-
-def _read(told: Mapping[str, Any]) -> Prediction:
-    numbers = tuple((str(key), float(value)) for key, value in told["numbers"])
-    sketch = tuple((float(x), float(y)) for x, y in told["sketch"])
-    name, locked_at = str(told["name"]), str(told["locked_at"])
-    return Prediction(str(told["lab"]), name, numbers, sketch, float(told["sure_percent"]), locked_at)
-
-
-def _keep(prediction: Prediction) -> None:
-    """Write it next to the notebook, so that it outlives the kernel. A folder that cannot be written keeps nothing."""
-    file = _file()
-    if file is None:
-        return
-    with contextlib.suppress(OSError):
-        file.parent.mkdir(exist_ok=True)
-        try:
-            every = json.loads(file.read_text("utf-8"))
-        except (OSError, ValueError):
-            every = {}
-        every = every if isinstance(every, dict) else {}
-        every[f"{prediction.lab} {prediction.name}"] = asdict(prediction)
-        draft = file.with_suffix(".new")
-        draft.write_text(json.dumps(every, indent=1) + "\n", "utf-8")
-        draft.replace(file)
