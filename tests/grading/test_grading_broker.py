@@ -136,12 +136,6 @@ def test_requests_go_in_and_answers_come_out_as_they_are(
     assert lab.call(say, on_event=heard.append) == "second line\n"
     assert heard == ["first ", "line\n", "half a"]
     assert capsys.readouterr().out == "to people\n"
-    assert lender.has_printed("first line ")
-    assert lender.has_printed("second line")
-    assert lender.has_printed("to people")
-    assert lender.has_printed("half a")
-    assert not lender.has_printed("third line")
-    assert lender.requests == 2
     lab.stop()
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import queue
-import re
 import socket
 import threading
 import time
@@ -30,9 +29,6 @@ _CONNECTIONS_AT_MOST: Final = 24
 _HELLO_S: Final = 20.0
 _FREE_S: Final = 20.0
 """How long a new lab waits for one that was just given back."""
-_LINES_AT_MOST: Final = 500_000
-_ROUND_TRIP: Final = re.compile(r"\btime=(\d{1,7}(?:\.\d{1,6})?) ms")
-_REST_AT_MOST: Final = 64 * 1024
 _DIGITS_AT_MOST: Final = 20
 
 
@@ -63,12 +59,6 @@ class Broker:
         self._closed = False
         self.values: queue.Queue[Channel] = queue.Queue()
         """Connections for values, the newest last."""
-        self.requests = 0
-        """How many requests were handed on to labs."""
-        self.printed: set[int] = set()
-        """What labs printed: the hash of each line, without blanks around it."""
-        self.round_trips_ms: set[float] = set()
-        """The round trips among that, as ping prints them."""
         self.virtual_s = 0.0
         """How much time passed in labs that have ended."""
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -87,10 +77,6 @@ class Broker:
         if key not in self._seen:
             self._seen[key] = SeenLab(process, key)
         return self._seen[key]
-
-    def has_printed(self, line: str) -> bool:
-        """Whether a lab printed that line since the broker began."""
-        return hash(line.strip()) in self.printed
 
     def end_labs(self) -> None:
         """Ends all labs that run now."""
@@ -195,21 +181,12 @@ class Broker:
     def _hand_on(self, channel: Channel, process: LabProcess, request: dict[str, Any]) -> None:
         if "interrupt" in request:
             return  # it came too late
-        self.requests += 1
         asked: dict[str, Any] = {"pickle": request.get("pickle")}
         if request.get("reads") is True:
             asked["reads"] = True
         number = request.get("id")
-        rest = ""
 
         def tell(event: Any) -> None:
-            nonlocal rest
-            if isinstance(event, str):  # a command's output comes in pieces, cut anywhere
-                lines, newline, rest = (rest + event).rpartition("\n")
-                self._note(lines + newline)
-                rest = rest[-_REST_AT_MOST:]
-            else:
-                self._note(event)
             channel.send({"id": number, "event": event}, self._wall_limit_s)
 
         try:
@@ -218,19 +195,7 @@ class Broker:
             answer = {"interrupted": True}
         except LinklabError as error:
             answer = {"error": str(error), "kind": type(error).__name__}
-        self._note([rest, answer.get("result"), answer.get("printed")])
         channel.send({**answer, "id": number, "clock_s": process.clock_s}, self._wall_limit_s)
-
-    def _note(self, told: object, depth: int = 0) -> None:
-        """Keeps what was printed, to be found again in what is handed in as measured."""
-        if isinstance(told, str):
-            if len(self.printed) < _LINES_AT_MOST:
-                lines = told.split("\n", _LINES_AT_MOST)[:_LINES_AT_MOST]
-                self.printed.update(hash(line.strip()) for line in lines)
-                self.round_trips_ms.update(map(float, _ROUND_TRIP.findall(told)))
-        elif depth < 6 and isinstance(told, dict | list):
-            for each in told.values() if isinstance(told, dict) else told:
-                self._note(each, depth + 1)
 
 
 def _seed_of(wish: dict[str, Any]) -> int:

@@ -185,7 +185,6 @@ class Judge:
                 self._channel = None if student.dead else session.channel
                 if student.dead:
                     self._notes.append(f"{name}: {student.dead}")
-                self._notes += [f"{name}: {note}" for note in session.doubts()]
             return shown.of_result(result)
         except GradeError as error:
             if error.result.fault:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from linklab.errors import LinklabError
@@ -13,7 +13,7 @@ from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
 from linklab.grading.student import Student
 from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout
-from linklab.measure import Clip, Origin, PingResult, Prober, SimpleperfResult, Video
+from linklab.measure import Clip, Prober, Video
 
 _CONNECT_S: Final = 15.0
 _HEED_S: Final = 5.0
@@ -45,8 +45,6 @@ class Session:
         self._until = time.monotonic() + limit_s
         self._limit_s, self._videos = limit_s, videos
         self._lent: list[object] = []
-        self.handed_in: list[object] = []
-        """All data objects that came."""
 
     def __enter__(self) -> Session:
         self._student.begin(answer.CODE, hidden=True)
@@ -75,24 +73,6 @@ class Session:
             raise
         except Exception as error:
             raise Told(error) from None
-
-    def doubts(self) -> Iterator[str]:
-        """Remarks on data that no lab can have given, one of a kind. They prove nothing, and cost nobody points."""
-        if self._broker.requests == 0 and any(isinstance(each, Origin) for each in self.handed_in):
-            yield "a result was handed in as measured, and no lab was ever asked for anything"
-            return
-        for each in self.handed_in:
-            if isinstance(each, SimpleperfResult):
-                lines = [line for text in (each.said, each.server_said) for line in text.split("\n") if line.strip()]
-                if not all(map(self._broker.has_printed, lines)):
-                    yield "a simpleperf result has lines that no program in a lab has printed"
-                    return
-            if (
-                isinstance(each, PingResult)
-                and not {rtt for rtt in each.rtt_ms if rtt is not None} <= self._broker.round_trips_ms
-            ):
-                yield "a ping result has round trips that no ping in a lab has printed"
-                return
 
     def _asked(self, request: dict[str, Any]) -> object:
         """Asks, and answers what is asked in turn, until the answer is there. Raises what was raised there."""
@@ -161,7 +141,7 @@ class Session:
 
     @property
     def _reader(self) -> values.Reader:
-        return values.Reader(own=self._own, look=self.handed_in.append)
+        return values.Reader(own=self._own)
 
     def _own(self, tag: str, tree: Mapping[str, Any]) -> object:
         if tag == "lab":

@@ -235,12 +235,10 @@ def _truth(value: object) -> bool | None:
 class Reader:
     """Reads what a student's kernel sent.
 
-    `own` gives what stands for a tag that is not of this module (a lab, a function, a video), from its data; `look` is
-    told every data object that was built, and may raise `ValueRefused`.
+    `own` gives what stands for a tag that is not of this module (a lab, a function, a video), from its data.
     """
 
     own: Callable[[str, Mapping[str, Any]], object] = lambda tag, _: _refuse(f"a {tag} has no place here")
-    look: Callable[[object], None] = lambda _: None
 
     def read(self, text: str) -> object:
         """The value. Raises `ValueRefused` for all that is not of the form, in one line."""
@@ -302,9 +300,7 @@ class _Builder:
         if not isinstance(fields, dict):
             raise ValueError("fields are none")
         built = {name: self.built(value, depth + 1) for name, value in fields.items()}
-        made = data.made(tree["class"], built)
-        self._reader.look(made)
-        return made
+        return data.made(tree["class"], built)
 
     def array(self, tree: Mapping[str, Any], depth: int) -> object:
         """numpy's array of numbers, texts, or objects that were built here."""
