@@ -17,11 +17,11 @@ def test_a_prediction_has_its_point_whatever_it_says_and_gives_no_answer_away(gu
 
 
 def test_one_way_for_round_trip_is_named_once_it_was_measured() -> None:
-    lab00.predict("rtt", 10, sure=90)
+    lab00.check_predicted(lab00.predict("rtt", 10, sure=90))
     assert lab00.check_measured_rtt(14).surprises == ()
     (row,) = lab00.check_measured_rtt(20.0).surprises
     assert (row.slip, row.measured) == ("that is one direction", 20.0)
-    lab00.predict("throughput", 10, sure=100)
+    lab00.check_predicted(lab00.predict("throughput", 10, sure=100))
     (row,) = lab00.check_measured_throughput(9.5).surprises
     assert row.slip == "that counts headers as data"
 
