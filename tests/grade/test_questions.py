@@ -161,7 +161,15 @@ def test_zero_is_no_answer_where_nothing_can_be_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [TOML.replace('right = "b"', 'right = "c"'), TOML.replace('a = "green', 'b = "green'), "[", "[x]\ny = 1"]
+    "wrong",
+    [
+        TOML.replace('right = "b"', 'right = "c"'),
+        TOML.replace('a = "green', 'b = "green'),
+        TOML.replace('["think", "think again"]', '"think"'),
+        "[",
+        "[x]\ny = 1",
+        "x = 1",
+    ],
 )
 def test_a_question_that_is_not_well_formed_is_refused(wrong: str) -> None:
     with pytest.raises(LinklabError):

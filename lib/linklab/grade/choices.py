@@ -14,8 +14,8 @@ An instructor writes them into ``NN-choices.toml`` beside the lab's notebook sou
 
 `told` may come to it: the explanation, in Markdown, that a right answer opens (ask first, then tell). `seal` makes of
 it what the lab's folder carries: question and options as they are, and for each option its verdict and remark as a text
-that only this option opens. So a check can judge an answer, and who reads the file finds no key. It is
-no secret from somebody who tries all options; neither is it from somebody who gives all of them to the check.
+that only this option opens. So a check can judge an answer, and who reads the file finds no key. Who tries all options
+finds it, here as with the check.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import itertools
 import json
 import tomllib
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,18 +40,17 @@ _RIGHT, _WRONG = "+", "-"
 
 
 def choices(folder: Path, *keys: str) -> tuple[OneOf, ...]:
-    """Return the questions of a lab's folder, those with these keys or all, in their order.
+    """Return the questions of a lab's folder: those with these keys, in this order, or all.
 
     Raise LinklabError where its file cannot be read, or lacks one of them.
     """
     path = folder / SEALED
     try:
         data: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        wanted = {key: data[key] for key in keys} or data
+        wanted = {key: data[key] for key in keys or data}
         return tuple(
-            OneOf(key, one["question"], one["options"], _opener(key, one["sealed"]), tuple(one["hints"]))
-            for key, one in data.items()
-            if key in wanted
+            OneOf(key, one["question"], one["options"], partial(_opened, key, one["sealed"]), tuple(one["hints"]))
+            for key, one in wanted.items()
         )
     except (OSError, ValueError, LookupError, TypeError) as wrong:
         raise LinklabError(f"{path} holds no questions ({wrong}): run `linklab notebooks build`") from None
@@ -84,43 +84,31 @@ def seal(text: str) -> str:
     return json.dumps({key: _sealed(key, one) for key, one in written.items()}, indent=1, ensure_ascii=False) + "\n"
 
 
-def _sealed(key: str, one: Mapping[str, Any]) -> dict[str, Any]:
+def _sealed(key: str, one: Any) -> dict[str, Any]:
+    """Return one question with its verdicts and remarks crossed."""
     wanted = {"question", "right", "options", "remarks", "hints"}
-    if not isinstance(one, dict) or set(one) - {"told"} != wanted:
-        raise LinklabError(f"question {key} has {', '.join(sorted(one))}: give {', '.join(sorted(wanted))}")
-    options, remarks, right = one["options"], one["remarks"], one["right"]
-    told = one.get("told", "")
-    texts = [one["question"], right, told, *one["hints"], *_values(key, options), *_values(key, remarks)]
-    if isinstance(one["hints"], str) or not all(isinstance(text, str) for text in texts):
-        raise LinklabError(f"question {key}: write texts, and hints as a list of them")
+    has = set(one) if isinstance(one, dict) else set()
+    if has - {"told"} != wanted:
+        raise LinklabError(f"question {key} has {', '.join(sorted(has))}: give {', '.join(sorted(wanted))}")
+    options, remarks, hints, right = one["options"], one["remarks"], one["hints"], str(one["right"])
+    if not isinstance(options, dict) or not isinstance(remarks, dict) or not isinstance(hints, list):
+        raise LinklabError(f"question {key}: options and remarks are tables, as [{key}.options], and hints a list")
     wrong = set(options) - {right}
     if right not in options or set(remarks) != wrong:
         raise LinklabError(
             f"question {key}: give a remark for each wrong option ({', '.join(sorted(wrong))}) and for no other"
         )
-    said = {letter: _RIGHT + told if letter == right else _WRONG + remarks[letter] for letter in options}
+    said = {letter: f"{_WRONG}{remarks[letter]}" for letter in remarks} | {right: f"{_RIGHT}{one.get('told', '')}"}
     longest = max(len(text.encode()) for text in said.values())
-    sealed = {letter: _crossed(key, letter, text.encode().ljust(longest)) for letter, text in said.items()}
-    return {
-        "question": one["question"],
-        "options": options,
-        "hints": one["hints"],
-        "sealed": {letter: base64.b64encode(data).decode() for letter, data in sealed.items()},
-    }
+    crossed = {letter: _crossed(key, letter, said[letter].encode().ljust(longest)) for letter in options}
+    sealed = {letter: base64.b64encode(data).decode() for letter, data in crossed.items()}
+    return {"question": one["question"], "options": options, "hints": hints, "sealed": sealed}
 
 
-def _values(key: str, table: object) -> list[object]:
-    if not isinstance(table, dict):
-        raise LinklabError(f"question {key}: options and remarks are tables, as [{key}.options]")
-    return list(table.values())
-
-
-def _opener(key: str, sealed: Mapping[str, str]) -> Any:
-    def opened(letter: str) -> tuple[bool, str]:
-        text = _crossed(key, letter, base64.b64decode(sealed[letter])).decode()
-        return text[0] == _RIGHT, text[1:].strip()
-
-    return opened
+def _opened(key: str, sealed: Mapping[str, str], letter: str) -> tuple[bool, str]:
+    """Return whether an option is right, and what there is to say to it."""
+    text = _crossed(key, letter, base64.b64decode(sealed[letter])).decode()
+    return text[0] == _RIGHT, text[1:].strip()
 
 
 def _crossed(key: str, letter: str, data: bytes) -> bytes:
