@@ -6,10 +6,10 @@ import random
 from dataclasses import replace
 
 from linklab.grade import Check
-from linklab.grading.alike import Alike
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
 from linklab.grading.kit import Kit, KitLab, Part
 from linklab.grading.model import Judged
+from linklab.grading.similarity import Alike
 from linklab.report.model import Graded, Kind, Status
 
 LAB = KitLab(

@@ -13,11 +13,11 @@ from selenium.webdriver.common.by import By
 
 from linklab.grade.check import Surprise
 from linklab.grading import overview
-from linklab.grading.alike import Alike
 from linklab.grading.grades import LabGrade, StudentGrade, to_csv, to_json
 from linklab.grading.kit import read_kit
 from linklab.grading.model import Judged
 from linklab.grading.pages import class_page, feedback, with_verdicts
+from linklab.grading.similarity import Alike
 from linklab.report.model import Verdict
 from tests.commands.browser import Page, missing
 from tests.notebooks.run_notebook import ROOT

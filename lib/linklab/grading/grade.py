@@ -23,7 +23,6 @@ from linklab.course import FILE, differs_from
 from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grading import by_hand
-from linklab.grading.alike import Alike, programs_alike, texts_alike
 from linklab.grading.assemble import Assembled, assemble
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, to_csv, to_json
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
@@ -32,6 +31,7 @@ from linklab.grading.names import folder_of, listed
 from linklab.grading.pages import class_page, feedback
 from linklab.grading.recognise import Recognised, recognise
 from linklab.grading.run import Done
+from linklab.grading.similarity import Alike, programs_alike, texts_alike
 from linklab.grading.store import Work, prepare, unjudged
 from linklab.grading.submissions import Collected, Submission, collect
 from linklab.headless.execute import read_book

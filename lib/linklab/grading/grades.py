@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from linklab.grading.alike import Alike
 from linklab.grading.kit import KitLab
 from linklab.grading.model import Judged
 from linklab.grading.names import cleaned
+from linklab.grading.similarity import Alike
 from linklab.report.model import Graded
 
 State = Literal["judged", "not handed in", "not judged", "judge failed"]

@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from linklab.grading import alike
-from linklab.grading.alike import PROGRAM_THRESHOLD, programs_alike, texts_alike
+from linklab.grading import similarity
+from linklab.grading.similarity import PROGRAM_THRESHOLD, programs_alike, texts_alike
 from tests.notebooks.run_notebook import ROOT
 from tests.simpleperf.programs.make import Program, programs
 
@@ -50,7 +50,7 @@ def test_programs_written_apart_are_not_alike(monkeypatch: pytest.MonkeyPatch) -
     texts = {program.name: program.text for program in _independent()} | {"solution": SOLUTION}
     assert len(texts) == 7
     assert programs_alike("x", texts, STARTER) == []
-    monkeypatch.setattr(alike, "PROGRAM_THRESHOLD", 0.3)
+    monkeypatch.setattr(similarity, "PROGRAM_THRESHOLD", 0.3)
     most = programs_alike("x", texts, STARTER)[0].most
     assert 0.3 < most < PROGRAM_THRESHOLD - 0.1, "there is room on either side of the threshold"
 
