@@ -60,7 +60,7 @@ def test_dialects_of_one_program_are_alike() -> None:
     assert len(texts) > 8
     (found,) = programs_alike("x", texts | {"other": SOLUTION}, STARTER)
     assert set(found.students) == set(texts), "together, and without the one that was written apart"
-    assert 0.97 < found.least <= found.most == 1
+    assert 0.94 < found.least <= found.most == 1
 
 
 def test_what_everybody_was_given_does_not_count() -> None:
@@ -84,8 +84,9 @@ def test_copied_texts_are_found_and_others_not() -> None:
         "With 20 ms the window has to be larger; over a long time the throughput stays as it was."
     )
     reordered = ". ".join(reversed(TEXT.strip(".").split(". "))).replace("does carry", "carries").upper()
-    found = texts_alike("x", {"ada": TEXT, "bob": reordered, "cyd": other})
-    assert [one.students for one in found] == [("ada", "bob")]
+    begun = TEXT.replace("The link", "Our link").replace("A longer", "Any longer")
+    found = texts_alike("x", {"ada": TEXT, "bob": reordered, "cyd": other, "dan": begun})
+    assert [one.students for one in found] == [("ada", "bob", "dan")]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,9 @@
-"""Which programs and answers of a class are nearly the same.
+"""Find programs and answers of a class that are nearly the same.
 
 Programs are compared by their tokens, without comments, blank space and docstrings, all names of the author's own
-being one: what is usually changed in a copy changes nothing. What students were given is taken away first. Texts are
-compared by their words. The measure is 1 less the insertions and deletions that make one of the other (`rapidfuzz`'s
-normalised Indel similarity), once in order and once with the statements sorted, for statements and functions can be
-moved: the larger counts.
+being one: what is usually changed in a copy changes nothing. Statements that students were given are taken away first,
+and the others are sorted, for they can be moved. Texts are compared by their words, sorted too. The measure is 1 less
+the share of insertions and deletions that make one of the other (`rapidfuzz`'s normalised Indel similarity).
 
 Nearly the same is a reason to look, and proves nothing.
 """
@@ -18,7 +17,7 @@ import keyword
 import re
 import token
 import tokenize
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -38,9 +37,6 @@ _KEPT: Final = frozenset((*keyword.kwlist, *dir(builtins)))
 _BLANK: Final = (token.COMMENT, token.NL, token.INDENT, token.DEDENT, token.ENCODING, token.ENDMARKER)
 _WORD: Final = re.compile(r"\w+")
 _PIECE: Final = re.compile(r"\w+|[^\w\s]")
-_FIRST_LETTER: Final = 0x4E00
-"""Tokens become letters, from here on: there is room for 20,000 different ones."""
-_ROOM: Final = 20_000
 
 Statement = tuple[str, ...]
 
@@ -68,8 +64,9 @@ def programs_alike(what: str, programs: Mapping[str, str], given: str) -> list[A
 
 def texts_alike(what: str, texts: Mapping[str, str]) -> list[Alike]:
     """Groups of free texts, by student, that are nearly the same."""
-    words = {student: [tuple(_WORD.findall(row.casefold())) for row in re.split(r"[.!?\n]+", text)]
-             for student, text in texts.items()}  # fmt: skip
+    words: dict[str, list[Statement]] = {
+        student: [(word,) for word in _WORD.findall(text.casefold())] for student, text in texts.items()
+    }
     return _groups(what, words, SHORTEST_TEXT, TEXT_THRESHOLD)
 
 
@@ -78,37 +75,22 @@ def _groups(what: str, own: Mapping[str, list[Statement]], shortest: int, thresh
     students = list(long)
     if len(students) < 2:
         return []
-    letters: dict[str, str] = {}
-    best: Any = None
-    for order in (list, sorted):
-        spelled = [_spelled(order(rows), letters) for rows in long.values()]
-        scores = process.cdist(
-            spelled, spelled, scorer=Indel.normalized_similarity, score_cutoff=threshold, workers=-1,
-            dtype=numpy.float64,
-        )  # fmt: skip
-        best = scores if best is None else numpy.maximum(best, scores)
-    numpy.fill_diagonal(best, 0)
+    words = [[word for row in sorted(rows) for word in row][:_LONGEST] for rows in long.values()]
+    scores: Any = process.cdist(
+        words, words, scorer=Indel.normalized_similarity, score_cutoff=threshold, workers=-1, dtype=numpy.float64
+    )
+    numpy.fill_diagonal(scores, 0)
     graphs: Any = importlib.import_module("scipy.sparse.csgraph")
-    number, labels = graphs.connected_components(best > 0, directed=False)
+    number, labels = graphs.connected_components(scores > 0, directed=False)
     found = []
     for group in range(number):
         members = numpy.flatnonzero(labels == group)
         if len(members) > 1:
-            links = best[numpy.ix_(members, members)]
+            links = scores[numpy.ix_(members, members)]
             near = links[links > 0]
             names = tuple(students[member] for member in members)
             found.append(Alike(what, names, float(near.min()), float(near.max())))
     return sorted(found, key=lambda one: -one.most)
-
-
-def _spelled(rows: Iterable[Statement], letters: dict[str, str]) -> str:
-    """Each token as one letter, for the comparison of texts is the fastest there is."""
-    flat = [word for row in rows for word in row][:_LONGEST]
-    for word in flat:
-        if word not in letters:
-            # tokens beyond the room share one letter, which can only make strangers more alike
-            letters[word] = chr(_FIRST_LETTER + min(len(letters), _ROOM))
-    return "".join(letters[word] for word in flat)
 
 
 def _statements(source: str) -> list[Statement]:
