@@ -1,10 +1,9 @@
-"""``linklab export`` on samples of what platforms export, read back by the rules of their importers."""
+"""Points into samples of what platforms export, read back by the rules of the platforms' importers."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,405 +14,242 @@ from linklab.grade import Check
 from linklab.grading.grades import LabGrade, StudentGrade
 from linklab.grading.model import Judged
 from linklab.grading.names import cleaned
-from linklab.lms.cells import decoded
 from linklab.report.model import Graded
 from tests.lms import importers
 from tests.lms.a_class import CANVAS, EXPORTS, PARTICIPANTS, ROWS, a_class, a_student, write
 from tests.lms.a_class import TCP as TCP_LAB
 from tests.lms.a_class import UDP as UDP_LAB
 
-Run = Callable[..., tuple[int, bytes, str, str]]
+Exported = tuple[int, bytes, str, str]
+Export = Callable[..., Exported]
+SAMPLES = {path.name: path.read_bytes() for path in sorted(EXPORTS.iterdir()) if path.suffix != ".md"}
+CANVAS_BOOK, BLACKBOARD = SAMPLES["canvas.csv"], SAMPLES["blackboard.csv"]
+WORKSHEET, GRADEBOOK = SAMPLES["moodle-worksheet.csv"], SAMPLES["moodle-gradebook.csv"]
 GERMAN = {"grade": "Bewertung", "recordid": "ID", "lastmodifiedgrade": "Zuletzt geändert (Bewertung)",
           "hiddenuser": "Teilnehmer/in", "decsep": ","}  # fmt: skip
 ENGLISH = {"grade": "Grade", "recordid": "Identifier", "lastmodifiedgrade": "Last modified (grade)",
            "hiddenuser": "Participant ", "decsep": "."}  # fmt: skip
-SAMPLES = tuple(sorted(path.name for path in EXPORTS.iterdir() if path.suffix != ".md"))
+UDP = {"ada": "10", "juergen": "7.5", "eve": "9", "kim1": "4"}
+TCP = {"ada": "20", "juergen": "12.25"}
+CANVAS_UDP, CANVAS_TCP = "Lab 03: UDP bandwidth (7003)", "Lab 04: TCP, shared (7004)"
+BLACKBOARD_UDP = "Lab 03: UDP bandwidth [Total Pts: 10 Score] |6003"
+BLACKBOARD_TCP = "Lab 04: TCP, shared [Total Pts: 20 Score] |6004"
+MOODLE_UDP, MOODLE_TCP = "Assignment: Lab 03: UDP bandwidth (Real)", "Assignment: Lab 04: TCP, shared (Real)"
+ALL = {**UDP, "fay": "3"}
+
+
+def german(points: dict[str, str]) -> dict[str, str]:
+    """The points with decimal commas."""
+    return {name: text.replace(".", ",") for name, text in points.items()}
 
 
 @pytest.fixture
-def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Exports the class into a sample: status, the file, what was said, and what is to be looked at."""
+def export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Export:
+    """Exports students into a gradebook: status, the file, what was said, and what is to be looked at."""
 
-    def run(
-        sample: str, *words: str, ending: str = "", numbers: bool = False, data: bytes | None = None
+    def export(
+        platform: str, data: bytes, students: Sequence[StudentGrade], *words: str
     ) -> tuple[int, bytes, str, str]:
-        graded = write(tmp_path / "graded", *a_class(ending, numbers=numbers))
-        book, output = tmp_path / sample, tmp_path / "filled"
-        book.write_bytes((EXPORTS / sample).read_bytes() if data is None else data)
-        platform = words[words.index("--for") + 1] if "--for" in words else sample.partition(".")[0].partition("-")[0]
-        rest = () if "--for" in words else ("--for", platform)
-        status = main(["export", str(graded), *rest, "--into", str(book), "--output", str(output), *words])
+        graded, book, output = tmp_path / "graded", tmp_path / "book.csv", tmp_path / "filled"
+        write(graded, *students)
+        book.write_bytes(data)
+        output.unlink(missing_ok=True)
+        status = main(["export", str(graded), "--for", platform, "--into", str(book), "--output", str(output), *words])
         told = capsys.readouterr()
         return status, output.read_bytes() if output.exists() else b"", told.out, told.err
 
-    return run
+    return export
 
 
-def _table(sample: str, data: bytes) -> list[list[str]]:
-    text, _, _ = decoded(data, sample)
-    mark = (
-        "\t"
-        if sample.endswith("xls")
-        else ";"
-        if "semicolons" in sample or sample == "moodle-gradebook-de.csv"
-        else ","
-    )
-    return list(csv.reader(io.StringIO(text, newline=""), delimiter=mark))
+def rows_of(data: bytes) -> list[list[str]]:
+    """The rows of a sample, or of what became of it."""
+    text = data.decode("utf-16" if data.startswith(b"\xff\xfe") else "utf-8-sig")
+    delimiter = max(",;\t", key=text.partition("\n")[0].count)
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
 
 
-def _changed(sample: str, data: bytes) -> dict[str, dict[str, str]]:
-    """What is other than in the sample: new cells by header and by the row's first cells."""
-    before, after = _table(sample, (EXPORTS / sample).read_bytes()), _table(sample, data)
-    assert [len(row) for row in before] == [len(row) for row in after]
+def changed(before: bytes, after: bytes) -> dict[str, dict[str, str]]:
+    """The new cells, by heading and by whose row it is; all others are as they were, and so is the file's form."""
+    for form in (b"\xef\xbb\xbf", b"\xff\xfe"):
+        assert before.startswith(form) == after.startswith(form)
+    assert before.count(b"\r") == after.count(b"\r")
+    old, new = rows_of(before), rows_of(after)
+    assert [len(row) for row in old] == [len(row) for row in new]
+    students = [row for row in old[1:] if row and row[0].strip() not in ("", "Points Possible")]
     found: dict[str, dict[str, str]] = {}
-    students = [row for row in before[1:] if row[0].strip() not in ("", "Points Possible")]
-    for number, row in enumerate(before):
-        for column, old in enumerate(row):
-            if after[number][column] != old:
-                found.setdefault(before[0][column], {})[ROWS[students.index(row)]] = after[number][column]
+    for row, now in zip(old, new, strict=True):
+        for heading, text, cell in zip(old[0], row, now, strict=False):
+            if text != cell:
+                found.setdefault(heading, {})[ROWS[students.index(row)]] = cell
     return found
 
 
-UDP = {"ada": "10", "juergen": "7.5", "eve": "9", "kim1": "4"}
-TCP = {"ada": "20", "juergen": "12.25"}
+@pytest.mark.parametrize(
+    ("sample", "words", "ending", "numbers", "expected", "found_by"),
+    [
+        ("canvas.csv", (), "", False, {CANVAS_UDP: UDP, CANVAS_TCP: TCP}, "SIS Login ID: 9"),
+        ("canvas.csv", (), "", True, {CANVAS_UDP: UDP, CANVAS_TCP: TCP}, "Canvas's own number: 9"),
+        ("canvas-names.csv", (), "", False, {CANVAS_UDP: UDP, CANVAS_TCP: TCP}, "SIS Login ID: 9"),
+        ("canvas-semicolons.csv", (), "", False, {CANVAS_UDP: german(UDP), CANVAS_TCP: german(TCP)}, "SIS Login ID: 9"),
+        ("moodle-worksheet.csv", ("--labs", "03"), "", True, {"Grade": ALL}, "Moodle's own number: 9"),
+        ("moodle-worksheet-de.csv", ("--labs", "03"), "", True, {"Bewertung": german(ALL)}, "Moodle's own number: 9"),
+        ("moodle-gradebook.csv", (), "@UNI.example", False,
+         {MOODLE_UDP: {**ALL, "dan": "6"}, MOODLE_TCP: TCP}, "Email address: 9"),
+        ("moodle-gradebook-de.csv", (), "@UNI.example", False,
+         {"Aufgabe: Lab 03: UDP bandwidth (Punkte)": german({**ALL, "dan": "6"}),
+          "Aufgabe: Lab 04: TCP, shared (Punkte)": german(TCP)}, "E-Mail-Adresse: 9"),
+        ("blackboard.csv", (), "", False, {BLACKBOARD_UDP: ALL, BLACKBOARD_TCP: TCP}, "Username: 9"),
+        ("blackboard.xls", (), "", False, {BLACKBOARD_UDP: ALL, BLACKBOARD_TCP: TCP}, "Username: 9"),
+    ],
+)  # fmt: skip
+def test_points_go_where_they_belong_and_all_else_stays(
+    sample: str,
+    words: Sequence[str],
+    ending: str,
+    numbers: bool,
+    expected: dict[str, dict[str, str]],
+    found_by: str,
+    export: Export,
+) -> None:
+    platform, students = sample.replace(".", "-").split("-")[0], a_class(ending, numbers=numbers)
+    status, once, said, troubles = export(platform, SAMPLES[sample], students, *words)
+    assert (status, changed(SAMPLES[sample], once)) == (1, expected)
+    assert f"found by {found_by}" in said
+    assert "and not graded: Hal Hall (" in said
+    assert f"not found, gus{ending}: no row of book.csv has that in " in troubles
+    _, twice, said, _ = export(platform, once, students, *words)
+    assert (twice, ": 0 written" in said) == (once, True)
+
+
+@pytest.mark.parametrize(
+    ("platform", "data", "words", "hindered"),
+    [
+        ("canvas", CANVAS_BOOK, (),
+         {"bob, 03-udp-bandwidth: 8.00 stands there, and 0 were graded", "bob, 04-tcp: 2 points are still open",
+          "dan, 03-udp-bandwidth: 'EX' stands there", "fay, 03-udp-bandwidth: 'N/A' stands there"}),
+        ("moodle", WORKSHEET, ("--labs", "03"),
+         {"bob, 03-udp-bandwidth: 8.00 stands there", "dan, 03-udp-bandwidth: Moodle says that this grade cannot be"}),
+        ("blackboard", BLACKBOARD, ("--labs", "03"),
+         {"bob, 03-udp-bandwidth: 8.00 stands there", "dan, 03-udp-bandwidth: 'In Progress' stands there"}),
+    ],
+)  # fmt: skip
+def test_what_must_not_be_written_is_named(
+    platform: str, data: bytes, words: Sequence[str], hindered: set[str], export: Export
+) -> None:
+    _, _, _, troubles = export(platform, data, a_class(numbers=True), *words)
+    lines = [line for line in troubles.splitlines() if line.startswith("not written, ")]
+    assert len(lines) == len(hindered)
+    for start in hindered:
+        assert any(line.startswith(f"not written, {start}") for line in lines), start
 
 
 @pytest.mark.parametrize("sample", ["canvas.csv", "canvas-semicolons.csv", "canvas-names.csv"])
-@pytest.mark.parametrize("numbers", [False, True])
-def test_canvas(sample: str, numbers: bool, run: Run) -> None:
-    status, data, said, troubles = run(sample, numbers=numbers)
-    comma = "semicolons" in sample
-    shown = {name: text.replace(".", ",") if comma else text for name, text in UDP.items()}
-    assert _changed(sample, data) == {
-        "Lab 03: UDP bandwidth (7003)": shown,
-        "Lab 04: TCP, shared (7004)": {"ada": "20", "juergen": "12,25" if comma else "12.25"},
-    }
+def test_canvas_s_importer_takes_the_file(sample: str, export: Export) -> None:
     students = {*CANVAS.values(), "199"}
-    before = importers.canvas((EXPORTS / sample).read_bytes(), {}, students)
+    before = importers.canvas(SAMPLES[sample], {}, students)
     before |= {(CANVAS["dan"], "7003"): "EX", (CANVAS["fay"], "7003"): "N/A"}
-    assert importers.canvas((EXPORTS / sample).read_bytes(), before, students) == {}
+    _, data, _, _ = export("canvas", SAMPLES[sample], a_class())
     assert importers.canvas(data, before, students) == {
         (CANVAS[name], number): points for number, lab in (("7003", UDP), ("7004", TCP)) for name, points in lab.items()
     }
-    assert status == 1
-    lines = troubles.splitlines()
-    assert [line for line in lines if line.startswith("not found")] == [
-        f"not found, gus: no row of {sample} has that in SIS Login ID"
-    ]
-    assert (
-        f"not written, bob, 03-udp-bandwidth: {'8,00' if comma else '8.00'} stands there, and 0 were graded" in troubles
-    )
-    assert "not written, bob, 04-tcp: 2 points are still open" in troubles
-    assert "not written, dan, 03-udp-bandwidth: 'EX' stands there" in troubles
-    assert "not written, fay, 03-udp-bandwidth: 'N/A' stands there" in troubles
-    assert len(lines) == 5
-    assert f"{'Canvas' if numbers else 'SIS Login ID'}" in said
-    assert "03-udp-bandwidth, into 'Lab 03: UDP bandwidth (7003)': 4 written, 1 as they were, 1 not handed in" in said
-    assert "and not graded: Hal Hall (hal)" in said
-    assert "and not graded: Test Student (2f1a0c77e0b1)" in said
 
 
 @pytest.mark.parametrize(("sample", "words"), [("moodle-worksheet.csv", ENGLISH), ("moodle-worksheet-de.csv", GERMAN)])
-def test_moodle_s_worksheet(sample: str, words: dict[str, str], run: Run) -> None:
-    _, data, said, troubles = run(sample, "--labs", "03", numbers=True)
-    shown = {name: text.replace(".", words["decsep"]) for name, text in UDP.items()}
-    assert _changed(sample, data) == {words["grade"]: {**shown, "fay": "3"}}
+def test_moodle_s_importer_takes_the_worksheet(sample: str, words: dict[str, str], export: Export) -> None:
     before = {PARTICIPANTS["bob"]: "8.00", PARTICIPANTS["kim2"]: "5.00", PARTICIPANTS["hal"]: "3.00"}
-    locked = {PARTICIPANTS["dan"]}
-    assert importers.moodle_worksheet((EXPORTS / sample).read_bytes(), words, before, locked, 10) == {}
-    assert importers.moodle_worksheet(data, words, before, locked, 10) == {
-        PARTICIPANTS[name]: float(points) for name, points in {**UDP, "fay": "3"}.items()
+    _, data, _, _ = export("moodle", SAMPLES[sample], a_class(numbers=True), "--labs", "03")
+    assert importers.moodle_worksheet(data, words, before, {PARTICIPANTS["dan"]}, 10) == {
+        PARTICIPANTS[name]: float(points) for name, points in ALL.items()
     }
-    assert "found by Moodle's own number: 9" in said
-    assert "not written, dan, 03-udp-bandwidth: Moodle says that this grade cannot be changed" in troubles
-    assert "not found, gus" in troubles
 
 
 @pytest.mark.parametrize(
     ("sample", "who", "column", "delimiter", "decsep"),
     [
-        ("moodle-gradebook.csv", "Email address", "Assignment: Lab 03: UDP bandwidth (Real)", ",", "."),
+        ("moodle-gradebook.csv", "Email address", MOODLE_UDP, ",", "."),
         ("moodle-gradebook-de.csv", "E-Mail-Adresse", "Aufgabe: Lab 03: UDP bandwidth (Punkte)", ";", ","),
     ],
 )
-def test_moodle_s_gradebook(sample: str, who: str, column: str, delimiter: str, decsep: str, run: Run) -> None:
-    _, data, said, _ = run(sample, ending="@UNI.example")
+def test_moodle_s_importer_takes_the_gradebook(
+    sample: str, who: str, column: str, delimiter: str, decsep: str, export: Export
+) -> None:
+    _, data, _, _ = export("moodle", SAMPLES[sample], a_class("@uni.example"))
     found = importers.moodle_gradebook(data, delimiter, who, column, decsep)
-    points = {
-        "ada": 10,
-        "juergen": 7.5,
-        "bob": 8,
-        "eve": 9,
-        "kim1": 4,
-        "kim2": 5,
-        "dan": 6,
-        "fay": 3,
-        "hal": 3,
-        "cyd": None,
-    }
+    points = {**{name: float(text) for name, text in ALL.items()}, "dan": 6, "bob": 8, "kim2": 5, "hal": 3, "cyd": None}
     assert found == {f"{name}@uni.example": value for name, value in points.items()}
-    assert f"found by {who}: 9" in said
-    assert len(_changed(sample, data)) == 2, "the columns of two labs"
 
 
 @pytest.mark.parametrize("sample", ["blackboard.xls", "blackboard.csv"])
-def test_blackboard(sample: str, run: Run) -> None:
-    _, data, said, troubles = run(sample)
-    assert _changed(sample, data) == {
-        "Lab 03: UDP bandwidth [Total Pts: 10 Score] |6003": {**UDP, "fay": "3"},
-        "Lab 04: TCP, shared [Total Pts: 20 Score] |6004": TCP,
-    }
+def test_blackboard_s_importer_takes_the_file(sample: str, export: Export) -> None:
+    _, data, _, _ = export("blackboard", SAMPLES[sample], a_class())
     found = importers.blackboard(data, {"6001": "", "6003": "", "6004": ""}, set(ROWS))
     assert found["ada", "6003"] == "10", "an attempt that needed grading has its points"
-    assert found["dan", "6003"] == "In Progress"
-    assert "found by Username: 9" in said
-    assert "dan, 03-udp-bandwidth: 'In Progress' stands there" in troubles
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
-def test_all_else_is_the_same_bytes_and_twice_changes_nothing_more(sample: str, run: Run) -> None:
-    words = ("--labs", "03") if "worksheet" in sample else ()
-    ending = "@uni.example" if "gradebook" in sample else ""
-    original = (EXPORTS / sample).read_bytes()
-    _, once, _, _ = run(sample, *words, ending=ending, numbers=True)
-    _, twice, said, _ = run(sample, *words, ending=ending, numbers=True, data=once)
-    assert once == twice
-    assert ": 0 written" in said
-    assert once != original
-    new = [cells for column in _changed(sample, once).values() for cells in column.values()]
-    assert len(once) - len(original) <= sum(len(text) + 2 for text in new) * 2, "nothing was quoted or ended otherwise"
+@pytest.mark.parametrize(("encoding", "mark"), [("utf-8", ""), ("utf-8", "\ufeff"), ("utf-16-le", "\ufeff")])
+@pytest.mark.parametrize("delimiter", ",;\t:")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_odd_texts_stay(encoding: str, mark: str, delimiter: str, end: str, export: Export) -> None:
+    odd = ("=x", 'a "b"', "a,b;c\td:e", "a\nb", "a\r\nb", "a\rb", "\\", " a ", "山😀", "'", "e\u0301", "Ł ß")
+    rows = [["First name", "Email address", "Notes", "Lab 03 (Real)"]]
+    rows += [[text, f"ü{number}@x", text * 2, ""] for number, text in enumerate(odd)]
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator=end, quoting=csv.QUOTE_ALL).writerows(rows)
+    students = [a_student(f"U\u0308{number}@X", number / 4) for number in range(len(odd))]
+    data = (mark + out.getvalue()).encode(encoding)
+    status, filled, _, troubles = export("moodle", data, students, "--labs", "03=Lab 03")
+    assert (status, troubles) == (0, "")
+    text = filled.decode(encoding)
+    assert text.startswith("\ufeff") == bool(mark)
+    now = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter))
+    assert [row[:3] for row in now] == [row[:3] for row in rows]
+    assert [float(row[3]) for row in now[1:]] == [number / 4 for number in range(len(odd))]
 
 
-@pytest.mark.parametrize("sample", ["canvas.csv", "blackboard.csv", "blackboard.xls"])
-def test_empty_lines_at_the_end_stay(sample: str, run: Run) -> None:
-    lines = "\r\n\n".encode("utf-16-le" if sample.endswith("xls") else "utf-8")
-    _, plain, _, _ = run(sample)
-    assert run(sample, data=(EXPORTS / sample).read_bytes() + lines)[1] == plain + lines
+def test_half_a_hundredth_is_no_other_grade(export: Export) -> None:
+    students = [a_student("ada", 0.125)]
+    _, first, _, _ = export("canvas", CANVAS_BOOK, students, "--labs", "03")
+    assert export("canvas", first, students, "--labs", "03")[:2] == (0, first)
 
 
-def test_half_a_hundredth_is_no_other_grade(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    graded, first, second = write(tmp_path / "graded", a_student("ada", 0.125)), tmp_path / "1", tmp_path / "2"
-    for into, output in ((EXPORTS / "canvas.csv", first), (first, second)):
-        words = ["--for", "canvas", "--into", str(into), "--output", str(output), "--labs", "03"]
-        assert main(["export", str(graded), *words]) == 0, capsys.readouterr().err
-    assert first.read_bytes() == second.read_bytes()
-
-
-def test_what_was_not_judged_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_not_judged_is_not_written(export: Export) -> None:
     labs = {UDP_LAB.name: LabGrade("judge failed", None, (), "it crashed"), TCP_LAB.name: LabGrade("not judged")}
-    graded = write(tmp_path / "graded", StudentGrade("ada", "ada.html", "course", labs))
-    words = ["--for", "canvas", "--into", str(EXPORTS / "canvas.csv"), "--output", str(tmp_path / "filled")]
-    assert main(["export", str(graded), *words, "--provisional"]) == 1
-    told = capsys.readouterr().err
-    assert "not written, ada, 03-udp-bandwidth: it was not judged" in told
-    assert "not written, ada, 04-tcp: it was not judged" in told
-    assert (tmp_path / "filled").read_bytes() == CANVAS_BYTES
+    students = [StudentGrade("ada", "ada.html", "course", labs)]
+    status, data, _, troubles = export("canvas", CANVAS_BOOK, students, "--provisional")
+    assert (status, changed(CANVAS_BOOK, data)) == (1, {})
+    assert "not written, ada, 03-udp-bandwidth: it was not judged" in troubles
+    assert "not written, ada, 04-tcp: it was not judged" in troubles
 
 
-def test_other_grades_are_replaced_where_one_says_so(run: Run) -> None:
-    status, data, said, troubles = run("canvas.csv", "--labs", "03", "--replace")
-    assert _changed("canvas.csv", data)["Lab 03: UDP bandwidth (7003)"] == {**UDP, "bob": "0"}
+def test_other_grades_are_replaced_where_one_says_so(export: Export) -> None:
+    _, data, said, troubles = export("canvas", CANVAS_BOOK, a_class(), "--labs", "03", "--replace")
+    assert changed(CANVAS_BOOK, data) == {CANVAS_UDP: {**UDP, "bob": "0"}}
     assert "replaced, bob, 03-udp-bandwidth: 8.00 by 0" in said
     assert "dan, 03-udp-bandwidth: 'EX' stands there" in troubles, "what is no number is never replaced"
-    assert status == 1
 
 
-def test_open_points_are_written_where_one_says_so(run: Run) -> None:
-    _, data, _, _ = run("canvas.csv", "--labs", "04", "--provisional")
-    assert _changed("canvas.csv", data) == {"Lab 04: TCP, shared (7004)": {**TCP, "bob": "15"}}
-
-
-def test_points_are_converted_where_one_says_so(run: Run) -> None:
-    data = (EXPORTS / "canvas.csv").read_bytes().replace(b"5.00,10.00,20.00", b"5.00,15.00,20.00")
-    status, filled, _, troubles = run("canvas.csv", data=data)
-    assert (status, filled) == (1, b"")
-    assert "03-udp-bandwidth is worth 10 points, and column 'Lab 03: UDP bandwidth (7003)' of canvas.csv 15" in troubles
-    _, filled, _, _ = run("canvas.csv", "--scale", data=data)
-    assert _table("canvas.csv", filled)[4][7] == "11.25"
-
-
-def test_a_worksheet_says_what_its_assignment_is_worth(run: Run) -> None:
-    data = WORKSHEET.replace(b",10.00,", b",20.00,")
-    status, filled, _, troubles = run("moodle-worksheet.csv", "--labs", "03", numbers=True, data=data)
-    assert (status, filled) == (1, b"")
-    assert "03-udp-bandwidth is worth 10 points, and column 'Grade' of moodle-worksheet.csv 20: give it 10" in troubles
-    _, filled, _, _ = run("moodle-worksheet.csv", "--labs", "03", "--scale", numbers=True, data=data)
-    assert _table("moodle-worksheet.csv", filled)[2][4] == "15"
-
-
-def test_a_column_is_named_when_it_is_called_otherwise(run: Run) -> None:
-    _, data, _, _ = run("blackboard.xls", "--labs", "03=Lab 04: TCP, shared", "--scale")
-    assert _changed("blackboard.xls", data) == {
-        "Lab 04: TCP, shared [Total Pts: 20 Score] |6004":
-            {"ada": "20", "juergen": "15", "bob": "0", "eve": "18", "kim1": "8", "kim2": "10", "dan": "12", "fay": "6"}
-    }  # fmt: skip
-
-
-def test_students_of_one_name_get_nothing_by_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    graded = write(tmp_path / "graded", *(a_student(name, 1.0) for name in ("Ada King", "Kim Lee", "Jürgen Müller")))
-    book = tmp_path / "book.csv"
-    book.write_bytes((EXPORTS / "moodle-worksheet.csv").read_bytes())
-    words = ["--for", "moodle", "--into", str(book), "--output", str(tmp_path / "filled"), "--labs", "03"]
-    assert main(["export", str(graded), *words]) == 1
-    told = capsys.readouterr()
-    assert "not found, Kim Lee: 2 rows of book.csv have that in the full name" in told.err
-    assert "found by the full name: 2" in told.out
-    found = _changed("moodle-worksheet.csv", (tmp_path / "filled").read_bytes())
-    assert found == {"Grade": {"ada": "1", "juergen": "1"}}
+def test_open_points_are_written_where_one_says_so(export: Export) -> None:
+    _, data, _, _ = export("canvas", CANVAS_BOOK, a_class(), "--labs", "04", "--provisional")
+    assert changed(CANVAS_BOOK, data) == {CANVAS_TCP: {**TCP, "bob": "15"}}
 
 
 @pytest.mark.parametrize(
-    ("students", "said"),
+    ("platform", "data"),
     [
-        (
-            (a_student("ada", 1.0, known_as=(("canvas", "102"),)), a_student("bob", 1.0)),
-            "not found, ada: may be Ada King (ada) or Jürgen Müller (juergen)",
-        ),
-        (
-            (a_student("ada", 1.0), a_student("Ada 2", 1.0, known_as=(("canvas", "101"),)), a_student("bob", 1.0)),
-            "not found, ada: Ada King (ada) is another student's row as well",
-        ),
-        ((a_student("103", 1.0), a_student("S004", 1.0), a_student("S005", 1.0)), "not found, 103: no row"),
-        ((a_student("bob", 1.0), a_student("x", 1.0, known_as=(("moodle", "101"),))), "not found, x: no row"),
+        ("canvas", CANVAS_BOOK.replace(b"5.00,10.00,20.00", b"5.00,15.00,20.00")),
+        ("moodle", WORKSHEET.replace(b",10.00,", b",15.00,")),
+        ("blackboard", BLACKBOARD.replace(b": 10 Score", b": 15 Score")),
     ],
 )
-def test_nobody_is_guessed(
-    students: Sequence[object], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    graded = write(tmp_path / "graded", *students)  # type: ignore[arg-type]
-    words = ["--for", "canvas", "--into", str(EXPORTS / "canvas.csv"), "--output", str(tmp_path / "filled")]
-    assert main(["export", str(graded), *words, "--labs", "03"]) == 1
-    assert said in capsys.readouterr().err
-
-
-def test_two_columns_that_say_otherwise_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    graded = write(tmp_path / "graded", a_student("101", 2.0), a_student("S004", 1.0))
-    words = [
-        "--for",
-        "canvas",
-        "--into",
-        str(EXPORTS / "canvas.csv"),
-        "--output",
-        str(tmp_path / "filled"),
-        "--labs",
-        "03",
-    ]
-    assert main(["export", str(graded), *words]) == 1
-    assert "say which with --by" in capsys.readouterr().err
-    assert not (tmp_path / "filled").exists()
-    assert main(["export", str(graded), *words, "--by", "ID"]) == 1
-    assert _changed("canvas.csv", (tmp_path / "filled").read_bytes()) == {"Lab 03: UDP bandwidth (7003)": {"ada": "2"}}
-
-
-def test_by_a_column_is_by_that_column_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    numbered = a_student("ada", 3.0, known_as=(("canvas", "101"),))
-    graded = write(tmp_path / "graded", numbered, a_student("S003", 1.0), a_student("S004", 2.0))
-    words = ["--for", "canvas", "--into", str(EXPORTS / "canvas.csv"), "--output", str(tmp_path / "filled")]
-    assert main(["export", str(graded), *words, "--labs", "03", "--by", "SIS User ID"]) == 1
-    assert "not found, ada: no row of canvas.csv has that in SIS User ID" in capsys.readouterr().err
-    assert _changed("canvas.csv", (tmp_path / "filled").read_bytes()) == {"Lab 03: UDP bandwidth (7003)": {"eve": "2"}}
-
-
-CANVAS_BYTES = (EXPORTS / "canvas.csv").read_bytes()
-BLACKBOARD = (EXPORTS / "blackboard.csv").read_bytes()
-WORKSHEET = (EXPORTS / "moodle-worksheet.csv").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("platform", "data", "words", "said"),
-    [
-        ("moodle", CANVAS_BYTES, (), "is an export of Canvas, not of Moodle: say --for canvas"),
-        ("moodle", BLACKBOARD, (), "is an export of Blackboard, not of Moodle: say --for blackboard"),
-        ("moodle", CANVAS_BYTES, ("--by", "SIS Login ID"), "is an export of Canvas, not of Moodle: say --for canvas"),
-        ("canvas", BLACKBOARD, (), "is an export of Blackboard, not of Canvas: say --for blackboard"),
-        ("blackboard", WORKSHEET, (), "is an export of Moodle, not of Blackboard: say --for moodle"),
-        ("canvas", b"name,grade\nada,1\n", (), "its first row needs the columns Student, ID and Section"),
-        ("canvas", b"", (), "is empty"),
-        ("canvas", b"PK\x03\x04\x14\x00\x06\x00\x80\x81", (), "no text in UTF-8 or UTF-16"),
-        ("canvas", CANVAS_BYTES.decode().encode("cp1252"), (), "do not save it with a spreadsheet"),
-        ("blackboard", (EXPORTS / "blackboard.xls").read_bytes()[:-7], (), "no text in UTF-8 or UTF-16"),
-        ("canvas", CANVAS_BYTES[:700], (), "line 5: 16 cells, and 17 in the first line; the file was cut or edited"),
-        ("blackboard", BLACKBOARD[:-2], (), "line 11: a quotation mark is not closed"),
-        ("canvas", CANVAS_BYTES[: CANVAS_BYTES.index(b'"King')], (), "lists no student"),
-        ("canvas", CANVAS_BYTES, ("--labs", "03=Lab 9"), "has no column 'Lab 9' for points, but 'Essay (7001)'"),
-        ("canvas", CANVAS_BYTES, ("--labs", "03=Final Score"), "would make a new one"),
-        ("canvas", CANVAS_BYTES, ("--labs", "03=Essay", "04=Essay"), "would go into the same column 'Essay (7001)'"),
-        ("canvas", CANVAS_BYTES, ("--labs", "03", "03"), "03-udp-bandwidth is named twice"),
-        ("canvas", CANVAS_BYTES, ("--labs", "03="), "names no column behind the ="),
-        ("canvas", CANVAS_BYTES, ("--labs", "0"), "no graded labs are called 0: choose of 03-udp-bandwidth, 04-tcp"),
-        ("canvas", CANVAS_BYTES, ("--labs", "77"), "no graded labs are called 77"),
-        ("canvas", CANVAS_BYTES, ("--by", "Login"), "has no column 'Login': choose of Student; ID;"),
-        ("canvas", CANVAS_BYTES.replace(b"Lab", b"Exam"), (), "no column of book.csv is called like a lab"),
-        ("canvas", CANVAS_BYTES.replace(b",80.00", b",(read only)").replace(b"10.00", b"(read only)"),
-         ("--labs", "03=Lab 03: UDP bandwidth"), "is read only in Canvas"),
-        ("canvas", CANVAS_BYTES.replace(b",8.00,", b',"8,5",'), (), "points with a comma and with a point"),
-        ("canvas", CANVAS_BYTES.replace(b"Lab 04: TCP, shared", b"Lab 03: UDP bandwidth"), (), "has 2 columns called"),
-        ("blackboard", BLACKBOARD, ("--labs", "03=Total"), "is computed by Blackboard from others"),
-        ("blackboard", BLACKBOARD.replace(b"10 Score", b"10 Percentage"), ("--labs", "03=Lab 03: UDP bandwidth"),
-         "shows Percentage: let Blackboard show Score"),
-        ("moodle", WORKSHEET, (), "book.csv is of one assignment: say which lab that is, as --labs 03-udp-bandwidth"),
-        ("moodle", WORKSHEET, ("--labs", "03", "04"), "is of one assignment"),
-        ("moodle", WORKSHEET.replace(b"Maximum Grade", b"Scale"), ("--labs", "03"), "is of a scale, not of points"),
-        ("moodle", (EXPORTS / "moodle-gradebook.csv").read_bytes(),
-         ("--labs", "03=Assignment: Lab 03: UDP bandwidth (Feedback)"), "has no points in it"),
-        ("moodle", WORKSHEET, ("--labs", "03", "--by", "Email address"), "has none of the 10 students"),
-    ],
-)  # fmt: skip
-def test_a_wrong_file_is_one_line_and_nothing_is_written(
-    platform: str, data: bytes, words: Sequence[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    graded, book = write(tmp_path / "graded"), tmp_path / "book.csv"
-    book.write_bytes(data)
-    command = ["export", str(graded), "--for", platform, "--into", str(book), "--output", str(tmp_path / "filled")]
-    assert main([*command, *words]) == 1
-    told = capsys.readouterr()
-    assert said in told.err
-    assert len(told.err.splitlines()) == 1
-    assert told.out == ""
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["book.csv", "graded"]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["gone", "--for", "canvas", "--into", "book.csv", "--output", "x"], "there is no gone"),
-        (["graded", "--for", "canvas", "--output", "x"], "--for canvas needs --into"),
-        (["graded", "--for", "canvas", "--into", "gone.csv", "--output", "x"], "there is no gone.csv"),
-        (["graded", "--for", "canvas", "--into", "book.csv", "--output", "book.csv"], "is the gradebook itself"),
-        (["book.csv", "--for", "canvas", "--into", "book.csv", "--output", "x"], "is neither linklab grade's"),
-        (["broken.json", "--for", "canvas", "--into", "book.csv", "--output", "x"], "is not what linklab grade writes"),
-        (["graded", "--for", "nbgrader", "--into", "book.csv", "--output", "x"], "leave --into away"),
-        (["graded", "--for", "gradescope", "--scale", "--output", "x"], "leave --scale away"),
-        (["graded", "--for", "gradescope", "--labs", "03=x", "--output", "x"], "name the labs alone"),
-        (["graded", "--for", "gradescope", "--output", "book.csv"], "is a file: name a folder"),
-        (["twice", "--for", "nbgrader", "--output", "x"], "has 'ADA ' twice"),
-    ],
-)
-def test_wrong_words_are_one_line_and_nothing_is_written(
-    words: Sequence[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path / "graded")
-    write(tmp_path / "twice", a_student("ada", 1.0), a_student("ADA ", 2.0))
-    (tmp_path / "book.csv").write_bytes(CANVAS_BYTES)
-    (tmp_path / "broken.json").write_text('{"linklab_grades": 2}')
-    assert main(["export", *words]) == 1
-    told = capsys.readouterr()
-    assert said in told.err
-    assert len(told.err.splitlines()) == 1
-    assert not (tmp_path / "x").exists()
-    assert (tmp_path / "book.csv").read_bytes() == CANVAS_BYTES
-
-
-def _export(folder: Path, platform: str, data: bytes, *words: str) -> tuple[int, bytes]:
-    """Export what stands in ``graded`` into such a gradebook: the status, and what was written."""
-    book, output = folder / "book.csv", folder / "filled"
-    book.write_bytes(data)
-    command = ["export", str(folder / "graded"), "--for", platform, "--into", str(book), "--output", str(output)]
-    return main([*command, *words]), output.read_bytes() if output.exists() else b""
-
-
-GRADEBOOK = (EXPORTS / "moodle-gradebook.csv").read_bytes()
+def test_points_are_converted_where_one_says_so(platform: str, data: bytes, export: Export) -> None:
+    students = a_class(numbers=True)
+    status, filled, _, troubles = export(platform, data, students, "--labs", "03")
+    assert (status, filled) == (1, b"")
+    assert "03-udp-bandwidth is worth 10 points, and column " in troubles
+    assert troubles.endswith("export it anew, or say --scale\n")
+    _, filled, _, _ = export(platform, data, students, "--labs", "03", "--scale")
+    (column,) = changed(data, filled).values()
+    assert (column["ada"], column["juergen"]) == ("15", "11.25")
 
 
 @pytest.mark.parametrize(
@@ -421,232 +257,193 @@ GRADEBOOK = (EXPORTS / "moodle-gradebook.csv").read_bytes()
     [
         ("moodle", GRADEBOOK, ()),
         ("moodle", WORKSHEET.replace(b"Maximum Grade", b"Note maximale"), ("--labs", "03")),
-        ("canvas", CANVAS_BYTES.replace(b",10.00,20.00,", b",,,"), ()),
+        ("canvas", CANVAS_BOOK.replace(b",10.00,20.00,", b",,,"), ()),
     ],
 )
 def test_what_the_file_does_not_say_the_worth_of_is_not_converted_and_said(
-    platform: str, data: bytes, labs: Sequence[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    platform: str, data: bytes, labs: Sequence[str], export: Export
 ) -> None:
-    write(tmp_path / "graded", a_student("Ada King", 10.0, known_as=(("moodle", "9001"), ("canvas", "101"))))
-    assert _export(tmp_path, platform, data, *labs, "--scale") == (1, b"")
-    assert "book.csv does not say how many points" in (told := capsys.readouterr().err)
-    assert "so nothing can be converted" in told
-    status, filled = _export(tmp_path, platform, data, *labs)
-    assert (status, b"10" in filled) == (0, True)
-    told = capsys.readouterr().out
-    assert "book.csv does not say what 03-udp-bandwidth is worth in" in told
-    assert "it must be 10" in told
+    students = [a_student("Ada King", 10.0, known_as=(("moodle", "9001"), ("canvas", "101")))]
+    status, filled, _, troubles = export(platform, data, students, *labs, "--scale")
+    assert (status, filled) == (1, b"")
+    assert "so nothing can be converted" in troubles
+    status, filled, said, _ = export(platform, data, students, *labs)
+    assert (status, [*changed(data, filled).values()]) == (0, [{"ada": "10"}])
+    assert "it must be 10" in said
+
+
+def test_a_column_is_named_when_it_is_called_otherwise(export: Export) -> None:
+    book = SAMPLES["blackboard.xls"]
+    _, data, _, _ = export("blackboard", book, a_class(), "--labs", "03=Lab 04: TCP, shared", "--scale")
+    points = {"ada": 20, "juergen": 15, "bob": 0, "eve": 18, "kim1": 8, "kim2": 10, "dan": 12, "fay": 6}
+    assert changed(book, data) == {BLACKBOARD_TCP: {name: str(number) for name, number in points.items()}}
+
+
+@pytest.mark.parametrize(
+    ("platform", "students", "words", "points", "said"),
+    [
+        ("canvas", [a_student("ada", 1.0, known_as=(("canvas", "102"),)), a_student("bob", 1.0)], (), {},
+         "not found, ada: may be Ada King (ada) or Jürgen Müller (juergen)"),
+        ("canvas", [a_student("ada", 1), a_student("Ada 2", 1, known_as=(("canvas", "101"),)), a_student("eve", 1)],
+         (), {"eve": "1"}, "not found, ada: Ada King (ada) is another student's row as well"),
+        ("canvas", [a_student("103", 1.0), a_student("S004", 1.0), a_student("S005", 1.0)], (),
+         {"eve": "1", "kim1": "1"}, "not found, 103: no row of book.csv has that in SIS User ID"),
+        ("canvas", [a_student("eve", 1.0), a_student("x", 1.0, known_as=(("moodle", "101"),))], (), {"eve": "1"},
+         "not found, x: no row"),
+        ("canvas", [a_student("101", 2.0), a_student("S004", 1.0)], (), None, "say which with --by"),
+        ("canvas", [a_student("101", 2.0), a_student("S004", 1.0)], ("--by", "ID"), {"ada": "2"},
+         "not found, S004: no row of book.csv has that in ID"),
+        ("canvas", [a_student("ada", 3.0, known_as=(("canvas", "101"),)), a_student("S004", 2.0)],
+         ("--by", "sis user id"), {"eve": "2"}, "not found, ada: no row of book.csv has that in SIS User ID"),
+        ("canvas", [a_student("Ada King", 9.0)], ("--by", "student"), {"ada": "9"}, ""),
+        ("canvas", [a_student("ada", 9.0, known_as=(("canvas", "500"),)), a_student("eve", 7.0)], (), {"eve": "7"},
+         "not found, ada: no row of book.csv has Canvas's own number 500"),
+        ("worksheet", [a_student("ada@uni.example", 9, known_as=(("moodle", "5"),)), a_student("eve@uni.example", 7)],
+         (), {"ada": "9", "eve": "7"}, ""),
+        ("worksheet", [a_student(name, 1.0) for name in ("Ada King", "Kim Lee", "Jürgen Müller")], (),
+         {"ada": "1", "juergen": "1"}, "not found, Kim Lee: 2 rows of book.csv have that in the full name"),
+        ("worksheet", [a_student("Ada King", 9.0, known_as=(("moodle", "500"), ("moodle", "700"))),
+                       a_student("Jürgen Müller", 7.5), a_student("Cyd Smith", None, known_as=(("moodle", "701"),))],
+         (), {"juergen": "7.5"}, "not found, Ada King: no row of book.csv has Moodle's own number 500 or 700"),
+        ("worksheet", [a_student("Ada King", 9.0, known_as=(("moodle", "500"),))], ("--by", "Full name"),
+         {"ada": "9"}, ""),
+        ("worksheet", [a_student("Ada King", 9.0, known_as=(("moodle", "1"),))], (), None,
+         "has none of the 1 students that were graded"),
+        ("worksheet", [a_student("nobody", 9.0)], ("--by", "Email address"), None, "say it with --by"),
+        # ada's number stands in bob's row, and most of the others would be found by their names
+        ("gradebook", [a_student(name, 9.0) for name in ("S003", "Ada King", "Cyd Smith", "Jürgen Müller")],
+         ("--replace", "--by", "ID NUMBER"), {"bob": "9"},
+         "not found, Ada King: no row of book.csv has that in ID number"),
+    ],
+)  # fmt: skip
+def test_nobody_is_guessed(
+    platform: str,
+    students: Sequence[StudentGrade],
+    words: Sequence[str],
+    points: dict[str, str] | None,
+    said: str,
+    export: Export,
+) -> None:
+    """`points` are those that were written; None where the whole file was refused."""
+    data = {"canvas": CANVAS_BOOK, "worksheet": WORKSHEET, "gradebook": GRADEBOOK}[platform]
+    platform = "canvas" if platform == "canvas" else "moodle"
+    status, filled, _, troubles = export(platform, data, students, "--labs", "03", *words)
+    assert status == bool(said)
+    assert said in troubles
+    if points is None:
+        assert filled == b""
+    else:
+        assert [*changed(data, filled).values()] == ([points] if points else [])
+
+
+@pytest.mark.parametrize(
+    ("platform", "data", "words", "said"),
+    [
+        ("moodle", CANVAS_BOOK, (), "is an export of Canvas, not of Moodle: say --for canvas"),
+        ("moodle", BLACKBOARD, (), "is an export of Blackboard, not of Moodle: say --for blackboard"),
+        ("moodle", CANVAS_BOOK, ("--by", "SIS Login ID"), "is an export of Canvas, not of Moodle: say --for canvas"),
+        ("canvas", BLACKBOARD, (), "is an export of Blackboard, not of Canvas: say --for blackboard"),
+        ("blackboard", WORKSHEET, (), "is an export of Moodle, not of Blackboard: say --for moodle"),
+        ("canvas", b"name,grade\nada,1\n", (), "its first row needs the columns Student, ID and Section"),
+        ("canvas", b"", (), "is empty"),
+        ("canvas", b"PK\x03\x04\x14\x00\x06\x00\x80\x81", (), "no text in UTF-8 or UTF-16"),
+        ("canvas", CANVAS_BOOK.decode().encode("cp1252"), (), "do not save it with a spreadsheet"),
+        ("blackboard", SAMPLES["blackboard.xls"][:-7], (), "no text in UTF-8 or UTF-16"),
+        ("canvas", CANVAS_BOOK[:700], (), "line 5: 16 cells, and 17 in the first line; the file was cut or edited"),
+        ("blackboard", BLACKBOARD[:-2], (), "line 11: a quotation mark is not closed"),
+        ("moodle", GRADEBOOK.replace(b",4.50,-,,", rb',4.50,-,"a \"b\", c",', 1), (), "behind a backslash"),
+        ("moodle", GRADEBOOK + b"Muted,\n,,,\n", (), "the file was cut or edited"),
+        ("canvas", CANVAS_BOOK[: CANVAS_BOOK.index(b'"King')], (), "lists no student"),
+        ("canvas", CANVAS_BOOK, ("--labs", "03=Lab 9"), "has no column 'Lab 9' for points, but 'Essay (7001)'"),
+        ("canvas", CANVAS_BOOK, ("--labs", "03=Final Score"), "would make a new one"),
+        ("canvas", CANVAS_BOOK, ("--labs", "03=Essay", "04=Essay"), "would go into the same column 'Essay (7001)'"),
+        ("canvas", CANVAS_BOOK, ("--labs", "03", "03"), "03-udp-bandwidth is named twice"),
+        ("canvas", CANVAS_BOOK, ("--labs", "03="), "names no column behind the ="),
+        ("canvas", CANVAS_BOOK, ("--labs", "77"), "no graded labs are called 77: choose of 03-udp-bandwidth, 04-tcp"),
+        ("canvas", CANVAS_BOOK, ("--by", "Login"), "has no column 'Login': choose of Student; ID;"),
+        ("moodle", GRADEBOOK, ("--by", "E-mail"), "has no column 'E-mail': choose of First name;"),
+        ("blackboard", BLACKBOARD, ("--by", "User"), "has no column 'User': choose of Last Name;"),
+        ("canvas", CANVAS_BOOK.replace(b"Lab", b"Exam"), (), "name a column, --labs '03-udp-bandwidth=COLUMN'"),
+        ("canvas", CANVAS_BOOK.replace(b"10.00", b"(read only)"), ("--labs", "03"), "is read only in Canvas"),
+        ("canvas", CANVAS_BOOK.replace(b",8.00,", b',"8,5",'), (), "points with a comma and with a point"),
+        ("canvas", CANVAS_BOOK.replace(b"Lab 04: TCP, shared", b"Lab 03: UDP bandwidth"), (), "has 2 columns called"),
+        ("blackboard", BLACKBOARD, ("--labs", "03=Total"), "is computed by Blackboard from others"),
+        ("blackboard", BLACKBOARD.replace(b"10 Score", b"10 Letter"), ("--labs", "03"), "let Blackboard show Score"),
+        ("moodle", WORKSHEET, (), "book.csv is of one assignment: say which lab that is, as --labs 03-udp-bandwidth"),
+        ("moodle", WORKSHEET, ("--labs", "03", "04"), "is of one assignment"),
+        ("moodle", WORKSHEET.replace(b"Maximum Grade", b"Scale"), ("--labs", "03"), "is of a scale, not of points"),
+        ("moodle", WORKSHEET.replace(b",10.00,", b",100.00,", 1), ("--labs", "03"), "is worth 10.00 and 100.00 points"),
+        ("moodle", GRADEBOOK, ("--labs", "03=Assignment: Lab 03: UDP bandwidth (Feedback)"), "has no points in it"),
+    ],
+)  # fmt: skip
+def test_a_wrong_file_is_one_line_and_nothing_is_written(
+    platform: str, data: bytes, words: Sequence[str], said: str, export: Export
+) -> None:
+    status, filled, out, troubles = export(platform, data, a_class(), *words)
+    assert (status, filled, out, len(troubles.splitlines())) == (1, b"", "", 1)
+    assert said in troubles
 
 
 @pytest.mark.parametrize(
     ("platform", "data", "end", "words"),
     [
         ("moodle", GRADEBOOK, b",,,\n", ()),
-        ("moodle", GRADEBOOK, b"Muted,\n,,,\n", ()),
-        ("moodle", WORKSHEET, b",,\r\n", ("--labs", "03")),
-        ("moodle", WORKSHEET, b",,,,,,,,,,\r\n", ("--labs", "03")),
-        ("blackboard", BLACKBOARD, b",,\n", ()),
+        ("moodle", WORKSHEET, b",,,,,,,,,,\n", ("--labs", "03")),
         ("blackboard", BLACKBOARD, b'"","",""\n', ()),
+        ("canvas", CANVAS_BOOK, b"\n\n", ()),
     ],
 )
-def test_an_empty_row_is_nobodys(
-    platform: str, data: bytes, end: bytes, words: Sequence[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_an_empty_row_is_nobodys_and_stays(
+    platform: str, data: bytes, end: bytes, words: Sequence[str], export: Export
 ) -> None:
-    write(tmp_path / "graded", a_student("Ada King", 10.0))
-    status, filled = _export(tmp_path, platform, data + end, *words)
-    told = capsys.readouterr()
-    if b"Muted" in end:
-        assert "the file was cut or edited" in told.err
-    else:
-        assert (status, told.err) == (0, "")
-        assert filled.endswith(end)
-        assert "row " not in told.out
-        assert ("is worth in" in told.out) == (data == GRADEBOOK), "the worksheet still says what it is worth"
-
-
-def test_rows_that_say_another_worth_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(tmp_path / "graded", a_student("Ada King", 10.0))
-    data = WORKSHEET.replace(b",10.00,", b",100.00,", 1)
-    assert _export(tmp_path, "moodle", data, "--labs", "03") == (1, b"")
-    assert "says that it is worth 10.00 and 100.00 points: export it anew" in capsys.readouterr().err
-
-
-def test_by_a_column_no_name_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Ada's number stands in Bob's row, and most of the others would be found by their names."""
-    write(tmp_path / "graded", *(a_student(name, 9.0) for name in ("S003", "Ada King", "Cyd Smith", "Jürgen Müller")))
-    status, filled = _export(tmp_path, "moodle", GRADEBOOK, "--labs", "03", "--replace", "--by", "ID NUMBER")
-    told = capsys.readouterr()
-    assert status == 1
-    assert "found by ID number: 1" in told.out
-    assert "not found, Ada King: no row of book.csv has that in ID number" in told.err
-    assert list(_changed("moodle-gradebook.csv", filled)) == ["Assignment: Lab 03: UDP bandwidth (Real)"]
-    assert _changed("moodle-gradebook.csv", filled)["Assignment: Lab 03: UDP bandwidth (Real)"] == {"bob": "9"}
-
-
-@pytest.mark.parametrize(("platform", "column"), [("moodle", "E-mail"), ("canvas", "Login"), ("blackboard", "User")])
-def test_a_column_that_is_not_there_is_named(
-    platform: str, column: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write(tmp_path / "graded", a_student("ada", 9.0))
-    data = {"moodle": GRADEBOOK, "canvas": CANVAS_BYTES, "blackboard": BLACKBOARD}[platform]
-    assert _export(tmp_path, platform, data, "--by", column) == (1, b"")
-    assert f"book.csv has no column {column!r}: choose of " in capsys.readouterr().err
-
-
-def test_who_has_another_number_is_not_found_by_the_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Her namesake is in the worksheet, and she left the course."""
-    gone = a_student("Ada King", 9.0, known_as=(("moodle", "500"), ("moodle", "700")))
-    here = a_student("Jürgen Müller", 7.5, known_as=(("moodle", "9002"),))
-    never = a_student("Cyd Smith", None, known_as=(("moodle", "701"),))
-    write(tmp_path / "graded", gone, here, never)
-    status, filled = _export(tmp_path, "moodle", WORKSHEET, "--labs", "03")
-    assert (status, _changed("moodle-worksheet.csv", filled)) == (1, {"Grade": {"juergen": "7.5"}})
-    told = capsys.readouterr().err.splitlines()
-    assert told == [
-        "not found, Ada King: no row of book.csv has Moodle's own number 500 or 700; if it is the right file, "
-        "find students otherwise with --by"
-    ]
-    status, filled = _export(tmp_path, "moodle", WORKSHEET, "--labs", "03", "--by", "Full name")
-    assert _changed("moodle-worksheet.csv", filled) == {"Grade": {"ada": "9", "juergen": "7.5"}}
-    assert status == 0
-
-
-def test_the_worksheet_of_another_assignment_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    names = {"Ada King": "1", "Jürgen Müller": "2"}
-    write(tmp_path / "graded", *(a_student(name, 9.0, known_as=(("moodle", n),)) for name, n in names.items()))
-    assert _export(tmp_path, "moodle", WORKSHEET, "--labs", "03") == (1, b"")
-    assert "has none of the 2 students that were graded" in capsys.readouterr().err
+    status, filled, said, troubles = export(platform, data + end, [a_student("Ada King", 10.0)], *words)
+    assert (status, troubles) == (0, "")
+    assert [*changed(data + end, filled).values()] == [{"ada": "10"}]
+    assert "row " not in said
 
 
 @pytest.mark.parametrize(
     ("platform", "old", "new", "said"),
     [
-        ("canvas", b"Lab 04: TCP, shared", b"Lab 4 - TCP", "no column of book.csv is called so"),
+        ("canvas", b"Lab 04: TCP, shared", b"Lab 4 - TCP", "name a column, --labs '04-tcp=COLUMN'"),
         ("canvas", b"5.00,10.00,20.00", b"5.00,10.00,(read only)", "is read only in Canvas"),
-        ("blackboard", b"20 Score]", b"20 Percentage]", "shows Percentage"),
+        ("blackboard", b"20 Score]", b"20 Percentage]", "let Blackboard show Score"),
     ],
 )
-def test_a_lab_without_a_column_is_named(
-    platform: str, old: bytes, new: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write(tmp_path / "graded", a_student("ada", 9.0, 20.0))
-    data = {"canvas": CANVAS_BYTES, "blackboard": BLACKBOARD}[platform].replace(old, new)
-    status, filled = _export(tmp_path, platform, data)
-    told = capsys.readouterr().err
-    assert (status, filled != data) == (1, True)
-    assert told.startswith("not written, 04-tcp: ")
-    assert said in told
-    assert _export(tmp_path, platform, data, "--labs", "03")[0] == 0
-    write(tmp_path / "graded", a_student("ada", 9.0))
-    assert _export(tmp_path, platform, data)[0] == 0, "nobody handed it in"
+def test_a_lab_without_a_column_is_named(platform: str, old: bytes, new: bytes, said: str, export: Export) -> None:
+    data = {"canvas": CANVAS_BOOK, "blackboard": BLACKBOARD}[platform].replace(old, new)
+    status, filled, _, troubles = export(platform, data, [a_student("ada", 9.0, 20.0)])
+    assert (status, [*changed(data, filled).values()]) == (1, [{"ada": "9"}])
+    assert troubles.startswith("not written, 04-tcp: ")
+    assert said in troubles
+    assert export(platform, data, [a_student("ada", 9.0, 20.0)], "--labs", "03")[0] == 0
+    assert export(platform, data, [a_student("ada", 9.0)])[0] == 0, "nobody handed it in"
 
 
-@pytest.mark.parametrize("platform", ["canvas", "nbgrader", "gradescope"])
-@pytest.mark.parametrize("named", ["", "grades.json"])
-def test_what_was_graded_is_not_written_over(
-    platform: str, named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    graded, book = write(tmp_path / "graded"), tmp_path / "book.csv"
-    (graded / "by-hand.csv").write_text("marks of three evenings")
-    book.write_bytes(CANVAS_BYTES)
-    command = [
-        "export",
-        str(graded / named),
-        "--for",
-        platform,
-        *(["--into", str(book)] if platform == "canvas" else []),
-    ]
-    for output in (graded / named, graded / "by-hand.csv", graded / "grades.json", graded / "grades.csv"):
-        assert main([*command, "--output", str(output)]) == 1
-        assert "--output would write over what was graded: name another file" in capsys.readouterr().err
-    assert sorted(path.name for path in graded.iterdir()) == ["by-hand.csv", "grades.json"]
-    assert (graded / "by-hand.csv").read_text() == "marks of three evenings"
-    for _ in range(2):
-        main([*command, "--output", str(graded / "new")])
-        assert (graded / "new").exists()
+def test_a_point_in_another_column_is_no_decimal_point(export: Export) -> None:
+    data = SAMPLES["moodle-gradebook-de.csv"].replace(b";Networks;", b";4.1;")
+    _, filled, _, _ = export("moodle", data, [a_student("ada@uni.example", 7.5)], "--labs", "03")
+    assert [*changed(data, filled).values()] == [{"ada": "7,5"}]
 
 
-def test_a_point_in_another_column_is_no_decimal_point(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(tmp_path / "graded", a_student("ada@uni.example", 7.5))
-    german = (EXPORTS / "moodle-gradebook-de.csv").read_bytes().replace(b";Networks;", b";4.1;")
-    status, filled = _export(tmp_path, "moodle", german, "--labs", "03")
-    assert (status, b";7,5;" in filled) == (0, True), capsys.readouterr().err
-    mixed = german.replace(b"8,00", b"8.25", 1)
-    assert _export(tmp_path, "moodle", mixed, "--labs", "03")[0] == 1
-    assert "has points with a comma and with a point" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "said",
-    [r'"use \"b\" here, ""c"""', r'"a \\" b"', r'"a \" in C:\"', r'"\\\"""x"', r'"\"', '"' + "\\" * 5000 + '" b"'],
-)
-def test_moodle_s_quotation_mark_behind_a_backslash(said: str, tmp_path: Path) -> None:
-    """PHP's fputcsv does not double it, so that a cell with one is no longer CSV."""
-    write(tmp_path / "graded", a_student("ada@uni.example", 10.0), a_student("eve@uni.example", 9.0))
-    data = GRADEBOOK.replace(b"ada@uni.example,4.50,-,,", f"ada@uni.example,4.50,-,{said},".encode())
-    assert data != GRADEBOOK
-    status, filled = _export(tmp_path, "moodle", data, "--labs", "03")
-    assert status == 0
-    assert f"ada@uni.example,4.50,10,{said},".encode() in filled
-    assert b"eve@uni.example,4.50,9,," in filled
+def test_before_the_first_grade_what_columns_are_worth_tells_the_decimal_mark(export: Export) -> None:
+    head = "Student;ID;SIS Login ID;Section;Lab 03: UDP bandwidth (7003)\n    Points Possible;;;;10,00\n"
+    _, filled, _, _ = export("canvas", (head + "King, Ada;101;ada;A;\n").encode(), [a_student("ada", 7.5)])
+    assert filled.decode() == head + "King, Ada;101;ada;A;7,5\n"
 
 
 @pytest.mark.parametrize("name", ["\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "Ada\xa0King", "Ada \u202eKing"])
-def test_names_with_signs_that_nobody_sees(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(tmp_path / "graded", a_student(cleaned(name), 9.0))
+def test_names_with_signs_that_nobody_sees(name: str, export: Export) -> None:
     data = WORKSHEET.replace(b"Ada King", name.encode())
-    status, filled = _export(tmp_path, "moodle", data, "--labs", "03")
-    assert status == 0, capsys.readouterr().err
-    assert _table("book.csv", filled)[1][4] == "9"
+    _, filled, _, _ = export("moodle", data, [a_student(cleaned(name), 9.0)], "--labs", "03")
+    assert changed(data, filled) == {"Grade": {"ada": "9"}}
 
 
-def test_what_could_not_be_decided_is_told_apart_from_what_waits_for_the_instructor(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_could_not_be_decided_is_told_apart_from_what_waits_for_the_instructor(export: Export) -> None:
     check = Check("the rate", "inconclusive", "the judge crashed", "try again")
     cells = (Graded("check-rate", "check", "Lab 03, the rate", "inconclusive", 0.0, 10.0, (check,)),)
     labs = {UDP_LAB.name: LabGrade("judged", Judged(UDP_LAB.name, "course", cells))}
-    write(tmp_path / "graded", StudentGrade("ada", "ada.html", "course", labs), a_student("bob", 1.0, 15.0))
-    _export(tmp_path, "canvas", CANVAS_BYTES)
-    told = capsys.readouterr().err
-    assert (
-        "ada, 03-udp-bandwidth: 10 points are still open, for a check was inconclusive (index.html says why): "
-        "remove the student's folder in judged/ and run linklab grade, or say --provisional" in told
-    )
-    assert "bob, 04-tcp: 2 points are still open: grade by-hand.csv and run linklab grade, or say --provisional" in told
-
-
-@pytest.mark.parametrize("platform", ["canvas", "nbgrader", "gradescope"])
-def test_what_was_left_aside_is_named(platform: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    graded = write(tmp_path / "graded", a_student("ada", 9.0))
-    data = json.loads((graded / "grades.json").read_text())
-    (graded / "grades.json").write_text(json.dumps({**data, "unmatched": ["who_1.ipynb: nobody on the list"]}))
-    into = ["--into", str(EXPORTS / "canvas.csv"), "--labs", "03"] if platform == "canvas" else []
-    assert main(["export", str(graded), "--for", platform, *into, "--output", str(tmp_path / "out")]) == 0
-    assert "not graded, who_1.ipynb: nobody on the list\n" in capsys.readouterr().out
-
-
-def test_an_address_names_who_handed_in_elsewhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Moodle's number is that of another assignment; in Canvas there is one number for all of them."""
-    numbers = (("moodle", "500"), ("canvas", "500"))
-    students = (a_student("ada@uni.example", 9.0, known_as=numbers), a_student("eve@uni.example", 7.0))
-    write(tmp_path / "graded", *students)
-    status, filled = _export(tmp_path, "moodle", WORKSHEET, "--labs", "03")
-    assert (status, _changed("moodle-worksheet.csv", filled)) == (0, {"Grade": {"ada": "9", "eve": "7"}})
-    write(tmp_path / "graded", a_student("ada", 9.0, known_as=numbers), a_student("eve", 7.0))
-    status, filled = _export(tmp_path, "canvas", CANVAS_BYTES, "--labs", "03")
-    assert (status, list(_changed("canvas.csv", filled).values())) == (1, [{"eve": "7"}])
-    assert "not found, ada: no row of book.csv has Canvas's own number 500" in capsys.readouterr().err
-
-
-def test_by_the_column_of_full_names(tmp_path: Path) -> None:
-    write(tmp_path / "graded", a_student("Ada King", 9.0))
-    status, filled = _export(tmp_path, "canvas", CANVAS_BYTES, "--labs", "03", "--by", "student")
-    assert (status, list(_changed("canvas.csv", filled).values())) == (0, [{"ada": "9"}])
-
-
-def test_before_the_first_grade_what_columns_are_worth_tells_the_decimal_mark(tmp_path: Path) -> None:
-    write(tmp_path / "graded", a_student("ada", 7.5))
-    head = "Student;ID;SIS Login ID;Section;Lab 03: UDP bandwidth (7003)\n    Points Possible;;;;10,00\n"
-    _, filled = _export(tmp_path, "canvas", (head + '"King, Ada";101;ada;A;\n').encode())
-    assert filled.decode() == head + '"King, Ada";101;ada;A;7,5\n'
+    students = [StudentGrade("ada", "ada.html", "course", labs), a_student("bob", 1.0, 15.0)]
+    _, _, _, troubles = export("canvas", CANVAS_BOOK, students)
+    assert "remove the student's folder in judged/ and run linklab grade, or say --provisional" in troubles
+    assert "bob, 04-tcp: 2 points are still open: grade by-hand.csv and run linklab grade, or say" in troubles

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from linklab.errors import LinklabError
 from linklab.files import write_whole
 
 if TYPE_CHECKING:
-    from linklab.lms.gradebooks import Column, Gradebook
+    from linklab.lms.gradebooks import Gradebook, PointsColumn
     from linklab.lms.marks import Marks
 
 Said = tuple[Sequence[str], Sequence[str]]
 """What became of the grades, and what was left out, in lines."""
 
-GRADEBOOKS: Final = ("moodle", "canvas", "blackboard")
-OTHERS: Final = ("gradescope", "nbgrader")
+_GRADEBOOKS: Final = ("moodle", "canvas", "blackboard")
+_OTHERS: Final = ("gradescope", "nbgrader")
 _DESCRIPTION = """\
 Writes grades as a learning platform takes them back. Moodle, Canvas and Blackboard: export the gradebook there, give it
-with --into, and import what is written with --output; it is the same file, with the points of this class in it.
+with --into, and import what is written with --output; it is the same table, with the points of this class in it.
 Students are found by login, e-mail, ID or full name, and never guessed; a grade that stands there stays.
 Gradescope: a folder with an autograder for each lab, which gives each submission its results.json. nbgrader: a table as
 nbgrader export writes it. Exit status: 0 if all went where it belongs, 1 if something was left out, which is named."""
@@ -33,7 +34,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "graded", type=Path, metavar="GRADED", help="the folder that linklab grade wrote, or nbgrader's grades.csv"
     )
-    parser.add_argument("--for", dest="platform", required=True, choices=(*GRADEBOOKS, *OTHERS))
+    parser.add_argument("--for", dest="platform", required=True, choices=(*_GRADEBOOKS, *_OTHERS))
     parser.add_argument("--into", type=Path, metavar="FILE", help="the gradebook as the platform exported it")
     parser.add_argument(
         "--output", type=Path, required=True, metavar="FILE", help="what is written; Gradescope: a folder"
@@ -54,25 +55,20 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the grades, say what became of them, return the exit status. What raises LinklabError writes nothing."""
-    from linklab.errors import LinklabError
     from linklab.lms.marks import read_marks
 
-    if arguments.platform in OTHERS:
-        for option, given in (
-            ("--into", arguments.into), ("--by", arguments.by), ("--scale", arguments.scale),
-            ("--replace", arguments.replace),
-        ):  # fmt: skip
-            if given:
-                raise LinklabError(f"{arguments.platform} takes no gradebook back: leave {option} away")
+    platform = arguments.platform
+    if platform in _OTHERS:
+        for option in ("into", "by", "scale", "replace"):
+            if getattr(arguments, option):
+                raise LinklabError(f"{platform} takes no gradebook back: leave --{option} away")
         if any("=" in word for word in arguments.labs):
-            raise LinklabError(f"{arguments.platform} has no columns: name the labs alone")
+            raise LinklabError(f"{platform} has no columns: name the labs alone")
     elif arguments.into is None:
-        raise LinklabError(
-            f"--for {arguments.platform} needs --into: the gradebook as {arguments.platform} exported it"
-        )
+        raise LinklabError(f"--for {platform} needs --into: the gradebook as {platform} exported it")
     marks = read_marks(arguments.graded)
     _refuse_to_write_over(arguments.graded.resolve(), arguments.output.resolve())
-    way = {"gradescope": _gradescope, "nbgrader": _nbgrader}.get(arguments.platform, _into_gradebook)
+    way = {"gradescope": _gradescope, "nbgrader": _nbgrader}.get(platform, _into_gradebook)
     said, troubles = way(arguments, marks)
     for line in troubles:
         print(line, file=sys.stderr)
@@ -83,7 +79,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse_to_write_over(graded: Path, output: Path) -> None:
     """Raise LinklabError where what was graded, or the marks given by hand, would be lost."""
-    from linklab.errors import LinklabError
     from linklab.grading import by_hand
     from linklab.lms.marks import GRADES
 
@@ -93,9 +88,7 @@ def _refuse_to_write_over(graded: Path, output: Path) -> None:
 
 
 def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> Said:
-    from linklab.errors import LinklabError
-    from linklab.lms.fill import Wishes, fill
-    from linklab.lms.gradebooks import read_gradebook
+    from linklab.lms.gradebooks import Wishes, fill, read_gradebook
 
     into, output = arguments.into, arguments.output
     if not into.is_file():
@@ -103,82 +96,49 @@ def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> Said:
     if output.exists() and output.samefile(into):
         raise LinklabError("--output is the gradebook itself: name another file, so that you can compare the two")
     book = read_gradebook(into.read_bytes(), into.name, arguments.platform, arguments.by)
+    columns, left_out = _columns(book, marks, arguments.labs)
     wishes = Wishes(arguments.replace, arguments.provisional, arguments.scale)
-    columns = _columns(book, marks, arguments.labs)
-    filled = fill(book, marks, columns, wishes)
-    _keep(output, filled.data)
-    left_out = [] if arguments.labs else _without_a_column(book, marks, columns)
-    return (*filled.said, f"{output}: import it into {book.called}"), (*filled.troubles, *left_out)
+    data, said, troubles = fill(book, marks, columns, wishes)
+    _keep(output, data)
+    return (*said, f"{output}: import it into {book.form.called}"), (*troubles, *left_out)
 
 
-def _without_a_column(book: Gradebook, marks: Marks, columns: Mapping[str, Column]) -> list[str]:
-    """A line for each lab that somebody handed in and no column takes the points of."""
-    from linklab.network.variants import normalised
+def _columns(book: Gradebook, marks: Marks, words: Sequence[str]) -> tuple[dict[str, PointsColumn], list[str]]:
+    """Which lab goes into which column, and a line for each lab that somebody handed in and that has no column.
 
-    lines = []
-    for lab, title in marks.titles.items():
-        if lab in columns or all(one.of(lab).state == "not handed in" for one in marks.students):
-            continue
-        called = {normalised(lab), normalised(title)}
-        column = next((one for one in book.columns if one.names & called), None)
-        if column is None:
-            why = f"no column of {book.table.name} is called so; name one with --labs, or the labs that you want"
-        else:
-            why = f"column {column.header!r} {column.refused}"
-        lines.append(f"not written, {lab}: {why}")
-    return lines
-
-
-def _columns(book: Gradebook, marks: Marks, words: Sequence[str]) -> Mapping[str, Column]:
-    """Which lab goes into which column. Raises LinklabError where one has none, or two have the same."""
-    from linklab.errors import LinklabError
-
-    columns: dict[str, Column] = {}
-    for word in words:
-        name, mark, called = word.partition("=")
-        if mark and not called.strip():
+    Raises LinklabError where a lab that was named has no column, two have the same, or no lab has one.
+    """
+    columns: dict[str, PointsColumn] = {}
+    without: dict[str, str] = {}
+    for word in words or marks.max_points:
+        name, mark, heading = word.partition("=")
+        if mark and not heading.strip():
             raise LinklabError(f"{word!r} names no column behind the =")
         lab = marks.lab(name)
         if lab in columns:
             raise LinklabError(f"{lab} is named twice: it goes into one column")
-        columns[lab] = book.column(called) if mark else _usual(book, marks, lab)
-    if not words:
-        alone = book.of_one and len(marks.max_points) == 1
-        columns = {lab: _usual(book, marks, lab) for lab in marks.max_points if alone or _candidates(book, marks, lab)}
-    some_lab = next(iter(marks.max_points), "03")
-    if book.of_one and len(columns) != 1:
-        raise LinklabError(f"{book.table.name} is of one assignment: say which lab that is, as --labs {some_lab}")
+        usual = (book.columns[0].heading,) if book.form.of_one else (lab, marks.titles[lab])
+        try:
+            column = book.column(*((heading,) if mark else usual))
+        except LinklabError as error:
+            if words:
+                raise
+            without[lab] = f"{error}; name a column, --labs '{lab}=COLUMN', or the labs that you want"
+            continue
+        for other, one in columns.items():
+            if book.form.of_one:
+                raise LinklabError(f"{book.name} is of one assignment: say which lab that is, as --labs {other}")
+            if one == column:
+                raise LinklabError(f"{other} and {lab} would go into the same column {one.heading!r}")
+        columns[lab] = column
     if not columns:
-        there = "; ".join(repr(one.header) for one in book.columns if not one.refused)
-        raise LinklabError(
-            f"no column of {book.table.name} is called like a lab: say which with --labs, as --labs "
-            f"'{some_lab}=COLUMN'; there are {there or 'none for points'}"
-        )
-    for index in {one.index for one in columns.values()}:
-        both = [lab for lab, one in columns.items() if one.index == index]
-        if len(both) > 1:
-            raise LinklabError(f"{' and '.join(both)} would go into the same column {columns[both[0]].header!r}")
-    return columns
-
-
-def _candidates(book: Gradebook, marks: Marks, lab: str) -> list[str]:
-    """What a lab is called, as far as a column for points is called so."""
-    from linklab.network.variants import normalised
-
-    there = {name for one in book.columns if not one.refused for name in one.names}
-    return [word for word in (lab, marks.titles[lab]) if normalised(word) in there]
-
-
-def _usual(book: Gradebook, marks: Marks, lab: str) -> Column:
-    """The column that is called like a lab; the only one, where the table is of one assignment."""
-    if book.of_one:
-        return book.column(book.columns[0].header)
-    return book.column(next(iter(_candidates(book, marks, lab)), lab))
+        raise LinklabError(next(iter(without.values()), "no lab was graded: there is nothing to export"))
+    handed_in = {lab for one in marks.students for lab in without if one.of(lab).state != "not handed in"}
+    return columns, [f"not written, {lab}: {why}" for lab, why in without.items() if lab in handed_in]
 
 
 def _gradescope(arguments: argparse.Namespace, marks: Marks) -> Said:
-    from linklab.errors import LinklabError
-    from linklab.lms.results import autograder
+    from linklab.lms.marks import autograder
 
     output = arguments.output
     if output.exists() and not output.is_dir():
@@ -186,29 +146,24 @@ def _gradescope(arguments: argparse.Namespace, marks: Marks) -> Said:
     labs = [marks.lab(word) for word in arguments.labs] or list(marks.max_points)
     made = {lab: autograder(lab, marks, arguments.provisional) for lab in labs}
     output.mkdir(parents=True, exist_ok=True, mode=0o700)
-    said: list[str] = []
-    troubles: list[str] = []
-    for lab, (data, trouble) in made.items():
+    for lab, (data, _) in made.items():
         _keep(output / f"{lab}.zip", data)
-        said.append(f"{output / lab}.zip: upload it as the autograder of {lab}")
-        troubles += trouble
-    return said, troubles
+    said = [f"{output / lab}.zip: upload it as the autograder of {lab}" for lab in made]
+    return said, [line for _, troubles in made.values() for line in troubles]
 
 
 def _nbgrader(arguments: argparse.Namespace, marks: Marks) -> Said:
-    from linklab.lms.results import nbgrader_table
+    from linklab.lms.marks import nbgrader_table
 
     labs = [marks.lab(word) for word in arguments.labs] or list(marks.max_points)
-    output = arguments.output
-    _keep(output, nbgrader_table(labs, marks).encode())
+    _keep(arguments.output, nbgrader_table(labs, marks).encode())
     troubles = [
-        f"written with {one.marks[lab].points:g} points, {one.student}, {lab}: it was not judged: run linklab grade "
-        "again"
+        f"written with {one.of(lab).points:g} points, {one.student}, {lab}: {why}"
         for lab in labs
         for one in marks.students
-        if one.of(lab).state == "not judged"
+        if one.of(lab).state != "not handed in" and (why := one.of(lab).not_final(provisional=True))
     ]
-    return [f"{output}: {len(labs)} labs, {len(marks.students)} students"], troubles
+    return [f"{arguments.output}: {len(labs)} labs, {len(marks.students)} students"], troubles
 
 
 def _keep(path: Path, data: bytes) -> None:

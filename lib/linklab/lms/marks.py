@@ -1,17 +1,25 @@
-"""What was graded, from ``linklab grade``'s folder or from nbgrader's own export."""
+"""What was graded, by ``linklab grade`` or nbgrader; and what Gradescope and nbgrader have in place of a gradebook.
+
+Gradescope (gradescope-autograders.readthedocs.io, "Autograder Specifications" and "Submission Metadata"): an autograder
+is a zip file with ``setup.sh`` and ``run_autograder`` at its root. The latter runs in ``/autograder`` for each
+submission and leaves ``results/results.json``; ``submission_metadata.json`` there says whose submission it is. Labs
+need Linux of their own and are judged at home, so this autograder runs nothing of the student's: it picks the results
+that were judged before.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from linklab.errors import LinklabError
+from linklab.grading.names import cleaned, folder_of
 from linklab.network.variants import normalised
 from linklab.options import means
 
@@ -21,41 +29,69 @@ NBGRADER_COLUMNS: Final = (
     "raw_score", "late_submission_penalty", "score", "max_score",
 )  # fmt: skip
 """The columns of ``nbgrader export`` (``nbgrader.plugins.export.CsvExportPlugin`` of nbgrader 0.9)."""
+_LONGEST: Final = 2000
+_SETUP: Final = "#!/bin/sh\napt-get install -y python3\n"
+_RUN: Final = '''\
+#!/usr/bin/env python3
+"""Written by linklab export: gives each submission the results that linklab grade judged before."""
 
-State = Literal["graded", "not handed in", "not judged"]
+import json
+import pathlib
+import shutil
+import sys
+import unicodedata
+
+
+def known(text):
+    return unicodedata.normalize("NFC", text or "").strip().casefold()
+
+
+source = pathlib.Path("source")
+students = json.loads((source / "students.json").read_text("utf-8"))
+users = json.loads(pathlib.Path("submission_metadata.json").read_text("utf-8"))["users"]
+found = [
+    students["by address"].get(known(user.get("email"))) or students["by name"].get(known(user.get("name")))
+    for user in users
+]
+files = set(filter(None, found))
+if len(files) != 1:
+    sys.exit(f"{len(files) or 'no'} results are those of {[user.get('email') for user in users]}")
+shutil.copyfile(source / "results" / files.pop(), "results/results.json")
+'''
 
 
 @dataclass(frozen=True)
 class Mark:
     """One student's points for one lab. `open_points` wait for the instructor, or for another run.
 
-    `cells` are the lab's graded cells as ``grades.json`` has them, where they are known.
+    `state` is "judged", "not handed in", or another one of ``grades.json`` for what has no points yet. `cells` are the
+    lab's graded cells as ``grades.json`` has them, where they are known.
     """
 
-    state: State
+    state: str
     points: float = 0.0
     open_points: float = 0.0
-    cells: tuple[Mapping[str, Any], ...] = ()
-    notes: tuple[str, ...] = ()
+    cells: Sequence[Mapping[str, Any]] = ()
+    notes: Sequence[str] = ()
     wall_s: float | None = None
 
     def not_final(self, provisional: bool) -> str:
         """Return why the points of what was handed in are not to be written yet; empty where they are."""
-        if self.state == "not judged":
+        if self.state != "judged":
             return "it was not judged: run linklab grade again"
-        if self.open_points and not provisional:
-            states = {str(cell.get("status")) for cell in self.cells}
-            what, how = "", "grade by-hand.csv and run linklab grade"
-            if "inconclusive" in states:
-                what = ", for a check was inconclusive (index.html says why)"
-                anew = "remove the student's folder in judged/ and run linklab grade"
-                how = f"{how}, or {anew}" if "answered" in states else anew
-            return f"{self.open_points:g} points are still open{what}: {how}, or say --provisional"
-        return ""
+        if not self.open_points or provisional:
+            return ""
+        states = {str(cell.get("status")) for cell in self.cells}
+        what, how = "", "grade by-hand.csv and run linklab grade"
+        if "inconclusive" in states:
+            what = ", for a check was inconclusive (index.html says why)"
+            anew = "remove the student's folder in judged/ and run linklab grade"
+            how = f"{how}, or {anew}" if "answered" in states else anew
+        return f"{self.open_points:g} points are still open{what}: {how}, or say --provisional"
 
 
 @dataclass(frozen=True)
-class Student:
+class StudentMarks:
     """One student: by which ids and names a platform may know them, and marks by lab.
 
     `numbers` are those that a platform gave the student, by the platform's name.
@@ -63,13 +99,18 @@ class Student:
 
     student: str
     marks: Mapping[str, Mark]
-    ids: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ids: Sequence[str] = ()
+    names: Sequence[str] = ()
+    numbers: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def of(self, lab: str) -> Mark:
         """Return what the student has for a lab."""
         return self.marks.get(lab, Mark("not handed in"))
+
+    @property
+    def addresses(self) -> Sequence[str]:
+        """The ids that are e-mail addresses."""
+        return [text for text in self.ids if "@" in text]
 
 
 @dataclass(frozen=True)
@@ -81,8 +122,8 @@ class Marks:
 
     max_points: Mapping[str, float]
     titles: Mapping[str, str]
-    students: tuple[Student, ...]
-    unmatched: tuple[str, ...] = ()
+    students: Sequence[StudentMarks]
+    unmatched: Sequence[str] = ()
 
     def lab(self, word: str) -> str:
         """Return the lab that a word means (``03``). Raises LinklabError where none does, or several."""
@@ -104,11 +145,11 @@ def read_marks(path: Path) -> Marks:
         raise LinklabError(f"there is no {file}: name the folder that linklab grade wrote, or nbgrader's grades.csv")
     text = file.read_bytes().decode("utf-8-sig", errors="replace")
     marks = _of_json(text, file) if text.lstrip().startswith("{") else _of_nbgrader(text, file)
-    known: dict[str, str] = {}
+    known: set[str] = set()
     for one in marks.students:
         if normalised(one.student) in known:
             raise LinklabError(f"{file} has {one.student!r} twice (blanks and case do not count): give each one id")
-        known[normalised(one.student)] = one.student
+        known.add(normalised(one.student))
     return marks
 
 
@@ -117,34 +158,24 @@ def _of_json(text: str, file: Path) -> Marks:
         data = json.loads(text)
         if data["linklab_grades"] != 1:
             raise ValueError(f"version {data['linklab_grades']}")
-        max_points = {str(name): float(points) for name, points in data["max_points"].items()}
-        titles = {name: str(data.get("titles", {}).get(name, name)) for name in max_points}
-        students = tuple(_student(one) for one in data["students"])
-        return Marks(max_points, titles, students, tuple(map(str, data.get("unmatched", ()))))
+        students = []
+        for one in data["students"]:
+            numbers: dict[str, list[str]] = {}
+            for platform, number in one.get("known_as", ()):
+                numbers.setdefault(platform, []).append(str(number))
+            marks = {
+                name: Mark(
+                    lab["state"], float(lab["points"]), float(lab["open_points"]), lab.get("cells", ()), lab["notes"],
+                    lab.get("wall_s"),
+                )
+                for name, lab in one["labs"].items()
+            }  # fmt: skip
+            students.append(StudentMarks(one["student"], marks, (one["student"],), (one["student"],), numbers))
+        max_points = {name: float(points) for name, points in data["max_points"].items()}
+        titles = {name: data.get("titles", {}).get(name, name) for name in max_points}
+        return Marks(max_points, titles, students, data.get("unmatched", ()))
     except (LookupError, TypeError, ValueError, AttributeError) as wrong:
         raise LinklabError(f"{file} is not what linklab grade writes ({wrong}): grade again") from None
-
-
-def _student(data: Mapping[str, Any]) -> Student:
-    numbers: dict[str, tuple[str, ...]] = {}
-    for platform, number in data.get("known_as", ()):
-        numbers[platform] = (*numbers.get(platform, ()), str(number))
-    student = str(data["student"])
-    marks = {str(name): _mark(lab) for name, lab in data["labs"].items()}
-    return Student(student, marks, (student,), (student,), numbers)
-
-
-def _mark(lab: Mapping[str, Any]) -> Mark:
-    state: State = "graded"
-    if lab["state"] == "not handed in":
-        state = "not handed in"
-    elif lab["state"] != "judged":
-        state = "not judged"
-    wall_s = lab.get("wall_s")
-    return Mark(
-        state, float(lab["points"]), float(lab["open_points"]), tuple(lab.get("cells", ())),
-        tuple(map(str, lab["notes"])), None if wall_s is None else float(wall_s),
-    )  # fmt: skip
 
 
 def _of_nbgrader(text: str, file: Path) -> Marks:
@@ -153,37 +184,118 @@ def _of_nbgrader(text: str, file: Path) -> Marks:
     What is needed stands at both ends of a row. A submission that has no time and no points may as well be none:
     nbgrader writes the same for both.
     """
-    rows = [_fields(line.rstrip("\n")) for line in io.StringIO(text, newline=None) if line.strip()]
+    rows = [line.rstrip("\n").split(",") for line in io.StringIO(text, newline=None) if line.strip()]
     if not rows or tuple(rows[0]) != NBGRADER_COLUMNS:
         raise LinklabError(f"{file} is neither linklab grade's grades.json nor what nbgrader export writes")
     max_points: dict[str, float] = {}
-    found: dict[str, tuple[dict[str, Mark], str, str]] = {}
+    students: dict[str, StudentMarks] = {}
+    marks: dict[str, dict[str, Mark]] = {}
     for number, row in enumerate(rows[1:], 2):
         if len(row) < len(NBGRADER_COLUMNS):
             raise LinklabError(
                 f"{file}, row {number}: {len(row)} fields instead of {len(NBGRADER_COLUMNS)}; export anew"
             )
-        lab, _, time, student = row[:4]
-        email, raw, _, score, most = row[-5:]
+        (lab, _, time, student), (email, raw, _, score, most) = row[:4], row[-5:]
         try:
             points, max_points[lab] = float(score), float(most)
             handed_in = bool(time) or float(raw) != 0
         except ValueError:
             raise LinklabError(f"{file}, row {number}: {score!r} of {most!r} are no points; export anew") from None
-        name = " ".join(part for part in (row[5], row[4]) if part) if len(row) == len(NBGRADER_COLUMNS) else ""
-        marks, *_ = found.setdefault(student, ({}, email, name))
-        marks[lab] = Mark("graded" if handed_in else "not handed in", points)
-    students = tuple(
-        Student(student, marks, (student, *([email] if email else [])), (name,) if name else ())
-        for student, (marks, email, name) in found.items()
-    )
-    return Marks(max_points, {lab: lab for lab in max_points}, students)
+        name = " ".join(filter(None, (row[5], row[4]))) if len(row) == len(NBGRADER_COLUMNS) else ""
+        marks.setdefault(student, {})[lab] = Mark("judged" if handed_in else "not handed in", points)
+        ids, names = list(filter(None, (student, email))), list(filter(None, (name,)))
+        students.setdefault(student, StudentMarks(student, marks[student], ids, names))
+    return Marks(max_points, {lab: lab for lab in max_points}, list(students.values()))
 
 
-def _fields(line: str) -> list[str]:
-    """The fields of a line with quotation marks as Linklab writes it, or of one without any that mean something."""
-    with contextlib.suppress(csv.Error):
-        (row,) = csv.reader([line], strict=True)
-        if len(row) >= len(NBGRADER_COLUMNS):
-            return row
-    return line.split(",")
+def nbgrader_table(labs: Sequence[str], marks: Marks) -> str:
+    """Return the class as ``nbgrader export`` writes it: a row for each lab and student, whoever handed in what.
+
+    Linklab knows of no dates and no penalties; points that are still open count 0, as nbgrader's ungraded cells do.
+    What was not handed in has 0 points, and what was not judged those that were given by hand: nbgrader has no other
+    way to say it.
+    """
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(NBGRADER_COLUMNS)
+    for lab in labs:
+        for one in marks.students:
+            points = one.of(lab).points
+            email = next(iter(one.addresses), "")
+            rows.writerow([lab, "", "", one.student, "", "", email, points, 0.0, points, marks.max_points[lab]])
+    return out.getvalue()
+
+
+def autograder(lab: str, marks: Marks, provisional: bool) -> tuple[bytes, Sequence[str]]:
+    """Return a zip file for Gradescope with the results of one lab, and who has none in it and why, a line each."""
+    files = {"setup.sh": _SETUP, "run_autograder": _RUN}
+    written: dict[str, str] = {}
+    troubles = []
+    for one in marks.students:
+        mark = one.of(lab)
+        if mark.state == "not handed in":
+            continue
+        if early := mark.not_final(provisional):
+            troubles.append(f"not written, {cleaned(one.student)}, {lab}: {early}")
+        else:
+            written[one.student] = f"{folder_of(one.student)}.json"
+            results = _results(lab, mark, marks.max_points[lab])
+            files[f"results/{written[one.student]}"] = json.dumps(results, indent=1)
+    files["students.json"] = json.dumps(_index(marks.students, written), indent=1)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, text in files.items():
+            told = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))  # the same file each time
+            told.external_attr = 0o755 << 16
+            archive.writestr(told, text, zipfile.ZIP_DEFLATED)
+    return out.getvalue(), troubles
+
+
+def _results(lab: str, mark: Mark, max_points: float) -> dict[str, Any]:
+    """One student's results for one lab, as ``results.json`` has them."""
+    waits = f"{mark.open_points:g} of {max_points:g} points are still open." if mark.open_points else ""
+    found: dict[str, Any] = {
+        "score": round(mark.points, 2),
+        "output": "\n".join(filter(None, (waits, *(cleaned(note, _LONGEST) for note in mark.notes)))),
+        "stdout_visibility": "hidden",
+        "extra_data": {"lab": lab, "max_score": max_points, "open_points": mark.open_points},
+        "tests": [_test(cell) for cell in mark.cells],
+    }
+    if mark.wall_s is not None:
+        found["execution_time"] = round(mark.wall_s)
+    return found
+
+
+def _test(cell: Mapping[str, Any]) -> dict[str, Any]:
+    score, most = float(cell["points"]), float(cell["max_points"])
+    said = str(cell["reason"] or ("waits for your instructor" if cell["status"] == "answered" else cell["status"]))
+    if cell["status"] == "passed":
+        said = f"{score:g} of {most:g} points"
+    test = {
+        "name": cleaned(str(cell.get("title") or cell["id"])),
+        "score": round(score, 2),
+        "max_score": most,
+        "visibility": "visible",
+        "output": cleaned(said, _LONGEST),
+    }
+    if cell["status"] not in ("answered", "inconclusive"):  # of which nobody knows yet
+        test["status"] = "passed" if score >= most else "failed"
+    return test
+
+
+def _index(students: Sequence[StudentMarks], written: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The files that were written, by address, and of those who have none by name.
+
+    By what several are known by, nobody is found: a namesake with an address, or without results, is one all the same.
+    """
+    by_address: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
+    for one in students:
+        for text in one.addresses:
+            by_address.setdefault(normalised(text), []).append(one.student)
+        for text in one.names:
+            by_name.setdefault(normalised(text), []).append("" if one.addresses else one.student)
+    return {
+        kind: {key: written[those[0]] for key, those in known.items() if len(those) == 1 and those[0] in written}
+        for kind, known in (("by address", by_address), ("by name", by_name))
+    }
