@@ -33,7 +33,7 @@ TRAIN: Final = "lab03.check_train(estimate_from_train)"
 BANDWIDTH: Final = "lab08.check_bandwidth(bandwidth)"
 JITTER: Final = "lab08.check_jitter(jitter)"
 RTP: Final = "lab09.check_jitter(jitter_ms)"
-PREDICTED: Final = "lab00.check_measured_rtt(predicted, 'virtual')"
+PREDICTED: Final = "lab00.check_measured_rtt(predicted)"
 TAG: Final = "lab10.check_tag(tag)"
 PLAN: Final = "lab01.check_plan(plan)"
 
@@ -286,7 +286,7 @@ CHEATS: Final = (
 KNOWN_TO_PASS: Final = (
     Variation("numbers that are guessed with the check", PREDICTED, "predicted = next(it for it in range(1, 1000) if lab00.check_measured_rtt(it).passed)"),
     Variation("letters that are guessed with the check", TAG, "tag = next(letter for letter in 'abcd' if lab10.check_tag(letter).passed)"),
-    Variation("an index that is imported", JAIN, "from linklab.analysis import jain_index as jain"),
+    Variation("a rate that is imported", TRAIN, "from linklab.analysis.packets import train_rate_mbps as estimate_from_train"),
     Variation("measurements that are made up", "lab04.check_pings(pings)", _MADE_UP),
 )  # fmt: skip
 """Those that pass today, since the package that checks is the one that students import: see docs/sandbox.md."""
