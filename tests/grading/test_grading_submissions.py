@@ -324,6 +324,18 @@ def test_names_of_no_pattern_are_told_once_with_the_patterns(tmp_path: Path) -> 
         _collected(tmp_path, {"a.ipynb": A, "b.ipynb": B})
 
 
+def test_blackboards_names_ask_for_a_list(tmp_path: Path) -> None:
+    with pytest.raises(LinklabError, match="--students"):
+        _collected(tmp_path, {f"Lab_{name}_attempt_2026-05-03-10-11-12_x.ipynb": A for name in ("ada", "bob")})
+
+
+def test_another_platforms_file_in_a_download_is_named_with_the_platform(tmp_path: Path) -> None:
+    found = _collected(tmp_path, {**_class_of(1, 2), "kingada_67_89_x.ipynb": A})
+    assert set(found.submissions) == {"Ada King", "Bob Ray"}
+    (line,) = found.unmatched
+    assert line.startswith("kingada_67_89_x.ipynb: is not called as Moodle")
+
+
 def test_of_blackboards_attempts_the_time_is_the_attempts(tmp_path: Path) -> None:
     files = {f"Lab_ada_attempt_2026-05-0{day}-10-11-12_x.ipynb": A for day in (3, 4, 5)}
     files["Lab_ada_attempt_2026-99-99-10-11-12_x.ipynb"] = A

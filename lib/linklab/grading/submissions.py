@@ -162,8 +162,8 @@ def collect(source: Path, work: Path, students: Sequence[str] | None = None, bou
     """Everything in ``source``, a folder or an archive, by student; ``work`` is a folder for what is unpacked.
 
     ``bounds`` are for one student's archives. Without a list of ``students`` everybody counts who handed in something.
-    Raises LinklabError where nothing is there, no name fits a pattern, or the download itself cannot be unpacked;
-    OSError where ``work`` cannot be written.
+    Raises LinklabError where nothing is there, no name fits a pattern, Blackboard's names come without a list, or the
+    download itself cannot be unpacked; OSError where ``work`` cannot be written.
     """
     return _Collection(source, work, students or (), bounds or Bounds()).collected()
 
@@ -300,7 +300,12 @@ class _Collection:
                 piece, trouble = _Piece(name, "", "", (name,), download, self._bounds), ""
                 member = replace(member, parts=member.parts[1:] or member.parts)
             else:
-                self._strays.append(f"{top}: its name is no platform's; {_REMEDY}")
+                why = (
+                    f"is not called as {pattern.platform.capitalize()} calls the others"
+                    if pattern
+                    else "fits no pattern"
+                )
+                self._strays.append(f"{top}: {why}; {_REMEDY}")
                 self._unmatched.append(self._strays[-1])
                 continue
             if trouble:
@@ -313,7 +318,9 @@ class _Collection:
     def _trouble(self, piece: _Piece, submitters: list[tuple[str, ...]] | None) -> str:
         """Why nobody can tell whose a platform's piece is; empty where the piece has its ids now."""
         if piece.platform == "blackboard" and not self._roster:
-            return f"Blackboard joins the names of lab and student: give the list with --students, or {_REMEDY}"
+            raise LinklabError(
+                f"{self._source}: Blackboard's names join the lab's and the student's: give a list with --students"
+            )
         if piece.platform == "gradescope":
             people = submitters or []
             if len(people) > 1:
