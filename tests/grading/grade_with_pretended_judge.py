@@ -9,7 +9,7 @@ from pathlib import Path
 from linklab.grading.grade import Order, grade
 from linklab.grading.kit import read_kit
 from linklab.grading.run import Crew, Done
-from linklab.grading.show import PlainProgress
+from linklab.grading.show import ClassProgress
 from linklab.grading.store import Work
 
 
@@ -20,7 +20,7 @@ def main() -> int:
 
     def judge(works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
         command = (sys.executable, str(Path(__file__).with_name("pretended_judge.py")))
-        with PlainProgress(len(works)) as watcher:
+        with ClassProgress(len(works)) as watcher:
             crews.append(Crew(2, watcher, command))
             return crews[0].run(works)
 

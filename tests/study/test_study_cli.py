@@ -131,4 +131,4 @@ def test_at_a_terminal_a_bar_moves_and_failures_stay_above_it(
     said = capsys.readouterr().out
     assert "12 points to measure" in said
     assert "size=2 kind=a, repeat 1 FAILED: the queue was full: make it longer" in said
-    assert "12/12" in said
+    assert "12 of 12, 2 failed" in said

@@ -31,11 +31,12 @@ from linklab import options
 from linklab.classroom.roster import networks_of
 from linklab.course import VARIABLE, write_variant
 from linklab.errors import LinklabError
-from linklab.headless.pool import how_many
-from linklab.headless.supervisor import Supervisor, Worker
+from linklab.headless.runner import how_many
+from linklab.headless.workers import Worker, WorkerPool
 from linklab.network import Network
 from linklab.notebooks.build import SOLUTIONS
 from linklab.notebooks.starters import SUFFIX
+from linklab.progress import ProgressDisplay
 from linklab.runtime.backends import choose
 
 _nbformat: Any = nbformat
@@ -114,9 +115,9 @@ def validate(
             for number, network in enumerate(networks.values())
             for notebook in notebooks
         ]  # fmt: skip
-        supervisor = Supervisor[_Nbval](jobs, apart_s=_APART_S)
-        found = [worker.validated for worker in supervisor.run(starts)]
-        if supervisor.interrupted:
+        pool = WorkerPool[_Nbval](jobs, apart_s=_APART_S)
+        found = [worker.validated for worker in pool.run(starts)]
+        if pool.interrupted:
             raise KeyboardInterrupt
         return found
 
@@ -135,10 +136,10 @@ class _Nbval(Worker):
         environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
         super().__init__(words, environment | {"PYTHONUNBUFFERED": "1"}, notebook.parent)
 
-    def heard(self, line: bytes) -> None:
+    def on_line(self, line: bytes) -> None:
         self._lines.append(line.decode(errors="replace"))
 
-    def beyond(self) -> str:
+    def reason_to_end(self) -> str:
         """nbval would wait until a cell's limit for a kernel that has died."""
         if not _kernel_died(self.pid):
             self._died_s = None
@@ -147,8 +148,8 @@ class _Nbval(Worker):
         self._died_s = self._died_s or time.monotonic()
         return _DIED if time.monotonic() - self._died_s > _DEAD_S else ""
 
-    def over(self) -> None:
-        said = "\n".join([*self._lines, self.last_words, self.ended_for])
+    def on_end(self) -> None:
+        said = "\n".join([*self._lines, self.last_words, self.end_reason])
         wall_s = time.monotonic() - self.began_s
         self.validated = read_report(self._report, self._notebook, self._network, wall_s, said)
         self._tell(self.validated)
@@ -249,25 +250,25 @@ def run(arguments: argparse.Namespace) -> int:
     notebooks = notebooks_of(arguments.root, arguments.labs)
     jobs = how_many(arguments.jobs, len(notebooks) * len(networks))
     began_s = time.monotonic()
-    # a log has no width of its own; the last column says what to mend
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _LOG_COLUMNS)
-    with console.status(f"{len(notebooks)} notebooks on {len(networks)} networks, {jobs} at once ..."):
-        found = validate(notebooks, networks, jobs=jobs, cell_limit_s=arguments.cell_limit_s, tell=_tell)
+    with ProgressDisplay(None, "notebooks") as display:
+        display.expect(len(notebooks) * len(networks), done=0)
+
+        def tell(one: Validated) -> None:
+            display.count(failed=not one.fine)
+            display.line(f"{one.notebook} ({one.network}): {'passed' if one.fine else 'FAILED'}")
+
+        found = validate(notebooks, networks, jobs=jobs, cell_limit_s=arguments.cell_limit_s, tell=tell)
     students = [student for student in networks for _ in notebooks]
-    _print(console, found, students)
+    _print(found, students)
     good = sum(one.fine for one in found)
     print(f"{len(found)} notebooks, {jobs} at once: {good} passed, {len(found) - good} FAILED; "
           f"{time.monotonic() - began_s:.0f} s")  # fmt: skip
     return 0 if good == len(found) else 1
 
 
-def _tell(one: Validated) -> None:
-    """A line for logs; a terminal has the status line."""
-    if not sys.stdout.isatty():
-        print(f"{one.notebook} ({one.network}): {'passed' if one.fine else 'FAILED'}", flush=True)
-
-
-def _print(console: Console, found: list[Validated], students: list[str]) -> None:
+def _print(found: list[Validated], students: list[str]) -> None:
+    # a log has no width of its own; the last column says what to mend
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _LOG_COLUMNS)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     several = len({one.network for one in found}) > 1 or any(students)
     for heading in ("lab", *(("student", "network") if several else ())):

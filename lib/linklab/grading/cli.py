@@ -116,9 +116,9 @@ class _Judge:
         self.interrupted = False
 
     def __call__(self, works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
-        from linklab.grading import show
         from linklab.grading.run import Crew
-        from linklab.headless.pool import how_many
+        from linklab.grading.show import ClassProgress
+        from linklab.headless.runner import how_many
 
         if not works:
             return {}
@@ -127,9 +127,8 @@ class _Judge:
             from linklab.grading import afar
 
             client = afar.connect(self._dask)
-        progress = show.LiveProgress if sys.stdout.isatty() else show.PlainProgress
         try:
-            with progress(len(works)) as watcher:
+            with ClassProgress(len(works)) as watcher:
                 if client is not None:
                     crew: Crew | afar.AfarCrew = afar.AfarCrew(client, watcher)
                 else:

@@ -34,7 +34,7 @@ from linklab.grading.run import Done
 from linklab.grading.similarity import Alike, programs_alike, texts_alike
 from linklab.grading.store import Work, prepare, unjudged
 from linklab.grading.submissions import Collected, Submission, collect
-from linklab.headless.execute import read_book
+from linklab.headless.runner import read_book
 from linklab.network import COURSE, Network
 from linklab.notebooks.render import TEXT_STUB
 from linklab.report.lab import lab_of

@@ -35,7 +35,7 @@ from linklab.grading.session import Gone, Session, Told
 from linklab.grading.student import Student
 from linklab.grading.values import ValueRefused
 from linklab.guest.channel import Channel
-from linklab.headless.execute import label, read_book, run_facts, runs, write_book
+from linklab.headless.runner import label, read_book, run_facts, runs, write_book
 from linklab.measure import Clip, Video, encoded
 from linklab.network import COURSE, Network
 from linklab.report.graded import graded, kind_of

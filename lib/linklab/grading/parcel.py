@@ -11,7 +11,7 @@ from pathlib import Path
 from linklab.grading.model import VERDICT, Limits, Task
 from linklab.grading.run import GRACE_S, JudgeProcess
 from linklab.grading.store import Work, linklab_digest
-from linklab.headless.supervisor import Supervisor
+from linklab.headless.workers import WorkerPool
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def judge_parcel(
         (folder / "task.json").write_text(task.to_json(), encoding="utf-8")
         limit_s = parcel.limits.wall_s + GRACE_S
         start = partial(JudgeProcess, folder / "task.json", command, limit_s, stopped)
-        (judge,) = Supervisor[JudgeProcess](1).run([start])
+        (judge,) = WorkerPool[JudgeProcess](1).run([start])
         if judge.trouble:
             return Answer(trouble=judge.trouble)
         try:

@@ -22,7 +22,7 @@ from linklab.errors import LinklabError
 from linklab.grading.model import Judged
 from linklab.grading.names import cleaned
 from linklab.grading.store import Work, keep, read_verdict
-from linklab.headless.supervisor import INTERRUPTED, Supervisor, Worker
+from linklab.headless.workers import INTERRUPTED, Worker, WorkerPool
 
 JUDGE: Final = (sys.executable, "-P", "-m", "linklab.grading.judge")
 """The command; the task's file is its last word."""
@@ -62,7 +62,7 @@ class JudgeProcess(Worker):
         environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
         super().__init__([*command, str(task_file)], environment)
 
-    def beyond(self) -> str:
+    def reason_to_end(self) -> str:
         if self._stopped():
             return INTERRUPTED
         late = time.monotonic() - self.began_s > self._limit_s
@@ -71,8 +71,8 @@ class JudgeProcess(Worker):
     @property
     def trouble(self) -> str:
         """Why it can have left no verdict, or nothing."""
-        if self.ended_for or self.status == 0:
-            return self.ended_for
+        if self.end_reason or self.status == 0:
+            return self.end_reason
         return cleaned(f"the judge ended with {self.how_it_ended}", 300)
 
 
@@ -81,17 +81,17 @@ class _Judge(JudgeProcess):
         self.work, self._crew = work, crew
         super().__init__(work.task_file, crew.command, work.task.limits.wall_s + crew.grace_s)
 
-    def begun(self) -> None:
+    def on_start(self) -> None:
         self._crew.watcher.began(self.work)
 
-    def heard(self, line: bytes) -> None:
+    def on_line(self, line: bytes) -> None:
         with contextlib.suppress(
             ValueError, LookupError, TypeError, RecursionError
         ):  # what it says else is nothing to us
             told = json.loads(line)
             self._crew.watcher.at_cell(self.work, int(told["cell"]), int(told["cells"]))
 
-    def over(self) -> None:
+    def on_end(self) -> None:
         self.done = self._done()
         if self.done.judged is not None:
             try:
@@ -99,7 +99,7 @@ class _Judge(JudgeProcess):
             except OSError as error:  # the others go on
                 why = error.strerror or str(error)
                 self.done = Done(self.work, None, f"its verdict cannot be written into {self.work.folder}: {why}")
-        if self.ended_for != INTERRUPTED:
+        if self.end_reason != INTERRUPTED:
             self._crew.watcher.ended(self.done)
 
     def _done(self) -> Done:
@@ -119,12 +119,12 @@ class Crew:
         self, jobs: int, watcher: Watcher, command: Sequence[str] = JUDGE, *, grace_s: float = GRACE_S
     ) -> None:
         self.watcher, self.command, self.grace_s = watcher, command, grace_s
-        self._supervisor = Supervisor[_Judge](jobs)
+        self._pool = WorkerPool[_Judge](jobs)
 
     @property
     def interrupted(self) -> bool:
         """Return True if Ctrl-C, SIGTERM or SIGHUP has ended the run."""
-        return self._supervisor.interrupted
+        return self._pool.interrupted
 
     def run(self, works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
         """Judges all and keeps each verdict as soon as it is there; what came of each, by student and lab.
@@ -132,6 +132,6 @@ class Crew:
         A first Ctrl-C, SIGTERM or SIGHUP ends all judges that run; what was not judged until then is not among what is
         returned. No judge is left when this returns.
         """
-        judges = self._supervisor.run([partial(_Judge, work, self) for work in works])
-        ended = [judge.done for judge in judges if judge.ended_for != INTERRUPTED]
+        judges = self._pool.run([partial(_Judge, work, self) for work in works])
+        ended = [judge.done for judge in judges if judge.end_reason != INTERRUPTED]
         return {(done.work.student, done.work.lab.name): done for done in ended}

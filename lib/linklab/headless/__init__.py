@@ -2,13 +2,7 @@
 
 | module | holds |
 | --- | --- |
-| `execute` | one notebook: read, run from top to bottom in this process, which cells failed |
-| `worker` | a process that executes one notebook and tells how far it is |
-| `pool` | the workers side by side, as many as this machine bears, each within its limits |
-| `progress` | bars, lines and results, for people |
-| `cli` | the command line |
+| `cli` | the command line, and the results for people |
+| `runner` | the notebooks side by side, each executed in a process of its own within its limits |
+| `workers` | processes side by side, each bounded, all ended with this one; grading and validation use them too |
 """
-
-from linklab.headless.execute import CELL_LIMIT_S, Run, run_notebook
-
-__all__ = ["CELL_LIMIT_S", "Run", "run_notebook"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from linklab import options
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
+
+    from linklab.headless.runner import Outcome
 
 _INTERRUPTED = 130  # the shell's status for a program ended by SIGINT
 _DESCRIPTION = """\
@@ -26,7 +29,7 @@ memory inside a lab is bounded by the lab itself: what takes more is ended there
 
 
 def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds ``run`` to the command line; `run` takes what it parsed."""
+    """Add ``run`` to the command line; `run` takes what it parsed."""
     parser = subparsers.add_parser(
         "run", help="run notebooks without a page, several at once", description=_DESCRIPTION
     )
@@ -45,11 +48,19 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the notebooks; gives the exit status. Raises `LabError` for the caller to print, before any is begun."""
+    """Run the notebooks; return the exit status. Raises `LabError` for the caller to print, before any is begun."""
     # what takes long to load is not needed for --help
-    from linklab.headless import progress
-    from linklab.headless.execute import copy_path, read_book, refuse_same_names
-    from linklab.headless.pool import Limits, Pool, how_many
+    from linklab.headless.runner import (
+        NotebookLimits,
+        NotebookWorker,
+        copy_path,
+        how_many,
+        read_book,
+        refuse_same_names,
+        run_notebooks,
+    )
+    from linklab.headless.workers import WorkerPool
+    from linklab.progress import ProgressDisplay
     from linklab.runtime.backends import need_system
 
     need_system()
@@ -60,20 +71,21 @@ def run(arguments: argparse.Namespace) -> int:
     for notebook in notebooks:
         read_book(notebook)
         copy_path(notebook, arguments.output)
-    limits = Limits(arguments.cell_limit_s, arguments.notebook_limit_s, arguments.cpu_limit_s, arguments.memory_mb)
+    limits = NotebookLimits(
+        arguments.cell_limit_s, arguments.notebook_limit_s, arguments.cpu_limit_s, arguments.memory_mb
+    )
     began_s = time.monotonic()
-    shown = progress.LiveProgress if sys.stdout.isatty() else progress.PlainProgress
-    with shown(len(notebooks)) as watcher:
-        pool = Pool(notebooks, arguments.output, jobs, limits, watcher)
-        outcomes = pool.run()
-    progress.print_outcomes(outcomes, jobs, time.monotonic() - began_s)
+    pool = WorkerPool[NotebookWorker](jobs)
+    with ProgressDisplay(len(notebooks), "notebooks") as display:
+        outcomes = run_notebooks(pool, notebooks, arguments.output, limits, display)
+    _print_outcomes(outcomes, jobs, time.monotonic() - began_s)
     if pool.interrupted:
         return _INTERRUPTED
     return 0 if all(outcome.verdict == "passed" for outcome in outcomes) else 1
 
 
 def _refuse_studies(notebooks: list[Path]) -> None:
-    """A study is run too, by a command of its own, which goes on where it ended."""
+    """Raise `LabError` where a name is that of a study: another command runs those."""
     missing = [notebook for notebook in notebooks if not notebook.exists()]
     if not missing:
         return  # all studies take half a second to load
@@ -83,3 +95,29 @@ def _refuse_studies(notebooks: list[Path]) -> None:
     for notebook in missing:
         if str(notebook) in STUDIES:
             raise LabError(f"{notebook} is a study and no notebook: linklab study run {notebook}")
+
+
+def _print_outcomes(outcomes: list[Outcome], jobs: int, wall_s: float) -> None:
+    """Print how each notebook went, in the order given: failures on standard error, verdicts on standard output."""
+    for outcome in outcomes:
+        for failure in outcome.failures:
+            print(f"{outcome.notebook}: {failure}", file=sys.stderr, flush=True)
+        print(f"{outcome.notebook}: {_in_words(outcome)}", flush=True)
+    if len(outcomes) > 1:
+        counts = Counter(outcome.verdict for outcome in outcomes)
+        words = ", ".join(
+            f"{counts[verdict]} {verdict}"
+            for verdict in ("passed", "FAILED", "stopped", "not begun")
+            if counts[verdict]
+        )
+        print(f"{len(outcomes)} notebooks, {jobs} at once: {words}; {wall_s:.1f} s")
+
+
+def _in_words(outcome: Outcome) -> str:
+    if outcome.verdict == "not begun":
+        return outcome.verdict
+    cells = f"{outcome.of_cells} cells"
+    if outcome.cells < outcome.of_cells:
+        cells = f"{outcome.cells} of {cells}"
+    where = f"copy in {outcome.copy}" if outcome.copy.is_file() else "no copy"
+    return f"{outcome.verdict}, {cells}, {outcome.wall_s:.1f} s, {where}"

@@ -12,7 +12,7 @@ import nbformat
 
 from linklab import __version__
 from linklab.errors import LinklabError
-from linklab.headless.execute import read_book
+from linklab.headless.runner import read_book
 from linklab.options import cores
 from linklab.record import processor
 from linklab.report.lab import lab_of

@@ -6,13 +6,14 @@ import argparse
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from linklab import options
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
+    from linklab.progress import ProgressDisplay
     from linklab.study.declare import Study
     from linklab.study.runner import Progress
     from linklab.study.table import Table
@@ -204,6 +205,7 @@ def _show(study: Study) -> None:
 
 
 def _run(study: Study, arguments: argparse.Namespace) -> int:
+    from linklab.progress import ProgressDisplay
     from linklab.runtime.backends import need_system
     from linklab.signals import interrupted_once
     from linklab.study.own import selection
@@ -211,16 +213,16 @@ def _run(study: Study, arguments: argparse.Namespace) -> int:
 
     need_system()
     output: Path = arguments.output or _OUTPUT / study.name
-    show = _Live() if sys.stdout.isatty() else _Lines()
+    began_s = time.monotonic()
     try:
-        with interrupted_once(), show:
+        with interrupted_once(), ProgressDisplay(None, "points") as display:
             table = carry_out(
                 study,
                 output,
                 jobs=arguments.jobs,
                 only=selection(arguments.only, "--only"),
                 again=arguments.again,
-                on_progress=show.tell,
+                on_progress=lambda progress: _show_progress(display, progress, time.monotonic() - began_s),
             )
     except KeyboardInterrupt:
         print(f"interrupted: what is done stands in {output}, and the same command goes on from there")
@@ -231,55 +233,18 @@ def _run(study: Study, arguments: argparse.Namespace) -> int:
     return 1 if table.missing else 0
 
 
-class _Lines:
-    """A line for each point, for logs and pipes."""
-
-    def __init__(self) -> None:
-        self._began_s = time.monotonic()
-
-    def __enter__(self) -> _Lines:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        sys.stdout.flush()
-
-    def tell(self, progress: Progress) -> None:
-        """Say how far it is."""
-        for line in _words(progress):
-            print(f"[{time.monotonic() - self._began_s:5.0f} s] {line}", flush=True)
-
-
-class _Live:
-    """A bar for a terminal; failures stay above it."""
-
-    def __init__(self) -> None:
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-
-        columns: tuple[Any, ...] = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left:"))
-        self._bar = Progress(*columns, TimeRemainingColumn(), TextColumn("{task.description}"))
-        self._task = self._bar.add_task("", total=None)
-
-    def __enter__(self) -> _Live:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def tell(self, progress: Progress) -> None:
-        """Move the bar."""
+def _show_progress(display: ProgressDisplay, progress: Progress, passed_s: float) -> None:
+    """Move the bar, and print a line; above bars stand only the first line and those of points that failed."""
+    if progress.point is None:
+        display.expect(progress.total, progress.done)
+    else:
+        display.count(failed=bool(progress.reason), latest=str(progress.point))
+    for words in _words(progress):
+        line = f"[{passed_s:5.0f} s] {words}"
         if progress.point is None or progress.reason:
-            for line in _words(progress):
-                self._bar.console.print(line, highlight=False, markup=False)
-        point = str(progress.point or "")
-        self._bar.update(self._task, completed=progress.done, total=progress.total, description=point)
+            print(line, flush=True)
+        else:
+            display.line(line)
 
 
 def _words(progress: Progress) -> list[str]:

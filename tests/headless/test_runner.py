@@ -1,55 +1,101 @@
-"""``linklab run`` with several notebooks: side by side, each within its limits, reported in the order given."""
+"""Notebooks without a page: the executed copy with what it ran on, side by side, each within its limits."""
 
 from __future__ import annotations
 
+import json
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from linklab import __version__
 from linklab.errors import LabError
-from linklab.headless import pool
+from linklab.headless import runner
 from linklab.runtime.backends import Kind
+from tests.commands.terminal import Terminal, one_line
+from tests.processes import gone
+from tests.support.notebooks import START, meeting, notebook, outputs, verdicts
 
-from .terminal import Terminal, one_line
-from .test_commands_run import START, notebook, outputs, run
 
-__all__ = ["run"]
-# Each tells that it is there and waits for the other, which comes only if both run at once.
-MEET = """
-import time
-from pathlib import Path
-Path("{me}").touch()
-for _ in range({patience_s} * 20):
-    if Path("{other}").exists():
-        break
-    time.sleep(0.05)
-else:
-    raise TimeoutError("the other one is not there")
-"""
+def test_cells_that_raise(run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = notebook(
+        tmp_path / "good.ipynb", "raise OSError('on purpose')", "print('reached')", tags=("raises-exception",)
+    )
+    bad = notebook(tmp_path / "bad.ipynb", "x = 1", "1 / 0", "print('still', x)", "raise ValueError('a\\nb')")
+    assert run(good, bad) == 1
+    captured = capsys.readouterr()
+    copy = Path("executed/bad.ipynb")
+    assert "good.ipynb: passed, 2 cells" in captured.out
+    assert re.search(rf"bad\.ipynb: FAILED, 4 cells, [\d.]+ s, copy in {copy}$", captured.out, re.M), captured.out
+    first, second = captured.err.splitlines()
+    assert first.startswith(f"{bad}: cell 3 (")
+    assert first.endswith("): ZeroDivisionError: division by zero")
+    assert second.endswith("): ValueError: a")
+    assert "still 1" in outputs(copy), "the cells after the failing one are run"
+    assert "reached" in outputs(Path("executed/good.ipynb"))
+
+
+@pytest.mark.lab
+def test_what_the_lab_ran_on_stands_in_the_copy(virtual: Kind, run: Callable[..., int], tmp_path: Path) -> None:
+    path = notebook(tmp_path / "lab.ipynb", START, "print(lab.info()['kernel'])")
+    before = path.read_bytes()
+    assert run(path, "--output", tmp_path / "deep" / "er") == 0
+    copy = tmp_path / "deep" / "er" / "lab.ipynb"
+    metadata: dict[str, Any] = json.loads(copy.read_text())["metadata"]["linklab"]
+    assert outputs(copy).startswith(metadata["kernel"])
+    assert metadata["linklab"] == __version__
+    assert {"mininet", "iperf3", "iproute2", "ping", "python", "kind", "run_at"} <= set(metadata)
+    assert path.read_bytes() == before, "the notebook itself stays as it was"
+
+
+def test_a_cell_that_hangs(run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hangs = notebook(tmp_path / "hangs.ipynb", "print('begun')", "import time\ntime.sleep(1000)", "print('after')")
+    assert run(hangs, "--cell-limit-s", 2) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{hangs}: cell 3 (")
+    assert line.endswith("was not done after 2 s and was ended; give more with --cell-limit-s")
+    assert outputs(Path("executed/hangs.ipynb")) == "begun\n"
+
+
+def test_a_cell_that_ends_its_kernel(
+    run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(notebook(tmp_path / "dies.ipynb", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")) == 1
+    assert capsys.readouterr().err.endswith(") ended the notebook's kernel\n")
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_of_a_run_that_is_ended(virtual: Kind, tmp_path: Path, number: signal.Signals) -> None:
+    notebook(
+        tmp_path / "long.ipynb", START, "import time\nfrom pathlib import Path\nPath('here').touch()\ntime.sleep(1000)"
+    )
+    with Terminal(tmp_path, "run", "long.ipynb") as run:
+        run.wait_for("cell 2 of 2")
+        while not (tmp_path / "here").exists():
+            assert run.process.poll() is None, run.said
+            time.sleep(0.05)
+        assert any("supervisor.py" in words for words in run.alive().values())
+        run.interrupt(number)
+        run.interrupt(number)
+        assert run.process.wait(600) == (-signal.SIGKILL if number == signal.SIGKILL else 130)
+        assert run.left() == {}
+        run.end()
+        assert "Traceback" not in run.said
+        if number != signal.SIGKILL:
+            assert "long.ipynb: stopped, 2 cells" in run.said
+    if number != signal.SIGKILL:
+        assert (tmp_path / "executed" / "long.ipynb").is_file(), "what was done until then"
+
+
 FOR_EVER = "from pathlib import Path\nPath('{name}').touch()\nimport time\ntime.sleep(10_000)"
-
-
-def meeting(folder: Path, patience_s: int) -> list[Path]:
-    """Two notebooks that pass only side by side."""
-    return [
-        notebook(folder / f"{me}.ipynb", MEET.format(me=me, other=other, patience_s=patience_s))
-        for me, other in (("left", "right"), ("right", "left"))
-    ]
-
-
-def verdicts(said: str) -> list[str]:
-    """The results' lines: name and verdict."""
-    found = re.findall(r"^(\S+)\.ipynb: (\w[\w ]*), \d+ (?:of \d+ )?cells, [\d.]+ s, (?:no copy|copy in)", said, re.M)
-    return [f"{Path(name).name} {verdict}" for name, verdict in found]
 
 
 @pytest.mark.large
@@ -68,19 +114,6 @@ def test_one_after_the_other(run: Callable[..., int], tmp_path: Path, capsys: py
     assert "2 notebooks, 1 at once: 1 passed, 1 FAILED" in captured.out
 
 
-def test_results_come_in_the_order_given(
-    run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first, second = meeting(tmp_path, 300)
-    bad = notebook(tmp_path / "bad.ipynb", "1 / 0")
-    assert run(first, bad, second, "--jobs", 2) == 1
-    captured = capsys.readouterr()
-    assert verdicts(captured.out) == ["left passed", "bad FAILED", "right passed"]
-    ended = [line for line in captured.out.splitlines() if re.fullmatch(r"\w+\.ipynb: (passed|FAILED)", line)]
-    assert ended[0] == "bad.ipynb: FAILED", "the first ends when the last has begun, which waits for the second's place"
-    assert one_line(f"linklab: {captured.err}").endswith("ZeroDivisionError: division by zero")
-
-
 HUNGRY = """
 import subprocess, sys, time
 code = "memory = bytearray(400_000_000); import time; time.sleep(10_000)"
@@ -88,7 +121,9 @@ for _ in range(3):
     subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
 time.sleep(10_000)
 """
+
 DEAF = "import signal, time\nfor each in (2, 15):\n    signal.signal(each, signal.SIG_IGN)\ntime.sleep(10_000)"
+
 PINGS = "print(lab['h1'].cmd('ping -c 2 10.0.0.2'))"
 
 
@@ -185,76 +220,34 @@ def test_ctrl_c_ends_all_and_keeps_the_copies(virtual: Kind, tmp_path: Path, num
         assert f"{name} was here" in outputs(tmp_path / "executed" / f"{name}.ipynb")
 
 
-@pytest.mark.parametrize(
-    ("jobs", "status", "says"),
-    [
-        ("0", 2, "'0' is not a whole number above 0"),
-        ("-1", 2, "'-1' is not a whole number above 0"),
-        ("x", 2, "'x' is not a whole number above 0"),
-        ("10000", 1, "10000 notebooks at once are too many: the 2 cores bear 8 at most; say --jobs 8 or less"),
-    ],
-)
-def test_a_job_count_that_cannot_be(
-    run: Callable[..., int],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    jobs: str,
-    status: int,
-    says: str,
-) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
-    path = notebook(tmp_path / "a.ipynb", "1")
-    try:
-        ended = run(path, "--jobs", jobs)
-    except SystemExit as error:  # argparse
-        ended = int(str(error.code))
-    assert ended == status
-    assert says in one_line(capsys.readouterr().err)
-    assert not (tmp_path / "executed").exists(), "nothing was begun"
-
-
 def test_as_many_jobs_as_cores_notebooks_and_memory_bear(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(4)))
-    monkeypatch.setattr(pool, "free_memory_mb", lambda: 10_000.0)
-    assert pool.how_many(None, 10) == 4
-    assert pool.how_many(None, 3) == 3
-    assert pool.how_many(16, 3) == 3
-    monkeypatch.setattr(pool, "free_memory_mb", lambda: 1000.0)
-    assert pool.how_many(None, 10) == 2
-    assert pool.how_many(2, 10) == 2
+    monkeypatch.setattr(runner, "free_memory_mb", lambda: 10_000.0)
+    assert runner.how_many(None, 10) == 4
+    assert runner.how_many(None, 3) == 3
+    assert runner.how_many(16, 3) == 3
+    monkeypatch.setattr(runner, "free_memory_mb", lambda: 1000.0)
+    assert runner.how_many(None, 10) == 2
+    assert runner.how_many(2, 10) == 2
     with pytest.raises(LabError, match=r"^3 notebooks at once need 1200 MB and 1000 MB are free: say --jobs 2"):
-        pool.how_many(3, 10)
-    monkeypatch.setattr(pool, "free_memory_mb", lambda: 10.0)
-    assert pool.how_many(None, 10) == 1
+        runner.how_many(3, 10)
+    monkeypatch.setattr(runner, "free_memory_mb", lambda: 10.0)
+    assert runner.how_many(None, 10) == 1
 
 
-def test_a_wrong_file_among_many_is_found_before_any_is_run(
-    run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(notebook(tmp_path / "a.ipynb", "1"), "missing.ipynb") == 1
-    captured = capsys.readouterr()
-    assert one_line(captured.err) == "linklab: there is no notebook missing.ipynb"
-    assert captured.out == ""
-
-
-def test_a_terminal_shows_how_far_all_are(tmp_path: Path) -> None:
-    notebooks = [str(path) for path in meeting(tmp_path, 300)]
-    ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "linklab", "run", *notebooks, "--jobs", "2"]
-    command = subprocess.Popen(
-        words, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, env=os.environ | {"TERM": "xterm"}
+def test_a_worker_ends_some_time_after_its_parent(tmp_path: Path) -> None:
+    """Without the kernel's signal, and without pidfd, as on macOS."""
+    told = tmp_path / "pid"
+    orphan = (
+        "import os, time; del os.pidfd_open; from linklab.headless.runner import end_when_orphaned; "
+        "end_when_orphaned(os.getppid(), patience_s=0.1); "
+        f"open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
     )
-    os.close(theirs)
-    said = b""
-    while select.select([ours], [], [], 300)[0]:
-        try:
-            said += os.read(ours, 65536)
-        except OSError:  # the other end is closed
-            break
-    os.close(ours)
-    assert command.wait(600) == 0
-    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode())
-    assert "all notebooks" in shown
-    assert {"left.ipynb", "right.ipynb"} <= set(re.findall(r"^(\w+\.ipynb) .*cell 1 of 1", shown, re.M))
-    assert verdicts(shown.replace("\r", "")) == ["left passed", "right passed"]
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {orphan!r}])"
+    parent = subprocess.Popen([sys.executable, "-c", code])
+    until = time.monotonic() + 60
+    while not (told.exists() and told.read_text()) and time.monotonic() < until:
+        time.sleep(0.05)
+    parent.kill()
+    parent.wait()
+    assert gone(int(told.read_text()))

@@ -1,0 +1,91 @@
+"""``linklab run``: what it refuses, and how it reports results."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.commands.terminal import one_line
+from tests.support.notebooks import meeting, notebook, verdicts
+
+
+def test_wrong_files_are_a_line_each(
+    run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, good = tmp_path / "text.ipynb", notebook(tmp_path / "good.ipynb", "1")
+    text.write_text("not a notebook")
+    (tmp_path / "file").write_text("")
+    (tmp_path / "other").mkdir()
+    for words, said in (
+        (["missing.ipynb"], "there is no notebook missing.ipynb"),
+        (["mtu"], "mtu is a study and no notebook: linklab study run mtu"),
+        ([text], "text.ipynb is not a notebook"),
+        ([tmp_path], "Is a directory"),
+        ([good, "--output", "."], "would be overwritten by its executed copy"),
+        ([good, "--output", "file"], "File exists: file"),
+        ([good, "other/good.ipynb"], "two notebooks are called good.ipynb"),
+    ):
+        assert run(*words) == 1
+        assert said in one_line(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "soon"])
+def test_a_limit_that_is_none(run: Callable[..., int], limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run("a.ipynb", f"--cell-limit-s={limit}")
+    assert "not a whole number of seconds above 0" in one_line(capsys.readouterr().err)
+
+
+def test_results_come_in_the_order_given(
+    run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = meeting(tmp_path, 300)
+    bad = notebook(tmp_path / "bad.ipynb", "1 / 0")
+    assert run(first, bad, second, "--jobs", 2) == 1
+    captured = capsys.readouterr()
+    assert verdicts(captured.out) == ["left passed", "bad FAILED", "right passed"]
+    ended = [line for line in captured.out.splitlines() if re.fullmatch(r"\w+\.ipynb: (passed|FAILED)", line)]
+    assert ended[0] == "bad.ipynb: FAILED", "the first ends when the last has begun, which waits for the second's place"
+    assert one_line(f"linklab: {captured.err}").endswith("ZeroDivisionError: division by zero")
+
+
+@pytest.mark.parametrize(
+    ("jobs", "status", "says"),
+    [
+        ("0", 2, "'0' is not a whole number above 0"),
+        ("-1", 2, "'-1' is not a whole number above 0"),
+        ("x", 2, "'x' is not a whole number above 0"),
+        ("10000", 1, "10000 notebooks at once are too many: the 2 cores bear 8 at most; say --jobs 8 or less"),
+    ],
+)
+def test_a_job_count_that_cannot_be(
+    run: Callable[..., int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    jobs: str,
+    status: int,
+    says: str,
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    path = notebook(tmp_path / "a.ipynb", "1")
+    try:
+        ended = run(path, "--jobs", jobs)
+    except SystemExit as error:  # argparse
+        ended = int(str(error.code))
+    assert ended == status
+    assert says in one_line(capsys.readouterr().err)
+    assert not (tmp_path / "executed").exists(), "nothing was begun"
+
+
+def test_a_wrong_file_among_many_is_found_before_any_is_run(
+    run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(notebook(tmp_path / "a.ipynb", "1"), "missing.ipynb") == 1
+    captured = capsys.readouterr()
+    assert one_line(captured.err) == "linklab: there is no notebook missing.ipynb"
+    assert captured.out == ""
