@@ -264,6 +264,7 @@ def _form_of(text: str, name: str, platform: str, by: str) -> tuple[Form, str]:
 
 def _read_rows(text: str, name: str, delimiter: str, form: Form) -> list[list[str]]:
     """All rows; a student's has as many cells as the first one."""
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a cell may hold all that somebody handed in
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[list[str]] = []
     try:
