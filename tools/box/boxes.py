@@ -65,7 +65,8 @@ def _pack(disk: Path, provider: str, architecture: Architecture, folder: Path, l
     shutil.copyfile(HERE / "Vagrantfile.box", parts / "Vagrantfile")
     box = folder / f"{NAME}-{__version__}-{provider}-{architecture.name}.box"
     # The disks of libvirt and VirtualBox are compressed already.
-    with tarfile.open(box, "w:gz" if provider == "vmware_desktop" else "w") as archive:
+    packing = {"mode": "w:gz", "compresslevel": 6} if provider == "vmware_desktop" else {"mode": "w"}
+    with tarfile.open(box, **packing) as archive:
         for part in sorted(parts.iterdir()):
             archive.add(part, part.name)
     shutil.rmtree(parts)
