@@ -13,9 +13,9 @@ import pytest
 
 from linklab.classroom.release import MANIFEST
 from linklab.errors import LinklabError
+from linklab.guest import init
 from linklab.hub import machine
 from linklab.hub.machine import hand_out, places, prepare, refuse
-from linklab.runtime.image import init
 from linklab.runtime.image.find import About, Image
 
 ROOT = Path(__file__).parents[2]

@@ -21,7 +21,8 @@ import pytest
 
 from linklab.discovery import hand_on
 from linklab.errors import LabError, LinklabError
-from linklab.runtime.image import coming, file, find, init, tree
+from linklab.guest import init
+from linklab.runtime.image import coming, file, find, tree
 from linklab.runtime.image.download import download
 from linklab.runtime.kernel.config import FLAVOURS
 from tools.image import pack as packing

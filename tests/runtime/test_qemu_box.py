@@ -14,8 +14,8 @@ from linklab.errors import LabError
 from linklab.guest import qemu_agent as guest
 from linklab.guest import qemu_box as box
 from linklab.guest.channel import ChannelClosed, ChannelTimeout, Message
+from linklab.guest.init import LIBRARY
 from linklab.guest.qemu_folder import KEY, Folder, Folders
-from linklab.runtime.image.init import LIBRARY
 from linklab.runtime.qemu.gdb import RESTING, STOPPED, Gdb
 from linklab.runtime.qemu.host_box import HostBox
 from linklab.runtime.qemu.root import write_initramfs

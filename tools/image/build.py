@@ -17,9 +17,8 @@ from fnmatch import fnmatch
 from importlib.resources import files
 from pathlib import Path
 
-from linklab import settings
+from linklab import guest, settings
 from linklab.errors import LabError
-from linklab.runtime import image as image_room
 from linklab.runtime.image import coming, tree
 from linklab.runtime.image.find import (
     FORMAT,
@@ -196,7 +195,7 @@ def image_key(lock: str) -> str:
     )
     for name in ("build.py", "contents.py", "elf.py", "libraries.py"):
         digest.update(files(__package__).joinpath(name).read_bytes())
-    digest.update(files(image_room).joinpath("init.py").read_bytes())
+    digest.update(files(guest).joinpath("init.py").read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -353,7 +352,7 @@ def settle(contents: Contents) -> None:
     for name, text in _TEXTS.items():
         contents.text(name, text)
     _write_users(contents)
-    program = files(image_room).joinpath("init.py").read_bytes()
+    program = files(guest).joinpath("init.py").read_bytes()
     contents.put("usr/lib/linklab/init.py", File(program, executable=True))
 
 

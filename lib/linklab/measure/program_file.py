@@ -45,9 +45,8 @@ class Brought:
 
     def command(self, words: Sequence[str]) -> str:
         """The words, in a shell; unbuffered, for a program that does not flush its lines would tell all at its end."""
-        from linklab.runtime.image import init
+        from linklab.guest import init
 
-        # Where the guest has an image, its packages lie there; else they lie where this machine has them.
         path = f" PYTHONPATH={init.PACKAGES}:{shlex.quote(self.packages)}" if self.packages else ""
         return f"exec env PYTHONUNBUFFERED=1{path} {shlex.join(words)}"
 

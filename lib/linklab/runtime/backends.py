@@ -11,13 +11,10 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from linklab.errors import LabError
-from linklab.guest.boot import DATE_S
 from linklab.runtime.image.find import Image, find_image
 from linklab.runtime.kernel.config import runs_user_mode_linux
 from linklab.runtime.qemu.machine import find_qemu
@@ -38,8 +35,6 @@ ENVIRONMENT = {
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4",  # with these math.exp has other last digits: not all processors do
 }
 """What programs in a lab find in their environment, and nothing of the notebook's."""
-_EARLY = ("PYTHONHASHSEED", "GLIBC_TUNABLES")
-"""What has to be there when a guest's first program starts."""
 
 
 @dataclass(frozen=True)
@@ -54,47 +49,6 @@ class Kind:
     name: KindName
     image: Image | None = None
     traced: bool = False
-
-    def command(self, channel_fd: int, private: str, seed: int) -> list[str]:
-        """Return the command of a guest in user mode. ``private`` is the folder of what it is made of and of its own
-        files; ``seed`` is for the kernel's random numbers.
-        """
-        assert self.image is not None
-        # quiet and con=null: a boot log on the console costs time; errors still come on standard output
-        words = [
-            f"{private}/linux",
-            f"mem={guest_memory_mb()}M",
-            "root=/dev/root",
-            "rootfstype=hostfs",
-            f"rootflags={private}/image",
-            "ro",
-        ]
-        words += [
-            "con=null",
-            "con0=null,fd:1",
-            f"linklab={channel_fd}",
-            "quiet",
-        ]
-        words += [f"uml_dir={private}/", "panic=-1", "bonding.max_bonds=0"]
-        words += ["time-travel=inf-cpu", f"time-travel-start={DATE_S * 10**9}", "norandmaps", f"random.seed={seed}"]
-        # what the kernel does not know becomes the environment of its first program
-        seccomp = "off" if self.traced else "auto"
-        words += [
-            f"seccomp={seccomp}",
-            *(f"{name}={ENVIRONMENT[name]}" for name in _EARLY),
-            f"init={self.image.python}",
-        ]
-        return [*words, "--", "-S", "/usr/lib/linklab/init.py", private]
-
-    def options(self, folder: Path | None, reads: Sequence[Path], private: str, seed: int) -> dict[str, Any]:
-        """Return what the agent is told; a guest's first program reads it (`runtime.image.init`)."""
-        return {
-            "seed": str(seed),
-            "environment": ENVIRONMENT,
-            "reads": [str(path) for path in reads],
-            "packages": f"{private}/packages",
-            "folder": str(folder) if folder else None,
-        }
 
 
 def guest_memory_mb() -> int:

@@ -24,7 +24,7 @@ from linklab import errors, process_tree
 from linklab.errors import LabEnded, LabError
 from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout, ClientEnd, Message
 from linklab.runtime.backends import Kind, guest_memory_mb
-from linklab.runtime.launch import launch
+from linklab.runtime.user_mode import launch
 
 VARIABLE: Final = "LINKLAB_LABS"
 """The environment variable that names the lender's socket."""

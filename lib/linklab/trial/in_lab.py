@@ -10,9 +10,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from linklab.guest import boot, lab_api
+from linklab.guest import boot, init, lab_api
 from linklab.guest.request_loop import Interrupted, RequestLoop
-from linklab.runtime.image import init
 from linklab.trial import program, scene
 from linklab.trial.program import Stage
 

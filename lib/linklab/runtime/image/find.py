@@ -36,8 +36,8 @@ from typing import Any
 import linklab
 from linklab import places, settings
 from linklab.errors import LabError
-from linklab.guest import SENT
-from linklab.runtime.image import coming, file, init, tree
+from linklab.guest import SENT, init
+from linklab.runtime.image import coming, file, tree
 from linklab.runtime.image.download import download
 from linklab.runtime.kernel.config import QEMU, USER_MODE, runs_user_mode_linux
 

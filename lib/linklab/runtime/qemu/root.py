@@ -14,9 +14,9 @@ from typing import BinaryIO, Final
 
 import linklab
 from linklab.errors import LabError
+from linklab.guest.init import LIBRARY, PACKAGES
 from linklab.runtime.backends import ENVIRONMENT
 from linklab.runtime.image.find import package_files, sent_files
-from linklab.runtime.image.init import LIBRARY, PACKAGES
 from linklab.runtime.image.tree import contents
 
 _PACKAGES: Final = ("prettytable", "tabulate", "wcwidth")

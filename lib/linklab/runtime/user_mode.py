@@ -1,4 +1,4 @@
-"""Starting a lab: its supervisor, what confines it, and the ends of the channel that the notebook holds."""
+"""Start a lab in user-mode Linux: its command, its supervisor, what confines it, and our ends of the channel."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from linklab.guest.boot import DATE_S
 from linklab.runtime import bwrap, container
-from linklab.runtime.backends import Kind
+from linklab.runtime.backends import ENVIRONMENT, Kind
 from linklab.runtime.image.find import installed_packages, library, run_inside
+
+_EARLY = ("PYTHONHASHSEED", "GLIBC_TUNABLES")
+"""What has to be there when a guest's first program starts."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ def launch(
     ours, theirs = socket.socketpair()
     info, info_theirs = os.pipe()
     options_fd = os.memfd_create("options")
-    text = json.dumps(kind.options(folder, reads, private, seed))
+    text = json.dumps(_options(folder, reads, private, seed))
     with ExitStack() as after:
         after.enter_context(lifeline_theirs)
         after.enter_context(theirs)
@@ -57,7 +61,7 @@ def launch(
             os.write(options_fd, text.encode())
             os.lseek(options_fd, 0, os.SEEK_SET)
             options: dict[str, Any] = {"channel": theirs.fileno()}
-            command = kind.command(theirs.fileno(), private, seed)
+            command = _command(kind, theirs.fileno(), private, memory_mb, seed)
             parts = {
                 "image": kind.image.root,
                 "linux": kind.image.kernel,
@@ -97,3 +101,49 @@ def launch(
                 shutil.rmtree(own, ignore_errors=True)
             raise
     return Launched(supervisor, console, lifeline, ours, info)
+
+
+def _command(kind: Kind, channel_fd: int, private: str, memory_mb: int, seed: int) -> list[str]:
+    """Return the guest's own command. ``private`` is the folder of what it is made of and of its own files; ``seed`` is
+    for the kernel's random numbers.
+    """
+    assert kind.image is not None
+    return [
+        f"{private}/linux",
+        f"mem={memory_mb}M",
+        "root=/dev/root",
+        "rootfstype=hostfs",
+        f"rootflags={private}/image",
+        "ro",
+        # quiet and con=null: a boot log on the console costs time; errors still come on standard output
+        "con=null",
+        "con0=null,fd:1",
+        f"linklab={channel_fd}",
+        "quiet",
+        f"uml_dir={private}/",
+        "panic=-1",
+        "bonding.max_bonds=0",
+        "time-travel=inf-cpu",
+        f"time-travel-start={DATE_S * 10**9}",
+        "norandmaps",
+        f"random.seed={seed}",
+        f"seccomp={'off' if kind.traced else 'auto'}",
+        # what the kernel does not know becomes the environment of its first program
+        *(f"{name}={ENVIRONMENT[name]}" for name in _EARLY),
+        f"init={kind.image.python}",
+        "--",
+        "-S",
+        "/usr/lib/linklab/init.py",
+        private,
+    ]
+
+
+def _options(folder: Path | None, reads: Sequence[Path], private: str, seed: int) -> dict[str, Any]:
+    """Return what the guest's first program (`linklab.guest.init`) reads, and tells the agent."""
+    return {
+        "seed": str(seed),
+        "environment": ENVIRONMENT,
+        "reads": [str(path) for path in reads],
+        "packages": f"{private}/packages",
+        "folder": str(folder) if folder else None,
+    }
