@@ -38,7 +38,6 @@ from linklab import places, settings
 from linklab.errors import LabError
 from linklab.guest import SENT, init
 from linklab.runtime.image import coming, file, tree
-from linklab.runtime.image.download import download
 from linklab.runtime.kernel.config import QEMU, USER_MODE, runs_user_mode_linux
 
 FORMAT = 5
@@ -237,6 +236,8 @@ def fetched(address: str) -> Image:
         )
 
     def fetch(tell: coming.Progress) -> bytes:
+        from linklab.runtime.image.download import download  # loads urllib, which few starts need
+
         come = 0
 
         def on_bytes(count: int) -> None:
