@@ -257,7 +257,7 @@ def test_two_that_fetch_one_address_at_once_fetch_it_once(
             both.wait(0.5)  # which the other would pass too, were it not waiting
         return real(place, sha256, on_bytes)
 
-    monkeypatch.setattr(find, "download", slow)
+    monkeypatch.setattr("linklab.runtime.image.download.download", slow)
     with ThreadPoolExecutor(2) as pool:
         images = list(pool.map(find.fetched, [address, address]))
     assert images[0] == images[1]

@@ -22,6 +22,7 @@ from linklab.network.catalogue import COURSE
 from linklab.runtime import client
 from linklab.runtime.backends import KindName, choose
 from linklab.runtime.client import LabProcess
+from linklab.runtime.image.find import find_image
 from linklab.runtime.qemu import snapshot
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]
@@ -213,8 +214,10 @@ with linklab.start(TWO_HOSTS) as lab:
 
 def test_a_lab_starts_on_a_pretended_mac(tmp_path: Path) -> None:
     """What Linux alone has is taken away from Python. QEMU, files and sockets are this machine's own."""
+    # a Mac looks for images in another folder
+    settings = os.environ | {"LINKLAB_IMAGE": str(find_image().folder)}
     words = [sys.executable, "-c", _PRETEND]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(words, env=settings, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["qemu", "20.0", "0"]
 
