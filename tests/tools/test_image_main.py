@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,8 @@ from linklab.runtime.image.find import read_image
 from tests.runtime.test_image_find import made
 from tools.image import __main__ as command
 from tools.image import wheel
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -49,3 +54,11 @@ def test_a_published_wheel_is_noted_with_its_checksum(
     noted = (tmp_path / "published.json").read_text()
     (path,) = (tmp_path / "dist").iterdir()
     assert f'"https://releases.example.org/v1/{path.name}"' in noted
+
+
+def test_it_needs_nothing_but_pythons_own_library() -> None:
+    """It runs beside the installation of Linklab's Python packages."""
+    words = [sys.executable, "-S", "-c", "import tools.image.__main__"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "lib")}
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
