@@ -59,7 +59,7 @@ def test_all_is_installed_by_its_checksum(computer: Machine) -> None:
     lock = (REPOSITORY / "requirements.lock").read_text()
     for name, version in re.findall(r"^([\w-]+)==(\S+)$", (REPOSITORY / "requirements.txt").read_text(), re.MULTILINE):
         assert f"\n{name}=={version} " in f"\n{lock}", (
-            f"{name}: make the lock anew, as docs/development/dependencies.md says"
+            f"{name}: see docs/development/dependencies.md"
         )
 
 
