@@ -5,8 +5,6 @@ set -euo pipefail
 # shellcheck source=vagrant/common.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
-# Mininet's own. What this run installs must not leave these on.
-readonly UNWANTED_SERVICES=(openvswitch-switch ovs-record-hostname openvswitch-testcontroller)
 readonly POLICY=/usr/sbin/policy-rc.d
 readonly DISKS=(/ /var /tmp)
 readonly APT=(apt-get -q -y -o DPkg::Lock::Timeout=300 -o APT::Color=0)
@@ -57,24 +55,6 @@ install_packages() {
         progress "$log" "$total" '^Setting up ' "set up"
 }
 
-known_services() {
-    local name
-    for name in "${UNWANTED_SERVICES[@]}"; do
-        [[ -e /lib/systemd/system/$name.service || -e /etc/init.d/$name ]] && printf '%s\n' "$name"
-    done
-    return 0
-}
-
-switch_off() {
-    local name=$1
-    if command -v systemctl >/dev/null; then
-        systemctl disable --quiet "$name" >>"$log" 2>&1 || true
-    elif command -v deb-systemd-helper >/dev/null; then
-        deb-systemd-helper disable "$name.service" >>"$log" 2>&1 || true
-    fi
-    [[ ! -e /etc/init.d/$name ]] || update-rc.d "$name" disable >>"$log" 2>&1 || true
-}
-
 update_lists
 wanted=()
 for name in "$@"; do
@@ -89,15 +69,10 @@ for name in "$@"; do
 done
 ((${#wanted[@]} > 0)) || exit 0
 
-services_before=$(known_services)
 hold_services_back
 if ! install_packages "${wanted[@]}"; then
     say "the installation failed; once more with fresh lists"
     update_lists
     install_packages "${wanted[@]}" || die "apt-get could not install ${wanted[*]}: see the line above, $(mend "$log" "check the network" "${DISKS[@]}"), then run the same command again"
 fi
-while IFS= read -r name; do
-    # A service that was there before is the administrator's choice; we leave it as it is.
-    [[ -z $name ]] || grep -qxF -- "$name" <<<"$services_before" || switch_off "$name"
-done < <(known_services)
 say "packages installed"

@@ -42,5 +42,5 @@ install_services() {
         as_root systemctl daemon-reload
         as_root systemctl --no-block restart "${renewed[@]}"
     fi
-    as_root systemctl --no-block start "${units[@]}"
+    as_root systemctl --no-block start "${units[@]}" openvswitch-switch
 }
