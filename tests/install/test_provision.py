@@ -58,9 +58,7 @@ def test_all_is_installed_by_its_checksum(computer: Machine) -> None:
     assert "--require-hashes" in computer.calls
     lock = (REPOSITORY / "requirements.lock").read_text()
     for name, version in re.findall(r"^([\w-]+)==(\S+)$", (REPOSITORY / "requirements.txt").read_text(), re.MULTILINE):
-        assert f"\n{name}=={version} " in f"\n{lock}", (
-            f"{name}: see docs/development/dependencies.md"
-        )
+        assert f"\n{name}=={version} " in f"\n{lock}", f"{name}: see docs/development/dependencies.md"
 
 
 def test_settings_of_pip_are_handed_on(computer: Machine) -> None:
