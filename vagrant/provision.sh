@@ -95,7 +95,7 @@ missing_packages() {
     { command -v apt-get && command -v dpkg-query; } >/dev/null ||
         fail "apt-get was not found, which would install ${listed[*]%\?}: install them in this system's own way, or use the virtual machine (vagrant up)"
     # dpkg-query fails when it does not know a name; its answer for the others is complete all the same.
-    dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${listed[@]%\?}" 2>/dev/null |
+    { dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${listed[@]%\?}" 2>/dev/null || true; } |
         awk -v listed="${listed[*]}" '
             $1 == "installed" { there[$2] = 1 }
             END { n = split(listed, names, " ")

@@ -141,7 +141,9 @@ class Machine:
             self._stand_in("sudo", 'echo "sudo $*" >>"$CALLS"; shift; exec "$@"')
         if self.apt:
             self._stand_in("apt-get", f'echo "apt-get $*" >>"$CALLS"; exit {self.apt_status}')
-            self._stand_in("dpkg-query", self._unless_named(self.missing, 'echo "installed $word"'))
+            # dpkg-query fails where it does not know one of the names
+        failed = "; exit 1" if self.missing else ""
+        self._stand_in("dpkg-query", self._unless_named(self.missing, 'echo "installed $word"') + failed)
             self._stand_in("apt-cache", self._unless_named(self.not_offered, 'echo "Package: $word"'))
 
     def _stand_in(self, name: str, body: str) -> None:
