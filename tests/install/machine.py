@@ -142,8 +142,8 @@ class Machine:
         if self.apt:
             self._stand_in("apt-get", f'echo "apt-get $*" >>"$CALLS"; exit {self.apt_status}')
             # dpkg-query fails where it does not know one of the names
-        failed = "; exit 1" if self.missing else ""
-        self._stand_in("dpkg-query", self._unless_named(self.missing, 'echo "installed $word"') + failed)
+            failed = "; exit 1" if self.missing else ""
+            self._stand_in("dpkg-query", self._unless_named(self.missing, 'echo "installed $word"') + failed)
             self._stand_in("apt-cache", self._unless_named(self.not_offered, 'echo "Package: $word"'))
 
     def _stand_in(self, name: str, body: str) -> None:
