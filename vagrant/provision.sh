@@ -119,7 +119,8 @@ as_root() {
     fi
 }
 
-known_to_apt() { [[ -n $(apt-cache show --no-all-versions "$1" 2>/dev/null) ]]; }
+# Also where this machine's lists of packages were never read: then nobody can tell.
+known_to_apt() { ! compgen -G "/var/lib/apt/lists/*_Packages*" >/dev/null || [[ -n $(apt-cache show --no-all-versions "$1" 2>/dev/null) ]]; }
 
 install_packages() {
     local -a missing required=() wanted=()
@@ -244,6 +245,13 @@ logged() {
     }
 }
 
+# Prints the addresses and folders in one of pip's lists, with commas. pip leaves a folder out that is not there, uv ends.
+places_there() {
+    local each there=
+    for each in ${1//\\n/ }; do [[ $each != *://* && ! -e $each ]] || there+=${there:+,}$each; done
+    printf '%s' "$there"
+}
+
 # uv reads none of pip's settings, and whoever has a mirror has told pip.
 hand_on_pip_settings() {
     local name value
@@ -253,7 +261,7 @@ hand_on_pip_settings() {
         case ${name##*.} in
             index-url) export UV_DEFAULT_INDEX=${UV_DEFAULT_INDEX:-$value} ;;
             extra-index-url) export UV_INDEX=${UV_INDEX:-${value//\\n/ }} ;;
-            find-links) export UV_FIND_LINKS=${UV_FIND_LINKS:-${value//\\n/,}} ;;
+            find-links) export UV_FIND_LINKS=${UV_FIND_LINKS:-$(places_there "$value")} ;;
             no-index) export UV_NO_INDEX=${UV_NO_INDEX:-$value} ;;
             trusted-host) export UV_INSECURE_HOST=${UV_INSECURE_HOST:-${value//\\n/ }} ;;
             cert) export SSL_CERT_FILE=${SSL_CERT_FILE:-$value} ;;

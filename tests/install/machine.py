@@ -65,6 +65,7 @@ class Machine:
     sudo: bool = False
     apt: bool = True
     apt_status: int = 0
+    apt_lists: bool = True
     python_version: str = "3.12"
     uv: str = "true"
     pip_settings: str = ""
@@ -114,11 +115,17 @@ class Machine:
             script = self.repository / "vagrant" / "provision.sh"
             text = script.read_text()
             assert "for name in /usr/bin/python3 python3 " in text
-            script.write_text(text.replace("for name in /usr/bin/python3 python3 ", "for name in python3 ", 1))
+            text = text.replace("for name in /usr/bin/python3 python3 ", "for name in python3 ", 1)
+            script.write_text(text.replace("/var/lib/apt/lists", str(self.folder / "lists")))
             # The real one writes to /usr/sbin; what it is called with is what matters to provision.sh.
             packages = self.repository / "vagrant" / "packages.sh"
             packages.rename(packages.with_name("real-packages.sh"))
             packages.write_text('echo "packages.sh $*" >>"$CALLS"\n')
+        lists = self.folder / "lists"
+        shutil.rmtree(lists, ignore_errors=True)
+        lists.mkdir()
+        if self.apt_lists:
+            (lists / "mirror_dists_stable_main_binary_Packages").touch()
         bin_folder = self.folder / "bin"
         shutil.rmtree(bin_folder, ignore_errors=True)
         bin_folder.mkdir(parents=True)

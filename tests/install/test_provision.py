@@ -62,11 +62,15 @@ def test_all_is_installed_by_its_checksum(computer: Machine) -> None:
 
 
 def test_settings_of_pip_are_handed_on(computer: Machine) -> None:
-    computer.pip_settings = "global.index-url='https://mirror.example/simple'\n:env:.cert='/etc/ca.crt'"
+    computer.pip_settings = (
+        "global.index-url='https://mirror.example/simple'\n:env:.cert='/etc/ca.crt'\n"
+        ":env:.find-links='/not/there https://mirror.example/wheels /etc'"
+    )
     computer.uv = 'env >"$CALLS.environment"'
     assert computer.run("provision.sh").status == 0
     told = (computer.folder / "calls.environment").read_text().splitlines()
     assert {"UV_DEFAULT_INDEX=https://mirror.example/simple", "SSL_CERT_FILE=/etc/ca.crt"} <= set(told)
+    assert "UV_FIND_LINKS=https://mirror.example/wheels,/etc" in told, "pip leaves a folder out that is not there"
 
 
 def test_an_interrupted_installation_is_taken_up_again(computer: Machine) -> None:
@@ -162,6 +166,9 @@ def test_an_optional_package_that_nobody_offers_is_one_line(computer: Machine) -
     assert answer.status == 0
     assert "chromium is not offered by this distribution: left out" in answer.output
     assert "packages.sh" not in computer.calls
+    computer.user_id, computer.apt_lists = 0, False  # what nobody can tell yet is asked for
+    assert computer.run("provision.sh", "--tests").status == 0
+    assert "packages.sh chromium?" in computer.calls
 
 
 @pytest.mark.parametrize(
