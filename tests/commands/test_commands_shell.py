@@ -58,7 +58,7 @@ def test_a_lab_of_its_own(virtual: Kind, tmp_path: Path) -> None:
         )
         shell.type("exit", "echo not any more")
         assert shell.end() == 0
-        assert "a new lab, two-hosts, in virtual time" in shell.said
+        assert "a new lab, two-hosts; it ends" in shell.said
         assert "rtt min/avg/max/mdev = 20.0" in shell.said
         assert re.search(r"h2-eth0\S* +UP +10\.0\.0\.2/24", shell.said)
         assert "there is no 'h9' here: choose one of root, h1, h2" in shell.said

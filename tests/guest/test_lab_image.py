@@ -37,7 +37,7 @@ def test_the_course_network_on_the_image(image: Image, tmp_path: Path) -> None:
         assert "5 received" in said
         first = run(lab, TcpFlow("h1", "h4", 2))
     with linklab.start(COURSE, folder=tmp_path) as lab:
-        assert lab.info()["clock"] == "virtual"  # as many requests as before: each has random numbers of its own
+        assert lab.info()["kind"] == "guest"  # as many requests as before: each has random numbers of its own
         assert lab["h1"].cmd(f"ping -c 5 -i 0.2 {COURSE.address_of('h4')}") == said
         second = run(lab, TcpFlow("h1", "h4", 2))
     assert isinstance(first, TcpResult)

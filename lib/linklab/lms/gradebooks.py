@@ -264,7 +264,7 @@ def _form_of(text: str, name: str, platform: str, by: str) -> tuple[Form, str]:
 
 def _read_rows(text: str, name: str, delimiter: str, form: Form) -> list[list[str]]:
     """All rows; a student's has as many cells as the first one."""
-    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a cell may hold all that somebody handed in
+    before = csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a cell may hold all that was handed in
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[list[str]] = []
     try:
@@ -280,6 +280,8 @@ def _read_rows(text: str, name: str, delimiter: str, form: Form) -> list[list[st
             f"{name}, line {reader.line_num}: a quotation mark is not closed where its cell ends ({error}): export it "
             "anew; where somebody's text has a quotation mark behind a backslash, export without texts and feedback"
         ) from None
+    finally:
+        csv.field_size_limit(before)
     return rows
 
 

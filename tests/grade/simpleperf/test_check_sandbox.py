@@ -200,7 +200,7 @@ def test_each_place_has_a_user_of_its_own() -> None:
     program = shutil.which("bwrap")
     assert program is not None
     words = [program, "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", sys.executable, "-c"]
-    code = "from linklab.runtime import limits; print(limits.nobody(), limits.nobody(), flush=True); input()"
+    code = "from linklab.guest import limits; print(limits.nobody(), limits.nobody(), flush=True); input()"
     places = [
         subprocess.Popen([*words, code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)
     ]
