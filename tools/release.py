@@ -170,11 +170,11 @@ def machine_names(root: Path, pip_settings: str, environment: Mapping[str, str])
 
 
 def word_problems(name: Path, content: bytes, alien: tuple[str, ...]) -> Iterator[str]:
-    """Yield what a file should not say. Pure. A starter's marks are those of a conflict."""
+    """Yield what a file should not say. Pure. A starter has marks like those of a conflict, a packed file any letters."""
     for word in alien:
         if word.encode() in content:
             yield f"names {word}, which is this machine's: write it so that it is true anywhere"
-    if name.suffix != ".starter" and (found := _UNFINISHED.search(content)):
+    if name.suffix not in (".starter", ".xz") and (found := _UNFINISHED.search(content)):
         line = content[: found.start()].count(b"\n") + 1
         yield f"says {found[0].decode().strip()} in line {line}: finish it"
 

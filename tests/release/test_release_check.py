@@ -145,6 +145,10 @@ def test_words_that_do_not_belong_into_a_release(repository: Path, name: str, co
     assert any(line.startswith(f"{name} names {repository}") for line in refused(release.words, repository))
 
 
+def test_a_packed_file_may_have_any_letters() -> None:
+    assert list(release.word_problems(Path("tests/labs/recorded.jsonl.xz"), b"\xfd7zXX" + b"X \x00", ())) == []
+
+
 def test_a_machine_is_known_by_its_folders_and_by_where_pip_is_sent() -> None:
     environment = {"HOME": "/home/ada", "PIP_INDEX_URL": "https://me:word@wheels.example.org/simple"}
     settings = "global.extra-index-url='http://10.0.0.7/simple https://pypi.org/simple'\n"
