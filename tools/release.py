@@ -170,7 +170,7 @@ def machine_names(root: Path, pip_settings: str, environment: Mapping[str, str])
 
 
 def word_problems(name: Path, content: bytes, alien: tuple[str, ...]) -> Iterator[str]:
-    """Yield what a file should not say. Pure. A starter has marks like those of a conflict, a packed file any letters."""
+    """Yield what a file should not say. Pure. A starter has marks like a conflict's, a packed file any letters."""
     for word in alien:
         if word.encode() in content:
             yield f"names {word}, which is this machine's: write it so that it is true anywhere"
