@@ -133,19 +133,6 @@ def newest_archive() -> str:
     return address
 
 
-def archive_of(targets: str) -> str | None:
-    """Return the address of Debian's main archive in what ``apt-get indextargets`` prints.
-
-    Before the first ``apt-get update`` apt does not know whose an archive is; then its address has to end with debian.
-    """
-    for line in targets.splitlines():
-        address, _, whose = line.partition("|")
-        ours = whose == "Debian|Debian" or (whose == "|" and address.rstrip("/").endswith("/debian"))
-        if ours and re.match(r"(https?|file)://", address):
-            return address.rstrip("/")
-    return None
-
-
 def snapshot(text: str | None = None) -> str:
     """Return the address of the archive as it was when ``packages.lock`` was made."""
     dated = re.search(r"^# On (\d{8}T\d{6}Z)", lock_text() if text is None else text, re.MULTILINE)

@@ -6,25 +6,23 @@ It splits before it loads anything large: each page of memory to which one of th
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import signal
-import sys
 from typing import Any
 
 _RB_POWER_OFF = 0x4321FEDC
 
 
 def main(options: dict[str, Any]) -> None:
-    """Makes the lab ready and serves it. `options` are what `linklab.runtime.backends` writes for it."""
+    """Make the lab ready and serve it. `linklab.runtime.user_mode` writes the `options`."""
     become_init(_RB_POWER_OFF)
     _serve(options)
 
 
-def become_init(reboot: int | None) -> None:
+def become_init(reboot: int) -> None:
     """Split process 1 in two: the parent reaps orphans, and ends the lab when the child, the agent, ends.
 
-    A guest ends by reboot(2) with the command ``reboot``; None where process 1 is that of a namespace.
+    A guest ends by reboot(2) with the command ``reboot``.
     """
     child = os.fork()
     if child == 0:
@@ -35,8 +33,7 @@ def become_init(reboot: int | None) -> None:
     os.closerange(0, 2)  # only the agent may hold the channel open
     while os.wait()[0] != child:
         pass
-    if reboot is not None:
-        ctypes.CDLL(None).reboot(reboot)
+    ctypes.CDLL(None).reboot(reboot)
     os._exit(0)
 
 
@@ -52,7 +49,3 @@ def _serve(options: dict[str, Any]) -> None:
     boot.set_date()
     wait_until_mature()
     serve(RequestLoop(Channel(line, line, spin=True), int(options["seed"])))
-
-
-if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))

@@ -64,11 +64,6 @@ def find_qemu() -> Qemu:
     return _asked(found)
 
 
-def qemu_is_here() -> bool:
-    """Return True where QEMU is installed, or named."""
-    return shutil.which(os.environ.get(VARIABLE) or PROGRAM) is not None
-
-
 @cache
 def _asked(path: str) -> Qemu:
     said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=60)
