@@ -193,8 +193,8 @@ def generated(root: Path) -> str:
 def _generated(root: Path) -> str:
     # what takes long to load is not needed for the other parts
     from linklab import show
-    from linklab.grade.simpleperf import public_list
     from linklab.network import COURSE
+    from linklab.programs.simpleperf import public_list
     from linklab.study.catalogue import PAGES
     from linklab.study.page import make_page, read_tables
 
@@ -222,7 +222,7 @@ def _generated(root: Path) -> str:
 
 
 _MAKES: Final[Mapping[str, str]] = {
-    "simpleperf-checks.md": "python -m linklab.grade.simpleperf.public_list > docs/simpleperf-checks.md",
+    "simpleperf-checks.md": "python -m linklab.programs.simpleperf.public_list > docs/simpleperf-checks.md",
     "course-network.png": "write show.draw(COURSE).png() there",
     "": "linklab study page --from docs/studies/data",
 }

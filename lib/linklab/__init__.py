@@ -16,7 +16,6 @@ from linklab.errors import (
 
 if TYPE_CHECKING:
     from linklab.course import course_network
-    from linklab.grade import simpleperf as simpleperf
     from linklab.lab import Lab, Node, start
     from linklab.labs import lab00 as lab00
     from linklab.labs import lab01 as lab01
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from linklab.labs import lab12 as lab12
     from linklab.labs import lab13 as lab13
     from linklab.program import Program
+    from linklab.programs import simpleperf as simpleperf
 
 __version__ = "0.1.0"
 __all__ = [
@@ -71,7 +71,7 @@ if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would take every 
         if name in _LATER:
             return getattr(importlib.import_module(_LATER[name]), name)
         if name == "simpleperf":
-            return importlib.import_module("linklab.grade.simpleperf")
+            return importlib.import_module("linklab.programs.simpleperf")
         if name.startswith("lab") and name[3:].isdigit():
             from linklab.discovery import lab_names, load
 

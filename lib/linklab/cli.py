@@ -97,7 +97,7 @@ def _notebooks() -> _Part:
 
 
 def _check() -> _Part:
-    from linklab.grade.simpleperf import cli
+    from linklab.programs.simpleperf import cli
 
     return cli
 

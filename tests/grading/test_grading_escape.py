@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from linklab import process_tree
-from linklab.grade.simpleperf import place as places
-from linklab.grade.simpleperf import submission
-from linklab.grade.simpleperf.loopback import LoopbackPlace
-from linklab.grade.simpleperf.place import LabPlace
-from linklab.grade.simpleperf.submission import Submission
 from linklab.lab import Lab, start
+from linklab.programs.simpleperf import place as places
+from linklab.programs.simpleperf import submission
+from linklab.programs.simpleperf.loopback import LoopbackPlace
+from linklab.programs.simpleperf.place import LabPlace
+from linklab.programs.simpleperf.submission import Submission
 from linklab.runtime.backends import Kind
 from tests.grading.judging import ROOT
 

@@ -46,7 +46,7 @@ import pandas as pd
 import linklab
 from linklab import measure
 from linklab.labs import lab00, lab01, lab03, lab04, lab05, lab06, lab08, lab09, lab10
-from linklab.grade import simpleperf
+from linklab.programs import simpleperf
 from linklab.measure import PingFlow, SimpleperfFlow, UdpFlow
 PATHS = ("h1-h4", "h7-h9", "h1-h9")
 """

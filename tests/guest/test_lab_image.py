@@ -11,10 +11,10 @@ import pytest
 
 import linklab
 from linklab.errors import LabError
-from linklab.grade.simpleperf.place import LabPlace
-from linklab.grade.simpleperf.submission import read
 from linklab.measure import TcpFlow, TcpResult, run
 from linklab.network import COURSE, TWO_HOSTS
+from linklab.programs.simpleperf.place import LabPlace
+from linklab.programs.simpleperf.submission import read
 from linklab.runtime.image.find import Image, finished_images
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]

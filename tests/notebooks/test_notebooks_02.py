@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from linklab.grade import simpleperf
 from linklab.notebooks.leaks import leaks_of_program
 from linklab.notebooks.starters import read_blocks, stage
+from linklab.programs import simpleperf
 from linklab.runtime.backends import Kind
 from tests.notebooks.run_notebook import ROOT, graded, read, run, shown
 from tests.thorough import some_cases

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from linklab.grade import reliable
 from linklab.notebooks.leaks import leaks_of_program
 from linklab.notebooks.starters import read_blocks, stage
+from linklab.programs import reliable
 from linklab.runtime.backends import Kind
 from tests.notebooks.run_notebook import ROOT, graded, read, run, shown
 

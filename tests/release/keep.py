@@ -18,7 +18,6 @@ from linklab import measure
 from linklab.classroom.release import release
 from linklab.course import FILE, using, variant_text
 from linklab.grade import draws
-from linklab.grade.reliable.place import the_network as network_of_lab_13
 from linklab.grading import by_hand
 from linklab.grading.kit import read_kit
 from linklab.labs.lab03.unknown import random_chain
@@ -27,6 +26,7 @@ from linklab.labs.lab12.predictions import the_network as network_of_lab_12
 from linklab.labs.lab12.predictions import unseen
 from linklab.network import COURSE, TWO_HOSTS, Network
 from linklab.network.variants import variant
+from linklab.programs.reliable.place import the_network as network_of_lab_13
 from tests.notebooks.test_notebooks_build import SOURCE
 
 ROOT: Final = Path(__file__).parents[2]

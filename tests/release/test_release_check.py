@@ -202,7 +202,7 @@ def test_what_is_made_is_as_its_data_say_and_what_is_not_is_named(kit: Path, spo
     assert sorted(line.replace(" (5 more above)", "") for line in lines) == [
         "docs/course-network.png is not what its data make: write show.draw(COURSE).png() there",
         "docs/simpleperf-checks.md is not what its data make: "
-        "python -m linklab.grade.simpleperf.public_list > docs/simpleperf-checks.md",
+        "python -m linklab.programs.simpleperf.public_list > docs/simpleperf-checks.md",
         "docs/studies/mtu-old.svg is in no page: git rm it",
         "docs/studies/mtu.md is not what its data make: linklab study page --from docs/studies/data",
         "docs/studies/video-ssim.svg is not what its data make: linklab study page --from docs/studies/data",

@@ -13,10 +13,10 @@ from matplotlib.image import imsave
 
 from linklab import show
 from linklab.analysis import Comparison, Expectation, Load, experiment, utilisation
-from linklab.grade.reliable.wire import Transfer
 from linklab.labs import lab11, lab12, lab13
 from linklab.measure import Origin, PingFlow, PingResult, Sample, Stream, TcpFlow, TcpResult
 from linklab.network import COURSE, by_name
+from linklab.programs.reliable.wire import Transfer
 from linklab.show import packets, video
 from linklab.show.figure import Drawing
 from tests.labs import lab11_runs, lab12_runs

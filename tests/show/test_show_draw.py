@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 
 import linklab
 from linklab.errors import NetworkError
-from linklab.grade.reliable.place import relayed
 from linklab.labs.lab11.predictions import dumbbell
 from linklab.labs.lab12.predictions import access
 from linklab.network import (
@@ -31,6 +30,7 @@ from linklab.network import (
     by_name,
     path,
 )
+from linklab.programs.reliable.place import relayed
 from linklab.show import describe, draw
 from linklab.show.figure import Drawing
 from linklab.show.network.layout import place, positions

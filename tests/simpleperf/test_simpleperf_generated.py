@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from linklab.grade.simpleperf.catalogue import ITEMS
-from linklab.grade.simpleperf.mistakes import Mistake
+from linklab.programs.simpleperf.catalogue import ITEMS
+from linklab.programs.simpleperf.mistakes import Mistake
 
 from ..thorough import some
 from . import generated

@@ -45,7 +45,9 @@ class Call:
 
     def function(self) -> Callable[..., Result]:
         """Return the check itself, the instructor's own. Raises LinklabError where there is none."""
-        module = importlib.import_module("linklab.grade.simpleperf") if self.module == SIMPLEPERF else load(self.module)
+        module = (
+            importlib.import_module("linklab.programs.simpleperf") if self.module == SIMPLEPERF else load(self.module)
+        )
         found = getattr(module, self.name, None)
         if not callable(found):
             raise LinklabError(f"{self.module} has no {self.name}: import it in the lab's __init__.py")

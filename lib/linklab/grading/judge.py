@@ -24,7 +24,6 @@ from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grade.draws import of_submission
 from linklab.grade.result import GradeError, Result, not_judged
-from linklab.grade.simpleperf.submission import ProgramError
 from linklab.grading import outputs as shown
 from linklab.grading.beside import beside
 from linklab.grading.broker import Broker
@@ -38,6 +37,7 @@ from linklab.guest.channel import Channel
 from linklab.headless.runner import label, read_book, run_facts, runs, write_book
 from linklab.measure import Clip, Video, encoded
 from linklab.network import COURSE, Network
+from linklab.programs.simpleperf.submission import ProgramError
 from linklab.report.graded import graded, kind_of
 from linklab.runtime import transport
 from linklab.runtime.backends import choose

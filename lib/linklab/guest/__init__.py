@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-SENT: Final = frozenset({"__init__", "errors", "units", "process_tree", "network", "guest", "runtime", "trial"})
-"""The modules and rooms of Linklab that are sent into a lab. Of `runtime` and `trial` it is what confines students'
+SENT: Final = frozenset({"__init__", "errors", "units", "process_tree", "network", "guest", "runtime", "programs"})
+"""The modules and rooms of Linklab that are sent into a lab. Of `runtime` and `programs` it is what confines students'
 programs and tries them.
 """

@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, Final
 
-from linklab.grade.simpleperf.mistakes import Mistake
+from linklab.programs.simpleperf.mistakes import Mistake
 
 from . import Generated, right, wrong
 

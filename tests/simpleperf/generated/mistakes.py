@@ -12,7 +12,7 @@ from .choices import Choices
 @dataclass(frozen=True)
 class Fault:
     """A mistake. At least one of the checks ``keys`` must fail for it, and any of ``causes`` (names of
-    `linklab.grade.simpleperf.mistakes.Mistake`) names it. ``hint_only``: it costs nothing, the cause is a hint.
+    `linklab.programs.simpleperf.mistakes.Mistake`) names it. ``hint_only``: it costs nothing, the cause is a hint.
 
     ``fits`` tells with which choices it can be made, ``place`` what part of the program it breaks: of two mistakes in
     one program each breaks another part.

@@ -1,4 +1,4 @@
-"""Lab 02, simpleperf: what its notebook runs; the checks of the program are `linklab.grade.simpleperf`."""
+"""Lab 02, simpleperf: what its notebook runs; the checks of the program are `linklab.programs.simpleperf`."""
 
 from __future__ import annotations
 

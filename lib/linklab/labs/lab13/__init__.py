@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from linklab.grade.progress import progress as _progress
-from linklab.grade.reliable.place import the_network as the_network
 from linklab.labs import not_here
 from linklab.labs.lab13.figures import ladder as ladder
 from linklab.labs.lab13.figures import shares_figure as shares_figure
@@ -23,6 +22,7 @@ from linklab.labs.lab13.rules import check_window as check_window
 from linklab.labs.lab13.rules import loss_percent as loss_percent
 from linklab.labs.lab13.rules import question as question
 from linklab.labs.lab13.trying import watch as watch
+from linklab.programs.reliable.place import the_network as the_network
 
 predict = PREDICTIONS.predict
 check_predicted = PREDICTIONS.check_predicted

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from linklab.analysis.arq import link_share
-from linklab.grade.reliable.place import NEAR, packet_ms, rtt_ms
-from linklab.grade.reliable.wire import Datagram, Transfer
+from linklab.programs.reliable.place import NEAR, packet_ms, rtt_ms
+from linklab.programs.reliable.wire import Datagram, Transfer
 from linklab.show.chart import BLACK, BLUE, VERMILLION, chart, legend
 from linklab.show.figure import Drawing
 

@@ -10,13 +10,14 @@ from typing import Final
 
 from linklab.analysis.arq import go_back_n_share, link_share, selective_repeat_share
 from linklab.course import course_network
-from linklab.grade import choices, reliable
+from linklab.grade import choices
 from linklab.grade.check import Check
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked, asked_one, stated
-from linklab.grade.reliable import judge
-from linklab.grade.reliable.place import HEADERS_BYTES, NEAR, packet_ms, rtt_ms, the_network
 from linklab.grade.result import Result, guarded
+from linklab.programs import reliable
+from linklab.programs.reliable import judge
+from linklab.programs.reliable.place import HEADERS_BYTES, NEAR, packet_ms, rtt_ms, the_network
 from linklab.units import transmission_ms
 
 _FOLDER: Final = Path(__file__).parent

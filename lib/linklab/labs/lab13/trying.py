@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from linklab.errors import LinklabError
-from linklab.grade.reliable.place import Scene, Session, close_the_router, read, the_network
-from linklab.grade.reliable.wire import Transfer
 from linklab.lab import Lab
-from linklab.trial import in_lab
-from linklab.trial.datagrams import Weather
+from linklab.programs import in_lab
+from linklab.programs.datagrams import Weather
+from linklab.programs.reliable.place import Scene, Session, close_the_router, read, the_network
+from linklab.programs.reliable.wire import Transfer
 
 _LIMIT_S: Final = 120.0
 

@@ -1,0 +1,276 @@
+"""A scene: a server, and what clients, peers and a relay do to it. From a plan to a record, both plain JSON.
+
+The plan::
+
+    {"server": {"host", "words", "port", "patience_s"} or None,
+     "relay":  {"host", "port", "target", "answer_delay_s", "pace_mbps", "hold_s"} or None,
+     "datagrams": {"host", "port", "target", "weather"} or None,   # a relay for UDP (linklab.programs.datagrams)
+     "listeners": [{"host", "address", "port"}],       # they read and do not answer
+     "acts":   [{"kind": "client", "at_s", "host", "words", "limit_s", "may_listen", "until_connected", "side",
+                 "given", "keep"},                     # side: "client" unless said otherwise
+                {"kind": "peer", "at_s", "host", "target", "steps"},
+                {"kind": "restart", "at_s"}],
+     "grace_s": how long the server may still print when all acts are over, and the relay has read what clients sent}
+
+All times count from the moment the server listens (from the start without one). Without a listening server nothing
+else is played. A client with ``until_connected`` is stopped a moment after a listener has got its connection, one that
+may not listen as soon as it does.
+
+In the record stands, beside what everyone did, whether the scene ``stalled``: somebody outside ended it, because it
+computed without end. ``by`` is whose programs were computing then, "server" or "client"; if it is empty, the scene was
+slow through no fault of theirs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from linklab.guest.listening import listening
+from linklab.programs import datagrams, listener, loop, peer, relay
+from linklab.programs.program import Program, Stage
+
+_LOOK_S = 0.02
+_SETTLE_S = 0.05
+_DIE_S = 5.0
+_CONNECTED_S = 0.2
+_DRAIN_S = 10.0
+_TOLD_S = 0.001
+
+
+Tell = Callable[[list[str]], None]
+"""Hears, before each program starts, whose run then ("server", "client"): of a lab that dies no more is ever known."""
+
+
+class _Play:
+    """A scene while it is played."""
+
+    def __init__(self, stage: Stage, plan: dict[str, Any], tell: Tell) -> None:
+        self.stage, self.plan, self.tell = stage, plan, tell
+        self.zero_s = time.monotonic()
+        self.programs: list[Program] = []
+        self.server: Program | None = None
+        self.relay: relay.Relay | None = None
+        self.datagrams: datagrams.DatagramRelay | None = None
+        self.listeners: list[listener.Listener] = []
+        self.listening: list[tuple[str, int]] = []
+        self.alive = False
+        self.restarted: dict[str, Any] | None = None
+        self.acts: list[dict[str, Any]] = [{"kind": act["kind"]} for act in plan["acts"]]
+
+    def clock(self) -> float:
+        """Seconds since the server listens."""
+        return round(time.monotonic() - self.zero_s, 6)
+
+    async def start(self, side: str, host: str, words: list[str], **files: Any) -> Program:
+        """Start a program, with ``files`` as `Program` takes them, and remember it."""
+        running = {program.side for program in self.programs if program.running}
+        self.tell(sorted({*running, side}, reverse=True))
+        # what is told leaves a lab while all in it wait, and this program may leave no such moment
+        await asyncio.sleep(_TOLD_S)
+        program = Program(self.stage, side, host, words, self.clock, **files)
+        self.programs.append(program)
+        return program
+
+    async def play(self) -> None:
+        """All of it."""
+        for wanted in self.plan.get("listeners", []):
+            await self._silent(wanted["host"], wanted["port"])
+            with self.stage.entered(wanted["host"]):
+                listening = relay.listener(wanted["port"], wanted["address"])
+            self.listeners.append(listener.Listener(listening, self.clock))
+        wish = self.plan["server"]
+        if wish is not None:
+            self.server, self.listening = await self._serve(wish)
+            if not self.listening:
+                return
+            self.zero_s = time.monotonic()
+        if self.plan.get("relay"):
+            self._relay(self.plan["relay"])
+        if self.plan.get("datagrams"):
+            self._datagrams(self.plan["datagrams"])
+        await asyncio.gather(*(self._act(number) for number in range(len(self.acts))))
+        if self.relay is not None:
+            await self.relay.drain(_DRAIN_S)
+        await asyncio.sleep(self.plan.get("grace_s", 0.0))
+        self.alive = self.server is not None and self.server.running
+        for program in self.programs:
+            await program.finish()
+
+    async def _serve(self, wish: dict[str, Any]) -> tuple[Program, list[tuple[str, int]]]:
+        server = await self.start("server", wish["host"], wish["words"])
+        deadline = time.monotonic() + wish["patience_s"]
+        while server.running and time.monotonic() < deadline:
+            found = [(address, port) for address, port in listening(server.pid) if port == wish["port"]]
+            if found:
+                await asyncio.sleep(_SETTLE_S)
+                return server, found
+            await asyncio.sleep(_LOOK_S)
+        others = listening(server.pid) if server.running else []
+        if server.running and not others and server.computes():
+            server.breaches.append("cpu")
+        server.stop("it listens elsewhere" if others else "it does not listen")
+        await server.finish()
+        return server, []
+
+    def _relay(self, wish: dict[str, Any]) -> None:
+        with self.stage.entered(wish["host"]):
+            listener = relay.listener(wish["port"])
+        address, port = wish["target"]
+
+        def connect() -> Any:
+            with self.stage.entered(wish["host"]):
+                return relay.plain_socket()
+
+        self.relay = relay.Relay(
+            listener,
+            (address, port),
+            connect,
+            self.clock,
+            answer_delay_s=wish.get("answer_delay_s", 0.0),
+            pace_mbps=wish.get("pace_mbps"),
+            hold_s=wish.get("hold_s"),
+        )
+
+    def _datagrams(self, wish: dict[str, Any]) -> None:
+        with self.stage.entered(wish["host"]):
+            listening = datagrams.listener(wish["port"])
+        address, port = wish["target"]
+
+        def connect() -> Any:
+            with self.stage.entered(wish["host"]):
+                return datagrams.plain_socket()
+
+        weather = datagrams.Weather(**wish["weather"])
+        self.datagrams = datagrams.DatagramRelay(listening, (address, port), connect, self.clock, weather)
+
+    async def _act(self, number: int) -> None:
+        act, note = self.plan["acts"][number], self.acts[number]
+        await asyncio.sleep(max(0.0, act["at_s"] - self.clock()))
+        match act["kind"]:
+            case "client":
+                files = {"given": act.get("given"), "keep": act.get("keep", "")}
+                client = await self.start(act.get("side", "client"), act["host"], act["words"], **files)
+                note["program"] = client
+                await self._watch(client, act, note)
+                await client.finish()
+            case "peer":
+                with self.stage.entered(act["host"]):
+                    made = relay.plain_socket()
+                address, port = act["target"]
+                note["steps"] = await peer.play(made, (address, port), act["steps"], self.clock)
+            case "restart":
+                await self._restart()
+
+    async def _watch(self, client: Program, act: dict[str, Any], note: dict[str, Any]) -> None:
+        """Waits for a program's end, and stops it when it has had its time or does what it may not."""
+        may_listen, limit_s = act.get("may_listen", True), act["limit_s"]
+        deadline = time.monotonic() + limit_s
+        free = may_listen and not act.get("until_connected")
+        while not await client.wait(limit_s if free else _LOOK_S * 5):
+            found = [] if may_listen else self._opened(client)
+            if found:
+                note["listening"] = found
+                client.stop("it listens")
+            elif act.get("until_connected") and any(one.connections for one in self.listeners):
+                await client.wait(_CONNECTED_S)
+                client.stop("it connected")
+            elif time.monotonic() >= deadline:
+                client.stop("it did not come to an end")
+
+    def _opened(self, client: Program) -> list[tuple[str, int]]:
+        """Where a program listens, but for the scene's own listeners."""
+        own = [(one.address, one.port) for one in self.listeners]
+        return [one for one in listening(client.pid) if one not in own]
+
+    async def _restart(self) -> None:
+        assert self.server is not None
+        before = self.server
+        before.stop("it is started anew")
+        await before.finish()
+        await self._silent(before.host, self.plan["server"]["port"])
+        self.restarted = {"before": before}
+        self.server, again = await self._serve(self.plan["server"])
+        self.restarted["listening"] = again
+
+    async def _silent(self, host: str, port: int) -> None:
+        """Waits until nothing listens on a port any more: a process that was killed dies a moment later."""
+        deadline = time.monotonic() + _DIE_S
+        while time.monotonic() < deadline:
+            with self.stage.entered(host):
+                found = listening("thread-self")
+            if all(number != port for _, number in found):
+                return
+            await asyncio.sleep(_LOOK_S)
+
+    def end(self) -> None:
+        """Nothing of it runs on, whatever happened."""
+        open_ones: list[listener.Listener | relay.Relay | datagrams.DatagramRelay] = [*self.listeners]
+        open_ones += [self.relay] if self.relay else []
+        open_ones += [self.datagrams] if self.datagrams else []
+        for one in open_ones:
+            with contextlib.suppress(RuntimeError):
+                one.close()
+        for program in self.programs:
+            program.clean_up()
+
+    def record(self, stalled: bool, computing: set[str]) -> dict[str, Any]:
+        """As JSON. ``computing`` are the sides whose programs were computing at the end."""
+        acts = [{**note, "program": note["program"].record()} if "program" in note else note for note in self.acts]
+        return {
+            "server": self.server and self.server.record(),
+            "listening": self.listening,
+            "alive": self.alive,
+            "restarted": self.restarted
+            and {"before": self.restarted["before"].record(), "listening": self.restarted.get("listening", [])},
+            "acts": acts,
+            "relay": [one.record() for one in self.relay.connections] if self.relay else [],
+            "datagrams": self.datagrams and self.datagrams.record(),
+            "listeners": [one.record() for one in self.listeners],
+            "stalled": stalled,
+            "by": sorted(computing, reverse=True),
+            "end_s": self.clock(),
+        }
+
+
+class Interrupted(Exception):
+    """What a `poll` raises to end a scene from outside; in a lab its own exception is given instead."""
+
+
+def play(
+    stage: Stage,
+    plan: dict[str, Any],
+    poll: loop.Poll,
+    interrupted: type[BaseException] = Interrupted,
+    tell: Tell = lambda _: None,
+) -> dict[str, Any]:
+    """Plays the scene; its record. If `poll` raises `interrupted`, everything is ended and the record says so."""
+    scene = _Play(stage, plan, tell)
+    stalled, computing = False, set[str]()
+    try:
+        loop.run(poll, scene.play())
+    except interrupted:
+        stalled = True
+        computing = {program.side for program in scene.programs if program.running and program.computes()}
+    finally:
+        scene.end()
+    return scene.record(stalled, computing)
+
+
+def play_all(
+    stage: Stage,
+    plans: Iterable[dict[str, Any]],
+    poll: loop.Poll,
+    interrupted: type[BaseException] = Interrupted,
+    tell: Tell = lambda _: None,
+) -> list[dict[str, Any]]:
+    """One after the other, up to the first that stalls."""
+    records = []
+    for plan in plans:
+        records.append(play(stage, plan, poll, interrupted, tell))
+        if records[-1]["stalled"]:
+            break
+    return records

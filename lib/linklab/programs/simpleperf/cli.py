@@ -1,0 +1,123 @@
+"""``linklab check FILE``."""
+
+from __future__ import annotations
+
+import argparse
+import html
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from linklab.errors import LinklabError
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+    from collections.abc import Callable
+
+    from linklab.programs.simpleperf.report import Report
+
+STATUS: Final = {"passed": 0, "failed": 1, "inconclusive": 3, "broken": 4}
+USAGE: Final = 2
+_COLUMNS_AT_MOST: Final = 110
+_DESCRIPTION = """\
+Checks whether a program does what a lab asks of it, simpleperf unless --lab says otherwise: black box, over real
+sockets, confined to a copy of its file in a lab of its own. Of a simpleperf it learns first how the program writes,
+then judges what it does, then says which mistakes explain most of what failed. Exit status: 0 if all checks passed; 1
+if one failed; 2 if there is nothing to check; 3 if none failed, but some were inconclusive; 4 if none failed, but the
+check itself broke, which is no fault of the program."""
+
+
+def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds ``check`` to the command line; `run` takes what it parsed."""
+    parser = subparsers.add_parser("check", help="check a lab's program, step by step", description=_DESCRIPTION)
+    parser.add_argument("file", type=Path, metavar="FILE", help="the program: Python, or for lab 13 any that runs")
+    parser.add_argument(
+        "--lab",
+        choices=["02", "13"],
+        default="02",
+        help="whose program: simpleperf (02), reliable transport (13)",
+    )
+    parser.add_argument("--step", action="append", metavar="STEP", help="only this one (may be given several times)")
+    parser.add_argument("--json", type=Path, metavar="PATH", help="also write the report there as JSON")
+    parser.add_argument("--html", type=Path, metavar="PATH", help="also write the report there as a page")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Checks and prints; gives the exit status."""
+    # what takes long to load is not needed for --help
+    from rich.console import Console
+
+    told = Console(stderr=True)
+    try:
+        for path in filter(None, (arguments.json, arguments.html)):
+            _refuse_unwritable(path)
+        with told.status(f"checking {arguments.file} ...") as status:
+
+            def tell(what: str) -> None:
+                status.update(f"checking {arguments.file}: {what} ...")
+
+            report = _checked(arguments, tell)
+    except LinklabError as error:
+        print(f"linklab: {error}", file=sys.stderr)
+        return USAGE
+    show(report, Console())
+    try:
+        if arguments.json:
+            arguments.json.write_text(json.dumps(report.to_json(), indent=2) + "\n", "utf-8")
+        if arguments.html:
+            arguments.html.write_text(page(report), "utf-8")
+    except OSError as error:
+        print(f"linklab: {error.filename or 'the report'} cannot be written: {error.strerror}", file=sys.stderr)
+        return USAGE
+    return STATUS[report.status]
+
+
+def _checked(arguments: argparse.Namespace, tell: Callable[[str], None]) -> Report:
+    """Check the program of the lab that was named. Raises LinklabError where there is nothing to check."""
+    from linklab.programs import reliable, simpleperf
+
+    if arguments.lab == "02":
+        return simpleperf.check(arguments.file, arguments.step, tell)
+    return reliable.check(arguments.file, arguments.step or reliable.STEPS, tell)
+
+
+def _refuse_unwritable(path: Path) -> None:
+    """Raise LinklabError if no report can be written there: who waits for a check wants to have it."""
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise LinklabError(f"{path} cannot be written: there is no folder {path.parent}")
+    if path.is_dir():
+        raise LinklabError(f"{path} is a folder: name a file in it")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise LinklabError(f"{path} cannot be written: you may not write there")
+
+
+def page(report: Report) -> str:
+    """The report as a page of its own."""
+    title = html.escape(f"{report.file}: {report.program} checks")
+    return (
+        '<!DOCTYPE html><html lang="en" style="color-scheme:light dark"><head><meta charset="utf-8">'
+        f"<title>{title}</title></head>"
+        '<body style="font-family:sans-serif;max-width:70em;margin:1em auto">'
+        f"{report._repr_html_()}</body></html>\n"
+    )
+
+
+def show(report: Report, console: object) -> None:
+    """Prints the report in as many columns as there are, but no lines too long to read."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from linklab.programs.simpleperf.report import lines
+
+    assert isinstance(console, Console)
+    for line in lines(report, min(console.width, _COLUMNS_AT_MOST)):
+        shown = Text(line.text, style="bold" if line.bold else "")
+        shown.stylize(line.colour, 0, line.sign)
+        console.print(shown, soft_wrap=True)
+    if report.causes:  # they stand at the beginning, which a terminal has scrolled away
+        again = "; ".join(f"{number}. {cause.title}" for number, cause in enumerate(report.causes, 1))
+        console.print()
+        console.print(Text(f"Mend first what stands at the top: {again}", style="bold"))

@@ -1,0 +1,131 @@
+"""What passed when Lab 13's solution and most of the wrong programs were tried once: the judge's evidence.
+
+From it the judge gives its verdicts without a lab (`make test`); `make test-thorough` tries the programs themselves.
+Where a check asks for another transfer, or a program was changed, its test fails and says
+
+    python -m tests.programs.reliable.played NAME...    (all, without a name)
+
+which plays anew and needs a machine that runs labs on virtual time.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+from unittest import mock
+
+from linklab.errors import LinklabError
+from linklab.grade.check import Check
+from linklab.programs.reliable import STEPS, judge
+from linklab.programs.reliable.place import Play, Session, lab_place, read
+from tests.grade import evidence_files
+
+from .wrong import FINISHED, WRONG
+
+SOLUTION: Final = "the solution"
+_LARGE: Final = {
+    "it writes in the order of arrival",
+    "no repeat is thrown away",
+    "numbers wrap within the window",
+    "numbers of one byte, taken for whole ones",
+    "it gives up after two tries",
+    "it computes instead of waiting",
+}
+"""Files that arrived otherwise than they were sent take as much room here as they have bytes."""
+PLAYED: Final = tuple(name for name in WRONG if name not in _LARGE)
+_FOLDER: Final = Path(__file__).with_name("played")
+_AS_GIVEN: Final = "as given"
+"""In place of a file that arrived as it was sent, which nothing makes smaller."""
+Records = dict[str, list[dict[str, Any]]]
+"""What passed, by digest of what was asked for."""
+
+
+def _steps(name: str) -> tuple[str, ...]:
+    return STEPS if name == SOLUTION else (WRONG[name].step,)
+
+
+def _text(name: str) -> str:
+    return FINISHED if name == SOLUTION else WRONG[name].text
+
+
+def judged(name: str) -> dict[str, list[Check]]:
+    """Return the checks of a program, by step, from what was played with it.
+
+    Raises LinklabError where that was another program, or where a check asks for what was never played.
+    """
+    anew = f"python -m tests.programs.reliable.played {name!r}"
+    records: Records = evidence_files.read(_file(name), _text(name), anew)["records"]
+
+    def play(plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        key = evidence_files.key(plans)
+        if key not in records:
+            raise LinklabError(f"{name} asks for a transfer that was never played: {anew}")
+        return _exchanged(records[key], plans, _AS_GIVEN, _given(plans))
+
+    return _checks(name, play)
+
+
+def play_anew(name: str) -> dict[str, list[Check]]:
+    """Try a program in a lab, and keep what passed."""
+    records: Records = {}
+    with tempfile.TemporaryDirectory() as folder:
+        place = lab_place(_program(name, folder))
+        try:
+
+            def play(plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
+                played = place.play(plans)
+                records[evidence_files.key(plans)] = _exchanged(played, plans, _given(plans), _AS_GIVEN)
+                return played
+
+            found = _checks(name, play)
+        finally:
+            place.close()
+    evidence_files.write(_file(name), _text(name), records=records)
+    return found
+
+
+def _checks(name: str, play: Play) -> dict[str, list[Check]]:
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(judge, "seeds", _seeds):
+        session = Session(_program(name, folder), play)
+        return {step: list(judge.checks(session, step)) for step in _steps(name)}
+
+
+def _seeds(what: str, count: int, below: int) -> tuple[int, ...]:
+    """Draw the same files each time: what was played with others is no evidence."""
+    draw = random.Random(what)
+    return tuple(draw.randrange(below) for _ in range(count))
+
+
+def _program(name: str, folder: str) -> Any:
+    file = Path(folder, "reliable.py")
+    file.write_text(_text(name))
+    return read(file)
+
+
+def _given(plans: list[dict[str, Any]]) -> Any:
+    return plans[-1]["acts"][0]["given"]["given.bin"]
+
+
+def _exchanged(records: list[dict[str, Any]], plans: list[dict[str, Any]], old: Any, new: Any) -> list[dict[str, Any]]:
+    """Return the records with another word for a kept file that equals ``old``."""
+    assert len(plans) == 1
+    found: list[dict[str, Any]] = json.loads(json.dumps(records))
+    for act in found[-1]["acts"]:
+        if act.get("program", {}).get("kept") == old:
+            act["program"]["kept"] = new
+    return found
+
+
+def _file(name: str) -> Path:
+    return _FOLDER / f"{re.sub('[^a-z0-9]+', '-', name)}.json.xz"
+
+
+if __name__ == "__main__":
+    for each in sys.argv[1:] or (SOLUTION, *PLAYED):
+        outcomes = [check.outcome for checks in play_anew(each).values() for check in checks]
+        print(f"{each}: {outcomes.count('passed')} of {len(outcomes)} checks passed", flush=True)

@@ -1,0 +1,129 @@
+"""``linklab check``: what it prints and writes, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linklab.cli import main
+from linklab.grade.result import Result
+from linklab.programs import simpleperf
+from linklab.programs.simpleperf.verdict import passed
+from linklab.runtime.backends import Kind
+
+from ...conftest import lab_processes
+from ...simpleperf.runner import REFERENCE
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("missing.py", None, "cannot be read: No such file or directory"),
+        ("empty.py", "", "is empty: write the program first"),
+        ("poem.py", "roses are red", "is not Python that can run: line 1"),
+        ("zeros.py", "\0\0\0", "is not Python that can run"),
+    ],
+)
+def test_what_cannot_be_checked_is_one_line(
+    name: str, content: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    assert main(["check", str(tmp_path / name)]) == 2
+    error = capsys.readouterr().err.strip()
+    assert said in error
+    assert "\n" not in error
+
+
+def test_a_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(tmp_path)]) == 2
+    assert "is a folder: name the Python file in it" in capsys.readouterr().err
+
+
+def test_a_report_that_cannot_be_written_is_said_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", str(REFERENCE), "--json", str(tmp_path / "no" / "report.json")]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+
+
+@pytest.mark.lab
+def test_a_table_a_page_and_json(
+    virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str], nothing_left: None
+) -> None:
+    data, page = tmp_path / "report.json", tmp_path / "report.html"
+    words = ["check", str(REFERENCE), "--step", "transfer", "--json", str(data), "--html", str(page)]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "\u2713 passed" in printed
+    assert "9 of 9 points" in printed
+    report = json.loads(data.read_text())
+    assert (report["outcome"], report["points"], list(report["steps"])) == ("passed", 9, ["transfer"])
+    assert page.read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.lab
+def test_a_failed_check_is_status_1_with_a_hint(
+    virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "simpleperf.py"
+    program.write_text("print('hello')\n")
+    assert main(["check", str(program), "--step", "transfer"]) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Most likely cause 1. the server does not listen" in printed
+    assert "To do: bind the socket to the address of -b" in printed
+
+
+@pytest.mark.lab
+def test_ctrl_c_leaves_nothing(virtual: Kind, nothing_left: None) -> None:
+    before = set(lab_processes())
+    words = [sys.executable, "-m", "linklab", "check", str(REFERENCE)]
+    process = subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        # a shell in the background leaves Ctrl-C ignored, and children would inherit that
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not set(lab_processes()) - before - {process.pid} and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 130, output.decode()
+    assert b"Traceback" not in output
+
+
+def test_a_report_that_is_a_folder_is_said_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simpleperf, "check", lambda *_: pytest.fail("a program was run"))
+    (tmp_path / "program.py").write_text("print(1)\n")
+    assert main(["check", str(tmp_path / "program.py"), "--json", str(tmp_path)]) == 2
+    assert f"{tmp_path} is a folder: name a file in it" in capsys.readouterr().err
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert main(["check", str(tmp_path / "program.py"), "--html", str(tmp_path / "report.html")]) == 2
+    assert "you may not write there" in capsys.readouterr().err
+
+
+def test_a_report_that_cannot_be_written_in_the_end_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device", str(tmp_path / "report.json"))
+
+    results = {"amount": Result("amounts", (passed("num-understood", "x"),))}
+    report = simpleperf.Report("program.py", "nowhere", results, {})
+    monkeypatch.setattr(simpleperf, "check", lambda *_: report)
+    monkeypatch.setattr(Path, "write_text", full)
+    assert main(["check", "program.py", "--json", str(tmp_path / "report.json")]) == 2
+    assert capsys.readouterr().err.splitlines()[-1].endswith("cannot be written: No space left on device")

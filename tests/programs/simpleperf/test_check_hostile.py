@@ -1,0 +1,56 @@
+"""Hostile programs are stopped, named, and harm nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from linklab.programs.simpleperf.mistakes import Mistake
+from linklab.runtime.backends import Kind
+
+from ...simpleperf.programs.make import programs, registry
+from .checked import check
+
+NAMED: Final = {
+    "loops": Mistake.ENDLESS,
+    "forks": Mistake.ENDLESS,  # the lab ends it before anybody has counted its processes
+    "fills-memory": Mistake.MEMORY,
+    "fills-disk": Mistake.DISK,
+    "writes-outside": Mistake.OUTSIDE,
+    "deletes": Mistake.DELETES,
+    "reads-secrets": Mistake.NO_LISTENING,
+    "prints-gigabytes": Mistake.OUTPUT,
+    "opens-sockets": Mistake.FILES,
+    "ignores-sigterm": Mistake.NO_LISTENING,
+    "daemon": Mistake.NO_LISTENING,
+    "never-reads": Mistake.NO_DATA,
+}
+DAILY: Final = {"fills-memory", "forks", "writes-outside", "deletes", "reads-secrets", "daemon"}
+"""What make test tries."""
+MARK: Final = "linklab-hostile-mark"
+
+
+def test_no_hostile_program_is_left_out() -> None:
+    assert {program.name for program in programs("hostile")} == set(NAMED)
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in DAILY else pytest.mark.thorough) for name in NAMED]
+)
+def test_it_is_stopped_and_named(name: str, virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
+    report = check(name, tmp_path, ["transfer"])
+    assert report.outcome == "failed"
+    assert NAMED[name].title in report.mistakes, str(report)
+    assert sorted(os.listdir(tmp_path / "outside")) == ["secret"]
+    assert "nobody must read this" not in json.dumps(report.to_json())
+    # the checked file is as it was: only a copy has run
+    text = (tmp_path / "program" / "simpleperf.py").read_text()
+    assert text == registry()[name].text.replace("@OUTSIDE@", str(tmp_path / "outside"))
+    for folder in (Path.home(), Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), tmp_path, Path("/")):
+        assert not (folder / MARK).exists()

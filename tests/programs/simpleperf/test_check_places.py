@@ -1,0 +1,122 @@
+"""Where programs are tried: a lab, and what it may compute."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from linklab import lab
+from linklab.errors import LabEnded, LinklabError
+from linklab.grade import GradeError
+from linklab.programs import in_lab, simpleperf
+from linklab.programs.simpleperf import STEPS, place
+from linklab.programs.simpleperf.catalogue import ITEMS
+from linklab.programs.simpleperf.submission import Submission
+from linklab.runtime import container
+from linklab.runtime.backends import Kind
+
+from ...simpleperf.runner import REFERENCE
+
+
+@pytest.mark.large
+@pytest.mark.lab
+def test_the_reference_passes_every_check_there_is(virtual: Kind, nothing_left: None) -> None:
+    told: list[str] = []
+    report = simpleperf.check(REFERENCE, progress=told.append)
+    assert report.require() is report
+    assert [check.key for check in report.checks if isinstance(check, simpleperf.ConformanceCheck)] == list(ITEMS)
+    assert "transfer" in told
+    as_json = report.to_json()
+    assert as_json["outcome"] == "passed"
+    assert list(as_json["steps"]) == list(STEPS)
+    assert as_json["points"] == as_json["max_points"] == sum(item.points for item in ITEMS.values())
+    modes = report.dialect["modes"]
+    assert list(modes) == ["-t", "-i", "-n", "-P"]
+    assert {(talk["end"], talk["answer"], talk["waits"]) for talk in modes.values()} == {("BYE", "ACK: BYE", True)}
+    assert [talk["connections"] for talk in modes.values()] == [1, 1, 1, 3]
+    assert "<table" in report._repr_html_()
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+def test_a_machine_too_slow_to_begin_a_scene_is_no_ctrl_c_and_no_program_s_fault(
+    virtual: Kind, monkeypatch: pytest.MonkeyPatch, nothing_left: None
+) -> None:
+    monkeypatch.setattr(place, "STALL_CPU_S", -1.0)
+    monkeypatch.setattr(place, "STALL_STARTS", -1.0)
+    report = simpleperf.check(REFERENCE, ["transfer"])
+    assert report.outcome == "inconclusive", str(report)
+    assert "no program of it was to blame" in " ".join(str(report).split())
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+def test_a_slow_processor_is_no_stall(virtual: Kind, monkeypatch: pytest.MonkeyPatch, nothing_left: None) -> None:
+    # every scene costs more than this, as on a processor that is twenty times slower; a start of the lab does, too
+    monkeypatch.setattr(place, "STALL_CPU_S", 0.01)
+    report = simpleperf.check(REFERENCE, ["transfer"])
+    assert report.outcome == "passed", str(report)
+    assert report.where == "in a lab on virtual time"
+
+
+@pytest.mark.lab
+def test_a_step_alone_is_a_result_to_require(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
+    assert simpleperf.check_step(REFERENCE, "transfer").require().passed
+    starter = tmp_path / "simpleperf.py"
+    starter.write_text("def main():\n    raise NotImplementedError\n\nmain()\n")
+    with pytest.raises(GradeError, match="NotImplementedError"):
+        simpleperf.check_step(starter, "transfer").require()
+
+
+def test_an_unknown_step_is_one_clear_line() -> None:
+    with pytest.raises(LinklabError, match="no step is called 'all': choose one of transfer, clock"):
+        simpleperf.check(REFERENCE, ["all"])
+
+
+class _Computing:
+    """Stands in for the process of a lab in QEMU, which has no process group here: it computes without end."""
+
+    group_pid = 0
+    running = True
+
+    def __init__(self, start_s: float) -> None:
+        self._used_s = start_s
+
+    def cpu_s(self) -> float:
+        return self._used_s if self.running else 0.0
+
+    def stop(self) -> None:
+        self.running = False
+
+    def call(self, function: object, *plans: object, **given: Callable[..., Any]) -> list[dict[str, Any]]:
+        if function is not in_lab.play:
+            return []
+        given["on_event"](["client"])
+        for _ in range(100):
+            self._used_s += 1.0
+            if given["stop"]():
+                self.stop()
+                raise LabEnded("the program took the lab along")
+        pytest.fail(f"after {self._used_s:g} s of computing the scene still went on")
+
+
+@pytest.mark.parametrize(("start_s", "limit_s"), [(0.5, place.STALL_CPU_S), (2.0, 2.0 * place.STALL_STARTS)])
+def test_what_a_lab_of_any_kind_computes_is_counted(
+    monkeypatch: pytest.MonkeyPatch, start_s: float, limit_s: float
+) -> None:
+    process = _Computing(start_s)
+    monkeypatch.setattr(place, "choose", lambda: None)
+    monkeypatch.setattr(container, "chosen", lambda: False)
+    monkeypatch.setattr(lab, "start", lambda *_, **__: SimpleNamespace(process=process, stop=process.stop))
+    tried = place.LabPlace(Submission("simpleperf.py", {"simpleperf.py": b"while True: pass"}, sys.executable, None))
+    try:
+        (record,) = tried.play([{}])
+    finally:
+        tried.close()
+    assert (record["stalled"], record["by"]) == (True, ["client"])
+    assert limit_s < process._used_s - start_s <= limit_s + 1

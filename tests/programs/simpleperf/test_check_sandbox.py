@@ -1,0 +1,244 @@
+"""What a confined program sees of the machine, in a lab and on loopback: its folder, Python, and no way out."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from linklab.errors import LabError
+from linklab.programs.simpleperf import run, submission
+from linklab.programs.simpleperf.loopback import LoopbackPlace
+from linklab.programs.simpleperf.place import LabPlace
+from linklab.programs.simpleperf.session import Session
+from linklab.runtime.backends import Kind
+
+from ...simpleperf.runner import REFERENCE
+
+LOOKS: Final = """
+import json, os, resource, shutil, socket, sys
+import helpers.table, helpers.deep.deeper.last
+
+def reaches(address, port):
+    with socket.socket() as one:
+        one.settimeout(1)
+        return one.connect_ex((address, port)) == 0
+
+def binds(port):
+    with socket.socket() as one:
+        try:
+            one.bind(("127.0.0.1", port))
+        except PermissionError:
+            return False
+        return True
+
+def writes(folder):
+    try:
+        with open(os.path.join(folder, "mark"), "w"):
+            return True
+    except OSError:
+        return False
+
+print(json.dumps({
+    "root": sorted(os.listdir("/")),
+    "home": sorted(os.listdir("/home")),
+    "here": sorted(os.listdir(".")),
+    "processes": [name for name in os.listdir("/proc") if name.isdigit()] if os.path.isdir("/proc") else [],
+    "user": os.getuid(),
+    "interfaces": [name for _, name in socket.if_nameindex()],
+    "host": reaches("127.0.0.1", int(sys.argv[1])),
+    "writes": [folder for folder in ("/", "/usr", "/etc", "/home", "/bin", "/lib") if writes(folder)],
+    "variables": sorted(os.environ),
+    "binds": binds(80),
+    "finds": shutil.which("ip") or "",
+    "own name": socket.gethostbyname(socket.gethostname()),
+    "names": open("/etc/hosts").read(),
+    "terminals": [sys.stdout.isatty(), sys.stderr.isatty()],
+    "files": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+}))
+"""
+
+
+def look(kind: type[LabPlace] | type[LoopbackPlace], folder: Path, port: int) -> dict[str, Any]:
+    (folder / "looks.py").write_text(LOOKS)
+    (folder / "helper.py").write_text("x = 1\n")
+    (folder / "secret.txt").write_text("not a Python file\n")
+    deepest = folder / "helpers" / "deep" / "deeper"
+    deepest.mkdir(parents=True)
+    (folder / "helpers" / "__init__.py").write_text("")
+    (folder / "helpers" / "table.py").write_text("x = 1\n")
+    (deepest / "last.py").write_text("x = 1\n")
+    for name in ("helpers/deep/deeper/deepest", ".git", "__pycache__", "env", "env/site-packages"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "module.py").write_text("x = 1\n")
+    (folder / "env" / "pyvenv.cfg").write_text("")
+    program = submission.read(folder / "looks.py")
+    place = kind(program)
+    try:
+        take = Session(program, place, lambda _: None).alone("look", [str(port)])
+    finally:
+        place.close()
+    assert take.client.status == 0, take.client.text
+    found: dict[str, Any] = json.loads(take.client.out)
+    return found
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("kind", [LabPlace, LoopbackPlace])
+def test_it_sees_its_folder_and_python_and_nothing_else(
+    kind: type[LabPlace] | type[LoopbackPlace], virtual: Kind, tmp_path: Path, nothing_left: None
+) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        found = look(kind, tmp_path, listener.getsockname()[1])
+    system = {"bin", "dev", "etc", "home", "lib", "lib32", "lib64", "opt", "proc", "sbin", "tmp", "usr", "var"}
+    assert set(found["root"]) <= system
+    assert found["home"] == ["student"]
+    assert found["here"] == ["helpers", "looks.py"]
+    assert len(found["processes"]) <= 2  # bubblewrap's and its own
+    assert found["user"] != 0
+    assert all(name == "lo" or name.startswith("client-") for name in found["interfaces"])
+    assert not found["host"]
+    assert found["writes"] == []
+    # Python buffers as at a terminal, which is wide and shows plain text
+    assert {"COLUMNS", "LINES", "NO_COLOR", "TERM"} <= set(found["variables"])
+    assert "PYTHONUNBUFFERED" not in found["variables"]
+    assert not any("LINKLAB" in name or "TOKEN" in name for name in found["variables"])
+    assert found["files"] == 128
+    assert found["own name"] == "127.0.1.1"
+    assert found["names"] == "127.0.0.1 localhost\n127.0.1.1 sandbox\n"
+    assert found["terminals"] == [True, True]
+    assert found["finds"] == shutil.which("ip", path="/usr/sbin:/sbin:/usr/bin:/bin")
+    # an ordinary user may not allow it on loopback
+    assert found["binds"] or (kind is LoopbackPlace and os.geteuid() != 0)
+
+
+def written(folder: Path, files: dict[str, str]) -> submission.Submission:
+    """Read the first of these files as a program."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text or "x = 1\n")
+    return submission.read(folder / next(iter(files)))
+
+
+@pytest.mark.parametrize(
+    ("files", "more"),
+    [
+        ({"looks.py": "import helper", "helper.py": "import further", "further.py": ""}, {"bob.py": ""}),
+        ({"looks.py": "exec(open('bob.py').read())"}, {"bob.py": "", "solution/simpleperf.py": ""}),
+        ({"looks.py": "import a.b.c", "a/__init__.py": "", "a/b/c.py": ""}, {"a/d.py": "", "b.py": "", "c.py": ""}),
+        ({"looks.py": "from a import b, name", "a/__init__.py": "", "a/b.py": ""}, {"name.py": ""}),
+        ({"looks.py": "from a.b import c", "a/b.py": ""}, {"a/c.py": ""}),
+        ({"looks.py": "import a", "a/__init__.py": "from .b import x", "a/b.py": "from . import c", "a/c.py": ""}, {}),
+        ({"looks.py": "import a.b.c", "a/b/c.py": "from ..d import x", "a/d.py": ""}, {"d.py": ""}),
+        ({"looks.py": "from a import *", "a/__init__.py": "__all__ = ['b']", "a/b.py": ""}, {"b.py": ""}),
+        ({"looks.py": "def f():\n    try:\n        import a\n    except ImportError:\n        pass", "a.py": ""}, {}),
+        ({"looks.py": "import importlib\nimportlib.import_module('a.b')", "a/b.py": ""}, {"importlib2.py": ""}),
+        ({"looks.py": "__import__('a')\n__import__('../b')\n__import__('/b')", "a.py": ""}, {"b.py": ""}),
+        (
+            {"looks.py": "import os, sys\nsys.path.append(os.path.join(here, 'src'))\nimport a", "src/a.py": ""},
+            {"src/b.py": ""},
+        ),
+        ({"looks.py": "import helper", "helper.py": "import looks"}, {}),
+        ({"looks.py": "import helper", "helper.py": "this is no Python"}, {}),
+        ({"looks.py": "import large"}, {"large.py": "#" * 200_001, "table.csv": ""}),
+    ],
+)
+def test_what_a_program_imports_comes_along_and_nothing_else(
+    tmp_path: Path, files: dict[str, str], more: dict[str, str]
+) -> None:
+    found = written(tmp_path, {**files, **more})
+    assert set(found.files) == set(files)
+    assert found.packages is None or "large" in files["looks.py"]
+
+
+def test_no_more_files_come_along_than_a_program_can_need(tmp_path: Path) -> None:
+    chain = {f"part{number}.py": f"import part{number + 1}" for number in range(40)}
+    found = written(tmp_path, {**chain, "part40.py": ""})
+    assert set(found.files) == {f"part{number}.py" for number in range(30)}
+
+
+@pytest.mark.parametrize("linked", ["key.py", "folder", "near.py"])
+def test_a_link_is_not_followed(tmp_path: Path, linked: str) -> None:
+    elsewhere, mine = tmp_path / "elsewhere", tmp_path / "mine"
+    for folder in (elsewhere, mine):
+        folder.mkdir()
+        (folder / "secret.py").write_text("x = 1\n")
+    (mine / linked).symlink_to({"key.py": elsewhere / "secret.py", "folder": elsewhere}.get(linked, Path("secret.py")))
+    found = written(mine, {"looks.py": "import key, near, folder.secret"})
+    assert set(found.files) == {"looks.py"}
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        ({"looks.py": "import rich"}, True),
+        ({"looks.py": "import helper", "helper.py": "from rich.table import Table"}, True),
+        ({"looks.py": "import helper", "helper.py": "import random", "other.py": "import rich"}, False),
+        ({"looks.py": "import rich.own", "rich/own.py": ""}, False),
+        ({"looks.py": "import a.b, a.b.c", "a/b/c.py": ""}, False),
+        ({"looks.py": "import a.rich, rich", "a/rich.py": ""}, True),
+    ],
+)
+def test_installed_packages_are_there_if_any_file_imports_one(
+    tmp_path: Path, files: dict[str, str], wanted: bool
+) -> None:
+    assert (written(tmp_path, files).packages is not None) is wanted
+
+
+def test_each_place_has_a_user_of_its_own() -> None:
+    """The kernel counts the processes of a user: one that forks without end must leave the others theirs."""
+    program = shutil.which("bwrap")
+    assert program is not None
+    words = [program, "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", sys.executable, "-c"]
+    code = "from linklab.guest import limits; print(limits.nobody(), limits.nobody(), flush=True); input()"
+    places = [
+        subprocess.Popen([*words, code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    said = [place.stdout.readline().split() for place in places if place.stdout]
+    for place in places:
+        place.communicate("\n")
+    assert all(one == again and 62400 <= int(one) < 64400 for one, again in said)
+    assert len({one for one, _ in said}) == 3
+
+
+@pytest.mark.lab
+def test_no_sandbox_is_no_fault_of_the_program(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
+    program = replace(submission.read(REFERENCE), packages=str(tmp_path / "gone"))
+    report = run._tried(program, ["arguments"], lambda _: None)
+    assert report.outcome == "inconclusive", str(report)
+    for check in report.checks:
+        assert "gave the program no sandbox" in check.reason
+        assert "gone" in check.reason
+        assert "check again" in check.hint
+
+
+def test_a_loopback_that_has_ended_is_told_of(nothing_left: None) -> None:
+    place = LoopbackPlace(submission.read(REFERENCE))
+    place._process.kill()
+    assert place._process.stdout is not None
+    assert place._process.stdout.read() == b""  # nobody is there who could answer
+    with pytest.raises(LabError, match="cannot be tried on loopback here: no reason was given"):
+        place.play([])
+    place.close()
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("status", [1, 2])
+def test_a_program_that_speaks_as_bubblewrap_is_at_fault(
+    status: int, virtual: Kind, tmp_path: Path, nothing_left: None
+) -> None:
+    file = tmp_path / "simpleperf.py"
+    said = "bwrap: Creating new namespace failed: Resource temporarily unavailable"
+    file.write_text(f"import os, sys\nprint({said!r}, file=sys.stderr, flush=True)\nos._exit({status})\n")
+    report = run._tried(submission.read(file), ["transfer"], lambda _: None)
+    assert report.outcome == "failed", str(report)

@@ -1,0 +1,339 @@
+"""What a scene records: the relay's notes, the listeners', and what programs printed. In a lab and on loopback."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from linklab.programs.simpleperf import place, submission
+from linklab.programs.simpleperf.loopback import LoopbackPlace
+from linklab.programs.simpleperf.place import LabPlace
+from linklab.runtime.backends import Kind
+
+Place = LabPlace | LoopbackPlace
+Play = Callable[[str, dict[str, Any]], dict[str, Any]]
+
+SERVER: Final = """
+import socket, sys
+with socket.create_server((sys.argv[2], int(sys.argv[3]))) as listening:
+    connection, _ = listening.accept()
+    greeted = connection.recv(100)
+    connection.sendall(b"welcome")
+    size = 0
+    while data := connection.recv(65536):
+        size += len(data)
+        if data.endswith(b"BYE"):
+            connection.sendall(b"thanks")
+            if "reset" in sys.argv:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, bytes([1, 0, 0, 0, 0, 0, 0, 0]))
+                break
+"""
+
+CLIENT: Final = """
+import socket, sys
+with socket.create_connection((sys.argv[2], int(sys.argv[3]))) as connection:
+    connection.sendall(b"hello")
+    connection.recv(100)
+    for number in range(1000):
+        connection.sendall(bytes(1000))
+    connection.sendall(b"BYE")
+    if "leaves" not in sys.argv:
+        connection.recv(100)
+    if "resets" in sys.argv:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, bytes([1, 0, 0, 0, 0, 0, 0, 0]))
+"""
+
+BOTH: Final = f"""
+import sys
+exec({SERVER!r} if sys.argv[1] == "server" else {CLIENT!r})
+"""
+
+
+@pytest.fixture(params=[LabPlace, LoopbackPlace])
+def kind(request: pytest.FixtureRequest, virtual: Kind) -> type[Place]:
+    """Where scenes are played."""
+    chosen: type[Place] = request.param
+    return chosen
+
+
+@pytest.fixture
+def play(kind: type[Place], tmp_path: Path, nothing_left: None) -> Iterator[Play]:
+    """Plays a scene of a program with this text; its record."""
+    places = []
+
+    def played(text: str, plan: dict[str, Any]) -> dict[str, Any]:
+        (tmp_path / "program.py").write_text(text)
+        places.append(kind(submission.read(tmp_path / "program.py")))
+        (record,) = places[-1].play([plan])
+        return record
+
+    yield played
+    for each in places:
+        each.close()
+
+
+def transfer(kind: type[Place], client: tuple[str, ...] = (), server: tuple[str, ...] = (), **relay: Any) -> Any:
+    """A plan: a transfer of 1 MB through a relay at 8 Mbit/s, after a start message with an answer."""
+    words = ["program.py", "client", kind.relay, "6100", *client]
+    return {
+        "server": {
+            "host": "server",
+            "words": ["program.py", "server", kind.server, "5100", *server],
+            "port": 5100,
+            "patience_s": 10.0,
+        },
+        "relay": {"host": "relay", "port": 6100, "target": [kind.server, 5100], "pace_mbps": 8.0, **relay},
+        "acts": [{"kind": "client", "at_s": 0.0, "host": "client", "words": words, "limit_s": 30.0}],
+        "grace_s": 0.4,
+    }
+
+
+def alone(**more: Any) -> Any:
+    """A plan: the program by itself."""
+    act = {"kind": "client", "at_s": 0.0, "host": "client", "words": ["program.py"], "limit_s": 20.0}
+    return {"server": None, "acts": [{**act, **more}]}
+
+
+pytestmark = pytest.mark.lab
+
+
+@pytest.mark.large
+def test_a_start_message_is_neither_held_nor_delayed(kind: type[Place], play: Play) -> None:
+    record = play(BOTH, transfer(kind, hold_s=(0.5, 1.5), answer_delay_s=1.0))
+    (passage,) = record["relay"]
+    up, down = passage["up"], passage["down"]
+    assert record["acts"][0]["program"]["status"] == 0
+    assert up["bytes"] == 5 + 1_000_000 + 3
+    # the greeting is answered at once, and the clock of the hold starts with the bulk that follows
+    (greeted_s, greeting), (thanked_s, both) = down["arrivals"]
+    assert (greeting, both) == (7, 13)
+    assert greeted_s <= passage["bulk_s"]
+    assert down["forwarded_s"] >= thanked_s + 1.0
+    gaps = [(later[0] - at[0], at[0]) for at, later in zip(up["arrivals"], up["arrivals"][1:], strict=False)]
+    longest_s, from_s = max(gaps)
+    # beside the hold itself a piece is as long under way as its size takes at the pace
+    assert longest_s >= 0.9
+    assert 0.4 <= from_s - passage["bulk_s"] <= 0.6
+
+
+def test_an_answer_in_pieces_is_delayed_once_and_all_of_it(kind: type[Place], play: Play) -> None:
+    pieces = """
+            import time
+            for piece in (b"th", b"an", b"ks"):
+                connection.sendall(piece)
+                time.sleep(0.01)
+"""
+    program = BOTH.replace(repr(SERVER), repr(SERVER.replace('            connection.sendall(b"thanks")\n', pieces)))
+    assert program != BOTH
+    (passage,) = play(program, transfer(kind, answer_delay_s=1.0))["relay"]
+    down = passage["down"]
+    (_, greeting), *arrived = down["arrivals"]
+    # the later two may come together: TCP waits with a small piece until the one before is acknowledged (RFC 896)
+    assert [size - greeting for _, size in arrived] in ([2, 4, 6], [2, 6])
+    first_s, last_s = arrived[0][0], arrived[-1][0]
+    assert down["last_s"] == last_s
+    # they were read when they came, and each was held back from then on
+    assert first_s < last_s < first_s + 1.0
+    assert last_s + 1.0 <= down["forwarded_s"] < first_s + 2.0
+
+
+def test_arrivals_are_bounded_and_end_with_the_last(kind: type[Place], play: Play) -> None:
+    record = play(BOTH, transfer(kind))
+    up = record["relay"][0]["up"]
+    times = [at_s for at_s, _ in up["arrivals"]]
+    assert times == sorted(times)
+    assert up["arrivals"][0][1] == 5
+    assert up["arrivals"][-1] == [up["last_s"], up["bytes"]]
+
+
+@pytest.mark.large
+@pytest.mark.parametrize(
+    ("client", "server", "first", "reset"),
+    [
+        ((), ("reset",), "down", True),
+        (("leaves",), (), "up", False),
+        (("resets",), (), "up", True),
+    ],
+)
+def test_it_is_known_who_closed_first_and_how(
+    kind: type[Place], play: Play, client: tuple[str, ...], server: tuple[str, ...], first: str, reset: bool
+) -> None:
+    (passage,) = play(BOTH, transfer(kind, client, server, answer_delay_s=0.3))["relay"]
+    second = "up" if first == "down" else "down"
+    assert passage[first]["closed_s"] is not None
+    assert passage[first]["reset"] is reset
+    assert passage[second]["closed_s"] is None or passage[first]["closed_s"] <= passage[second]["closed_s"]
+    if client == ("leaves",):
+        assert passage["up"]["closed_s"] < passage["down"]["forwarded_s"]
+
+
+CONNECTS: Final = """
+import socket, time
+print("connecting")
+connection = socket.create_connection(("127.0.0.1", 8088))
+connection.sendall(bytes(3000))
+print(connection.recv(100))
+"""
+
+
+def test_a_listener_notes_who_connects_and_the_program_is_stopped(kind: type[Place], play: Play) -> None:
+    listeners = [{"host": "client", "address": "127.0.0.1", "port": port} for port in (8088, 8089)]
+    record = play(CONNECTS, {**alone(until_connected=True, may_listen=False), "listeners": listeners})
+    first, second = record["listeners"]
+    assert (first["address"], first["port"]) == ("127.0.0.1", 8088)
+    (connection,) = first["connections"]
+    assert connection["bytes"] == 3000
+    assert second["connections"] == []
+    program = record["acts"][0]["program"]
+    assert (program["stopped"], program["status"]) == ("it connected", None)
+    # what it had printed is kept
+    assert "".join(text for _, text in program["out"]) == "connecting\n"
+
+
+LISTENS: Final = """
+import socket, time
+listening = socket.create_server(("127.0.0.1", 7001))
+time.sleep(60)
+"""
+
+
+def test_where_a_program_listens_is_told(kind: type[Place], play: Play) -> None:
+    listeners = [{"host": "client", "address": "127.0.0.1", "port": 8088}]
+    record = play(LISTENS, {**alone(may_listen=False), "listeners": listeners})
+    (act,) = record["acts"]
+    assert act["program"]["stopped"] == "it listens"
+    assert [tuple(one) for one in act["listening"]] == [("127.0.0.1", 7001)]
+
+
+PRINTS: Final = """
+import sys, threading
+def rows(name):
+    for number in range(200):
+        print(name, number, "0.0 - 1.0", "1 MB", "8.00 Mbps", sep="   ")
+threads = [threading.Thread(target=rows, args=[name]) for name in ("first", "second")]
+sys.setswitchinterval(1e-6)
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print("Grüße", end="")
+print("the end", end="", file=sys.stderr)
+"""
+
+
+def test_lines_of_threads_are_whole_as_at_a_terminal(play: Play) -> None:
+    program = play(PRINTS, alone())["acts"][0]["program"]
+    *lines, last = "".join(text for _, text in program["out"]).split("\n")
+    rows = {
+        f"{name}   {number}   0.0 - 1.0   1 MB   8.00 Mbps" for name in ("first", "second") for number in range(200)
+    }
+    assert len(lines) == 400
+    assert set(lines) == rows
+    assert last == "Grüße"  # and no line lost its end to a carriage return
+    assert "".join(text for _, text in program["err"]) == "the end"
+
+
+LOOPS: Final = """
+import socket, sys, time
+if sys.argv[1] == "server":
+    listening = socket.create_server((sys.argv[2], int(sys.argv[3])))
+else:
+    connection = socket.create_connection((sys.argv[2], int(sys.argv[3])))
+def asks():
+    while True:
+        time.time()
+        socket.socket().close()
+def computes():
+    while True:
+        pass
+if sys.argv[4:]:
+    (asks if sys.argv[4] == "asks" else computes)()
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def soon_stalled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scene that makes no progress is given up after less computing than students' programs may do."""
+    monkeypatch.setattr(place, "STALL_CPU_S", 2.0)
+    monkeypatch.setattr(place, "STALL_STARTS", 2.0)
+
+
+@pytest.mark.large
+@pytest.mark.usefixtures("soon_stalled")
+@pytest.mark.parametrize(
+    ("client", "server", "by"),
+    [
+        (("asks",), (), ["client"]),
+        pytest.param((), ("asks",), ["server"], marks=pytest.mark.thorough),
+        (("asks",), ("asks",), ["server", "client"]),
+    ],
+)
+def test_who_stalls_a_scene_is_told(
+    virtual: Kind, tmp_path: Path, nothing_left: None, client: tuple[str, ...], server: tuple[str, ...], by: list[str]
+) -> None:
+    (tmp_path / "program.py").write_text(LOOPS)
+    made = LabPlace(submission.read(tmp_path / "program.py"))
+    try:
+        (record,) = made.play([transfer(LabPlace, client, server)])
+    finally:
+        made.close()
+    assert record["stalled"]
+    assert record["by"] == by
+
+
+@pytest.mark.usefixtures("soon_stalled")
+def test_of_a_lab_that_dies_it_is_known_who_ran(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
+    (tmp_path / "program.py").write_text(LOOPS)
+    made = LabPlace(submission.read(tmp_path / "program.py"))
+    try:
+        (record,) = made.play([transfer(LabPlace, (), ("computes",))])
+    finally:
+        made.close()
+    assert record["stalled"]
+    assert not any("program" in act for act in record["acts"]), "none came to its end"
+    assert record["by"] == ["server"]
+
+
+NESTS: Final = """
+import os, sys
+for start in sys.argv[1:]:
+    os.chdir(start)
+    for number in range(900):
+        os.mkdir("deep")
+        os.chdir("deep")
+        open("file", "w").close()
+    os.chmod(".", 0)
+    os.chdir("/home/student")
+print("done")
+"""
+
+
+def test_folders_without_end_are_cleaned_up(kind: type[Place], play: Play) -> None:
+    program = play(NESTS, alone(words=["program.py", "."]))["acts"][0]["program"]
+    assert (program["status"], program["breaches"]) == (0, [])
+    program = play(NESTS, alone(words=["program.py", ".", "/tmp"]))["acts"][0]["program"]
+    assert (program["status"], program["breaches"]) == (0, ["outside"])
+
+
+@pytest.mark.parametrize(
+    ("does", "breaches"),
+    [
+        ("os.chmod('/tmp', 0)", None),
+        ("os.unlink('program.py')", ["deleted"]),
+        ("os.rename('program.py', 'x.py'); os.symlink('x.py', 'program.py')", ["deleted"]),
+        ("os.unlink('program.py'); os.symlink('program.py', 'program.py')", ["deleted"]),
+        ("open('program.py', 'a').write('#')", ["changed"]),
+        ("open('mine.txt', 'w').write('#')", []),
+    ],
+)
+def test_what_a_program_does_to_files_is_told(
+    kind: type[Place], play: Play, does: str, breaches: list[str] | None
+) -> None:
+    program = play(f"import os\n{does}\n", alone())["acts"][0]["program"]
+    # who is root looks into any folder; for others one that is shut was used
+    assert program["breaches"] == (([] if os.geteuid() == 0 else ["outside"]) if breaches is None else breaches)
