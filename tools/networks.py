@@ -33,7 +33,7 @@ import linklab
 from linklab import cli, options
 from linklab.classroom.validate import notebooks_of
 from linklab.course import FILE, read_variant, using, write_variant
-from linklab.grade import Result, draws
+from linklab.grade import Result, seeding
 from linklab.grading.values import Reader, to_text
 from linklab.network import COURSE, Network
 from linklab.network.variants import RATES_MBPS, variants
@@ -138,7 +138,7 @@ def carry_out(run: Run, folder: Path) -> None:
         _prepare(run, calls)
         names: dict[str, Any] = {"__name__": "__main__", "display": lambda *_, **__: None}
         said = io.StringIO()
-        with draws.of_submission(run.name.encode()), redirect_stdout(said), redirect_stderr(said):
+        with seeding.of_submission(run.name.encode()), redirect_stdout(said), redirect_stderr(said):
             for cell in json.loads(notebook.read_text("utf-8"))["cells"]:
                 if cell["cell_type"] != "code":
                     continue

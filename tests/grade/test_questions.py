@@ -18,7 +18,7 @@ from linklab.errors import LinklabError
 from linklab.grade import GradeError, Result
 from linklab.grade.choices import SEALED, choices, question_text, seal
 from linklab.grade.questions import Slip, Value, among, asked, asked_one, not_a_number, stated
-from linklab.grade.trials import Formula, Trial
+from linklab.grade.student_functions import Formula, Trial
 
 HINT = ("the concept", "the step", "the formula")
 RATE = Value(

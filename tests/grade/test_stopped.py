@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from linklab.grade import Result
-from linklab.grade.runs import ping_check
+from linklab.grade.measured import ping_check
 from linklab.labs import lab03, lab04, lab08, lab09, lab10
 from tests.labs import lab10_runs, test_lab03, test_lab08, test_lab09
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from linklab.course import write_variant
-from linklab.grade.draws import of_submission, seeds
+from linklab.grade.seeding import of_submission, seeds
 from linklab.grading.model import Task
 from linklab.labs.lab03 import unknown
 from linklab.network.variants import variant

@@ -135,7 +135,7 @@ def test_the_drops_of_the_bottleneck_pass_and_open_the_explanation() -> None:
     for output in (counted(), counted(67, 0) + counted()):
         (check,) = lab03.check_drops(946, output).checks
         assert check.passed
-        assert "**All** of the loss happened here" in check.told
+        assert "**All** of the loss happened here" in check.explanation
 
 
 # --- Measurements

@@ -132,7 +132,7 @@ def test_the_counters_are_read_off_the_student_s_own_output() -> None:
     printed = TC.format(67, 76)
     result = lab04.check_counters(printed, {"dropped": 76, "limit": "c"})
     assert result.passed
-    assert all(check.told for check in result.checks)
+    assert all(check.explanation for check in result.checks)
     assert not lab04.check_counters(printed, {"dropped": 75, "limit": "c"}).passed
     assert not lab04.check_counters(printed, {"dropped": 76, "limit": "a"}).passed
     assert "that is the queue's limit" in str(lab04.check_counters(printed, {"dropped": 67, "limit": "c"}))

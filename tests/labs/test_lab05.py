@@ -86,7 +86,7 @@ def test_windows_pass_with_and_without_the_peak_of_slow_start() -> None:
 
 def test_the_start_of_tcp_is_told_to_who_knows_it() -> None:
     (right,) = lab05.check_questions("b").checks
-    assert "RFC 9406" in right.told
+    assert "RFC 9406" in right.explanation
     assert not lab05.check_questions("a").passed
 
 

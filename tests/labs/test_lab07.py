@@ -29,7 +29,7 @@ OTHERS = "FIN-WAIT-1 0 1 10.0.0.2:49900 10.0.5.2:5201\nESTAB 0 0 10.0.0.2:49901 
 def test_two_connections_with_data_are_three(said: str) -> None:
     result = lab07.check_connections(said, 3)
     assert result.passed, str(result)
-    assert "control connection" in result.checks[1].told
+    assert "control connection" in result.checks[1].explanation
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from linklab.grade import Result
-from linklab.grade.trials import Trial, call
+from linklab.grade.student_functions import Trial, call
 
 Judge = Callable[[Any], Result]
 

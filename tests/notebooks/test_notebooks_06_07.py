@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import linklab
-from linklab.grade.runs import connections_of, pings, transfers
+from linklab.grade.measured import connections_of, pings, transfers
 from linklab.labs import multiplexing
 from linklab.measure import AtOnce, PingFlow, SimpleperfFlow, at_once, repeated
 from linklab.network import COURSE

@@ -17,7 +17,7 @@ import linklab
 from linklab import measure
 from linklab.classroom.release import release
 from linklab.course import FILE, using, variant_text
-from linklab.grade import draws
+from linklab.grade import seeding
 from linklab.grading import by_hand
 from linklab.grading.kit import read_kit
 from linklab.labs.lab03.unknown import random_chain
@@ -60,9 +60,9 @@ def networks() -> dict[str, Any]:
 
 def drawn() -> dict[str, Any]:
     """Return what checks draw from a submission."""
-    with draws.of_submission(SUBMISSION), using(COURSE):
+    with seeding.of_submission(SUBMISSION), using(COURSE):
         return {
-            "seeds": list(draws.seeds("an unknown network", 4, 2**32)),
+            "seeds": list(seeding.seeds("an unknown network", 4, 2**32)),
             "lab03": shapes(random_chain(7)),
             "lab12": {name: shapes(network) for name, network in unseen().items()},
         }

@@ -16,7 +16,7 @@ from mininet.node import Host
 from mininet.topo import Topo
 
 import linklab
-from linklab.grade.runs import transfers
+from linklab.grade.measured import transfers
 from linklab.guest import lab_api
 from linklab.guest.boot import DATE_S
 from linklab.guest.request_loop import BEAT_NS

@@ -25,8 +25,8 @@ from linklab.analysis import (
 )
 from linklab.analysis.sharing import direction_of
 from linklab.errors import LinklabError
+from linklab.grade.measured import elsewhere, ping_check
 from linklab.grade.questions import Value
-from linklab.grade.runs import elsewhere, ping_check
 from linklab.network import COURSE, Network, bottleneck, expected_state, path
 from linklab.network.variants import (
     variant,

@@ -4,9 +4,9 @@ from math import sqrt
 
 from linklab.analysis import Expectation
 from linklab.grade.check import Check
+from linklab.grade.measured import measured
 from linklab.grade.questions import asked, asked_one
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import measured
 from linklab.measure import PingResult, TcpResult
 
 from .questions import DELAYED, EACH, HALVED, LOSS, LOST, PING_LOSS, RTT_S, SIGMAS, THROUGHPUT, law_mbps

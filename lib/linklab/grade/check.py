@@ -25,9 +25,9 @@ class Check:
     """One thing that was looked at.
 
     ``expected`` and ``found`` are for reading and carry their units. ``reason`` says what is wrong and
-    ``hint`` what to do about it; both are empty where the check passed. ``points`` is what it is worth. ``told`` is the
-    explanation that a right answer opens, in Markdown. ``further`` are hints for other wrong answers later, which say
-    more each time; a `Result` takes its pick, and leaves none.
+    ``hint`` what to do about it; both are empty where the check passed. ``points`` is what it is worth.
+    ``explanation`` is what a right answer opens, in Markdown. ``further`` are hints for other wrong answers later,
+    which say more each time; a `Result` takes its pick, and leaves none.
     """
 
     description: str
@@ -37,7 +37,7 @@ class Check:
     points: float = 1.0
     expected: str = ""
     found: str = ""
-    told: str = field(default="", kw_only=True)
+    explanation: str = field(default="", kw_only=True)
     further: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
@@ -46,9 +46,9 @@ class Check:
         return self.outcome == "passed"
 
     @staticmethod
-    def passing(description: str, expected: str, found: str = "as expected", told: str = "") -> Check:
+    def passing(description: str, expected: str, found: str = "as expected", explanation: str = "") -> Check:
         """A check that passed."""
-        return Check(description, "passed", expected=expected, found=found, told=told)
+        return Check(description, "passed", expected=expected, found=found, explanation=explanation)
 
     @staticmethod
     def failing(description: str, reason: str, hint: Hints, expected: str = "", found: str = "") -> Check:

@@ -131,7 +131,7 @@ class Value:
     ``hints`` are for numbers that no slip explains, and stand behind a slip's own step otherwise. ``shown`` is
     whether the interval may be seen before the answer is right: of what tools measured, yes; of what is to be predicted
     or computed, no. ``by_tool`` is whether a tool gave the number in the question's unit, so that no unit can be wrong.
-    ``told`` is the explanation that the right number opens, in Markdown.
+    ``explanation`` is what the right number opens, in Markdown.
     """
 
     key: object
@@ -142,7 +142,7 @@ class Value:
     round_trip: bool = False
     shown: bool = False
     by_tool: bool = False
-    told: str = ""
+    explanation: str = ""
 
     @property
     def all_slips(self) -> tuple[Slip, ...]:
@@ -183,7 +183,7 @@ class Value:
         low, high = self.interval
         found, asked_for = f"{number:.5g} {unit}".rstrip(), self._asked_for(low, high)
         if low <= number <= high:
-            return (Check.passing(self.what, asked_for, found, self.told),)
+            return (Check.passing(self.what, asked_for, found, self.explanation),)
         spread = (high - low) / 2 / abs(self.expected.value) if self.shown and self.expected.value else 0.0
         slip = likeliest(number, self.all_slips, spread)
         hints = _after(slip, self.hints)

@@ -244,7 +244,7 @@ def _lines(check: Check) -> Iterable[str]:
     line = f"  {SIGNS[check.outcome]} {check.outcome}: {check.description}"
     if check.passed:
         yield f"{line} ({check.expected})" if check.expected else line
-        yield from (f"      {row}" for row in check.told.splitlines() if row)
+        yield from (f"      {row}" for row in check.explanation.splitlines() if row)
         return
     yield line
     yield f"      {check.reason}"
@@ -267,7 +267,7 @@ def html(title: str, checks: Sequence[Check], surprises: Sequence[Surprise] = ()
             parts.append(_table(title, troubled))
         summary = f"{SIGNS['passed']} {len(passed)} checks passed"
         parts.append(f"<details><summary>{escape(summary)}</summary>{_table(title, passed)}</details>")
-    parts += [_TOLD.render(check.told) for check in checks if check.told]
+    parts += [_TOLD.render(check.explanation) for check in checks if check.explanation]
     if surprises:
         parts += [surprises_figure(surprises), surprises_table(surprises)._repr_html_()]
     return "".join([*parts, "</div>"])

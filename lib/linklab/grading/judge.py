@@ -22,8 +22,8 @@ from typing import Any, Final
 from linklab.course import VARIABLE, read_variant, using, variant_text
 from linklab.errors import LinklabError
 from linklab.files import write_whole
-from linklab.grade.draws import of_submission
 from linklab.grade.result import GradeError, Result, not_judged
+from linklab.grade.seeding import of_submission
 from linklab.grading import outputs as shown
 from linklab.grading.beside import beside
 from linklab.grading.broker import Broker

@@ -10,7 +10,7 @@ from typing import Final
 from linklab.analysis import Load
 from linklab.course import course_network, is_variant
 from linklab.errors import MeasurementError
-from linklab.grade.runs import connections_of, expectations, name_of, throughput_of, transfers
+from linklab.grade.measured import connections_of, expectations, name_of, throughput_of, transfers
 from linklab.lab import Lab
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.measure import AtOnce, Repeats, SimpleperfFlow, run

@@ -7,12 +7,12 @@ from typing import Final
 
 from linklab.analysis import Expectation, measured_path
 from linklab.grade.choices import choices
+from linklab.grade.measured import typed_rtt
 from linklab.grade.path_questions import ceiling, rtt
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Value, as_number, asked, asked_one
 from linklab.grade.reachability import Checkable, state_of
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import typed_rtt
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
 from linklab.network import TWO_HOSTS
 

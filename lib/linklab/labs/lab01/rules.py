@@ -15,13 +15,13 @@ from typing import Final
 
 from linklab.course import course_network
 from linklab.grade.choices import choices
+from linklab.grade.measured import typed_rtt
 from linklab.grade.path_questions import path_between, rtt
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Value, as_number, asked
 from linklab.grade.reachability import Checkable, reachability_checks, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.routes import forwarding_checks, route_checks
-from linklab.grade.runs import typed_rtt
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
 from linklab.labs.lab01.plan import plan_checks
 from linklab.network import path, rtt_floor_ms

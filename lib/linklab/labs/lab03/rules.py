@@ -16,11 +16,11 @@ from linklab.analysis import Expectation, MeasuredPath, udp_ceiling_mbps, udp_lo
 from linklab.course import course_network
 from linklab.grade.check import Check
 from linklab.grade.choices import choices
+from linklab.grade.measured import unfit
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, WEAKEST, limited, path_between
 from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import unfit
 from linklab.measure import UdpResult
 from linklab.network import NetworkState, bottleneck, payload_rate_mbps
 from linklab.units import BITS_PER_BYTE
@@ -165,7 +165,7 @@ def check_drops(dropped: object, output: object, client: object = "") -> Result:
     question = Value(
         "dropped", f"packets dropped before {link.label}", stated(max(found), "packets", "as tc says", digits=6), hints,
         (Slip(link.queue_packets or 0, "that is how many packets the queue holds", "how many did it drop?"),),
-        told=_told_of_drops(max(found), client, link.label),
+        explanation=_told_of_drops(max(found), client, link.label),
     )  # fmt: skip
     return asked_one(title, dropped, question)
 
@@ -301,4 +301,4 @@ def _extra_packets() -> Value:
         "its delay; the other half is room to wait. So a short test hides what a queue swallows, and that is why the "
         "flat part of your figure lies a little above theory."
     )
-    return Value("extra_packets", "packets beyond what L2 carries, in 1 s", expected, hints, slips, told=told)
+    return Value("extra_packets", "packets beyond what L2 carries, in 1 s", expected, hints, slips, explanation=told)

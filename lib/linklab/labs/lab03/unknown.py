@@ -16,11 +16,11 @@ from linklab.analysis import Expectation, measured_path, udp_ceiling_mbps
 from linklab.analysis.packets import train_rate_mbps
 from linklab.analysis.searching import PAYLOAD_BYTES
 from linklab.errors import LinklabError, NetworkError
-from linklab.grade import draws
+from linklab.grade import seeding
 from linklab.grade.check import Check, listed
 from linklab.grade.questions import Slip, Value, as_number, not_a_number
 from linklab.grade.result import Result, guarded
-from linklab.grade.trials import Case, Formula, Trial
+from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.measure import Prober
 from linklab.network import End, Host, Link, Network, Router
 from linklab.units import BITS_PER_BYTE, ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES, transmission_ms
@@ -110,7 +110,7 @@ def check_search(
 ) -> Result:
     """``find(prober)`` gives the highest rate of payload that a network carries, in Mbit/s, within 5 %.
 
-    It is tried on four networks (`linklab.grade.draws`), or on those of `seeds` (`random_chain`), by
+    It is tried on four networks (`linklab.grade.seeding`), or on those of `seeds` (`random_chain`), by
     which a network that a failed check names can be tried again. On each it may send as much as the path carries in
     12 s, and its answer must be confirmed by a probe at 90 % of it or more that lost nothing, which means
     `STRAY_PERCENT` at most. Raises LabError where no lab can be started.
@@ -119,7 +119,7 @@ def check_search(
     if not callable(find):
         return Result(title, (Check.failing("the function", "not written yet", "give the function itself"),))
     tries: list[_Try] = []
-    for seed in draws.seeds("an unknown network", NETWORKS, _SEEDS) if seeds is None else seeds:
+    for seed in seeding.seeds("an unknown network", NETWORKS, _SEEDS) if seeds is None else seeds:
         tries.append(_tried(find, seed, folder))
         if tries[-1].is_hopeless:
             break

@@ -17,8 +17,8 @@ from linklab.analysis import (
 )
 from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network, is_variant
+from linklab.grade.measured import pings
 from linklab.grade.predictions import Prediction
-from linklab.grade.runs import pings
 from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Network, NetworkState
 from linklab.published.report import ReportRow, rows

@@ -13,7 +13,7 @@ from linklab.course import course_network
 from linklab.grade.check import Check, a_kind
 from linklab.grade.questions import is_missing
 from linklab.grade.result import Result, guarded
-from linklab.grade.trials import Formula, Trial, call, numbers, shown
+from linklab.grade.student_functions import Formula, Trial, call, numbers, shown
 
 # --- Round trips out of what ping prints
 

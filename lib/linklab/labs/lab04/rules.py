@@ -16,11 +16,11 @@ from linklab.analysis import Expectation
 from linklab.course import course_network
 from linklab.grade import choices
 from linklab.grade.check import Check
+from linklab.grade.measured import loaded_checks, ping_check, queue_questions, transfer_check
 from linklab.grade.path_questions import ceiling, path_between, rtt
 from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Judged, Slip, Value, asked, is_missing
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import loaded_checks, ping_check, queue_questions, transfer_check
 from linklab.measure import PingResult, SimpleperfResult, TcpResult
 from linklab.network import Link
 
@@ -127,7 +127,7 @@ def _dropped(limit: int, frames: int, dropped: int) -> Value:
         "Linux's default, sends faster until a frame is lost. So a few losses are no sign of a bad link. They are how "
         "TCP finds out the rate of the link."
     )
-    return Value("dropped", "frames that L1's queue dropped", exact, hints, slips, told=told)
+    return Value("dropped", "frames that L1's queue dropped", exact, hints, slips, explanation=told)
 
 
 @guarded

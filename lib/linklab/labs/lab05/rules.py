@@ -19,6 +19,8 @@ from linklab.analysis.tcp_model import BETA, INITIAL_WINDOW_PACKETS, bottleneck_
 from linklab.course import course_network
 from linklab.grade import choices
 from linklab.grade.check import Check, listed
+from linklab.grade.measured import loaded_checks, ping_check, transfer_check
+from linklab.grade.measured import pings as pings_of
 from linklab.grade.path_questions import (
     DATA_BYTES,
     FRAME_BYTES,
@@ -33,9 +35,7 @@ from linklab.grade.path_questions import (
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import loaded_checks, ping_check, transfer_check
-from linklab.grade.runs import pings as pings_of
-from linklab.grade.trials import is_one, numbers
+from linklab.grade.student_functions import is_one, numbers
 from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
 from linklab.published.report import find

@@ -8,7 +8,7 @@ from math import fsum
 from typing import Final
 
 from linklab.course import course_network
-from linklab.grade.runs import expectations, pings
+from linklab.grade.measured import expectations, pings
 from linklab.labs import multiplexing
 from linklab.labs.lab06.predictions import COMBINATIONS
 from linklab.labs.lab06.queues import Look, read_look

@@ -10,7 +10,7 @@ from linklab.analysis import full_queue_share_ms, jain_index
 from linklab.course import course_network
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, packet_ms, path_between
 from linklab.grade.result import Result, guarded
-from linklab.grade.trials import Formula, Trial
+from linklab.grade.student_functions import Formula, Trial
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 
 # --- Jain's index

@@ -11,10 +11,7 @@ from typing import Final
 from linklab.analysis import Expectation, full_queue_share_ms
 from linklab.course import course_network
 from linklab.grade.check import Check, a_kind
-from linklab.grade.path_questions import packet_ms
-from linklab.grade.questions import is_missing
-from linklab.grade.result import Result, guarded
-from linklab.grade.runs import (
+from linklab.grade.measured import (
     expectations,
     measured,
     pings,
@@ -23,6 +20,9 @@ from linklab.grade.runs import (
     state_of_run,
     throughput_of,
 )
+from linklab.grade.path_questions import packet_ms
+from linklab.grade.questions import is_missing
+from linklab.grade.result import Result, guarded
 from linklab.labs.lab06.functions import packets_held
 from linklab.labs.lab06.predictions import COMBINATIONS, PREDICTIONS, half_of_the_queue
 from linklab.measure import AtOnce

@@ -16,9 +16,9 @@ from linklab.analysis import experiment
 from linklab.course import course_network
 from linklab.grade.check import Check, a_kind
 from linklab.grade.choices import asked_by_letter, choice
+from linklab.grade.measured import SHORTEST_S, refused, run_checks, throughput_of
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import SHORTEST_S, refused, run_checks, throughput_of
 from linklab.labs.lab06.predictions import COMBINATIONS, PREDICTIONS, SHARES
 from linklab.measure import AtOnce
 

@@ -19,6 +19,15 @@ from linklab.course import course_network
 from linklab.errors import MeasurementError
 from linklab.grade.check import Check, a_kind
 from linklab.grade.choices import choices
+from linklab.grade.measured import (
+    connections_of,
+    expectations,
+    measured,
+    refused,
+    run_checks,
+    throughput_of,
+    transfers,
+)  # fmt: skip
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, header_slips
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import (
@@ -32,15 +41,6 @@ from linklab.grade.questions import (
     stated,
 )  # fmt: skip
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import (
-    connections_of,
-    expectations,
-    measured,
-    refused,
-    run_checks,
-    throughput_of,
-    transfers,
-)  # fmt: skip
 from linklab.measure import AtOnce, Repeats
 from linklab.network import goodput_ceiling_mbps
 
@@ -151,7 +151,9 @@ def check_connections(said: object, counted: object) -> Result:
     hints = ("count the lines that begin with ESTAB", "those to h4's address, with data or without")
     slips = (Slip(2, "that is those that carry data", "count all: what is the one with a small bytes_sent for?"),)
     every = stated(_WITH_CONTROL, "connections", "two with data, one for control")
-    question = Value("", "connections from h1 to h4", every, hints, slips, by_tool=True, told=_TOLD_OF_CONNECTIONS)
+    question = Value(
+        "", "connections from h1 to h4", every, hints, slips, by_tool=True, explanation=_TOLD_OF_CONNECTIONS
+    )
     return Result(title, (*checks, *question.checks(counted)))
 
 

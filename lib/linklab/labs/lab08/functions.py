@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from linklab.analysis.packets import bandwidth_mbps, jitter_ms
 from linklab.grade.result import Result, guarded
-from linklab.grade.trials import Case, Formula, Trial
+from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
 from linklab.units import BITS_PER_BYTE
 

@@ -23,10 +23,10 @@ from linklab.analysis.packets import (
 from linklab.errors import MeasurementError
 from linklab.grade import choices
 from linklab.grade.check import Check, Hints
+from linklab.grade.measured import measured, unfit
 from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, stated
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import measured, unfit
 from linklab.measure import Capture, TrainResult
 from linklab.network import End, Host, Link, Network, Router
 from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
@@ -126,7 +126,7 @@ def check_ping(largest_ping: object) -> Result:
     )
     expected = stated(right, "bytes", "the MTU less the headers in it", _EXACT)
     return asked_one(
-        "Lab 08, the largest ping", largest_ping, Value("", "largest ping", expected, hints, slips, told=told)
+        "Lab 08, the largest ping", largest_ping, Value("", "largest ping", expected, hints, slips, explanation=told)
     )
 
 

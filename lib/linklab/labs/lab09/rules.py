@@ -17,11 +17,11 @@ from linklab.analysis import Expectation
 from linklab.analysis.video_statistics import delays, rtp_jitter_ms
 from linklab.grade.check import Check
 from linklab.grade.choices import choices
+from linklab.grade.measured import unfit
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Judged, Question, Slip, Value, asked, asked_one, stated
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import unfit
-from linklab.grade.trials import Case, Formula, Trial
+from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.measure import Quality, Video, VideoResult
 from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES, TS_PACKET_BYTES
 from linklab.network import Network

@@ -16,11 +16,11 @@ from linklab.analysis import Expectation
 from linklab.analysis.sharing import proportional
 from linklab.grade.check import Check
 from linklab.grade.choices import choice, question_text
+from linklab.grade.measured import measured, stopped, unfit
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
 from linklab.grade.reachability import Checkable, pings_answered, running, state_of
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import measured, stopped, unfit
 from linklab.labs.lab10.vlans import gateway_checks, port_checks
 from linklab.measure import AtOnce, ConstantRateResult, EchoResult
 from linklab.network import Network, path

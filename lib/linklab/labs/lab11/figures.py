@@ -16,8 +16,8 @@ from linklab.analysis.congestion import (
     reno_period_s,
     sharing_ratios,
 )
+from linklab.grade.measured import state_of_run
 from linklab.grade.path_questions import DATA_BYTES
-from linklab.grade.runs import state_of_run
 from linklab.labs.lab11.functions import read_looks
 from linklab.labs.lab11.predictions import FAR, NEAR, packet_s, pipe_between
 from linklab.labs.lab11.rules import (

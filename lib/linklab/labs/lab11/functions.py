@@ -14,7 +14,7 @@ from linklab.analysis.congestion import loss_times_s, reno_period_s
 from linklab.grade.check import Check, a_kind
 from linklab.grade.questions import as_number, is_missing
 from linklab.grade.result import Result, guarded
-from linklab.grade.trials import Formula, Trial
+from linklab.grade.student_functions import Formula, Trial
 from linklab.labs.lab11.predictions import NEAR, PREDICTIONS, pipe_between
 
 # --- Reading what ss prints

@@ -27,9 +27,9 @@ from linklab.analysis.congestion import (
 from linklab.analysis.tcp_model import INITIAL_WINDOW_PACKETS, Pipe
 from linklab.grade.check import Check, listed
 from linklab.grade.choices import asked_by_letter
+from linklab.grade.measured import between, elsewhere, measured, no_result, state_of_run, stopped
 from linklab.grade.questions import Judged, asked
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import between, elsewhere, measured, no_result, state_of_run, stopped
 from linklab.labs.lab11.predictions import FAR, NEAR, PREDICTIONS, QUEUES, packet_s, path_of, pipe_between, the_network
 from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpResult
 from linklab.measure.tools.sockets import SocketSample

@@ -7,7 +7,7 @@ from typing import Final
 
 from linklab.grade.path_questions import FRAME_BYTES
 from linklab.grade.result import Result, guarded
-from linklab.grade.trials import Formula, Trial
+from linklab.grade.student_functions import Formula, Trial
 
 
 def limit_packets(rate_mbps: float, wait_ms: float) -> int:

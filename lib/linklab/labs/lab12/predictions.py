@@ -8,10 +8,10 @@ from math import fsum
 from typing import Final
 
 from linklab.course import course_network
-from linklab.grade.draws import seeds
 from linklab.grade.path_questions import FRAME_BYTES
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, stated
+from linklab.grade.seeding import seeds
 from linklab.measure import PageFlow
 from linklab.network import End, Host, Link, Network, Router, Subnet
 from linklab.network.variants import derived_name, first_octets

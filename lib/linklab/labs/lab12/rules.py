@@ -16,9 +16,9 @@ from typing import Final
 from linklab.analysis import Expectation, answered
 from linklab.grade.check import Check, listed
 from linklab.grade.choices import asked_by_letter
+from linklab.grade.measured import between, elsewhere, measured, no_result, state_of_run, stopped
 from linklab.grade.questions import Judged, asked
 from linklab.grade.result import Result, guarded
-from linklab.grade.runs import between, elsewhere, measured, no_result, state_of_run, stopped
 from linklab.labs.lab12.functions import limit_packets
 from linklab.labs.lab12.predictions import (
     BANDS_MBPS,

@@ -7,7 +7,7 @@ from typing import Final
 
 from linklab.analysis.arq import rto_s
 from linklab.grade.result import Result, guarded
-from linklab.grade.trials import Case, Formula, Trial
+from linklab.grade.student_functions import Case, Formula, Trial
 
 _CASES: Final[Mapping[str, Case]] = {
     "one sample": ((0.08,),),

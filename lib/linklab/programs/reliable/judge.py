@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final
 
 from linklab.grade.check import Check
-from linklab.grade.draws import seeds
+from linklab.grade.seeding import seeds
 from linklab.programs.datagrams import Weather
 from linklab.programs.reliable.place import Scene, Session, packet_ms
 from linklab.programs.reliable.wire import Transfer

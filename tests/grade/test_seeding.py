@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linklab.grade.draws import of_submission, seeds
+from linklab.grade.seeding import of_submission, seeds
 from linklab.labs.lab03 import unknown
 
 
