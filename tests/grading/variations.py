@@ -1,6 +1,6 @@
 """Honest work in other forms than the kit's, and attempts to pass without the work: data for one engine.
 
-Each is an answer cell and the check behind it, as a notebook has them. `tests/grading/test_grading_variations.py` runs all
+Each is an answer cell and the check behind it, as a notebook has them. `tests/grading/test_variations.py` runs all
 of a group in one notebook, in a plain kernel and through the judge.
 """
 

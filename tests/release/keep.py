@@ -18,7 +18,7 @@ from linklab import measure
 from linklab.classroom.release import release
 from linklab.course import FILE, using, variant_text
 from linklab.grade import seeding
-from linklab.grading import by_hand
+from linklab.grading import manual_points
 from linklab.grading.kit import read_kit
 from linklab.labs.lab03.unknown import random_chain
 from linklab.labs.lab11.predictions import the_network as network_of_lab_11
@@ -34,7 +34,7 @@ KEPT: Final = Path(__file__).with_name("kept")
 SECRET: Final = b"0123456789abcdef"
 STUDENTS: Final = ("ada", "bob", "Zo\u00eb")
 SUBMISSION: Final = b"the digest of a submission"
-ANSWER: Final = by_hand.Answer("03-udp-bandwidth", "reflect-rate", "ada", "Because of the headers.", 2.0, 1.5)
+ANSWER: Final = manual_points.Answer("03-udp-bandwidth", "reflect-rate", "ada", "Because of the headers.", 2.0, 1.5)
 
 
 def shapes(network: Network) -> list[list[Any]]:
@@ -114,7 +114,7 @@ def main() -> None:
         ("results", list(results())),
     ):
         (folder / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n", "utf-8")
-    (folder / "by-hand.csv").write_bytes(by_hand.to_csv([ANSWER], {}).encode())
+    (folder / "by-hand.csv").write_bytes(manual_points.to_csv([ANSWER], {}).encode())
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import linklab
 from linklab.classroom.release import MANIFEST, refuse_foreign
 from linklab.course import FILE, read_variant
 from linklab.errors import LinklabError
-from linklab.grading import by_hand
+from linklab.grading import manual_points
 from linklab.measure import AtOnce, load_result, load_run
 from linklab.measure.tools import TOOLS
 from linklab.network.variants import variant
@@ -95,7 +95,7 @@ def test_stored_results_are_read(version: str) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_points_by_hand_stay_with_their_answer(version: str) -> None:
-    given = by_hand.read((KEPT / version / "by-hand.csv").read_bytes())
+    given = manual_points.read((KEPT / version / "by-hand.csv").read_bytes())
     assert {key: row.points for key, row in given.items()} == {ANSWER.key: ANSWER.points}
     assert replace(ANSWER, text=ANSWER.text + " And more.").key not in given
 

@@ -14,9 +14,9 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from linklab.grading.handed import HandedCell
 from linklab.grading.kit import KitLab, Part
 from linklab.grading.names import cleaned, counted, listed
+from linklab.grading.submitted_notebook import SubmittedCell
 
 MOST_ADDED: Final = 300
 _LONGEST_CELL: Final = 200_000
@@ -32,7 +32,7 @@ class Assembled:
     notes: tuple[str, ...]
 
 
-def assemble(lab: KitLab, cells: Iterable[HandedCell]) -> Assembled:
+def assemble(lab: KitLab, cells: Iterable[SubmittedCell]) -> Assembled:
     """The instructor's notebook of ``lab`` with what the student wrote in ``cells``."""
     own, added, doubled = _sorted(lab, cells)
     notes: list[str] = []
@@ -75,11 +75,11 @@ def assemble(lab: KitLab, cells: Iterable[HandedCell]) -> Assembled:
 
 
 def _sorted(
-    lab: KitLab, cells: Iterable[HandedCell]
-) -> tuple[dict[str, HandedCell], dict[str, list[HandedCell]], list[str]]:
+    lab: KitLab, cells: Iterable[SubmittedCell]
+) -> tuple[dict[str, SubmittedCell], dict[str, list[SubmittedCell]], list[str]]:
     """The lab's own cells by name; the added ones by the name of the one that they follow; names that came twice."""
-    own: dict[str, HandedCell] = {}
-    added: dict[str, list[HandedCell]] = {}
+    own: dict[str, SubmittedCell] = {}
+    added: dict[str, list[SubmittedCell]] = {}
     doubled: dict[str, None] = {}
     after = ""
     for cell in cells:
@@ -94,7 +94,7 @@ def _sorted(
     return own, added, list(doubled)
 
 
-def _text(part: Part, cell: HandedCell | None, rewritten: bool) -> tuple[str, Mapping[str, Mapping[str, str]], str]:
+def _text(part: Part, cell: SubmittedCell | None, rewritten: bool) -> tuple[str, Mapping[str, Mapping[str, str]], str]:
     """What stands in a cell of the lab, the images attached to it, and a note where the student's cannot.
 
     `rewritten`: the student has code in cells of their own, where a missing answer may stand. A starter that ran behind
@@ -121,7 +121,7 @@ def _filled(template: dict[str, Any], text: str, attached: Mapping[str, Mapping[
     return cell
 
 
-def _added(cell: HandedCell, after: str, number: int, taken: set[str]) -> dict[str, Any]:
+def _added(cell: SubmittedCell, after: str, number: int, taken: set[str]) -> dict[str, Any]:
     """A cell with a name as Jupyter gives them, the same each time, and nothing that could make it a graded one."""
     name = ""
     while not name or name in taken:
@@ -138,7 +138,7 @@ def _added(cell: HandedCell, after: str, number: int, taken: set[str]) -> dict[s
     return made | ({"attachments": {key: dict(value) for key, value in cell.attached.items()}} if cell.attached else {})
 
 
-def _changed(lab: KitLab, own: Mapping[str, HandedCell]) -> Iterable[str]:
+def _changed(lab: KitLab, own: Mapping[str, SubmittedCell]) -> Iterable[str]:
     """Notes on the instructor's cells that are gone or read otherwise."""
     for role, what in (("check", "check"), ("given", "given cell")):
         parts = [part for part in lab.parts if part.role == role]

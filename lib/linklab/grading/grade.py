@@ -22,7 +22,7 @@ from linklab import __version__
 from linklab.course import FILE, differs_from
 from linklab.errors import LinklabError
 from linklab.files import write_whole
-from linklab.grading import by_hand
+from linklab.grading import manual_points
 from linklab.grading.assemble import Assembled, assemble
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, to_csv, to_json
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
@@ -87,7 +87,7 @@ def grade(source: Path, output: Path, order: Order, judge: Judge, tell: Callable
     if output.resolve().is_relative_to(source.resolve()):
         raise LinklabError(f"{output} lies among the submissions: say a folder beside {source} with --output")
     with _held(output):
-        _given(output / by_hand.FILE)  # a mistake in it is said before hours of judging
+        _given(output / manual_points.FILE)  # a mistake in it is said before hours of judging
         work = output / ".unpacked"
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
@@ -102,14 +102,14 @@ def grade(source: Path, output: Path, order: Order, judge: Judge, tell: Callable
             f"{len(students)} students, {len(waiting)} notebooks to judge" + (f", {kept} judged before" if kept else "")
         )
         done = judge(waiting)
-        given = _given(output / by_hand.FILE)  # with what was given meanwhile
-        answers = by_hand.with_points(_answers(students, order), given)
+        given = _given(output / manual_points.FILE)  # with what was given meanwhile
+        answers = manual_points.with_points(_answers(students, order), given)
         grades = _graded(students, collected, order, done, answers)
         _write(output, grades, students)
         for page in _strangers(output, grades):
             tell(f"removed of an earlier run, as nobody in the class is called so: feedback/{page.name}")
             page.unlink()
-        write_whole(output / by_hand.FILE, by_hand.to_csv(answers, given), 0o644)
+        write_whole(output / manual_points.FILE, manual_points.to_csv(answers, given), 0o644)
         return grades
 
 
@@ -185,7 +185,7 @@ def _graded(
     collected: Collected,
     order: Order,
     done: Mapping[tuple[str, str], Done],
-    answers: Sequence[by_hand.Answer],
+    answers: Sequence[manual_points.Answer],
 ) -> ClassGrade:
     labs = {name: order.kit.labs[name] for name in order.labs}
     given: dict[tuple[str, str], dict[str, float]] = {}
@@ -216,20 +216,20 @@ def _lab_grade(
     came = done.get((student.student, name))
     judged = came.judged if came is not None else work.judged
     if judged is not None:
-        return LabGrade("judged", by_hand.with_given(judged, given), notes)
+        return LabGrade("judged", manual_points.with_given(judged, given), notes)
     if came is None:
         return LabGrade("not judged", None, notes)
     free_texts = student.assembled[name].free_texts
-    known = by_hand.with_given(unjudged(work, free_texts, came.trouble), given)
+    known = manual_points.with_given(unjudged(work, free_texts, came.trouble), given)
     return LabGrade("judge failed", known, notes, came.trouble)
 
 
-def _given(path: Path) -> Mapping[str, by_hand.Given]:
+def _given(path: Path) -> Mapping[str, manual_points.Given]:
     """What the instructor has given by hand, read before anything is judged: it may have to be mended."""
-    return by_hand.read(path.read_bytes()) if path.exists() else {}
+    return manual_points.read(path.read_bytes()) if path.exists() else {}
 
 
-def _answers(students: list[_Student], order: Order) -> Iterator[by_hand.Answer]:
+def _answers(students: list[_Student], order: Order) -> Iterator[manual_points.Answer]:
     for name in order.labs:
         for part in order.kit.labs[name].parts:
             if part.role != "free text":
@@ -237,7 +237,7 @@ def _answers(students: list[_Student], order: Order) -> Iterator[by_hand.Answer]
             for student in students:
                 text = student.assembled[name].free_texts.get(part.cell_id, "") if name in student.assembled else ""
                 if text.strip() and text.strip() != TEXT_STUB:
-                    yield by_hand.Answer(name, part.cell_id, student.student, text, part.points)
+                    yield manual_points.Answer(name, part.cell_id, student.student, text, part.points)
 
 
 def _alike(students: list[_Student], kit: Kit, labs: Mapping[str, KitLab]) -> Iterator[Alike]:

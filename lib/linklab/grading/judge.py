@@ -25,13 +25,13 @@ from linklab.files import write_whole
 from linklab.grade.result import GradeError, Result, not_judged
 from linklab.grade.seeding import of_submission
 from linklab.grading import outputs as shown
-from linklab.grading.beside import beside
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Call, calls_of
 from linklab.grading.model import VERDICT, Judged, Task
-from linklab.grading.room import Room, furnish, make_room
+from linklab.grading.room import Room, lay_files, make_room
 from linklab.grading.session import Gone, Session, Told
 from linklab.grading.student import Student
+from linklab.grading.student_files import student_files
 from linklab.grading.values import ValueRefused
 from linklab.guest.channel import Channel
 from linklab.headless.runner import label, read_book, run_facts, runs, write_book
@@ -255,7 +255,7 @@ def _required(session: Session, call: Call, room: Room) -> Result:
     """A check, called with the student's values. Raises GradeError if it has not passed."""
     positional = [session.argument(each) for each in call.positional]
     named = {name: session.argument(each) for name, each in call.named}
-    with beside(room) if call.runs_a_program else contextlib.nullcontext():
+    with student_files(room) if call.runs_a_program else contextlib.nullcontext():
         return call.function()(*positional, **named).require()
 
 
@@ -273,7 +273,7 @@ def judge(task: Task) -> None:
     room = make_room(task.limits.disk_mb)
     try:
         os.chdir(room.own)
-        furnish(room, task.files, "" if task.network is None else variant_text(network))
+        lay_files(room, task.files, "" if task.network is None else variant_text(network))
         Judge(task, room, network).run()
     finally:
         os.chdir("/")

@@ -17,10 +17,10 @@ from functools import cache
 from importlib.metadata import packages_distributions
 from typing import Final
 
-from linklab.grading.handed import HandedCell, NotebookError, named, read_handed
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
 from linklab.grading.names import listed
 from linklab.grading.submissions import Submission, is_notebook, is_program, original_name
+from linklab.grading.submitted_notebook import NotebookError, SubmittedCell, named, read_submitted
 from linklab.grading.unpack import Member
 from linklab.notebooks.render import TEXT_STUB
 
@@ -40,7 +40,7 @@ class FoundNotebook:
     """
 
     file: str
-    cells: tuple[HandedCell, ...]
+    cells: tuple[SubmittedCell, ...]
     answered: int
     helpers: Mapping[str, Member] = field(default_factory=dict)
 
@@ -62,7 +62,7 @@ class Recognised:
 class _Candidate:
     lab: KitLab
     member: Member
-    cells: tuple[HandedCell, ...]
+    cells: tuple[SubmittedCell, ...]
     answered: int
     known: int
 
@@ -108,7 +108,7 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
     return Recognised(notebooks, programs, tuple(dict.fromkeys(notes)))
 
 
-def lab_of(cells: Iterable[HandedCell], kit: Kit) -> KitLab | None:
+def lab_of(cells: Iterable[SubmittedCell], kit: Kit) -> KitLab | None:
     """The lab that a notebook's cells are of: several labs have a ``check-rtt``, but no two have the same cells."""
     keys = {key for cell in cells for key in (cell.key, cell.grade_id) if key}
     scores = sorted(
@@ -119,7 +119,7 @@ def lab_of(cells: Iterable[HandedCell], kit: Kit) -> KitLab | None:
     return kit.labs[scores[0][2]]
 
 
-def answered(lab: KitLab, cells: Iterable[HandedCell]) -> int:
+def answered(lab: KitLab, cells: Iterable[SubmittedCell]) -> int:
     """How many answers and free texts are no longer what students start with."""
     texts = {cell.key: cell.source.strip() for cell in reversed(list(cells))}
     return sum(
@@ -130,7 +130,7 @@ def answered(lab: KitLab, cells: Iterable[HandedCell]) -> int:
 
 
 def _candidate(member: Member, kit: Kit) -> _Candidate:
-    cells = read_handed(member.path)
+    cells = read_submitted(member.path)
     if not cells:
         raise NotebookError("is a notebook without cells")
     lab = lab_of(cells, kit)
@@ -151,7 +151,7 @@ def _fullest(candidates: list[_Candidate], notes: list[str]) -> _Candidate:
     return best
 
 
-def _written(lab: KitLab, cells: Iterable[HandedCell]) -> list[str]:
+def _written(lab: KitLab, cells: Iterable[SubmittedCell]) -> list[str]:
     """The code that is the student's own: answers, and cells that were added."""
     given = {part.cell_id for part in lab.parts if part.role != "answer"}
     return [cell.source for cell in cells if cell.cell_type == "code" and cell.key not in given]

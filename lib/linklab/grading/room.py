@@ -117,7 +117,7 @@ def _own_user() -> int:
 _claims: Final[list[socket.socket]] = []
 
 
-def furnish(room: Room, files: Mapping[str, Path], variant: str) -> None:
+def lay_files(room: Room, files: Mapping[str, Path], variant: str) -> None:
     """Puts the student's files into the home, and what Linklab gives beside it.
 
     `files` are by the name that they get, without folders. `variant` is the text of a variant's file, or empty. What

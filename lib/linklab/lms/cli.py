@@ -79,11 +79,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse_to_write_over(graded: Path, output: Path) -> None:
     """Raise LinklabError where what was graded, or the marks given by hand, would be lost."""
-    from linklab.grading import by_hand
+    from linklab.grading import manual_points
     from linklab.lms.marks import GRADES
 
     folder = graded if graded.is_dir() else graded.parent
-    if output in (graded, *(folder / name for name in (GRADES, by_hand.FILE, "grades.csv", "index.html"))):
+    if output in (graded, *(folder / name for name in (GRADES, manual_points.FILE, "grades.csv", "index.html"))):
         raise LinklabError("--output would write over what was graded: name another file")
 
 

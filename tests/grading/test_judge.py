@@ -66,7 +66,7 @@ def test_a_program_that_cannot_be_tried_fails_and_leaves_no_points_open(
     assert (done.judged.open_points, done.judged.notes) == (0, ())
 
 
-@pytest.mark.thorough  # another program beside a notebook is judged in test_grading_variations.py
+@pytest.mark.thorough  # another program beside a notebook is judged in test_variations.py
 def test_lab_13_judges_the_program_beside_the_notebook(virtual: Kind, tmp_path: Path) -> None:
     _lab_13(without(solution("13"), "imports", "check-stop-and-wait"), tmp_path, "solutions")
 

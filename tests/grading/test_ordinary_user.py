@@ -67,9 +67,9 @@ BESIDE_GUESTS = """
 import subprocess, sys
 from linklab.grading import student
 from linklab.grading.model import Limits
-from linklab.grading.room import furnish, make_room
+from linklab.grading.room import lay_files, make_room
 room, limits = make_room(4), Limits(processes=40)
-furnish(room, {}, "")
+lay_files(room, {}, "")
 guests = [subprocess.Popen(["sleep", "900"]) for _ in range(100)]
 done = subprocess.run(
     [*student._command(room, limits), sys.executable, "-c", sys.argv[1]],

@@ -20,7 +20,7 @@ class NotebookError(LinklabError):
 
 
 @dataclass(frozen=True)
-class HandedCell:
+class SubmittedCell:
     """A cell: the name that says which one it is (empty where none does), ``code`` or ``markdown``, and its text.
 
     ``attached`` are images in a text, by name and type, in base64. ``grade_id`` is the name that nbgrader knows it by.
@@ -33,7 +33,7 @@ class HandedCell:
     grade_id: str = ""
 
 
-def read_handed(path: Path) -> tuple[HandedCell, ...]:
+def read_submitted(path: Path) -> tuple[SubmittedCell, ...]:
     """The cells of the notebook in a file. Outputs and all metadata but the cells' names are left behind.
 
     Raises NotebookError for what is empty, larger than 20 MB, or no notebook.
@@ -63,7 +63,7 @@ def read_handed(path: Path) -> tuple[HandedCell, ...]:
     return tuple(_cells(cells))
 
 
-def named(cells: Iterable[HandedCell], starters: Mapping[str, str]) -> tuple[HandedCell, ...]:
+def named(cells: Iterable[SubmittedCell], starters: Mapping[str, str]) -> tuple[SubmittedCell, ...]:
     """The cells, each with its name in a lab whose cells are ``starters``, by name.
 
     Some programs give all cells new names. Then nbgrader's counts, and a cell that reads as one of the lab's does is
@@ -82,7 +82,7 @@ def named(cells: Iterable[HandedCell], starters: Mapping[str, str]) -> tuple[Han
     return tuple(found)
 
 
-def _cells(cells: list[Any]) -> Iterator[HandedCell]:
+def _cells(cells: list[Any]) -> Iterator[SubmittedCell]:
     for cell in cells:
         if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown"):
             continue
@@ -92,7 +92,7 @@ def _cells(cells: list[Any]) -> Iterator[HandedCell]:
         graded = told.get("grade_id") if isinstance(told, dict) else None
         names = (name if isinstance(name, str) else "" for name in (cell.get("id"), graded))
         own, grade_id = names
-        yield HandedCell(own, cell["cell_type"], _text(cell.get("source")), attached, grade_id)
+        yield SubmittedCell(own, cell["cell_type"], _text(cell.get("source")), attached, grade_id)
 
 
 def _text(source: object) -> str:

@@ -18,7 +18,7 @@ _MOST: Final = 40
 
 
 @contextlib.contextmanager
-def beside(room: Room) -> Iterator[Path]:
+def student_files(room: Room) -> Iterator[Path]:
     """A folder with the Python files that lie in the student's home now; it is the present folder meanwhile.
 
     What is no plain file, or large, is left out: the student's side may have put anything there.

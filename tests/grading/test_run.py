@@ -14,9 +14,9 @@ import pytest
 from linklab.classroom.roster import networks_of
 from linklab.course import FILE, variant_text
 from linklab.errors import LinklabError
-from linklab.grading.by_hand import FILE as FREE_TEXTS
 from linklab.grading.grade import Order, grade
 from linklab.grading.kit import Kit
+from linklab.grading.manual_points import FILE as FREE_TEXTS
 from linklab.grading.model import Limits, Task
 from linklab.grading.run import Done
 from linklab.grading.store import Work

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.grading.beside import beside
-from linklab.grading.room import Room, furnish
+from linklab.grading.room import Room, lay_files
+from linklab.grading.student_files import student_files
 
 ROOM = """
 import os, sys
@@ -114,7 +114,7 @@ def test_the_home_holds_the_submissions_files_and_no_solution(tmp_path: Path) ->
     program = tmp_path / "x.py"
     program.write_text("print(1)\n")
     room = made(tmp_path)
-    furnish(room, {"simpleperf.py": program}, "")
+    lay_files(room, {"simpleperf.py": program}, "")
     assert [path.name for path in room.home.iterdir()] == ["simpleperf.py"]
     given = [path for path in room.given.rglob("*") if path.is_file()]
     assert all(b"### BEGIN SOLUTION" not in path.read_bytes() for path in given)
@@ -123,7 +123,7 @@ def test_the_home_holds_the_submissions_files_and_no_solution(tmp_path: Path) ->
 
 def test_linklabs_simpleperf_runs_though_it_cannot_be_read(tmp_path: Path) -> None:
     room = made(tmp_path)
-    furnish(room, {}, "")
+    lay_files(room, {}, "")
     said = subprocess.run(
         ["/usr/bin/python3", str(room.given / "simpleperf.py"), "--help"], capture_output=True, text=True, check=False
     )
@@ -136,7 +136,7 @@ def test_a_file_with_a_way_in_its_name_is_refused(tmp_path: Path, name: str) -> 
     source = tmp_path / "x.py"
     source.write_text("")
     with pytest.raises(LabError, match="beside the notebook"):
-        furnish(made(tmp_path), {name: source}, "")
+        lay_files(made(tmp_path), {name: source}, "")
 
 
 def test_only_plain_small_programs_come_beside_the_judge(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_only_plain_small_programs_come_beside_the_judge(tmp_path: Path) -> None
     (room.home / "notes.txt").write_text("no program")
     os.mkfifo(room.home / "pipe.py")
     before = Path.cwd()
-    with beside(room) as folder:
+    with student_files(room) as folder:
         assert Path.cwd() == folder
         assert [path.name for path in folder.iterdir()] == ["simpleperf.py"]
     assert Path.cwd() == before

@@ -20,10 +20,10 @@ ROOT = Path(__file__).parents[2]
 OUTSIDE = """
 import json, os, subprocess, sys
 from linklab.grading.model import Limits
-from linklab.grading.room import make_room, furnish
+from linklab.grading.room import make_room, lay_files
 from linklab.grading import student
 room = make_room(4)
-furnish(room, {}, "")
+lay_files(room, {}, "")
 limits = Limits(processes=40, memory_mb=400, cpu_s=20)
 done = subprocess.run(
     [*student._command(room, limits), sys.executable, "-P", "-c", sys.argv[1]], capture_output=True, text=True,
