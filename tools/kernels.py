@@ -25,12 +25,10 @@ from typing import Final
 from packaging.version import Version
 
 from linklab.errors import LabError, LinklabError
-from linklab.runtime.kernel import config
-from linklab.runtime.kernel.config import FLAVOURS, PATCHES, USER_MODE, Flavour, missing_options, patch_text
 from tools.image import debian
 from tools.image.contents import MERGED, Contents
+from tools.image.kernels import FLAVOURS, FOLDER, PATCHES, USER_MODE, Flavour, manifest, missing_options, patch_text
 
-KERNELS: Final = Path(config.__file__).parent
 LOCK: Final = Path(__file__).with_suffix(".lock")
 WORK: Final = Path(__file__).parents[1] / "build" / "kernels"
 _BACKPORTS: Final = f"{debian.RELEASE.name}-backports"
@@ -191,12 +189,12 @@ def _inside(command: str) -> None:
 
 
 def _write(made: dict[str, bytes]) -> None:
-    """Replace the kernels and the manifest in `KERNELS`."""
+    """Replace the kernels and the manifest in `FOLDER`."""
     for name, content in made.items():
-        (KERNELS / f"{name}.xz").write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
+        (FOLDER / f"{name}.xz").write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
     linux, compiler = source(), _compiler()
     release = (WORK / "work" / USER_MODE.file / "include/config/kernel.release").read_text("utf-8").strip()
-    manifest = {
+    about = {
         "version": release,
         "source": {"package": linux.name, "version": linux.version, "sha256": linux.sha256},
         "compiler": {"package": compiler.name, "version": compiler.version},
@@ -209,16 +207,15 @@ def _write(made: dict[str, bytes]) -> None:
             for flavour in FLAVOURS
         },
     }
-    (KERNELS / "kernels.json").write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
+    (FOLDER / "kernels.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
 
 
 def _compare(made: dict[str, bytes]) -> int:
     """Say of each kernel whether it is the carried one; return the exit status."""
-    manifest = json.loads((KERNELS / "kernels.json").read_text("utf-8"))
-    wrong = 0
+    carried, wrong = manifest()["kernels"], 0
     for name, content in made.items():
         digest = hashlib.sha256(content).hexdigest()
-        same = digest == manifest["kernels"][name]["sha256"]
+        same = digest == carried[name]["sha256"]
         wrong += not same
         print(f"{name}: {digest}, {'the bytes that are carried' if same else 'NOT those that are carried'}")
     return 1 if wrong else 0

@@ -24,7 +24,7 @@ from linklab.network import TWO_HOSTS, rtt_floor_ms
 from linklab.network.routing import path
 from linklab.runtime import bwrap, container
 from linklab.runtime.backends import guest_memory_mb
-from linklab.runtime.kernel.config import runs_user_mode_linux
+from linklab.runtime.kernel import runs_user_mode_linux
 from linklab.settings import number
 
 nbformat: Any = untyped_nbformat

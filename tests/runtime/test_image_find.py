@@ -24,7 +24,7 @@ from linklab.errors import LabError, LinklabError
 from linklab.guest import init
 from linklab.runtime.image import coming, file, find, tree
 from linklab.runtime.image.download import download
-from linklab.runtime.kernel.config import FLAVOURS
+from linklab.runtime.kernel import KERNELS
 from tools.image import pack as packing
 from tools.image.pack import pack
 from tools.image.wheel import make as make_wheel
@@ -34,7 +34,7 @@ MANIFEST: dict[str, Any] = {
     "source": {"package": "linux-source-7.3", "version": "7.3.4-1", "sha256": "5"},
     "compiler": {"package": "gcc-14", "version": "14.2.0"},
     "licence": "GPL-2.0-only",
-    "kernels": {flavour.file: {"configuration": "c", "sha256": "s"} for flavour in FLAVOURS},
+    "kernels": {kernel: {"configuration": "c", "sha256": "s"} for kernel in KERNELS},
 }
 ABOUT = find.About(
     key="0123456789abcdef",

@@ -14,11 +14,11 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.runtime.image import find, tree
-from linklab.runtime.kernel.config import FLAVOURS, Flavour
 from tests.runtime.test_image_find import MANIFEST
 from tests.tools.test_image_debian import deb
 from tools.image import build, debian
 from tools.image.contents import Contents
+from tools.image.kernels import FLAVOURS, Flavour
 
 PYTHON: dict[str, str | None] = {"./usr/bin/python3.13": "Python", "./usr/lib/python3.13/os.py": "", "./var/run/": None}
 LDCONFIG: dict[str, str | None] = {"./sbin/ldconfig": "ldconfig (Debian GLIBC 2.41) stable release version 2.41"}

@@ -15,7 +15,7 @@ from pathlib import Path
 from linklab.errors import LabError
 from linklab.runtime.image import tree
 from linklab.runtime.image.file import MAX_BYTES, NAME
-from linklab.runtime.kernel.config import QEMU, USER_MODE
+from linklab.runtime.kernel import QEMU_KERNEL, USER_MODE_KERNEL
 
 # Branches of x86-64 programs are packed better when their targets are absolute.
 _FILTERS = [{"id": lzma.FILTER_X86}, {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME}]
@@ -66,8 +66,8 @@ def pack(folder: Path, path: Path, progress: Callable[[float], None] = lambda pa
 def _members(folder: Path) -> Iterator[tuple[str, int, bytes]]:
     """Yield all that an image has, in one order, by name, with the mode and the bytes."""
     yield "image.json", stat.S_IFREG | 0o644, (folder / "image.json").read_bytes()
-    for flavour, mode in ((USER_MODE, 0o755), (QEMU, 0o644)):
-        yield flavour.file, stat.S_IFREG | mode, (folder / flavour.file).read_bytes()
+    for kernel, mode in ((USER_MODE_KERNEL, 0o755), (QEMU_KERNEL, 0o644)):
+        yield kernel, stat.S_IFREG | mode, (folder / kernel).read_bytes()
     yield tree.ROOT, stat.S_IFDIR | 0o755, b""
     for name, mode, data in tree.contents(folder):
         yield f"{tree.ROOT}/{name}", mode, data

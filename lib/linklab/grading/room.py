@@ -23,7 +23,7 @@ from linklab.errors import LabError
 from linklab.measure.program_file import REFERENCE, sealed
 from linklab.runtime import bwrap
 from linklab.runtime.image.find import find_image
-from linklab.runtime.kernel.config import runs_user_mode_linux
+from linklab.runtime.kernel import runs_user_mode_linux
 
 FIRST_USER: Final = 64400
 _USERS: Final = 1000

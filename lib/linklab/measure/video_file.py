@@ -242,7 +242,7 @@ def _program(name: str, *, caged: bool) -> tuple[list[str], list[str]]:
     this machine's own. Raises MeasurementError where there is neither.
     """
     from linklab.runtime.image.find import find_image, run_inside
-    from linklab.runtime.kernel.config import runs_user_mode_linux
+    from linklab.runtime.kernel import runs_user_mode_linux
 
     try:
         root = find_image().root if runs_user_mode_linux() else None

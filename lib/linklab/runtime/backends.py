@@ -16,7 +16,7 @@ from typing import Literal, get_args
 
 from linklab.errors import LabError
 from linklab.runtime.image.find import Image, find_image
-from linklab.runtime.kernel.config import runs_user_mode_linux
+from linklab.runtime.kernel import runs_user_mode_linux
 from linklab.runtime.qemu.machine import find_qemu
 
 KindName = Literal["guest", "qemu"]

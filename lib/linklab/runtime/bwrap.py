@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from linklab.errors import LabError
-from linklab.runtime.kernel.config import runs_user_mode_linux
+from linklab.runtime.kernel import runs_user_mode_linux
 
 PRIVATE = "/run/linklab"  # on a tmpfs of the lab's own; not below /dev, over which some guest kernels mount theirs
 _SETTINGS = (

@@ -11,7 +11,7 @@ from typing import IO
 
 from linklab.errors import LabError
 from linklab.runtime.image import tree
-from linklab.runtime.kernel.config import FLAVOURS, runs_user_mode_linux
+from linklab.runtime.kernel import KERNELS, runs_user_mode_linux
 
 NAME = "image.tar.xz"
 """The file's name in a wheel."""
@@ -29,7 +29,7 @@ def unpack(content: IO[bytes], folder: Path) -> None:
     """
     folder.mkdir()
     apart = not runs_user_mode_linux()
-    known = ("image.json", *(flavour.file for flavour in FLAVOURS), tree.ROOT)
+    known = ("image.json", *KERNELS, tree.ROOT)
     try:
         with (
             _packed(content) as inner,

@@ -38,7 +38,7 @@ from linklab import places, settings
 from linklab.errors import LabError
 from linklab.guest import SENT, init
 from linklab.runtime.image import coming, file, tree
-from linklab.runtime.kernel.config import QEMU, USER_MODE, runs_user_mode_linux
+from linklab.runtime.kernel import QEMU_KERNEL, USER_MODE_KERNEL, runs_user_mode_linux
 
 FORMAT = 5
 """Goes up when an image is laid out anew, so that an older Linklab refuses it and says so."""
@@ -68,7 +68,7 @@ class Packed:
 class About:
     """``image.json``: what an image was made from.
 
-    ``key`` names all that it was made from; ``kernels`` is the kernels' manifest (`linklab.runtime.kernel.config`);
+    ``key`` names all that it was made from; ``kernels`` is the kernels' manifest (``kernels.json``);
     ``replaced`` has the packages that are newer than Linklab's list of them says, as the archive had the listed version
     no longer. ``licences`` is where in the image the packages' licences are.
     """
@@ -123,12 +123,12 @@ class Image:
     @property
     def kernel(self) -> Path:
         """The kernel of labs in user mode."""
-        return self.folder / USER_MODE.file
+        return self.folder / USER_MODE_KERNEL
 
     @property
     def qemu_kernel(self) -> Path:
         """The kernel of labs on QEMU."""
-        return self.folder / QEMU.file
+        return self.folder / QEMU_KERNEL
 
     @property
     def python(self) -> str:

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.kernel import config
-from linklab.runtime.kernel.config import FLAVOURS, QEMU, USER_MODE, missing_options, options, required_options
-from tools.image import debian
+from tools.image import debian, kernels
+from tools.image.kernels import FLAVOURS, QEMU, USER_MODE, missing_options, options, required_options
 
 SAMPLE = """# a comment
 CONFIG_HOSTFS=y
@@ -44,7 +43,7 @@ def test_a_module_does_not_count_as_built_in() -> None:
 def test_hash_ignores_comments_and_order_and_sees_each_option_change_and_word(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {"lab.config": SAMPLE, "uml.config": "", "line.patch": "", "memory.patch": ""}
     texts |= {"clock.patch": "+a\n", "random.patch": "why\n+b\n"}
-    monkeypatch.setattr(config, "_text", texts.__getitem__)
+    monkeypatch.setattr(kernels, "_text", texts.__getitem__)
     first = USER_MODE.configuration_hash()
     texts["lab.config"] = "CONFIG_PROC_SYSCTL=y\n# other words\nCONFIG_VETH=y\nCONFIG_HOSTFS=y\n"
     texts["random.patch"] = "for another reason\n+b\n"
@@ -69,25 +68,25 @@ def test_the_configurations_have_what_the_labs_are_about() -> None:
 
 def test_the_kernels_are_compiled_from_this_configuration_and_these_patches() -> None:
     """Whoever changes them makes the kernels anew: `python -m tools.kernels write`."""
-    kernels = config.manifest()["kernels"]
-    assert {name: each["configuration"] for name, each in kernels.items()} == {
+    carried = kernels.manifest()["kernels"]
+    assert {name: each["configuration"] for name, each in carried.items()} == {
         flavour.file: flavour.configuration_hash() for flavour in FLAVOURS
     }
 
 
 def test_the_kernels_are_compiled_from_the_pinned_source_with_the_pinned_compiler() -> None:
     pinned = {each.name: each for each in debian.pinned(Path("tools/kernels.lock").read_text("utf-8"))}
-    source, compiler = config.manifest()["source"], config.manifest()["compiler"]
+    source, compiler = kernels.manifest()["source"], kernels.manifest()["compiler"]
     assert pinned[source["package"]].version == source["version"]
     assert pinned[source["package"]].sha256 == source["sha256"]
     assert pinned[compiler["package"]].version == compiler["version"]
 
 
 def test_a_damaged_kernel_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert config.kernel_bytes(USER_MODE).startswith(b"\x7fELF")
-    monkeypatch.setattr(config, "files", lambda package: tmp_path)
-    monkeypatch.setattr(config, "manifest", lambda: {"kernels": {USER_MODE.file: {"sha256": "0" * 64}}})
+    assert kernels.kernel_bytes(USER_MODE).startswith(b"\x7fELF")
+    monkeypatch.setattr(kernels, "FOLDER", tmp_path)
+    monkeypatch.setattr(kernels, "manifest", lambda: {"kernels": {USER_MODE.file: {"sha256": "0" * 64}}})
     for content in (b"cut off", lzma.compress(b"another kernel")):
         (tmp_path / f"{USER_MODE.file}.xz").write_bytes(content)
         with pytest.raises(LabError, match="install Linklab again"):
-            config.kernel_bytes(USER_MODE)
+            kernels.kernel_bytes(USER_MODE)

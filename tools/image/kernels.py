@@ -1,6 +1,7 @@
-"""The two kernels of a lab: what each is made of, and the compiled ones that come with Linklab.
+"""The two kernels that an image carries: what each is made of, and the compiled ones.
 
-``kernels.json`` beside this module says what the packed kernels were made from; ``make kernels`` makes them anew.
+They lie in ``lib/linklab/runtime/kernel``, where ``kernels.json`` says what they were made from; ``make kernels`` makes
+them anew (`tools.kernels`).
 """
 
 from __future__ import annotations
@@ -8,15 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
-import platform
 import re
-import sys
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from linklab.errors import LabError
+from linklab.runtime import kernel
+from linklab.runtime.kernel import QEMU_KERNEL, USER_MODE_KERNEL
 
+FOLDER: Final = Path(kernel.__file__).parent
 _OPTION = re.compile(r"^(CONFIG_\w+)=(\S+)$")
 _OPTIONAL = re.compile(r"^# -- Optional\b")
 _SHARED = "lab.config"
@@ -55,7 +57,7 @@ class Flavour:
 
 USER_MODE = Flavour(
     name="user-mode Linux",
-    file="linux",
+    file=USER_MODE_KERNEL,
     arch="um",
     target="linux",
     made="linux",
@@ -64,7 +66,7 @@ USER_MODE = Flavour(
 )
 QEMU = Flavour(
     name="Linux for QEMU",
-    file="vmlinuz-qemu",
+    file=QEMU_KERNEL,
     arch="x86_64",
     target="bzImage",
     made="arch/x86/boot/bzImage",
@@ -74,11 +76,6 @@ QEMU = Flavour(
     words=(f"KCFLAGS=-mmemset-strategy={_NO_STRING_INSTRUCTIONS} -mmemcpy-strategy={_NO_STRING_INSTRUCTIONS}",),
 )
 FLAVOURS = (USER_MODE, QEMU)
-
-
-def runs_user_mode_linux() -> bool:
-    """Return True where this computer's system and processor are those that user-mode Linux exists for."""
-    return sys.platform == "linux" and platform.machine() == "x86_64"
 
 
 PATCHES = tuple(dict.fromkeys(patch for flavour in FLAVOURS for patch in flavour.patches))
@@ -95,7 +92,7 @@ def manifest() -> dict[str, Any]:
 
 def kernel_bytes(flavour: Flavour) -> bytes:
     """Return a compiled kernel that comes with Linklab. Raises `LabError` where its file is damaged."""
-    packed = files(__package__).joinpath(f"{flavour.file}.xz").read_bytes()
+    packed = (FOLDER / f"{flavour.file}.xz").read_bytes()
     try:
         content = lzma.decompress(packed)
     except lzma.LZMAError:
@@ -111,7 +108,7 @@ def patch_text(name: str) -> str:
 
 
 def _text(name: str) -> str:
-    return files(__package__).joinpath(name).read_text("utf-8")
+    return (FOLDER / name).read_text("utf-8")
 
 
 def options(text: str) -> dict[str, str]:
