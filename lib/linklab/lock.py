@@ -1,9 +1,10 @@
-"""One process at a time makes what is kept in the cache: it holds a file's lock."""
+"""A file lock for the cache: one process at a time makes what is kept there."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +13,10 @@ from linklab.errors import LabError
 
 
 @contextmanager
-def locked(path: Path, *, wait: bool = True) -> Iterator[int | None]:
-    """Hold a file's lock, and give its descriptor. The file is made, and its folder; neither is removed.
+def locked(path: Path, waiting: str = "") -> Iterator[None]:
+    """Hold a file's lock. The file and its folder are made, and stay.
 
-    Where another process holds the lock it is waited for, or, without ``wait``, None is given at once.
-    A program started with the descriptor holds the lock as well, which is free when the last one has ended.
+    Where another process holds the lock, this one prints ``waiting`` as a line on standard error, if given, and waits.
     Raises `LabError` where the file cannot be written.
     """
     try:
@@ -28,10 +28,11 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[int | None]:
         ) from error
     try:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            yield None
-            return
-        yield lock
+            if waiting:
+                print(waiting, file=sys.stderr)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
     finally:
         os.close(lock)

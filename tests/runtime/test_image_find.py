@@ -11,9 +11,8 @@ import sys
 import tarfile
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,7 +21,7 @@ import pytest
 from linklab.discovery import hand_on
 from linklab.errors import LabError, LinklabError
 from linklab.guest import init
-from linklab.runtime.image import coming, file, find, tree
+from linklab.runtime.image import file, find, tree
 from linklab.runtime.image.download import download
 from linklab.runtime.kernel import KERNELS
 from tools.image import pack as packing
@@ -74,27 +73,14 @@ def test_without_an_image_the_command_is_named(cache: Path) -> None:
         find.find_image()
 
 
-def test_one_that_is_being_made_is_waited_for_and_shown(
-    cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with ExitStack() as maker:
-        tell = maker.enter_context(coming.making(cache, 0))
-        tell("unpacking it", 0.5)
-
-        def sleep(seconds: float) -> None:
+def test_one_that_another_process_makes_is_waited_for(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with ThreadPoolExecutor(1) as other:
+        with find.changing_images():
+            found = other.submit(find.find_image)
+            while "Waiting for the lab image" not in capsys.readouterr().err:
+                time.sleep(0.01)
             made(cache / "whole")
-            maker.close()
-
-        monkeypatch.setattr(time, "sleep", sleep)
-        assert find.find_image().folder == cache / "whole"
-    assert "The lab image is coming: 50%, unpacking it" in capsys.readouterr().err
-
-
-def test_one_that_does_not_come_says_why(cache: Path) -> None:
-    with pytest.raises(LabError), coming.making(cache, 0):
-        raise LabError("no network")
-    with pytest.raises(LabError, match="the lab image could not be made: no network"):
-        find.find_image()
+        assert found.result().folder == cache / "whole"
 
 
 def test_the_published_one_is_fetched_where_there_is_no_other(
@@ -251,11 +237,11 @@ def test_two_that_fetch_one_address_at_once_fetch_it_once(
     real, fetched = download, []
     both = threading.Barrier(2)
 
-    def slow(place: str, sha256: str, on_bytes: Callable[[int], None]) -> bytes:
+    def slow(place: str, sha256: str) -> bytes:
         fetched.append(place)
         with suppress(threading.BrokenBarrierError):
             both.wait(0.5)  # which the other would pass too, were it not waiting
-        return real(place, sha256, on_bytes)
+        return real(place, sha256)
 
     monkeypatch.setattr("linklab.runtime.image.download.download", slow)
     with ThreadPoolExecutor(2) as pool:
@@ -279,7 +265,7 @@ def test_a_disk_without_room_is_said_and_nothing_is_left(
         patched.setattr(file, "unpack", full)
         with pytest.raises(LabError, match=r"the disk of .* is full: free 0\.4 GB, or set XDG_CACHE_HOME"):
             find.fetched(f"{packed.as_uri()}#sha256={digest}") if at_address else find.unpacked(packed)
-    assert not [path for path in cache.rglob("*") if path.is_file() and path.name not in ("lock", "status.json")]
+    assert not [path for path in cache.rglob("*") if path.is_file() and path.name != "lock"]
     assert find.unpacked(packed).about == ABOUT
 
 

@@ -19,13 +19,15 @@ from pathlib import Path
 
 from linklab import guest, settings
 from linklab.errors import LabError
-from linklab.runtime.image import coming, tree
+from linklab.runtime.image import tree
 from linklab.runtime.image.find import (
     FORMAT,
+    NEEDED_BYTES,
     About,
     Image,
     Packed,
     cache_folder,
+    changing_images,
     compile_modules,
     fetched,
     find_image,
@@ -39,8 +41,9 @@ from tools.image.kernels import FLAVOURS, USER_MODE, kernel_bytes, manifest
 from tools.image.libraries import list_libraries
 
 Say = Callable[[str], None]
+Progress = Callable[[str, float], None]
+"""Hears what is being done, and the fraction done, from 0 to 1."""
 
-NEEDED_BYTES = 400 * 10**6
 _AT_ONCE = 8
 # Share of the whole at which each stage begins.
 _SETTLE_AT, _WRITE_AT, _COMPILE_AT = 0.70, 0.75, 0.80
@@ -143,7 +146,7 @@ _USERS = (("frr", 100, "/nonexistent"), ("tcpdump", 102, "/nonexistent"), ("stud
 _GROUPS = (("frrvty", 101, ("frr",)),)
 
 
-def ready_image(progress: coming.Progress, say: Say = lambda line: None) -> Image:
+def ready_image(progress: Progress, say: Say = lambda line: None) -> Image:
     """Return the image that labs of this clone boot: the one that a setting names, or the published one, or else the
     one of this tree's packages and kernels. It is fetched, or made, where it is not there yet.
 
@@ -159,21 +162,19 @@ def ready_image(progress: coming.Progress, say: Say = lambda line: None) -> Imag
     return build_image(progress, say)
 
 
-def build_image(progress: coming.Progress, say: Say = lambda line: None) -> Image:
+def build_image(progress: Progress, say: Say = lambda line: None) -> Image:
     """Make the image of this tree's packages and kernels, and return it; one that is there already is not made again.
 
-    ``progress`` is called with what is being done and the fraction done, from 0 to 1; ``say`` with single remarks, one
-    line each. While another process makes one, this one waits and reports the other's progress.
+    ``say`` hears single remarks, one line each. While another process makes one, this one waits.
 
     Raises `LabError`: no network, no space, or no place where programs may run.
     """
-    folder = tree.ensure_folder(cache_folder())
-    key = image_key(debian.lock_text())
-    with coming.making(folder, NEEDED_BYTES, progress) as tell:
+    folder, key = cache_folder(), image_key(debian.lock_text())
+    with changing_images():
         image = next((image for image in finished_images() if image.about.key == key), None)
         if image is None:
             _check_space(folder)
-            image = _make(folder, key, tell, say)
+            image = _make(folder, key, progress, say)
     progress("the lab image is ready", 1.0)
     return image
 
@@ -200,7 +201,7 @@ def image_key(lock: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def _make(folder: Path, key: str, tell: coming.Progress, say: Say) -> Image:
+def _make(folder: Path, key: str, tell: Progress, say: Say) -> Image:
     """Make the image ``key`` in ``folder``: fetch, unpack, settle, write, compile, publish."""
     for left in folder.glob(".build-*"):
         shutil.rmtree(left, ignore_errors=True)
@@ -249,9 +250,7 @@ def compile_python(image: Image, names: Sequence[str]) -> None:
     compile_modules(image, image.root, [str(image.root / name) for name in names], "/")
 
 
-def _unpacked(
-    packages: Sequence[debian.Package], tell: coming.Progress, say: Say
-) -> tuple[Contents, list[Packed], list[str]]:
+def _unpacked(packages: Sequence[debian.Package], tell: Progress, say: Say) -> tuple[Contents, list[Packed], list[str]]:
     """Fetch all packages side by side, and unpack each as it comes; return their files, which they are, and in words
     which are newer than was pinned.
     """

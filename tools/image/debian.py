@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from linklab.errors import LabError
-from linklab.runtime.image import tree
 from linklab.runtime.image.download import download
 
 
@@ -253,7 +252,7 @@ def listed(base: str, suite: str, folder: Path) -> Index:
     stanza = (
         f"Types: deb\nURIs: {base}\nSuites: {suite}\nComponents: main\nArchitectures: amd64\nSigned-By: {keyring}\n"
     )
-    tree.ensure_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
     apt = Apt(private_settings(folder, stanza))
     for words in (apt.words("apt-get", "-q", "--error-on=any", "update"), apt.words("apt-cache", "dumpavail")):
         done = subprocess.run(words, capture_output=True, text=True, env=os.environ | {"LC_ALL": "C"}, check=False)

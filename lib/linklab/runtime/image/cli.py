@@ -6,8 +6,7 @@ import argparse
 import shutil
 from typing import TYPE_CHECKING
 
-from linklab.runtime.image import coming
-from linklab.runtime.image.find import cache_folder, find_image
+from linklab.runtime.image.find import cache_folder, changing_images, find_image
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -26,6 +25,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.image_action == "path":
         print(find_image().folder)
         return 0
-    with coming.making(cache_folder(), 0):
+    with changing_images():
         shutil.rmtree(cache_folder(), ignore_errors=True)
     return 0

@@ -10,7 +10,6 @@ The cache folder, ``linklab/image`` in the user's cache folder, holds:
 | ``files/``       | notes which of those a file or an address was unpacked to                    |
 | ``library/``     | Linklab itself, compiled for an image's Python                               |
 | ``lock``         | locked while an image is made or unpacked                                    |
-| ``status.json``  | how far that is, or why it failed                                            |
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -37,7 +36,8 @@ import linklab
 from linklab import places, settings
 from linklab.errors import LabError
 from linklab.guest import SENT, init
-from linklab.runtime.image import coming, file, tree
+from linklab.lock import locked
+from linklab.runtime.image import file, tree
 from linklab.runtime.kernel import QEMU_KERNEL, USER_MODE_KERNEL, runs_user_mode_linux
 
 FORMAT = 5
@@ -46,9 +46,7 @@ _LIBRARY = "/usr/lib/linklab/library"
 """Where guests have Linklab; tracebacks name its modules so."""
 _LIBRARIES = tuple(f"usr/lib/x86_64-linux-gnu{name}" for name in ("", "/frr", "/pulseaudio", "/blas", "/lapack"))
 """Where an image's programs have libraries: names in programs themselves would lead to this machine's own."""
-_NEEDED_BYTES = 400 * 10**6
-_UNPACK_AT = 0.8
-"""Share of the whole at which an image has been fetched."""
+NEEDED_BYTES = 400 * 10**6
 _HOW = "in a clone: make lab; else pip install linklab-image, or name one in LINKLAB_IMAGE"
 _KEPT_S = 7 * 24 * 3600.0
 """How long a compiled Linklab stays that no lab has asked for: a lab that runs reads modules from it."""
@@ -149,7 +147,7 @@ def cache_folder() -> Path:
 
 
 def find_image() -> Image:
-    """Return the image that labs boot. One that is being made or unpacked is waited for, and how far it is is shown.
+    """Return the image that labs boot. One that another process makes or unpacks is waited for.
 
     The setting ``image`` (the variable ``LINKLAB_IMAGE``, or a line of ``linklab.toml``) names it outright: a folder, a
     file of an image, or such a file's address with ``#sha256=`` and its checksum. Otherwise it is the one in the Python
@@ -161,17 +159,28 @@ def find_image() -> Image:
         return _named(named)
     if carried := carried_file():
         return unpacked(carried)
-    waited = False
-    while not (found := finished_images()) and coming.wait(cache_folder()):
-        waited = True
+    if not (found := finished_images()):
+        with changing_images():  # one may be made just now
+            found = finished_images()
     if found:
         return found[0]
     if address := published():
         return fetched(address)
-    status = coming.Status.read(cache_folder())
-    if status is not None and status.failed:
-        raise LabError(f"the lab image could not be made: {status.message}")
-    raise LabError(f"{'the lab image did not come' if waited else 'no lab image yet'}: {_HOW}")
+    raise LabError(f"no lab image yet: {_HOW}")
+
+
+@contextmanager
+def changing_images() -> Iterator[None]:
+    """Hold the lock of the folder of images; a process that waits for it says so.
+
+    Raises `LabError` where the folder cannot be written, or has no room for an image.
+    """
+    folder = cache_folder()
+    try:
+        with locked(folder / "lock", "Waiting for the lab image, which another process makes or fetches"):
+            yield
+    except OSError as error:
+        raise tree.full(error, folder, NEEDED_BYTES) from error
 
 
 def published() -> str:
@@ -220,7 +229,7 @@ def unpacked(path: Path) -> Image:
     Raises `LabError` where the file is damaged, or made for another version of Linklab, or the cache has no room.
     """
     status = path.stat()
-    return _once(f"{path.absolute()} {status.st_size} {status.st_mtime_ns}", lambda tell: path.read_bytes())
+    return _once(f"{path.absolute()} {status.st_size} {status.st_mtime_ns}", path.read_bytes)
 
 
 def fetched(address: str) -> Image:
@@ -235,35 +244,23 @@ def fetched(address: str) -> Image:
             f"LINKLAB_IMAGE names {place} without a checksum: add #sha256= and what sha256sum says of the file"
         )
 
-    def fetch(tell: coming.Progress) -> bytes:
+    def fetch() -> bytes:
         from linklab.runtime.image.download import download  # loads urllib, which few starts need
 
-        come = 0
-
-        def on_bytes(count: int) -> None:
-            nonlocal come
-            come += count
-            tell("fetching it", min(come / file.MAX_BYTES, 1) * _UNPACK_AT)
-
         try:
-            return download(place, sha256, on_bytes)
+            return download(place, sha256)
         except FileNotFoundError as error:
             raise LabError(f"there is no file {place}: correct LINKLAB_IMAGE, or unset it") from error
 
     return _once(f"#{sha256}", fetch)
 
 
-def _once(state: str, read: Callable[[coming.Progress], bytes]) -> Image:
+def _once(state: str, read: Callable[[], bytes]) -> Image:
     """Return the image that a file in this state holds, which is read and unpacked where that was not done yet."""
     if known := _noted(state):
         return known
-    coming.wait(cache_folder())
-    with coming.making(cache_folder(), _NEEDED_BYTES) as tell:
-        if known := _noted(state):
-            return known
-        content = read(tell)
-        tell("unpacking it", _UNPACK_AT)
-        return _unpack(content, state)
+    with changing_images():
+        return _noted(state) or _unpack(read(), state)
 
 
 def _note(state: str) -> Path:
@@ -327,7 +324,7 @@ def library(image: Image) -> Path:
         try:
             _make_library(image, sources, place)
         except OSError as error:
-            raise tree.full(error, cache_folder(), _NEEDED_BYTES) from error
+            raise tree.full(error, cache_folder(), NEEDED_BYTES) from error
     with suppress(OSError):
         os.utime(place)  # it is in use
     return place

@@ -97,11 +97,6 @@ def make_alike(root: Path) -> None:
         os.utime(path, (MOMENT, MOMENT), follow_symlinks=False)
 
 
-def size_bytes(root: Path) -> int:
-    """Return how many bytes the files below ``root`` hold."""
-    return sum(path.lstat().st_size for path in everything(root) if not path.is_dir() or path.is_symlink())
-
-
 def move_into_place(made: Path, place: Path) -> bool:
     """Rename a folder to its final name; return False, and remove it, where another was quicker."""
     try:
@@ -124,15 +119,3 @@ def full(error: OSError, folder: Path, needed_bytes: int) -> OSError | LabError:
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return LabError(f"cannot write to {folder} ({error.strerror}): set XDG_CACHE_HOME to a folder you may write to")
     return error
-
-
-def ensure_folder(folder: Path) -> Path:
-    """Make a folder with its parents. Raises `LabError` where that is not allowed."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise LabError(
-            f"cannot make the folder {folder} ({reason}): set XDG_CACHE_HOME to a folder you may write to"
-        ) from error
-    return folder
