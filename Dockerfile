@@ -23,6 +23,7 @@ WORKDIR /kit
 COPY requirements.txt requirements.lock pyproject.toml setup.py MANIFEST.in README.md LICENSE ./
 COPY labs labs
 COPY solutions/simpleperf.py solutions/simpleperf.py
+COPY studies studies
 COPY lib lib
 COPY tools/__init__.py tools/
 COPY tools/image tools/image

@@ -78,7 +78,7 @@ kernels: install ## compile the lab's two kernels anew and compare them with the
 
 clean: ## remove what make has made in this folder (the lab image: linklab image clean)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .ipynb_checkpoints build dist lib/*.egg-info
-	find lib tools tests solutions labs -name __pycache__ -prune -exec rm -rf {} +
+	find lib studies tools tests solutions labs -name __pycache__ -prune -exec rm -rf {} +
 
 install:
 	@bash vagrant/provision.sh

@@ -18,8 +18,8 @@ def needed() -> list[str]:
 
 
 class BuildWithLabs(build_py):
-    """Puts the labs of students into the package, as ``linklab.carried_labs`` finds them, and Linklab's own simpleperf,
-    sealed. No solution is carried.
+    """Puts the labs of students into the package, as ``linklab.carried_labs`` finds them, the studies, as
+    ``linklab.discovery`` does, and Linklab's own simpleperf, sealed. No solution is carried.
     """
 
     def run(self) -> None:
@@ -35,6 +35,11 @@ class BuildWithLabs(build_py):
         self.mkpath(str(carried / "labs"))
         for path in labs:
             self.copy_file(str(path), str(carried / "labs" / path.name))
+        for path in sorted((ROOT / "studies").rglob("*")):
+            if path.suffix in (".md", ".py", ".toml"):
+                to = carried / path.relative_to(ROOT)
+                self.mkpath(str(to.parent))
+                self.copy_file(str(path), str(to))
         program = ROOT / "solutions" / "simpleperf.py"
         (carried / program.name).write_text(sealed(program), "ascii")
 

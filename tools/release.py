@@ -195,7 +195,7 @@ def _generated(root: Path) -> str:
     from linklab import show
     from linklab.network import COURSE
     from linklab.programs.simpleperf import public_list
-    from linklab.study.catalogue import PAGES
+    from linklab.study.catalogue import pages
     from linklab.study.page import make_page, read_tables
 
     docs = root / "docs"
@@ -205,7 +205,7 @@ def _generated(root: Path) -> str:
         docs / "simpleperf-checks.md": public_list.page().encode(),
         docs / "course-network.png": show.draw(COURSE).png(),
     }
-    for page in PAGES.values():
+    for page in pages().values():
         made = make_page(page, read_tables(page, studies / "data"))
         wanted |= {studies / file: text.encode() for file, text in made.items()}
 
@@ -214,7 +214,7 @@ def _generated(root: Path) -> str:
         for path, content in wanted.items():
             if not path.is_file() or path.read_bytes() != content:
                 yield f"{path.relative_to(root)} is not what its data make: {_MAKES.get(path.name, _MAKES[''])}"
-        for path in sorted(path for name in PAGES for path in studies.glob(f"{name}-*.svg")):
+        for path in sorted(path for name in pages() for path in studies.glob(f"{name}-*.svg")):
             if path not in wanted:
                 yield f"{path.relative_to(root)} is in no page: git rm it"
 

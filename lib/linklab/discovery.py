@@ -1,16 +1,21 @@
-"""Which labs there are: Linklab's own, and those that an instructor adds.
+"""Which labs there are, Linklab's own and those that an instructor adds, and which studies come along.
 
 A lab is a folder ``labNN`` and a package: ``__init__.py`` says what its notebook may use. Linklab's own lie in
 ``linklab.labs``, and their notebooks' sources in the kit's ``solutions/``. An added lab lies in a folder that the
 setting ``labs_path`` names, with its notebook's source ``NN-name.py`` in it; students get it without that source.
 Wherever it lies it is imported as ``linklab.labs.labNN``.
+
+A study is a folder of ``studies/`` in the kit, which a wheel carries with it. Wherever that lies, its modules are
+imported as ``studies.NAME.study`` and ``studies.NAME.page``.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +29,9 @@ from linklab.settings import image, setting
 VARIABLE: Final = "LINKLAB_LABS_PATH"
 _NAME: Final = "lab[0-9][0-9]"
 _SOURCE: Final = "[0-9]*-*.py"
+_CARRIED: Final = Path(__file__).parent / "carried" / "studies"
+STUDIES: Final = _CARRIED if _CARRIED.is_dir() else Path(__file__).parents[2] / "studies"
+"""The folder of the studies that come along: a wheel's, or that of a clone."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +147,20 @@ def load(name: str) -> ModuleType:
     except Exception as error:
         line = (str(error).splitlines() or [""])[0]
         raise LinklabError(f"{name} cannot be imported ({type(error).__name__}: {line}): mend its files") from error
+
+
+def study_names() -> tuple[str, ...]:
+    """Return the names of the studies that come along, in order: those of their folders."""
+    return tuple(sorted(path.parent.name for path in STUDIES.glob("*/study.py")))
+
+
+def study_module(name: str, part: str) -> ModuleType:
+    """Return the module ``studies.NAME.PART`` of a study that comes along."""
+    if "studies" not in sys.modules:
+        spec = importlib.util.spec_from_file_location("studies", STUDIES / "__init__.py")
+        assert spec is not None
+        sys.modules["studies"] = importlib.util.module_from_spec(spec)  # a package that holds no code
+    return importlib.import_module(f"studies.{name}.{part}")
 
 
 def hand_on(root: Path | None = None) -> None:

@@ -19,7 +19,7 @@ from linklab.published.switches_loads import (
     network_of,
     senders,
 )
-from linklab.study.switches.theory import additional_theory_mbps
+from studies.switches.theory import additional_theory_mbps
 
 
 def test_what_fits_passes_whole() -> None:

@@ -71,7 +71,7 @@ def test_it_sees_no_folder_of_this_checkout_but_linklab_and_python() -> None:
     seen = inside(
         f"import json, os; print(json.dumps(sorted(os.listdir({str(ROOT)!r}) + os.listdir({str(ROOT / 'lib')!r}))))"
     )
-    assert set(seen) <= {"lib", "linklab", ".venv"}
+    assert set(seen) <= {"lib", "linklab", "studies", ".venv"}
 
 
 def test_it_finds_nothing_of_the_graders_environment() -> None:

@@ -67,7 +67,7 @@ class ClassMachine:
         for name in ("etc", "home", "place", "srv", "srv/kit", "srv/venv"):
             (stage / name).mkdir()
             (stage / name).chmod(0o755)
-        for part in ("lib", "hub", "solutions", "labs"):
+        for part in ("lib", "hub", "solutions", "labs", "studies"):
             shutil.copytree(ROOT / part, stage / "srv" / "kit" / part)
             (stage / "srv" / "kit" / part).chmod(0o755)
         for name, line in (

@@ -13,12 +13,12 @@ import pandas
 from linklab.published import mtu, video
 from linklab.study import study_by_name
 from linklab.study.claims import Judged, judged
-from linklab.study.mtu.claims import JUDGES as MTU_JUDGES
-from linklab.study.mtu.claims import printed as printed_mtu
 from linklab.study.table import Table, read_table
-from linklab.study.video.claims import JUDGES as VIDEO_JUDGES
-from linklab.study.video.claims import printed as printed_video
-from linklab.study.video.runs import VIDEO
+from studies.mtu.claims import JUDGES as MTU_JUDGES
+from studies.mtu.claims import printed as printed_mtu
+from studies.video.claims import JUDGES as VIDEO_JUDGES
+from studies.video.claims import printed as printed_video
+from studies.video.study import VIDEO
 
 DATA = Path(__file__).with_name("data")
 CLAIMS = {"mtu": (mtu.CLAIMS, MTU_JUDGES), "video": (video.CLAIMS, VIDEO_JUDGES)}

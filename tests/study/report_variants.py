@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from linklab.network import COURSE, End, Link, Network
 from linklab.study import Study, run
-from linklab.study.report.runs import (
+from studies.report.study import (
     EXPLANATIONS,
     ONE_BY_ONE,
     PARALLEL,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from linklab.cli import main
-from linklab.study import STUDIES, catalogue
+from linklab.study import catalogue, studies
 
 from . import pretend
 
@@ -16,12 +16,13 @@ from . import pretend
 @pytest.fixture
 def made_up(pretended: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The study of these tests is in the catalogue."""
-    monkeypatch.setattr(catalogue, "STUDIES", {**STUDIES, "made-up": pretend.STUDY})
+    found = {**studies(), "made-up": pretend.STUDY}
+    monkeypatch.setattr(catalogue, "studies", lambda: found)
 
 
 def test_list_and_show(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["study", "list"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(STUDIES)
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(studies())
     assert main(["study", "show", "mtu"]) == 0
     said = capsys.readouterr().out
     assert "240 points: 60 combinations, each measured up to 10 times" in said

@@ -12,7 +12,7 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.network import TWO_HOSTS, Network
-from linklab.study import STUDIES, Measured, Metric, Point, Testbed, study_by_name
+from linklab.study import Measured, Metric, Point, Testbed, studies, study_by_name
 from linklab.study.declare import refuse_rows
 
 from .pretend import METRICS, STUDY, measure
@@ -143,7 +143,7 @@ def test_rows_that_no_table_can_hold_are_refused(rows: object, says: str) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", studies())
 def test_every_study_of_the_catalogue_can_be_carried_out(name: str) -> None:
     study = study_by_name(name)
     assert study.name == name

@@ -22,7 +22,7 @@ from linklab.measure import Origin, TrainFlow, TrainResult
 from linklab.network.theory import payload_of_frame_bytes
 from linklab.runtime.backends import Kind
 from linklab.study import Point, Study, Table, run, study_by_name
-from linklab.study.mtu.runs import evaluate, from_captures, rates_mbps
+from studies.mtu.study import evaluate, from_captures, rates_mbps
 
 from ..conftest import lab_processes
 

@@ -10,8 +10,8 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.published.mtu import CLAIMS
 from linklab.study.claims import judged
-from linklab.study.mtu.claims import JUDGES
 from linklab.study.table import Table
+from studies.mtu.claims import JUDGES
 
 from .measured import PRINTED, changed, on, repeated, short
 

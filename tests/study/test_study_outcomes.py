@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from linklab.study.catalogue import PAGES
+from linklab.study.catalogue import pages
 from linklab.study.claims import Judged, judged
-from linklab.study.report.runs import REPORT_ALONE, REPORT_SHARED, REPORT_UDP
-from linklab.study.switches.claims import CISCO
 from linklab.study.table import Table, read_table
+from studies.report.study import REPORT_ALONE, REPORT_SHARED, REPORT_UDP
+from studies.switches.claims import CISCO
 
 from .measured import PRINTED, busy_film, changed, repeated, short
 from .report_variants import FOLDER, VARIANTS
@@ -118,7 +118,7 @@ OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
 
 
 def test_every_claim_is_in_the_table_or_decided_by_construction() -> None:
-    claims = [claim for page in PAGES.values() for claim in page.claims]
+    claims = [claim for page in pages().values() for claim in page.claims]
     assert set(OUTCOMES) == {claim.id for claim in claims if not claim.by_construction}
 
 
@@ -129,7 +129,7 @@ def test_a_claim_comes_out_both_ways(claim: str) -> None:
 
 def _judged(claim: str, configuration: Configuration) -> Judged:
     ours, hardware = configuration()
-    (page,) = (page for page in PAGES.values() if claim in page.judges)
+    (page,) = (page for page in pages().values() if claim in page.judges)
     asked = [each for each in page.claims if each.id == claim]
     (found,) = judged(asked, {claim: page.judges[claim]}, ours, hardware, partial=True)
     return found
@@ -141,5 +141,5 @@ def test_what_is_decided_by_construction_names_where_it_comes_out_otherwise() ->
         ("video-10-or-100", busy_film()),
         ("mtu-over-capacity", repeated(short("mtu"), 2).select(form="gre")),
     ):
-        (page,) = (page for page in PAGES.values() if claim in page.judges)
+        (page,) = (page for page in pages().values() if claim in page.judges)
         assert page.judges[claim]({page.name: ours}).holds is False

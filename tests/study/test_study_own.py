@@ -17,7 +17,7 @@ from linklab.cli import main
 from linklab.errors import MeasurementError
 from linklab.measure import Capture
 from linklab.published.claims import Claim
-from linklab.study import STUDIES, Measured, Point, catalogue, run
+from linklab.study import Measured, Point, catalogue, run, studies
 from linklab.study.claims import Finding, Tables, compared
 from linklab.study.own import selection, with_own_levels
 from linklab.study.page import Page
@@ -70,8 +70,9 @@ def here(pretended: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         Claim("real", "The real one is slower.", "V", "hardware", "needs the real one"),
     )
     page = Page("made-up", "Made up", (STUDY,), template, claims, {"fast": fast, "real": slower})
-    monkeypatch.setattr(catalogue, "STUDIES", {**STUDIES, "made-up": STUDY})
-    monkeypatch.setattr(catalogue, "PAGES", {"made-up": page})
+    found = {**studies(), "made-up": STUDY}
+    monkeypatch.setattr(catalogue, "studies", lambda: found)
+    monkeypatch.setattr(catalogue, "pages", lambda: {"made-up": page})
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -124,7 +125,7 @@ def test_where_every_point_failed_there_is_no_page(here: Path, capsys: pytest.Ca
 def test_the_documents_name_the_folder_of_their_example() -> None:
     text = (Path(__file__).parents[2] / "docs" / "studies" / "your-own.md").read_text("utf-8")
     (command,) = re.findall(r"^linklab study run mtu --set (frame_bytes=.*)$", text, re.MULTILINE)
-    assert f"`{with_own_levels(STUDIES['mtu'], selection(command.split(), '--set')).name}`" in text
+    assert f"`{with_own_levels(studies()['mtu'], selection(command.split(), '--set')).name}`" in text
 
 
 def test_levels_of_other_factors_are_another_study() -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from linklab.study.catalogue import PAGES
+from linklab.study.catalogue import pages
 from linklab.study.page import make_page, read_tables
 
 from ..thorough import some
 
 DOCS = Path(__file__).parents[2] / "docs" / "studies"
-TEMPLATES = {name: page.template.read_text("utf-8") for name, page in PAGES.items()}
+TEMPLATES = {name: page.template.read_text("utf-8") for name, page in pages().items()}
 _UNITS = r"(?:[kMG]?bit/s|[kM]?B|bytes?|n?s|us|ms|seconds?|minutes?|%|packets?|frames?|datagrams?|times)"
 _NUMBER = re.compile(rf"(?<![\w.])(?:\d[\d.,]*(?:\s|-)?{_UNITS}(?!\w)|\d+\.\d+(?!\.?\d|\w))")
 _CODE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
@@ -51,8 +51,8 @@ def test_the_page_that_is_not_made_of_tables_has_no_measured_number() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(PAGES, "report", "mtu"))
+@pytest.mark.parametrize("name", some(pages(), "report", "mtu"))
 def test_a_page_is_made_again_of_its_tables_byte_for_byte(name: str) -> None:
-    page = PAGES[name]
+    page = pages()[name]
     committed = {path.name: path.read_text("utf-8") for path in (DOCS / f"{name}.md", *DOCS.glob(f"{name}-*.svg"))}
     assert make_page(page, read_tables(page, DOCS / "data")) == committed

@@ -12,9 +12,10 @@ from linklab.errors import MeasurementError
 from linklab.measure import PingFlow, SimpleperfFlow, TcpFlow
 from linklab.network import COURSE
 from linklab.published.report import rows
-from linklab.study.report.claims import JUDGES, alone, floor_ms
-from linklab.study.report.figures import REPORT_PAGE
-from linklab.study.report.runs import (
+from linklab.study.table import Table, read_table
+from studies.report.claims import JUDGES, alone, floor_ms
+from studies.report.page import PAGE
+from studies.report.study import (
     EXPLANATIONS,
     IPERF3,
     LINKS,
@@ -31,7 +32,6 @@ from linklab.study.report.runs import (
     shared_flows,
     transfer_flow,
 )
-from linklab.study.table import Table, read_table
 from tests.study.report_variants import course
 
 DATA = Path(__file__).parents[2] / "docs" / "studies" / "data"
@@ -39,7 +39,7 @@ DATA = Path(__file__).parents[2] / "docs" / "studies" / "data"
 
 @pytest.fixture(scope="module")
 def tables() -> dict[str, Table]:
-    return {study.name: read_table(study, DATA) for study in REPORT_PAGE.studies}
+    return {study.name: read_table(study, DATA) for study in PAGE.studies}
 
 
 @pytest.mark.parametrize("claim", ["report-three-rtt", "report-three-throughput", "report-parallel-less"])

@@ -11,8 +11,9 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.runtime.backends import Kind
 from linklab.study import Level, Point, Study, run, study_by_name
-from linklab.study.switches.claims import deviations
-from linklab.study.switches.runs import (
+from linklab.study.table import Table
+from studies.switches.claims import deviations
+from studies.switches.study import (
     STUDIES,
     SWITCHES_FAIRNESS,
     SWITCHES_INTERRUPTS,
@@ -21,8 +22,7 @@ from linklab.study.switches.runs import (
     SWITCHES_THROUGHPUT,
     cost_testbed,
 )
-from linklab.study.switches.theory import additional_theory_mbps, loaded_rtt_theory_ms, rtt_theory_ms
-from linklab.study.table import Table
+from studies.switches.theory import additional_theory_mbps, loaded_rtt_theory_ms, rtt_theory_ms
 
 
 def test_all_published_figures_are_measured_on_all_kinds_of_switch() -> None:

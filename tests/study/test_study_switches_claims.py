@@ -16,8 +16,9 @@ from linklab.runtime.backends import Kind
 from linklab.study import Measured, Study, run
 from linklab.study.claims import judged
 from linklab.study.own import read_own
-from linklab.study.switches.claims import CISCO, JUDGES
-from linklab.study.switches.runs import (
+from linklab.study.table import Table, read_table
+from studies.switches.claims import CISCO, JUDGES
+from studies.switches.study import (
     DITHERED,
     EXACT,
     FASTER,
@@ -28,7 +29,6 @@ from linklab.study.switches.runs import (
     SWITCHES_RTT,
     SWITCHES_THROUGHPUT,
 )
-from linklab.study.table import Table, read_table
 
 from . import tables as made
 

@@ -17,8 +17,8 @@ from linklab.measure.video_file import ffmpeg
 from linklab.measure.video_quality import FrameQuality, Quality
 from linklab.runtime.backends import Kind
 from linklab.study import Point, run, study_by_name
-from linklab.study.video.picture import evaluate as evaluate_picture
-from linklab.study.video.runs import FRAME, HTB, evaluate, from_captures, topology_of, video_of
+from studies.video.picture import evaluate as evaluate_picture
+from studies.video.study import FRAME, HTB, evaluate, from_captures, topology_of, video_of
 from tests.measure.streams import made_stream
 
 VIDEO, PICTURE = study_by_name("video"), study_by_name("picture")

@@ -9,8 +9,8 @@ from linklab.measure.video_file import IP_PACKET_BYTES
 from linklab.published.video import CLAIMS, find
 from linklab.study.claims import judged
 from linklab.study.table import Table
-from linklab.study.video.claims import JUDGES, LOW_PEAK
 from linklab.units import transmission_ms
+from studies.video.claims import JUDGES, LOW_PEAK
 
 from .measured import PRINTED, changed, on, short
 

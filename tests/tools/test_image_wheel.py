@@ -74,7 +74,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy.mkdir()
     for name in ("setup.py", "pyproject.toml", "requirements.txt", "MANIFEST.in", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
-    for name in ("lib", "labs", "solutions"):
+    for name in ("lib", "labs", "solutions", "studies"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", ".*"))
     made = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(copy)]
     done = subprocess.run(made, capture_output=True, text=True, check=False)
@@ -106,6 +106,8 @@ def test_a_wheel_has_all_that_labs_need_and_no_solution(installed: Path, tmp_pat
     assert package.is_relative_to(installed.parents[1]), "not the clone's"
     given = {path.name for path in (ROOT / "labs").iterdir() if path.suffix in (".ipynb", ".md", ".py")}
     assert {path.name for path in (package / "carried/labs").iterdir() if path.is_file()} == given
+    studies = [path for path in (ROOT / "studies").rglob("*") if path.suffix in (".md", ".py", ".toml")]
+    assert [path for path in studies if not (package / "carried" / path.relative_to(ROOT)).is_file()] == []
     lacks = [
         str(path.relative_to(ROOT / "lib/linklab"))
         for path in (ROOT / "lib/linklab").rglob("*")
@@ -118,6 +120,8 @@ def test_a_wheel_has_all_that_labs_need_and_no_solution(installed: Path, tmp_pat
     assert not [path for path in package.rglob("*") if path.is_file() and path.read_bytes() == finished.encode()]
     for words in (["--version"], ["image", "--help"], ["study", "list"], ["grade", "--help"]):
         assert answer(installed, "-m", "linklab", *words, cwd=tmp_path)
+    listed = answer(installed, "-m", "linklab", "study", "list", cwd=tmp_path)
+    assert {"mtu", "video", "report-udp", "switches-rtt"} <= {line.split()[0] for line in listed.splitlines()}
 
 
 @pytest.mark.slow

@@ -33,9 +33,9 @@ from linklab.published.claims import Claim
 from linklab.study.claims import Finding, Judge, Tables
 from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.study.page import Grid, fixed
-from linklab.study.report.runs import LINKS, PATHS, ends
 from linklab.study.table import Table
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
+from studies.report.study import LINKS, PATHS, ends
 from tools.bench.part import range_text, seed_level
 
 LOOPS_PER_CORE: Final = 4

@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from linklab.lab import Lab
 from linklab.measure import Flow, PingFlow, TcpFlow, UdpFlow, at_once
 from linklab.network import COURSE
-from linklab.study.report.runs import (
+from studies.report.study import (
     IPERF3,
     LINKS,
     PARALLEL,

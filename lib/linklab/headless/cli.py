@@ -90,10 +90,10 @@ def _refuse_studies(notebooks: list[Path]) -> None:
     if not missing:
         return  # all studies take half a second to load
     from linklab.errors import LabError
-    from linklab.study.catalogue import STUDIES
+    from linklab.study.catalogue import studies
 
     for notebook in missing:
-        if str(notebook) in STUDIES:
+        if str(notebook) in studies():
             raise LabError(f"{notebook} is a study and no notebook: linklab study run {notebook}")
 
 

@@ -189,7 +189,7 @@ CLAIMS: Final = (
         "the real network's jitter_mean_ms above ours in all runs, the mean of the second half of the packets",
     ),
 )
-"""What the study found, in sentences of ours. Measurement gives each a verdict (`linklab.study.mtu.claims`)."""
+"""What the study found, in sentences of ours. Measurement gives each a verdict (`studies.mtu.claims`)."""
 
 INCONSISTENCIES: Final = (
     Inconsistency(

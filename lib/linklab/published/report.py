@@ -7,7 +7,7 @@ had to be run several times, and prints one number of each.
 
 ``differs``, of test cases 2 and 3 alone, says why another measurement on the same network is not the same number, as
 far as numbers show it. What asking for addresses, joined segments and starts by hand explain is measured
-(`linklab.study.report`); of Linklab's own measurements it says nothing. It rests on this:
+(`studies.report`); of Linklab's own measurements it says nothing. It rests on this:
 
 * iperf 2 reads ``25M`` as 25 * 1048576 bit/s, and its rates are of the payload: 1470 bytes of a frame of 1512.
 * ARP: the first ping over a link of delay d waits 2 d longer, for the neighbour's address; one slow ping of 25

@@ -200,7 +200,7 @@ CLAIMS: Final = (
         "the real network's jitter_ms_maximum below Mininet's at 2 and 4 Mbit/s",
     ),
 )
-"""What the study found, in sentences of ours. Measurement gives each a verdict (`linklab.study.video.claims`)."""
+"""What the study found, in sentences of ours. Measurement gives each a verdict (`studies.video.claims`)."""
 
 INCONSISTENCIES: Final = (
     Inconsistency("3.2 and 3.5", "VLC in Mininet is version 2.16 in one place and 2.1.6 in the other"),

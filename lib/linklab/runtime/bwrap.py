@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from linklab.discovery import STUDIES
 from linklab.errors import LabError
 from linklab.runtime.kernel import runs_user_mode_linux
 
@@ -118,9 +119,9 @@ def _way(places: Iterable[Path]) -> list[str]:
 
 
 def _own_places() -> list[Path]:
-    """Where Linklab and its Python lie, but for those that are the system's."""
+    """Return where Linklab, its studies and its Python lie, but for what is the system's."""
     prefixes = sorted({Path(prefix) for prefix in (sys.prefix, sys.base_prefix)})
-    return [Path(__file__).resolve().parents[1], *(it for it in prefixes if not it.is_relative_to("/usr"))]
+    return [Path(__file__).resolve().parents[1], STUDIES, *(it for it in prefixes if not it.is_relative_to("/usr"))]
 
 
 def for_program(

@@ -3,13 +3,12 @@
 ``run(study, folder)``, or from a terminal ``linklab study run NAME``.
 """
 
-from linklab.study.catalogue import STUDIES, study_by_name
+from linklab.study.catalogue import studies, study_by_name
 from linklab.study.declare import Level, Measured, Measurement, Metric, Point, Selection, Study, Testbed
 from linklab.study.runner import Progress, run
 from linklab.study.table import Missing, Table
 
 __all__ = [
-    "STUDIES",
     "Level",
     "Measured",
     "Measurement",
@@ -22,5 +21,6 @@ __all__ = [
     "Table",
     "Testbed",
     "run",
+    "studies",
     "study_by_name",
 ]

@@ -5,24 +5,27 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from types import MappingProxyType
-from typing import Final
 
+from linklab.discovery import study_module, study_names
 from linklab.errors import MeasurementError
 from linklab.study.declare import Study
-from linklab.study.mtu.figures import PAGE as MTU_PAGE
 from linklab.study.own import from_file, is_in_file, names_in_file
 from linklab.study.page import Page
-from linklab.study.report.figures import REPORT_PAGE
-from linklab.study.switches.page import PAGE as SWITCHES_PAGE
-from linklab.study.video.figures import PAGE as VIDEO_PAGE
 
-PAGES: Final[Mapping[str, Page]] = MappingProxyType(
-    {page.name: page for page in (MTU_PAGE, VIDEO_PAGE, SWITCHES_PAGE, REPORT_PAGE)}
-)
-STUDIES: Final[Mapping[str, Study]] = MappingProxyType(
-    {study.name: study for page in PAGES.values() for study in page.studies}
-)
+
+@cache
+def pages() -> Mapping[str, Page]:
+    """Return the pages that come along, by name: ``PAGE`` of each ``studies/NAME/page.py``."""
+    found = (study_module(name, "page").PAGE for name in study_names())
+    return MappingProxyType({page.name: page for page in found})
+
+
+@cache
+def studies() -> Mapping[str, Study]:
+    """Return the studies that come along, by name: those of all pages."""
+    return MappingProxyType({study.name: study for page in pages().values() for study in page.studies})
 
 
 def study_by_name(name: str) -> Study:
@@ -35,9 +38,9 @@ def study_by_name(name: str) -> Study:
         if not isinstance(found, Study):
             raise MeasurementError(f"{name} is a {type(found).__name__} and no linklab.study.Study")
         return replace(found, command=f"linklab study run {shlex.quote(name)}")
-    if name not in STUDIES:
-        raise MeasurementError(f"no study is called {name!r}: choose one of {', '.join(STUDIES)}")
-    return STUDIES[name]
+    if name not in studies():
+        raise MeasurementError(f"no study is called {name!r}: choose one of {', '.join(studies())}")
+    return studies()[name]
 
 
 def page_by_name(name: str) -> Page | Study:
@@ -45,13 +48,13 @@ def page_by_name(name: str) -> Page | Study:
 
     Raises MeasurementError, listing the names, if there is none.
     """
-    if name in PAGES:
-        return PAGES[name]
+    if name in pages():
+        return pages()[name]
     if is_in_file(name):
         return _with_commands(found, name) if isinstance(found := from_file(name), Page) else study_by_name(name)
-    if name in STUDIES:
-        return STUDIES[name]
-    raise MeasurementError(f"no page is called {name!r}: choose one of {', '.join(PAGES)}, or a study")
+    if name in studies():
+        return studies()[name]
+    raise MeasurementError(f"no page is called {name!r}: choose one of {', '.join(pages())}, or a study")
 
 
 def _with_commands(page: Page, name: str) -> Page:
@@ -60,7 +63,7 @@ def _with_commands(page: Page, name: str) -> Page:
 
     def with_command(study: Study) -> Study:
         called = next((each for each, value in there.items() if value is study), None)
-        if called is None or study in STUDIES.values():
+        if called is None or study in studies().values():
             return study
         return replace(study, command=f"linklab study run {shlex.quote(f'{file}:{called}')}")
 
@@ -69,4 +72,4 @@ def _with_commands(page: Page, name: str) -> Page:
 
 def page_that_has(study: Study) -> Page | None:
     """Return the page whose claims a study's table may judge, if there is one."""
-    return next((page for page in PAGES.values() if study in page.studies), None)
+    return next((page for page in pages().values() if study in page.studies), None)

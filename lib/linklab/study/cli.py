@@ -85,12 +85,12 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do what was asked for; return the exit status. Raises `LinklabError` for the caller to print."""
     # what takes long to load is not needed for --help
-    from linklab.study.catalogue import STUDIES, study_by_name
+    from linklab.study.catalogue import studies, study_by_name
     from linklab.study.own import selection, with_own_levels
 
     if arguments.study_command == "list":
-        width = max(map(len, STUDIES))
-        for name, study in STUDIES.items():
+        width = max(map(len, studies()))
+        for name, study in studies().items():
             print(f"{name:{width}}  {study.title} ({len(study.points())} points)")
         return 0
     if arguments.study_command == "page":
@@ -111,10 +111,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _pages(arguments: argparse.Namespace) -> int:
-    from linklab.study.catalogue import PAGES
+    from linklab.study.catalogue import pages
     from linklab.study.page import write_page
 
-    names = arguments.names or list(PAGES)
+    names = arguments.names or list(pages())
     for name in names:
         page, files, is_published = _page(name, arguments)
         default = _PAGES if is_published else _OUTPUT / "pages"
@@ -126,7 +126,7 @@ def _pages(arguments: argparse.Namespace) -> int:
 def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str], bool]:
     """Return the name and the files of a page, and whether it is one of Linklab's as published."""
     from linklab.errors import MeasurementError
-    from linklab.study.catalogue import PAGES, page_by_name, page_that_has, study_by_name
+    from linklab.study.catalogue import page_by_name, page_that_has, pages, study_by_name
     from linklab.study.declare import Study
     from linklab.study.own import is_in_file, read_own, selection, with_own_levels
     from linklab.study.page import make_page, overview, read_tables
@@ -153,17 +153,15 @@ def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str]
                 "file"
             )
     files = make_page(page, tables, hardware, partial=base is not None)
-    return page.name, files, page.name in PAGES and not hardware and base is None
+    return page.name, files, page.name in pages() and not hardware and base is None
 
 
 def _keep(arguments: argparse.Namespace) -> int:
-    from linklab.study.catalogue import PAGES, page_by_name, study_by_name
-    from linklab.study.declare import Study
+    from linklab.study.catalogue import pages, study_by_name
     from linklab.study.table import keep, read_table
 
-    pages = [page for page in map(page_by_name, PAGES) if not isinstance(page, Study)]
     named = [study_by_name(name) for name in arguments.names]
-    for study in named or [study for page in pages for study in page.studies]:
+    for study in named or [study for page in pages().values() for study in page.studies]:
         print(f"kept: {keep(read_table(study, arguments.tables), arguments.output)}")
     return 0
 

@@ -210,12 +210,11 @@ def _code_digest(study: Study) -> str:
     """Return a digest of the code besides the measurement that makes a point: what its module and that of the testbed
     import of Linklab and of their own folders, and the packages that run labs. Files are known by their contents alone.
     """
-    own = [
-        Path(file)
-        for name in (study.measurement.__module__, getattr(study.testbed, "__module__", "__main__"))
-        if name != "__main__" and (file := getattr(sys.modules.get(name), "__file__", None))
-    ]
-    places = [_PACKAGE.parent, *(path.parent for path in own)]
+    modules = (study.measurement.__module__, getattr(study.testbed, "__module__", "__main__"))
+    files = ((name, getattr(sys.modules.get(name), "__file__", None)) for name in modules if name != "__main__")
+    roots = {Path(file): Path(file).parents[name.count(".")] for name, file in files if file}
+    own = list(roots)
+    places = [_PACKAGE.parent, *roots.values()]
     todo = [*own, *(path for package in _RUN_LABS for path in (_PACKAGE / package).rglob("*.py"))]
     found: dict[Path, str] = {}
     names = {__package__}  # its __init__ imports all studies

@@ -10,8 +10,8 @@ from typing import Any, Final
 from linklab.network import COURSE, bottleneck, path, rtt_floor_ms
 from linklab.study.chance import by_repeat, difference, every, share
 from linklab.study.claims import Finding, Judge, Tables
-from linklab.study.report.runs import EXPLANATIONS, LINKS, OFFSET_S, PARALLEL, PATHS, SHARED, ends, pairs_of
 from linklab.study.table import Values
+from studies.report.study import EXPLANATIONS, LINKS, OFFSET_S, PARALLEL, PATHS, SHARED, ends, pairs_of
 
 _LINKS_OF: Final = {"h1-h4": ("L1", "L2"), "h7-h9": ("L2", "L3"), "h1-h9": LINKS}
 _FAIR: Final = 0.95

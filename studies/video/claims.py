@@ -24,8 +24,8 @@ from linklab.study.chance import by_repeat, every, share
 from linklab.study.claims import Finding, Judge, Tables, compared
 from linklab.study.declare import BRIDGE, OPENFLOW, Level
 from linklab.study.table import Table, Values, table_of_rows
-from linklab.study.video.runs import HTB, QUANTITIES, VIDEO
 from linklab.units import transmission_ms
+from studies.video.study import HTB, QUANTITIES, VIDEO
 
 PACED: Final = "paced"
 _NEAR: Final = 0.05

@@ -17,8 +17,8 @@ from linklab.published.switches import CISCO_BETTER_ABOVE_BYTES, FLAT_RTT_PAYLOA
 from linklab.published.switches_loads import load_of
 from linklab.study.claims import Finding, Judge, Tables
 from linklab.study.declare import OPENFLOW
-from linklab.study.switches.runs import SWITCHES_FAIRNESS, SWITCHES_RTT, SWITCHES_THROUGHPUT, USER
 from linklab.study.table import Table, Values
+from studies.switches.study import SWITCHES_FAIRNESS, SWITCHES_RTT, SWITCHES_THROUGHPUT, USER
 
 CISCO: Final = "cisco"
 _ALIKE: Final = 0.10

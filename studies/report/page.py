@@ -13,8 +13,9 @@ from linklab.published.report import CLAIMS, FAIRNESS, INCONSISTENCIES, ROWS, Pu
 from linklab.show.chart import BLACK, VERMILLION, chart, label_axes, legend, panels
 from linklab.study.claims import Tables
 from linklab.study.page import Grid, Page, Picture, fixed, spread
-from linklab.study.report.claims import APART, JUDGES, alone, floor_ms, shared
-from linklab.study.report.runs import (
+from linklab.study.table import Values
+from studies.report.claims import APART, JUDGES, alone, floor_ms, shared
+from studies.report.study import (
     ASKED,
     BY_HAND_S,
     EXPLANATIONS,
@@ -27,7 +28,6 @@ from linklab.study.report.runs import (
     ends,
     pairs_of,
 )
-from linklab.study.table import Values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -281,7 +281,7 @@ def _named(axes: Axes, names: Sequence[str]) -> None:
     legend(axes, columns=2)
 
 
-REPORT_PAGE: Final = Page(
+PAGE: Final = Page(
     name="report",
     title="The course report of 2023, repeated",
     studies=STUDIES,

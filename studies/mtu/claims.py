@@ -25,8 +25,8 @@ from linklab.published.mtu import ROWS
 from linklab.study.chance import ShareOfRuns, share
 from linklab.study.claims import Finding, Judge, Tables, compared
 from linklab.study.declare import BRIDGE, OPENFLOW, Level
-from linklab.study.mtu.runs import DIRECT, GRE, GREEDY, MTU, PACED, rates_mbps
 from linklab.study.table import Table, table_of_rows
+from studies.mtu.study import DIRECT, GRE, GREEDY, MTU, PACED, rates_mbps
 
 if TYPE_CHECKING:
     import pandas

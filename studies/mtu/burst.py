@@ -20,8 +20,8 @@ from linklab.network import Network
 from linklab.network.catalogue import mtu_direct
 from linklab.network.theory import payload_of_frame_bytes
 from linklab.study.declare import Measured, Point, Study
-from linklab.study.mtu.runs import MTU_METRICS, evaluate
 from linklab.units import ETHERNET_CHECKSUM_BYTES
+from studies.mtu.study import MTU_METRICS, evaluate
 
 HTB: Final = "htb"
 HTB_BOTH: Final = "htb-both"

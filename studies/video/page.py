@@ -16,10 +16,10 @@ from linklab.study.claims import Tables
 from linklab.study.declare import BRIDGE, OPENFLOW
 from linklab.study.page import Grid, Page, Picture, significant, spread
 from linklab.study.table import Table
-from linklab.study.video.claims import JUDGES, PACED, printed
-from linklab.study.video.picture import ENDLESS, PICTURE
-from linklab.study.video.runs import FRAME, FRAME_BYTES, HTB, QUANTITIES, VIDEO
 from linklab.units import transmission_ms
+from studies.video.claims import JUDGES, PACED, printed
+from studies.video.picture import ENDLESS, PICTURE
+from studies.video.study import FRAME, FRAME_BYTES, HTB, QUANTITIES, VIDEO
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing

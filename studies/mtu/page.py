@@ -12,10 +12,6 @@ from linklab.published.mtu import FRAME_BYTES, RATES_MBPS, MtuQuantity, find
 from linklab.show.packets import first_packets, frames, largest_by_run
 from linklab.study.claims import Tables
 from linklab.study.declare import BRIDGE, OPENFLOW
-from linklab.study.mtu.burst import BURST, BYTE, HTB
-from linklab.study.mtu.claims import JUDGES, printed
-from linklab.study.mtu.gre import FRAGMENTS, GRE_STUDY, LARGER, ROOMS
-from linklab.study.mtu.runs import CABLE, DIRECT, GRE, GREEDY, MTU, PACED
 from linklab.study.page import Grid, Page, Picture
 from linklab.study.table import Table
 from linklab.units import (
@@ -26,6 +22,10 @@ from linklab.units import (
     UDP_HEADER_BYTES,
     transmission_ms,
 )
+from studies.mtu.burst import BURST, BYTE, HTB
+from studies.mtu.claims import JUDGES, printed
+from studies.mtu.gre import FRAGMENTS, GRE_STUDY, LARGER, ROOMS
+from studies.mtu.study import CABLE, DIRECT, GRE, GREEDY, MTU, PACED
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing

@@ -28,8 +28,9 @@ from linklab.show.chart import (
 from linklab.study.claims import Tables, compared
 from linklab.study.declare import OPENFLOW
 from linklab.study.page import Grid, Page, Picture, fixed, significant, spread
-from linklab.study.switches.claims import JUDGES
-from linklab.study.switches.runs import (
+from linklab.study.table import Values
+from studies.switches.claims import JUDGES
+from studies.switches.study import (
     FASTER,
     NONE,
     STUDIES,
@@ -42,13 +43,12 @@ from linklab.study.switches.runs import (
     SWITCHES_THROUGHPUT,
     USER,
 )
-from linklab.study.switches.theory import (
+from studies.switches.theory import (
     additional_theory_mbps,
     loaded_rtt_theory_ms,
     rtt_theory_ms,
     shares_theory_mbps,
 )
-from linklab.study.table import Values
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
