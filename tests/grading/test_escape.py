@@ -14,11 +14,10 @@ import pytest
 
 from linklab import process_tree
 from linklab.lab import Lab, start
-from linklab.programs.simpleperf import place as places
-from linklab.programs.simpleperf import submission
-from linklab.programs.simpleperf.loopback import LoopbackPlace
-from linklab.programs.simpleperf.place import LabPlace
-from linklab.programs.simpleperf.submission import Submission
+from linklab.programs import submission
+from linklab.programs.place import LabPlace, LoopbackPlace
+from linklab.programs.simpleperf.place import NETWORK
+from linklab.programs.submission import SubmittedProgram
 from linklab.runtime.backends import Kind
 from tests.grading.judging import ROOT
 
@@ -44,7 +43,7 @@ def _some_files(folder: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Submission:
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> SubmittedProgram:
     """A program."""
     program = tmp_path_factory.mktemp("submission") / "simpleperf.py"
     program.write_text("print('hello')\n")
@@ -52,9 +51,9 @@ def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Submission:
 
 
 @pytest.fixture(scope="module")
-def guest(virtual: Kind, handed_in: Submission) -> Iterator[Lab]:
+def guest(virtual: Kind, handed_in: SubmittedProgram) -> Iterator[Lab]:
     """The guest in which a judge tries a simpleperf."""
-    place = LabPlace(handed_in)
+    place = LabPlace(handed_in, NETWORK)
     yield place._started()
     place.close()
 
@@ -114,7 +113,7 @@ def _programs(lab: Lab) -> Iterator[Path]:
 
 def test_a_program_of_an_ordinary_guest_can_make_system_calls_of_this_machine(virtual: Kind, lab_folder: Path) -> None:
     """So that the next test can fail: the probe finds the hole where there is one."""
-    with start(places.NETWORK, folder=lab_folder) as lab:
+    with start(NETWORK, folder=lab_folder) as lab:
         if any("\nTracerPid:\t0\n" not in (folder / "status").read_text() for folder in _programs(lab)):
             pytest.skip("this machine's guests run by ptrace alone")
         assert _host_call(lab) == (0, "ready\n42\n")
@@ -152,7 +151,7 @@ def test_the_guests_kernel_has_no_right_to_change_that(guest: Lab) -> None:
     assert status["NoNewPrivs"].strip() == "1"
 
 
-def test_what_plays_on_loopback_sees_nothing_of_them(handed_in: Submission, hidden: list[str]) -> None:
+def test_what_plays_on_loopback_sees_nothing_of_them(handed_in: SubmittedProgram, hidden: list[str]) -> None:
     """There a judge tries a program's arguments, and a program that makes no progress in a guest."""
     place = LoopbackPlace(handed_in)
     try:

@@ -13,8 +13,9 @@ import linklab
 from linklab.errors import LabError
 from linklab.measure import TcpFlow, TcpResult, run
 from linklab.network import COURSE, TWO_HOSTS
-from linklab.programs.simpleperf.place import LabPlace
-from linklab.programs.simpleperf.submission import read
+from linklab.programs.place import LabPlace
+from linklab.programs.simpleperf.place import NETWORK
+from linklab.programs.submission import read
 from linklab.runtime.image.find import Image, finished_images
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
@@ -96,7 +97,7 @@ def test_a_simpleperf_is_tried_by_the_images_python(image: Image, tmp_path: Path
     program.write_text("import sys, prettytable\nprint(sys.version_info[:2], file=sys.stderr)\nsys.exit(3)\n")
     submission = read(program)
     assert submission.packages is not None
-    place = LabPlace(submission)
+    place = LabPlace(submission, NETWORK)
     try:
         assert place._started().info()["python"].startswith("3.13")
     finally:

@@ -37,7 +37,7 @@ from linklab.guest.channel import Channel
 from linklab.headless.runner import label, read_book, run_facts, runs, write_book
 from linklab.measure import Clip, Video, encoded
 from linklab.network import COURSE, Network
-from linklab.programs.simpleperf.submission import ProgramError
+from linklab.programs.submission import ProgramError
 from linklab.report.graded import graded, kind_of
 from linklab.runtime import transport
 from linklab.runtime.backends import choose

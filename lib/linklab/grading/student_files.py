@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from linklab.grading.room import Room
-from linklab.programs.program import plain_file
+from linklab.programs.engine.program import plain_file
 
 _LARGEST_BYTES: Final = 1_000_000
 _MOST: Final = 40

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-SENT: Final = frozenset({"__init__", "errors", "units", "process_tree", "network", "guest", "runtime", "programs"})
-"""The modules and rooms of Linklab that are sent into a lab. Of `runtime` and `programs` it is what confines students'
-programs and tries them.
-"""
+SENT: Final = ("errors", "units", "process_tree", "network", "guest", "runtime", "programs.engine")
+"""The modules and packages of Linklab that are sent into a lab; of `runtime` it is what confines students' programs."""
+
+
+def is_sent(module: str) -> bool:
+    """Return True for a module of Linklab, by its name below ``linklab``, that is sent into a lab.
+
+    So is each package in which such a module lies.
+    """
+    return not module or any(f"{module}.".startswith(f"{name}.") or name.startswith(f"{module}.") for name in SENT)

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from linklab.errors import LabError
-from linklab.guest import SENT
+from linklab.guest import is_sent
 
 _ANNOTATIONS_AS_TEXT = 0x1000000  # the compiler's flag for ``from __future__ import annotations``
 _TOP_LEVEL_AWAIT = 0x2000  # notebooks allow it
@@ -146,7 +146,7 @@ def _found_inside(module: str) -> bool:
     if package in (*sys.stdlib_module_names, "mininet"):
         return True
     if package == "linklab":
-        return not room or room.partition(".")[0] in SENT
+        return is_sent(room)
     places = (*site.getsitepackages(), site.getusersitepackages())
     return (getattr(sys.modules.get(module), "__file__", None) or "").startswith(places)
 

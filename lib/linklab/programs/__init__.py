@@ -1,6 +1,6 @@
 """Programs that nobody trusts, run against each other on the hosts of a network, and what they did.
 
-A scene (:mod:`linklab.programs.scene`) starts a server, clients, a relay between them that notes what passes, and peers
-that misbehave on purpose; it gives a record, which is plain JSON. It runs inside a lab, or on loopback. It knows
-nothing of what the programs are for, and judges nothing. Standard library only: labs must load it fast.
+The engine (`linklab.programs.engine`) plays scenes: it starts programs, confined, with relays between them that note
+what passes, and gives a record. A submission is read (`submission`) and tried in a lab or on loopback (`place`). Each
+program that students write has a folder: what is played with it, and what the record must show.
 """

@@ -1,47 +1,26 @@
-"""Where a program is tried: a lab network of its own."""
+"""Where a program is tried: in a lab of its own on virtual time, or, where time does not matter, on loopback."""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import platform
+import subprocess
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from linklab import lab as labs
 from linklab.errors import LabError
-from linklab.network import End, Host, Link, Network, Subnet, Switch
-from linklab.programs import in_lab
-from linklab.programs.simpleperf.submission import Submission
-from linklab.runtime import container
+from linklab.network import Network
+from linklab.programs.engine import in_lab
+from linklab.programs.submission import SubmittedProgram
+from linklab.runtime import bwrap, container
 from linklab.runtime.backends import choose
-
-RATE_MBPS: Final = 8.0
-PACE_MBPS: Final = 8.0
-"""What the relay is to let through to the server, of application data."""
-DELAY_MS: Final = 10.0
-_FAST_MBPS: Final = 100.0
-
-NETWORK: Final = Network(
-    name="simpleperf-check",
-    nodes=(Host("client"), Host("server"), Host("relay"), Switch("s1")),
-    links=(
-        *(
-            Link(End(name, f"{name}-eth0", f"10.9.0.{number}/24"), End("s1", f"s1-eth{number}"), "", _FAST_MBPS, 0.5)
-            for number, name in enumerate(("client", "server", "relay"), 1)
-        ),
-        Link(
-            End("client", "client-eth1", "10.9.1.1/24"),
-            End("server", "server-eth1", "10.9.1.2/24"),
-            name="shaped",
-            rate_mbps=RATE_MBPS,
-            delay_ms=DELAY_MS,
-            queue_packets=50,
-        ),
-    ),
-    subnets=(Subnet("lan", "10.9.0.0/24"), Subnet("shaped", "10.9.1.0/24")),
-)
-"""Client and server, joined by a shaped link and by a fast network, on which the relay is a third."""
 
 STALL_CPU_S: Final = 7.0
 """A scene that has cost a lab so much computing makes no progress: ordinary ones cost 1 to 2.6 s."""
@@ -50,76 +29,57 @@ STALL_STARTS: Final = 8.0
 _WALL_SHARE: Final = 12.0
 """And no more of the wall's clock than so many times that, on however busy a machine."""
 _GRACE_S: Final = 2.0
+_ROOT = "/run/trial"
+_SCRATCH_BYTES = 48 * 1024 * 1024
 
 
 class Place(Protocol):
-    """Plays scenes. ``server`` and ``relay`` are addresses; ``shaped`` is the server's at the end of the shaped link.
-    ``virtual``: its clock jumps while all wait, so that who waits costs nobody anything.
-    """
+    """Plays scenes. On a ``virtual`` clock, which jumps while all wait, waiting costs nobody anything."""
 
     virtual: bool
-    title: str
 
     @property
-    def server(self) -> str:
-        """The server's address on the fast network."""
-        ...
-
-    @property
-    def relay(self) -> str:
-        """The relay's."""
-        ...
-
-    @property
-    def shaped(self) -> str:
-        """The server's at the end of the shaped link."""
+    def title(self) -> str:
+        """Where programs run, and which Python runs them, for reports."""
         ...
 
     def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Plays scenes (:mod:`linklab.programs.scene`), up to the first that stalls."""
+        """Play scenes (`linklab.programs.engine.scene`), up to the first that stalls; return their records."""
         ...
 
     def close(self) -> None:
-        """Ends it, with everything in it."""
+        """End it, with everything in it."""
         ...
 
 
 class SteadyPlace:
-    """A place that outlives its lab: with it one scene is lost, which is played once more in a fresh one.
+    """A place that outlives its lab, and a moment in which this machine has no room for a sandbox.
 
-    Raises LabError where none can be made, and where a scene fails in a fresh one.
+    Where the lab dies, or no program ran for want of a sandbox, the scene is played once more, the former in a fresh
+    lab. Raises LabError where no lab can be made, and where a scene fails in a fresh one.
     """
 
     def __init__(self, make: Callable[[], Place]) -> None:
         self._make = make
         self._place = make()
-        self.virtual, self.title = self._place.virtual, self._place.title
+        self.virtual = self._place.virtual
         self._closed = False
 
     @property
-    def server(self) -> str:
-        """As `Place.server`."""
-        return self._place.server
-
-    @property
-    def relay(self) -> str:
-        """As `Place.relay`."""
-        return self._place.relay
-
-    @property
-    def shaped(self) -> str:
-        """As `Place.shaped`."""
-        return self._place.shaped
+    def title(self) -> str:
+        """As `Place.title`."""
+        return self._place.title
 
     def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """As `Place.play`."""
         if self._closed:
             self._renew()
         try:
-            return self._place.play(plans)
+            records = self._place.play(plans)
         except LabError:
             self._renew()
             return self._place.play(plans)
+        return self._place.play(plans) if any(map(_unconfined, records)) else records
 
     def _renew(self) -> None:
         self.close()
@@ -133,20 +93,34 @@ class SteadyPlace:
             self._place.close()
 
 
+def _unconfined(record: dict[str, Any]) -> bool:
+    """Return True where this machine made no sandbox for a program, so that it never ran."""
+    programs = [record["server"], *(act.get("program") for act in record["acts"])]
+    return any(program["unconfined"] for program in programs if program)
+
+
 class LabPlace:
-    """A lab on virtual time, started with its first scene. Raises LabError where there can be none."""
+    """A lab with this network on virtual time, started with its first scene. Raises LabError where there can be none.
+
+    ``started`` is called with each lab before its first scene.
+    """
 
     virtual = True
-    title = "in a lab on virtual time"
-    server, relay, shaped = "10.9.0.2", "10.9.0.3", "10.9.1.2"
 
-    def __init__(self, submission: Submission, network: Network = NETWORK) -> None:
-        """``network`` is where the program is tried; of the addresses above only simpleperf's has all."""
-        self._submission, self._network = submission, network
+    def __init__(
+        self, program: SubmittedProgram, network: Network, started: Callable[[labs.Lab], object] = lambda _: None
+    ) -> None:
+        self._program, self._network, self._prepared = program, network, started
         self._lab: labs.Lab | None = None
         self._limit_s = STALL_CPU_S
+        self._python = ""
         choose()
         self._folder = tempfile.TemporaryDirectory(prefix="linklab-check-")
+
+    @property
+    def title(self) -> str:
+        """As `Place.title`."""
+        return f"in a lab on virtual time{self._python and f', by Python {self._python}'}"
 
     def _started(self) -> labs.Lab:
         if self._lab is None:
@@ -154,12 +128,10 @@ class LabPlace:
             untrusted = not container.chosen()
             # traced: relay and record are in the guest too, and who becomes its kernel could write them anew
             self._lab = labs.start(self._network, folder=self._folder.name, untrusted=untrusted, traced=True)
-            self._lab.process.call(
-                in_lab.prepare,
-                [host.name for host in self._network.hosts],
-                self._submission.encoded(),
-                self._submission.packages is not None,
-            )
+            hosts = [host.name for host in self._network.hosts]
+            packages = self._program.packages is not None
+            self._python = self._lab.process.call(in_lab.prepare, hosts, self._program.encoded(), packages)
+            self._prepared(self._lab)
             self._limit_s = max(STALL_CPU_S, STALL_STARTS * self._lab.process.cpu_s())
         return self._lab
 
@@ -248,3 +220,82 @@ class _Watch:
         """The request has been answered."""
         if self._timer is not None:
             self._timer.cancel()
+
+
+class LoopbackPlace:
+    """Loopback in namespaces of its own, in real time: there a program starts in a tenth of the time that a lab takes.
+
+    Each host has an address of its own below 127.0.0.0/8. Raises LabError where namespaces cannot be had.
+    """
+
+    virtual = False
+
+    def __init__(self, program: SubmittedProgram) -> None:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as this
+        self._process = subprocess.Popen(
+            [*_words(), sys.executable, "-S", "-m", "linklab.programs.engine.on_loopback"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=True,
+            cwd="/",
+        )
+        try:
+            self._ask(
+                {"root": _ROOT, "files": program.encoded(), "python": program.python, "packages": program.packages}
+            )
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def title(self) -> str:
+        """As `Place.title`."""
+        return f"on this machine's loopback, by Python {platform.python_version()}"
+
+    def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """As `Place.play`."""
+        records: list[dict[str, Any]] = self._ask(plans)
+        return records
+
+    def _ask(self, message: Any) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            self._process.stdin.flush()
+            answer = self._process.stdout.readline()
+        except BrokenPipeError:
+            answer = b""
+        if not answer:
+            self._errors.seek(0)
+            said = self._errors.read().decode(errors="replace").strip().splitlines()
+            raise LabError(f"programs cannot be tried on loopback here: {said[-1] if said else 'no reason was given'}")
+        return json.loads(answer)
+
+    def close(self) -> None:
+        """Ends it, with every program in it."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._errors):
+            with contextlib.suppress(BrokenPipeError):  # of what it did not take any more
+                pipe.close()
+
+
+def _words() -> list[str]:
+    library = Path(__file__).resolve().parents[2]
+    words = [
+        *bwrap.program("programs"),
+        "--die-with-parent",
+        "--unshare-net",
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--unshare-uts",
+    ]
+    words += [*bwrap.system_view(), *bwrap.own_view(), "--dev", "/dev", "--proc", "/proc"]
+    words += ["--size", str(_SCRATCH_BYTES), "--tmpfs", "/run", "--dir", _ROOT]
+    words += ["--chmod", "0755", "/run", "--chmod", "0755", _ROOT, "--remount-ro", "/"]
+    path = ":".join([str(library), *filter(None, sys.path)])
+    return [*words, "--setenv", "PYTHONPATH", path, "--setenv", "PYTHONDONTWRITEBYTECODE", "1", "--"]

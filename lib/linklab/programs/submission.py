@@ -17,7 +17,7 @@ class ProgramError(LinklabError):
 
 
 @dataclass(frozen=True)
-class Submission:
+class SubmittedProgram:
     """A program, with the modules that it may import. ``name`` is its file's; ``files`` go by their paths."""
 
     name: str
@@ -30,7 +30,7 @@ class Submission:
         return {name: base64.b64encode(data).decode() for name, data in self.files.items()}
 
 
-def read(path: Path) -> Submission:
+def read(path: Path) -> SubmittedProgram:
     """Reads a program. Raises ProgramError, in one line, where there is none."""
     if path.is_dir():
         raise ProgramError(f"{path} is a folder: name the Python file in it")
@@ -44,7 +44,7 @@ def read(path: Path) -> Submission:
         raise ProgramError(f"{path} is empty: write the program first")
     _refuse_broken(path, data)
     files = with_modules(path, data)
-    return Submission(path.name, files, interpreter(), packages_folder(files))
+    return SubmittedProgram(path.name, files, interpreter(), packages_folder(files))
 
 
 def _refuse_broken(path: Path, data: bytes) -> None:

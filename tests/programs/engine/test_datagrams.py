@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from linklab.programs import datagrams
-from linklab.programs.datagrams import DatagramRelay, Weather
+from linklab.programs.engine import datagrams
+from linklab.programs.engine.datagrams import DatagramRelay, Weather
 
 
 def _passed(weather: Weather, sent: Sequence[bytes]) -> tuple[list[bytes], list[bytes], dict[str, Any]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.programs import program
+from linklab.programs.engine import program
 
 
 def test_a_folder_that_cannot_be_looked_into_was_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import pytest
 
-from linklab.programs.simpleperf import place, submission
-from linklab.programs.simpleperf.loopback import LoopbackPlace
-from linklab.programs.simpleperf.place import LabPlace
+from linklab.programs import place, submission
+from linklab.programs.place import LabPlace
+from linklab.programs.simpleperf.place import NETWORK, addresses
 from linklab.runtime.backends import Kind
+from tests.programs.places import Place, made
 
-Place = LabPlace | LoopbackPlace
 Play = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 SERVER: Final = """
@@ -53,7 +53,7 @@ exec({SERVER!r} if sys.argv[1] == "server" else {CLIENT!r})
 """
 
 
-@pytest.fixture(params=[LabPlace, LoopbackPlace])
+@pytest.fixture(params=get_args(Place))
 def kind(request: pytest.FixtureRequest, virtual: Kind) -> type[Place]:
     """Where scenes are played."""
     chosen: type[Place] = request.param
@@ -67,7 +67,7 @@ def play(kind: type[Place], tmp_path: Path, nothing_left: None) -> Iterator[Play
 
     def played(text: str, plan: dict[str, Any]) -> dict[str, Any]:
         (tmp_path / "program.py").write_text(text)
-        places.append(kind(submission.read(tmp_path / "program.py")))
+        places.append(made(kind, submission.read(tmp_path / "program.py")))
         (record,) = places[-1].play([plan])
         return record
 
@@ -78,15 +78,22 @@ def play(kind: type[Place], tmp_path: Path, nothing_left: None) -> Iterator[Play
 
 def transfer(kind: type[Place], client: tuple[str, ...] = (), server: tuple[str, ...] = (), **relay: Any) -> Any:
     """A plan: a transfer of 1 MB through a relay at 8 Mbit/s, after a start message with an answer."""
-    words = ["program.py", "client", kind.relay, "6100", *client]
+    to = addresses(virtual=kind.virtual)
+    words = ["program.py", "client", to.relay, "6100", *client]
     return {
         "server": {
             "host": "server",
-            "words": ["program.py", "server", kind.server, "5100", *server],
+            "words": ["program.py", "server", to.server, "5100", *server],
             "port": 5100,
             "patience_s": 10.0,
         },
-        "relay": {"host": "relay", "port": 6100, "target": [kind.server, 5100], "pace_mbps": 8.0, **relay},
+        "relay": {
+            "host": "relay",
+            "port": 6100,
+            "target": [to.server, 5100],
+            "pace_mbps": 8.0,
+            **relay,
+        },
         "acts": [{"kind": "client", "at_s": 0.0, "host": "client", "words": words, "limit_s": 30.0}],
         "grace_s": 0.4,
     }
@@ -277,11 +284,11 @@ def test_who_stalls_a_scene_is_told(
     virtual: Kind, tmp_path: Path, nothing_left: None, client: tuple[str, ...], server: tuple[str, ...], by: list[str]
 ) -> None:
     (tmp_path / "program.py").write_text(LOOPS)
-    made = LabPlace(submission.read(tmp_path / "program.py"))
+    tried = LabPlace(submission.read(tmp_path / "program.py"), NETWORK)
     try:
-        (record,) = made.play([transfer(LabPlace, client, server)])
+        (record,) = tried.play([transfer(LabPlace, client, server)])
     finally:
-        made.close()
+        tried.close()
     assert record["stalled"]
     assert record["by"] == by
 
@@ -289,11 +296,11 @@ def test_who_stalls_a_scene_is_told(
 @pytest.mark.usefixtures("soon_stalled")
 def test_of_a_lab_that_dies_it_is_known_who_ran(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
     (tmp_path / "program.py").write_text(LOOPS)
-    made = LabPlace(submission.read(tmp_path / "program.py"))
+    tried = LabPlace(submission.read(tmp_path / "program.py"), NETWORK)
     try:
-        (record,) = made.play([transfer(LabPlace, (), ("computes",))])
+        (record,) = tried.play([transfer(LabPlace, (), ("computes",))])
     finally:
-        made.close()
+        tried.close()
     assert record["stalled"]
     assert not any("program" in act for act in record["acts"]), "none came to its end"
     assert record["by"] == ["server"]

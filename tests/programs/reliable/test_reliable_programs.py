@@ -11,7 +11,7 @@ import pytest
 from linklab.errors import LinklabError
 from linklab.lab import start
 from linklab.programs import reliable
-from linklab.programs.datagrams import Weather
+from linklab.programs.engine.datagrams import Weather
 from linklab.programs.reliable import judge
 from linklab.programs.reliable.place import Scene, Session, close_the_router, lab_place, read, the_network
 from linklab.runtime.backends import Kind

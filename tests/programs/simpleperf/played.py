@@ -20,9 +20,9 @@ from unittest import mock
 
 from linklab.errors import LinklabError
 from linklab.programs import simpleperf
+from linklab.programs.place import Place
 from linklab.programs.simpleperf import Report, run
-from linklab.programs.simpleperf.place import Place
-from linklab.programs.simpleperf.submission import Submission
+from linklab.programs.submission import SubmittedProgram
 from tests.grade import evidence_files
 
 from ...simpleperf.programs.make import Program, registry
@@ -66,9 +66,6 @@ class _Played:
         self._name, self._scenes, self._unknown = name, scenes, unknown
         self.virtual: bool = place["virtual"]
         self.title: str = place["title"]
-        self.server: str = place["server"]
-        self.relay: str = place["relay"]
-        self.shaped: str = place["shaped"]
 
     def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """As `Place.play`."""
@@ -102,22 +99,22 @@ class _Playing(_Played):
 
 def described(place: Place) -> dict[str, Any]:
     """Return what a check reads of a place."""
-    return {name: getattr(place, name) for name in ("virtual", "title", "server", "relay", "shaped")}
+    return {name: getattr(place, name) for name in ("virtual", "title")}
 
 
 def _key(place: str, plans: list[dict[str, Any]]) -> str:
     return f"{place} {evidence_files.key(plans)}"
 
 
-def _checked(name: str, place: Callable[[str, Submission], Any]) -> Report:
+def _checked(name: str, place: Callable[[str, SubmittedProgram], Any]) -> Report:
     with tempfile.TemporaryDirectory() as folder, _places(place):
         return simpleperf.check(_program(name).write(Path(folder)), steps_of(name))
 
 
 @contextmanager
-def _places(place: Callable[[str, Submission], Any]) -> Iterator[None]:
+def _places(place: Callable[[str, SubmittedProgram], Any]) -> Iterator[None]:
     with (
-        mock.patch.object(run, "LabPlace", lambda program: place("LabPlace", program)),
+        mock.patch.object(run, "LabPlace", lambda program, _: place("LabPlace", program)),
         mock.patch.object(run, "LoopbackPlace", lambda program: place("LoopbackPlace", program)),
     ):
         yield
@@ -129,7 +126,7 @@ def play_anew(name: str) -> Report:
     places: dict[str, dict[str, Any]] = {}
     real = {each: getattr(run, each) for each in _PLACES}
 
-    def place(kind: str, program: Submission) -> _Playing:
+    def place(kind: str, program: SubmittedProgram) -> _Playing:
         made = real[kind](program)
         places[kind] = described(made)
         return _Playing(kind, made, scenes)

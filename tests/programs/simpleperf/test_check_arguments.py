@@ -9,8 +9,9 @@ from typing import Final
 
 import pytest
 
-from linklab.programs.simpleperf import judge_arguments, submission
-from linklab.programs.simpleperf.loopback import LoopbackPlace
+from linklab.programs import submission
+from linklab.programs.place import LoopbackPlace
+from linklab.programs.simpleperf import judge_arguments
 from linklab.programs.simpleperf.mistakes import Mistake
 from linklab.programs.simpleperf.report import ConformanceCheck
 from linklab.programs.simpleperf.session import Session

@@ -7,7 +7,7 @@ import itertools
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -16,11 +16,11 @@ from linklab.errors import LabError
 from linklab.grade import GradeError
 from linklab.grade.result import Result
 from linklab.programs import simpleperf
+from linklab.programs.place import SteadyPlace
 from linklab.programs.simpleperf import STEPS, ConformanceCheck, Report, diagnosis, run
 from linklab.programs.simpleperf.catalogue import ITEMS
 from linklab.programs.simpleperf.diagnosis import BRINGS, GENERIC, Diagnosis, diagnose, missing
 from linklab.programs.simpleperf.mistakes import Mistake
-from linklab.programs.simpleperf.place import SteadyPlace
 from linklab.programs.simpleperf.session import GaveUp, Session
 from linklab.programs.simpleperf.verdict import failed, passed, unknown
 
@@ -398,11 +398,13 @@ def test_a_step_alone_says_its_causes_itself() -> None:
 # --- A check that breaks
 
 
+NOTHING: Final[dict[str, Any]] = {"server": None, "acts": []}
+
+
 class Pretended:
     """A place where nothing runs."""
 
     virtual, title = False, "nowhere"
-    server = relay = shaped = "127.0.0.2"
 
     def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
         raise AssertionError("nothing is played here")
@@ -431,7 +433,7 @@ def judges(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     made: dict[str, Any] = {step: lambda session, step=step: iter(all_passed(step)) for step in STEPS}
     monkeypatch.setattr(run, "JUDGES", made)
     for place in ("LabPlace", "LoopbackPlace"):
-        monkeypatch.setattr(run, place, lambda program: Pretended())
+        monkeypatch.setattr(run, place, lambda *_: Pretended())
     return made
 
 
@@ -574,7 +576,7 @@ class Dying(Pretended):
         self._played.append(len(self._played))
         if self._played[-1] in self._at:
             raise LabError("the lab has ended")
-        return [{}]
+        return [NOTHING]
 
 
 def test_a_scene_whose_lab_dies_is_played_again_in_a_fresh_one() -> None:
@@ -587,7 +589,7 @@ def test_a_scene_whose_lab_dies_is_played_again_in_a_fresh_one() -> None:
 
     place = SteadyPlace(make)
     place.play([])
-    assert place.play([]) == [{}]
+    assert place.play([]) == [NOTHING]
     assert (len(made), played) == (2, [0, 1, 2])
 
 
@@ -596,7 +598,7 @@ def test_a_scene_whose_lab_dies_twice_is_lost_and_the_next_one_is_tried(
 ) -> None:
     played: list[int] = []
     for place in ("LabPlace", "LoopbackPlace"):
-        monkeypatch.setattr(run, place, lambda program: Dying(played, [1, 2]))
+        monkeypatch.setattr(run, place, lambda *_: Dying(played, [1, 2]))
 
     def plays(step: str) -> Any:
         def judge(session: Session) -> Iterator[ConformanceCheck]:
@@ -615,7 +617,7 @@ def test_a_scene_whose_lab_dies_twice_is_lost_and_the_next_one_is_tried(
 def test_no_lab_at_all_is_nothing_to_check(
     judges: dict[str, Any], program: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(run, "LabPlace", lambda program: Dying([], [0, 1]))
+    monkeypatch.setattr(run, "LabPlace", lambda *_: Dying([], [0, 1]))
 
     def judge(session: Session) -> Iterator[ConformanceCheck]:
         session.place.play([])
@@ -638,6 +640,6 @@ def test_arguments_alone_keep_what_was_judged_where_the_place_is_lost(
         raise LabError("gone")
 
     judges["arguments"] = judge
-    monkeypatch.setattr(run, "LabPlace", lambda program: Virtual())
+    monkeypatch.setattr(run, "LabPlace", lambda *_: Virtual())
     result = simpleperf.check_step(program, "arguments")
     assert [check.outcome for check in result.checks][:2] == ["passed", "inconclusive"]

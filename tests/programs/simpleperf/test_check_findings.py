@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from linklab.programs import simpleperf
-from linklab.programs.simpleperf import ConformanceCheck, Report, judge_transfer, submission, trouble
+from linklab.programs import simpleperf, submission
+from linklab.programs.place import LoopbackPlace
+from linklab.programs.simpleperf import ConformanceCheck, Report, judge_transfer, trouble
 from linklab.programs.simpleperf.evidence import Printed, Take
-from linklab.programs.simpleperf.loopback import LoopbackPlace
 from linklab.programs.simpleperf.mistakes import Mistake
 from linklab.programs.simpleperf.session import Session
 from linklab.runtime.backends import Kind

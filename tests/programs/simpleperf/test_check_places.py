@@ -13,10 +13,12 @@ import pytest
 from linklab import lab
 from linklab.errors import LabEnded, LinklabError
 from linklab.grade import GradeError
-from linklab.programs import in_lab, simpleperf
-from linklab.programs.simpleperf import STEPS, place
+from linklab.programs import place, simpleperf
+from linklab.programs.engine import in_lab
+from linklab.programs.simpleperf import STEPS
 from linklab.programs.simpleperf.catalogue import ITEMS
-from linklab.programs.simpleperf.submission import Submission
+from linklab.programs.simpleperf.place import NETWORK
+from linklab.programs.submission import SubmittedProgram
 from linklab.runtime import container
 from linklab.runtime.backends import Kind
 
@@ -61,7 +63,7 @@ def test_a_slow_processor_is_no_stall(virtual: Kind, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(place, "STALL_CPU_S", 0.01)
     report = simpleperf.check(REFERENCE, ["transfer"])
     assert report.outcome == "passed", str(report)
-    assert report.where == "in a lab on virtual time"
+    assert report.where.startswith("in a lab on virtual time, by Python 3.")
 
 
 @pytest.mark.lab
@@ -113,7 +115,9 @@ def test_what_a_lab_of_any_kind_computes_is_counted(
     monkeypatch.setattr(place, "choose", lambda: None)
     monkeypatch.setattr(container, "chosen", lambda: False)
     monkeypatch.setattr(lab, "start", lambda *_, **__: SimpleNamespace(process=process, stop=process.stop))
-    tried = place.LabPlace(Submission("simpleperf.py", {"simpleperf.py": b"while True: pass"}, sys.executable, None))
+    tried = place.LabPlace(
+        SubmittedProgram("simpleperf.py", {"simpleperf.py": b"while True: pass"}, sys.executable, None), NETWORK
+    )
     try:
         (record,) = tried.play([{}])
     finally:

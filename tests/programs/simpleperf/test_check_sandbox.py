@@ -15,11 +15,12 @@ from typing import Any, Final
 import pytest
 
 from linklab.errors import LabError
-from linklab.programs.simpleperf import run, submission
-from linklab.programs.simpleperf.loopback import LoopbackPlace
-from linklab.programs.simpleperf.place import LabPlace
+from linklab.programs import submission
+from linklab.programs.place import LabPlace, LoopbackPlace
+from linklab.programs.simpleperf import run
 from linklab.programs.simpleperf.session import Session
 from linklab.runtime.backends import Kind
+from tests.programs.places import made
 
 from ...simpleperf.runner import REFERENCE
 
@@ -81,7 +82,7 @@ def look(kind: type[LabPlace] | type[LoopbackPlace], folder: Path, port: int) ->
         (folder / name / "module.py").write_text("x = 1\n")
     (folder / "env" / "pyvenv.cfg").write_text("")
     program = submission.read(folder / "looks.py")
-    place = kind(program)
+    place = made(kind, program)
     try:
         take = Session(program, place, lambda _: None).alone("look", [str(port)])
     finally:
@@ -122,7 +123,7 @@ def test_it_sees_its_folder_and_python_and_nothing_else(
     assert found["binds"] or (kind is LoopbackPlace and os.geteuid() != 0)
 
 
-def written(folder: Path, files: dict[str, str]) -> submission.Submission:
+def written(folder: Path, files: dict[str, str]) -> submission.SubmittedProgram:
     """Read the first of these files as a program."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

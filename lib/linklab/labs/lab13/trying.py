@@ -9,8 +9,8 @@ from typing import Final
 
 from linklab.errors import LinklabError
 from linklab.lab import Lab
-from linklab.programs import in_lab
-from linklab.programs.datagrams import Weather
+from linklab.programs.engine import in_lab
+from linklab.programs.engine.datagrams import Weather
 from linklab.programs.reliable.place import Scene, Session, close_the_router, read, the_network
 from linklab.programs.reliable.wire import Transfer
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -12,16 +13,17 @@ from typing import Any
 
 from linklab.guest import boot, init, lab_api
 from linklab.guest.request_loop import Interrupted, RequestLoop
-from linklab.programs import program, scene
-from linklab.programs.program import Stage
+from linklab.programs.engine import program, scene
+from linklab.programs.engine.program import Stage
 
 _ROOT = Path("/run/trial")
 _NOSUID = 2
 
 
-def prepare(context: RequestLoop, hosts: list[str], files: dict[str, str], packages: bool) -> None:
-    """Set the stage on these hosts: `files` (path: base64) are what each program finds, from now on, and the installed
-    `packages` where it needs such.
+def prepare(context: RequestLoop, hosts: list[str], files: dict[str, str], packages: bool) -> str:
+    """Set the stage on these hosts; return the version of the Python that runs programs there.
+
+    From now on each program finds `files` (path: base64), and the installed `packages` where it needs such.
     """
     if "stage" not in context.state:
         _mount()
@@ -46,6 +48,7 @@ def prepare(context: RequestLoop, hosts: list[str], files: dict[str, str], packa
     for host in hosts:
         with entered(host):
             program.allow_every_port()
+    return platform.python_version()
 
 
 def _mount() -> None:

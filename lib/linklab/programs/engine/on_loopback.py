@@ -1,4 +1,4 @@
-"""Scenes on loopback: ``python -m linklab.programs.on_loopback`` in namespaces of its own.
+"""Scenes on loopback: ``python -m linklab.programs.engine.on_loopback`` in namespaces of its own.
 
 Reads a line of JSON and answers with one: first what `prepare` takes, then lists of plans. Ends with its input. All
 hosts are this one; each has an address of its own below 127.0.0.0/8.
@@ -17,8 +17,8 @@ from pathlib import Path
 
 from linklab.errors import LabError
 from linklab.guest import limits
-from linklab.programs import program, scene
-from linklab.programs.program import Stage
+from linklab.programs.engine import program, scene
+from linklab.programs.engine.program import Stage
 from linklab.runtime import bwrap
 
 _LIMITS = limits.Limits(cpu_s=20)

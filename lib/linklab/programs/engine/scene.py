@@ -4,7 +4,7 @@ The plan::
 
     {"server": {"host", "words", "port", "patience_s"} or None,
      "relay":  {"host", "port", "target", "answer_delay_s", "pace_mbps", "hold_s"} or None,
-     "datagrams": {"host", "port", "target", "weather"} or None,   # a relay for UDP (linklab.programs.datagrams)
+     "datagrams": {"host", "port", "target", "weather"} or None,   # a relay for UDP (linklab.programs.engine.datagrams)
      "listeners": [{"host", "address", "port"}],       # they read and do not answer
      "acts":   [{"kind": "client", "at_s", "host", "words", "limit_s", "may_listen", "until_connected", "side",
                  "given", "keep"},                     # side: "client" unless said otherwise
@@ -30,8 +30,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from linklab.guest.listening import listening
-from linklab.programs import datagrams, listener, loop, peer, relay
-from linklab.programs.program import Program, Stage
+from linklab.programs.engine import datagrams, listener, loop, peer, relay
+from linklab.programs.engine.program import Program, Stage
 
 _LOOK_S = 0.02
 _SETTLE_S = 0.05

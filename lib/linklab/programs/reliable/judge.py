@@ -16,7 +16,7 @@ from typing import Final
 
 from linklab.grade.check import Check
 from linklab.grade.seeding import seeds
-from linklab.programs.datagrams import Weather
+from linklab.programs.engine.datagrams import Weather
 from linklab.programs.reliable.place import Scene, Session, packet_ms
 from linklab.programs.reliable.wire import Transfer
 

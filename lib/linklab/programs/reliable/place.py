@@ -1,8 +1,8 @@
 """The network in which a program for reliable transport is tried, and the transfers that are played in it.
 
-The sender's host and the receiver's are joined by a relay alone (`linklab.programs.datagrams`), a host that nobody's
-program runs on. The links between sender and relay are shaped by the lab's kernel, what gets lost on the way is the
-relay's doing, and the relay's notes are all that is known of what the programs sent.
+The sender's host and the receiver's are joined by a relay alone (`linklab.programs.engine.datagrams`), a host that
+nobody's program runs on. The lab's kernel shapes the links between sender and relay, the relay loses what gets lost,
+and its notes are all that is known of what the programs sent.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from linklab.errors import LabError
 from linklab.lab import Lab
 from linklab.network import End, Host, Link, Network, Router, Subnet
 from linklab.network.variants import derived_name, first_octets
-from linklab.programs.datagrams import Weather
+from linklab.programs import submission
+from linklab.programs.engine.datagrams import Weather
+from linklab.programs.place import LabPlace, SteadyPlace
 from linklab.programs.reliable.wire import Transfer
-from linklab.programs.simpleperf import submission
-from linklab.programs.simpleperf.place import LabPlace, SteadyPlace
-from linklab.programs.simpleperf.submission import ProgramError, Submission
+from linklab.programs.submission import ProgramError, SubmittedProgram
 from linklab.units import (
     ETHERNET_HEADER_BYTES,
     ETHERNET_OVERHEAD_BYTES,
@@ -102,7 +102,7 @@ def packet_ms(payload_bytes: float) -> float:
     return transmission_ms(payload_bytes + HEADERS_BYTES, the_network().link(NEAR).rate_mbps or 0.0)
 
 
-def read(path: Path) -> Submission:
+def read(path: Path) -> SubmittedProgram:
     """Read a program: Python, a script that names its interpreter (``#!``), or one that is compiled for Linux.
 
     Raises ProgramError, in one line, where there is none.
@@ -117,10 +117,10 @@ def read(path: Path) -> Submission:
         raise ProgramError(
             f"{path} has {len(data)} bytes: a program of more than {_LARGEST_BINARY_BYTES} is not checked"
         )
-    return Submission(path.name, {path.name: data}, submission.interpreter(), None)
+    return SubmittedProgram(path.name, {path.name: data}, submission.interpreter(), None)
 
 
-def command(program: Submission, *words: str) -> list[str]:
+def command(program: SubmittedProgram, *words: str) -> list[str]:
     """Return the words with which Python runs a program: itself, or what it becomes."""
     is_python = _is_python(program.name, program.files[program.name])
     return [program.name, *words] if is_python else ["-c", _RUN, program.name, *words]
@@ -144,8 +144,8 @@ class Scene:
     nobody: bool = False
     limit_s: float = 300.0
 
-    def plan(self, program: Submission) -> dict[str, Any]:
-        """Return it as `linklab.programs.scene` plays it."""
+    def plan(self, program: SubmittedProgram) -> dict[str, Any]:
+        """Return it as `linklab.programs.engine.scene` plays it."""
         given = {"given.bin": base64.b64encode(self.content).decode()}
         relay = str(the_network().link(self.path).b.address).partition("/")[0]
         words = ["send", relay, str(PORT), "given.bin", str(self.window)]
@@ -166,13 +166,13 @@ class Scene:
 
 
 Play = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
-"""Plays scenes (`linklab.programs.scene`), up to the first that stalls."""
+"""Plays scenes (`linklab.programs.engine.scene`), up to the first that stalls."""
 
 
 class Session:
     """Plays transfers of one program, each once."""
 
-    def __init__(self, program: Submission, play: Play, tell: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, program: SubmittedProgram, play: Play, tell: Callable[[str], None] = lambda _: None) -> None:
         self.program, self._play_plans, self._tell = program, play, tell
         self._played: dict[str, Transfer] = {}
 
@@ -193,15 +193,6 @@ def close_the_router(lab: Lab) -> None:
     lab["relay"].cmd("sysctl -q -w net.ipv4.ip_forward=0")
 
 
-class _Closed(LabPlace):
-    def _started(self) -> Lab:
-        fresh = self._lab is None
-        lab = super()._started()
-        if fresh:
-            close_the_router(lab)
-        return lab
-
-
-def lab_place(program: Submission) -> SteadyPlace:
+def lab_place(program: SubmittedProgram) -> SteadyPlace:
     """Return a lab of its own for a program, started with the first scene. Raises LabError where there can be none."""
-    return SteadyPlace(lambda: _Closed(program, the_network()))
+    return SteadyPlace(lambda: LabPlace(program, the_network(), close_the_router))

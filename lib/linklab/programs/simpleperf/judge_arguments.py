@@ -231,7 +231,7 @@ def _quoted(line: str) -> str:
 
 def _no_server(session: Session) -> ConformanceCheck:
     expected = "a line that says so, status not 0"
-    words = ("-c", "-I", session.place.server, "-p", "6999", "-t", "1")
+    words = ("-c", "-I", session.addresses.server, "-p", "6999", "-t", "1")
     command = _typed(session, words)
     take = session.alone("no server there", words, limit_s=60.0)
     broken = _broken(take)

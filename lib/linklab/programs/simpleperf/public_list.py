@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from linklab.guest.limits import Limits
-from linklab.programs.program import OUTPUT_BYTES
+from linklab.programs.engine.program import OUTPUT_BYTES
 from linklab.programs.simpleperf.catalogue import ITEMS, NOT_CHECKED, REFERENCE, STEPS
 from linklab.programs.simpleperf.diagnosis import GENERIC
 from linklab.programs.simpleperf.mistakes import Mistake

@@ -11,6 +11,8 @@ from typing import Final
 import linklab
 from linklab.errors import LabError, LinklabError
 from linklab.grade.result import Result
+from linklab.programs import submission
+from linklab.programs.place import LabPlace, LoopbackPlace, SteadyPlace
 from linklab.programs.simpleperf import (
     diagnosis,
     judge_amount,
@@ -20,15 +22,13 @@ from linklab.programs.simpleperf import (
     judge_many,
     judge_parallel,
     judge_transfer,
-    submission,
 )
 from linklab.programs.simpleperf.catalogue import STEPS, keys_of
-from linklab.programs.simpleperf.loopback import LoopbackPlace
-from linklab.programs.simpleperf.place import LabPlace, SteadyPlace
+from linklab.programs.simpleperf.place import NETWORK
 from linklab.programs.simpleperf.report import SEND, Broken, ConformanceCheck, Report
 from linklab.programs.simpleperf.session import GaveUp, Session
-from linklab.programs.simpleperf.submission import Submission
 from linklab.programs.simpleperf.verdict import unknown
+from linklab.programs.submission import SubmittedProgram
 
 JUDGES: Final[dict[str, Callable[[Session], Iterator[ConformanceCheck]]]] = {
     "transfer": judge_transfer.checks,
@@ -52,8 +52,8 @@ def run(file: Path, steps: Iterable[str] | None, progress: Callable[[str], None]
     return _tried(program, [step for step in STEPS if step in wanted], progress or (lambda _: None))
 
 
-def _tried(program: Submission, wanted: list[str], tell: Callable[[str], None]) -> Report:
-    place = SteadyPlace(lambda: LabPlace(program))
+def _tried(program: SubmittedProgram, wanted: list[str], tell: Callable[[str], None]) -> Report:
+    place = SteadyPlace(lambda: LabPlace(program, NETWORK))
     try:
         session = Session(program, place, tell)
         judged = {step: _judged(session, step) for step in wanted}

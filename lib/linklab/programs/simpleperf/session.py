@@ -6,10 +6,11 @@ import base64
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from linklab.programs.place import Place
 from linklab.programs.simpleperf.dialect import Dialect
 from linklab.programs.simpleperf.evidence import Take
-from linklab.programs.simpleperf.place import PACE_MBPS, Place
-from linklab.programs.simpleperf.submission import Submission
+from linklab.programs.simpleperf.place import PACE_MBPS, addresses
+from linklab.programs.submission import SubmittedProgram
 
 LIMIT_S: Final = 60.0
 """How long a client may take, in the lab's time: twice the 25 s that it sends unless told otherwise, and more."""
@@ -29,8 +30,9 @@ class GaveUp(Exception):
 class Session:
     """Plays scenes with one program and remembers what it has learnt about it."""
 
-    def __init__(self, submission: Submission, place: Place, tell: Callable[[str], None]) -> None:
+    def __init__(self, submission: SubmittedProgram, place: Place, tell: Callable[[str], None]) -> None:
         self.submission, self.place, self.tell = submission, place, tell
+        self.addresses = addresses(virtual=place.virtual)
         self.dialect = Dialect()
         self.takes: dict[str, Take] = {}
         self.stalls = 0
@@ -69,8 +71,8 @@ class Session:
         if key in self.takes:
             return self.takes[key]
         port = port or self.port()
-        address = self.place.shaped if relay is None else self.place.server
-        to = (self.place.relay, port + 1000) if relay is not None else (address, port)
+        address = self.addresses.shaped if relay is None else self.addresses.server
+        to = (self.addresses.relay, port + 1000) if relay is not None else (address, port)
         words = ["-I", to[0], "-p", str(to[1])]
         acts: list[dict[str, Any]] = [
             {

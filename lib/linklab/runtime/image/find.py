@@ -35,7 +35,7 @@ from typing import Any
 import linklab
 from linklab import places, settings
 from linklab.errors import LabError
-from linklab.guest import SENT, init
+from linklab.guest import init, is_sent
 from linklab.lock import locked
 from linklab.runtime.image import file, tree
 from linklab.runtime.kernel import QEMU_KERNEL, USER_MODE_KERNEL, runs_user_mode_linux
@@ -343,14 +343,19 @@ def installed_packages() -> Path:
 
 
 def sent_files() -> list[tuple[str, int, int]]:
-    """Return the modules of Linklab that are sent into a lab (`linklab.guest.SENT`), as `package_files` does."""
+    """Return the modules of Linklab that are sent into a lab (`linklab.guest.is_sent`), as `package_files` does."""
     files = package_files(Path(linklab.__file__).parent)
     return [
         file
         for file in files
         # the configuration says which modules a lab's kernel has in it
-        if file[0].endswith((".py", ".config")) and file[0].partition("/")[0].removesuffix(".py") in SENT
+        if file[0].endswith((".py", ".config")) and is_sent(_module(file[0]))
     ]
+
+
+def _module(file: str) -> str:
+    """Return the name below ``linklab`` of what a file of the package defines."""
+    return file.rpartition(".")[0].removesuffix("__init__").rstrip("/").replace("/", ".")
 
 
 def package_files(folder: Path, below: str = "") -> list[tuple[str, int, int]]:
