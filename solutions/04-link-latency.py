@@ -284,7 +284,7 @@ swing
 lab04.check_predicted(swing).require()
 
 # %% [markdown] id="together-task"
-# `measure.at_once` starts several flows at one instant: `show.watched(measure.at_once, lab, [flow, flow])`.
+# `measure.run_together` starts several flows at one instant: `show.watched(measure.run_together, lab, [flow, flow])`.
 #
 # **Your turn:** 25 pings on L1, one each second (`interval_s=1`), next to a transfer of 25 s over L1.
 
@@ -293,9 +293,9 @@ lab04.check_predicted(swing).require()
 r1_r2 = {"source": "r1", "destination": "r2", "address": far_end["L1"]}
 ping = measure.PingFlow(**r1_r2, count=25, interval_s=1)
 transfer = measure.SimpleperfFlow(**r1_r2, duration_s=25, program=program)
-together = show.watched(measure.at_once, lab, [ping, transfer])
+together = show.watched(measure.run_together, lab, [ping, transfer])
 ### STARTER
-# together = ...  # YOUR TURN: show.watched(measure.at_once, lab, [...])
+# together = ...  # YOUR TURN: show.watched(measure.run_together, lab, [...])
 ### END SOLUTION
 
 # %% check="together" points=1

@@ -330,7 +330,7 @@ lab05.check_reported(reported).require()
 #
 # **Your turn:** a transfer from h1 to h4 fills the queue of its bottleneck, and pings go the same path. Predict
 # the highest RTT of a ping, in ms. Then measure: 25 pings, one each second (`interval_s=1`), next to a transfer
-# of 25 s, both from h1 to h4, with `show.watched(measure.at_once, lab, [flow, flow])`.
+# of 25 s, both from h1 to h4, with `show.watched(measure.run_together, lab, [flow, flow])`.
 
 # %% answer="loaded"
 ### BEGIN SOLUTION
@@ -348,9 +348,9 @@ lab05.check_predicted(highest_ms).require()
 ### BEGIN SOLUTION
 ping = measure.PingFlow("h1", "h4", count=25, interval_s=1)
 transfer = measure.SimpleperfFlow("h1", "h4", duration_s=25, program=program)
-together = show.watched(measure.at_once, lab, [ping, transfer])
+together = show.watched(measure.run_together, lab, [ping, transfer])
 ### STARTER
-# together = ...  # YOUR TURN: show.watched(measure.at_once, lab, [...])
+# together = ...  # YOUR TURN: show.watched(measure.run_together, lab, [...])
 ### END SOLUTION
 lab05.queue_over_time(together, "h1-h4", ("h1", "h4"))
 

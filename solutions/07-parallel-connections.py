@@ -189,8 +189,8 @@ lab07.check_predicted(predicted).require()
 # simpleperf opens five connections at most, so eight are two programs with four each. `flows_with` returns the flows.
 #
 # **Your turn:** fill two dictionaries for each number in `lab07.CONNECTIONS`. `experiment` has what
-# `show.watched(measure.at_once, lab, flows)` returns. `measured_percent` has h1's share, from `lab07.rates_mbps(...)`:
-# throughputs by pair, as `{"h1-h4": 14.2, ...}`.
+# `show.watched(measure.run_together, lab, flows)` returns. `measured_percent` has h1's share, from
+# `lab07.rates_mbps(...)`: throughputs by pair, as `{"h1-h4": 14.2, ...}`.
 
 
 # %% answer="experiment"
@@ -203,7 +203,7 @@ def flows_with(connections):
 experiment, measured_percent = {}, {}
 ### BEGIN SOLUTION
 for connections in lab07.CONNECTIONS:
-    run = show.watched(measure.at_once, lab, flows_with(connections))
+    run = show.watched(measure.run_together, lab, flows_with(connections))
     rates = lab07.rates_mbps(run)
     experiment[connections] = run
     measured_percent[connections] = 100 * rates["h1-h4"] / sum(rates.values())

@@ -289,7 +289,7 @@ lab10.check_predicted(share_mbps).require()
 
 # %% [markdown] id="shares-measure-task"
 # `lab10.senders("70/70", 10, duration_s=6, window_s=(2, 6))` is the list of both flows at 10 Mbit/s: each lasts
-# 6 s, and what arrives in the last 4 counts. `measure.at_once(fair, flows)` sends both at one time.
+# 6 s, and what arrives in the last 4 counts. `measure.run_together(fair, flows)` sends both at one time.
 #
 # **Your turn:** measure both settings. Then read on `s1` where packets were dropped:
 # `tc -s qdisc show dev s1-eth3` is the port of t1, and `s1-eth2` the one of h2.
@@ -300,13 +300,13 @@ fair = start(lab10.by_name("fairness-2-10"))
 ### BEGIN SOLUTION
 for setting in share_runs:
     flows = lab10.senders(setting, 10, duration_s=6, window_s=(2, 6))
-    share_runs[setting] = measure.at_once(fair, flows)
+    share_runs[setting] = measure.run_together(fair, flows)
 print(fair["s1"].cmd("tc -s qdisc show dev s1-eth3"))
 print(fair["s1"].cmd("tc -s qdisc show dev s1-eth2"))
 ### STARTER
 # # YOUR TURN, this one and the other, and then tc:
 # # flows = lab10.senders("70/70", 10, duration_s=6, window_s=(2, 6))
-# # share_runs["70/70"] = measure.at_once(fair, flows)
+# # share_runs["70/70"] = measure.run_together(fair, flows)
 ### END SOLUTION
 
 # %% check="share-runs" points=2
@@ -320,7 +320,7 @@ lab10.check_share_runs(share_runs).require()
 stepped = {}
 for setting in ["70/70", "30/90"]:
     flows = lab10.senders(setting, 10, duration_s=6, window_s=(2, 6), dither=False)
-    stepped[setting] = measure.at_once(fair, flows)
+    stepped[setting] = measure.run_together(fair, flows)
 lab10.shares_table(share_runs, stepped)
 
 # %% [markdown] id="step-question"

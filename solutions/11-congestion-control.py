@@ -205,7 +205,7 @@ lab11.check_predicted(between).require()
 #
 # Linklab has a sampler like yours. `looks(source, destination, seconds)` is a list of two flows that send nothing:
 # one asks ss, the other tc. A transfer is a `measure.TcpFlow(source, destination, seconds, congestion="reno")`.
-# `measure.at_once(lab, flows)` starts all flows of a list at the same instant and returns what they measured.
+# `measure.run_together(lab, flows)` starts all flows of a list at the same instant and returns what they measured.
 #
 # **Your turn:** a transfer of 40 s from h2 to h4 with looks at it, once with each of `"reno"`, `"cubic"` and `"bbr"`:
 # `controls["reno"]`, and so on.
@@ -221,9 +221,9 @@ controls = dict.fromkeys(lab11.CONTROLS)
 ### BEGIN SOLUTION
 for name in controls:
     transfer = measure.TcpFlow("h2", "h4", 40, congestion=name)
-    controls[name] = measure.at_once(lab, [transfer, *looks("h2", "h4", 40)])
+    controls[name] = measure.run_together(lab, [transfer, *looks("h2", "h4", 40)])
 ### STARTER
-# # YOUR TURN: controls["reno"] = measure.at_once(lab, [..., *looks(...)]), and two more
+# # YOUR TURN: controls["reno"] = measure.run_together(lab, [..., *looks(...)]), and two more
 ### END SOLUTION
 
 # %% check="controls" points=3
@@ -326,10 +326,10 @@ change = "tc qdisc change dev r1-eth2 parent 5:1 handle 10: netem limit"
 for packets in queues:
     lab["r1"].cmd(f"{change} {packets}")
     transfer = measure.TcpFlow("h1", "h3", 30, congestion="cubic")
-    queues[packets] = measure.at_once(lab, [transfer, *looks("h1", "h3", 30)])
+    queues[packets] = measure.run_together(lab, [transfer, *looks("h1", "h3", 30)])
 lab["r1"].cmd(f"{change} 100")
 ### STARTER
-# # YOUR TURN: tc on r1, queues[20] = measure.at_once(lab, [...]), two more, and tc again
+# # YOUR TURN: tc on r1, queues[20] = measure.run_together(lab, [...]), two more, and tc again
 ### END SOLUTION
 
 # %% check="queues" points=3
@@ -382,11 +382,11 @@ together = dict.fromkeys([*lab11.CONTROLS, "mixed"])
 for name in lab11.CONTROLS:
     pairs = ("h1", "h3"), ("h2", "h4")
     both = [measure.TcpFlow(*pair, 60, congestion=name) for pair in pairs]
-    together[name] = measure.at_once(lab, both)
+    together[name] = measure.run_together(lab, both)
 three = [measure.TcpFlow("h1", "h3", 60, congestion=name) for name in lab11.CONTROLS]
-together["mixed"] = measure.at_once(lab, three)
+together["mixed"] = measure.run_together(lab, three)
 ### STARTER
-# # YOUR TURN: together["reno"] = measure.at_once(lab, [..., ...]), and three more
+# # YOUR TURN: together["reno"] = measure.run_together(lab, [..., ...]), and three more
 ### END SOLUTION
 lab11.figures.together_table(together)
 
@@ -454,7 +454,7 @@ lab11.check_shares(shares).require()
 # %% id="replay"
 cubic = measure.TcpFlow("h1", "h3", 5, congestion="cubic")
 bbr = measure.TcpFlow("h2", "h4", 5, congestion="bbr")
-recorded = measure.at_once(lab, [cubic, bbr], record=["r1-eth2"])
+recorded = measure.run_together(lab, [cubic, bbr], record=["r1-eth2"])
 lab.stop()
 show.replay(recorded)
 

@@ -62,15 +62,15 @@ bloat
 lab12.check_predicted(bloat).require()
 
 # %% [markdown] id="long-task"
-# `measure.at_once(lab, beside(40))` starts them all at the same instant, for 40 s, and returns what they measured.
+# `measure.run_together(lab, beside(40))` starts them all at the same instant, for 40 s, and returns what they measured.
 #
 # **Your turn:** measure it, as the network is.
 
 # %% answer="long"
 ### BEGIN SOLUTION
-long = measure.at_once(lab, beside(40))
+long = measure.run_together(lab, beside(40))
 ### STARTER
-# long = None  # YOUR TURN: measure.at_once(...)
+# long = None  # YOUR TURN: measure.run_together(...)
 ### END SOLUTION
 
 # %% check="long" points=2
@@ -147,9 +147,9 @@ one = dict.fromkeys(lab12.ONE_QUEUE)
 red = "red limit 60000 min 7500 max 22500 avpkt 1500 burst 9 probability 0.1 bandwidth 10mbit"
 for what in f"pfifo limit {limit(U.rate_mbps, 20)}", red, "codel":
     print(lab["r1"].cmd(f"tc qdisc replace dev r1-eth2 parent 5:1 {what}"), end="")
-    one[what.split()[0]] = measure.at_once(lab, beside(40))
+    one[what.split()[0]] = measure.run_together(lab, beside(40))
 ### STARTER
-# # YOUR TURN: tc on r1, one["pfifo"] = measure.at_once(...), and two more
+# # YOUR TURN: tc on r1, one["pfifo"] = measure.run_together(...), and two more
 ### END SOLUTION
 
 # %% check="one" points=4
@@ -198,9 +198,9 @@ apart = dict.fromkeys(lab12.APART)
 ### BEGIN SOLUTION
 for what in "fq_codel", "cake unlimited":
     print(lab["r1"].cmd(f"tc qdisc replace dev r1-eth2 parent 5:1 {what}"), end="")
-    apart[what.split()[0]] = measure.at_once(lab, beside(40))
+    apart[what.split()[0]] = measure.run_together(lab, beside(40))
 ### STARTER
-# # YOUR TURN: tc on r1, apart["fq_codel"] = measure.at_once(...), and one more
+# # YOUR TURN: tc on r1, apart["fq_codel"] = measure.run_together(...), and one more
 ### END SOLUTION
 
 # %% check="apart" points=3
@@ -219,9 +219,9 @@ lab12.check_apart(apart).require()
 ### BEGIN SOLUTION
 lab["h1"].cmd("sysctl -w net.ipv4.tcp_ecn=1")
 lab["r1"].cmd("tc qdisc replace dev r1-eth2 parent 5:1 fq_codel")
-ecn = measure.at_once(lab, beside(40))
+ecn = measure.run_together(lab, beside(40))
 ### STARTER
-# ecn = None  # YOUR TURN: sysctl on h1, tc on r1, measure.at_once(...)
+# ecn = None  # YOUR TURN: sysctl on h1, tc on r1, measure.run_together(...)
 ### END SOLUTION
 
 # %% check="ecn" points=2
@@ -313,7 +313,7 @@ for name, strange in lab12.unseen().items():
         what = queue_for(strange.link("U").rate_mbps)
         print(name, strange.link("U").rate_mbps, "Mbit/s:", what)
         print(there["r1"].cmd(f"tc qdisc replace dev r1-eth2 parent 5:1 {what}"), end="")
-        finale[name] = measure.at_once(there, beside(30)[:3])  # all but the pages
+        finale[name] = measure.run_together(there, beside(30)[:3])  # all but the pages
 lab12.figures.queue_table(finale)
 
 # %% check="finale" points=5

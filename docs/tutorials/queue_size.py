@@ -1,7 +1,7 @@
 """How long must a queue be, for one TCP flow to fill the link behind it? See docs/tutorials/first-study.md."""
 
 from linklab import Lab
-from linklab.measure import PingFlow, PingResult, TcpFlow, TcpResult, at_once
+from linklab.measure import PingFlow, PingResult, TcpFlow, TcpResult, run_together
 from linklab.network import End, Host, Link, Network
 from linklab.study import Measured, Metric, Point, Study, Testbed
 
@@ -21,7 +21,7 @@ def testbed(point: Point) -> Testbed:
 def measure(lab: Lab, point: Point) -> list[Measured]:
     """Send for 20 s by TCP, and ping meanwhile."""
     transfer = TcpFlow("h1", "h2", 20, congestion=str(point["congestion"]))
-    run = at_once(lab, [transfer, PingFlow("h1", "h2", count=20, interval_s=1)])
+    run = run_together(lab, [transfer, PingFlow("h1", "h2", count=20, interval_s=1)])
     (tcp,), (ping,) = run.of(TcpResult), run.of(PingResult)
     rtt_ms = [value for value in ping.rtt_ms if value is not None]
     return [Measured("goodput_mbps", tcp.throughput_mbps), Measured("rtt_ms", max(rtt_ms))]

@@ -28,8 +28,8 @@ from linklab.measure import (
     TcpFlow,
     TcpResult,
     UdpFlow,
-    at_once,
     run,
+    run_together,
 )
 from linklab.network import COURSE, Network, bottleneck, path
 from linklab.study.declare import Measured, Metric, Point, Study
@@ -182,7 +182,7 @@ def measure_shared(lab: Lab, point: Point) -> list[Measured]:
     offset_s = point.number("start_offset_s")
     flows = shared_flows(_network(lab), pairs, tool, duration_s, pings, point.repeat - 1, offset_s)
     explain(lab, point)
-    results = at_once(lab, flows).results
+    results = run_together(lab, flows).results
     rows: list[Measured] = []
     connections: list[float] = []
     total_mbps = 0.0

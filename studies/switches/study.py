@@ -13,7 +13,7 @@ from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure import AtOnce, ConstantRateResult, EchoFlow, EchoResult, at_once, moderated, run
+from linklab.measure import ConstantRateResult, EchoFlow, EchoResult, Run, moderated, run, run_together
 from linklab.measure.devices import E1000E_INTERVAL_US
 from linklab.network import End, Host, Link, Network
 from linklab.network.catalogue import SWITCH_QUEUE_PACKETS, l3_switch
@@ -142,7 +142,7 @@ def measure_loaded(lab: Lab, point: Point) -> list[Measured]:
     ends, payload = ENDS[point.text("communication")], point.whole("payload_bytes")
     flow = EchoFlow(*ends, point.whole("exchanges"), payload_bytes=payload, start_s=_SETTLED * lasts_s)
     traffic = background(load_of(point.text("testbed"), rate_mbps), lasts_s)
-    result = at_once(lab, [*traffic, flow]).of(EchoResult)[0]
+    result = run_together(lab, [*traffic, flow]).of(EchoResult)[0]
     if result.end_s > lasts_s:
         raise MeasurementError("the background was over before the exchanges were: ask for fewer exchanges")
     return evaluate_rtt(result)
@@ -268,10 +268,10 @@ def measure_throughput(lab: Lab, point: Point) -> list[Measured]:
     lasts_s = _THROUGHPUT_BITS / (rate_mbps * 1e6)
     window_s = (_FULL * lasts_s, lasts_s)
     mine = additional(load, point.text("communication"), point.whole("payload_bytes"), lasts_s, window_s)
-    return evaluate_throughput(at_once(lab, [*background(load, lasts_s, window_s), mine]))
+    return evaluate_throughput(run_together(lab, [*background(load, lasts_s, window_s), mine]))
 
 
-def evaluate_throughput(measured: AtOnce) -> list[Measured]:
+def evaluate_throughput(measured: Run) -> list[Measured]:
     """Return the metrics of one run, whose last flow is the additional one. Pure."""
     *others, mine = measured.of(ConstantRateResult)
     sent = sum(it.sent_packets for it in others)
@@ -355,10 +355,10 @@ def measure_fairness(lab: Lab, point: Point) -> list[Measured]:
         window_s=(_SETTLED * lasts_s, lasts_s),
         dither=point["pacing"] == DITHERED,
     )
-    return evaluate_fairness(at_once(lab, flows), _fairness_network(point))
+    return evaluate_fairness(run_together(lab, flows), _fairness_network(point))
 
 
-def evaluate_fairness(measured: AtOnce, network: Network) -> list[Measured]:
+def evaluate_fairness(measured: Run, network: Network) -> list[Measured]:
     """Return the metrics of one run. Pure."""
     link = network.link("t1-s1")
     rows = []

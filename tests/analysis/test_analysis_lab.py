@@ -20,7 +20,7 @@ from linklab.analysis import (
     udp_throughput,
     unloaded_rtt,
 )
-from linklab.measure import PingFlow, PingResult, SimpleperfFlow, TcpFlow, TcpResult, UdpFlow, UdpResult, at_once
+from linklab.measure import PingFlow, PingResult, SimpleperfFlow, TcpFlow, TcpResult, UdpFlow, UdpResult, run_together
 from linklab.network import COURSE, Network
 from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.runtime.backends import Kind
@@ -41,7 +41,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
 @pytest.mark.parametrize("step", some_cases(STEPS, [f"{step.case} {step.name}" for step in STEPS], *ALWAYS))
 def test_the_course_network_does_as_expected(lab: linklab.Lab, step: Step) -> None:
     state = lab.state()
-    results = at_once(lab, step.flows).results
+    results = run_together(lab, step.flows).results
     pings = {it.flow.source: it for it in results if isinstance(it, PingResult)}
     transfers = [it for it in results if isinstance(it, TcpResult)]
     if not transfers:
@@ -80,9 +80,9 @@ def test_links_with_a_cable_s_overhead_do_as_expected(
     tcp_s, udp_s = (10, 5) if rate_mbps == 10 else (4, 2)
     with linklab.start(make(rate_mbps), folder=tmp_path) as lab:
         path = measured_path(make(rate_mbps), *ends, lab.state())
-        (idle,) = at_once(lab, [PingFlow(*ends, 20)]).results
-        transfer, pings = at_once(lab, [TcpFlow(*ends, tcp_s), PingFlow(*ends, tcp_s, 1.0)]).results
-        (datagrams,) = at_once(lab, [UdpFlow(*ends, 1.1 * rate_mbps, udp_s)]).results
+        (idle,) = run_together(lab, [PingFlow(*ends, 20)]).results
+        transfer, pings = run_together(lab, [TcpFlow(*ends, tcp_s), PingFlow(*ends, tcp_s, 1.0)]).results
+        (datagrams,) = run_together(lab, [UdpFlow(*ends, 1.1 * rate_mbps, udp_s)]).results
     assert isinstance(idle, PingResult)
     assert isinstance(pings, PingResult)
     assert isinstance(transfer, TcpResult)
@@ -101,5 +101,5 @@ def test_links_with_a_cable_s_overhead_do_as_expected(
 
 def test_pings_beside_a_transfer_may_come_as_often_as_anybody_likes(lab: linklab.Lab) -> None:
     """Each looks into the queue of slow start, before L1 as well, which a ping a second passes by."""
-    run = at_once(lab, [PingFlow("h1", "h4", 125, 0.2), SimpleperfFlow("h1", "h4", 25)])
+    run = run_together(lab, [PingFlow("h1", "h4", 125, 0.2), SimpleperfFlow("h1", "h4", 25)])
     assert lab05.check_together(run).passed

@@ -1,15 +1,15 @@
-"""Runs of flows at one time, made by hand: what `linklab.measure.at_once` would return for these numbers."""
+"""Runs of flows at one time, made by hand: what `linklab.measure.run_together` would return for these numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from linklab.measure import (
-    AtOnce,
     Origin,
     PingFlow,
     PingResult,
     Result,
+    Run,
     Sample,
     SimpleperfFlow,
     SimpleperfResult,
@@ -55,6 +55,6 @@ def pinged(
     return PingResult(flow, origin(state), each, 60.0, mean_ms, highest_ms, 5.0, 0, 0)
 
 
-def together(*results: Result, interrupted: bool = False) -> AtOnce:
+def together(*results: Result, interrupted: bool = False) -> Run:
     """The results as of one run."""
-    return AtOnce(results, 0.1, interrupted)
+    return Run(results, 0.1, interrupted)

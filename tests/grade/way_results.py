@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from linklab.measure import (
-    AtOnce,
     Origin,
     PingFlow,
     PingResult,
+    Run,
     Sample,
     SimpleperfFlow,
     SimpleperfResult,
@@ -71,9 +71,9 @@ def sent(
     return SimpleperfResult(flow, origin(network), mbps, mbps, None, row, samples, "", "")
 
 
-def beside(pings: PingResult, transfer: SimpleperfResult | TcpResult) -> AtOnce:
+def beside(pings: PingResult, transfer: SimpleperfResult | TcpResult) -> Run:
     """Both at once."""
-    return AtOnce((pings, transfer), 0.02)
+    return Run((pings, transfer), 0.02)
 
 
 L1_TOGETHER = beside(pinged("r1", "r2", L1_LOADED, interval_s=1), sent("r1", "r2", 38.05))

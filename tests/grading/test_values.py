@@ -20,7 +20,7 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.grading import data, values
 from linklab.grading.values import Foreign, Reader, ValueRefused, to_text
-from linklab.measure import AtOnce, Origin, PingFlow, PingResult, SimpleperfFlow, UdpFlow
+from linklab.measure import Origin, PingFlow, PingResult, Run, SimpleperfFlow, UdpFlow
 from linklab.network import COURSE
 
 PING = PingResult(PingFlow("r1", "r2", count=2), Origin("ping 1", "6.1"), (20.0, None), 20.0, 20.0, 20.0, 0.0, 0, 0)
@@ -38,7 +38,7 @@ def passed_on(value: object) -> object:
         frozenset({"a"}), {}, {"L1": 20, 2: None, (1, 2): [3.0]}, ..., {"$": "dict", "items": []},
         Fraction(1, 3), Decimal("1.50"), numpy.float32(1.1), numpy.int64(-7), numpy.bool_(True), numpy.float64(2),
         range(3), range(0), range(5, 0, -2), deque([1, 2]),
-        PING, AtOnce((PING,), 0.5), {"L1": PING}, COURSE, SimpleperfFlow("r1", "r2", program="simpleperf.py"),
+        PING, Run((PING,), 0.5), {"L1": PING}, COURSE, SimpleperfFlow("r1", "r2", program="simpleperf.py"),
     ],
 )  # fmt: skip
 def test_what_is_known_arrives_as_it_was(value: object) -> None:

@@ -205,7 +205,7 @@ find_bandwidth = Search()
 
 IN_LABS: Final = (
     Variation("pings in another mapping", "lab04.check_pings(pings)", f"pings = types.MappingProxyType({_PINGS})"),
-    Variation("one ping more", "lab04.check_together(together)", f"together = measure.at_once(lab, [PingFlow('h1', 'h4', 25, 1), {_BOTH}])"),
+    Variation("one ping more", "lab04.check_together(together)", f"together = measure.run_together(lab, [PingFlow('h1', 'h4', 25, 1), {_BOTH}])"),
     Variation("a network of one's own classes", "lab01.check_nodes(lab)", _PREFIXES + _HOSTS + _ROUTERS + _BUILT),
     Variation("other ports", "lab01.check_addresses(lab)", "pass"),
     Variation("links in another order", "lab01.check_links(lab)", "pass"),
@@ -218,8 +218,8 @@ IN_LABS: Final = (
 """In labs, one after the other: the first ones in the course network, then in one of the student's."""
 MORE_IN_LABS: Final = (
     Variation("rates of numpy's", "lab03.check_overload(overload)", "rates = 1.1 * np.array([30.0, 20.0, 20.0])\noverload = {f'{a}-{b}': measure.run(lab, UdpFlow(a, b, rate, 3)) for (a, b), rate in zip((('h1', 'h4'), ('h1', 'h9'), ('h7', 'h9')), rates)}"),
-    Variation("more pings of the same", "lab04.check_together(together)", f"together = measure.at_once(lab, [{_BOTH}, PingFlow('r1', 'r2', 5, 1, address=far['L1'])])"),
-    Variation("pings of another pair alone", "lab04.check_together(together)", f"together = measure.at_once(lab, [PingFlow('h1', 'h4', 25, 1), {_SENT}])", False),
+    Variation("more pings of the same", "lab04.check_together(together)", f"together = measure.run_together(lab, [{_BOTH}, PingFlow('r1', 'r2', 5, 1, address=far['L1'])])"),
+    Variation("pings of another pair alone", "lab04.check_together(together)", f"together = measure.run_together(lab, [PingFlow('h1', 'h4', 25, 1), {_SENT}])", False),
     Variation("a search as a fraction", "lab03.check_search(find_bandwidth, (12,))", _SEARCH.format("Fraction(low)"), None),
     Variation("a search that gives up", "lab03.check_search(find_bandwidth, (12,))", _SEARCH.format("low / 8"), False),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from mininet.topo import Topo
 
 import linklab
 from linklab.errors import LabError
-from linklab.measure import MeasurementStopped, PingFlow, PingResult, at_once
+from linklab.measure import MeasurementStopped, PingFlow, PingResult, run_together
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
 
@@ -86,7 +86,7 @@ def test_ctrl_c_loses_no_ping_that_was_answered(lab: linklab.Lab) -> None:
     press = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
     press.start()
     with pytest.raises(MeasurementStopped) as stopped:
-        at_once(lab, [PingFlow("h1", "h2", count=20_000)])
+        run_together(lab, [PingFlow("h1", "h2", count=20_000)])
     press.join()
     (pings,) = stopped.value.partial.of(PingResult)  # type: ignore[union-attr]
     assert len(pings.rtt_ms) > 10

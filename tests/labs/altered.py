@@ -5,27 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from linklab.measure import AtOnce
+from linklab.measure import Run
 
 
-def changed(run: AtOnce, kind: type, **values: Any) -> AtOnce:
+def changed(run: Run, kind: type, **values: Any) -> Run:
     """Return the run with its flows of a kind changed."""
     results = (replace(it, flow=replace(it.flow, **values)) if isinstance(it, kind) else it for it in run.results)
     return replace(run, results=tuple(results))
 
 
-def given(run: AtOnce, kind: type, **values: Any) -> AtOnce:
+def given(run: Run, kind: type, **values: Any) -> Run:
     """Return the run with its results of a kind changed."""
     results = (replace(it, **values) if isinstance(it, kind) else it for it in run.results)
     return replace(run, results=tuple(results))
 
 
-def without(run: AtOnce, *kinds: type) -> AtOnce:
+def without(run: Run, *kinds: type) -> Run:
     """Return the run without its results of these kinds."""
     return replace(run, results=tuple(it for it in run.results if not isinstance(it, kinds)))
 
 
-def read_back(run: AtOnce, *interfaces: str, **values: Any) -> AtOnce:
+def read_back(run: Run, *interfaces: str, **values: Any) -> Run:
     """Return the run with the shapes of some interfaces read back otherwise."""
     results = []
     for it in run.results:

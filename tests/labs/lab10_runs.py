@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from linklab.labs import lab10
-from linklab.measure import AtOnce, ConstantRateResult, EchoFlow, EchoResult, Origin
+from linklab.measure import ConstantRateResult, EchoFlow, EchoResult, Origin, Run
 from linklab.published.switches_loads import senders
 
 ORIGIN = Origin("linklab echo 1", "7.3.4")
@@ -17,13 +17,13 @@ def echoed(pair: tuple[str, str], payload: int, rtt_ms: float, count: int = 100,
     return EchoResult(flow, more.get("origin", ORIGIN), (rtt_ms,) * count, count * rtt_ms, 20.0)
 
 
-def sent(setting: str, shares: tuple[float, ...], origin: Origin = ORIGIN) -> AtOnce:
+def sent(setting: str, shares: tuple[float, ...], origin: Origin = ORIGIN) -> Run:
     """Senders of a setting, and what arrived of each in Mbit/s."""
     results = tuple(
         ConstantRateResult(flow, origin, 5000, 4000, round(share * 4e6 / 8 / 1470), 4.0)
         for flow, share in zip(senders(setting, 10), shares, strict=True)
     )
-    return AtOnce(results, 0.0)
+    return Run(results, 0.0)
 
 
 RUNS = {name: echoed(it.ends, it.payload_bytes, it.rtt_ms + 0.002) for name, it in lab10.RTTS.items()}

@@ -11,7 +11,7 @@ import lzma
 from pathlib import Path
 from typing import Any
 
-from linklab.measure import AtOnce, QueueFlow, SocketsFlow, TcpFlow, at_once, load_run
+from linklab.measure import QueueFlow, Run, SocketsFlow, TcpFlow, load_run, run_together
 
 _FILE = Path(__file__).with_name("lab11-runs.json.xz")
 _CHANGE = "tc qdisc change dev r1-eth2 parent 5:1 handle 10: netem limit"
@@ -26,19 +26,19 @@ def kept() -> dict[str, Any]:
 
 
 @functools.cache
-def controls() -> dict[str, AtOnce]:
+def controls() -> dict[str, Run]:
     """Return the runs of Reno, CUBIC and BBR."""
     return {name: load_run(run) for name, run in kept()["controls"].items()}
 
 
 @functools.cache
-def queues() -> dict[int, AtOnce]:
+def queues() -> dict[int, Run]:
     """Return the runs with each queue."""
     return {int(packets): load_run(run) for packets, run in kept()["queues"].items()}
 
 
 @functools.cache
-def together() -> dict[str, AtOnce]:
+def together() -> dict[str, Run]:
     """Return the runs of several flows."""
     return {name: load_run(run) for name, run in kept()["together"].items()}
 
@@ -74,16 +74,16 @@ def _make() -> None:
         client.wait()
         server.wait()
         for name in lab11.CONTROLS:
-            made["controls"][name] = at_once(lab, _looked("h2", "h4", 40, name)).to_json()
+            made["controls"][name] = run_together(lab, _looked("h2", "h4", 40, name)).to_json()
         for packets in lab11.QUEUES:
             lab["r1"].cmd(f"{_CHANGE} {packets}")
-            made["queues"][packets] = at_once(lab, _looked("h1", "h3", 30, "cubic")).to_json()
+            made["queues"][packets] = run_together(lab, _looked("h1", "h3", 30, "cubic")).to_json()
         lab["r1"].cmd(f"{_CHANGE} 100")
         for name in lab11.CONTROLS:
             both = [TcpFlow(*pair, 60, congestion=name) for pair in (("h1", "h3"), ("h2", "h4"))]
-            made["together"][name] = at_once(lab, both).to_json()
+            made["together"][name] = run_together(lab, both).to_json()
         three = [TcpFlow("h1", "h3", 60, congestion=name) for name in lab11.CONTROLS]
-        made["together"]["mixed"] = at_once(lab, three).to_json()
+        made["together"]["mixed"] = run_together(lab, three).to_json()
     with lzma.open(_FILE, "wt", encoding="utf-8") as file:
         json.dump(made, file)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from linklab.measure import AtOnce, PageFlow, PingFlow, QueueFlow, TcpFlow, at_once, load_run
+from linklab.measure import PageFlow, PingFlow, QueueFlow, Run, TcpFlow, load_run, run_together
 
 _FILE = Path(__file__).with_name("lab12-runs.json.xz")
 _RED = "red limit 60000 min 7500 max 22500 avpkt 1500 burst 9 probability 0.1 bandwidth 10mbit"
@@ -39,13 +39,13 @@ QUEUES: Final[Mapping[str, Callable[[float], str]]] = {
 
 
 @functools.cache
-def kept() -> dict[str, AtOnce]:
+def kept() -> dict[str, Run]:
     """Return the runs on the plain network, by the name of their queue in `DISCIPLINES`."""
     return {name: load_run(run) for name, run in _told()["plain"].items()}
 
 
 @functools.cache
-def finale(queue: str) -> dict[str, AtOnce]:
+def finale(queue: str) -> dict[str, Run]:
     """Return the runs with one of `QUEUES` on each of `UNSEEN`."""
     return {name: load_run(run) for name, run in _told()["unseen"][queue].items()}
 
@@ -79,12 +79,12 @@ def _make() -> None:
                 assert not lab["r1"].cmd(f"{replace} {what}")
             if name == "marks":
                 lab["h1"].cmd("sysctl -w net.ipv4.tcp_ecn=1")
-            made["plain"][name] = at_once(lab, _beside(40)).to_json()
+            made["plain"][name] = run_together(lab, _beside(40)).to_json()
     for name, (rate_mbps, rtt_ms) in UNSEEN.items():
         with linklab.start(with_uplink(lab12.the_network(), rate_mbps, rtt_ms)) as lab:
             for queue, what_for in QUEUES.items():
                 assert not lab["r1"].cmd(f"{replace} {what_for(rate_mbps)}")
-                made["unseen"][queue][name] = at_once(lab, _beside(30)[:3]).to_json()
+                made["unseen"][queue][name] = run_together(lab, _beside(30)[:3]).to_json()
     with lzma.open(_FILE, "wt", encoding="utf-8") as file:
         json.dump(made, file)
 

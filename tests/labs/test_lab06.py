@@ -16,7 +16,7 @@ import pytest
 from linklab.grade.predictions import remark
 from linklab.grade.questions import Value
 from linklab.labs import lab06
-from linklab.measure import AtOnce
+from linklab.measure import Run
 from linklab.network import NodeState
 from tests.grade.made_runs import pinged, together, transfer
 from tests.states import PLAN
@@ -231,7 +231,7 @@ def test_what_is_no_look_is_said(looks: object, says: str) -> None:
     assert check.hint
 
 
-def half_run(rtt_ms: float = 61.2, mbps: float = 8.7, *, packets: int = 50, delay_ms: float = 20) -> AtOnce:
+def half_run(rtt_ms: float = 61.2, mbps: float = 8.7, *, packets: int = 50, delay_ms: float = 20) -> Run:
     """Combination two, where r2's end of L2 was changed with tc."""
     state = replace(PLAN, nodes=tuple(_changed(node, packets, delay_ms) for node in PLAN.nodes))
     both = ((pinged(pair, 60.2, rtt_ms, state=state), transfer(pair, mbps, state=state)) for pair in ("h1-h4", "h2-h5"))

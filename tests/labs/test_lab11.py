@@ -16,7 +16,7 @@ from linklab.course import using
 from linklab.labs import lab11
 from linklab.labs.lab11 import figures, functions
 from linklab.labs.lab11.predictions import dumbbell
-from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpFlow, TcpResult
+from linklab.measure import QueueResult, Run, SocketsResult, TcpFlow, TcpResult
 from linklab.network import COURSE, bdp_packets, path
 from linklab.network.variants import variant, variants
 from linklab.show.figure import Drawing
@@ -196,7 +196,7 @@ def test_looks_that_are_not_what_they_should_be_are_refused(samples: object, say
 # --- Runs
 
 
-def one(run: AtOnce, number: int) -> AtOnce:
+def one(run: Run, number: int) -> Run:
     return replace(run, results=(run.results[number],))
 
 
@@ -218,7 +218,7 @@ def test_what_was_stored_or_has_more_in_it_passes_too() -> None:
     ).passed
 
 
-def looked_for(seconds: float, run: AtOnce) -> AtOnce:
+def looked_for(seconds: float, run: Run) -> Run:
     """The run with fewer looks at the queue."""
     looks = run.of(QueueResult)[0].samples
     return given(run, QueueResult, samples=tuple(it for it in looks if it.at_s < seconds))
@@ -281,7 +281,7 @@ def test_a_queue_that_got_a_delay_as_well_is_refused() -> None:
     assert "B was changed besides" in said(result)
 
 
-def default_of(run: AtOnce) -> AtOnce:
+def default_of(run: Run) -> Run:
     return changed(run, TcpResult, congestion=TcpFlow("h1", "h3").congestion)
 
 

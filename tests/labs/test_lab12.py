@@ -15,7 +15,7 @@ from linklab.course import using
 from linklab.labs import lab12
 from linklab.labs.lab12 import figures, functions, predictions, rules
 from linklab.labs.lab12.predictions import access, with_uplink
-from linklab.measure import AtOnce, PageResult, PingResult, QueueResult, TcpResult
+from linklab.measure import PageResult, PingResult, QueueResult, Run, TcpResult
 from linklab.network import COURSE
 from linklab.network.variants import variant, variants
 from linklab.show.figure import Drawing
@@ -27,12 +27,12 @@ from tests.labs.written import unnamed_slips
 VARIANT = variant("ada", b"a course secret for trials")
 
 
-def shaped(run: AtOnce, **values: Any) -> AtOnce:
+def shaped(run: Run, **values: Any) -> Run:
     """The run with what r1-eth2 does read back otherwise."""
     return read_back(run, "r1-eth2", **values)
 
 
-def behind(run: AtOnce, delay_ms: float) -> AtOnce:
+def behind(run: Run, delay_ms: float) -> Run:
     """The run with another delay of the link behind U."""
     return read_back(run, "r2-eth1", "h3-eth0", delay_ms=delay_ms)
 
@@ -103,7 +103,7 @@ def test_other_orders_more_runs_and_a_shorter_fifo_pass_too() -> None:
     assert lab12.check_one_queue({**ONE, "pfifo": shorter}).passed
 
 
-def named(run: AtOnce, queue: str) -> AtOnce:
+def named(run: Run, queue: str) -> Run:
     """The run with the words that tc has for another queue."""
     return given(run, QueueResult, discipline=kept()[queue].of(QueueResult)[0].discipline)
 

@@ -28,4 +28,4 @@ def parsed(
     tool: Tool[FlowT, ResultT], flow: FlowT, origin: Origin, said: str, server_said: str = "", **more: Any
 ) -> ResultT:
     """What a tool makes of what client and server printed."""
-    return tool.parse(job(flow, said=said, server_said=server_said, **{"status": 0, **more}), origin)
+    return tool.parse(job(flow, stdout=said, server_stdout=server_said, **{"status": 0, **more}), origin)

@@ -17,9 +17,9 @@ from linklab.measure import (
     ConstantRateFlow,
     ConstantRateResult,
     Origin,
-    at_once,
     load_result,
     run,
+    run_together,
 )
 from linklab.measure.tools.constant_rate import CONSTANT_RATE
 from linklab.network.catalogue import fairness
@@ -112,7 +112,7 @@ def test_a_flow_that_its_link_can_never_carry_is_one_line(lab: linklab.Lab) -> N
 @pytest.mark.lab
 def test_what_fits_arrives_to_the_packet(lab: linklab.Lab) -> None:
     flows = [ConstantRateFlow("h1", "t1", 4, 0.5), ConstantRateFlow("h2", "t1", 4, 0.5, payload_bytes=1000)]
-    one, two = at_once(lab, flows).of(ConstantRateResult)
+    one, two = run_together(lab, flows).of(ConstantRateResult)
     assert [(it.sent_packets, it.lost_packets) for it in (one, two)] == [(500, 0), (250, 0)]
     assert one.throughput_mbps == pytest.approx(4, rel=0.02)
 
@@ -121,7 +121,7 @@ def test_what_fits_arrives_to_the_packet(lab: linklab.Lab) -> None:
 def test_shares_are_near_proportion_out_of_step_and_far_from_it_in_step(lab: linklab.Lab, tmp_path: Path) -> None:
     def measured(where: linklab.Lab, dither: bool = True) -> tuple[ConstantRateResult, ...]:
         flows = senders("30/90", 10, duration_s=3, window_s=(1, 3), dither=dither)
-        return at_once(where, flows).of(ConstantRateResult)
+        return run_together(where, flows).of(ConstantRateResult)
 
     loose, again = (measured(lab) for _ in range(2))
     assert [it.inside_packets for it in loose] == [it.inside_packets for it in again]

@@ -11,7 +11,7 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure import MeasurementStopped, Prober, devices, moderated, prober, repeated, runner
-from linklab.measure.results import AtOnce
+from linklab.measure.results import Run
 
 from .test_measure_repeats import ECHO, FLOW, _run
 
@@ -27,20 +27,20 @@ class AnyLab:
 
 @pytest.mark.parametrize("where", ["prepare", "results"])
 def test_completed_repeats_are_kept_wherever_ctrl_c_comes(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    runs: Iterator[AtOnce] = iter([_run(28, 60.0), _run(28, 60.0)])
+    runs: Iterator[Run] = iter([_run(28, 60.0), _run(28, 60.0)])
 
-    class Run:
+    class Begun:
         def __init__(self, *given: object) -> None:
             self.run = next(runs, None)
             if self.run is None and where == "prepare":
                 raise KeyboardInterrupt
 
-        def results(self) -> AtOnce:
+        def results(self) -> Run:
             if self.run is None:
                 raise KeyboardInterrupt
             return self.run
 
-    monkeypatch.setattr(runner, "_Run", Run)
+    monkeypatch.setattr(runner, "_Runner", Begun)
     monkeypatch.setattr(runner, "Crew", lambda lab: contextlib.nullcontext())
     lab: Any = AnyLab()
     with pytest.raises(MeasurementStopped, match="nothing yet") as stopped:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from linklab.measure import AtOnce, Origin, PingFlow, Result, SimpleperfFlow, SimpleperfResult, TcpFlow, to_dataframe
+from linklab.measure import Origin, PingFlow, Result, Run, SimpleperfFlow, SimpleperfResult, TcpFlow, to_dataframe
 from linklab.measure.results import COLUMNS, records
 from linklab.measure.tools.iperf3 import TCP
 from linklab.measure.tools.ping import PING
@@ -24,7 +24,7 @@ def echo() -> Result:
 
 
 def test_a_row_for_each_interval_and_each_packet() -> None:
-    rows = records(AtOnce((two_streams(), echo()), 0.0))
+    rows = records(Run((two_streams(), echo()), 0.0))
     assert all(list(row) == COLUMNS for row in rows)
     pings = [row for row in rows if row["measurement"] == "ping"]
     assert [row["packet"] for row in pings] == list(range(1, 13))

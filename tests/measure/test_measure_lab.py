@@ -12,7 +12,7 @@ from mininet.topo import Topo
 
 import linklab
 from linklab.errors import LabError, MeasurementError
-from linklab.measure import PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, at_once, run
+from linklab.measure import PingFlow, PingResult, TcpFlow, TcpResult, UdpFlow, run, run_together
 from linklab.network import TWO_HOSTS, goodput_ceiling_mbps, path, payload_rate_mbps, rtt_floor_ms
 from linklab.runtime.backends import Kind
 
@@ -81,7 +81,7 @@ def test_two_flows_fill_a_fast_link_without_delay(virtual: Kind, lab_folder: Pat
     """They got 105 of 239 Mbit/s: the servers read each segment by itself, and each look at the clock took 16 us."""
     flows = [TcpFlow("h1", "h3", 2, congestion="reno"), TcpFlow("h2", "h4", 2, congestion="reno")]
     with linklab.start(Pairs(), folder=lab_folder) as lab:
-        found = at_once(lab, flows).results
+        found = run_together(lab, flows).results
     assert sum(it.throughput_mbps for it in found if isinstance(it, TcpResult)) == pytest.approx(238, rel=0.01)
 
 
@@ -94,7 +94,7 @@ def test_tcp_that_a_lab_s_programs_hold_back_is_refused(virtual: Kind, lab_folde
 
 
 def test_flows_start_at_one_instant(lab: linklab.Lab) -> None:
-    both = at_once(lab, [TcpFlow("h1", "h2", 3), TcpFlow("h2", "h1", 3), PingFlow("h1", "h2", 10)])
+    both = run_together(lab, [TcpFlow("h1", "h2", 3), TcpFlow("h2", "h1", 3), PingFlow("h1", "h2", 10)])
     assert both.start_skew_ms < 1
     there, back, echo = both.results
     assert isinstance(there, TcpResult)
@@ -120,7 +120,7 @@ def test_no_answer_is_a_result_and_no_error(lab: linklab.Lab) -> None:
 )
 def test_what_cannot_be_measured_is_said(lab: linklab.Lab, flow: TcpFlow | PingFlow, reason: str) -> None:
     with pytest.raises((MeasurementError, LabError), match=reason):
-        at_once(lab, [flow])
+        run_together(lab, [flow])
 
 
 def test_a_port_in_use_is_said_before_anything_runs(lab: linklab.Lab) -> None:
@@ -135,7 +135,7 @@ def test_a_port_in_use_is_said_before_anything_runs(lab: linklab.Lab) -> None:
 
 def test_one_failing_flow_fails_them_all(lab: linklab.Lab) -> None:
     with pytest.raises(MeasurementError, match="unable to connect"):
-        at_once(lab, [TcpFlow("h1", "h2", 2, address="10.0.0.77"), TcpFlow("h1", "h2", 5)])
+        run_together(lab, [TcpFlow("h1", "h2", 2, address="10.0.0.77"), TcpFlow("h1", "h2", 5)])
 
 
 def test_several_addresses_need_a_choice(lab: linklab.Lab) -> None:
@@ -150,7 +150,7 @@ def test_several_addresses_need_a_choice(lab: linklab.Lab) -> None:
 
 def test_nothing_to_measure_is_said(lab: linklab.Lab) -> None:
     with pytest.raises(MeasurementError, match="no flow"):
-        at_once(lab, [])
+        run_together(lab, [])
 
 
 def test_a_missing_tool_is_named_with_the_fix(virtual: Kind, tmp_path: Path) -> None:

@@ -23,9 +23,9 @@ from linklab.measure import (
     TcpFlow,
     TrainFlow,
     UdpFlow,
-    at_once,
     recorded,
     repeated,
+    run_together,
 )
 from linklab.measure.flows import FlowOf
 from linklab.measure.recordings import Recording, interfaces_in
@@ -103,7 +103,7 @@ def test_one_flow_is_a_list_of_one() -> None:
 
 @pytest.mark.parametrize("wrong", [None, 5, "ping", [], ["ping"], [PING, None], [[PING]]])
 def test_what_is_no_flow_is_refused(wrong: Any) -> None:
-    for measure in (at_once, repeated):
+    for measure in (run_together, repeated):
         assert "flow" in said_of(lambda measure=measure: measure(NO_LAB, wrong))  # type: ignore[misc]
 
 
@@ -124,7 +124,7 @@ def test_what_is_recorded_are_names() -> None:
             pass
 
     assert "names no interfaces" in said_of(lambda: enter(5))
-    assert "names no interfaces" in said_of(lambda: at_once({"h1": 1, "h2": 2}, [PING], record=5))  # type: ignore[arg-type]
+    assert "names no interfaces" in said_of(lambda: run_together({"h1": 1, "h2": 2}, [PING], record=5))  # type: ignore[arg-type]
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ ORIGIN = Origin("linklab page on Python 3.13.5", "7.3.4")
 
 def result(said: str, status: int = 0) -> PageResult:
     asked = job(PageFlow("h2", "h3"))
-    asked.said, asked.status = said, status
+    asked.stdout, asked.status = said, status
     return PAGES.parse(asked, ORIGIN)
 
 

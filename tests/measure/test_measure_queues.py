@@ -21,9 +21,9 @@ from linklab.measure import (
     SocketsResult,
     TcpFlow,
     TcpResult,
-    at_once,
     load_result,
     run,
+    run_together,
 )
 from linklab.measure.tools.queues import QUEUES, QueueSample
 from linklab.network import COURSE
@@ -61,7 +61,7 @@ CUT = "at 100.400000000\nqdisc netem 10: root refcnt 2 li"
 
 def result(said: str = SAID, **more: Any) -> QueueResult:
     asked = job(QueueFlow("r1", "h3"))
-    asked.said, asked.status, asked.interrupted = said, more.get("status", 0), more.get("interrupted", False)
+    asked.stdout, asked.status, asked.interrupted = said, more.get("status", 0), more.get("interrupted", False)
     return QUEUES.parse(asked, ORIGIN)
 
 
@@ -105,7 +105,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
 @pytest.mark.lab
 def test_the_bottleneck_s_queue_fills_and_the_reverse_one_does_not(lab: linklab.Lab) -> None:
     flows = [TcpFlow("h1", "h3", 3, congestion="reno"), QueueFlow("r1", "h3", 3), QueueFlow("r2", "h1", 3)]
-    full, empty = at_once(lab, flows).of(QueueResult)
+    full, empty = run_together(lab, flows).of(QueueResult)
     assert len(full.samples) == 30
     assert max(it.packets for it in full.samples) == 100
     assert full.samples[-1].dropped_packets > 50
@@ -125,7 +125,7 @@ def _traces(folder: Path) -> list[Any]:
     with linklab.start(dumbbell(COURSE), folder=folder) as lab:
         for control in ("reno", "cubic", "bbr"):
             looks = SocketsFlow("h2", "h4", 2), QueueFlow("r1", "h4", 2)
-            both = at_once(lab, [TcpFlow("h2", "h4", 2, congestion=control), *looks])
+            both = run_together(lab, [TcpFlow("h2", "h4", 2, congestion=control), *looks])
             found += [both.of(TcpResult)[0].samples, both.of(SocketsResult)[0].samples]
             found += [both.of(QueueResult)[0].samples]
     return found

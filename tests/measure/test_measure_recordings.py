@@ -15,7 +15,7 @@ from scapy.utils import PcapNgReader
 from linklab.errors import LabError, MeasurementError
 from linklab.guest import lab_api
 from linklab.lab import Lab, start
-from linklab.measure import AtOnce, PingFlow, TcpFlow, UdpFlow, at_once, capture, load_run, recorded
+from linklab.measure import PingFlow, Run, TcpFlow, UdpFlow, capture, load_run, recorded, run_together
 from linklab.measure.recordings import UNKNOWN, Hop, Recording, fingerprint
 from linklab.network import COURSE, TWO_HOSTS, Host, by_name
 
@@ -26,26 +26,26 @@ CROSSING = [
 ]
 
 
-def crossing(folder: Path, record: bool) -> tuple[AtOnce, float]:
+def crossing(folder: Path, record: bool) -> tuple[Run, float]:
     """Lab 06's crossing flows in a fresh lab, and how long they took by the lab's clock."""
     with start(COURSE, folder=folder) as lab:
-        run = at_once(lab, CROSSING, record=record)
+        run = run_together(lab, CROSSING, record=record)
         assert run.origin is not None
         assert run.origin.virtual_s is not None
         return run, run.origin.virtual_s
 
 
 @pytest.fixture(scope="module")
-def crossed(virtual: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[AtOnce, float]:
+def crossed(virtual: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, float]:
     return crossing(tmp_path_factory.mktemp("crossing"), record=True)
 
 
-def recording_of(run: AtOnce) -> Recording:
+def recording_of(run: Run) -> Recording:
     assert run.recording is not None
     return run.recording
 
 
-def digits(run: AtOnce) -> Any:
+def digits(run: Run) -> Any:
     """All that the tools and tc said, without the machine's own date and clock."""
     said = run.to_json()
     for result in said["results"]:
@@ -55,7 +55,7 @@ def digits(run: AtOnce) -> Any:
 
 
 @pytest.mark.lab
-def test_the_digits_are_those_without_a_recording(crossed: tuple[AtOnce, float], lab_folder: Path) -> None:
+def test_the_digits_are_those_without_a_recording(crossed: tuple[Run, float], lab_folder: Path) -> None:
     plain, plain_s = crossing(lab_folder, record=False)
     recorded_run, recorded_s = crossed
     assert plain.recording is None
@@ -66,7 +66,7 @@ def test_the_digits_are_those_without_a_recording(crossed: tuple[AtOnce, float],
 
 
 @pytest.mark.lab
-def test_packets_bytes_and_drops_are_what_tc_counts(crossed: tuple[AtOnce, float]) -> None:
+def test_packets_bytes_and_drops_are_what_tc_counts(crossed: tuple[Run, float]) -> None:
     run, _ = crossed
     assert run.origin is not None
     assert len(run.origin.queues) == 6
@@ -80,7 +80,7 @@ def test_packets_bytes_and_drops_are_what_tc_counts(crossed: tuple[AtOnce, float
 
 
 @pytest.mark.lab
-def test_a_packet_has_one_number_at_all_its_hops(crossed: tuple[AtOnce, float]) -> None:
+def test_a_packet_has_one_number_at_all_its_hops(crossed: tuple[Run, float]) -> None:
     recording = recording_of(crossed[0])
     paths: dict[int, list[Hop]] = {}
     for hop in recording.hops:
@@ -102,7 +102,7 @@ def test_a_packet_has_one_number_at_all_its_hops(crossed: tuple[AtOnce, float]) 
 
 
 @pytest.mark.lab
-def test_a_full_queue_is_the_reason_of_a_loss(crossed: tuple[AtOnce, float]) -> None:
+def test_a_full_queue_is_the_reason_of_a_loss(crossed: tuple[Run, float]) -> None:
     recording = recording_of(crossed[0])
     losses = [hop for hop in recording.hops if hop.lost]
     assert losses
@@ -114,7 +114,7 @@ def test_a_full_queue_is_the_reason_of_a_loss(crossed: tuple[AtOnce, float]) -> 
 
 
 @pytest.mark.lab
-def test_what_tcp_knows_is_recorded(crossed: tuple[AtOnce, float]) -> None:
+def test_what_tcp_knows_is_recorded(crossed: tuple[Run, float]) -> None:
     states = [it for it in recording_of(crossed[0]).tcp if it.source.startswith("10.0.0.2:")]
     assert {it.destination.partition(":")[0] for it in states} == {"10.0.5.2"}
     assert states[0].cwnd_packets == 10  # RFC 6928, section 2
@@ -125,7 +125,7 @@ def test_what_tcp_knows_is_recorded(crossed: tuple[AtOnce, float]) -> None:
 
 
 @pytest.mark.lab
-def test_the_json_form_leaves_it_out(crossed: tuple[AtOnce, float]) -> None:
+def test_the_json_form_leaves_it_out(crossed: tuple[Run, float]) -> None:
     run = load_run(crossed[0].to_json())
     assert run.recording is None
     assert run.results == crossed[0].results
@@ -145,7 +145,7 @@ def echoes(lab: Lab, count: int = 3) -> None:
 @pytest.mark.lab
 def test_it_is_what_tcpdump_sees_and_what_wireshark_reads(lab: Lab, tmp_path: Path) -> None:
     with recorded(lab) as recording, capture(lab, "h2", "h2-eth0") as caught:
-        at_once(lab, [TcpFlow("h1", "h2", duration_s=1)])
+        run_together(lab, [TcpFlow("h1", "h2", duration_s=1)])
     seen = [(round(it.time * 10**9), it.wirelen, bytes(it)[:96]) for it in caught.packets]
     file = recording.save_pcap(tmp_path / "h2.pcapng", "h2-eth0")
     with PcapNgReader(str(file)) as reader:
@@ -172,7 +172,7 @@ def test_both_directions_and_the_names_of_interfaces_are_in_the_file(lab: Lab, t
 @pytest.mark.lab
 def test_a_packet_that_its_own_host_drops_is_known(lab: Lab) -> None:
     """No capture sees it: it never leaves."""
-    run = at_once(lab, [UdpFlow("h1", "h2", rate_mbps=20, duration_s=1)], record=["h1-eth0"])
+    run = run_together(lab, [UdpFlow("h1", "h2", rate_mbps=20, duration_s=1)], record=["h1-eth0"])
     assert run.origin is not None
     queue = run.origin.queue("h1")
     assert queue is not None
@@ -187,7 +187,7 @@ def test_a_packet_that_its_own_host_drops_is_known(lab: Lab) -> None:
 def test_a_random_loss_is_told_from_a_full_queue(virtual: None, lab_folder: Path) -> None:
     with start(TWO_HOSTS, folder=lab_folder) as lab:
         lab["h1"].cmd("tc qdisc change dev h1-eth0 handle 10: netem delay 10ms limit 50 loss 20%")
-        run = at_once(lab, [PingFlow("h1", "h2", count=50, interval_s=0.1)], record=True)
+        run = run_together(lab, [PingFlow("h1", "h2", count=50, interval_s=0.1)], record=True)
         recording = recording_of(run)
         lost = [hop for hop in recording.hops if hop.lost]
         assert len(lost) == sum(it is None for it in run.results[0].rtt_ms) > 3  # type: ignore[attr-defined]
@@ -199,7 +199,7 @@ def test_a_random_loss_is_told_from_a_full_queue(virtual: None, lab_folder: Path
 def test_what_netem_duplicates_is_sent_twice(virtual: None, lab_folder: Path) -> None:
     with start(TWO_HOSTS, folder=lab_folder) as lab:
         lab["h1"].cmd("tc qdisc change dev h1-eth0 handle 10: netem delay 10ms limit 50 duplicate 30%")
-        run = at_once(lab, [PingFlow("h1", "h2", count=20, interval_s=0.1)], record=True)
+        run = run_together(lab, [PingFlow("h1", "h2", count=20, interval_s=0.1)], record=True)
         assert run.origin is not None
         queue = run.origin.queue("h1")
         assert queue is not None
@@ -217,7 +217,7 @@ def test_queue_management_is_named_and_its_marks_are_seen(ecn: bool, virtual: No
         lab["r2"].cmd(f"tc qdisc replace dev r2-eth2 parent 5:1 handle 20: {codel}")
         for name in ("h1", "h4"):
             lab[name].cmd(f"sysctl -w net.ipv4.tcp_ecn={int(ecn)}")
-        run = at_once(lab, [TcpFlow("h1", "h4", duration_s=2)], record=True)
+        run = run_together(lab, [TcpFlow("h1", "h4", duration_s=2)], record=True)
         recording = recording_of(run)
         hops = recording.of("r2-eth2")
         dropped = [hop for hop in hops if hop.dropped]
@@ -237,7 +237,7 @@ def test_tunnels_and_vlans(name: str, hosts: tuple[str, str] | None, virtual: No
     network = by_name(name)
     source, destination = hosts or [node.name for node in network.nodes if isinstance(node, Host)][:2]
     with start(network, folder=lab_folder) as lab:
-        recording = recording_of(at_once(lab, [PingFlow(source, destination, count=2)], record=True))
+        recording = recording_of(run_together(lab, [PingFlow(source, destination, count=2)], record=True))
     assert not any(hop.lost for hop in recording.hops)
     hops = Counter(hop.packet for hop in recording.hops)
     assert len(hops) == 4, "two pings, two answers, each followed from end to end"
@@ -259,7 +259,7 @@ def test_what_a_node_discards_is_told(virtual: None, lab_folder: Path) -> None:
 @pytest.mark.lab
 def test_a_lab_of_other_interfaces_one_that_records_already_and_one_that_cannot(lab: Lab) -> None:
     with pytest.raises(LabError, match=r"there is no interface h7-eth9 here: choose of h1-eth0, h2-eth0"):
-        at_once(lab, [PingFlow("h1", "h2", count=1)], record=["h7-eth9"])
+        run_together(lab, [PingFlow("h1", "h2", count=1)], record=["h7-eth9"])
     with recorded(lab), pytest.raises(LabError, match="records already"), recorded(lab):
         pass
     with recorded(lab, ["h2-eth0"]) as again:

@@ -11,12 +11,12 @@ import pytest
 import linklab
 from linklab.errors import MeasurementError
 from linklab.measure import (
-    AtOnce,
     Flow,
     Origin,
     PingFlow,
     PingResult,
     Result,
+    Run,
     Spread,
     TcpFlow,
     TcpResult,
@@ -80,10 +80,10 @@ def test_repeats_without_an_answer_are_counted() -> None:
     assert summary([FLOW, ECHO], [_run(28, 60.0)] * 3).warnings == ()
 
 
-def _run(rate_mbps: float, rtt_ms: float | None) -> AtOnce:
+def _run(rate_mbps: float, rtt_ms: float | None) -> Run:
     stream = TcpResult(FLOW, ORIGIN, rate_mbps, 1, 25.0, 0, "cubic", (), ())
     echo = PingResult(ECHO, ORIGIN, (rtt_ms,), rtt_ms, rtt_ms, rtt_ms, None, 0, 0)
-    return AtOnce((stream, echo), start_skew_ms=rate_mbps)
+    return Run((stream, echo), start_skew_ms=rate_mbps)
 
 
 def test_each_flow_has_its_own_values() -> None:
@@ -98,7 +98,7 @@ def test_the_same_flow_twice_is_two_flows() -> None:
     runs = []
     for one, two in ((10.0, 20.0), (10.1, 20.1)):
         results: Sequence[Result] = [replace(_run(rate, 1.0).results[0]) for rate in (one, two)]
-        runs.append(AtOnce(tuple(results), 0.0))
+        runs.append(Run(tuple(results), 0.0))
     first, second = summary([FLOW, FLOW], runs).spreads
     assert (first.values, second.values) == ((10.0, 10.1), (20.0, 20.1))
 

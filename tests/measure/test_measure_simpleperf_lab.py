@@ -9,7 +9,7 @@ import pytest
 
 import linklab
 from linklab.errors import MeasurementError
-from linklab.measure import Flow, PingFlow, SimpleperfFlow, SimpleperfResult, TcpFlow, UdpFlow, at_once, run
+from linklab.measure import Flow, PingFlow, SimpleperfFlow, SimpleperfResult, TcpFlow, UdpFlow, run, run_together
 from linklab.network import TWO_HOSTS, goodput_ceiling_mbps, path
 from linklab.runtime.backends import Kind
 
@@ -70,7 +70,7 @@ def test_it_runs_beside_all_other_tools(lab: linklab.Lab) -> None:
         TcpFlow("h1", "h2", 4),
         UdpFlow("h1", "h2", 1, 4),
     ]
-    both = at_once(lab, flows)
+    both = run_together(lab, flows)
     assert both.start_skew_ms < 1
     assert [result.KIND for result in both.results] == ["simpleperf", "simpleperf", "ping", "tcp", "udp"]
     one, back = both.results[:2]
@@ -82,7 +82,7 @@ def test_it_runs_beside_all_other_tools(lab: linklab.Lab) -> None:
 
 def test_a_flow_may_start_later(lab: linklab.Lab) -> None:
     early, late = SimpleperfFlow("h1", "h2", 6), TcpFlow("h1", "h2", 3, start_s=3)
-    both = at_once(lab, [early, late])
+    both = run_together(lab, [early, late])
     assert both.start_skew_ms < 1  # beside what was asked for
     assert isinstance(both.results[0], SimpleperfResult)
     rates = [sample.throughput_mbps for sample in both.results[0].samples]

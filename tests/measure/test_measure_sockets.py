@@ -11,19 +11,19 @@ from typing import Any
 
 import matplotlib as mpl
 import pytest
+from linklab.guest.programs.samples import look
 
 import linklab
 from linklab.errors import MeasurementError
-from linklab.guest.programs.looks import look
 from linklab.measure import (
     Origin,
     SocketsFlow,
     SocketsResult,
     TcpFlow,
-    at_once,
     load_result,
     repeated,
     run,
+    run_together,
     to_dataframe,
 )
 from linklab.measure.tools.sockets import SOCKETS, SocketSample
@@ -48,7 +48,7 @@ ESTAB 0      144800       10.0.0.1:40612       10.0.0.2:5201
 
 def result(said: str = SAID, **more: Any) -> SocketsResult:
     asked = job(SocketsFlow("h1", "h2"))
-    asked.said, asked.status, asked.interrupted = said, more.get("status", 0), more.get("interrupted", False)
+    asked.stdout, asked.status, asked.interrupted = said, more.get("status", 0), more.get("interrupted", False)
     return SOCKETS.parse(asked, ORIGIN)
 
 
@@ -88,7 +88,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
 
 @pytest.mark.lab
 def test_the_window_of_a_transfer_that_starts_with_it(lab: linklab.Lab) -> None:
-    both = at_once(lab, [TcpFlow("h1", "h2", 3), SocketsFlow("h1", "h2", 2.5)])
+    both = run_together(lab, [TcpFlow("h1", "h2", 3), SocketsFlow("h1", "h2", 2.5)])
     (seen,) = both.of(SocketsResult)
     # iperf3 has a connection for its commands as well: the one with the data is the one that grows
     largest = max(seen.samples, key=lambda sample: sample.cwnd_segments)

@@ -9,19 +9,19 @@ import pytest
 
 import linklab
 from linklab.measure import (
-    AtOnce,
     MeasurementStopped,
     PingFlow,
     PingResult,
     Progress,
+    Run,
     SimpleperfFlow,
     SimpleperfResult,
     TcpFlow,
     TcpResult,
     UdpFlow,
-    at_once,
     repeated,
     run,
+    run_together,
 )
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
@@ -73,7 +73,7 @@ class Interrupting(Until):
             signal.raise_signal(signal.SIGINT)
 
 
-def _check_parts(found: AtOnce) -> None:
+def _check_parts(found: Run) -> None:
     perf, echo, stream, datagrams = found.results
     assert all(result.interrupted for result in found.results)
     assert isinstance(perf, SimpleperfResult)
@@ -91,14 +91,14 @@ def _check_parts(found: AtOnce) -> None:
 
 def test_the_stop_hook_keeps_what_was_measured(lab: linklab.Lab) -> None:
     until = Until(4)
-    found = at_once(lab, FLOWS, on_progress=until, stop=until.stop)
+    found = run_together(lab, FLOWS, on_progress=until, stop=until.stop)
     assert found.interrupted
     _check_parts(found)
 
 
 def test_ctrl_c_keeps_it_too_and_is_an_interrupt(lab: linklab.Lab) -> None:
     with pytest.raises(MeasurementStopped, match="4 of 4 flows are kept") as caught:
-        at_once(lab, FLOWS, on_progress=Interrupting(4))
+        run_together(lab, FLOWS, on_progress=Interrupting(4))
     assert isinstance(caught.value, KeyboardInterrupt)
     assert caught.value.partial is not None
     _check_parts(caught.value.partial)
@@ -107,7 +107,7 @@ def test_ctrl_c_keeps_it_too_and_is_an_interrupt(lab: linklab.Lab) -> None:
 
 def test_a_flow_that_had_ended_is_whole(lab: linklab.Lab) -> None:
     until = Until(4)
-    found = at_once(lab, [PingFlow("h1", "h2", 5), PingFlow("h2", "h1", 500)], on_progress=until, stop=until.stop)
+    found = run_together(lab, [PingFlow("h1", "h2", 5), PingFlow("h2", "h1", 500)], on_progress=until, stop=until.stop)
     assert [result.interrupted for result in found.results] == [False, True]
     assert [len(result.rtt_ms) < 500 for result in found.results if isinstance(result, PingResult)] == [True, True]
 
@@ -134,7 +134,7 @@ def test_ctrl_c_in_the_second_repeat_keeps_the_first(lab: linklab.Lab) -> None:
 
 def test_progress_tells_what_runs_and_what_simpleperf_has_said(lab: linklab.Lab) -> None:
     until = Until(99)
-    at_once(lab, [SimpleperfFlow("h1", "h2", 4), PingFlow("h1", "h2", 5)], on_progress=until)
+    run_together(lab, [SimpleperfFlow("h1", "h2", 4), PingFlow("h1", "h2", 5)], on_progress=until)
     assert until.seen[0].words == "simpleperf h1-h2, ping h1-h2"
     assert (until.seen[0].share, until.seen[-1].share) == (0.0, 1.0)
     counts = [sum(len(samples) for samples in progress.curves.values()) for progress in until.seen]

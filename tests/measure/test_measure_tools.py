@@ -15,7 +15,6 @@ import linklab
 from linklab import measure
 from linklab.errors import MeasurementError
 from linklab.measure import (
-    AtOnce,
     Clip,
     ConstantRateFlow,
     ConstantRateResult,
@@ -30,6 +29,7 @@ from linklab.measure import (
     QueueFlow,
     QueueResult,
     Result,
+    Run,
     SimpleperfFlow,
     SimpleperfResult,
     SocketsFlow,
@@ -42,10 +42,10 @@ from linklab.measure import (
     UdpResult,
     VideoFlow,
     VideoResult,
-    at_once,
     encoded,
     load_result,
     load_run,
+    run_together,
     to_dataframe,
 )
 from linklab.measure.tools import TOOLS, tool_of
@@ -86,7 +86,7 @@ def test_a_figure_of_any_result_needs_no_more_than_its_rows(result: Result) -> N
 @pytest.mark.parametrize("result", RESULTS, ids=lambda result: str(result.KIND))
 def test_one_codec_and_one_table_hold_all(result: Result) -> None:
     assert load_result(json.loads(json.dumps(result.to_json()))) == result
-    run = AtOnce((result, result), 0.5)
+    run = Run((result, result), 0.5)
     assert load_run(json.loads(json.dumps(run.to_json()))) == run
     assert tool_of(result.flow).result is type(result)
     assert len(to_dataframe(run)) == 2 * len(result.rows())
@@ -119,7 +119,7 @@ def test_every_name_that_is_loaded_later_can_be_had() -> None:
 
 
 @pytest.mark.parametrize(
-    "imports", ["import linklab.analysis", "from linklab.measure import PingFlow, VideoResult, AtOnce"]
+    "imports", ["import linklab.analysis", "from linklab.measure import PingFlow, VideoResult, Run"]
 )
 def test_what_is_pure_loads_no_lab(imports: str) -> None:
     asked = f"{imports}; import sys; print(*(m for m in sys.modules if m.startswith('linklab.')))"
@@ -154,7 +154,7 @@ def test_all_tools_start_at_one_instant(lab: linklab.Lab, tmp_path: Path, monkey
         SocketsFlow(*ENDS, 1),
         QueueFlow(*ENDS, 1),
     ]
-    found = at_once(lab, flows)
+    found = run_together(lab, flows)
     assert [result.flow for result in found.results] == flows
     assert found.start_skew_ms < 0.1
     assert len({id(result.origin.queues) for result in found.results}) == 1

@@ -9,7 +9,7 @@ import pytest
 import linklab
 from linklab.analysis import Comparison
 from linklab.labs.lab04.figures import beside_report, frames_dropped, queue_over_time
-from linklab.measure import AtOnce, PingFlow, SimpleperfFlow, at_once, run
+from linklab.measure import PingFlow, Run, SimpleperfFlow, run, run_together
 from linklab.network import COURSE
 from linklab.published.report import rows
 from tests.notebooks.run_notebook import graded, run_with_simpleperf, shown
@@ -62,7 +62,7 @@ def test_lab_05_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     assert "('h1-h4', 0," not in dropped, "the start overflows L1 as well"
 
 
-def _measured(folder: Path, case: int) -> tuple[list[Comparison], AtOnce]:
+def _measured(folder: Path, case: int) -> tuple[list[Comparison], Run]:
     """What a lab's tables have of a test case, measured in a lab of its own."""
     ways = {row.name: (row.source, row.destination) for row in rows(case)}
     folder.mkdir()
@@ -78,7 +78,7 @@ def _measured(folder: Path, case: int) -> tuple[list[Comparison], AtOnce]:
             PingFlow(source, destination, interval_s=1, address=where),
             SimpleperfFlow(source, destination, address=where),
         )
-        together = at_once(lab, flows)
+        together = run_together(lab, flows)
     return beside_report(case, None, None, pings, transfers), together
 
 

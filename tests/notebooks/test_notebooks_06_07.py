@@ -11,7 +11,7 @@ import pytest
 import linklab
 from linklab.grade.measured import connections_of, pings, transfers
 from linklab.labs import multiplexing
-from linklab.measure import AtOnce, PingFlow, SimpleperfFlow, at_once, repeated
+from linklab.measure import PingFlow, Run, SimpleperfFlow, repeated, run_together
 from linklab.network import COURSE
 from tests.notebooks.run_notebook import ROOT, graded, run_with_simpleperf, shown
 
@@ -71,7 +71,7 @@ def test_lab_07_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     assert rows["report"] == (0.990, 0.916)
 
 
-def _seen(run: AtOnce) -> list[Any]:
+def _seen(run: Run) -> list[Any]:
     """Every digit that the tools gave but ping's last one."""
     return [
         [(it.rtt_ms, it.sent_packets) for it in pings(run).values()],
@@ -87,7 +87,7 @@ def _measured(folder: Path) -> tuple[list[Any], list[float]]:
     many = [flow for pair in pairs for flow in (PingFlow(*pair, 8, 1.0), SimpleperfFlow(*pair, duration_s=8))]
     several = [SimpleperfFlow("h1", "h4", 8, streams=2), SimpleperfFlow("h2", "h5", 8), SimpleperfFlow("h3", "h6", 8)]
     with linklab.start(COURSE, folder=folder) as lab:
-        first, more = at_once(lab, many), repeated(lab, several, 2)
+        first, more = run_together(lab, many), repeated(lab, several, 2)
     means = [it.rtt_mean_ms for it in pings(first).values() if it.rtt_mean_ms is not None]
     return [_seen(first), [_seen(run) for run in more.runs]], means
 

@@ -94,7 +94,7 @@ def results() -> Iterator[dict[str, Any]]:
         for flow in flows:
             yield measure.run(lab, flow).to_json()
         looks = [measure.SocketsFlow("h1", "h2", 2, 1), measure.QueueFlow("h1", "h2", 2, 1)]
-        yield measure.at_once(lab, [measure.TcpFlow("h1", "h2", 2), *looks]).to_json()
+        yield measure.run_together(lab, [measure.TcpFlow("h1", "h2", 2), *looks]).to_json()
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from linklab.classroom.release import MANIFEST, refuse_foreign
 from linklab.course import FILE, read_variant
 from linklab.errors import LinklabError
 from linklab.grading import manual_points
-from linklab.measure import AtOnce, load_result, load_run
+from linklab.measure import Run, load_result, load_run
 from linklab.measure.tools import TOOLS
 from linklab.network.variants import variant
 
@@ -82,15 +82,15 @@ def test_stored_results_are_read(version: str) -> None:
     kinds = set()
     for data in read(version, "results.json"):
         kinds.add(data["measurement"])
-        result = load_run(data) if data["measurement"] == AtOnce.KIND else load_result(data)
+        result = load_run(data) if data["measurement"] == Run.KIND else load_result(data)
         again = json.loads(json.dumps(result.to_json()))
-        if isinstance(result, AtOnce):
+        if isinstance(result, Run):
             kinds |= {each["measurement"] for each in data["results"]}
             again, data = again["results"][0], data["results"][0]
         if again["version"] == data["version"]:
             assert again == data
         assert {name: again["flow"][name] for name in data["flow"]} == data["flow"]
-    assert version != linklab.__version__ or kinds == {AtOnce.KIND, *(tool.result.KIND for tool in TOOLS)}
+    assert version != linklab.__version__ or kinds == {Run.KIND, *(tool.result.KIND for tool in TOOLS)}
 
 
 @pytest.mark.parametrize("version", VERSIONS)

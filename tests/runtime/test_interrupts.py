@@ -18,7 +18,7 @@ import pytest
 
 import linklab
 from linklab.errors import LabEnded
-from linklab.measure import MeasurementStopped, PingFlow, SimpleperfFlow, at_once
+from linklab.measure import MeasurementStopped, PingFlow, SimpleperfFlow, run_together
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
 
@@ -36,11 +36,11 @@ def _waits(net: Any) -> None:
 
 
 def _transfer(lab: linklab.Lab) -> None:
-    at_once(lab, [SimpleperfFlow("h1", "h2", 1)])
+    run_together(lab, [SimpleperfFlow("h1", "h2", 1)])
 
 
 def _ping(lab: linklab.Lab) -> None:
-    at_once(lab, [PingFlow("h1", "h2", 2, 0.2)])
+    run_together(lab, [PingFlow("h1", "h2", 2, 0.2)])
 
 
 def _program(lab: linklab.Lab) -> None:

@@ -20,7 +20,7 @@ from linklab.grade.measured import transfers
 from linklab.guest import lab_api
 from linklab.guest.boot import DATE_S
 from linklab.guest.request_loop import BEAT_NS
-from linklab.measure import PingFlow, TcpFlow, at_once, run
+from linklab.measure import PingFlow, TcpFlow, run, run_together
 from linklab.network import COURSE, TWO_HOSTS
 from linklab.network.catalogue import mtu_direct
 from linklab.runtime.backends import Kind
@@ -163,7 +163,7 @@ def test_flows_that_meet_share_in_another_way_when_they_meet_again(lab_folder: P
     def shares(seed: int) -> list[list[float]]:
         flows = [TcpFlow(source, target, duration_s=TCP_S) for source, target in (("h1", "h4"), ("h2", "h5"))]
         with linklab.start(COURSE, folder=lab_folder, seed=seed) as lab:
-            runs = [at_once(lab, flows) for _ in range(2)]
+            runs = [run_together(lab, flows) for _ in range(2)]
         return [[it.throughput_mbps for it in transfers(run)] for run in runs]
 
     found = shares(0)

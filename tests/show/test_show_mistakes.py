@@ -10,7 +10,7 @@ import pytest
 
 from linklab import show
 from linklab.errors import MeasurementError
-from linklab.measure import AtOnce, PingFlow, QueueFlow, QueueResult, SocketsFlow, SocketsResult, to_dataframe
+from linklab.measure import PingFlow, QueueFlow, QueueResult, Run, SocketsFlow, SocketsResult, to_dataframe
 from linklab.measure.repeats import summary
 from linklab.measure.tools.queues import QueueSample
 from linklab.measure.tools.sockets import SocketSample
@@ -18,13 +18,13 @@ from linklab.measure.tools.sockets import SocketSample
 from .gallery import H1, H2, ORIGIN, PING, TRACE
 from .recorded import recorded
 
-RUN = AtOnce((H1, PING, H2), 0.0)
-REPEATS = summary([PING.flow], [AtOnce((PING,), 0.0)] * 2)
+RUN = Run((H1, PING, H2), 0.0)
+REPEATS = summary([PING.flow], [Run((PING,), 0.0)] * 2)
 LOOKS = SocketsResult(
     SocketsFlow("h1", "h3"), ORIGIN, tuple(SocketSample("a", at_s, 10, None, 20.0, 0) for at_s in (0.0, 1.0))
 )
 QUEUE = QueueResult(QueueFlow("r1", "h3"), ORIGIN, (QueueSample(0.0, 3, 4542, 0),))
-WATCHED = AtOnce((H1, LOOKS, QUEUE), 0.0)
+WATCHED = Run((H1, LOOKS, QUEUE), 0.0)
 
 
 def _drawn(figure: Any) -> str:

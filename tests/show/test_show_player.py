@@ -21,7 +21,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from linklab import show
 from linklab.errors import MeasurementError
-from linklab.measure import AtOnce, Recording
+from linklab.measure import Recording, Run
 from linklab.network import TWO_HOSTS, expected_state
 from linklab.report.page import environment
 from linklab.show.player.columns import Columns, ends_of, kept_head, signed, steps, write_run
@@ -122,7 +122,7 @@ def test_words_for_those_who_do_not_see_it() -> None:
 
 def test_what_cannot_be_replayed_is_said() -> None:
     with pytest.raises(MeasurementError, match=r"was not recorded: .*record=True"):
-        show.replay(AtOnce((), 0.0))
+        show.replay(Run((), 0.0))
     with pytest.raises(MeasurementError, match="0 runs cannot be replayed"):
         show.replay()
     with pytest.raises(MeasurementError, match="this recording is empty"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 from linklab.lab import Lab
-from linklab.measure import Flow, PingFlow, TcpFlow, UdpFlow, at_once
+from linklab.measure import Flow, PingFlow, TcpFlow, UdpFlow, run_together
 from linklab.network import COURSE
 from studies.report.study import (
     IPERF3,
@@ -141,7 +141,7 @@ def _cases(crew: Crew, labs: Sequence[Lab], todo: Sequence[Step], say: Say, keep
 
 def run(lab: Lab, flows: Sequence[Flow]) -> float:
     """Carries out flows at once; how many virtual seconds of traffic that was."""
-    at_once(lab, flows)
+    run_together(lab, flows)
     return max(map(traffic_s, flows))
 
 

@@ -31,7 +31,7 @@ from linklab.errors import NetworkError
 from linklab.grade.check import Check, Hints, a_kind, listed
 from linklab.grade.path_questions import packet_ms, path_between
 from linklab.grade.questions import Judged, Question, Slip, Value, is_missing, stated
-from linklab.measure import AtOnce, PingResult, Result, SimpleperfResult, TcpResult, UdpResult
+from linklab.measure import PingResult, Result, Run, SimpleperfResult, TcpResult, UdpResult
 from linklab.measure.tool import ResultT
 from linklab.network import Link, Network, NetworkState
 
@@ -48,19 +48,19 @@ _SKEW_MS: Final = 50.0
 _ROUNDING_MS: Final = 0.05
 _OWN: Final = "start the lab with linklab.start(linklab.course_network())"
 _LABS: Final = "start the lab with the network that its first cells make"
-_AT_ONCE: Final = "give what measure.at_once returned for all flows together"
+_AT_ONCE: Final = "give what measure.run_together returned for all flows together"
 _IDLE: Final = "is other traffic on the path, or was the network changed? Run the cells from the start again"
 
 
 # --- What a run holds
 
 
-def transfers(run: AtOnce) -> tuple[Transfer, ...]:
+def transfers(run: Run) -> tuple[Transfer, ...]:
     """Return the transfers over TCP of a run, in its order."""
     return tuple(result for result in run.results if isinstance(result, TcpResult | SimpleperfResult))
 
 
-def pings(run: AtOnce) -> dict[str, PingResult]:
+def pings(run: Run) -> dict[str, PingResult]:
     """Return the pings of a run by pair (``"h1-h4"``): of several of one pair the first that lasted longest."""
     found: dict[str, PingResult] = {}
     for result in run.results:
@@ -81,13 +81,13 @@ def name_of(result: Result) -> str:
     return f"{result.flow.source}-{result.flow.destination}"
 
 
-def throughput_of(run: AtOnce, name: str) -> float | None:
+def throughput_of(run: Run, name: str) -> float | None:
     """Return what arrived of the transfers of that pair, all of them together, in Mbit/s; None if there is none."""
     found = [result.throughput_mbps for result in transfers(run) if name_of(result) == name]
     return fsum(found) if found else None
 
 
-def connections_of(run: AtOnce) -> dict[str, list[float]]:
+def connections_of(run: Run) -> dict[str, list[float]]:
     """Return what each connection carried, in Mbit/s, by pair; several programs of a pair count as one."""
     found: dict[str, list[float]] = {}
     for result in transfers(run):
@@ -95,7 +95,7 @@ def connections_of(run: AtOnce) -> dict[str, list[float]]:
     return found
 
 
-def state_of_run(run: AtOnce) -> NetworkState | None:
+def state_of_run(run: Run) -> NetworkState | None:
     """Return the network as it was read back right before the run."""
     return run.results[0].origin.network if run.results else None
 
@@ -141,7 +141,7 @@ def unfit(
     return problem or stopped(what, result)
 
 
-def stopped(what: str, run: Result | AtOnce) -> Check | None:
+def stopped(what: str, run: Result | Run) -> Check | None:
     """Return a failed check if a run was stopped before its end, or None: what is missing may be what matters."""
     if not run.interrupted:
         return None
@@ -238,7 +238,7 @@ def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check,
     """
     load = Load(*ends)
     problem = refused(name, run, [load], with_pings=True)
-    if problem is not None or not isinstance(run, AtOnce):
+    if problem is not None or not isinstance(run, Run):
         return (problem or Check.failing(name, "not measured yet", "measure it"),)
     ping, sent = pings(run)[load.name], transfers(run)[0]
     path = path_between(*ends, ping.origin.network)
@@ -283,7 +283,7 @@ def measured(
 def refused(where: str, run: object, loads: Sequence[Load], with_pings: bool) -> Check | None:
     """Return a failed check if ``run`` is not the loads, next to each other, for long enough; else None."""
     what, expected = f"{where}: the flows", _expected_flows(loads, with_pings)
-    if not isinstance(run, AtOnce):
+    if not isinstance(run, Run):
         return no_result(what, run, _AT_ONCE, expected)
     problem = next(_problems(run, loads, with_pings), None)
     if problem is None:
@@ -294,7 +294,7 @@ def refused(where: str, run: object, loads: Sequence[Load], with_pings: bool) ->
 
 def run_checks(
     where: str,
-    run: AtOnce,
+    run: Run,
     network: Network,
     loads: Sequence[Load],
     *,
@@ -320,7 +320,7 @@ def run_checks(
     return tuple(found)
 
 
-def expectations(run: AtOnce, network: Network, loads: Sequence[Load], judged: int = 1) -> Experiment:
+def expectations(run: Run, network: Network, loads: Sequence[Load], judged: int = 1) -> Experiment:
     """Return what theory expects of the run, for the network as it was read back."""
     duration_s = min((result.flow.duration_s for result in transfers(run)), default=SHORTEST_S)
     names = {load.name for load in loads}
@@ -329,7 +329,7 @@ def expectations(run: AtOnce, network: Network, loads: Sequence[Load], judged: i
     return experiment(network, loads, duration_s, max(1, count), state_of_run(run), judged)
 
 
-def _problems(run: AtOnce, loads: Sequence[Load], with_pings: bool) -> Iterator[tuple[str, str]]:
+def _problems(run: Run, loads: Sequence[Load], with_pings: bool) -> Iterator[tuple[str, str]]:
     """What is wrong with the flows, and what to do; the first counts. Flows that nobody asks for are left alone."""
     sent = transfers(run)
     names = [name_of(result) for result in sent]
@@ -379,7 +379,7 @@ def _lasted_s(result: PingResult) -> float:
     return result.flow.count * result.flow.interval_s
 
 
-def _sum_checks(where: str, run: AtOnce, expected: Experiment) -> Iterator[Check]:
+def _sum_checks(where: str, run: Run, expected: Experiment) -> Iterator[Check]:
     for link, whole in expected.sums.items():
         mine = [one for one in expected.loads if direction_of(one.share.bottleneck) == link]
         values = [throughput_of(run, one.load.name) or 0.0 for one in mine]
@@ -388,7 +388,7 @@ def _sum_checks(where: str, run: AtOnce, expected: Experiment) -> Iterator[Check
         yield measured(f"throughput of {who}, through {link[0]} ({where})", fsum(values), theory)
 
 
-def _of_own_spans(whole: Expectation, mine: Sequence[LoadExpectation], run: AtOnce) -> Expectation:
+def _of_own_spans(whole: Expectation, mine: Sequence[LoadExpectation], run: Run) -> Expectation:
     """The sum of means that are each taken over a program's own span.
 
     The spans start and end up to a round trip apart, in which a program has more of the link than while all are there.
@@ -412,7 +412,7 @@ def _connections(count: int) -> str:
 
 def queue_questions(run: object, ends: tuple[str, str], idle_ms: float, link: Link) -> tuple[Question, ...]:
     """Ask for ``mean_added_ms`` and ``mean_packets`` of the pings between ``ends``, by the pings themselves."""
-    found = pings(run).get("-".join(ends)) if isinstance(run, AtOnce) else None
+    found = pings(run).get("-".join(ends)) if isinstance(run, Run) else None
     rtt_ms = answered(found.rtt_ms) if found is not None else ()
     if not rtt_ms:
         missing = "the pings next to a transfer are not there yet"

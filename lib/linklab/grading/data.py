@@ -21,7 +21,7 @@ from linklab.measure.tools import TOOLS
 
 _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "grade.predictions": ("Prediction",),
-    "measure.results": ("AtOnce", "Origin", "QueueCounters", "Sample", "Stream"),
+    "measure.results": ("Run", "Origin", "QueueCounters", "Sample", "Stream"),
     "measure.repeats": ("Spread", "Repeats"),
     "measure.prober": ("Probe",),
     "measure.captures": ("Capture",),

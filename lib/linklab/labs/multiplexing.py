@@ -13,14 +13,14 @@ from linklab.errors import MeasurementError
 from linklab.grade.measured import connections_of, expectations, name_of, throughput_of, transfers
 from linklab.lab import Lab
 from linklab.labs.own_simpleperf import own_simpleperf
-from linklab.measure import AtOnce, Repeats, SimpleperfFlow, run
+from linklab.measure import Repeats, Run, SimpleperfFlow, run
 from linklab.show import throughput
 from linklab.show.figure import Drawing
 
 NOTHING: Final = "Nothing is measured yet: run the cells above first."
 
 
-def rates_mbps(run: AtOnce | None) -> dict[str, float]:
+def rates_mbps(run: Run | None) -> dict[str, float]:
     """What each flow of a run carried, in Mbit/s, by pair: ``{"h1-h4": 14.2, ...}``. Empty if there is no run."""
     if run is None:
         return {}
@@ -52,7 +52,7 @@ def own_parallel_simpleperf(lab: Lab, file: str | Path = "simpleperf.py") -> str
 # --- What figures and tables share. Where nothing is measured yet, one line says so.
 
 
-def throughput_figure(run: AtOnce | None, flows_of_it: Sequence[Load]) -> Drawing | str:
+def throughput_figure(run: Run | None, flows_of_it: Sequence[Load]) -> Drawing | str:
     """Throughput over time of each connection of a run, with the fair share of one and what the link carries."""
     if run is None:
         return NOTHING

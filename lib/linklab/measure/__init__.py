@@ -1,6 +1,6 @@
 """Measurements on a running lab, by one of several tools, alone or many at one instant, as immutable results.
 
-``run(lab, PingFlow("h1", "h4"))`` carries out one flow, ``at_once(lab, [flow, ...])`` several that start together,
+``run(lab, PingFlow("h1", "h4"))`` carries out one flow, ``run_together(lab, [flow, ...])`` several that start together,
 ``repeated(lab, [flow, ...])`` the same several times. What is measured says the flow: `PingFlow` (ping), `TcpFlow` and
 `UdpFlow` (iperf3), `SimpleperfFlow` (the course's own), `TrainFlow` (single datagrams, and the kernel's time of each
 arrival), `EchoFlow` (round trips of UDP), `ConstantRateFlow` (datagrams at exact instants), `VideoFlow` (a real video),
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from linklab.measure.recordings import Recording, recorded
     from linklab.measure.repeats import Repeats, Spread, repeated
     from linklab.measure.results import (
-        AtOnce,
         MeasurementStopped,
         Origin,
         QueueCounters,
         Result,
+        Run,
         Sample,
         Stream,
         to_dataframe,
     )
-    from linklab.measure.runner import OnProgress, Progress, Stop, at_once, run
+    from linklab.measure.runner import OnProgress, Progress, Stop, run, run_together
     from linklab.measure.tools import load_result, load_run
     from linklab.measure.tools.constant_rate import ConstantRateFlow, ConstantRateResult
     from linklab.measure.tools.echo import EchoFlow, EchoResult
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from linklab.measure.video_quality import Quality, picture_at, quality
 
 __all__ = [
-    "AtOnce",
     "Capture",
     "Clip",
     "ConstantRateFlow",
@@ -74,6 +73,7 @@ __all__ = [
     "Recording",
     "Repeats",
     "Result",
+    "Run",
     "Sample",
     "SimpleperfFlow",
     "SimpleperfResult",
@@ -91,7 +91,6 @@ __all__ = [
     "Video",
     "VideoFlow",
     "VideoResult",
-    "at_once",
     "bucket_of_one_frame",
     "capture",
     "encoded",
@@ -104,6 +103,7 @@ __all__ = [
     "recorded",
     "repeated",
     "run",
+    "run_together",
     "to_dataframe",
 ]
 
@@ -115,7 +115,7 @@ _MODULES = {
     "recordings": ("Recording", "recorded"),
     "repeats": ("Repeats", "Spread", "repeated"),
     "results": (
-        "AtOnce",
+        "Run",
         "MeasurementStopped",
         "Origin",
         "QueueCounters",
@@ -124,7 +124,7 @@ _MODULES = {
         "Stream",
         "to_dataframe",
     ),
-    "runner": ("OnProgress", "Progress", "Stop", "at_once", "run"),
+    "runner": ("OnProgress", "Progress", "Stop", "run_together", "run"),
     "tools": ("load_result", "load_run"),
     "tools.constant_rate": ("ConstantRateFlow", "ConstantRateResult"),
     "tools.echo": ("EchoFlow", "EchoResult"),

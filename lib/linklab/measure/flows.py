@@ -71,7 +71,7 @@ class FlowOf(Generic[ResultT_co]):
 
 
 @dataclass(frozen=True)
-class LooksOf(FlowOf[ResultT_co]):
+class Sampler(FlowOf[ResultT_co]):
     """A flow that sends nothing: it looks at something for `duration_s`, every `interval_s`.
 
     Raises MeasurementError for a duration outside 0 to 86400 s, or an interval below 0.01 s or above the duration.

@@ -5,8 +5,8 @@ with recorded(lab) as recording:
 recording.hops                   # every packet at every interface
 recording.save_pcap("run.pcapng")
 
-``at_once(lab, flows, record=True)`` records a measurement, and its digits are those that it has without. The kernel
-of a lab keeps the notes (`linklab.guest.recorder`); here they are read, and packets followed from hop to hop.
+``run_together(lab, flows, record=True)`` records a measurement, which does not change its digits. The kernel of a lab
+keeps the notes (`linklab.guest.recorder`); this module reads them, and follows each packet from hop to hop.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from typing import Any, Final
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.flows import Flow, whole_number
-from linklab.measure.results import AtOnce, MeasurementStopped
-from linklab.measure.runner import OnProgress, Stop, at_once, listed
+from linklab.measure.results import MeasurementStopped, Run
+from linklab.measure.runner import OnProgress, Stop, listed, run_together
 from linklab.measure.tools import tool_of
 
 _DISAGREE_SHARE: Final = 0.05
@@ -73,7 +73,7 @@ class Spread:
 class Repeats:
     """All runs, in order, and for each flow a `Spread`. `warnings` are sentences; none where the repeats agree."""
 
-    runs: tuple[AtOnce, ...]
+    runs: tuple[Run, ...]
     spreads: tuple[Spread, ...]
     warnings: tuple[str, ...]
 
@@ -92,15 +92,15 @@ def repeated(
     seed, so the spread shows how much hangs on chance.
 
     Stopped by `stop`, the runs that were completed are what is returned; where there is none, the one that was cut
-    short. Raises MeasurementError for a number of repeats that is not whole or less than one, and as `at_once`.
+    short. Raises MeasurementError for a number of repeats that is not whole or less than one, and as `run_together`.
     """
     flows, repeats = listed(flows), whole_number("repeats", repeats)
     if repeats < 1:
         raise MeasurementError(f"repeats is {repeats}: choose at least 1")
-    runs: list[AtOnce] = []
+    runs: list[Run] = []
     for _ in range(repeats):
         try:
-            run = at_once(lab, flows, on_progress=on_progress, stop=stop)
+            run = run_together(lab, flows, on_progress=on_progress, stop=stop)
         except MeasurementStopped as stopped:
             stopped.runs = tuple(runs)
             raise
@@ -112,7 +112,7 @@ def repeated(
     return summary(flows, runs)
 
 
-def summary(flows: Sequence[Flow], runs: Sequence[AtOnce]) -> Repeats:
+def summary(flows: Sequence[Flow], runs: Sequence[Run]) -> Repeats:
     """The spreads of runs of the same flows, and what is to be said of them. Pure."""
     spreads = tuple(
         Spread(flow, tool_of(flow).result.QUANTITY, _values(runs, flows, number)) for number, flow in enumerate(flows)
@@ -148,12 +148,12 @@ def warning_for(spread: Spread) -> str:
     )
 
 
-def _values(runs: Sequence[AtOnce], flows: Sequence[Flow], number: int) -> tuple[float, ...]:
+def _values(runs: Sequence[Run], flows: Sequence[Flow], number: int) -> tuple[float, ...]:
     """What the flow of that number gave in each run; one that was cut short may lack it."""
     return tuple(value for value in _headlines(runs, flows, number) if value is not None)
 
 
-def _headlines(runs: Sequence[AtOnce], flows: Sequence[Flow], number: int) -> list[float | None]:
+def _headlines(runs: Sequence[Run], flows: Sequence[Flow], number: int) -> list[float | None]:
     """As `_values`, with None for what had no answer."""
     found: list[float | None] = []
     for run in runs:

@@ -143,7 +143,7 @@ _Kind = TypeVar("_Kind", bound=Result)
 
 
 @dataclass(frozen=True)
-class AtOnce:
+class Run:
     """What flows that ran at one time gave, in their order.
 
     `start_skew_ms` lies between the first and the last start, of which `start_s` of flows is taken off. `interrupted`:
@@ -165,7 +165,7 @@ class AtOnce:
         Raises MeasurementError where the run was not recorded.
         """
         if self.recording is None:
-            raise MeasurementError("this run was not recorded: measure.at_once(lab, flows, record=True) records one")
+            raise MeasurementError("this run was not recorded: give record=True to measure.run_together")
         return self.recording.save_pcap(path, *interfaces)
 
     @property
@@ -190,17 +190,17 @@ class MeasurementStopped(KeyboardInterrupt):
     It is a KeyboardInterrupt, so that whatever measures on and on ends too.
     """
 
-    def __init__(self, message: str, partial: AtOnce | None = None) -> None:
+    def __init__(self, message: str, partial: Run | None = None) -> None:
         super().__init__(message)
         self.partial = partial
-        self.runs: tuple[AtOnce, ...] = ()
+        self.runs: tuple[Run, ...] = ()
 
     def _render_traceback_(self) -> list[str]:
         """Return what IPython prints instead of a traceback."""
         return [f"{type(self).__name__}: {self}"]
 
 
-Results = Result | AtOnce | Iterable[Result | AtOnce]
+Results = Result | Run | Iterable[Result | Run]
 """One result, those of a run, or those of a list of either."""
 
 
@@ -213,7 +213,7 @@ def results_in(
     """
     if isinstance(given, kinds):
         return [given]
-    if isinstance(given, AtOnce):
+    if isinstance(given, Run):
         return [result for result in given.results if isinstance(result, kinds)]
     if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
         return [result for one in given for result in results_in(one, kinds, wanted)]

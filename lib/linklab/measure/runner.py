@@ -16,7 +16,7 @@ from linklab.lab import Lab
 from linklab.measure import recordings
 from linklab.measure.flows import Flow, FlowOf, ResultT_co
 from linklab.measure.programs import PATIENCE_S, Crew, Gate, split_start
-from linklab.measure.results import AtOnce, MeasurementStopped, Origin, Result, Sample
+from linklab.measure.results import MeasurementStopped, Origin, Result, Run, Sample
 from linklab.measure.snapshot import RunSnapshot
 from linklab.measure.tool import IN_LAB, Job, Tool
 from linklab.measure.tools import tool_of
@@ -64,21 +64,21 @@ def run(
 ) -> ResultT_co:
     """Carry out one flow, and return its tool's result: of a `PingFlow` a `PingResult`.
 
-    Lost packets are a result. Raises MeasurementError where it cannot be done or read; see `at_once` for the rest.
+    Lost packets are a result. Raises MeasurementError where it cannot be done or read; see `run_together` for the rest.
     """
-    (result,) = at_once(lab, [flow], on_progress=on_progress, stop=stop).results
+    (result,) = run_together(lab, [flow], on_progress=on_progress, stop=stop).results
     found: Any = result
     return found  # type: ignore[no-any-return]  # the tool's parse has this type
 
 
-def at_once(
+def run_together(
     lab: Lab,
     flows: Flow | Sequence[Flow],
     *,
     on_progress: OnProgress | None = None,
     stop: Stop | None = None,
     record: bool | str | Sequence[str] = False,
-) -> AtOnce:
+) -> Run:
     """Carry out all flows at one time, whatever their tools: each starts when all are ready.
 
     A flow with `start_s` starts so much later by the lab's time. `on_progress` gets a `Progress` each second of it.
@@ -86,7 +86,7 @@ def at_once(
     measured comes back, marked `interrupted`.
 
     `record` keeps what happens to each packet at all interfaces, or at those that are named (``["r2-eth2"]``) and the
-    other ends of their cables: `AtOnce.recording`. The digits are the same with and without it.
+    other ends of their cables: `Run.recording`. The digits are the same with and without it.
 
     Raises MeasurementError for the first flow that cannot be done or read, LabError for a node that is not there, and
     `MeasurementStopped` (a KeyboardInterrupt, with what was measured as `partial`) at Ctrl-C, or where nothing was
@@ -100,7 +100,7 @@ def at_once(
     recorded = None if not record else recordings.interfaces_in([] if record is True else record)
     try:
         with Crew(lab) as crew:
-            return _Run(lab, flows, tools, crew, on_progress, stop, recorded).results()
+            return _Runner(lab, flows, tools, crew, on_progress, stop, recorded).results()
     except MeasurementStopped:
         raise
     except KeyboardInterrupt:
@@ -156,7 +156,7 @@ class _Task:
     start_s: float | None = None
 
 
-class _Run:
+class _Runner:
     """One run, from the first look around to its results."""
 
     def __init__(
@@ -194,7 +194,7 @@ class _Run:
         self._failure: Exception | None = None
         self._stopping = False
 
-    def results(self) -> AtOnce:
+    def results(self) -> Run:
         """Carry it out."""
         for task in self._tasks:
             task.tool.check(self._lab, task.job)
@@ -208,7 +208,7 @@ class _Run:
             for task in self._tasks:
                 task.server = self._server(task)
             for task in self._tasks:
-                task.job.caught = watching.enter_context(task.tool.watching(self._lab, task.job))
+                task.job.capture = watching.enter_context(task.tool.watching(self._lab, task.job))
             self._start_clients()
             stopped, pressed = self._follow_clients()
             if self._failure is not None:
@@ -228,7 +228,7 @@ class _Run:
         starts_s = [task.start_s - task.job.flow.start_s for task in self._tasks if task.start_s is not None]
         skew_ms = 1000 * (max(starts_s) - min(starts_s)) if len(starts_s) > 1 else 0.0
         recording = self._recording() if self._records else None
-        found = AtOnce(tuple(results), skew_ms, interrupted=stopped or pressed, recording=recording)
+        found = Run(tuple(results), skew_ms, interrupted=stopped or pressed, recording=recording)
         if pressed or (stopped and not results):
             kept = f"{len(results)} of {len(self._tasks)} flows are kept in its .partial" if results else "nothing yet"
             raise MeasurementStopped(f"the measurement was stopped; measured: {kept}", found if results else None)
@@ -328,11 +328,11 @@ class _Run:
         for task in self._tasks:
             assert task.client is not None
             said = task.client.output
-            task.start_s, task.job.said = split_start(said) if self._gated else (0.0, said)
+            task.start_s, task.job.stdout = split_start(said) if self._gated else (0.0, said)
             task.job.status = task.client.returncode
             if task.server is not None:
                 self._crew.end(task.server)  # it may wait for a client that could not connect
-                task.job.server_said = task.server.output
+                task.job.server_stdout = task.server.output
 
     def _read(self, origin: Origin) -> list[Result]:
         results: list[Result] = []

@@ -77,8 +77,8 @@ class Job(Generic[FlowT]):
 
     `gate` is the file that all wait for, and holds the instant of the start when it opens; the flow starts its
     `start_s` after that. `tool` is what the tool calls itself and `file` the program's path in the lab, both once the
-    flow is prepared. `said` is what the client printed, `status` its exit status, `server_said` what the server
-    printed. `caught` is what `Tool.watching` gave. `interrupted`: it was stopped before its end.
+    flow is prepared. `stdout` is what the client printed, `status` its exit status, `server_stdout` what the
+    server printed. `capture` is what `Tool.watching` gave. `interrupted`: it was stopped before its end.
     """
 
     flow: FlowT
@@ -91,10 +91,10 @@ class Job(Generic[FlowT]):
     tool: str = ""
     file: str = ""
     extra: Any = None
-    said: str = ""
+    stdout: str = ""
     status: int | None = None
-    server_said: str = ""
-    caught: Any = None
+    server_stdout: str = ""
+    capture: Any = None
     interrupted: bool = False
 
     @property
@@ -102,13 +102,13 @@ class Job(Generic[FlowT]):
         """The flow's `start_s` in ns."""
         return round(self.flow.start_s * 1e9)
 
-    def told(self, server: bool = False) -> Any:
+    def parse_json(self, server: bool = False) -> Any:
         """Return the JSON that the client (or the server) printed last.
 
         Raises MeasurementError with its own words where it failed.
         """
         who = f"the server of {self.flow.title}" if server else self.flow.title
-        lines = [line for line in (self.server_said if server else self.said).splitlines() if line.strip()]
+        lines = [line for line in (self.server_stdout if server else self.stdout).splitlines() if line.strip()]
         if lines and lines[-1] != READY:
             with contextlib.suppress(ValueError):
                 found = json.loads(lines[-1])
@@ -195,11 +195,11 @@ AT: Final = "at "
 """What stands before the time of a look, in a line of its own."""
 
 
-def looks(job: Job[Any], *ask: str) -> str:
+def samples(job: Job[Any], *ask: str) -> str:
     """Return the command that says the time, and what ``ask`` prints then, again and again."""
     flow = job.flow
     count, interval_ns = round(flow.duration_s / flow.interval_s), round(flow.interval_s * 1e9)
-    return in_lab("looks.py", job.gate, job.later_ns, count, interval_ns, *ask)
+    return in_lab("samples.py", job.gate, job.later_ns, count, interval_ns, *ask)
 
 
 def last_line(said: str) -> str:

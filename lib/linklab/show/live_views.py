@@ -25,7 +25,7 @@ _Given = TypeVar("_Given", covariant=True)
 
 
 class Measurement(Protocol[_What, _Given]):
-    """`linklab.measure.run`, ``at_once``, ``repeated`` and all others that can be watched."""
+    """`linklab.measure.run`, ``run_together``, ``repeated`` and all others that can be watched."""
 
     def __call__(self, lab: Lab, flows: _What, /, *, on_progress: OnProgress, stop: Stop) -> _Given: ...
 

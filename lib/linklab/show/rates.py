@@ -8,7 +8,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure import AtOnce, Sample, SimpleperfResult, TcpResult, UdpResult
+from linklab.measure import Run, Sample, SimpleperfResult, TcpResult, UdpResult
 from linklab.measure.results import results_in
 from linklab.show.chart import BLACK, GREY, Points, cannot_draw, chart, legend, sketch_in_words, sketched, told_apart
 
@@ -19,7 +19,7 @@ _HEADROOM: Final = 1.1
 _TOGETHER: Final = "all together"
 _LEAST_STEP_S: Final = 0.05
 Transfer = TcpResult | UdpResult | SimpleperfResult
-Transfers = Transfer | AtOnce | Sequence[Transfer | AtOnce]
+Transfers = Transfer | Run | Sequence[Transfer | Run]
 """One result of a transfer, or those of runs and lists. Of a run all others are left out."""
 Curves = Mapping[str, Sequence[Sample]]
 """Intervals by name: of a connection, a tool or a flow."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure import AtOnce, QueueResult, SocketsResult
+from linklab.measure import QueueResult, Run, SocketsResult
 from linklab.show.chart import GREY, VERMILLION, cannot_draw, label_axes, legend, level, panels, told_apart
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class WindowTrace:
     queue_packets: tuple[float, ...] = ()
 
     @staticmethod
-    def of(run: AtOnce, number: int = 0) -> WindowTrace:
+    def of(run: Run, number: int = 0) -> WindowTrace:
         """Return that of a run with a `SocketsFlow` and a `QueueFlow`: its first, or the one of that number.
 
         Raises MeasurementError for a run without them.
@@ -55,7 +55,7 @@ class WindowTrace:
 
 
 def windows(
-    traces: AtOnce | WindowTrace | Mapping[str, WindowTrace | AtOnce],
+    traces: Run | WindowTrace | Mapping[str, WindowTrace | Run],
     *,
     full_packets: float | None = None,
     queue_packets: float | None = None,
@@ -98,7 +98,7 @@ def windows(
 
 
 def _traces(given: object) -> dict[str, WindowTrace]:
-    if isinstance(given, AtOnce):
+    if isinstance(given, Run):
         names = [result.flow.name for result in given.of(SocketsResult)] or [""]
         return {name: WindowTrace.of(given, number) for number, name in enumerate(names)}
     if isinstance(given, WindowTrace):
@@ -106,7 +106,7 @@ def _traces(given: object) -> dict[str, WindowTrace]:
     found = given if isinstance(given, Mapping) else {"": given}
     traces = {}
     for name, it in found.items():
-        trace = WindowTrace.of(it) if isinstance(it, AtOnce) else it
+        trace = WindowTrace.of(it) if isinstance(it, Run) else it
         if not isinstance(trace, WindowTrace):
             raise cannot_draw(it, 'traces by name, as {"cubic": show.WindowTrace.of(run)}, or a run')
         traces[str(name)] = trace

@@ -19,7 +19,7 @@ from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network, is_variant
 from linklab.grade.measured import pings
 from linklab.grade.predictions import Prediction
-from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult
+from linklab.measure import PingResult, Run, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Network, NetworkState
 from linklab.published.report import ReportRow, rows
 from linklab.show import RoundTrips, round_trips
@@ -55,7 +55,7 @@ def beside_report(
 
 def queue_over_time(run: object, name: str, ends: tuple[str, str], sketch: Points = ()) -> Drawing | str:
     """The round trips of pings next to a transfer between ``ends``, with the queue's share and a sketch; else words."""
-    seen = pings(run).get("-".join(ends)) if isinstance(run, AtOnce) else None
+    seen = pings(run).get("-".join(ends)) if isinstance(run, Run) else None
     if seen is None:
         return _MISSING
     it = measured_path(course_network(), *ends, seen.origin.network)
@@ -65,7 +65,7 @@ def queue_over_time(run: object, name: str, ends: tuple[str, str], sketch: Point
 
 def frames_dropped(result: object, interface: str) -> int | None:
     """How many frames found the queue of ``interface`` full; None where nothing was measured."""
-    if not isinstance(result, AtOnce | PingResult | SimpleperfResult | TcpResult):
+    if not isinstance(result, Run | PingResult | SimpleperfResult | TcpResult):
         return None
     origin = result.origin
     found = origin.queue(interface.partition("-")[0], interface) if origin is not None else None

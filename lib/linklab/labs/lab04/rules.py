@@ -76,7 +76,7 @@ def _items(results: object) -> list[tuple[str, object]]:
 
 @guarded
 def check_together(run: object) -> Result:
-    """Judge what `linklab.measure.at_once` gave for 25 pings, one a second, next to a transfer of 25 s over L1."""
+    """Judge what `linklab.measure.run_together` gave for 25 pings, one a second, next to a transfer of 25 s over L1."""
     return Result("Lab 04, ping and transfer at once", loaded_checks("L1", run, LINKS["L1"]))
 
 

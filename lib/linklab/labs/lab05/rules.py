@@ -36,7 +36,7 @@ from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import is_one, numbers
-from linklab.measure import AtOnce, PingResult, SimpleperfResult, TcpResult
+from linklab.measure import PingResult, Run, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
 from linklab.published.report import find
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
@@ -113,9 +113,9 @@ def _items(results: object) -> list[tuple[str, object]]:
 
 @guarded
 def check_together(run: object, prediction: object = "loaded_prediction") -> Result:
-    """Judge what `linklab.measure.at_once` gave for 25 pings, one a second, next to a transfer of 25 s, h1 to h4."""
+    """Judge what `measure.run_together` gave for 25 pings, one a second, next to a transfer of 25 s, h1 to h4."""
     result = Result("Lab 05, ping and transfer at once", loaded_checks(LOADED, run, PATHS[LOADED]))
-    found = pings_of(run).get(LOADED) if isinstance(run, AtOnce) else None
+    found = pings_of(run).get(LOADED) if isinstance(run, Run) else None
     return PREDICTIONS.compared(result, prediction, {LOADED: found.rtt_max_ms if found is not None else None})
 
 

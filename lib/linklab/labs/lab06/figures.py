@@ -13,22 +13,22 @@ from linklab.labs import multiplexing
 from linklab.labs.lab06.predictions import COMBINATIONS
 from linklab.labs.lab06.queues import Look, read_look
 from linklab.labs.multiplexing import NOTHING, rates_mbps, report_heading, three_digits
-from linklab.measure import AtOnce
+from linklab.measure import Run
 from linklab.published import report
 from linklab.show import RoundTrips, Table, round_trips, table
 from linklab.show.chart import Points
 from linklab.show.figure import Drawing
 
 _CASE: Final = 4
-Run = AtOnce | None
+MaybeRun = Run | None
 
 
-def throughput_figure(run: Run) -> Drawing | str:
+def throughput_figure(run: MaybeRun) -> Drawing | str:
     """Throughput over time of the flows of combination ``two``, with the fair share and what L2 carries."""
     return multiplexing.throughput_figure(run, COMBINATIONS["two"])
 
 
-def rtt_figure(run: Run, sketch: Points = ()) -> Drawing | str:
+def rtt_figure(run: MaybeRun, sketch: Points = ()) -> Drawing | str:
     """RTT over time of the flows of combination ``two``, with what queues add; the sketch is on that of h1-h4."""
     if run is None:
         return NOTHING
@@ -64,7 +64,7 @@ def looks_table(looks: Sequence[object], packets_in_queue: Callable[[float], flo
     return table(headings, rows) if rows else NOTHING
 
 
-def queues_table(runs: Mapping[int, Run]) -> Table | str:
+def queues_table(runs: Mapping[int, MaybeRun]) -> Table | str:
     """What another queue at L2 does to round trips and throughput of combination ``two``, by its packets."""
     rows = [
         [

@@ -25,7 +25,7 @@ from linklab.grade.questions import is_missing
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab06.functions import packets_held
 from linklab.labs.lab06.predictions import COMBINATIONS, PREDICTIONS, half_of_the_queue
-from linklab.measure import AtOnce
+from linklab.measure import Run
 from linklab.network import Link
 
 _LOADS: Final = COMBINATIONS["two"]
@@ -117,14 +117,14 @@ def _looks_check(what: str, expected: str, looks: Sequence[Look | str]) -> Check
 
 @guarded
 def check_half(run: object, predicted: object = "new_rtt") -> Result:
-    """Judge the first combination with half of L2's queue: what at_once returned. ``predicted`` is the RTT."""
+    """Judge the first combination with half of L2's queue: what run_together returned. ``predicted`` is the RTT."""
     packets = half_of_the_queue()
     where = f"queue of {packets}"
     problem = refused(where, run, _LOADS, with_pings=True)
-    if problem is None and isinstance(run, AtOnce):
+    if problem is None and isinstance(run, Run):
         problem = _other_queue(where, run, packets)
     checks = (problem,) if problem is not None else tuple(_run_checks(where, run, packets))
-    highest = pings(run)["h1-h4"].rtt_max_ms if isinstance(run, AtOnce) and "h1-h4" in pings(run) else None
+    highest = pings(run)["h1-h4"].rtt_max_ms if isinstance(run, Run) and "h1-h4" in pings(run) else None
     return PREDICTIONS.compared(Result("Lab 06, half of the queue", checks), predicted, {str(packets): highest})
 
 
@@ -133,7 +133,7 @@ def _run_checks(where: str, run: object, packets: int) -> Iterator[Check]:
 
     Then theory bounds the throughput from above only, and the highest round trip by a full queue of L1 besides.
     """
-    assert isinstance(run, AtOnce)
+    assert isinstance(run, Run)
     if packets - _l2().delay_ms / packet_ms(_l2()) > _BURST_PACKETS:
         yield from run_checks(where, run, course_network(), _LOADS)
         return
@@ -150,7 +150,7 @@ def _run_checks(where: str, run: object, packets: int) -> Iterator[Check]:
         yield measured(f"highest RTT of {name} ({where})", pings(run)[name].rtt_max_ms, bursts)
 
 
-def _other_queue(where: str, run: AtOnce, packets: int) -> Check | None:
+def _other_queue(where: str, run: Run, packets: int) -> Check | None:
     """Return a failed check if the network that was read back had another queue where r2 sends into L2."""
     state = state_of_run(run)
     what, expected = f"{where}: the network", f"a queue of {packets} packets where r2 sends into L2"

@@ -20,7 +20,7 @@ from linklab.grade.measured import SHORTEST_S, refused, run_checks, throughput_o
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab06.predictions import COMBINATIONS, PREDICTIONS, SHARES
-from linklab.measure import AtOnce
+from linklab.measure import Run
 
 _BY_HAND: Final = COMBINATIONS["two"]
 _TOTAL: Final = re.compile(
@@ -86,7 +86,7 @@ def _client_said(name: str, text: object) -> tuple[Check, tuple[float, float]]:
 
 @guarded
 def check_runs(runs: object, predicted: object = "shares") -> Result:
-    """Judge the four runs, by the names in `COMBINATIONS`: what `linklab.measure.at_once` returned for each.
+    """Judge the four runs, by the names in `COMBINATIONS`: what `linklab.measure.run_together` returned for each.
 
     Each must hold its flows with pings next to them, all at one time; the sums, shares and highest round trips must be
     what theory expects of the network as read back. ``predicted`` are the shares that the student predicted.
@@ -95,19 +95,19 @@ def check_runs(runs: object, predicted: object = "shares") -> Result:
     def judge(name: str, run: object) -> Iterable[Check]:
         loads = COMBINATIONS[name]
         problem = refused(name, run, loads, with_pings=True)
-        if problem is not None or not isinstance(run, AtOnce):
+        if problem is not None or not isinstance(run, Run):
             return () if problem is None else (problem,)
         return run_checks(name, run, course_network(), loads, judged=_FREE_SHARES)
 
     questions = [Judged(name, judge) for name in COMBINATIONS]
-    result = asked("Lab 06, the four runs", runs, questions, '{"two": measure.at_once(...), ...}')
+    result = asked("Lab 06, the four runs", runs, questions, '{"two": measure.run_together(...), ...}')
     return PREDICTIONS.compared(result, predicted, dict(_measured_shares(runs)))
 
 
 def _measured_shares(runs: object) -> Iterator[tuple[str, float | None]]:
     for key, (name, flow) in SHARES.items():
         run = runs.get(name) if isinstance(runs, Mapping) else None
-        if isinstance(run, AtOnce):
+        if isinstance(run, Run):
             yield key, throughput_of(run, flow)
 
 

@@ -41,7 +41,7 @@ from linklab.grade.questions import (
     stated,
 )  # fmt: skip
 from linklab.grade.result import Result, guarded
-from linklab.measure import AtOnce, Repeats
+from linklab.measure import Repeats, Run
 from linklab.network import goodput_ceiling_mbps
 
 CONNECTIONS: Final = (1, 2, 4, 8)
@@ -223,19 +223,19 @@ def check_experiment(runs: object, measured_percent: object, predicted: object =
         problem = refused(where, run, loads(count), with_pings=False)
         if problem is not None:
             yield problem
-        elif isinstance(run, AtOnce):
+        elif isinstance(run, Run):
             yield from _measured_part(where, run).checks(given.get(str(count)))
             theory = expectations(run, course_network(), loads(count), judged=len(CONNECTIONS)).loads[0]
             yield measured(f"throughput of h1-h4, {where}", throughput_of(run, "h1-h4"), theory.total)
 
     questions = [Judged(count, judge) for count in CONNECTIONS]
-    result = asked(title, runs, questions, "{1: measure.at_once(...), ...}")
+    result = asked(title, runs, questions, "{1: measure.run_together(...), ...}")
     return PREDICTIONS.compared(
         result, predicted, {count: as_number(given.get(count)) for count in map(str, CONNECTIONS)}
     )
 
 
-def _measured_part(where: str, run: AtOnce) -> Value:
+def _measured_part(where: str, run: Run) -> Value:
     mine, whole = throughput_of(run, "h1-h4") or 0.0, fsum(result.throughput_mbps for result in transfers(run))
     right = 100 * mine / whole
     slips = (
@@ -251,7 +251,7 @@ def _measured_part(where: str, run: AtOnce) -> Value:
 # --- Connections and hosts
 
 
-def takers(runs: Sequence[AtOnce]) -> tuple[list[float], list[float]]:
+def takers(runs: Sequence[Run]) -> tuple[list[float], list[float]]:
     """Return what each connection got, and what each host, in Mbit/s: means over the runs.
 
     A host has the sum of its connections. Raises MeasurementError for no runs.

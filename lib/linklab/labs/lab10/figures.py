@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from linklab.analysis.sharing import proportional
 from linklab.labs.lab10.rules import RATE_MBPS, SETTINGS
-from linklab.measure import AtOnce, ConstantRateResult
+from linklab.measure import ConstantRateResult, Run
 from linklab.published.switches_loads import fairness_network, senders
 from linklab.show import Table, table
 from linklab.show.chart import chart, legend, told_apart
@@ -16,11 +16,11 @@ NOTHING = "Nothing is measured yet: run the cells above first."
 
 
 def shares_table(
-    runs: Mapping[str, AtOnce | None],
-    stepped: Mapping[str, AtOnce | None],
+    runs: Mapping[str, Run | None],
+    stepped: Mapping[str, Run | None],
 ) -> Table | str:
     """Proportional shares, and measured ones of senders out of step and in step, in Mbit/s."""
-    if not any(isinstance(run, AtOnce) for run in runs.values()):
+    if not any(isinstance(run, Run) for run in runs.values()):
         return NOTHING
     rows = []
     for setting in SETTINGS:
@@ -28,7 +28,7 @@ def shares_table(
         for number, theory in enumerate(fair):
             name = f"{setting} h{number + 1}"
             found = [
-                run.of(ConstantRateResult)[number].throughput_mbps if isinstance(run, AtOnce) else None
+                run.of(ConstantRateResult)[number].throughput_mbps if isinstance(run, Run) else None
                 for run in (runs.get(setting), stepped.get(setting))
             ]
             published = "in proportion" if setting == "30/90" else "in proportion, link nearly full"

@@ -22,7 +22,7 @@ from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_mi
 from linklab.grade.reachability import Checkable, pings_answered, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab10.vlans import gateway_checks, port_checks
-from linklab.measure import AtOnce, ConstantRateResult, EchoResult
+from linklab.measure import ConstantRateResult, EchoResult, Run
 from linklab.network import Network, path
 from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
@@ -199,13 +199,13 @@ def _share(setting: str, number: int) -> Value:
 
 @guarded
 def check_share_runs(runs: object, predicted: object = "shares") -> Result:
-    """Judge what `measure.at_once` returned for each of `SETTINGS`: the right flows, and a full link."""
+    """Judge what `measure.run_together` returned for each of `SETTINGS`: the right flows, and a full link."""
 
     def judge(setting: str, run: object) -> Check:
-        what, hint = f"run of {setting}", "keep what measure.at_once(lab, lab10.senders(...)) returns"
-        if not isinstance(run, AtOnce):
+        what, hint = f"run of {setting}", "keep what measure.run_together(lab, lab10.senders(...)) returns"
+        if not isinstance(run, Run):
             reason = "not measured yet" if is_missing(run) else f"this is a {type(run).__name__}"
-            return Check.failing(what, reason, hint, "an AtOnce")
+            return Check.failing(what, reason, hint, "a Run")
         results = run.of(ConstantRateResult)
         wanted = {it.name: it.rate_mbps for it in senders(setting, RATE_MBPS)}
         found = {it.flow.name: it.flow.rate_mbps for it in results}
@@ -225,16 +225,16 @@ def check_share_runs(runs: object, predicted: object = "shares") -> Result:
         expected = Expectation(
             RATE_MBPS, 0.97 * RATE_MBPS, 1.01 * RATE_MBPS, "Mbit/s", "the link to t1 is full", allowance=allowance
         )
-        how = "both must send to t1 at the same time: give measure.at_once() both flows"
+        how = "both must send to t1 at the same time: give measure.run_together() both flows"
         return measured(f"what reaches t1 at {setting}, with headers", passing, expected, how)
 
     questions = [Judged(setting, judge) for setting in SETTINGS]
-    result = asked("Lab 10, measured shares", runs, questions, '{"70/70": measure.at_once(...), ...}')
+    result = asked("Lab 10, measured shares", runs, questions, '{"70/70": measure.run_together(...), ...}')
     found = runs if isinstance(runs, Mapping) else {}
     seen = {
         f"{setting} {it.flow.source}": it.throughput_mbps
         for setting, run in found.items()
-        if isinstance(run, AtOnce)
+        if isinstance(run, Run)
         for it in run.of(ConstantRateResult)
     }
     return PREDICTIONS.compared(result, predicted, seen)

@@ -30,12 +30,12 @@ from linklab.labs.lab11.rules import (
     looks_of,
     mean_queue_packets,
 )
-from linklab.measure import AtOnce, TcpResult
+from linklab.measure import Run, TcpResult
 from linklab.show import Table, WindowTrace, table, windows
 from linklab.show.figure import Drawing
 
 NOTHING: Final = "Nothing is measured yet: run the cells above first."
-Run = AtOnce | None
+MaybeRun = Run | None
 
 
 def look_figure(samples: object) -> Drawing | str:
@@ -61,7 +61,7 @@ def look_figure(samples: object) -> Drawing | str:
     )
 
 
-def controls_figure(runs: Mapping[str, Run]) -> Drawing | str:
+def controls_figure(runs: Mapping[str, MaybeRun]) -> Drawing | str:
     """Window, queue and round trip of each control from h2 to h4, over one time axis."""
     found = {name: WindowTrace.of(run) for name, run in runs.items() if run is not None}
     if not found:
@@ -75,7 +75,7 @@ def controls_figure(runs: Mapping[str, Run]) -> Drawing | str:
     )
 
 
-def controls_table(runs: Mapping[str, Run]) -> Table | str:
+def controls_table(runs: Mapping[str, MaybeRun]) -> Table | str:
     """The key numbers of each control from h2 to h4, as theory has them and as measured."""
     rows = []
     for name in CONTROLS:
@@ -129,7 +129,7 @@ def _queue_theory(name: str) -> str:
     return f"up to {bbr_mean_queue_packets(pipe.bdp_packets)[1]:.0f}" if name == "bbr" else "-"
 
 
-def _mathis(run: AtOnce) -> float | None:
+def _mathis(run: Run) -> float | None:
     """The law of the square root for the losses and the mean round trip of a run: one loss in each period."""
     pipe, transfer = pipe_between(FAR, state_of_run(run)), run.of(TcpResult)[0]
     gaps = gaps_s(run, pipe)
@@ -140,13 +140,13 @@ def _mathis(run: AtOnce) -> float | None:
     return mathis_mbps(fmean(each), 1 / sent_packets, DATA_BYTES)
 
 
-def queues_figure(runs: Mapping[int, Run]) -> Drawing | str:
+def queues_figure(runs: Mapping[int, MaybeRun]) -> Drawing | str:
     """Window, queue and round trip of CUBIC from h1 to h3 with each queue."""
     found = {f"queue of {packets}": WindowTrace.of(run) for packets, run in runs.items() if run is not None}
     return windows(found) if found else NOTHING
 
 
-def queues_table(runs: Mapping[int, Run]) -> Table | str:
+def queues_table(runs: Mapping[int, MaybeRun]) -> Table | str:
     """What each queue gives CUBIC from h1 to h3, and what it costs."""
     rows = []
     for packets, run in sorted(runs.items()):
@@ -183,7 +183,7 @@ def _ratio_theory(name: str) -> str:
     return f"{low:.2f} to {high:.0f}"
 
 
-def together_table(runs: Mapping[str, Run]) -> Table | str:
+def together_table(runs: Mapping[str, MaybeRun]) -> Table | str:
     """Who got how much of B in each run of several flows, with Jain's index and what theory says of the ratio."""
     rows = []
     for name in TOGETHER:

@@ -31,7 +31,7 @@ from linklab.grade.measured import between, elsewhere, measured, no_result, stat
 from linklab.grade.questions import Judged, asked
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab11.predictions import FAR, NEAR, PREDICTIONS, QUEUES, packet_s, path_of, pipe_between, the_network
-from linklab.measure import AtOnce, QueueResult, SocketsResult, TcpResult
+from linklab.measure import QueueResult, Run, SocketsResult, TcpResult
 from linklab.measure.tools.sockets import SocketSample
 from linklab.network import NetworkState, goodput_ceiling_mbps
 from linklab.units import BITS_PER_BYTE
@@ -46,7 +46,7 @@ PLANNED: Final = 100
 POWERS: Final = {"reno": RENO_POWER, "cubic": CUBIC_POWER}
 _STARTED_S: Final = 3.0
 """By then slow start is over, and BBR's start too."""
-_HOW: Final = "give what measure.at_once returned for all flows together"
+_HOW: Final = "give what measure.run_together returned for all flows together"
 
 
 # --- The right measurement
@@ -66,7 +66,7 @@ def refused(
     windows and the queue must have been looked at too.
     """
     wanted = "; ".join(f"{source}-{end} with {listed(each, ', ')}" for (source, end), each in pairs.items())
-    if not isinstance(run, AtOnce):
+    if not isinstance(run, Run):
         return no_result(what, run, _HOW, wanted)
     problem = _problem(run, pairs, duration_s, looked)
     if problem is not None:
@@ -76,7 +76,7 @@ def refused(
 
 
 def _problem(
-    run: AtOnce, pairs: Mapping[tuple[str, str], tuple[str, ...]], duration_s: float, looked: bool
+    run: Run, pairs: Mapping[tuple[str, str], tuple[str, ...]], duration_s: float, looked: bool
 ) -> tuple[str, str] | None:
     """Return the first thing that is wrong with the flows, and what to do; None where they are as asked for."""
     sent = run.of(TcpResult)
@@ -105,7 +105,7 @@ def _problem(
     return _not_looked(run, next(iter(pairs)), duration_s) if looked else None
 
 
-def _not_looked(run: AtOnce, pair: tuple[str, str], duration_s: float) -> tuple[str, str] | None:
+def _not_looked(run: Run, pair: tuple[str, str], duration_s: float) -> tuple[str, str] | None:
     window, queue = window_of(run), queue_of(run)
     if window is None or not window.busiest:
         return "nobody looked at its window", f'put SocketsFlow("{pair[0]}", "{pair[1]}", ...) into the list'
@@ -134,47 +134,47 @@ def _other_queue(what: str, state: NetworkState | None, packets: int) -> Check |
 # --- Reno, CUBIC, BBR
 
 
-def window_of(run: AtOnce) -> SocketsResult | None:
+def window_of(run: Run) -> SocketsResult | None:
     """Return the looks at the window of a run's first transfer, whatever else was looked at; None without any."""
     sent = run.of(TcpResult)[0].flow
     return between(run.of(SocketsResult), sent.source, sent.destination)
 
 
-def queue_of(run: AtOnce) -> QueueResult | None:
+def queue_of(run: Run) -> QueueResult | None:
     """Return the looks at the queue in which it waits at r1; None without any."""
     return between(run.of(QueueResult), "r1", run.of(TcpResult)[0].flow.destination)
 
 
-def looks_of(run: AtOnce) -> tuple[SocketSample, ...]:
+def looks_of(run: Run) -> tuple[SocketSample, ...]:
     """Return the looks at the window of a run's first transfer, of the connection that carries its data."""
     found = window_of(run)
     return () if found is None else found.busiest
 
 
-def gaps_s(run: AtOnce, pipe: Pipe) -> list[float]:
+def gaps_s(run: Run, pipe: Pipe) -> list[float]:
     """Return the times between the losses of a run's first connection, without those of slow start."""
     apart_s = 3 * (pipe.base_ms + pipe.full_queue_ms) / 1000
     times = loss_times_s(((look.at_s, look.retransmitted_segments) for look in looks_of(run)), apart_s)
     return [later - one for one, later in pairwise(times[1:])]
 
 
-def mean_queue_packets(run: AtOnce) -> float:
+def mean_queue_packets(run: Run) -> float:
     """Return how many packets waited at B on average, after the start."""
     found = queue_of(run)
     return fmean(sample.packets for sample in (found.samples if found else ()) if sample.at_s >= _STARTED_S)
 
 
-def highest_rtt_ms(run: AtOnce) -> float:
+def highest_rtt_ms(run: Run) -> float:
     """Return the highest smoothed round trip of a run's first connection."""
     return max(sample.rtt_ms for sample in looks_of(run))
 
 
-def _look_s(run: AtOnce) -> float:
+def _look_s(run: Run) -> float:
     found = window_of(run)
     return found.flow.interval_s if found else 0.0
 
 
-def _reno_checks(run: AtOnce) -> Iterator[Check]:
+def _reno_checks(run: Run) -> Iterator[Check]:
     state = state_of_run(run)
     pipe = pipe_between(FAR, state)
     period_s = reno_period_s(pipe.bdp_packets, pipe.full_window_packets, packet_s(pipe))
@@ -192,7 +192,7 @@ def _reno_checks(run: AtOnce) -> Iterator[Check]:
     yield from _gap_checks("Reno's losses apart", run, pipe, expected, each=False)
 
 
-def _cubic_checks(run: AtOnce) -> Iterator[Check]:
+def _cubic_checks(run: Run) -> Iterator[Check]:
     state = state_of_run(run)
     pipe, path = pipe_between(FAR, state), path_of(FAR, state)
     longest_s = (pipe.base_ms + pipe.full_queue_ms) / 1000
@@ -212,7 +212,7 @@ def _cubic_checks(run: AtOnce) -> Iterator[Check]:
     yield measured("CUBIC's throughput", transfer.throughput_mbps, theory)
 
 
-def _gap_checks(what: str, run: AtOnce, pipe: Pipe, expected: Expectation, *, each: bool) -> Iterator[Check]:
+def _gap_checks(what: str, run: Run, pipe: Pipe, expected: Expectation, *, each: bool) -> Iterator[Check]:
     gaps = gaps_s(run, pipe)
     if len(gaps) < 1:
         hint = f"let it run {CONTROLS_S} s, and look at it every 0.1 s as long"
@@ -223,7 +223,7 @@ def _gap_checks(what: str, run: AtOnce, pipe: Pipe, expected: Expectation, *, ea
         yield measured(what, value, expected)
 
 
-def _bbr_checks(run: AtOnce) -> Iterator[Check]:
+def _bbr_checks(run: Run) -> Iterator[Check]:
     state = state_of_run(run)
     pipe, path, transfer = pipe_between(FAR, state), path_of(FAR, state), run.of(TcpResult)[0]
     least, most = bbr_mean_queue_packets(pipe.bdp_packets)
@@ -251,7 +251,7 @@ def _bbr_checks(run: AtOnce) -> Iterator[Check]:
     yield measured("BBR's throughput", transfer.throughput_mbps, rate)
 
 
-_OF_CONTROL: Final[Mapping[str, Callable[[AtOnce], Iterator[Check]]]] = {
+_OF_CONTROL: Final[Mapping[str, Callable[[Run], Iterator[Check]]]] = {
     "reno": _reno_checks,
     "cubic": _cubic_checks,
     "bbr": _bbr_checks,
@@ -269,11 +269,11 @@ def check_controls(runs: object, predicted: object = "between") -> Result:
         problem = refused(control, run, {FAR: (control,)}, CONTROLS_S, PLANNED, looked=True)
         if problem is not None:
             yield problem
-        elif isinstance(run, AtOnce):
+        elif isinstance(run, Run):
             yield from _OF_CONTROL[control](run)
 
     questions = [Judged(control, judge) for control in CONTROLS]
-    result = asked("Lab 11, three controls", runs, questions, '{"reno": measure.at_once(...), ...}')
+    result = asked("Lab 11, three controls", runs, questions, '{"reno": measure.run_together(...), ...}')
     if not (result.passed and isinstance(runs, Mapping)):
         return result
     found = {control: fmean(gaps_s(runs[control], pipe_between(FAR))) for control in ("reno", "cubic")}
@@ -295,17 +295,17 @@ def check_queues(runs: object, predicted: object = "queues") -> Result:
         problem = refused(where, run, {NEAR: ("cubic",)}, QUEUES_S, packets, looked=True)
         if problem is not None:
             yield problem
-        elif isinstance(run, AtOnce):
+        elif isinstance(run, Run):
             yield from _queue_checks(where, run)
 
     questions = [Judged(packets, judge) for packets in QUEUES]
-    result = asked("Lab 11, three queues", runs, questions, "{20: measure.at_once(...), ...}")
+    result = asked("Lab 11, three queues", runs, questions, "{20: measure.run_together(...), ...}")
     if not (result.passed and isinstance(runs, Mapping)):
         return result
     return PREDICTIONS.compared(result, predicted, {str(it): highest_rtt_ms(runs[it]) for it in QUEUES})
 
 
-def _queue_checks(where: str, run: AtOnce) -> Iterator[Check]:
+def _queue_checks(where: str, run: Run) -> Iterator[Check]:
     state = state_of_run(run)
     pipe, path, transfer = pipe_between(NEAR, state), path_of(NEAR, state), run.of(TcpResult)[0]
     theory = tcp_throughput(path, transfer.flow.duration_s)
@@ -346,14 +346,14 @@ def check_together(runs: object) -> Result:
         problem = refused(name, run, pairs, TOGETHER_S, PLANNED, looked=False)
         if problem is not None:
             yield problem
-        elif isinstance(run, AtOnce):
+        elif isinstance(run, Run):
             yield from _together_checks(name, run)
 
     questions = [Judged(name, judge) for name in TOGETHER]
-    return asked("Lab 11, several flows", runs, questions, '{"reno": measure.at_once(...), ..., "mixed": ...}')
+    return asked("Lab 11, several flows", runs, questions, '{"reno": measure.run_together(...), ..., "mixed": ...}')
 
 
-def _together_checks(name: str, run: AtOnce) -> Iterator[Check]:
+def _together_checks(name: str, run: Run) -> Iterator[Check]:
     state = state_of_run(run)
     near, far = pipe_between(NEAR, state), pipe_between(FAR, state)
     sent = run.of(TcpResult)

@@ -17,16 +17,16 @@ from linklab.labs.lab12.rules import (
     upload_of,
     used_percent,
 )
-from linklab.measure import AtOnce, PageResult, PingResult
+from linklab.measure import PageResult, PingResult, Run
 from linklab.show import Table, table
 from linklab.show.chart import label_axes, legend, panels, told_apart
 from linklab.show.figure import Drawing
 
 NOTHING: Final = "Nothing is measured yet: run the cells above first."
-Run = AtOnce | None
+MaybeRun = Run | None
 
 
-def queue_figure(runs: Mapping[str, Run]) -> Drawing | str:
+def queue_figure(runs: Mapping[str, MaybeRun]) -> Drawing | str:
     """What waits at U, and pings, of each run over the same seconds."""
     found = {name: run for name, run in runs.items() if run is not None}
     if not found:
@@ -55,7 +55,7 @@ def queue_figure(runs: Mapping[str, Run]) -> Drawing | str:
     return figure
 
 
-def queue_table(runs: Mapping[str, Run]) -> Table | str:
+def queue_table(runs: Mapping[str, MaybeRun]) -> Table | str:
     """What each run gave the upload, pings and pages."""
     rows = [
         [

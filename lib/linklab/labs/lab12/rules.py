@@ -29,7 +29,7 @@ from linklab.labs.lab12.predictions import (
     frame_ms,
     the_network,
 )
-from linklab.measure import AtOnce, PageResult, PingResult, QueueResult, TcpResult
+from linklab.measure import PageResult, PingResult, QueueResult, Run, TcpResult
 from linklab.network import goodput_ceiling_mbps
 from linklab.units import transmission_ms
 
@@ -49,45 +49,45 @@ _BELOW_PERCENT: Final = 95
 """So many of 100 pings must be below the bound: one that meets a burst at a bad moment is no queue."""
 _LOST_PERCENT: Final = 25
 """A short FIFO that is mostly full loses up to 11 % of what others send through it, as was seen."""
-_HOW: Final = "keep what measure.at_once(lab, beside(...)) returns"
+_HOW: Final = "keep what measure.run_together(lab, beside(...)) returns"
 _FLOWS: Final = "an upload h1-h3, pings and pages h2-h3, looks at U's queue"
 
 
 # --- What a run holds
 
 
-def upload_of(run: AtOnce) -> TcpResult:
+def upload_of(run: Run) -> TcpResult:
     """Return the upload."""
     return run.of(TcpResult)[0]
 
 
-def pings_ms(run: AtOnce) -> tuple[float, ...]:
+def pings_ms(run: Run) -> tuple[float, ...]:
     """Return the round trips beside the upload that were answered."""
     return answered(run.of(PingResult)[0].rtt_ms)
 
 
-def highest_ms(run: AtOnce) -> float:
+def highest_ms(run: Run) -> float:
     """Return the highest of them."""
     return max(pings_ms(run))
 
 
-def low_ping_ms(run: AtOnce) -> float:
+def low_ping_ms(run: Run) -> float:
     """Return what 95 of 100 pings stayed below that were answered."""
     found = sorted(pings_ms(run))
     return found[-(-_BELOW_PERCENT * len(found) // 100) - 1]
 
 
-def page_s(run: AtOnce) -> float:
+def page_s(run: Run) -> float:
     """Return the mean page load time."""
     return fmean(run.of(PageResult)[0].page_ms) / 1000
 
 
-def used_percent(run: AtOnce) -> float:
+def used_percent(run: Run) -> float:
     """Return the upload's share of what headers leave of U."""
     return 100 * upload_of(run).throughput_mbps / goodput_ceiling_mbps(rate_mbps(run))
 
 
-def queue_of(run: AtOnce) -> QueueResult:
+def queue_of(run: Run) -> QueueResult:
     """Return the looks at U's queue. Raises ValueError where there are none."""
     found = _looks_at_uplink(run)
     if found is None:
@@ -95,23 +95,23 @@ def queue_of(run: AtOnce) -> QueueResult:
     return found
 
 
-def _looks_at_uplink(run: AtOnce) -> QueueResult | None:
+def _looks_at_uplink(run: Run) -> QueueResult | None:
     return between((it for it in run.of(QueueResult) if it.samples), "r1", UPLOAD[1])
 
 
-def kind_of(run: AtOnce) -> str:
+def kind_of(run: Run) -> str:
     """Return what discipline held U's packets: ``"fq_codel"``."""
     return queue_of(run).discipline.partition(" ")[0]
 
 
-def rate_mbps(run: AtOnce) -> float:
+def rate_mbps(run: Run) -> float:
     """Return U's rate as it was read back."""
     state = state_of_run(run)
     face = None if state is None else state.interface("r1", "r1-eth2")
     return (face.shape.rate_mbps if face is not None else None) or 0.0
 
 
-def base_ms(run: AtOnce) -> float:
+def base_ms(run: Run) -> float:
     """Return the round trip of the links' delays, as they were read back."""
     state = state_of_run(run)
     ends = ("r2", "r2-eth1"), ("h3", "h3-eth0"), ("r2", "r2-eth0"), ("r1", "r1-eth2")
@@ -128,7 +128,7 @@ def refused(what: str, run: object, seconds: float, kind: str = "", *, pages: bo
     ``kind`` is the discipline that must have held U's packets, where that matters; ``pages`` is whether pages must have
     been loaded too.
     """
-    if not isinstance(run, AtOnce):
+    if not isinstance(run, Run):
         return no_result(what, run, _HOW, _FLOWS)
     problem = _problem(run, seconds, pages)
     if problem is not None:
@@ -137,7 +137,7 @@ def refused(what: str, run: object, seconds: float, kind: str = "", *, pages: bo
     return found or (_other_kind(what, run, kind) if kind else None)
 
 
-def _problem(run: AtOnce, seconds: float, pages: bool) -> tuple[str, str] | None:
+def _problem(run: Run, seconds: float, pages: bool) -> tuple[str, str] | None:
     """Return the first thing that is wrong with the flows, and what to do; None where they are as asked for."""
     sent = run.of(TcpResult)
     ends = [(it.flow.source, it.flow.destination) for it in sent]
@@ -166,7 +166,7 @@ def _problem(run: AtOnce, seconds: float, pages: bool) -> tuple[str, str] | None
     return None
 
 
-def _other_uplink(what: str, run: AtOnce) -> Check | None:
+def _other_uplink(what: str, run: Run) -> Check | None:
     """Return a failed check if U's rate is gone, or what it sends is delayed or lost on purpose."""
     state = state_of_run(run)
     face = None if state is None else state.interface("r1", "r1-eth2")
@@ -176,7 +176,7 @@ def _other_uplink(what: str, run: AtOnce) -> Check | None:
     return Check.failing(what, reason, "replace what is under the class 5:1 alone: tc qdisc replace ... parent 5:1 ...")
 
 
-def _other_kind(what: str, run: AtOnce, wanted: str) -> Check | None:
+def _other_kind(what: str, run: Run, wanted: str) -> Check | None:
     """Return a failed check if another discipline held U's packets."""
     found = kind_of(run)
     if found == wanted:
@@ -185,7 +185,7 @@ def _other_kind(what: str, run: AtOnce, wanted: str) -> Check | None:
     return Check.failing(what, f"U's queue was {found}", hint, wanted, queue_of(run).discipline)
 
 
-def _setting(run: AtOnce, name: str) -> float:
+def _setting(run: Run, name: str) -> float:
     """A number that tc says of the queue, in its own unit; 0 where it says none: ``limit 16p``, ``target 5ms``."""
     found = re.search(rf"\b{name} ([\d.]+)([KM]?)(us|ms|s|b|p)?", queue_of(run).discipline)
     if found is None:
@@ -197,7 +197,7 @@ def _setting(run: AtOnce, name: str) -> float:
 # --- What is expected
 
 
-def _use(what: str, run: AtOnce) -> Check:
+def _use(what: str, run: Run) -> Check:
     expected = Expectation(
         100.0,
         USE_PERCENT,
@@ -210,7 +210,7 @@ def _use(what: str, run: AtOnce) -> Check:
     return measured(f"the upload's use of U, {what}", used_percent(run), expected)
 
 
-def _below(what: str, run: AtOnce) -> Check:
+def _below(what: str, run: Run) -> Check:
     sent = run.of(PingResult)[0]
     if sent.loss_percent > _LOST_PERCENT:
         reason = f"{sent.loss_percent:.0f} % of the pings were lost"
@@ -227,14 +227,14 @@ def _below(what: str, run: AtOnce) -> Check:
     return measured(f"ping, {what}", low_ping_ms(run), expected)
 
 
-def burst_ms(run: AtOnce) -> float:
+def burst_ms(run: Run) -> float:
     """Return what a page's object adds to a ping that comes back behind it: its bytes at the same rate."""
     flow = run.of(PageResult)[0].flow
     frames = -(-flow.object_bytes // 1448)
     return transmission_ms(flow.object_bytes + 66 * frames + 200, rate_mbps(run))
 
 
-def _page(what: str, run: AtOnce, *, lossless: bool) -> Check:
+def _page(what: str, run: Run, *, lossless: bool) -> Check:
     """A page takes its round trips, each of them between the shortest and the longest ping, and its bytes' time."""
     flow = run.of(PageResult)[0].flow
     trips, objects = flow.round_trips, flow.objects
@@ -271,10 +271,10 @@ def check_long(run: object, predicted: object = "bloat") -> Result:
     """Judge an upload of 40 s with U's queue as it was built; ``predicted`` is what the student predicted."""
     title = "Lab 12, a queue of 1000 packets"
     problem = refused("the run", run, RUN_S)
-    if problem is None and isinstance(run, AtOnce) and _setting(run, "limit") != QUEUE_PACKETS:
+    if problem is None and isinstance(run, Run) and _setting(run, "limit") != QUEUE_PACKETS:
         hint = "start the lab anew: the first run is with the queue as it is"
         problem = Check.failing("the run", "U's queue was changed", hint, "1000 packets", queue_of(run).discipline)
-    if problem is not None or not isinstance(run, AtOnce):
+    if problem is not None or not isinstance(run, Run):
         return Result(title, (problem or Check.failing("the run", "not measured yet", _HOW),))
     one_ms = frame_ms(rate_mbps(run))
     full_ms = base_ms(run) + QUEUE_PACKETS * one_ms
@@ -300,7 +300,7 @@ def check_long(run: object, predicted: object = "bloat") -> Result:
 # --- One queue for all
 
 
-def _of_pfifo(run: AtOnce) -> Iterator[Check]:
+def _of_pfifo(run: Run) -> Iterator[Check]:
     limit, most = _setting(run, "limit"), limit_packets(rate_mbps(run), WAIT_MS)
     if limit > most:
         hint = f"what does your function say of {rate_mbps(run):g} Mbit/s and {WAIT_MS} ms?"
@@ -311,7 +311,7 @@ def _of_pfifo(run: AtOnce) -> Iterator[Check]:
     yield _added("highest ping, pfifo", highest_ms(run), base_ms(run), high, "a full queue", "its limit")
 
 
-def _of_red(run: AtOnce) -> Iterator[Check]:
+def _of_red(run: Run) -> Iterator[Check]:
     if _setting(run, "max") > RED_MAX_BYTES:
         hint = "take min and max as the text has them: they say how short the queue is to stay"
         found = queue_of(run).discipline
@@ -323,14 +323,14 @@ def _of_red(run: AtOnce) -> Iterator[Check]:
     yield _added("mean ping, red", fmean(pings_ms(run)), base_ms(run), high, why, "Floyd and Jacobson, 1993")
 
 
-def _of_codel(run: AtOnce) -> Iterator[Check]:
+def _of_codel(run: Run) -> Iterator[Check]:
     target = _setting(run, "target")
     high = base_ms(run) + 2 * target + 3 * frame_ms(rate_mbps(run))
     why = "CoDel drops until packets wait no longer than its target; TCP's next climb passes it again for a while"
     yield _added("mean ping, codel", fmean(pings_ms(run)), base_ms(run), high, why, "RFC 8289")
 
 
-_OF_KIND: Final[Mapping[str, Callable[[AtOnce], Iterator[Check]]]] = {
+_OF_KIND: Final[Mapping[str, Callable[[Run], Iterator[Check]]]] = {
     "pfifo": _of_pfifo,
     "red": _of_red,
     "codel": _of_codel,
@@ -345,18 +345,18 @@ def check_one_queue(runs: object) -> Result:
         problem = refused(kind, run, RUN_S, kind)
         if problem is not None:
             yield problem
-        elif isinstance(run, AtOnce):
+        elif isinstance(run, Run):
             yield from _OF_KIND[kind](run)
             yield _use(kind, run)
 
     questions = [Judged(kind, judge) for kind in ONE_QUEUE]
-    return asked("Lab 12, one queue for all", runs, questions, '{"pfifo": measure.at_once(...), ...}')
+    return asked("Lab 12, one queue for all", runs, questions, '{"pfifo": measure.run_together(...), ...}')
 
 
 # --- Flows apart
 
 
-def _alone_checks(kind: str, run: AtOnce) -> Iterator[Check]:
+def _alone_checks(kind: str, run: Run) -> Iterator[Check]:
     one_ms = frame_ms(rate_mbps(run))
     high = base_ms(run) + 3 * one_ms + burst_ms(run)
     why = "a ping waits for the frame that is being sent, and on its way back behind an object of a page"
@@ -373,11 +373,11 @@ def check_apart(runs: object) -> Result:
         problem = refused(kind, run, RUN_S, kind)
         if problem is not None:
             yield problem
-        elif isinstance(run, AtOnce):
+        elif isinstance(run, Run):
             yield from _alone_checks(kind, run)
 
     questions = [Judged(kind, judge) for kind in APART]
-    return asked("Lab 12, flows apart", runs, questions, '{"fq_codel": measure.at_once(...), ...}')
+    return asked("Lab 12, flows apart", runs, questions, '{"fq_codel": measure.run_together(...), ...}')
 
 
 # --- Marks in place of losses
@@ -388,7 +388,7 @@ def check_ecn(run: object) -> Result:
     """Judge an upload of 40 s through fq_codel by a sender that asks for marks: packets are marked, none is lost."""
     title, what = "Lab 12, marks", "the run"
     problem = refused(what, run, RUN_S, "fq_codel")
-    if problem is not None or not isinstance(run, AtOnce):
+    if problem is not None or not isinstance(run, Run):
         return Result(title, (problem or Check.failing(what, "not measured yet", _HOW),))
     marks, again = queue_of(run).marked_packets, upload_of(run).retransmitted_segments
     if marks and " ecn " in f"{queue_of(run).discipline} ":
@@ -414,18 +414,18 @@ def check_finale(runs: object) -> Result:
     def judge(name: str, run: object) -> Iterator[Check]:
         problem = refused(name, run, FINALE_S, pages=False)
         low, high = BANDS_MBPS[name]
-        if problem is None and isinstance(run, AtOnce) and not low <= round(rate_mbps(run), 3) <= high:
+        if problem is None and isinstance(run, Run) and not low <= round(rate_mbps(run), 3) <= high:
             found = f"U had {rate_mbps(run):g} Mbit/s"
             hint = "measure each network of lab12.unseen() in its own lab, and keep the run under its own name"
             problem = Check.failing(name, found, hint, f"{low:g} to {high:g} Mbit/s", found)
         if problem is not None:
             yield problem
-        elif isinstance(run, AtOnce):
+        elif isinstance(run, Run):
             yield _below(name, run)
             yield _use(name, run)
 
     questions = [Judged(name, judge) for name in BANDS_MBPS]
-    return asked("Lab 12, unseen", runs, questions, '{"slow": measure.at_once(...), "middle": ..., "fast": ...}')
+    return asked("Lab 12, unseen", runs, questions, '{"slow": measure.run_together(...), "middle": ..., "fast": ...}')
 
 
 # --- Questions with options

@@ -11,7 +11,7 @@ from typing import Any, Final
 from linklab.errors import MeasurementError
 from linklab.measure.codec import rebuilt
 from linklab.measure.flows import Flow
-from linklab.measure.results import AtOnce, Result
+from linklab.measure.results import Result, Run
 from linklab.measure.tool import Tool
 from linklab.measure.tools.constant_rate import CONSTANT_RATE
 from linklab.measure.tools.echo import ECHO
@@ -67,18 +67,18 @@ def load_result(data: Any) -> Result:
     return result
 
 
-def load_run(data: Any) -> AtOnce:
-    """Return the run that ``AtOnce.to_json`` wrote. Raises MeasurementError as `load_result`."""
+def load_run(data: Any) -> Run:
+    """Return the run that ``Run.to_json`` wrote. Raises MeasurementError as `load_result`."""
     kind, version, fields = _opened(data)
-    if kind != AtOnce.KIND:
+    if kind != Run.KIND:
         raise MeasurementError(f"a measurement {kind!r} is no run of several flows: read it with load_result")
-    _refuse_version(kind, version, AtOnce.VERSION)
+    _refuse_version(kind, version, Run.VERSION)
     try:
         results = tuple(load_result(each) for each in fields["results"])
         skew_ms, interrupted = fields["start_skew_ms"], fields["interrupted"]
     except (KeyError, TypeError) as wrong:
         raise MeasurementError(f"{kind} is damaged: {wrong}") from None
-    return AtOnce(
+    return Run(
         results,
         rebuilt(float, skew_ms, f"{kind}.start_skew_ms", complete=True),
         rebuilt(bool, interrupted, f"{kind}.interrupted", complete=True),

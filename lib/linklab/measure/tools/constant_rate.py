@@ -168,7 +168,7 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
         Raises MeasurementError for what they never say, where the sender kept no constant rate, and where it was
         stopped before its window began.
         """
-        left, arrived, flow = job.told(), job.told(server=True), job.flow
+        left, arrived, flow = job.parse_json(), job.parse_json(server=True), job.flow
         try:
             late_ns, until_s = left["late_ns"], left["until_ns"] / 1e9
             counts = int(left["sent"]), int(arrived["received"]), int(arrived["inside"])

@@ -138,7 +138,7 @@ class Echo(Tool[EchoFlow, EchoResult]):
 
     def parse(self, job: Job[EchoFlow], origin: Origin) -> EchoResult:
         """Return what the program printed as a result. Raises MeasurementError for what it never says."""
-        said, flow = job.told(), job.flow
+        said, flow = job.parse_json(), job.flow
         try:
             rtt_ms = tuple(None if time_ns is None else int(time_ns) / 1e6 for time_ns in said["rtts_ns"])
             total_ms = (said["end_ns"] - said["begin_ns"]) / 1e6

@@ -262,7 +262,7 @@ class Udp(_Iperf3[UdpFlow, UdpResult]):
     def reordered(self, job: Job[UdpFlow]) -> int:
         """Return what the server counted."""
         with contextlib.suppress(MeasurementError, KeyError, TypeError, ValueError):
-            report = _report(job.server_said, "the server")
+            report = _report(job.server_stdout, "the server")
             return sum(int(stream["udp"]["out_of_order"]) for stream in report["end"]["streams"])
         return 0  # a report that cannot be read gives no result either
 
@@ -376,8 +376,8 @@ def _reports(job: Job[Any], protocol: str) -> tuple[dict[str, Any], dict[str, An
     """Both reports, about the test that was asked for, and without an error but that of being stopped."""
     flow = job.flow
     where = f"from {flow.source} to {flow.destination}"
-    sent = _report(job.said, f"iperf3 {where}")
-    received = _report(job.server_said, f"the iperf3 server on {flow.destination}")
+    sent = _report(job.stdout, f"iperf3 {where}")
+    received = _report(job.server_stdout, f"the iperf3 server on {flow.destination}")
     server_error, client_error = (
         None if job.interrupted and _ENDED in (report.get("error") or "") else report.get("error")
         for report in (received, sent)

@@ -145,7 +145,7 @@ class PacketTrain(Tool[TrainFlow, TrainResult]):
 
     def parse(self, job: Job[TrainFlow], origin: Origin) -> TrainResult:
         """Return what the two programs say as a result. Raises MeasurementError for what they never say."""
-        left, arrived, flow = job.told(), job.told(server=True), job.flow
+        left, arrived, flow = job.parse_json(), job.parse_json(server=True), job.flow
         try:
             departures_ns = left["departures_ns"]
             first_ns, count = departures_ns[0], len(departures_ns)

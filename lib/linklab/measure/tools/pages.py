@@ -112,7 +112,7 @@ class Pages(Tool[PageFlow, PageResult]):
     def parse(self, job: Job[PageFlow], origin: Origin) -> PageResult:
         """Return what the program says. Raises MeasurementError for what it never says."""
         try:
-            pages = [(int(begin_ns) / 1e9, int(took_ns) / 1e6) for begin_ns, took_ns in job.told()["pages_ns"]]
+            pages = [(int(begin_ns) / 1e9, int(took_ns) / 1e6) for begin_ns, took_ns in job.parse_json()["pages_ns"]]
         except (KeyError, TypeError, ValueError) as wrong:
             raise MeasurementError(f"{job.flow.title} gave no times that can be read: {wrong}") from None
         begin_s, page_ms = tuple(it[0] for it in pages), tuple(it[1] for it in pages)

@@ -131,7 +131,7 @@ class Ping(Tool[PingFlow, PingResult]):
         Raises MeasurementError with ping's own words where it did not run to its summary, and naming the line or the
         contradiction where the output is not one that is known: what cannot be read is never counted as lost.
         """
-        text, flow = job.said, job.flow
+        text, flow = job.stdout, job.flow
         counts = _COUNTS.search(text)
         if counts is None:
             raise MeasurementError(f"ping from {flow.source} to {flow.destination} did not work: {_last_words(text)}")

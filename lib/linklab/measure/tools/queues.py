@@ -13,9 +13,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import LooksOf
+from linklab.measure.flows import Sampler
 from linklab.measure.results import Origin, Result, Row
-from linklab.measure.tool import AT, Job, Probe, Tool, last_line, looks
+from linklab.measure.tool import AT, Job, Probe, Tool, last_line, samples
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
@@ -31,7 +31,7 @@ _BYTES: Final = {"": 1, "K": 1024, "M": 1024**2}
 
 
 @dataclass(frozen=True)
-class QueueFlow(LooksOf["QueueResult"]):
+class QueueFlow(Sampler["QueueResult"]):
     """The queue in which packets of `source` to `destination` wait, looked at every `interval_s`. It sends nothing.
 
     It belongs to the interface by which `source`, mostly a router, sends to `destination`: ``QueueFlow("r1", "h3")``.
@@ -106,14 +106,14 @@ class Queues(Tool[QueueFlow, QueueResult]):
 
     def client(self, job: Job[QueueFlow]) -> str:
         """Return the command of who asks tc."""
-        return looks(job, "tc", "-s", "qdisc", "show", "dev", job.extra)
+        return samples(job, "tc", "-s", "qdisc", "show", "dev", job.extra)
 
     def parse(self, job: Job[QueueFlow], origin: Origin) -> QueueResult:
         """Return all looks. Of one that was stopped, those that were whole."""
         if job.status and not job.interrupted:
-            raise MeasurementError(f"{job.flow.title} failed: {last_line(job.said)}")
-        samples = tuple(_samples(job.said))
-        last = re.split(rf"(?m)^(?={AT})", job.said)[len(samples)] if samples else ""
+            raise MeasurementError(f"{job.flow.title} failed: {last_line(job.stdout)}")
+        samples = tuple(_samples(job.stdout))
+        last = re.split(rf"(?m)^(?={AT})", job.stdout)[len(samples)] if samples else ""
         queues = re.findall(r"(?m)^qdisc (.*\n(?: .*\n|\n)*)", last)
         kind, _, counts = queues[-1].partition("\n") if queues else ("", "", "")
         marks = _MARKS.search(counts)

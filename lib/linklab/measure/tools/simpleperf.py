@@ -158,7 +158,7 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
         Raises MeasurementError, with what the program said last, where the client failed or the totals of both sides
         cannot be found; of one that was stopped, the client's rows until then suffice.
         """
-        client, server, flow, interrupted = job.said, job.server_said, job.flow, job.interrupted
+        client, server, flow, interrupted = job.stdout, job.server_stdout, job.flow, job.interrupted
         if job.status != 0 and not interrupted:
             raise _failed(client, job.status, flow)
         own = told_apart(plain_rows(client.splitlines()), flow.streams)
@@ -201,7 +201,7 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
         flow, name = job.flow, name_of(job.flow)
         return MeasurementError(
             f"{name} from {flow.source} to {flow.destination} was not done after {flow.longest_s:g} s of the lab's "
-            f"time and was ended; {last_words(job.said)}; try it alone ({_CHECK} {name})"
+            f"time and was ended; {last_words(job.stdout)}; try it alone ({_CHECK} {name})"
         )
 
 

@@ -12,16 +12,16 @@ from statistics import fmean
 from typing import ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import LooksOf
+from linklab.measure.flows import Sampler
 from linklab.measure.results import Origin, Result, Row
-from linklab.measure.tool import AT, Job, Probe, Tool, last_line, looks
+from linklab.measure.tool import AT, Job, Probe, Tool, last_line, samples
 
 _ENDS: Final = re.compile(r"^([A-Z][\w-]+)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
 _FIELD: Final = re.compile(r"(?<!\S)(cwnd|ssthresh|rtt|retrans):([\d./]+)")
 
 
 @dataclass(frozen=True)
-class SocketsFlow(LooksOf["SocketsResult"]):
+class SocketsFlow(Sampler["SocketsResult"]):
     """The TCP connections of `source` to `destination`, looked at every `interval_s`. It sends nothing itself.
 
     Raises MeasurementError for a duration outside 0 to 86400 s, or an interval below 0.01 s.
@@ -84,13 +84,13 @@ class Sockets(Tool[SocketsFlow, SocketsResult]):
 
     def client(self, job: Job[SocketsFlow]) -> str:
         """Return the command of who asks ss."""
-        return looks(job, "ss", "-Htin", "dst", job.address)
+        return samples(job, "ss", "-Htin", "dst", job.address)
 
     def parse(self, job: Job[SocketsFlow], origin: Origin) -> SocketsResult:
         """Return all looks. Of one that was stopped, those that were whole."""
         if job.status and not job.interrupted:
-            raise MeasurementError(f"{job.flow.title} failed: {last_line(job.said)}")
-        samples = tuple(_samples(job.said))
+            raise MeasurementError(f"{job.flow.title} failed: {last_line(job.stdout)}")
+        samples = tuple(_samples(job.stdout))
         return SocketsResult(job.flow, origin, samples, interrupted=job.interrupted)
 
 

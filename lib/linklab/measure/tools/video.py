@@ -303,18 +303,18 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
         """
         flow, video = job.flow, job.extra.video
         if flow.sender == "paced":
-            if job.told()["digest"] != video.digest:
+            if job.parse_json()["digest"] != video.digest:
                 raise MeasurementError("the lab sent another video than was asked for: start the lab again")
         elif job.status and not job.interrupted:
-            said = last_line(job.said) or f"exit status {job.status}"
+            said = last_line(job.stdout) or f"exit status {job.status}"
             raise MeasurementError(f"the sender of the video failed: {said}")
-        left, arrived = (rtp_packets(caught.packets, flow.port) for caught in job.caught)
+        left, arrived = (rtp_packets(caught.packets, flow.port) for caught in job.capture)
         if not arrived:
             raise MeasurementError(
                 f"nothing of the video arrived at {flow.destination}, of {len(left)} packets that left {flow.source}: "
                 "try a ping between them, and look at the links' loss"
             )
-        taken = job.told(server=True)["packets"]
+        taken = job.parse_json(server=True)["packets"]
         if taken != len(arrived):
             raise MeasurementError(
                 f"{len(arrived)} packets passed the interface of {flow.destination}, its receiver took {taken}: "

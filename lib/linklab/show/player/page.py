@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure import AtOnce, Recording
+from linklab.measure import Recording, Run
 from linklab.measure.recordings import write
 from linklab.record import REPLAY_MIME
 from linklab.show.player.columns import first_hops, first_ns, flows_of, written
@@ -57,11 +57,11 @@ class Replay:
         return {REPLAY_MIME: {"runs": len(self._runs)}, "text/html": html, "text/plain": self.words}
 
 
-def replay(*runs: AtOnce | Recording, labels: Sequence[str] = ()) -> Replay:
+def replay(*runs: Run | Recording, labels: Sequence[str] = ()) -> Replay:
     """Return a recorded run as a player: time can be stopped, and gone through again, packet by packet.
 
-    ``run = measure.at_once(lab, flows, record=True)``, then ``show.replay(run)``. Of two runs, side by side, it also
-    finds the first packet that differs; ``labels`` name them (``["queue of 100", "queue of 20"]``).
+    ``run = measure.run_together(lab, flows, record=True)``, then ``show.replay(run)``. Of two runs, side by side, it
+    also finds the first packet that differs; ``labels`` name them (``["queue of 100", "queue of 20"]``).
 
     Raises MeasurementError for what is no run, a run that was not recorded, for none or more than two,
     and for labels that do not fit.
@@ -73,13 +73,13 @@ def replay(*runs: AtOnce | Recording, labels: Sequence[str] = ()) -> Replay:
         raise MeasurementError(f"labels are {', '.join(names)}: give each of the {len(runs)} runs one of its own")
     found = {}
     for name, run in zip(names, runs, strict=True):
-        if not isinstance(run, AtOnce | Recording):
+        if not isinstance(run, Run | Recording):
             raise MeasurementError(
-                f"cannot replay a {type(run).__name__}: give a run of measure.at_once(lab, flows, record=True), or two"
+                f"cannot replay a {type(run).__name__}: give a run of run_together(lab, flows, record=True), or two"
             )
         recording = run if isinstance(run, Recording) else run.recording
         if recording is None:
-            raise MeasurementError("this run was not recorded: measure.at_once(lab, flows, record=True) records one")
+            raise MeasurementError("this run was not recorded: give record=True to measure.run_together")
         if not recording.hops:
             raise MeasurementError("this recording is empty: replay it after its block has ended, with some traffic")
         found[name] = recording
