@@ -11,10 +11,10 @@ from typing import Any
 
 import matplotlib as mpl
 import pytest
-from linklab.guest.programs.samples import look
 
 import linklab
 from linklab.errors import MeasurementError
+from linklab.guest.programs.samples import look
 from linklab.measure import (
     Origin,
     SocketsFlow,
