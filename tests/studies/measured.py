@@ -1,4 +1,4 @@
-"""Tables that were measured, for tests without labs: tests/study/data says how."""
+"""Tables that were measured, for tests without labs: tests/studies/data says how."""
 
 from __future__ import annotations
 

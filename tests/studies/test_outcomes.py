@@ -17,7 +17,7 @@ from studies.switches.claims import CISCO
 
 from .measured import PRINTED, busy_film, changed, repeated, short
 from .report_variants import FOLDER, VARIANTS
-from .test_study_switches_claims import CISCO_WINS, tables
+from .test_switches_claims import CISCO_WINS, tables
 
 DOCS = Path(__file__).parents[2] / "docs" / "studies" / "data"
 PAPERS = {"form": "direct", "sending": "paced", "switch": "openflow"}

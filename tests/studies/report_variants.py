@@ -1,6 +1,6 @@
 """Networks on which the course report's conclusions come out otherwise than on its own.
 
-``python -m tests.study.report_variants`` measures them on virtual time (five minutes) and writes `FOLDER`.
+``python -m tests.studies.report_variants`` measures them on virtual time (five minutes) and writes `FOLDER`.
 """
 
 from __future__ import annotations

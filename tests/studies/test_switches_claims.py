@@ -30,7 +30,7 @@ from studies.switches.study import (
     SWITCHES_THROUGHPUT,
 )
 
-from . import tables as made
+from ..study import tables as made
 
 ALL = (SWITCHES_RTT, SWITCHES_THROUGHPUT, SWITCHES_FAIRNESS)
 PLACES = (("l3-switch", "intra-vlan"), ("l3-switch", "inter-vlan"), ("router-on-a-stick", "inter-vlan"))

@@ -32,7 +32,7 @@ from studies.report.study import (
     shared_flows,
     transfer_flow,
 )
-from tests.study.report_variants import course
+from tests.studies.report_variants import course
 
 DATA = Path(__file__).parents[2] / "docs" / "studies" / "data"
 
