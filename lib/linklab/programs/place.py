@@ -53,10 +53,9 @@ class Place(Protocol):
 
 
 class SteadyPlace:
-    """A place that outlives its lab, and a moment in which this machine has no room for a sandbox.
+    """A place that outlives its lab: with it one scene is lost, which is played once more in a fresh one.
 
-    Where the lab dies, or no program ran for want of a sandbox, the scene is played once more, the former in a fresh
-    lab. Raises LabError where no lab can be made, and where a scene fails in a fresh one.
+    Raises LabError where none can be made, and where a scene fails in a fresh one.
     """
 
     def __init__(self, make: Callable[[], Place]) -> None:
@@ -75,11 +74,10 @@ class SteadyPlace:
         if self._closed:
             self._renew()
         try:
-            records = self._place.play(plans)
+            return self._place.play(plans)
         except LabError:
             self._renew()
             return self._place.play(plans)
-        return self._place.play(plans) if any(map(_unconfined, records)) else records
 
     def _renew(self) -> None:
         self.close()
@@ -91,12 +89,6 @@ class SteadyPlace:
         if not self._closed:
             self._closed = True
             self._place.close()
-
-
-def _unconfined(record: dict[str, Any]) -> bool:
-    """Return True where this machine made no sandbox for a program, so that it never ran."""
-    programs = [record["server"], *(act.get("program") for act in record["acts"])]
-    return any(program["unconfined"] for program in programs if program)
 
 
 class LabPlace:

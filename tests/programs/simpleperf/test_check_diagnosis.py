@@ -398,7 +398,7 @@ def test_a_step_alone_says_its_causes_itself() -> None:
 # --- A check that breaks
 
 
-NOTHING: Final[dict[str, Any]] = {"server": None, "acts": []}
+NOTHING: Final[dict[str, Any]] = {}
 
 
 class Pretended:

@@ -29,6 +29,16 @@ OUTPUT_BYTES = 512 * 1024
 """What a program may print on each of its two outputs before it is stopped."""
 KEPT_BYTES = 4 * 1024 * 1024
 """So much is told of a file that a program has written, and one byte more of a longer one."""
+BREACHES = {
+    "cpu": "it used the processor without end, and was stopped",
+    "memory": "it took more than 192 MB, and was ended",
+    "processes": "it was held at 64 processes and threads",
+    "output": "it printed more than 512 kB, and was stopped",
+    "deleted": "files in its folder were gone afterwards (of a copy: yours are safe)",
+    "changed": "files in its folder were changed afterwards (of a copy: yours are safe)",
+    "outside": "files of it were found where programs leave their temporary files",
+}
+"""How a program met a limit, by the name that stands in its record."""
 _READ = 64 * 1024
 _LOOK_S = 0.1
 _SCREEN = (50, 200)
@@ -284,6 +294,7 @@ class Program:
     def record(self) -> dict[str, Any]:
         """What is known of it, as JSON."""
         return {
+            "side": self.side,
             "words": self.words,
             "started_s": self.started_s,
             "ended_s": None if self.stopped else self.ended_s,

@@ -1,0 +1,79 @@
+"""Scenes played with one program, each once, and what a record says of how its programs ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from linklab.programs.engine.program import BREACHES
+
+Play = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
+"""Plays scenes (`linklab.programs.engine.scene`), up to the first that stalls; `linklab.programs.place.Place.play`."""
+_BUSY: Final = "end what else runs on this machine, and check again"
+_LONGEST: Final = 160
+
+
+class NotTried(Exception):
+    """A scene could not be played, for a reason that is not the program's: why, and what to do about it."""
+
+    def __init__(self, why: str, hint: str) -> None:
+        super().__init__(why)
+        self.hint = hint
+
+
+class Scenes:
+    """Plays scenes of one program, and remembers the record of each by its name. ``tell`` hears what is played."""
+
+    def __init__(self, play: Play, tell: Callable[[str], None] = lambda _: None) -> None:
+        self._play, self._tell = play, tell
+        self._records: dict[str, dict[str, Any]] = {}
+
+    def play(self, name: str, plan: dict[str, Any]) -> dict[str, Any]:
+        """Return the record of a scene, which is played when it is first asked for.
+
+        One that the machine spoilt is played once more. Raises NotTried where it spoils that too.
+        """
+        if name not in self._records:
+            self._tell(name)
+            (record,) = self._play([plan])
+            if _spoilt(record):
+                (record,) = self._play([plan])
+            if why := _spoilt(record):
+                raise NotTried(why, _BUSY)
+            self._records[name] = record
+        return self._records[name]
+
+
+def programs_of(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a scene's record says of each program: the server, before and after a restart, and the clients."""
+    before = record["restarted"]["before"] if record["restarted"] else None
+    return [one for one in (before, record["server"], *(act.get("program") for act in record["acts"])) if one]
+
+
+def stopped_for(record: dict[str, Any]) -> str:
+    """Return which program met which limit, and how; empty where all kept to all. What it did before counts no more."""
+    for program in programs_of(record):
+        for breach in program["breaches"]:
+            return f"the {program['side']}: {BREACHES[breach]}"
+    if record["stalled"]:
+        return f"the {' and the '.join(record['by'])} computed on and on, and had to be stopped"
+    return ""
+
+
+def last_line(program: dict[str, Any]) -> str:
+    """Return the last line that a program printed, for a message; of what it printed as errors, if anything."""
+    for stream in ("err", "out"):
+        lines = "".join(text for _, text in program[stream]).strip().splitlines()
+        if lines:
+            return str(lines[-1].strip()[:_LONGEST])
+    return ""
+
+
+def _spoilt(record: dict[str, Any]) -> str:
+    """Return how the machine spoilt a scene; empty where it did not."""
+    programs = programs_of(record)
+    if any(program["unconfined"] for program in programs):
+        return "this machine made no sandbox for the program just now"
+    if record["stalled"] and not record["by"] and not any(program["breaches"] for program in programs):
+        return "a scene was too slow here, and no program of it was to blame"
+    return ""

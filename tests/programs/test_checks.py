@@ -1,0 +1,86 @@
+"""A table of requirements: each is judged once, in order of need, and a report says what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from linklab.errors import LabError
+from linklab.grade import GradeError
+from linklab.programs.checks import Judging, Observed, Report, Requirement
+from linklab.programs.scenes import NotTried
+
+Heard = list[str]
+
+
+def _asked(key: str, *needs: str, judge: Callable[[Heard], Observed] | None = None) -> Requirement[Heard]:
+    def heard(evidence: Heard) -> Observed:
+        evidence.append(key)
+        return judge(evidence) if judge else Observed()
+
+    return Requirement(key, f"it is {key}", heard, f"make it {key}", needs, 2.0)
+
+
+def _raising(error: Exception) -> Callable[[Heard], Observed]:
+    def judge(_: Heard) -> Observed:
+        raise error
+
+    return judge
+
+
+def _report(*table: Requirement[Heard], evidence: Heard | None = None) -> Report:
+    judging = Judging(table, [] if evidence is None else evidence)
+    return Report("toy", "toy.py", "here", {"all": judging.result("all", [asked.key for asked in table])})
+
+
+def _failing(_: Heard) -> Observed:
+    return Observed("it is not", expected="all of it", found="nothing")
+
+
+def test_each_is_judged_once_and_what_it_needs_comes_first() -> None:
+    heard: Heard = []
+    report = _report(_asked("fast", "right"), _asked("small", "right"), _asked("right"), evidence=heard)
+    assert heard == ["right", "fast", "small"]
+    assert (report.status, report.whole.points, report.require()) == ("passed", 6.0, report)
+
+
+def test_what_waits_names_what_failed_first() -> None:
+    report = _report(_asked("right", judge=_failing), _asked("small", "right"), _asked("fast", "small"))
+    failed, *open_ones = report.whole.checks
+    assert (failed.reason, failed.hint, failed.points) == ("it is not", "make it right", 2.0)
+    assert {check.outcome for check in open_ones} == {"inconclusive"}
+    assert {(check.reason, check.hint) for check in open_ones} == {("waits for: it is right", "mend that one first")}
+    assert report.status == "failed"
+    with pytest.raises(GradeError):
+        report.require()
+    text = " ".join(str(report).split())
+    assert "✗ failed: it is right it is not (nothing) Wanted: all of it To do: make it right" in text
+    assert "? open: it is small; it is fast waits for: it is right (mend that one first)" in text
+
+
+def test_a_judge_s_own_hint_comes_before_the_requirement_s() -> None:
+    (check,) = _report(_asked("right", judge=lambda _: Observed("it is not", "turn it"))).whole.checks
+    assert check.hint == "turn it"
+
+
+def test_a_busy_machine_leaves_a_check_open_and_keeps_the_others() -> None:
+    busy = _asked("right", judge=_raising(NotTried("too slow", "wait")))
+    report = _report(_asked("there"), busy, _asked("fast", "right"))
+    assert [check.outcome for check in report.whole.checks] == ["passed", "inconclusive", "inconclusive"]
+    assert [check.hint for check in report.whole.checks[1:]] == ["wait", "wait"]
+    assert report.status == "inconclusive"
+
+
+def test_a_judge_that_breaks_costs_its_own_check_and_is_told_to_the_instructor() -> None:
+    report = _report(_asked("there"), _asked("right", judge=_raising(KeyError("x"))))
+    assert [check.outcome for check in report.whole.checks] == ["passed", "inconclusive"]
+    assert "KeyError" in report.whole.fault
+    assert report.status == "broken"
+
+
+def test_without_a_lab_nothing_is_judged_and_a_lost_one_leaves_the_verdicts() -> None:
+    lost = _asked("right", judge=_raising(LabError("no lab")))
+    with pytest.raises(LabError, match="no lab"):
+        _report(lost)
+    assert [check.outcome for check in _report(_asked("there"), lost).whole.checks] == ["passed", "inconclusive"]
