@@ -135,7 +135,7 @@ def test_the_stop_button_works_while_the_cell_runs(page: Page, address: str, fol
     page.open(address.replace(FIRST_NOTEBOOK, WATCHED))
     page.start_all(WATCHED)
     button = page.see(".jp-OutputArea .widget-button")
-    page.see(".jp-OutputArea .widget-image")
+    page.see(".jp-OutputArea img.linklab-figure")
     page.browser.save_screenshot(str(tmp_path / "running.png"))
     assert page.kernel_status() == "busy"
     button.click()

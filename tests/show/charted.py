@@ -58,6 +58,17 @@ def words(figure: Figure) -> list[str]:
     return [name.rpartition("#")[0] for name in texts(figure)]
 
 
+def points(figure: Figure, *, unnamed: bool = False) -> dict[str, list[tuple[float, float]]]:
+    """What each line of a figure with one pair of axes goes through, by its name in the legend."""
+    (axes,) = figure.axes
+    lines: list[Any] = axes.get_lines()
+    return {
+        str(line.get_label()): [(float(x), float(y)) for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)]
+        for line in lines
+        if unnamed or not str(line.get_label()).startswith("_")
+    }
+
+
 def collisions(figure: Figure) -> list[tuple[str, str]]:
     """Pairs of texts that cover each other."""
     return [

@@ -17,7 +17,7 @@ from linklab.labs import lab11, lab12, lab13
 from linklab.measure import Origin, PingFlow, PingResult, Sample, Stream, TcpFlow, TcpResult
 from linklab.network import COURSE, by_name
 from linklab.programs.reliable.wire import Transfer
-from linklab.show import packets, video
+from linklab.show import chart, packets, video
 from linklab.show.figure import Drawing
 from tests.labs import lab11_runs, lab12_runs
 
@@ -105,6 +105,14 @@ def figures() -> dict[str, Callable[[], Drawing]]:
         "sweep": lambda: show.sweep([Sent(33, 12), Sent(25, 0), Sent(29, 1)], ceiling_mbps=29.15),
         "windows": lambda: show.windows({"Reno": TRACE}, full_packets=133, queue_packets=100, rtts_ms=(20.0, 80.6)),
         "windows: two": lambda: show.windows({"Reno": TRACE, "BBR": LOWER}),
+        "lines": lambda: chart.lines(
+            "Round trips by payload",
+            {"idle": ([100, 1400], [1.0, 2.3]), "loaded": ([100, 1400], [5.0, 6.0])},
+            "UDP payload (bytes)",
+            "round trip (ms)",
+            {"theory: 1.15 ms": 1.15},
+            markers=True,
+        ),
         "arrivals": lambda: show.arrivals([1 + 0.001 * number for number in range(20)]),
         "first_packets": lambda: packets.first_packets({"1518 bytes": LATE, "4370 bytes": LATE}, 10),
         "frames": lambda: packets.frames(

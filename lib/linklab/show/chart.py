@@ -1,27 +1,22 @@
-"""The helper that all charts are made with: a figure and its axes, lines that differ without colour, legends, levels.
+"""The helper that makes all charts: lines and levels that write their own alt text, axes, legends.
 
-How to make a figure::
+`lines` draws the most common figure and describes it in words::
 
     def round_trip_figure(curves: Mapping[str, Mapping[int, float]]) -> Drawing:
-        words = "; ".join(f"{name}: {min(it.values()):.2f} to {max(it.values()):.2f} ms" for name, it in curves.items())
-        figure, axes = chart(f"Round trips by payload. {words}.", x="UDP payload (bytes)", y="round trip (ms)")
-        for name, curve, style in told_apart(curves, markers=True):
-            axes.plot(list(curve), list(curve.values()), label=name, **style)
-        level(axes, 1.15, "theory: 1.15 ms")
-        axes.set_ylim(bottom=0)
-        legend(axes)
-        return figure
+        series = {name: (list(it), list(it.values())) for name, it in curves.items()}
+        levels = {"theory: 1.15 ms": 1.15}
+        return lines("Round trips by payload", series, "UDP payload (bytes)", "round trip (ms)", levels, markers=True)
 
-The first argument, ``alt_text``, says in words what the figure shows, with its numbers; there is no figure without it.
-`chart` makes one pair of axes, `panels` several; both use matplotlib's constrained layout, so nothing needs to be
-placed by hand. Axes carry their units. Figures are dark ink on white, for paper and light themes; JupyterLab's dark
-themes show them inverted (`linklab.show.figure`). Text and lines therefore need contrast with white alone: at least
-4.5 and 3 to 1 (WCAG 2.2, 1.4.3 and 1.4.11). The colours here have it, except the pale ones, which fill areas.
+For anything else `chart` makes one pair of axes and `panels` several, with an ``alt_text`` that says in words what the
+figure shows, with its numbers; `add_lines`, `level` and `legend` draw on them. Matplotlib's constrained layout places
+all axes. Axes carry their units. Figures are dark ink on white, for paper and light themes; JupyterLab's dark themes
+show them inverted (`linklab.show.figure`). Text and lines therefore need contrast with white alone: at least 4.5 and 3
+to 1 (WCAG 2.2, 1.4.3 and 1.4.11). The colours here have it, except the pale ones, which fill areas.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from linklab.errors import MeasurementError
@@ -61,10 +56,64 @@ LINES: Final[tuple[tuple[str, Any, str], ...]] = (
 """Colour, dashes and marker of the first, second, ... line. Their greys differ too."""
 
 _Values = TypeVar("_Values")
+Curve = tuple[Sequence[float], Sequence[float]]
+"""A line: its x from left to right, and y of each. A y that is not a number leaves a gap."""
 Points = Sequence[tuple[float, float]]
 """A sketch: x and y, from left to right."""
 PREDICTED: Final = "#7A4B00"
 """The colour of all that was predicted."""
+
+
+def lines(
+    lead: str,
+    series: Mapping[str, Curve],
+    x: str,
+    y: str,
+    levels: Mapping[str, float] | None = None,
+    *,
+    title: str = "",
+    markers: bool = False,
+    limits: Mapping[str, tuple[float, float | None]] | None = None,
+) -> Drawing:
+    """Return a figure of lines by name, with dotted levels by their texts, and with what both say in words.
+
+    ``x`` and ``y`` label the axes, with units. ``lead`` begins the alt text, which adds the least and the most of each
+    line, and each level. ``limits`` are matplotlib's (``{"xlim": (0, 10)}``); y begins at 0 unless they say otherwise.
+
+    Raises MeasurementError for no line, a line of less than two values, or more lines than can be told apart.
+    """
+    if not series or any(len(at) < 2 for at, _ in series.values()):
+        raise MeasurementError("there is nothing to draw: give at least one run with more than one value")
+    figure, axes = chart(f"{lead}. {spans(series)}.{levels_in_words(levels or {})}", x=x, y=y, title=title)
+    add_lines(axes, series, markers=markers)
+    add_levels(axes, levels or {})
+    axes.set(**{"ylim": (0, None), **(limits or {})})
+    legend(axes)
+    return figure
+
+
+def add_lines(axes: Axes, series: Mapping[str, Curve], *, markers: bool = False) -> None:
+    """Draw lines by name on axes. Raises MeasurementError as `told_apart`."""
+    for name, curve, style in told_apart(series, markers=markers):
+        axes.plot(*curve, label=name, **style)
+
+
+def add_levels(axes: Axes, levels: Mapping[str, float]) -> None:
+    """Draw dotted levels by their texts; of several the least has its text below."""
+    for text, value in levels.items():
+        level(axes, value, text, below=len(levels) > 1 and value == min(levels.values()))
+
+
+def spans(series: Mapping[str, Curve]) -> str:
+    """Return the least and the most of each line in words; a line without a number is left out."""
+    found = {name: [value for value in values if value == value] for name, (_, values) in series.items()}
+    return "; ".join(f"{name}: {min(values):.4g} to {max(values):.4g}" for name, values in found.items() if values)
+
+
+def levels_in_words(levels: Iterable[str]) -> str:
+    """Return the texts of levels as a sentence that follows another one; empty for none."""
+    texts = "; ".join(levels)
+    return f" Levels: {texts}." if texts else ""
 
 
 def chart(

@@ -1,28 +1,42 @@
-"""Predicted, theory and measured next to each other: as a table, with the report's numbers, and as a chart of dots."""
+"""Numbers next to each other: predicted, theory and measured as a table and as dots, and fair shares as bars."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
+from numbers import Real
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
-from linklab.analysis import Comparison, between
+from linklab.analysis import Comparison, between, jain_index
 from linklab.errors import MeasurementError
-from linklab.show.chart import BLACK, BLUE, GREY, PREDICTED, SMALL_POINTS, chart, legend
+from linklab.show.chart import (
+    BLACK,
+    BLUE,
+    BLUISH_GREEN,
+    GREY,
+    PREDICTED,
+    SMALL_POINTS,
+    cannot_draw,
+    chart,
+    label_axes,
+    legend,
+    panels,
+)
 from linklab.show.tables import Table, table
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
     from linklab.show.figure import Drawing
 
 _ROW_INCHES: Final = 0.44
-_WIDEST_PERCENT: Final = (40.0, 180.0)
-_MARKS: Final[tuple[tuple[str, dict[str, Any], float], ...]] = (
-    ("predicted", {"marker": "D", "color": PREDICTED, "markerfacecolor": "white", "markeredgewidth": 1.8}, -0.24),
-    ("measured", {"marker": "o", "color": BLUE}, 0.24),
-)
-"""Name, style, and where in its row: none hides another."""
+_LEAST_PERCENT, _MOST_PERCENT = 40.0, 180.0
+_MARKS: Final[Mapping[str, tuple[dict[str, Any], float]]] = {
+    "predicted": ({"marker": "D", "color": PREDICTED, "markerfacecolor": "white", "markeredgewidth": 1.8}, -0.24),
+    "measured": ({"marker": "o", "color": BLUE}, 0.24),
+}
+"""Of each kind of number its style, and where in its row it stands: none hides another."""
 
 
 def comparison(rows: Sequence[Comparison], title: str = "") -> Table:
@@ -30,28 +44,14 @@ def comparison(rows: Sequence[Comparison], title: str = "") -> Table:
     with_interval = any(row.interval is not None for row in rows)
     elsewhere = any(row.report_theory is not None for row in rows)
     headings = ["quantity", "unit", "predicted", "theory", *(["expected"] if with_interval else [])]
-    return table(
-        # another network than the one measured here is named
-        [*headings, "report (course network)" if elsewhere else "report", "measured", "remark"],
-        [
-            [
-                row.quantity,
-                row.unit,
-                row.predicted,
-                row.theory_value,
-                *([_interval(row)] if with_interval else []),
-                row.report,
-                row.measured,
-                row.remark or None,
-            ]
-            for row in rows
-        ],
-        title,
-    )
-
-
-def _interval(row: Comparison) -> str | None:
-    return None if row.interval is None else f"{row.interval[0]:.4g} to {row.interval[1]:.4g}"
+    # another network than the one measured here is named
+    headings += ["report (course network)" if elsewhere else "report", "measured", "remark"]
+    cells = []
+    for row in rows:
+        interval = None if row.interval is None else f"{row.interval[0]:.4g} to {row.interval[1]:.4g}"
+        theory = [row.theory_value, *([interval] if with_interval else [])]
+        cells.append([row.quantity, row.unit, row.predicted, *theory, row.report, row.measured, row.remark or None])
+    return table(headings, cells, title)
 
 
 def compared(rows: Sequence[Comparison], title: str = "Compared with theory") -> Drawing:
@@ -60,6 +60,8 @@ def compared(rows: Sequence[Comparison], title: str = "Compared with theory") ->
     What lies beyond the axis stands at its edge with its number. Raises MeasurementError for no rows, or a row whose
     theory is missing or 0.
     """
+    from matplotlib.lines import Line2D
+
     if not rows:
         raise MeasurementError("there is nothing to compare: give one row at least")
     for row in rows:
@@ -73,72 +75,97 @@ def compared(rows: Sequence[Comparison], title: str = "Compared with theory") ->
         height_inches=1.05 + len(rows) * _ROW_INCHES,
         grid="x",
     )
-    low, high = _limits(rows)
-    axes.set(xlim=(low, high), ylim=(len(rows) - 0.4, -0.6))
+    percents = {
+        kind: {number: 100 * value / (row.theory_value or 1.0) for number, row in enumerate(rows)
+               if (value := getattr(row, kind)) is not None}
+        for kind in _MARKS
+    }  # fmt: skip
+    found = [100.0, *(percent for values in percents.values() for percent in values.values())]
+    low, high = between(min(found), _LEAST_PERCENT, 97), between(max(found), 103, _MOST_PERCENT)
+    room = 0.08 * (high - low)
+    axes.set(xlim=(low - room, high + room), ylim=(len(rows) - 0.4, -0.6))
     axes.set_yticks(range(len(rows)), [f"{row.quantity}, {row.theory_value:.4g} {row.unit}" for row in rows])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.axvline(100, color=BLACK, linewidth=1, linestyle=(0, (1, 2)))
-    for number, row in enumerate(rows):
-        _row(axes, number, row, (low, high))
-    legend(axes, 4, handles=list(_handles(rows)))
+    for kind, (style, place) in _MARKS.items():
+        for number, percent in percents[kind].items():
+            _draw_mark(axes, percent, number + place, style)
+    shown = [Line2D([], [], linestyle="", label=kind, **style) for kind, (style, _) in _MARKS.items() if percents[kind]]
+    legend(axes, 4, handles=shown)
     return figure
 
 
-def _percent(row: Comparison, value: float) -> float:
-    return 100 * value / (row.theory_value or 1.0)
-
-
-def _numbers(row: Comparison) -> dict[str, float | None]:
-    return {"predicted": row.predicted, "measured": row.measured}
-
-
-def _limits(rows: Sequence[Comparison]) -> tuple[float, float]:
-    found = [100.0]
-    for row in rows:
-        found += [_percent(row, value) for value in _numbers(row).values() if value is not None]
-    floor, ceiling = _WIDEST_PERCENT
-    low, high = between(min(found), floor, 97), between(max(found), 103, ceiling)
-    room = 0.08 * (high - low)
-    return low - room, high + room
-
-
-def _row(axes: Axes, number: int, row: Comparison, limits: tuple[float, float]) -> None:
-    low, high = limits
-    for name, style, place in _MARKS:
-        value = _numbers(row)[name]
-        if value is None:
-            continue
-        percent = _percent(row, value)
-        inner = 0.04 * (high - low)
-        if low <= percent <= high:
-            axes.plot(percent, number + place, linestyle="", **style)
-            continue
-        beyond = percent > high
-        edge = high - inner if beyond else low + inner
-        axes.plot(edge, number + place, linestyle="", **style)
-        text = f"{percent:.3g} % \u2192" if beyond else f"\u2190 {percent:.3g} %"
-        axes.annotate(
-            text,
-            (edge, number + place),
-            (-8 if beyond else 8, 0),
-            textcoords="offset points",
-            ha="right" if beyond else "left",
-            va="center",
-            fontsize=SMALL_POINTS,
-            color=GREY,
-        )
-
-
-def _handles(rows: Sequence[Comparison]) -> Iterator[Artist]:
-    from matplotlib.lines import Line2D
-
-    for name, style, _ in _MARKS:
-        if any(_numbers(row)[name] is not None for row in rows):
-            yield Line2D([], [], linestyle="", label=name, **style)
+def _draw_mark(axes: Axes, percent: float, y: float, style: Mapping[str, Any]) -> None:
+    """Draw a mark, or where it lies beyond the axis one at the edge with its number."""
+    low, high = axes.get_xlim()
+    inner = 0.04 * (high - low)
+    x = percent if low <= percent <= high else high - inner if percent > high else low + inner
+    axes.plot(x, y, linestyle="", **style)
+    if x != percent:
+        left = percent > high
+        text = f"{percent:.3g} % \u2192" if left else f"\u2190 {percent:.3g} %"
+        place: dict[str, Any] = {"textcoords": "offset points", "ha": "right" if left else "left", "va": "center"}
+        axes.annotate(text, (x, y), (-8 if left else 8, 0), fontsize=SMALL_POINTS, color=GREY, **place)
 
 
 def _in_words(row: Comparison) -> str:
-    parts = [f"theory {row.theory_value:.4g}"]
-    parts += [f"{name} {value:.4g}" for name, value in _numbers(row).items() if value is not None]
-    return f"{row.quantity} in {row.unit}: {', '.join(parts)}."
+    numbers = {"theory": row.theory_value, "predicted": row.predicted, "measured": row.measured}
+    said = ", ".join(f"{name} {value:.4g}" for name, value in numbers.items() if value is not None)
+    return f"{row.quantity} in {row.unit}: {said}."
+
+
+_WANTED: Final = 'the Mbit/s of each host\'s connections by its name, as {"h1-h4": [6.04, 7.88], "h2-h5": [7.48]}'
+
+
+def fairness(hosts: Mapping[str, float | Sequence[float]], title: str = "Fairness") -> Drawing:
+    """Return a figure of the Mbit/s of each connection and of each host, the equal share, and Jain's index.
+
+    ``hosts`` has the throughputs of each host's or pair's connections: ``{"h1-h4": [6.04, 7.88], "h2-h5": [7.48]}``.
+    Where all have one connection the two would be the same, and only one panel is drawn. Raises MeasurementError where
+    Jain's index is not defined, and for what is no rates by name.
+    """
+    if not isinstance(hosts, Mapping):
+        raise cannot_draw(hosts, _WANTED)
+    rates_of = {name: _rates(given) for name, given in hosts.items()}
+    connections = {
+        f"{name}, {number}" if len(rates) > 1 else name: rate
+        for name, rates in rates_of.items()
+        for number, rate in enumerate(rates, 1)
+    }
+    bars = [("connection", connections, BLUE)]
+    if any(len(rates) > 1 for rates in rates_of.values()):
+        bars.append(("host", {name: fsum(rates) for name, rates in rates_of.items()}, BLUISH_GREEN))
+    words = " ".join(
+        f"Throughput per {kind} in Mbit/s: {', '.join(f'{name} {rate:.2f}' for name, rate in values.items())}; "
+        f"Jain's index {jain_index([*values.values()]):.3f}."
+        for kind, values, _ in bars
+    )
+    figure, each = panels(words, 1, len(bars), title=title, height_inches=1 + len(connections) * 0.34)
+    for axes, (kind, values, colour) in zip(each, bars, strict=True):
+        _draw_bars(axes, kind, values, colour)
+        axes.set_ylim(len(connections) - 0.5, -0.5)
+    return figure
+
+
+def _rates(given: object) -> list[float]:
+    rates = []
+    for rate in given if isinstance(given, Iterable) else [given]:
+        if not isinstance(rate, Real):
+            raise cannot_draw(rate, _WANTED)
+        rates.append(float(rate))
+    return rates
+
+
+def _draw_bars(axes: Axes, kind: str, values: Mapping[str, float], colour: str) -> None:
+    rates = list(values.values())
+    equal = fmean(rates)
+    bars = axes.barh(range(len(rates)), rates, height=0.62, color=colour, tick_label=list(values))
+    behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+    axes.bar_label(bars, fmt="%.2f", padding=4, fontsize=SMALL_POINTS, bbox=behind)
+    axes.axvline(equal, color=BLACK, linewidth=1.2, linestyle=(0, (3, 2)))
+    axes.set_xlim(0, 1.25 * max(rates))
+    axes.tick_params(axis="y", length=0)
+    label_axes(axes, f"Mbit/s per {kind} (dashed: all equal, {equal:.2f})", "", grid="x")
+    axes.xaxis.label.set_fontsize(SMALL_POINTS)
+    axes.set_title(f"per {kind}: Jain's index {jain_index(rates):.3f}", fontsize=10, weight="bold", loc="left")

@@ -20,6 +20,7 @@ from linklab.show.chart import (
     VERMILLION,
     WIDTH_INCHES,
     Points,
+    add_lines,
     blended,
     chart,
     label_axes,
@@ -130,23 +131,23 @@ def first_packets(bandwidths: Mapping[str, Mapping[str, Series]], link_mbps: flo
         panel: {name: [it for it in series if it[0] <= _LAST] for name, series in lines.items()}
         for panel, lines in bandwidths.items()
     }
-    if not any(series for lines in shown.values() for series in lines.values()):
-        raise MeasurementError("there is nothing to draw: measure first")
-    told = "; ".join(
+    told = [
         f"{panel}, {name}: at most {max(value for _, value in series):.1f}"
         for panel, lines in shown.items()
         for name, series in lines.items()
         if series
-    )
-    words = f"Bandwidth in Mbit/s over the first {_LAST} packets on a link of {link_mbps:g}: {told}."
+    ]
+    if not told:
+        raise MeasurementError("there is nothing to draw: measure first")
+    words = f"Bandwidth in Mbit/s over the first {_LAST} packets on a link of {link_mbps:g}: {'; '.join(told)}."
     height, title = 0.4 + _PANEL_INCHES * len(shown), "Bandwidth of the first packets"
     figure, each = panels(words, len(shown), title=title, height_inches=height)
     for axes, (panel, lines) in zip(each, shown.items(), strict=True):
         axes.set_title(panel, loc="left", fontsize=10, fontweight="bold")
-        for name, series, style in told_apart(lines, markers=True):
-            axes.plot([it[0] for it in series], [it[1] for it in series], label=name, **style)
+        curves = {name: ([at for at, _ in it], [value for _, value in it]) for name, it in lines.items()}
+        add_lines(axes, curves, markers=True)
         axes.axhline(link_mbps, color=BLACK, linewidth=1, linestyle=(0, (4, 3)))
-        values = [link_mbps, *(value for series in lines.values() for _, value in series)]
+        values = [link_mbps, *(value for _, series in curves.values() for value in series)]
         logarithmic(axes, "y", 0.9 * min(values), 1.2 * max(values))
         axes.set(xlim=(1, _LAST + 0.5), xticks=[2, *range(5, _LAST + 1, 5)])
         axes.legend(fontsize=SMALL_POINTS, frameon=False, loc="upper right", handlelength=3)

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from linklab.errors import MeasurementError
-from linklab.show.chart import GREY, SMALL_POINTS, WIDTH_INCHES, chart, legend, level, logarithmic, told_apart
+from linklab.show.chart import GREY, SMALL_POINTS, WIDTH_INCHES, add_lines, chart, legend, lines, logarithmic, spans
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
 
 _PICTURE_PIXELS: Final = 480
 _CAPTION_INCHES: Final = 0.45
-Lines = Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -41,29 +40,35 @@ class Percentiles:
         return Percentiles(tuple(map(float, numpy.percentile(values, range(101)))))
 
 
-def rate_over_time(lines: Lines, *, limit_kbps: float | None = None) -> Drawing:
+def rate_over_time(runs: Mapping[str, Sequence[float]], *, limit_kbps: float | None = None) -> Drawing:
     """Return a figure of the bandwidth in each second of runs, in kbit/s, and what a link carries at most.
 
-    Raises MeasurementError for no lines, or more than can be told apart.
+    Raises MeasurementError as `lines`.
     """
-    limit = "" if limit_kbps is None else f" The link carries {limit_kbps:.0f} kbit/s at most."
-    figure, axes = chart(
-        f"Bandwidth, kbit/s in each second. {_extremes(lines)}.{limit}",
-        x="seconds since the first packet",
-        y="bandwidth (kbit/s)",
-        title="Bandwidth",
-    )
-    for name, values, style in told_apart(lines):
-        axes.stairs(values, range(len(values) + 1), label=name, baseline=None, **style)
-    axes.set(xlim=(0, max(map(len, lines.values()))), ylim=(0, None))
-    if limit_kbps is not None:
-        level(axes, limit_kbps, f"the link carries {limit_kbps:.0f}")
-    legend(axes)
-    return figure
+    steps = {
+        name: ([second for at in range(len(values)) for second in (at, at + 1)], [it for it in values for _ in "12"])
+        for name, values in runs.items()
+    }
+    levels = {} if limit_kbps is None else {f"the link carries {limit_kbps:.0f}": limit_kbps}
+    longest = max(map(len, runs.values()), default=0)
+    words, axis, limits = "Bandwidth, kbit/s in each second", "seconds since the first packet", {"xlim": (0, longest)}
+    return lines(words, steps, axis, "bandwidth (kbit/s)", levels, title="Bandwidth", limits=limits)
+
+
+def similarity_over_time(runs: Mapping[str, Sequence[float]], frames_per_s: int) -> Drawing:
+    """Return a figure of the structural similarity (SSIM) of each picture with the one that was sent; 1 is the same.
+
+    Raises MeasurementError as `lines`.
+    """
+    series = {name: ([at / frames_per_s for at in range(len(values))], values) for name, values in runs.items()}
+    title, longest = "Quality of the pictures", max(map(len, runs.values()), default=0)
+    limits = {"xlim": (0, longest / frames_per_s), "ylim": (0, 1.03)}
+    words, axis, what = f"{title}, SSIM of each picture", "seconds of the video", "SSIM (1 = as sent)"
+    return lines(words, series, axis, what, title=title, limits=limits)
 
 
 def distribution(
-    lines: Mapping[str, Sequence[float] | Percentiles],
+    series: Mapping[str, Sequence[float] | Percentiles],
     what: str,
     unit: str,
     *,
@@ -72,48 +77,27 @@ def distribution(
     """Return a figure of the share of packets below each value, on a logarithmic axis.
 
     ``marks`` are values to point at. A value of 0 has no place on that axis: a line starts at the share that they
-    have. Raises MeasurementError as `rate_over_time` does, and where all values of a line are 0.
+    have. Raises MeasurementError for no lines, more than can be told apart, and where all values of a line are 0.
     """
-    curves = {
+    found = {
         name: (given if isinstance(given, Percentiles) else Percentiles.of(given)).values
-        for name, given in lines.items()
+        for name, given in series.items()
         if isinstance(given, Percentiles) or len(given)
     }
-    for name, values in curves.items():
+    for name, values in found.items():
         if not any(values):
             raise MeasurementError(f"all values of {name} are 0: there is no distribution to draw")
-    figure, axes = chart(
-        f"{what}, {unit}, from the least to the largest. {_extremes(curves)}.",
-        x=f"{what} ({unit})",
-        y="share of packets (%)",
-        title=what,
-    )
-    for name, values, style in told_apart(curves):
-        axes.plot(*zip(*((it, share) for share, it in enumerate(values) if it > 0), strict=True), label=name, **style)
-    above = [it for values in curves.values() for it in values if it > 0]
+    said = spans({name: ((), values) for name, values in found.items()})
+    words = f"{what}, {unit}, from the least to the largest. {said}."
+    figure, axes = chart(words, x=f"{what} ({unit})", y="share of packets (%)", title=what)
+    curves = {name: [(it, share) for share, it in enumerate(values) if it > 0] for name, values in found.items()}
+    add_lines(axes, {name: ([it for it, _ in curve], [it for _, it in curve]) for name, curve in curves.items()})
+    above = [it for curve in curves.values() for it, _ in curve]
     logarithmic(axes, "x", min(above) / 1.2, max(above) * 1.2)
     axes.set_ylim(0, 100)
     for text, value in (marks or {}).items():
         axes.axvline(value, color=GREY, linewidth=1, linestyle=(0, (1, 2)))
         axes.annotate(text, (value, 3), (4, 0), textcoords="offset points", fontsize=SMALL_POINTS, color=GREY)
-    legend(axes)
-    return figure
-
-
-def similarity_over_time(lines: Lines, frames_per_s: int) -> Drawing:
-    """Return a figure of the structural similarity (SSIM) of each picture with the one that was sent; 1 is the same.
-
-    Raises MeasurementError as `rate_over_time` does.
-    """
-    figure, axes = chart(
-        f"Quality of the pictures, SSIM of each picture. {_extremes(lines)}.",
-        x="seconds of the video",
-        y="SSIM (1 = as sent)",
-        title="Quality of the pictures",
-    )
-    for name, values, style in told_apart(lines):
-        axes.plot([number / frames_per_s for number in range(len(values))], values, label=name, **style)
-    axes.set(xlim=(0, max(map(len, lines.values())) / frames_per_s), ylim=(0, 1.03))
     legend(axes)
     return figure
 
@@ -139,9 +123,3 @@ def pictures(named: Sequence[tuple[str, bytes]]) -> Drawing:
         axes.set_axis_off()
         axes.set_title(name, fontsize=SMALL_POINTS, pad=4)
     return figure
-
-
-def _extremes(lines: Lines) -> str:
-    if not lines or not all(len(values) > 1 for values in lines.values()):
-        raise MeasurementError("there is nothing to draw: give at least one run with more than one value")
-    return "; ".join(f"{name}: {min(values):.3g} to {max(values):.3g}" for name, values in lines.items())

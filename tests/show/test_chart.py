@@ -35,6 +35,17 @@ def test_a_chart_with_all_that_it_may_have_has_room_for_it() -> None:
     assert cut_off(figure) == []
 
 
+def test_lines_write_their_alt_text_and_draw_levels() -> None:
+    series = {"one": ([0, 1, 2], [1.0, float("nan"), 3.25]), "two": ([0, 1], [2.0, 4.0])}
+    figure = chart.lines("Round trips", series, "seconds", "RTT (ms)", {"floor: 1 ms": 1.0, "queue full": 5.0})
+    assert figure.alt_text == "Round trips. one: 1 to 3.25; two: 2 to 4. Levels: floor: 1 ms; queue full."
+    assert {"one", "two", "seconds", "RTT (ms)", "floor: 1 ms", "queue full"} <= set(words(figure))
+    assert figure.axes[0].get_ylim()[0] == 0
+    for nothing in ({}, {"one": ([0.0], [1.0])}):
+        with pytest.raises(MeasurementError, match="nothing to draw"):
+            chart.lines("Round trips", nothing, "seconds", "RTT (ms)")
+
+
 def test_panels_do_not_cover_each_other() -> None:
     figure, several = chart.panels("Four panels.", 2, 2, height_inches=5)
     for number, axes in enumerate(several):

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from linklab.errors import MeasurementError
 from linklab.show.video import Percentiles, distribution, pictures, rate_over_time, similarity_over_time
 
-
-def points(figure: Figure) -> list[tuple[float, float]]:
-    line = figure.axes[0].lines[0]
-    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
-    return [(float(one), float(other)) for one, other in zip(x, y, strict=True)]
+from .charted import points
 
 
 @pytest.mark.parametrize("count", [50, 100, 101, 102])
 def test_a_series_of_any_length_is_a_series(count: int) -> None:
     values = [float(value) for value in range(count, 0, -1)]
-    drawn = points(distribution({"gaps": values}, "time between packets", "ms"))
+    drawn = points(distribution({"gaps": values}, "time between packets", "ms"))["gaps"]
     assert drawn[0] == (1, 0)
     assert drawn[-1] == (count, 100)
     assert [value for value, _ in drawn] == sorted(value for value, _ in drawn)
@@ -28,9 +22,9 @@ def test_a_series_of_any_length_is_a_series(count: int) -> None:
 
 def test_percentiles_are_drawn_as_they_are_given() -> None:
     given = Percentiles(tuple(1.0 + share**2 for share in range(101)))
-    drawn = points(distribution({"gaps": given}, "time between packets", "ms"))
-    assert drawn == [(1.0 + share**2, share) for share in range(101)]
-    assert "gaps: 1 to 1e+04" in distribution({"gaps": given}, "time between packets", "ms").alt_text
+    figure = distribution({"gaps": given}, "time between packets", "ms")
+    assert points(figure)["gaps"] == [(1.0 + share**2, share) for share in range(101)]
+    assert "gaps: 1 to 1e+04" in figure.alt_text
 
 
 @pytest.mark.parametrize(
@@ -54,5 +48,6 @@ def test_what_cannot_be_drawn_is_refused() -> None:
 
 def test_the_link_s_limit_is_said_and_drawn() -> None:
     figure = rate_over_time({"wan": [900.0, 1800.0]}, limit_kbps=1979.6)
-    assert figure.alt_text.endswith("wan: 900 to 1.8e+03. The link carries 1980 kbit/s at most.")
+    assert figure.alt_text.endswith("wan: 900 to 1800. Levels: the link carries 1980.")
     assert "the link carries 1980" in [text.get_text() for text in figure.axes[0].texts]
+    assert points(figure)["wan"] == [(0, 900), (1, 900), (1, 1800), (2, 1800)]

@@ -1,11 +1,32 @@
-"""Figures of packet sizes: what they say in words, and what they refuse."""
+"""Figures of packets: what they say in words, and what they refuse."""
 
 from __future__ import annotations
 
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.show.packets import first_packets, frames, largest_by_run
+from linklab.show.packets import arrivals, first_packets, frames, largest_by_run, sweep
+
+from .charted import points
+from .gallery import Sent
+
+
+def test_a_sweep_says_what_arrived_of_each_rate_in_order() -> None:
+    figure = sweep([Sent(33, 10), Sent(25, 0)], ceiling_mbps=29.15)
+    assert figure.alt_text.endswith("25.0 sent, 25.00 arrived, 0.00 % lost; 33.0 sent, 29.70 arrived, 10.00 % lost.")
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert texts == ["theory: 29.15 Mbit/s", "10.0 %\nlost"]
+    with pytest.raises(MeasurementError, match="measure at one rate"):
+        sweep([])
+
+
+def test_a_train_says_its_gap() -> None:
+    figure = arrivals([1.0, 1.0, 1.001, 1.002, 1.003])
+    assert figure.alt_text == "Arrival of 5 packets within 3.00 ms; the middle gap is 1.000 ms."
+    ((line,),) = [points(figure, unnamed=True).values()]
+    assert [count for _, count in line] == [1, 2, 3, 4, 5]
+    with pytest.raises(MeasurementError, match="make no train"):
+        arrivals([1.0])
 
 
 def test_first_packets_say_their_highest_and_show_only_the_first() -> None:

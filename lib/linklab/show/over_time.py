@@ -1,0 +1,407 @@
+"""What tools measured, over time: throughput, round trips, TCP's window beside the queue, and any quantity of rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import fsum
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+from linklab.analysis import LoadExpectation
+from linklab.errors import MeasurementError
+from linklab.measure import (
+    PingResult,
+    QueueResult,
+    Run,
+    Sample,
+    SimpleperfResult,
+    SocketsResult,
+    TcpResult,
+    UdpResult,
+)
+from linklab.measure.results import Results, records, results_in
+from linklab.show.chart import (
+    BLACK,
+    BLUE,
+    GREY,
+    SKY_BLUE,
+    VERMILLION,
+    Curve,
+    Points,
+    add_levels,
+    add_lines,
+    cannot_draw,
+    chart,
+    label_axes,
+    legend,
+    level,
+    levels_in_words,
+    panels,
+    sketch_in_words,
+    sketched,
+    spans,
+    told_apart,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from linklab.show.figure import Drawing
+
+SECONDS: Final = "seconds since the start"
+TransferResult = TcpResult | UdpResult | SimpleperfResult
+Transfers = TransferResult | Run | Sequence[TransferResult | Run]
+"""One result of a transfer, or those of runs and lists. Of a run all other results are left out."""
+Intervals = Mapping[str, Sequence[Sample]]
+"""Intervals by name: of a connection, a tool or a flow."""
+_TOGETHER: Final = "all together"
+_LEAST_STEP_S: Final = 0.05
+_WANTED: Final = "those of transfers (TcpFlow, UdpFlow, SimpleperfFlow), or a run that has them"
+
+
+def throughput(
+    curves: Mapping[str, Sequence[Sample] | TransferResult] | Transfers,
+    *,
+    ceiling_mbps: float | None = None,
+    fair_mbps: float | None = None,
+    duration_s: float | None = None,
+    together: bool = False,
+    sketch: Points = (),
+) -> Drawing:
+    """Return a figure of intervals in Mbit/s over seconds, one line for each name.
+
+    Results of transfers, or a run, have a line for each connection; of a run its transfers are drawn.
+
+    ``ceiling_mbps`` is what theory allows (`linklab.network.goodput_ceiling_mbps`), ``fair_mbps`` the fair share of a
+    line; ``duration_s`` sets the end of the time axis, so that it stands still while intervals are added; ``together``
+    draws the sum as well where there are several lines; ``sketch`` is what a student drew before, seconds and
+    Mbit/s. Raises MeasurementError for more lines than can be told apart, and for what has no intervals.
+    """
+    named = curves if isinstance(curves, Mapping) else _curves(curves)
+    shown = {name: samples for name, given in named.items() if (samples := _samples(name, given))}
+    total = {_TOGETHER: _sum(list(shown.values()))} if together and len(shown) > 1 else {}
+    drawn = {**shown, **total}
+    steps = {name: _steps(samples) for name, samples in drawn.items()}
+    ceiling = {} if ceiling_mbps is None else {f"theory: at most {ceiling_mbps:.2f}": ceiling_mbps}
+    fair = {} if fair_mbps is None else {f"fair share: {fair_mbps:.2f}": fair_mbps}
+    means = ", ".join(f"{name} {_mean(it, it[0].start_s, it[-1].end_s):.2f}" for name, it in drawn.items())
+    said = f"in Mbit/s. {spans(steps)}. Means: {means}." if drawn else "in Mbit/s. No interval yet."
+    words = f"Throughput over time, {said}{levels_in_words([*ceiling, *fair])}{sketch_in_words(sketch)}"
+    figure, axes = chart(words, x=SECONDS, y="throughput (Mbit/s)", title="Throughput")
+    if shown:
+        add_lines(axes, {name: steps[name] for name in shown})
+    if total:
+        axes.plot(*steps[_TOGETHER], color=BLACK, linewidth=1.4, label=_TOGETHER)
+    # in the legend and not at the line, where words would cover the curves
+    for levels, dashes in ((ceiling, (1, 2)), (fair, (5, 2, 1, 2))):
+        for text, value in levels.items():
+            axes.axhline(value, color=BLACK, linewidth=1, linestyle=(0, dashes), label=text)
+    highest = max([*ceiling.values(), 0, *(it.throughput_mbps for samples in drawn.values() for it in samples)])
+    last_s = max([duration_s or 0, *(samples[-1].end_s for samples in drawn.values())])
+    axes.set(xlim=(0, last_s or 1), ylim=(0, 1.1 * highest or 1))
+    sketched(axes, sketch)
+    if shown or ceiling or sketch:
+        legend(axes)
+    if not shown:
+        axes.text(0.5, 0.45, "no interval yet", transform=axes.transAxes, ha="center", color=GREY)
+    return figure
+
+
+def _samples(name: str, given: object) -> tuple[Sample, ...]:
+    samples = given.samples if isinstance(given, TransferResult) else given
+    if not isinstance(samples, Sequence) or not all(isinstance(it, Sample) for it in samples):
+        raise cannot_draw(given, f"{name} the intervals of a transfer: its .samples")
+    return tuple(samples)
+
+
+def _curves(results: Transfers) -> Intervals:
+    curves: dict[str, Sequence[Sample]] = {}
+    for result in results_in(results, TransferResult, _WANTED):
+        for name, samples in _connections(result):
+            if samples:
+                again = sum(other.partition(" (")[0] == name for other in curves)
+                curves[f"{name} ({again + 1})" if again else name] = samples
+    if not curves:
+        raise MeasurementError("there is nothing to draw over time: measure with an interval, say one second")
+    return curves
+
+
+def _connections(result: TransferResult) -> Iterator[tuple[str, tuple[Sample, ...]]]:
+    name = f"{result.flow.source}-{result.flow.destination}"
+    if len(result.streams) < 2:
+        yield name, result.samples
+        return
+    for number, stream in enumerate(result.streams, 1):
+        yield f"{name}, {number} of {len(result.streams)}", stream.samples
+
+
+def summed(curves: Intervals) -> Intervals:
+    """Return the sum of all intervals as a single line, for a figure in which they could not be told apart."""
+    return {f"all {len(curves)} together": _sum([samples for samples in curves.values() if samples])}
+
+
+def _steps(samples: Sequence[Sample]) -> Curve:
+    times = [time for it in samples for time in (it.start_s, it.end_s)]
+    return times, [rate for it in samples for rate in (it.throughput_mbps,) * 2]
+
+
+def _sum(lines: Sequence[Sequence[Sample]]) -> tuple[Sample, ...]:
+    """Return the sum over the time that all have in common, in steps where any of them has one."""
+    end_s = min(samples[-1].end_s for samples in lines)
+    start_s = max(samples[0].start_s for samples in lines)
+    cuts = sorted({time for samples in lines for it in samples for time in (it.start_s, it.end_s)})
+    # tools end their intervals a few ms apart: between those no step is to be seen
+    edges = [start_s]
+    for time in [*(it for it in cuts if start_s < it < end_s), end_s]:
+        if time - edges[-1] > _LEAST_STEP_S:
+            edges.append(time)
+    return tuple(Sample(one, two, fsum(_mean(samples, one, two) for samples in lines)) for one, two in pairwise(edges))
+
+
+def _mean(samples: Sequence[Sample], start_s: float, end_s: float) -> float:
+    amount = fsum(it.throughput_mbps * max(0.0, min(it.end_s, end_s) - max(it.start_s, start_s)) for it in samples)
+    return amount / (end_s - start_s)
+
+
+@dataclass(frozen=True)
+class RoundTrips:
+    """One path's round trips: ``rtt_ms`` one per ping, None for one that was lost, sent every ``interval_s``.
+
+    ``floor_ms`` is the delay of all links, forward and reverse; ``full_ms`` the round trip with the queue full, None
+    where nothing fills it. ``sketch`` is what a student drew before: seconds and ms.
+    """
+
+    name: str
+    rtt_ms: tuple[float | None, ...]
+    interval_s: float
+    floor_ms: float
+    full_ms: float | None = None
+    sketch: Points = ()
+
+    @staticmethod
+    def of(result: PingResult, expected: LoadExpectation) -> RoundTrips:
+        """Return those of a ping next to the load that is expected on the same path."""
+        name = f"{result.flow.source}-{result.flow.destination}"
+        floor, full = expected.rtt_unloaded.value, expected.rtt_highest.value
+        return RoundTrips(name, result.rtt_ms, result.flow.interval_s, floor, full)
+
+    @property
+    def answered_ms(self) -> list[float]:
+        """The round trips of pings that were answered."""
+        return [value for value in self.rtt_ms if value is not None]
+
+    @property
+    def words(self) -> str:
+        """The same for those who do not see it."""
+        seen = self.answered_ms
+        said = f"Round-trip times of {self.name}: {len(seen)} answered, {len(self.rtt_ms) - len(seen)} lost"
+        if seen:
+            mean = fmean(seen)
+            queues = mean - self.floor_ms
+            said += f", {min(seen):.1f} to {max(seen):.1f} ms, mean {mean:.1f}, of which queues make {queues:.1f}"
+        full = "" if self.full_ms is None else f"; with a full queue it is {self.full_ms:.1f} ms"
+        return f"{said}. The links' delays make {self.floor_ms:g} ms{full}.{sketch_in_words(self.sketch)}"
+
+
+def round_trips(paths: RoundTrips | Sequence[RoundTrips]) -> Drawing:
+    """Return a figure of RTT in ms over seconds, a panel for each path; what queues add to the floor is shaded.
+
+    Dotted lines are theory's floor and the round trip with a full queue; a lost ping is a cross on the floor's line.
+    Raises MeasurementError for no path, one with no ping, and for what is no path.
+    """
+    paths = [paths] if isinstance(paths, RoundTrips) else paths
+    wrong = [it for it in paths if not isinstance(it, RoundTrips)] if isinstance(paths, Sequence) else [paths]
+    if wrong:
+        wanted = "show.RoundTrips.of(ping_result, expected_load) of each path, or draw results with show.measured"
+        raise cannot_draw(wrong[0], wanted)
+    if not paths or any(not it.rtt_ms for it in paths):
+        raise MeasurementError("there are no round trips to draw: give one ping result at least")
+    height = 0.5 + 2.8 * len(paths)
+    words = " ".join(it.words for it in paths)
+    figure, each = panels(words, len(paths), title="Round-trip times", height_inches=height)
+    last_s = max((len(it.rtt_ms) - 1) * it.interval_s for it in paths) or 1.0
+    for axes, it in zip(each, paths, strict=True):
+        _draw_path(axes, it, last_s)
+        label_axes(axes, SECONDS if it is paths[-1] else "", "RTT (ms)")
+    return figure
+
+
+def _draw_path(axes: Axes, it: RoundTrips, last_s: float) -> None:
+    times = [number * it.interval_s for number in range(len(it.rtt_ms))]
+    values = [math.nan if value is None else value for value in it.rtt_ms]
+    axes.plot(times, values, color=BLUE, linewidth=1.6, marker="o", markersize=4, label=f"{it.name}: RTT")
+    axes.fill_between(times, it.floor_ms, values, color=SKY_BLUE, alpha=0.35, linewidth=0, label="queueing")
+    lost = [time for time, value in zip(times, it.rtt_ms, strict=True) if value is None]
+    if lost:
+        floor = [it.floor_ms] * len(lost)
+        axes.plot(lost, floor, linestyle="", marker="X", markersize=8, color=VERMILLION, label="lost")
+    level(axes, it.floor_ms, f"delays of the links alone: {it.floor_ms:g} ms", below=True)
+    if it.full_ms is not None:
+        level(axes, it.full_ms, f"queue full: {it.full_ms:.1f} ms")
+    margin = 0.02 * last_s
+    axes.set(xlim=(-margin, last_s + margin), ylim=(0, 1.18 * max([*it.answered_ms, it.floor_ms, it.full_ms or 0.0])))
+    sketched(axes, it.sketch)
+    legend(axes)
+
+
+@dataclass(frozen=True)
+class WindowTrace:
+    """What one connection said of itself, and what waited in the bottleneck's queue: all over seconds.
+
+    `threshold_segments` is None before the first loss.
+    """
+
+    at_s: tuple[float, ...]
+    cwnd_segments: tuple[float, ...]
+    threshold_segments: tuple[float | None, ...]
+    rtt_ms: tuple[float, ...]
+    queue_at_s: tuple[float, ...] = ()
+    queue_packets: tuple[float, ...] = ()
+
+    @staticmethod
+    def of(run: Run, number: int = 0) -> WindowTrace:
+        """Return that of a run with a `SocketsFlow` and a `QueueFlow`: its first, or the one of that number.
+
+        Raises MeasurementError for a run without them.
+        """
+        sockets, queues = run.of(SocketsResult), run.of(QueueResult)
+        if len(sockets) <= number or not queues or not sockets[number].busiest:
+            raise MeasurementError(
+                "this run did not look at windows and a queue: give it a SocketsFlow and a QueueFlow"
+            )
+        each, queue = sockets[number].busiest, queues[min(number, len(queues) - 1)].samples
+        return WindowTrace(
+            tuple(it.at_s for it in each),
+            tuple(it.cwnd_segments for it in each),
+            tuple(it.ssthresh_segments for it in each),
+            tuple(it.rtt_ms for it in each),
+            tuple(it.at_s for it in queue),
+            tuple(it.packets for it in queue),
+        )
+
+
+def windows(
+    traces: Run | WindowTrace | Mapping[str, WindowTrace | Run],
+    *,
+    full_packets: float | None = None,
+    queue_packets: float | None = None,
+    rtts_ms: Sequence[float] = (),
+) -> Drawing:
+    """Return a figure of three panels over the same seconds: congestion windows, the queue, smoothed round trips.
+
+    A single trace has its threshold as well. Dotted lines are theory's: the window that fills path and queue, the
+    queue's limit, the round trips of an empty and a full queue. A run is its `WindowTrace.of`. Raises MeasurementError
+    for no trace, an empty one, and for what is none.
+    """
+    traces = _traces(traces)
+    if not traces or any(not it.at_s for it in traces.values()):
+        raise MeasurementError("there is nothing to draw: give one trace with a look at least")
+    rows: list[tuple[str, dict[str, Curve], dict[str, float]]] = [
+        ("cwnd (packets)", {name: (it.at_s, it.cwnd_segments) for name, it in traces.items()}, {}),
+        ("queue (packets)", {name: (it.queue_at_s, it.queue_packets) for name, it in traces.items()}, {}),
+        (
+            "RTT (ms)",
+            {name: (it.at_s, it.rtt_ms) for name, it in traces.items()},
+            {f"{it:.1f} ms": it for it in rtts_ms},
+        ),
+    ]
+    if full_packets:
+        rows[0][2][f"path and queue full: {full_packets:.0f}"] = full_packets
+    if queue_packets:
+        rows[1][2][f"limit: {queue_packets:g}"] = queue_packets
+    said = " ".join(f"{label}: {spans(series)}.{levels_in_words(levels)}" for label, series, levels in rows)
+    words = f"Congestion window, queue and round trip over time. {said}"
+    figure, each = panels(words, 3, title="Window, queue and round trip", height_inches=6.4)
+    last_s = max(it.at_s[-1] for it in traces.values())
+    for axes, (label, series, levels) in zip(each, rows, strict=True):
+        add_lines(axes, series)
+        if axes is each[0] and len(traces) == 1:
+            _draw_threshold(axes, *traces.values())
+        add_levels(axes, levels)
+        tallest = max([1.0, *levels.values(), *(value for _, values in series.values() for value in values)])
+        axes.set(xlim=(0, last_s), ylim=(0, 1.18 * tallest))
+        label_axes(axes, "seconds" if axes is each[-1] else "", label)
+        axes.tick_params(colors=GREY)
+    for axes in each[:-1]:
+        axes.tick_params(labelbottom=False)
+    legend(each[0], columns=4)
+    return figure
+
+
+def _draw_threshold(axes: Axes, trace: WindowTrace) -> None:
+    threshold = [math.nan if it is None else it for it in trace.threshold_segments]
+    axes.plot(trace.at_s, threshold, color=VERMILLION, linewidth=1.4, linestyle=(0, (2, 1)), label="ssthresh")
+
+
+def _traces(given: object) -> dict[str, WindowTrace]:
+    if isinstance(given, Run):
+        names = [result.flow.name for result in given.of(SocketsResult)] or [""]
+        return {name: WindowTrace.of(given, number) for number, name in enumerate(names)}
+    if isinstance(given, WindowTrace):
+        return {"connection": given}
+    traces = {}
+    for name, it in (given if isinstance(given, Mapping) else {"": given}).items():
+        trace = WindowTrace.of(it) if isinstance(it, Run) else it
+        if not isinstance(trace, WindowTrace):
+            raise cannot_draw(it, 'traces by name, as {"cubic": show.WindowTrace.of(run)}, or a run')
+        traces[str(name)] = trace
+    return traces
+
+
+_UNITS: Final = {"ms": "ms", "mbps": "Mbit/s", "percent": "%", "packets": "packets", "segments": "segments"}
+_NO_QUANTITY: Final = ("stream", "packet", "start_s", "end_s")
+_FEW: Final = 30
+"""Fewer points than that are marked, since a single one would draw no line."""
+
+
+def measured(results: Results) -> Drawing:
+    """Return a figure of what was measured: a panel for each quantity, a line for each flow and connection.
+
+    The quantities are the columns of `linklab.measure.to_dataframe` that end in a unit (``rtt_ms``, ``cwnd_segments``).
+    A tool needs nothing for it but its rows. Raises MeasurementError for what is no result, where there is no such
+    quantity, or for more flows and connections than can be told apart.
+    """
+    rows = [
+        {**row, "line": " ".join(str(row[key]) for key in ("flow", "stream", "connection") if row.get(key) is not None)}
+        for row in records(results)
+    ]
+    names = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
+    labels = {
+        name: f"{what.replace('_', ' ')} ({_UNITS[unit]})"
+        for name in names
+        if name not in _NO_QUANTITY
+        for what, _, unit in [name.rpartition("_")]
+        if unit in _UNITS
+    }
+    shown = {name: _lines(rows, name) for name in labels}
+    if not shown:
+        raise MeasurementError("there is no quantity to draw: no row of these results has a value with a unit")
+    words = " ".join(f"{labels[name]}: {spans(series)}." for name, series in shown.items())
+    figure, axes_of = panels(f"What was measured. {words}", len(shown), height_inches=1 + 2.4 * len(shown))
+    styles = {line: style for line, _, style in told_apart({line: None for lines in shown.values() for line in lines})}
+    handles = {}
+    for axes, (name, series) in zip(axes_of, shown.items(), strict=True):
+        timed = any(row.get("start_s") is not None and row.get(name) is not None for row in rows)
+        label_axes(axes, SECONDS if timed else "packet", labels[name])
+        for line, (at, values) in series.items():
+            marker = "o" if len(at) < _FEW else ""
+            (handles[line],) = axes.plot(at, values, label=line, marker=marker, markersize=4, **styles[line])
+        axes.set_ylim(bottom=0)
+    legend(axes_of[0], 2, handles=list(handles.values()))
+    return figure
+
+
+def _lines(rows: list[dict[str, object]], name: str) -> dict[str, tuple[list[float], list[float]]]:
+    """Return for each line when (s, or the packet's number) and what; rows without a value are left out."""
+    found: dict[str, tuple[list[float], list[float]]] = {}
+    for row in rows:
+        value = row.get(name)
+        at = row["packet"] if row.get("start_s") is None else row["start_s"]
+        if isinstance(value, int | float) and isinstance(at, int | float):
+            moments, values = found.setdefault(str(row["line"]), ([], []))
+            moments.append(float(at))
+            values.append(float(value))
+    return found
