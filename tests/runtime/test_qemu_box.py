@@ -13,7 +13,7 @@ import pytest
 from linklab.errors import LabError
 from linklab.guest import qemu_agent as guest
 from linklab.guest import qemu_box as box
-from linklab.guest.channel import ChannelClosed, ChannelTimeout, Message
+from linklab.guest.channel import ChannelClosed, ChannelTimeout, Message, cut, joined
 from linklab.guest.init import LIBRARY
 from linklab.guest.qemu_folder import KEY, Folder, Folders
 from linklab.runtime.qemu.gdb import RESTING, STOPPED, Gdb
@@ -35,7 +35,7 @@ class FakeQemu:
 
     def put(self, message: Message | None, kind: int) -> None:
         """Do what a guest does before it rests."""
-        data = b"" if message is None else box.encoded(message)[0]
+        data = b"" if message is None else cut(message, box.PART_BYTES)[0]
         self.memory[box.FROM_GUEST_AT : box.FROM_GUEST_AT + len(data)] = data
         self.memory[box.FROM_GUEST_WORD : box.FROM_GUEST_WORD + 4] = box.WORD.pack(box.word(kind, len(data)))
 
@@ -111,7 +111,7 @@ def test_a_request_is_put_down_and_its_answer_taken(resting: tuple[FakeQemu, Hos
     with pytest.raises(ChannelTimeout):
         host.receive(0.05)
     kind, data = qemu.taken()
-    assert (kind, box.decoded([data])) == (box.LAST, {"id": 1, "text": "ü" * 3000})
+    assert (kind, joined([data])) == (box.LAST, {"id": 1, "text": "ü" * 3000})
     qemu.put({"id": 1, "event": "half"}, box.LAST)
     qemu.stops()
     assert host.receive(5)["event"] == "half"
@@ -126,7 +126,7 @@ def test_an_interrupt_stops_the_machine_and_rings(resting: tuple[FakeQemu, HostB
     host.send({"id": 1})
     qemu.memory[:4] = bytes(4)  # the guest has read it
     host.send({"interrupt": 1, "number": 1})
-    assert box.decoded([qemu.taken()[1]]) == {"interrupt": 1, "number": 1}
+    assert joined([qemu.taken()[1]]) == {"interrupt": 1, "number": 1}
     with pytest.raises(ChannelTimeout):
         host.receive(0.05)
     assert qemu.commands == ["go on", "nmi", "go on"]
@@ -182,7 +182,7 @@ def test_the_guest_rests_until_its_message_was_taken(device: Path, monkeypatch: 
 
 
 def test_an_interrupt_may_come_between_two_bytes_of_a_word(device: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inside, data = guest.GuestBox(), box.encoded({"interrupt": 1, "number": 1})[0]
+    inside, data = guest.GuestBox(), cut({"interrupt": 1, "number": 1}, box.PART_BYTES)[0]
     os.pwrite(inside.read_fd, data, box.TO_GUEST_AT)
     os.pwrite(inside.read_fd, box.WORD.pack(box.word(box.LAST, len(data))), box.TO_GUEST_WORD)
     torn = [box.WORD.pack(box.word(box.LAST))]

@@ -1,7 +1,7 @@
-"""Messages between two processes, over one byte stream in each direction: notebook and lab, lab and visitor, judge and
-sandbox, pool and worker.
+"""Send messages between two processes: notebook and lab, lab and visitor, judge and sandbox.
 
-A message is JSON, and travels in frames, between which Ctrl-C may come.
+A message is JSON. It travels in pieces, between which Ctrl-C may come: as frames of a byte stream (`Channel`), or
+through the memory of a machine in QEMU (`linklab.guest.qemu_box`).
 """
 
 from __future__ import annotations
@@ -42,6 +42,43 @@ class ChannelClosed(Exception):
 
 class ChannelTimeout(Exception):
     """Nothing arrived within the time given."""
+
+
+def cut(message: Message, size_bytes: int) -> list[bytes]:
+    """Return a message in pieces of at most ``size_bytes`` bytes."""
+    data = json.dumps(message, separators=(",", ":")).encode()
+    return [data[start : start + size_bytes] for start in range(0, len(data), size_bytes)]
+
+
+def joined(pieces: list[bytes]) -> Message:
+    """Return the message of all its pieces. Raises `ChannelClosed` for what no program of ours sends."""
+    try:
+        message = json.loads(b"".join(pieces))
+    except (ValueError, RecursionError) as wrong:
+        raise ChannelClosed(f"the other side sent no message: {type(wrong).__name__}") from None
+    if not isinstance(message, dict):
+        raise ChannelClosed("the other side sent no message")
+    return message
+
+
+def send_pieces(
+    pieces: list[bytes],
+    put: Callable[[bytes, bool], None],
+    drop: Callable[[], None],
+    between: Callable[[], None] | None,
+) -> None:
+    """Call ``put`` with each piece, and whether it is the last. ``between`` is called before each; where it raises,
+    ``drop`` makes the other side forget the pieces that it has.
+    """
+    for number, piece in enumerate(pieces, 1):
+        try:
+            if between is not None:
+                between()
+        except BaseException:
+            if number > 1:
+                drop()
+            raise
+        put(piece, number == len(pieces))
 
 
 class ClientEnd(Protocol):
@@ -115,17 +152,12 @@ class Channel:
         `between` is called before each frame. Where it raises, the other side drops the frames that it has: the stream
         stays whole. Raises `ChannelClosed`, and `ChannelTimeout` if a frame finds no room for `timeout_s`.
         """
-        data = json.dumps(message, separators=(",", ":")).encode()
-        pieces = [data[i : i + FRAME_BYTES] for i in range(0, len(data), FRAME_BYTES)]
-        for number, piece in enumerate(pieces):
-            try:
-                if between is not None:
-                    between()
-            except BaseException:
-                if number:
-                    self._send_frame(_DROP, b"", _DROP_LIMIT_S)
-                raise
-            self._send_frame(_LAST if piece is pieces[-1] else _MORE, piece, timeout_s)
+        send_pieces(
+            cut(message, FRAME_BYTES),
+            lambda piece, last: self._send_frame(_LAST if last else _MORE, piece, timeout_s),
+            lambda: self._send_frame(_DROP, b"", _DROP_LIMIT_S),
+            between,
+        )
 
     def _send_frame(self, kind: int, piece: bytes, timeout_s: float | None) -> None:
         self._write(_HEADER.pack(kind, len(piece)) + piece, timeout_s)
@@ -207,7 +239,7 @@ class Channel:
             self._parts_bytes += _HEADER.size + size
             self._held_bytes += _HEADER.size + size
             if kind == _LAST:
-                self._inbox.append((self._parts_bytes, _message(b"".join(self._parts))))
+                self._inbox.append((self._parts_bytes, joined(self._parts)))
                 self._parts.clear()
                 self._parts_bytes = 0
 
@@ -234,14 +266,3 @@ def _wait(fd: int, event: int, timeout_s: float | None) -> None:
     poller = select.poll()
     poller.register(fd, event)
     poller.poll(None if timeout_s is None else timeout_s * 1000)
-
-
-def _message(data: bytes) -> Message:
-    """What a message says. Raises `ChannelClosed` for what is none: then the other side is not what it was."""
-    try:
-        message = json.loads(data)
-    except (ValueError, RecursionError) as wrong:
-        raise ChannelClosed(f"the other side sent no message: {type(wrong).__name__}") from None
-    if not isinstance(message, dict):
-        raise ChannelClosed("the other side sent no message")
-    return message

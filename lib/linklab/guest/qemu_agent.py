@@ -13,24 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from linklab.guest import boot
+from linklab.guest import qemu_box as box
 from linklab.guest.agent import become_init
-from linklab.guest.channel import Message
-from linklab.guest.qemu_box import (
-    ASK,
-    DROP,
-    FROM_GUEST_AT,
-    FROM_GUEST_WORD,
-    LAST,
-    LAST_ASK,
-    PART,
-    TO_GUEST_AT,
-    TO_GUEST_WORD,
-    WORD,
-    decoded,
-    encoded,
-    unword,
-    word,
-)
+from linklab.guest.channel import Message, cut, joined
 from linklab.guest.qemu_folder import Folders, no_files
 from linklab.guest.request_loop import RequestLoop, serve, wait_until_mature
 
@@ -61,12 +46,12 @@ class GuestBox:
         """Put a message down. An event is handed over at once; an answer when the next request is waited for."""
         if "event" not in message:
             self.before_answer(message)
-        parts = encoded(message)
+        parts = cut(message, box.PART_BYTES)
         for part in parts[:-1]:
-            self._put(PART, part)
+            self._put(box.PART, part)
             self._rest()
         self._answer_waits = "event" not in message
-        self._put(LAST_ASK if self._answer_waits else LAST, parts[-1])
+        self._put(box.LAST_ASK if self._answer_waits else box.LAST, parts[-1])
         if not self._answer_waits:
             self._rest()
 
@@ -76,7 +61,7 @@ class GuestBox:
             if self._taken():
                 continue
             if not self._answer_waits:
-                os.pwrite(self.read_fd, WORD.pack(word(ASK)), FROM_GUEST_WORD)
+                os.pwrite(self.read_fd, box.WORD.pack(box.word(box.ASK)), box.FROM_GUEST_WORD)
             self._answer_waits = False
             self._rest()
         message = self._inbox.popleft()
@@ -95,32 +80,34 @@ class GuestBox:
 
     def _taken(self) -> bool:
         """Take what the host has put down; False where that is nothing."""
-        if not self._word(TO_GUEST_WORD):
+        if not self._word(box.TO_GUEST_WORD):
             return False
-        kind, length = unword(self._word(TO_GUEST_WORD))  # an interrupt may have come between two bytes of the first
-        if kind == DROP:
+        kind, length = box.unword(
+            self._word(box.TO_GUEST_WORD)
+        )  # an interrupt may have come between two bytes of the first
+        if kind == box.DROP:
             self._parts.clear()
         else:
-            self._parts.append(os.pread(self.read_fd, length, TO_GUEST_AT))
-        os.pwrite(self.read_fd, WORD.pack(0), TO_GUEST_WORD)
-        if kind == LAST:
-            self._inbox.append(decoded(self._parts))
+            self._parts.append(os.pread(self.read_fd, length, box.TO_GUEST_AT))
+        os.pwrite(self.read_fd, box.WORD.pack(0), box.TO_GUEST_WORD)
+        if kind == box.LAST:
+            self._inbox.append(joined(self._parts))
             self._parts.clear()
         return True
 
     def _put(self, kind: int, part: bytes) -> None:
-        os.pwrite(self.read_fd, part, FROM_GUEST_AT)
-        os.pwrite(self.read_fd, WORD.pack(word(kind, len(part))), FROM_GUEST_WORD)
+        os.pwrite(self.read_fd, part, box.FROM_GUEST_AT)
+        os.pwrite(self.read_fd, box.WORD.pack(box.word(kind, len(part))), box.FROM_GUEST_WORD)
 
     def _rest(self) -> None:
         """Stop the machine until the host has taken what lies there. An interrupt that comes at this very moment
         lets the machine go on before that.
         """
-        while self._word(FROM_GUEST_WORD):
+        while self._word(box.FROM_GUEST_WORD):
             fcntl.ioctl(self.read_fd, _IOCTL_REST)
 
     def _word(self, at: int) -> int:
-        return int(WORD.unpack(os.pread(self.read_fd, WORD.size, at))[0])
+        return int(box.WORD.unpack(os.pread(self.read_fd, box.WORD.size, at))[0])
 
 
 def start() -> None:
@@ -157,13 +144,13 @@ def main() -> None:
     boot.set_date()
     warm_up()
     wait_until_mature()
-    box = GuestBox()
-    first = box.receive()  # the snapshot is taken here
+    channel = GuestBox()
+    first = channel.receive()  # the snapshot is taken here
     files = Folders(Path(first["folder"]) if first["folder"] else None, map(Path, first["reads"]), "lab")
     files.take(first)
-    box.after_request, box.before_answer = files.take, files.give_back
+    channel.after_request, channel.before_answer = files.take, files.give_back
     os.chdir(first["folder"] or "/")
-    serve(RequestLoop(box, first["seed"]))
+    serve(RequestLoop(channel, first["seed"]))
 
 
 if __name__ == "__main__":

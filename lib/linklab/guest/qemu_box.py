@@ -10,11 +10,8 @@ reads a message sets its word to 0, and the guest stops its machine again and ag
 
 from __future__ import annotations
 
-import json
 import struct
 from typing import Final
-
-from linklab.guest.channel import ChannelClosed, Message
 
 TO_GUEST_WORD: Final = 0
 FROM_GUEST_WORD: Final = 4
@@ -36,20 +33,3 @@ def word(kind: int, length: int = 0) -> int:
 def unword(value: int) -> tuple[int, int]:
     """Return the kind of a message, and its length."""
     return value >> 28, value & _LENGTH
-
-
-def encoded(message: Message) -> list[bytes]:
-    """Return a message in parts that fit."""
-    data = json.dumps(message, separators=(",", ":")).encode()
-    return [data[start : start + PART_BYTES] for start in range(0, len(data), PART_BYTES)]
-
-
-def decoded(parts: list[bytes]) -> Message:
-    """Return the message of all its parts. Raises `ChannelClosed` for what is none: no guest of ours sends that."""
-    try:
-        message = json.loads(b"".join(parts))
-    except (ValueError, RecursionError) as wrong:
-        raise ChannelClosed(f"the lab sent no message: {type(wrong).__name__}") from None
-    if not isinstance(message, dict):
-        raise ChannelClosed("the lab sent no message")
-    return message

@@ -54,7 +54,7 @@ class RequestLoop:
         self._clock_s = time.monotonic()
         self._reading = False
         self._printed = OutputCapture()
-        self._interruptible = self._announced = self._limited = False
+        self._interruptible = self._announced = False
         self._interrupts_seen = (0, 0)  # of which request, and which one
         self._hung: dict[str, Any] | None = None
         signal.signal(signal.SIGINT, signal.default_int_handler)  # for what is started here, too
@@ -140,11 +140,10 @@ class RequestLoop:
 
     def _on_silence(self, number: int, frame: FrameType | None) -> None:
         """SIGALRM: so much of the lab's time passed that all there can only wait for each other."""
-        if self._limited:
-            self._hang(frame, {})
-            if self._interruptible:
-                self._interrupt_programs()
-            raise Interrupted
+        self._hang(frame, {})
+        if self._interruptible:
+            self._interrupt_programs()
+        raise Interrupted
 
     def _hang(self, frame: FrameType | None, more: dict[str, Any]) -> None:
         """Notes who waits for what, before that changes: it becomes the answer."""
@@ -173,8 +172,7 @@ class RequestLoop:
 
     def _limit(self) -> None:
         """Counts the lab's time anew from which on silence is taken for waiting for ever."""
-        if self._limited:
-            signal.setitimer(signal.ITIMER_REAL, SILENT_LIMIT_S, SILENT_LIMIT_S)
+        signal.setitimer(signal.ITIMER_REAL, SILENT_LIMIT_S, SILENT_LIMIT_S)
 
     def serve(self) -> None:
         """Says that the lab is ready, and answers requests until the notebook is gone."""
@@ -266,14 +264,13 @@ class RequestLoop:
     def _result(self, request: dict[str, Any]) -> dict[str, Any]:
         """Runs the function. Afterwards no signal raises anything."""
         try:
-            self._limited = True
             self._limit()
             function, arguments = function_transfer.unpacked(base64.b64decode(request["pickle"]))
             result = function(self, *arguments)
             json.dumps(result)
             return {"result": result}
         finally:
-            self._interruptible, self._limited = False, False
+            self._interruptible = False
             signal.setitimer(signal.ITIMER_REAL, 0)
             if self._announced:
                 self._announce(False)

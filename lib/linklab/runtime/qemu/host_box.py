@@ -5,24 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from linklab.guest.channel import LARGEST_BYTES, ChannelClosed, Message
-from linklab.guest.qemu_box import (
-    ASK,
-    DROP,
-    FROM_GUEST_AT,
-    FROM_GUEST_WORD,
-    LAST,
-    LAST_ASK,
-    PART,
-    PART_BYTES,
-    TO_GUEST_AT,
-    TO_GUEST_WORD,
-    WORD,
-    decoded,
-    encoded,
-    unword,
-    word,
-)
+from linklab.guest import qemu_box as box
+from linklab.guest.channel import LARGEST_BYTES, ChannelClosed, Message, cut, joined, send_pieces
 from linklab.guest.qemu_folder import LARGEST_CHANGE_BYTES, no_files
 from linklab.runtime.qemu.gdb import RESTING, Gdb
 
@@ -51,7 +35,7 @@ class HostBox:
         """Finds the box of a machine that rests for a request."""
         self._gdb.use_physical_addresses()
         self._address = self._gdb.first_argument()
-        if self._word(FROM_GUEST_WORD) != word(ASK):
+        if self._word(box.FROM_GUEST_WORD) != box.word(box.ASK):
             raise ChannelClosed("the machine stopped without asking for a request")
         self._resting = True
 
@@ -64,25 +48,21 @@ class HostBox:
         Raises `ChannelClosed`, and `ChannelTimeout` if a part is not read within `timeout_s`.
         """
         if not self._resting:  # only an interrupt comes then
-            self._send_running(encoded(message)[0])
+            self._send_running(cut(message, box.PART_BYTES)[0])
             return
         message = dict(message)
         self.before_request(message)
-        parts = encoded(message)
-        for number, part in enumerate(parts):
-            try:
-                if between is not None:
-                    between()
-            except BaseException:
-                if number:
-                    self._put(DROP, b"")
-                    self._await_asking(timeout_s)
-                raise
-            if part is parts[-1]:
-                self._put(LAST, part)
-                return
-            self._put(PART, part)
+
+        def put(part: bytes, last: bool) -> None:
+            self._put(box.LAST if last else box.PART, part)
+            if not last:
+                self._await_asking(timeout_s)
+
+        def drop() -> None:
+            self._put(box.DROP, b"")
             self._await_asking(timeout_s)
+
+        send_pieces(cut(message, box.PART_BYTES), put, drop, between)
 
     def receive(self, timeout_s: float | None = None) -> Message:
         """Returns the guest's next message. Raises `ChannelTimeout` after `timeout_s` without one."""
@@ -97,32 +77,32 @@ class HostBox:
 
     def _taken(self) -> Message | None:
         """Takes what the guest has put down, and lets it go on unless it waits for a request."""
-        kind, length = unword(self._word(FROM_GUEST_WORD))
-        if kind not in (PART, LAST, ASK, LAST_ASK) or length > PART_BYTES:
+        kind, length = box.unword(self._word(box.FROM_GUEST_WORD))
+        if kind not in (box.PART, box.LAST, box.ASK, box.LAST_ASK) or length > box.PART_BYTES:
             raise ChannelClosed("the lab sent no message")
         if sum(map(len, self._parts)) + length > _MOST_BYTES:
             raise ChannelClosed("the lab sends more than may be held")
-        if kind in (PART, LAST, LAST_ASK):
-            self._parts.append(self._gdb.read(self._address + FROM_GUEST_AT, length))
-        if kind in (ASK, LAST_ASK):
+        if kind in (box.PART, box.LAST, box.LAST_ASK):
+            self._parts.append(self._gdb.read(self._address + box.FROM_GUEST_AT, length))
+        if kind in (box.ASK, box.LAST_ASK):
             self._resting = True
         else:
             self._go_on()
-        if kind in (PART, ASK):
+        if kind in (box.PART, box.ASK):
             return None
-        message = decoded(self._parts)
+        message = joined(self._parts)
         self._parts.clear()
         return message
 
     def _put(self, kind: int, part: bytes) -> None:
-        self._gdb.write(self._address + TO_GUEST_AT, part)
-        self._set(TO_GUEST_WORD, word(kind, len(part)))
+        self._gdb.write(self._address + box.TO_GUEST_AT, part)
+        self._set(box.TO_GUEST_WORD, box.word(kind, len(part)))
         self._resting = False
         self._go_on()
 
     def _go_on(self) -> None:
         """Lets a machine that rests go on, and says that what it had put down was taken."""
-        self._set(FROM_GUEST_WORD, 0)
+        self._set(box.FROM_GUEST_WORD, 0)
         self._gdb.go_on()
 
     def _await_asking(self, timeout_s: float | None) -> None:
@@ -139,14 +119,14 @@ class HostBox:
         if self._gdb.await_stop(None) == RESTING:
             self._rests_early = True
             return
-        if self._word(TO_GUEST_WORD) == 0:
-            self._gdb.write(self._address + TO_GUEST_AT, part)
-            self._set(TO_GUEST_WORD, word(LAST, len(part)))
+        if self._word(box.TO_GUEST_WORD) == 0:
+            self._gdb.write(self._address + box.TO_GUEST_AT, part)
+            self._set(box.TO_GUEST_WORD, box.word(box.LAST, len(part)))
             self._gdb.monitor("nmi")
         self._gdb.go_on()
 
     def _word(self, at: int) -> int:
-        return int(WORD.unpack(self._gdb.read(self._address + at, WORD.size))[0])
+        return int(box.WORD.unpack(self._gdb.read(self._address + at, box.WORD.size))[0])
 
     def _set(self, at: int, value: int) -> None:
-        self._gdb.write(self._address + at, WORD.pack(value))
+        self._gdb.write(self._address + at, box.WORD.pack(value))
