@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -32,10 +31,7 @@ BOOT_LIMIT_S: Final = 30.0
 LONGER_S: Final = 30.0
 """How much longer than asked a borrower waits: the lender looks on the wall clock too, and says what is wrong."""
 _WRITE_LIMIT_S = 60.0
-_CONSOLE_TAIL_LINES = 5
-_CONSOLE_BYTES = 1024 * 1024  # are looked at, at each answer
 _ALLOW_PTRACE = "allow ptrace here, which kernel.yama.ptrace_scope=3 or a container's seccomp profile forbids"
-_KILLED = re.compile(r"Killed process \d{1,10} \(([^()]{1,64})\)")
 
 
 @dataclass(frozen=True)
@@ -100,7 +96,7 @@ class Spawned:
 
         Raises `LabError` with the last lines of the console where it does not come up.
         """
-        self._kind, self._group, self._console_read = kind, 0, 0
+        self._group = 0
         memory_mb = guest_memory_mb()
         launched = launch(kind, folder, list(reads), untrusted=untrusted, memory_mb=memory_mb, seed=seed)
         self._supervisor, self._console, info = launched.supervisor, launched.console, launched.info_fd
@@ -172,19 +168,12 @@ class Spawned:
         return process_tree.tree_cpu_s(self._supervisor.pid)
 
     def killed_for_memory(self, answer: Message) -> list[str]:
-        """Those that the guest's kernel told of on the console."""
-        new = os.pread(self._console.fileno(), _CONSOLE_BYTES, self._console_read)
-        whole = new.rfind(b"\n") + 1 or (len(new) if len(new) == _CONSOLE_BYTES else 0)
-        self._console_read += whole
-        lines = new[:whole].decode(errors="replace").splitlines()
-        return [name for line in lines if line.startswith("Out of memory") for name in _KILLED.findall(line)]
+        """Return those that the guest's kernel told of on the console."""
+        return self._console.killed_for_memory()
 
     def console_tail(self) -> str:
-        """The last lines, without empty ones."""
-        size = self._console.seek(0, os.SEEK_END)
-        self._console.seek(max(0, size - 4096))
-        lines = [line.strip() for line in self._console.read().decode(errors="replace").splitlines()]
-        return " | ".join([line for line in lines if line][-_CONSOLE_TAIL_LINES:])
+        """Return the console's last lines."""
+        return self._console.tail()
 
     def hang_up(self) -> None:
         """Ends the lab and everything it made."""

@@ -8,16 +8,16 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from linklab.guest.boot import DATE_S
 from linklab.runtime import bwrap, container
 from linklab.runtime.backends import ENVIRONMENT, Kind
+from linklab.runtime.console import Console
 from linklab.runtime.image.find import installed_packages, library, run_inside
 
 _EARLY = ("PYTHONHASHSEED", "GLIBC_TUNABLES")
@@ -33,7 +33,7 @@ class Launched:
     """
 
     supervisor: subprocess.Popen[bytes]
-    console: IO[bytes]
+    console: Console
     lifeline: socket.socket
     ours: socket.socket
     info_fd: int
@@ -46,7 +46,7 @@ def launch(
     assert kind.image is not None
     own, memory = container.own_folder(memory_mb, untrusted=untrusted) or (None, "")
     private = bwrap.PRIVATE if own is None else str(own)
-    console = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the lab
+    console = Console()
     lifeline, lifeline_theirs = socket.socketpair()
     ours, theirs = socket.socketpair()
     info, info_theirs = os.pipe()
@@ -87,8 +87,8 @@ def launch(
                     json.dumps(options),
                 ],
                 stdin=subprocess.DEVNULL,
-                stdout=console,
-                stderr=console,
+                stdout=console.file,
+                stderr=console.file,
                 pass_fds=[lifeline_theirs.fileno(), options_fd, theirs.fileno(), info_theirs],
                 start_new_session=True,
                 cwd="/",

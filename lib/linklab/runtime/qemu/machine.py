@@ -21,6 +21,7 @@ from typing import Final
 from linklab.errors import LabError
 from linklab.guest.channel import ChannelClosed, ChannelTimeout
 from linklab.runtime import bwrap
+from linklab.runtime.console import Console
 from linklab.runtime.qemu.gdb import Gdb
 
 VARIABLE: Final = "LINKLAB_QEMU"
@@ -34,7 +35,6 @@ _START_LIMIT_S = 120.0
 _USUAL_START_S = 0.25
 _MOVE_LIMIT_S = 30.0
 _LOOK_S = 0.2
-_CONSOLE_TAIL_LINES = 5
 _MACHINE: Final = (
     "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
     "-accel", "tcg,thread=single", "-cpu", "Nehalem", "-smp", "1",
@@ -91,8 +91,7 @@ class Machine:
         Raises `LabError` with what it says where it does not start, and where bubblewrap is missing.
         """
         self.folder = Path(tempfile.mkdtemp(prefix="linklab-"))  # short: a socket's path has room for 100 characters
-        self._console = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the lab
-        self._console_read = 0
+        self.console = Console()
         door = self.folder / "gdb"
         sandbox = _SANDBOX if sys.platform == "linux" else ()
         connect = ("-chardev", f"socket,id=gdb,path={door}", "-gdb", "chardev:gdb")
@@ -106,8 +105,8 @@ class Machine:
             self._process = subprocess.Popen(
                 [*keeper, str(qemu.path), *words, *sandbox, *connect],
                 stdin=subprocess.PIPE,
-                stdout=self._console,
-                stderr=self._console,
+                stdout=self.console.file,
+                stderr=self.console.file,
                 start_new_session=True,
                 cwd="/",
             )
@@ -125,7 +124,7 @@ class Machine:
         while time.monotonic() < deadline and self.running:
             with contextlib.suppress(TimeoutError):
                 return listener.accept()[0]
-        raise LabError(f"QEMU did not start: {self.console_tail() or 'it says nothing'}")
+        raise LabError(f"QEMU did not start: {self.console.tail() or 'it says nothing'}")
 
     def patience_s(self, usual_s: float) -> float:
         """Return how long to wait here for what takes less than ``usual_s`` where QEMU starts in a quarter of a second.
@@ -192,20 +191,6 @@ class Machine:
             time.sleep(0.005)
         raise ChannelTimeout("QEMU does not take the machine's state")
 
-    def new_console_lines(self) -> list[str]:
-        """Return the whole lines that were written to the console since the last call."""
-        new = os.pread(self._console.fileno(), 1 << 20, self._console_read)
-        whole = new.rfind(b"\n") + 1
-        self._console_read += whole
-        return new[:whole].decode(errors="replace").splitlines()
-
-    def console_tail(self) -> str:
-        """Return the last lines of QEMU and of the guest's kernel, without empty ones, as one line."""
-        size = os.fstat(self._console.fileno()).st_size
-        text = os.pread(self._console.fileno(), 4096, max(0, size - 4096)).decode(errors="replace")
-        lines = [line.strip() for line in text.splitlines()]
-        return " | ".join([line for line in lines if line][-_CONSOLE_TAIL_LINES:])
-
     def end(self) -> None:
         """End QEMU, and return when it is gone."""
         if self._process.stdin is not None:
@@ -221,4 +206,4 @@ class Machine:
     def close(self) -> None:
         """Close the connection and the console. Only after `end`."""
         self._connection.close()
-        self._console.close()
+        self.console.close()

@@ -129,7 +129,7 @@ def _booted(qemu: Qemu, words: list[str]) -> bytes:
         return machine.give_state()
     except (ChannelClosed, ChannelTimeout) as failure:
         why = str(failure) or "it gave no sign in time"
-        raise LabError(f"the lab did not boot in QEMU: {why}; {machine.console_tail()}") from None
+        raise LabError(f"the lab did not boot in QEMU: {why}; {machine.console.tail()}") from None
     finally:
         machine.end()
         machine.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,7 +19,6 @@ from linklab.runtime.qemu.machine import Machine, find_qemu, machine_words
 from linklab.runtime.qemu.snapshot import Snapshot
 from linklab.runtime.transport import BOOT_LIMIT_S, About
 
-_KILLED: Final = re.compile(r"^Out of memory: Killed process \d{1,10} \(([^()]{1,64})\)")
 _ROOT_MB: Final = 320
 """Of a machine's memory: the image's files lie in it, besides what a guest may use."""
 
@@ -68,7 +66,7 @@ class Emulated:
             box.send(first)
             return box.receive(machine.patience_s(BOOT_LIMIT_S))
         except (ChannelClosed, ChannelTimeout) as failure:
-            said = f"{failure}; {machine.console_tail()}"
+            said = f"{failure}; {machine.console.tail()}"
             self._end()
             raise _Damaged(said) from None
         except BaseException:
@@ -107,12 +105,11 @@ class Emulated:
 
     def killed_for_memory(self, answer: Message) -> list[str]:
         """Return those that the guest's kernel told of on the console."""
-        lines = self._machine.new_console_lines()
-        return [name for line in lines for name in _KILLED.findall(line)]
+        return self._machine.console.killed_for_memory()
 
     def console_tail(self) -> str:
         """Return the last lines, without empty ones."""
-        return self._machine.console_tail()
+        return self._machine.console.tail()
 
     def hang_up(self) -> None:
         """End QEMU, which wakes a request of another thread: the connection ends."""
