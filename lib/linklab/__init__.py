@@ -1,5 +1,7 @@
 """Linklab: a teaching lab kit on network performance."""
 
+# ruff: noqa: F401  # a type checker is to see the labs by number
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -17,20 +19,20 @@ from linklab.errors import (
 if TYPE_CHECKING:
     from linklab.course import course_network
     from linklab.lab import Lab, Node, start
-    from linklab.labs import lab00 as lab00
-    from linklab.labs import lab01 as lab01
-    from linklab.labs import lab02 as lab02
-    from linklab.labs import lab03 as lab03
-    from linklab.labs import lab04 as lab04
-    from linklab.labs import lab05 as lab05
-    from linklab.labs import lab06 as lab06
-    from linklab.labs import lab07 as lab07
-    from linklab.labs import lab08 as lab08
-    from linklab.labs import lab09 as lab09
-    from linklab.labs import lab10 as lab10
-    from linklab.labs import lab11 as lab11
-    from linklab.labs import lab12 as lab12
-    from linklab.labs import lab13 as lab13
+    from linklab.labs.lab00 import rules as lab00
+    from linklab.labs.lab01 import rules as lab01
+    from linklab.labs.lab02 import rules as lab02
+    from linklab.labs.lab03 import rules as lab03
+    from linklab.labs.lab04 import rules as lab04
+    from linklab.labs.lab05 import rules as lab05
+    from linklab.labs.lab06 import rules as lab06
+    from linklab.labs.lab07 import rules as lab07
+    from linklab.labs.lab08 import rules as lab08
+    from linklab.labs.lab09 import rules as lab09
+    from linklab.labs.lab10 import rules as lab10
+    from linklab.labs.lab11 import rules as lab11
+    from linklab.labs.lab12 import rules as lab12
+    from linklab.labs.lab13 import rules as lab13
     from linklab.program import Program
     from linklab.programs import simpleperf as simpleperf
 

@@ -1,9 +1,9 @@
 """Which labs there are, Linklab's own and those that an instructor adds, and which studies come along.
 
-A lab is a folder ``labNN`` and a package: ``__init__.py`` says what its notebook may use. Linklab's own lie in
-``linklab.labs``, and their notebooks' sources in the kit's ``solutions/``. An added lab lies in a folder that the
-setting ``labs_path`` names, with its notebook's source ``NN-name.py`` in it; students get it without that source.
-Wherever it lies it is imported as ``linklab.labs.labNN``.
+A lab is a folder ``labNN``: ``__all__`` of its ``rules.py`` says what its notebook may use, or an ``__init__.py`` of
+its own. Linklab's own lie in ``linklab.labs``, and their notebooks' sources in the kit's ``solutions/``. An added lab
+lies in a folder that the setting ``labs_path`` names, with its notebook's source ``NN-name.py`` in it; students get it
+without that source. Wherever it lies it is imported as ``linklab.labs.labNN``.
 
 A study is a folder of ``studies/`` in the kit, which a wheel carries with it. Wherever that lies, its modules are
 imported as ``studies.NAME.study`` and ``studies.NAME.page``.
@@ -86,7 +86,7 @@ def search_path(look_in: Path | None = None) -> tuple[Path, ...]:
     for folder in folders:
         if not folder.is_dir():
             raise LinklabError(f"{told.source} names {folder}, which is no folder: make it, or mend the name")
-        if re.fullmatch(_NAME, folder.name) and (folder / "__init__.py").is_file():
+        if re.fullmatch(_NAME, folder.name) and _has_code(folder):
             raise LinklabError(f"{told.source} names the lab {folder} itself: name the folder that it lies in")
     return folders
 
@@ -94,8 +94,8 @@ def search_path(look_in: Path | None = None) -> tuple[Path, ...]:
 def added_labs() -> tuple[AddedLab, ...]:
     """Return the labs that were added, in their numbers' order.
 
-    A folder that has neither ``__init__.py`` nor a notebook's source is no lab. Raises LinklabError for a lab without
-    ``__init__.py``, a number that is taken, and a notebook's source that is not alone or has another number.
+    A folder without ``rules.py``, ``__init__.py`` and a notebook's source is no lab. Raises LinklabError for a lab that
+    has the source alone, a number that is taken, and a notebook's source that is not alone or has another number.
     """
     found: dict[str, AddedLab] = {}
     for folder in search_path():
@@ -107,7 +107,11 @@ def added_labs() -> tuple[AddedLab, ...]:
 
 def _is_lab(path: Path) -> bool:
     meant = re.fullmatch(r"lab\d+", path.name) is not None and path.is_dir()
-    return meant and ((path / "__init__.py").is_file() or any(path.glob(_SOURCE)))
+    return meant and (_has_code(path) or any(path.glob(_SOURCE)))
+
+
+def _has_code(lab: Path) -> bool:
+    return any((lab / name).is_file() for name in ("rules.py", "__init__.py"))
 
 
 def _refuse(lab: Path, others: Mapping[str, AddedLab]) -> None:
@@ -117,8 +121,8 @@ def _refuse(lab: Path, others: Mapping[str, AddedLab]) -> None:
         raise LinklabError(f"{lab} has the number of a lab of Linklab's own: choose one above {_own()[-1]}")
     if lab.name in others:
         raise LinklabError(f"{lab} and {others[lab.name].folder} have one number: give one of them another")
-    if not (lab / "__init__.py").is_file():
-        raise LinklabError(f"{lab} has no __init__.py: write one that says what the notebook may use")
+    if not _has_code(lab):
+        raise LinklabError(f"{lab} has no rules.py: write one, whose __all__ says what the notebook may use")
 
 
 def _source(lab: Path) -> Path | None:

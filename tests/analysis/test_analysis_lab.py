@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab import lab05
 from linklab.analysis import (
     Load,
     experiment,
@@ -20,6 +19,7 @@ from linklab.analysis import (
     udp_throughput,
     unloaded_rtt,
 )
+from linklab.labs.lab05 import rules as lab05
 from linklab.measure import PingFlow, PingResult, SimpleperfFlow, TcpFlow, TcpResult, UdpFlow, UdpResult, run_together
 from linklab.network import COURSE, Network
 from linklab.network.catalogue import l3_switch, router_on_a_stick

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from linklab.grade import Result
-from linklab.labs import lab01
+from linklab.labs.lab01 import rules as lab01
 from linklab.network import COURSE
 
 RIGHT: dict[str, Any] = {

@@ -11,7 +11,7 @@ import pytest
 from linklab.errors import LinklabError
 from linklab.grade import Check, GradeError, Result
 from linklab.grade.check import listed
-from linklab.labs import lab00
+from linklab.labs.lab00 import rules as lab00
 from linklab.network import TWO_HOSTS, Shape, expected_state
 
 GOOD = Check.passing("the rate", "10 Mbit/s")

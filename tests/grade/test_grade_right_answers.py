@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from linklab.errors import LabError
-from linklab.labs import lab01
+from linklab.labs.lab01 import rules as lab01
 from linklab.network import NetworkState, Route
 from tests.states import PLAN, change_node
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from linklab.grade import GradeError, Result
-from linklab.labs import lab01
+from linklab.labs.lab01 import rules as lab01
 from tests.states import PLAN, change
 
 from .failures import also_wrong

@@ -13,7 +13,8 @@ from linklab import labs
 from linklab.errors import LinklabError, MeasurementError
 from linklab.grade import Check, GradeError
 from linklab.grade.result import Result, guarded
-from linklab.labs import lab04, lab05
+from linklab.labs.lab04 import rules as lab04
+from linklab.labs.lab05 import rules as lab05
 from linklab.programs import simpleperf
 from tests.grade.failures import the_failure
 from tests.grade.way_results import H1_H4_LOADED, L1_LOADED, beside, pinged, sent

@@ -11,7 +11,11 @@ import pytest
 
 from linklab.grade import Result
 from linklab.grade.measured import ping_check
-from linklab.labs import lab03, lab04, lab08, lab09, lab10
+from linklab.labs.lab03 import rules as lab03
+from linklab.labs.lab04 import rules as lab04
+from linklab.labs.lab08 import rules as lab08
+from linklab.labs.lab09 import rules as lab09
+from linklab.labs.lab10 import rules as lab10
 from tests.labs import lab10_runs, test_lab03, test_lab08, test_lab09
 
 from .way_results import L1_LOADED, beside, pinged, sent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from linklab.discovery import load
 from linklab.grade.result import Result, guarded
 from linklab.grading import judge
 
@@ -16,10 +17,7 @@ class CrashingJudge(judge.Judge):
 
     def run(self) -> None:
         """Judge, with the two checks broken."""
-        from linklab.labs import lab04
-
-        lab04.check_summary = check_crash  # type: ignore[assignment]
-        lab04.check_parsed = guarded(check_crash)  # type: ignore[arg-type]
+        vars(load("lab04")).update(check_summary=check_crash, check_parsed=guarded(check_crash))
         super().run()
 
 

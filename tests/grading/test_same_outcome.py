@@ -26,7 +26,13 @@ from linklab.grade.path_questions import path_between, rtt
 from linklab.grade.questions import asked
 from linklab.grade.result import Result, guarded
 from linklab.grading.values import Reader, to_text
-from linklab.labs import lab00, lab03, lab04, lab06, lab08, lab09, lab10
+from linklab.labs.lab00 import rules as lab00
+from linklab.labs.lab03 import rules as lab03
+from linklab.labs.lab04 import rules as lab04
+from linklab.labs.lab06 import rules as lab06
+from linklab.labs.lab08 import rules as lab08
+from linklab.labs.lab09 import rules as lab09
+from linklab.labs.lab10 import rules as lab10
 
 
 def crossed(value: object) -> Any:

@@ -20,7 +20,10 @@ from linklab.grading.cells import Argument
 from linklab.grading.session import Gone, Session, Told
 from linklab.grading.values import Foreign, ValueRefused
 from linklab.guest.channel import ChannelClosed
-from linklab.labs import lab03, lab04, lab06, lab08
+from linklab.labs.lab03 import rules as lab03
+from linklab.labs.lab04 import rules as lab04
+from linklab.labs.lab06 import rules as lab06
+from linklab.labs.lab08 import rules as lab08
 from linklab.measure import Clip, Probe, Prober, Video
 from linklab.runtime.backends import Kind
 

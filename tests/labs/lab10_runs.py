@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linklab.labs import lab10
+from linklab.labs.lab10 import rules as lab10
 from linklab.measure import ConstantRateResult, EchoFlow, EchoResult, Origin, Run
 from linklab.published.switches_loads import senders
 

@@ -55,7 +55,7 @@ def _make() -> None:
     import re
 
     import linklab
-    from linklab.labs import lab11
+    from linklab.labs.lab11 import rules as lab11
     from linklab.labs.lab11.functions import read_ss_text
 
     made: dict[str, Any] = {"samples": [], "controls": {}, "queues": {}, "together": {}}

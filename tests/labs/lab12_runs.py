@@ -68,7 +68,7 @@ def _beside(seconds: int) -> list[Any]:
 
 def _make() -> None:
     import linklab
-    from linklab.labs import lab12
+    from linklab.labs.lab12 import rules as lab12
     from linklab.labs.lab12.predictions import with_uplink
 
     made: dict[str, Any] = {"plain": {}, "unseen": {queue: {} for queue in QUEUES}}

@@ -125,7 +125,7 @@ def _twice(folder: Path) -> None:
         (_renamed("lab5"), "{}", "give it a number of two digits"),
         (_renamed("lab05"), "{}", "has the number of a lab of Linklab's own: choose one above {last}"),
         (_twice, "{0}:{0}/../more", "lab50 and .*lab50 have one number"),
-        (_no_init, "{}", "lab50 has no __init__.py"),
+        (_no_init, "{}", "lab50 has no rules.py"),
         (_two_sources, "{}", "holds the sources of 2 notebooks"),
         (_other_number, "{}", "has another number than its folder"),
     ],
@@ -176,7 +176,7 @@ def test_a_list_in_the_file_must_be_one_of_texts(tmp_path: Path, monkeypatch: py
     [
         ("1 / 0", "lab50 cannot be imported (ZeroDivisionError: division by zero): mend its files"),
         ("def f(", "lab50 cannot be imported (SyntaxError: '(' was never closed"),
-        ("pass", "50-loss, check-a: lab50 has no check_a: import it in the lab's __init__.py"),
+        ("pass", "50-loss, check-a: lab50 has no check_a: name it in __all__ of the lab's rules.py"),
     ],
 )
 def test_a_broken_lab_is_the_instructor_s_to_mend_before_anything_is_graded(

@@ -14,7 +14,7 @@ import pytest
 
 from linklab.grade import Check
 from linklab.grade.questions import CLOSE, OneOf, Value
-from linklab.labs import lab03
+from linklab.labs.lab03 import rules as lab03
 from tests.labs.recorded import recorded
 from tests.labs.test_recorded import LABS
 

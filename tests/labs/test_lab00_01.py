@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from linklab.errors import LinklabError
-from linklab.labs import lab00, lab01
+from linklab.labs.lab00 import rules as lab00
+from linklab.labs.lab01 import rules as lab01
 
 
 @pytest.mark.parametrize("guess", [10, 40, 0.02, 0.01])
@@ -24,14 +24,6 @@ def test_one_way_for_round_trip_is_named_once_it_was_measured() -> None:
     lab00.check_predicted(lab00.predict("throughput", 10, sure=100))
     (row,) = lab00.check_measured_throughput(9.5).surprises
     assert row.slip == "that counts headers as data"
-
-
-def test_a_check_that_is_gone_is_said_in_one_line() -> None:
-    with pytest.raises(LinklabError, match="this notebook is of another version of Linklab"):
-        lab00.check_prediction_rtt(20)  # type: ignore[attr-defined]
-    assert not hasattr(lab00, "check_prediction_rtt")
-    with pytest.raises(AttributeError, match=r"linklab\.labs\.lab00' has no attribute 'predcit'"):
-        lab00.predcit  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_one_key_more_changes_nothing_and_one_less_names_it() -> None:

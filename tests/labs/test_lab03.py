@@ -17,7 +17,7 @@ import pytest
 
 from linklab.errors import NetworkError
 from linklab.grade import Check, Result
-from linklab.labs import lab03
+from linklab.labs.lab03 import rules as lab03
 from linklab.labs.lab03 import unknown
 from linklab.labs.lab03.unknown import random_chain
 from linklab.measure import Origin, Prober, UdpFlow, UdpResult

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linklab.labs import lab04
+from linklab.labs.lab04 import rules as lab04
 from linklab.measure import PingResult
 from linklab.network import NetworkState
 from tests.grade.way_results import L1_LOADED, L1_TOGETHER, beside, pinged, sent

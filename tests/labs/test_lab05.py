@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from linklab.labs import lab05
+from linklab.labs.lab05 import rules as lab05
 from tests.grade.failures import hints
 from tests.grade.way_results import H1_H4_LOADED, beside, pinged, sent
 

@@ -15,7 +15,8 @@ import pytest
 
 from linklab.grade.predictions import remark
 from linklab.grade.questions import Value
-from linklab.labs import lab06
+from linklab.labs.lab06 import rules as lab06
+from linklab.labs.lab06.predictions import PREDICTIONS
 from linklab.measure import Run
 from linklab.network import NodeState
 from tests.grade.made_runs import pinged, together, transfer
@@ -272,7 +273,7 @@ def test_who_scales_the_queue_s_share_hears_of_the_packets_in_flight() -> None:
 
 
 def test_who_takes_the_slowest_link_for_the_bottleneck_hears_of_shares() -> None:
-    (_, crossing) = lab06.PREDICTIONS.asked("shares")  # type: ignore[misc]
+    (_, crossing) = PREDICTIONS.asked("shares")  # type: ignore[misc]
     assert isinstance(crossing, Value)
     assert "L3" in remark(crossing, 20 * 1448 / 1514)[1]
     assert remark(crossing, 30 * 1448 / 1514)[1] == "that is the sum of all connections"

@@ -8,7 +8,7 @@ import pytest
 
 from linklab.grade.predictions import remark
 from linklab.grade.questions import Value
-from linklab.labs import lab07
+from linklab.labs.lab07 import rules as lab07
 from tests.grade.made_runs import together, transfer
 
 HEAD = "State Recv-Q Send-Q Local Address:Port  Peer Address:PortProcess\n"

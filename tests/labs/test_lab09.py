@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from linklab.grade import Check, Result
-from linklab.labs import lab09
 from linklab.labs.lab09 import rules
+from linklab.labs.lab09 import rules as lab09
 from linklab.measure import Clip, Quality, Video, VideoFlow, VideoResult
 from linklab.measure.video_quality import FrameQuality
 from tests.measure.streams import made_stream

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import LabError
-from linklab.labs import lab10
+from linklab.labs.lab10 import rules as lab10
 from linklab.network import NetworkState, expected_state
 from linklab.network.catalogue import router_on_a_stick
 from linklab.network.state import Membership

@@ -13,8 +13,8 @@ import pytest
 
 from linklab.analysis import measured_path
 from linklab.course import using
-from linklab.labs import lab11
 from linklab.labs.lab11 import figures, functions
+from linklab.labs.lab11 import rules as lab11
 from linklab.labs.lab11.predictions import dumbbell
 from linklab.measure import QueueResult, Run, SocketsResult, TcpFlow, TcpResult
 from linklab.network import COURSE, bdp_packets, path

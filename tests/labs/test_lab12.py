@@ -12,8 +12,8 @@ import pytest
 
 from linklab.analysis import measured_path
 from linklab.course import using
-from linklab.labs import lab12
 from linklab.labs.lab12 import figures, functions, predictions, rules
+from linklab.labs.lab12 import rules as lab12
 from linklab.labs.lab12.predictions import access, with_uplink
 from linklab.measure import PageResult, PingResult, QueueResult, Run, TcpResult
 from linklab.network import COURSE

@@ -13,7 +13,10 @@ from matplotlib.image import imsave
 
 from linklab import show
 from linklab.analysis import Comparison, Expectation, Load, experiment, utilisation
-from linklab.labs import lab11, lab12, lab13
+from linklab.labs.lab11 import figures as lab11_figures
+from linklab.labs.lab12 import figures as lab12_figures
+from linklab.labs.lab12 import rules as lab12
+from linklab.labs.lab13 import figures as lab13_figures
 from linklab.measure import Origin, PingFlow, PingResult, Sample, Stream, TcpFlow, TcpResult
 from linklab.network import COURSE, by_name
 from linklab.programs.reliable.wire import Transfer
@@ -154,19 +157,19 @@ def _networks() -> dict[str, Callable[[], Drawing]]:
 def lab_figures() -> dict[str, Callable[[], Drawing | str]]:
     """Return what makes each figure of labs 11 to 13, of what solutions measured; names end with the function's."""
     return {
-        "lab11.look_figure": lambda: lab11.figures.look_figure(lab11_runs.kept()["samples"]),
-        "lab11.controls_figure": lambda: lab11.figures.controls_figure(lab11_runs.controls()),
-        "lab11.queues_figure": lambda: lab11.figures.queues_figure(lab11_runs.queues()),
-        "lab12.queue_figure: one": lambda: lab12.figures.queue_figure({"queue of 1000": lab12_runs.kept()["long"]}),
-        "lab12.queue_figure: three": lambda: lab12.figures.queue_figure(
+        "lab11.look_figure": lambda: lab11_figures.look_figure(lab11_runs.kept()["samples"]),
+        "lab11.controls_figure": lambda: lab11_figures.controls_figure(lab11_runs.controls()),
+        "lab11.queues_figure": lambda: lab11_figures.queues_figure(lab11_runs.queues()),
+        "lab12.queue_figure: one": lambda: lab12_figures.queue_figure({"queue of 1000": lab12_runs.kept()["long"]}),
+        "lab12.queue_figure: three": lambda: lab12_figures.queue_figure(
             {name: lab12_runs.kept()[name] for name in lab12.ONE_QUEUE}
         ),
-        "lab12.queue_figure: apart": lambda: lab12.figures.queue_figure(
+        "lab12.queue_figure: apart": lambda: lab12_figures.queue_figure(
             {name: lab12_runs.kept()[name] for name in (*lab12.APART, "marks")}
         ),
-        "lab13.ladder": lambda: lab13.ladder(sent(7, {3, 5})),
-        "lab13.ladder: long": lambda: lab13.ladder(sent(100, {10})),
-        "lab13.shares_figure": lambda: lab13.shares_figure({1: sent(20, set()), 8: sent(20, {4})}),
+        "lab13.ladder": lambda: lab13_figures.ladder(sent(7, {3, 5})),
+        "lab13.ladder: long": lambda: lab13_figures.ladder(sent(100, {10})),
+        "lab13.shares_figure": lambda: lab13_figures.shares_figure({1: sent(20, set()), 8: sent(20, {4})}),
     }
 
 

@@ -1,4 +1,4 @@
-"""Lab 50: the checks."""
+"""Lab 50, Random loss: the checks of what a link that loses packets does to ping and to TCP."""
 
 from math import sqrt
 
@@ -9,7 +9,9 @@ from linklab.grade.questions import asked, asked_one
 from linklab.grade.result import Result, guarded
 from linklab.measure import PingResult, TcpResult
 
-from .questions import DELAYED, EACH, HALVED, LOSS, LOST, PING_LOSS, RTT_S, SIGMAS, THROUGHPUT, law_mbps
+from .questions import DELAYED, EACH, HALVED, LOSS, LOST, NETWORK, PING_LOSS, RTT_S, SIGMAS, THROUGHPUT, law_mbps
+
+__all__ = ["NETWORK", "check_loss", "check_pings", "check_questions", "check_throughput", "check_transfer"]
 
 
 @guarded

@@ -1,11 +1,20 @@
 """The labs: a folder for each, with its questions, rules and figures, and what several of them share.
 
-Labs that an instructor has added are imported from here too (`linklab.discovery`).
+A notebook may use what the lab's ``rules.py`` and ``figures.py`` list in ``__all__``, and ``progress``; these are the
+names of the package ``linklab.labs.labNN``. A folder with an ``__init__.py`` of its own is an ordinary package. Labs
+that an instructor has added are imported from here too (`linklab.discovery`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 from linklab.discovery import added_labs
@@ -18,8 +27,36 @@ class OlderNotebook(LinklabError, AttributeError):
     """A notebook calls a check that its lab had in another version of Linklab."""
 
 
-def not_here(module: str) -> Callable[[str], NoReturn]:
-    """Return a module's ``__getattr__``, for a lab's package: it says in a line that a notebook is of another version.
+class _Labs(MetaPathFinder, Loader):
+    """Makes a package of a lab's folder that has no ``__init__.py``."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find the folder of a lab, and leave everything else to Python."""
+        if fullname.rpartition(".")[0] != __name__:
+            return None
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is None or spec.loader is not None:
+            return None
+        spec.loader = self
+        spec.submodule_search_locations = list(spec.submodule_search_locations or ())
+        return spec
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the package the names that its modules list."""
+        from linklab.grade.progress import progress
+
+        names = vars(module)
+        for part in ("rules", "figures"):
+            if any(Path(folder, f"{part}.py").is_file() for folder in module.__path__):
+                found = import_module(f"{module.__name__}.{part}")
+                names.update((name, getattr(found, name)) for name in getattr(found, "__all__", ()))
+        names.update(progress=partial(progress, module.__name__), __getattr__=_missing(module.__name__))
+
+
+def _missing(module: str) -> Callable[[str], NoReturn]:
+    """Return a lab's ``__getattr__``: it says in a line that a notebook is of another version of Linklab.
 
     Raises OlderNotebook for a name that begins with ``check_``, AttributeError for all others, as Python does.
     """
@@ -34,3 +71,6 @@ def not_here(module: str) -> Callable[[str], NoReturn]:
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
 
     return missing
+
+
+sys.meta_path.insert(0, _Labs())

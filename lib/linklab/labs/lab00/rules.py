@@ -16,6 +16,11 @@ from linklab.grade.result import Result, guarded
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
 from linklab.network import TWO_HOSTS
 
+__all__ = [
+    "PREDICTIONS", "check_measured_rtt", "check_measured_throughput", "check_network", "check_predicted", "check_queue",
+    "predict",
+]  # fmt: skip
+
 _PATH: Final = measured_path(TWO_HOSTS, "h1", "h2")
 _RTT: Final = rtt("rtt", _PATH, "round-trip time of h1 to h2")
 _CEILING: Final = ceiling("throughput", _PATH, "TCP throughput from h1 to h2")
@@ -33,6 +38,7 @@ def check_network(lab: Checkable) -> Result:
 
 
 PREDICTIONS: Final = Predictions("Lab 00", {"rtt": lambda: [_RTT], "throughput": lambda: [_CEILING]})
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 @guarded

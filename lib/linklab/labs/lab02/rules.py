@@ -7,6 +7,10 @@ from pathlib import Path
 from linklab.grade.choices import choices
 from linklab.grade.questions import asked
 from linklab.grade.result import Result, guarded
+from linklab.labs.lab02.sends import cost_of_sends
+from linklab.labs.lab02.trying import alone, between, intervals, loopback, serving, total_mbps
+
+__all__ = ["alone", "between", "check_stream", "cost_of_sends", "intervals", "loopback", "serving", "total_mbps"]
 
 
 @guarded

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from linklab.analysis import Expectation, MeasuredPath, udp_ceiling_mbps, udp_loss_percent
+from linklab.analysis.searching import increase
 from linklab.course import course_network
 from linklab.grade.check import Check
 from linklab.grade.choices import choices
@@ -21,9 +22,16 @@ from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, WEAKEST, limit
 from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
+from linklab.labs.lab03.unknown import check_search, check_train, random_chain
 from linklab.measure import UdpResult
-from linklab.network import NetworkState, bottleneck, payload_rate_mbps
+from linklab.network import NetworkState, bottleneck, path, payload_rate_mbps
 from linklab.units import BITS_PER_BYTE
+
+__all__ = [
+    "PREDICTIONS", "check_busy", "check_chosen", "check_client", "check_drops", "check_hidden", "check_overload",
+    "check_predicted", "check_search", "check_train", "increase", "path", "payload_rate_mbps", "predict",
+    "random_chain",
+]  # fmt: skip
 
 PAIRS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h1-h9": ("h1", "h9"), "h7-h9": ("h7", "h9")}
 """The paths of this lab, and the hosts at their ends."""
@@ -81,6 +89,7 @@ PREDICTIONS: Final = Predictions(
         "sweep": lambda: Sketch("what arrives at h4 of what h1 sends", "Mbit/s sent", "Mbit/s arrived"),
     },
 )
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 # --- By hand: what iperf3 and tc printed

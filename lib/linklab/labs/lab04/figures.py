@@ -26,6 +26,8 @@ from linklab.show import RoundTrips, round_trips
 from linklab.show.chart import Points
 from linklab.show.figure import Drawing
 
+__all__ = ["beside_report", "queue_over_time"]
+
 Given = Mapping[str, object]
 _MISSING = "not measured yet: fill in the cells above and run them"
 

@@ -21,8 +21,15 @@ from linklab.grade.path_questions import ceiling, path_between, rtt
 from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Judged, Slip, Value, asked, is_missing
 from linklab.grade.result import Result, guarded
+from linklab.labs.lab04.functions import check_parsed, check_summary
+from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.measure import PingResult, SimpleperfResult, TcpResult
 from linklab.network import Link
+
+__all__ = [
+    "LINKS", "PREDICTIONS", "check_counters", "check_parsed", "check_pings", "check_predicted", "check_queue_seen",
+    "check_summary", "check_together", "check_transfers", "own_simpleperf", "predict", "question_text",
+]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
 LINKS: Final[Mapping[str, tuple[str, str]]] = {"L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4")}
@@ -38,6 +45,7 @@ PREDICTIONS: Final = Predictions(
         "swing": lambda: Sketch("RTT of L1 next to a transfer", "seconds", "ms"),
     },
 )
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 def _link(name: str) -> Link:

@@ -36,10 +36,18 @@ from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import is_one, numbers
+from linklab.labs.lab04.figures import beside_report, frames_dropped, queue_over_time
+from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.measure import PingResult, Run, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
 from linklab.published.report import find
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
+
+__all__ = [
+    "PATHS", "PREDICTIONS", "beside_report", "check_after_loss", "check_bdp", "check_pings", "check_predicted",
+    "check_questions", "check_reported", "check_route", "check_together", "check_transfers", "check_windows",
+    "frames_dropped", "own_simpleperf", "predict", "question_text", "queue_over_time",
+]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
 PATHS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h7-h9": ("h7", "h9"), "h1-h9": ("h1", "h9")}
@@ -72,6 +80,7 @@ PREDICTIONS: Final = Predictions(
         ],
     },
 )
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 question_text = partial(choices.question_text, _FOLDER)

@@ -19,8 +19,19 @@ from linklab.grade.choices import asked_by_letter, choice
 from linklab.grade.measured import SHORTEST_S, refused, run_checks, throughput_of
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing
 from linklab.grade.result import Result, guarded
+from linklab.labs.lab06.functions import check_jain, check_packets_in_queue
 from linklab.labs.lab06.predictions import COMBINATIONS, PREDICTIONS, SHARES
+from linklab.labs.lab06.queues import check_half, check_look
+from linklab.labs.multiplexing import rates_mbps
+from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.measure import Run
+
+__all__ = [
+    "COMBINATIONS", "PREDICTIONS", "check_by_hand", "check_half", "check_jain", "check_look", "check_packets_in_queue",
+    "check_predicted", "check_runs", "check_seen", "check_small_queue", "own_simpleperf", "predict", "rates_mbps",
+]  # fmt: skip
+
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 _BY_HAND: Final = COMBINATIONS["two"]
 _TOTAL: Final = re.compile(

@@ -41,8 +41,14 @@ from linklab.grade.questions import (
     stated,
 )  # fmt: skip
 from linklab.grade.result import Result, guarded
+from linklab.labs.multiplexing import mean_connections_mbps, own_parallel_simpleperf, rates_mbps
 from linklab.measure import Repeats, Run
 from linklab.network import goodput_ceiling_mbps
+
+__all__ = [
+    "CONNECTIONS", "PREDICTIONS", "check_connections", "check_experiment", "check_meaning", "check_parts",
+    "check_predicted", "check_run", "mean_connections_mbps", "own_parallel_simpleperf", "predict", "rates_mbps",
+]  # fmt: skip
 
 CONNECTIONS: Final = (1, 2, 4, 8)
 """How many connections h1 opens in the experiment."""
@@ -116,6 +122,7 @@ def _predicted_part(count: int) -> Value:
 
 
 PREDICTIONS: Final = Predictions("Lab 07", {"shares": _shares, "predicted_parts": _parts})
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 # --- Connections, counted

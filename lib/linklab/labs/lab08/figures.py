@@ -20,6 +20,8 @@ from linklab.show.figure import Drawing
 from linklab.show.packets import first_packets, frames
 from linklab.units import ETHERNET_CHECKSUM_BYTES
 
+__all__ = ["data_figure", "first_figure", "first_table", "frames_figure"]
+
 if TYPE_CHECKING:
     from scapy.packet import Packet
 

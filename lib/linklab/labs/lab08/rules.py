@@ -27,8 +27,10 @@ from linklab.grade.measured import measured, unfit
 from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, stated
 from linklab.grade.result import Result, guarded
+from linklab.labs.lab08.functions import check_bandwidth, check_jitter
 from linklab.measure import Capture, TrainResult
 from linklab.network import End, Host, Link, Network, Router
+from linklab.network.catalogue import mtu_direct, mtu_gre
 from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
 from linklab.units import (
     ETHERNET_CHECKSUM_BYTES,
@@ -40,6 +42,11 @@ from linklab.units import (
     UDP_HEADER_BYTES,
     transmission_ms,
 )
+
+__all__ = [
+    "NARROW", "PREDICTIONS", "check_bandwidth", "check_calm", "check_jitter", "check_overhead", "check_ping",
+    "check_predicted", "check_runs", "check_second", "check_waste", "mtu_direct", "mtu_gre", "predict", "question",
+]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
 SIZES: Final = (1518, 4370, 7999)
@@ -99,6 +106,7 @@ PREDICTIONS: Final = Predictions(
         "tunnel": lambda: [_overhead()],
     },
 )
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 @guarded

@@ -15,6 +15,8 @@ from linklab.show import Table, table
 from linklab.show.figure import Drawing
 from linklab.show.video import distribution, pictures, rate_over_time, similarity_over_time
 
+__all__ = ["arrivals"]
+
 Runs = Mapping[str, VideoResult | None]
 NOTHING: Final = "Nothing is measured yet: run the cells above first."
 _LINKS: Final = {"gigabit": 1000, "wan": 2}

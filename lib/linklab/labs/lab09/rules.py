@@ -24,7 +24,7 @@ from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.measure import Quality, Video, VideoResult
 from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES, TS_PACKET_BYTES
-from linklab.network import Network
+from linklab.network import Network, path
 from linklab.network.catalogue import video_network
 from linklab.units import (
     BITS_PER_BYTE,
@@ -32,6 +32,11 @@ from linklab.units import (
     ETHERNET_MTU_BYTES,
     transmission_ms,
 )
+
+__all__ = [
+    "LOSSY", "NETWORKS", "PREDICTIONS", "check_bucket", "check_close", "check_damage", "check_jitter",
+    "check_predicted", "check_runs", "check_watch", "path", "predict",
+]  # fmt: skip
 
 PAYLOAD_BYTES: Final = 7 * TS_PACKET_BYTES
 FRAME_BYTES: Final = IP_PACKET_BYTES + ETHERNET_HEADER_BYTES
@@ -119,6 +124,7 @@ def _predictions(video: Video | None) -> Predictions:
 
 PREDICTIONS: Final = _predictions(None)
 """What is asked before a video is there to be compared with."""
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 # --- RFC 3550's jitter, a function of arrivals and timestamps in seconds

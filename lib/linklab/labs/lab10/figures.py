@@ -12,6 +12,8 @@ from linklab.show import Table, table
 from linklab.show.chart import chart, legend, told_apart
 from linklab.show.figure import Drawing
 
+__all__ = ["rtt_figure", "shares_table"]
+
 NOTHING = "Nothing is measured yet: run the cells above first."
 
 

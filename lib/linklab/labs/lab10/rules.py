@@ -23,11 +23,16 @@ from linklab.grade.reachability import Checkable, pings_answered, running, state
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab10.vlans import gateway_checks, port_checks
 from linklab.measure import ConstantRateResult, EchoResult, Run
-from linklab.network import Network, path
+from linklab.network import Network, by_name, path
 from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
 from linklab.published.switches_loads import ENDS, fairness_network, senders
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms
+
+__all__ = [
+    "PREDICTIONS", "RTTS", "by_name", "check_gateways", "check_kinds", "check_ports", "check_predicted",
+    "check_reachability", "check_rtt_runs", "check_share_runs", "check_tag", "path", "predict", "question", "senders",
+]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
 RATE_MBPS: Final = 10
@@ -250,6 +255,7 @@ PREDICTIONS: Final = Predictions(
         "shares": lambda: [_share(setting, 1) for setting in SETTINGS],
     },
 )
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 question = partial(question_text, _FOLDER)

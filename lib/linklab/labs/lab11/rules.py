@@ -30,11 +30,20 @@ from linklab.grade.choices import asked_by_letter
 from linklab.grade.measured import between, elsewhere, measured, no_result, state_of_run, stopped
 from linklab.grade.questions import Judged, asked
 from linklab.grade.result import Result, guarded
+from linklab.labs.lab11.functions import check_look, check_period, check_read
 from linklab.labs.lab11.predictions import FAR, NEAR, PREDICTIONS, QUEUES, packet_s, path_of, pipe_between, the_network
 from linklab.measure import QueueResult, Run, SocketsResult, TcpResult
 from linklab.measure.tools.sockets import SocketSample
 from linklab.network import NetworkState, goodput_ceiling_mbps
 from linklab.units import BITS_PER_BYTE
+
+__all__ = [
+    "CONTROLS", "PREDICTIONS", "QUEUES", "check_controls", "check_look", "check_period", "check_predicted",
+    "check_queues", "check_read", "check_seen", "check_shapes", "check_shares", "check_together", "predict",
+    "the_network",
+]  # fmt: skip
+
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 _FOLDER: Final = Path(__file__).parent
 CONTROLS: Final = ("reno", "cubic", "bbr")

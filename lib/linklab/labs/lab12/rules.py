@@ -19,7 +19,7 @@ from linklab.grade.choices import asked_by_letter
 from linklab.grade.measured import between, elsewhere, measured, no_result, state_of_run, stopped
 from linklab.grade.questions import Judged, asked
 from linklab.grade.result import Result, guarded
-from linklab.labs.lab12.functions import limit_packets
+from linklab.labs.lab12.functions import check_limit, limit_packets
 from linklab.labs.lab12.predictions import (
     BANDS_MBPS,
     PREDICTIONS,
@@ -28,10 +28,18 @@ from linklab.labs.lab12.predictions import (
     UPLOAD,
     frame_ms,
     the_network,
+    unseen,
 )
 from linklab.measure import PageResult, PingResult, QueueResult, Run, TcpResult
 from linklab.network import goodput_ceiling_mbps
 from linklab.units import transmission_ms
+
+__all__ = [
+    "APART", "ONE_QUEUE", "PREDICTIONS", "check_apart", "check_drops", "check_ecn", "check_finale", "check_limit",
+    "check_long", "check_one_queue", "check_predicted", "check_turns", "predict", "the_network", "unseen",
+]  # fmt: skip
+
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 _FOLDER: Final = Path(__file__).parent
 ONE_QUEUE: Final = ("pfifo", "red", "codel")

@@ -11,6 +11,8 @@ from linklab.programs.reliable.wire import Datagram, Transfer
 from linklab.show.chart import BLACK, BLUE, VERMILLION, chart, legend
 from linklab.show.figure import Drawing
 
+__all__ = ["ladder", "shares_figure"]
+
 NOTHING: Final = "Nothing was sent yet: write the program first."
 _MOST_RUNGS: Final = 60
 

@@ -15,10 +15,18 @@ from linklab.grade.check import Check
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked, asked_one, stated
 from linklab.grade.result import Result, guarded
+from linklab.labs.lab13.functions import check_rto
+from linklab.labs.lab13.trying import watch
 from linklab.programs import reliable
 from linklab.programs.reliable import judge
 from linklab.programs.reliable.place import HEADERS_BYTES, NEAR, packet_ms, rtt_ms, the_network
 from linklab.units import transmission_ms
+
+__all__ = [
+    "PREDICTIONS", "check_bits", "check_karn", "check_netem", "check_numbers", "check_predicted", "check_rto",
+    "check_shares", "check_stop_and_wait", "check_timeouts", "check_window", "loss_percent", "predict", "question",
+    "the_network", "watch",
+]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
 PAYLOAD_BYTES: Final = 1000
@@ -54,6 +62,7 @@ def _share() -> list[Value]:
 
 
 PREDICTIONS: Final = Predictions("Lab 13", {"share": _share})
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 # --- A link that loses, by hand

@@ -1,0 +1,27 @@
+"""The packages of the labs: the names that a lab's files list, and words for a notebook of another version."""
+
+from __future__ import annotations
+
+import pytest
+
+import linklab
+from linklab.discovery import load
+from linklab.errors import LinklabError
+from linklab.labs.lab04 import rules
+
+
+def test_a_lab_has_the_names_that_its_rules_and_figures_list_and_its_progress() -> None:
+    lab = load("lab04")
+    assert lab is linklab.lab04
+    assert lab.check_pings is rules.check_pings
+    assert {*rules.__all__, *lab.figures.__all__, "progress"} <= set(vars(lab))
+    assert "FRAME_BYTES" not in vars(lab)
+
+
+def test_a_check_that_is_gone_is_said_in_one_line() -> None:
+    lab = load("lab00")
+    with pytest.raises(LinklabError, match="this notebook is of another version of Linklab"):
+        lab.check_prediction_rtt(20)
+    assert not hasattr(lab, "check_prediction_rtt")
+    with pytest.raises(AttributeError, match=r"linklab\.labs\.lab00' has no attribute 'predcit'"):
+        lab.predcit  # noqa: B018
