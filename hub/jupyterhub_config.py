@@ -19,7 +19,7 @@ from linklab.hub import machine
 c = get_config()  # noqa: F821 - JupyterHub reads this file with that name
 
 try:
-    places = machine.refuse()
+    places = machine.checked_places()
 except LinklabError as error:
     sys.exit(f"linklab: {error}")
 

@@ -277,7 +277,7 @@ def names_of(process: LabProcess) -> list[str]:
     return names
 
 
-def _end(listener: attach.Listener, process: LabProcess) -> None:
+def _end(listener: attach.VisitorListener, process: LabProcess) -> None:
     with Held():  # this is called once only
         listener.close()
         process.stop()
@@ -391,7 +391,7 @@ def start(
     if lab.not_checked:
         print(f"{name}: {'; '.join(lab.not_checked)}", file=sys.stderr)
     ran = {"linklab": __version__, "kind": lab.kind, "kernel": process.kernel_release, "seed": str(lab.seed)}
-    record.publish(record.LAB_MIME, ran)
+    record.add_to_cell(record.LAB_MIME, ran)
     return lab
 
 

@@ -26,7 +26,7 @@ TALLY_VARIABLE: Final = "LINKLAB_TALLY"
 """The environment variable that names the file into which the labs of a run write how long they lived."""
 
 
-def publish(mime: str, data: dict[str, Any]) -> None:
+def add_to_cell(mime: str, data: dict[str, Any]) -> None:
     """Adds data to the outputs of the cell that runs; does nothing outside of a notebook."""
     if (shell := _kernels_shell()) is not None:
         shell.display_pub.publish({mime: data})

@@ -20,7 +20,7 @@ from linklab.cli import main
 from linklab.errors import LabError
 from linklab.lab import Lab
 from linklab.network import TWO_HOSTS
-from linklab.runtime.attach import Listener, Visit, listen, running_labs
+from linklab.runtime.attach import Visit, VisitorListener, listen, running_labs
 from linklab.runtime.backends import Kind
 
 from .terminal import Terminal, one_line
@@ -34,7 +34,7 @@ def running(virtual: Kind) -> Iterator[Lab]:
         yield lab
 
 
-def name_of(listener: Listener) -> str:
+def name_of(listener: VisitorListener) -> str:
     """What `linklab shell --lab` takes."""
     return next(name for name, address in running_labs().items() if address == listener.address)
 
@@ -44,7 +44,7 @@ def refuse(node: str, command: str, stop: Callable[[], bool]) -> Iterator[str]:
 
 
 @pytest.fixture
-def listener() -> Iterator[Listener]:
+def listener() -> Iterator[VisitorListener]:
     opened = listen("nobody's lab", lambda: ["h1"], refuse)
     yield opened
     opened.close()
@@ -242,7 +242,7 @@ def test_any_name_makes_a_door(name: str) -> None:
     opened.close()
 
 
-def test_a_closed_door_is_gone(listener: Listener) -> None:
+def test_a_closed_door_is_gone(listener: VisitorListener) -> None:
     visit = Visit(listener.address)
     listener.close()
     listener.close()
@@ -282,7 +282,7 @@ def test_several_visitors_at_once() -> None:
     assert answers == {word: word * 20 for word in ("a", "b", "c")}
 
 
-def test_a_visitor_that_talks_nonsense_does_no_harm(listener: Listener) -> None:
+def test_a_visitor_that_talks_nonsense_does_no_harm(listener: VisitorListener) -> None:
     rude = socket.socket(socket.AF_UNIX)
     rude.connect(listener.address)
     rude.sendall(b"GET / HTTP/1.1\n\n")

@@ -21,7 +21,7 @@ from linklab.guest.channel import Channel, ChannelClosed
 from linklab.guest.request_loop import RequestLoop
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.runtime.transport import Borrowed, connected
+from linklab.runtime.transport import BorrowedLab, connected
 
 
 class Pretended:
@@ -115,7 +115,7 @@ def borrowed(tmp_path: Path, **other: Any) -> LabProcess:
 
 def number_of(lab: LabProcess) -> int:
     """What the lender calls it."""
-    assert isinstance(lab.transport, Borrowed)
+    assert isinstance(lab.transport, BorrowedLab)
     return lab.transport.number
 
 

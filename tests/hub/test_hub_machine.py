@@ -15,8 +15,8 @@ from linklab.classroom.release import MANIFEST
 from linklab.errors import LinklabError
 from linklab.guest import init
 from linklab.hub import machine
-from linklab.hub.machine import hand_out, places, prepare, refuse
-from linklab.runtime.image.find import About, Image
+from linklab.hub.machine import checked_places, hand_out, places, set_up
+from linklab.runtime.image.find import Image, ImageManifest
 
 ROOT = Path(__file__).parents[2]
 root_alone = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, as a hub does: sudo make test")
@@ -30,7 +30,7 @@ def an_image(folder: Path, kernel: str) -> Image:
     shutil.copy(init.__file__, folder / "root/usr/lib/linklab/init.py")
     (folder / "linux").write_text(kernel)
     (folder / "vmlinuz-qemu").write_text(kernel)
-    about = About(kernel, "13 (trixie)", "3.13", {"version": "7.3.4"}, (), ())
+    about = ImageManifest(kernel, "13 (trixie)", "3.13", {"version": "7.3.4"}, (), ())
     (folder / "image.json").write_text(about.text())
     return Image(folder, about)
 
@@ -54,15 +54,15 @@ def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @root_alone
 def test_root_puts_everything_in_place_once(kit: Path, tmp_path: Path) -> None:
     place = tmp_path / "place"
-    said = list(prepare(place, kit))
-    found = refuse(place, kit)
+    said = list(set_up(place, kit))
+    found = checked_places(place, kit)
     assert stat.S_IMODE(found.state.stat().st_mode) == 0o700
     assert stat.S_IMODE((kit / "solutions").stat().st_mode) == 0o700
     assert stat.S_IMODE((kit / ".git").stat().st_mode) & 0o077 == 0
     assert stat.S_IMODE((kit / "labs").stat().st_mode) == 0o755
     assert {path.name for path in found.labs.iterdir()} == {MANIFEST, *os.listdir(ROOT / "labs")}
     assert len(said) == 4
-    assert list(prepare(place, kit)) == []
+    assert list(set_up(place, kit)) == []
 
 
 @root_alone
@@ -71,14 +71,14 @@ def test_labs_that_the_instructor_chose_stay(kit: Path, tmp_path: Path) -> None:
     labs = places(place).labs
     labs.mkdir(parents=True)
     (labs / MANIFEST).write_text('{"networks": {}}')
-    list(prepare(place, kit))
+    list(set_up(place, kit))
     assert os.listdir(labs) == [MANIFEST]
 
 
 @pytest.mark.slow
 @root_alone
 def test_linklabs_simpleperf_runs_and_cannot_be_read(kit: Path, tmp_path: Path) -> None:
-    list(prepare(tmp_path / "place", kit))
+    list(set_up(tmp_path / "place", kit))
     program = places(tmp_path / "place").simpleperf
     assert "socket" not in program.read_text()
     done = subprocess.run([sys.executable, program, "--help"], capture_output=True, text=True, check=True)
@@ -94,23 +94,23 @@ def test_an_image_that_was_built_anew_replaces_the_old_one(
     monkeypatch.setattr(machine, "find_image", lambda: found[0])
     monkeypatch.delenv("LINKLAB_IMAGE")
     place = tmp_path / "place"
-    assert len(list(prepare(place, kit))) == 5
+    assert len(list(set_up(place, kit))) == 5
     image = places(place).image
     running = image.resolve()
     assert (image / "linux").read_text() == "first"
-    assert list(prepare(place, kit)) == []
+    assert list(set_up(place, kit)) == []
     found.pop(0)
-    assert list(prepare(place, kit)) == [f"the lab image for all students is {image}"]
+    assert list(set_up(place, kit)) == [f"the lab image for all students is {image}"]
     assert (image / "linux").read_text() == "second"
     assert (running / "linux").read_text() == "first", "who runs the old one keeps it"
     assert stat.S_IMODE(image.parent.joinpath("images").stat().st_mode) == 0o755
-    assert list(prepare(place, kit)) == []
+    assert list(set_up(place, kit)) == []
 
 
 def test_an_ordinary_user_is_told_to_be_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     with pytest.raises(LinklabError, match="takes root: sudo make hub"):
-        list(prepare(tmp_path / "place", tmp_path))
+        list(set_up(tmp_path / "place", tmp_path))
     assert not (tmp_path / "place").exists()
 
 
@@ -118,23 +118,23 @@ def test_an_ordinary_user_is_told_to_be_root(monkeypatch: pytest.MonkeyPatch, tm
 @root_alone
 def test_each_thing_that_is_missing_is_one_line(kit: Path, tmp_path: Path) -> None:
     place = tmp_path / "place"
-    list(prepare(place, kit))
+    list(set_up(place, kit))
     found = places(place)
     (kit / "solutions").chmod(0o755)
     with pytest.raises(LinklabError, match=r"students can read .*/solutions: sudo chmod go-rwx"):
-        refuse(place, kit)
+        checked_places(place, kit)
     found.state.rmdir()
     with pytest.raises(LinklabError, match=f"no folder for the hub at {found.state}: sudo make hub"):
-        refuse(place, kit)
+        checked_places(place, kit)
     found.simpleperf.unlink()
     with pytest.raises(LinklabError, match="no simpleperf for students who have none"):
-        refuse(place, kit)
+        checked_places(place, kit)
     (found.labs / MANIFEST).unlink()
     with pytest.raises(LinklabError, match="no release of labs"):
-        refuse(place, kit)
+        checked_places(place, kit)
     (found.image / "image.json").unlink()
     with pytest.raises(LinklabError, match="no lab image for the students' labs"):
-        refuse(place, kit)
+        checked_places(place, kit)
 
 
 def test_a_kit_in_a_closed_folder_is_named_with_the_folder(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import pytest
 from linklab.errors import LabError
 from linklab.runtime import backends
 from linklab.runtime.backends import Kind, KindName, choose
-from linklab.runtime.image.find import About, Image
+from linklab.runtime.image.find import Image, ImageManifest
 
-IMAGE = Image(Path("/image"), About("key", "13", "3.13", {}, (), ()))
+IMAGE = Image(Path("/image"), ImageManifest("key", "13", "3.13", {}, (), ()))
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from linklab.guest import lab_api
 from linklab.guest.request_loop import BEAT_NS
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.runtime.transport import Spawned
+from linklab.runtime.transport import UserModeLab
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 
@@ -288,7 +288,7 @@ def test_it_is_known_which_guests_trace_their_programs(virtual: Kind, lab_folder
     with LabProcess.spawn(replace(virtual, traced=traced), lab_folder) as lab:
         programs = [Path(f"/proc/{process.pid}/status") for process in process_tree.below(lab.group_pid)]
         tracers = {int(program.read_text().partition("\nTracerPid:")[2].split()[0]) for program in programs}
-        assert isinstance(lab.transport, Spawned)
+        assert isinstance(lab.transport, UserModeLab)
         assert tracers == ({lab.group_pid} if lab.transport._traces else {0})
         assert lab.transport._traces or not traced
 
@@ -299,7 +299,7 @@ from dataclasses import replace
 from linklab.errors import LabError
 from linklab.runtime.backends import choose
 from linklab.runtime.client import LabProcess
-from linklab.runtime.transport import Spawned
+from linklab.runtime.transport import UserModeLab
 
 # seccomp_data.nr, EPERM for ptrace(2) of x86-64, else allowed
 rules = b"".join(struct.pack("HBBI", *rule) for rule in (

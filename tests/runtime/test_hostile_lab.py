@@ -14,7 +14,7 @@ from linklab.guest.channel import Channel, ChannelClosed
 from linklab.guest.request_loop import RequestLoop
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.runtime.transport import About, Transport
+from linklab.runtime.transport import LabFacts, Transport
 
 Reply = Callable[[Channel, dict[str, Any]], None]
 
@@ -22,7 +22,7 @@ Reply = Callable[[Channel, dict[str, Any]], None]
 class Pretended:
     """A transport whose other end is a function of the test's."""
 
-    about = About(Kind("guest"), "7.3", 16.0, 512)
+    about = LabFacts(Kind("guest"), "7.3", 16.0, 512)
     running, group_pid = True, 0
 
     def __init__(self, reply: Reply) -> None:

@@ -35,7 +35,7 @@ MANIFEST: dict[str, Any] = {
     "licence": "GPL-2.0-only",
     "kernels": {kernel: {"configuration": "c", "sha256": "s"} for kernel in KERNELS},
 }
-ABOUT = find.About(
+ABOUT = find.ImageManifest(
     key="0123456789abcdef",
     debian="13 (trixie)",
     python="3.13",
@@ -52,7 +52,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return find.cache_folder()
 
 
-def made(folder: Path, about: find.About = ABOUT) -> Path:
+def made(folder: Path, about: find.ImageManifest = ABOUT) -> Path:
     """Make a tiny image."""
     (folder / "root/usr/bin").mkdir(parents=True)
     (folder / "root/bin").symlink_to("usr/bin")

@@ -16,12 +16,12 @@ import pytest
 
 import linklab
 from linklab.errors import LabError
-from linklab.runtime.image.find import About, Image
+from linklab.runtime.image.find import Image, ImageManifest
 from linklab.runtime.qemu import root, snapshot
 from linklab.runtime.qemu.gdb import Gdb
 from linklab.runtime.qemu.machine import Machine, Qemu
 
-IMAGE = Image(Path("/nonexistent"), About("key", "13 (trixie)", "3.13", {}, (), ()))
+IMAGE = Image(Path("/nonexistent"), ImageManifest("key", "13 (trixie)", "3.13", {}, (), ()))
 
 
 def _write(path: Path, text: str) -> None:

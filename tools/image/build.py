@@ -23,8 +23,8 @@ from linklab.runtime.image import tree
 from linklab.runtime.image.find import (
     FORMAT,
     NEEDED_BYTES,
-    About,
     Image,
+    ImageManifest,
     Packed,
     cache_folder,
     changing_images,
@@ -210,7 +210,7 @@ def _make(folder: Path, key: str, tell: Progress, say: Say) -> Image:
     settle(contents)
     drop_libraries(contents)
     list_libraries(contents)
-    about = About(
+    about = ImageManifest(
         key=key,
         debian=f"{debian.RELEASE.number} ({debian.RELEASE.name})",
         python=_python(contents),
@@ -329,7 +329,7 @@ def inside(name: str) -> str | None:
     return None if _DROPPED.match(name) or _DROPPED.match(f"{name}/") else name
 
 
-def add_licence(contents: Contents, about: About) -> None:
+def add_licence(contents: Contents, about: ImageManifest) -> None:
     """Put the kernels' licence beside those of the packages. Raises `LabError` where a package's own is missing."""
     missing = [each.name for each in about.packages if contents.file(_LICENCE.format(each.name)) is None]
     if missing:

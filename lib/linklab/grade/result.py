@@ -65,7 +65,7 @@ class GradeError(LinklabError, AssertionError):
         # Jupyter's kernel asks twice: for the page, and for its answer to the page's request.
         if not self._kept:
             self._kept = True
-            record.publish(record.RESULT_MIME, render.machine_readable(self.result.to_json()))
+            record.add_to_cell(record.RESULT_MIME, render.machine_readable(self.result.to_json()))
         return [render.in_columns(part) for part in super()._render_traceback_()]
 
 

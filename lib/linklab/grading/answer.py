@@ -70,7 +70,7 @@ class _Answers:
 
     def _given(self, value: object) -> Mapping[str, Any] | None:
         reached_by = getattr(value.process, "transport", None) if isinstance(value, Lab) else None
-        if isinstance(reached_by, transport.Borrowed):
+        if isinstance(reached_by, transport.BorrowedLab):
             return {values.TAG: "lab", "number": reached_by.number}
         if isinstance(value, Video):
             return {values.TAG: "video", "clip": values.to_text(value.clip)}

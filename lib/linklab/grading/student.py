@@ -184,8 +184,8 @@ def _command(room: Room, limits: Limits) -> list[str]:
     return [*words, *process_limits.count_processes(_of_a_process(limits))]
 
 
-def _of_a_process(limits: Limits) -> process_limits.Limits:
-    return process_limits.Limits(
+def _of_a_process(limits: Limits) -> process_limits.ProgramLimits:
+    return process_limits.ProgramLimits(
         memory_mb=limits.memory_mb,
         address_space_mb=_ADDRESS_SPACE_MB,
         processes=limits.processes // 4,

@@ -110,7 +110,7 @@ def configure_kernel(folder: str | None) -> None:
     (controls / "tcp_allowed_congestion_control").write_text(
         (controls / "tcp_available_congestion_control").read_text()
     )
-    stand_ins.lay(Path("/usr/local/bin"))
+    stand_ins.write_programs(Path("/usr/local/bin"))
     # Linux ends some other program than the one that asks for memory, and the asker waits for that in a busy loop: on
     # virtual time for ever.
     Path("/proc/sys/vm/oom_kill_allocating_task").write_text("1")

@@ -25,7 +25,7 @@ from linklab.guest.overlays import make_tunnels, make_vlans
 from linklab.guest.readback import read_state
 from linklab.guest.request_loop import RequestLoop
 from linklab.guest.topo import NetworkTopo
-from linklab.guest.topo_expectation import Asked, expectation_of, same_addresses
+from linklab.guest.topo_expectation import TopoExpectation, expectation_of, same_addresses
 from linklab.network import Network, NetworkState, differences, values_of
 
 _FILES_PER_NODE, _FILES_BESIDES = 6, 256
@@ -39,8 +39,8 @@ _SUBJECTS = {
 """Functions of Mininet's that make a part of a network, and which of their variables name it."""
 
 
-def build(
-    context: RequestLoop,
+def build_network(
+    loop: RequestLoop,
     topology: Network | Topo,
     expected: NetworkState | None,
     switch: str,
@@ -53,15 +53,15 @@ def build(
     `controller` is a command line or a Controller class, to which switches of Open vSwitch leave what they do.
     Raises `LabError` naming the first difference between what was asked for and what the kernel has.
     """
-    if "net" in context.state:
+    if "net" in loop.state:
         raise LabError("this lab has its network already: stop it and start another")
     topo = NetworkTopo(topology) if isinstance(topology, Network) else topology
-    asked = Asked(expected, values_of(expected), (), {}) if expected else expectation_of(topo)
+    asked = TopoExpectation(expected, values_of(expected), (), {}) if expected else expectation_of(topo)
     said = _Said()
     lg.addHandler(said)
     # Mininet would raise the limit of open files to 16384 and then close that many for every node it starts
     LabNetwork.inited = True
-    LabIntf.lab_seed = context.seed
+    LabIntf.lab_seed = loop.seed
     raise_file_limit(len(topo.nodes()))
     try:
         kind = switches.start_switches(switch)
@@ -70,7 +70,7 @@ def build(
         if isinstance(controller, str):
             controller = partial(CommandController, command_line=controller)
         net = LabNetwork(topo=topo, switch=kind, controller=controller, autoSetMacs=True, build=False)
-        context.state["net"] = net
+        loop.state["net"] = net
         # Its switches are secure from their first moment: where they learn by themselves until the controller has them,
         # one broadcast circles in a ring in no time, and no time passes any more.
         net.build()
@@ -89,9 +89,9 @@ def build(
         lg.removeHandler(said)
     # A controller is there to see what hosts ask for: with neighbours known from the start it would see no ARP.
     configure_nodes(net, expected, warm=controller is None)
-    wait_for_ports(net, lambda seconds: context.poll((), seconds))
+    wait_for_ports(net, lambda seconds: loop.poll((), seconds))
     if controller is not None:
-        await_connected(net, lambda seconds: context.poll((), seconds))
+        await_connected(net, lambda seconds: loop.poll((), seconds))
     state = read_state(net) if verify else NetworkState(())
     found = differences(asked.expected, state) if verify else ()
     left_out: dict[str, list[str]] = {}

@@ -63,7 +63,7 @@ startup.install()
 """
 
 
-def _furnish(programs: Path) -> None:
+def _write_programs(programs: Path) -> None:
     """Makes the folder that comes first where the script looks for programs."""
     programs.mkdir(parents=True)
     vsctl = shutil.which("ovs-vsctl")
@@ -82,7 +82,7 @@ class Foreground:
 
     def __init__(self, words: list[str], folder: str, together: bool, seed: int) -> None:
         """Starts it in `folder`. `together`: output and errors go the same way, and keep their order."""
-        _furnish(_PLACE / "bin")
+        _write_programs(_PLACE / "bin")
         (_PLACE / "sitecustomize.py").write_text(_STARTUP.format(library=str(_LIBRARY)))
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(_PLACE / "lines"))
@@ -164,12 +164,12 @@ class Foreground:
         if self.line is not None:
             self.answer(self.line)
 
-    def show(self, context: RequestLoop) -> None:
+    def show(self, loop: RequestLoop) -> None:
         """Hands on what it has printed."""
         for stream, name in list(self.streams.items()):
             with contextlib.suppress(BlockingIOError):
                 while data := os.read(stream, _CHUNK):
-                    context.emit({name: data.decode("latin-1")})
+                    loop.emit({name: data.decode("latin-1")})
                 os.close(stream)
                 del self.streams[stream]
 
@@ -179,19 +179,19 @@ def _hung_up(asking: socket.socket) -> bool:
     return bool(select.select([asking], [], [], 0)[0])
 
 
-def start(context: RequestLoop, words: list[str], folder: str, together: bool) -> None:
+def start(loop: RequestLoop, words: list[str], folder: str, together: bool) -> None:
     """Starts the foreground program of this lab. Raises `LabError` where it cannot be started."""
-    context.state["foreground"] = Foreground(words, folder, together, context.seed)
+    loop.state["foreground"] = Foreground(words, folder, together, loop.seed)
 
 
-def go_on(context: RequestLoop, line: str | None, interrupt: bool) -> int | None:
+def go_on(loop: RequestLoop, line: str | None, interrupt: bool) -> int | None:
     """Lets the program run, after `line` or Ctrl-C, until it asks for a line or ends.
 
     None when it asks, and its exit status, as a shell gives it, when it has ended. Output is emitted as it comes, byte
     for character. Interrupted, it passes Ctrl-C on and returns as when the program asks; a call with `interrupt`
     that follows is then about the same Ctrl-C.
     """
-    program: Foreground = context.state["foreground"]
+    program: Foreground = loop.state["foreground"]
     passed_on, program.interrupted = program.interrupted, False
     if interrupt and not passed_on:
         program.interrupt()
@@ -199,17 +199,17 @@ def go_on(context: RequestLoop, line: str | None, interrupt: bool) -> int | None
         program.answer(line)
     while program.asking is None:
         try:
-            ready = context.poll([*program.streams, program.listener.fileno(), program.ended])
+            ready = loop.poll([*program.streams, program.listener.fileno(), program.ended])
         except KeyboardInterrupt:
             program.interrupt()
             program.interrupted = True
             break
-        program.show(context)
+        program.show(loop)
         if program.ended in ready:
-            program.show(context)
+            program.show(loop)
             status = program.process.wait()
             return status if status >= 0 else 128 - status
         if program.listener.fileno() in ready:
             program.take_question()
-            program.show(context)  # its prompt
+            program.show(loop)  # its prompt
     return None

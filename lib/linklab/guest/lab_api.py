@@ -42,65 +42,65 @@ _TICK_S = 1.0
 
 
 def build(
-    context: RequestLoop,
+    loop: RequestLoop,
     topology: Network | Topo,
     expected: NetworkState | None,
     switch: str,
     verify: bool,
     controller: str | type | Callable[..., Any] | None,
 ) -> list[str]:
-    """Builds a network in this lab, once; see `linklab.guest.build.build`.
+    """Builds a network in this lab, once; see `linklab.guest.build.build_network`.
 
     It ends at a whole second. Importing a module takes a guest a little of its time, and other versions
     of Python and of Linklab import others: what is measured later must not depend on that, to the last digit.
     """
     from linklab.guest import build, counters, recorder  # noqa: F401 - so that nothing is left to load between two measurements
 
-    not_checked = build.build(context, topology, expected, switch, verify, controller)
+    not_checked = build.build_network(loop, topology, expected, switch, verify, controller)
     time.sleep(1 - time.monotonic() % 1)
     return not_checked
 
 
-def network(context: RequestLoop) -> Mininet:
+def network(loop: RequestLoop) -> Mininet:
     """The running Mininet. Raises `LabError` before it is built."""
-    if "net" not in context.state:
+    if "net" not in loop.state:
         raise LabError("this lab has no network yet")
-    return context.state["net"]
+    return loop.state["net"]
 
 
-def node(context: RequestLoop, name: str) -> Node:
+def node(loop: RequestLoop, name: str) -> Node:
     """A node of the network. Raises `UnknownNode` naming those that are there."""
-    net = network(context)
+    net = network(loop)
     if name == ROOT and ROOT not in net:  # a host of that name wins
-        return _root(context)
+        return _root(loop)
     if name not in net:
         raise UnknownNode(f"there is no node {name!r} here: choose one of {', '.join(sorted(net.keys()))}")
     return net[name]
 
 
-def _root(context: RequestLoop) -> Node:
-    if "root" not in context.state:
+def _root(loop: RequestLoop) -> Node:
+    if "root" not in loop.state:
         from mininet.node import Node
 
-        context.state["root"] = Node(ROOT, inNamespace=False)
-    return context.state["root"]
+        loop.state["root"] = Node(ROOT, inNamespace=False)
+    return loop.state["root"]
 
 
-def names(context: RequestLoop) -> list[str]:
+def names(loop: RequestLoop) -> list[str]:
     """The names of all nodes, hosts first."""
-    net = network(context)
+    net = network(loop)
     return [item.name for item in (*net.hosts, *net.switches)]
 
 
-def state(context: RequestLoop) -> dict[str, Any]:
+def state(loop: RequestLoop) -> dict[str, Any]:
     """The network as it is now, read back from the kernel, as JSON."""
     from linklab.guest.readback import read_state
 
-    return read_state(network(context)).to_json()
+    return read_state(network(loop)).to_json()
 
 
 def counters(
-    context: RequestLoop, with_state: bool, record: Sequence[str] | Literal["end"] | None = None
+    loop: RequestLoop, with_state: bool, record: Sequence[str] | Literal["end"] | None = None
 ) -> dict[str, Any]:
     """What the network's interfaces have counted; see `linklab.guest.counters.seen`.
 
@@ -110,37 +110,37 @@ def counters(
     from linklab.guest.counters import seen
 
     if record == "end":
-        _recorder(context).stop()
-    found = seen(network(context), with_state)
+        _recorder(loop).stop()
+    found = seen(network(loop), with_state)
     if record is not None and record != "end":
-        begin_recording(context, record)
+        begin_recording(loop, record)
     return found
 
 
-def begin_recording(context: RequestLoop, interfaces: Sequence[str]) -> None:
+def begin_recording(loop: RequestLoop, interfaces: Sequence[str]) -> None:
     """Notes from now on what happens to packets at these interfaces, at all where none is named. Raises `LabError`."""
     from linklab.guest.recorder import Recorder
 
-    context.state["recorder"] = Recorder(network(context), interfaces)
+    loop.state["recorder"] = Recorder(network(loop), interfaces)
 
 
-def recorded(context: RequestLoop) -> dict[str, Any]:
+def recorded(loop: RequestLoop) -> dict[str, Any]:
     """What was noted since; see `linklab.guest.recorder.Recorder.data`. The recording ends. Raises `LabError`."""
     try:
-        return _recorder(context).data()
+        return _recorder(loop).data()
     finally:
-        drop_recording(context)
+        drop_recording(loop)
 
 
-def drop_recording(context: RequestLoop) -> None:
+def drop_recording(loop: RequestLoop) -> None:
     """Ends a recording, if there is one, and forgets it."""
-    recorder = context.state.pop("recorder", None)
+    recorder = loop.state.pop("recorder", None)
     if recorder is not None:
         recorder.close()
 
 
-def _recorder(context: RequestLoop) -> Recorder:
-    recorder: Recorder | None = context.state.get("recorder")
+def _recorder(loop: RequestLoop) -> Recorder:
+    recorder: Recorder | None = loop.state.get("recorder")
     if recorder is None:
         raise LabError("this lab records nothing")
     return recorder
@@ -149,37 +149,37 @@ def _recorder(context: RequestLoop) -> Recorder:
 # Commands in a node's shell
 
 
-class Ended(TypedDict):
+class CommandEnd(TypedDict):
     """How a command ended, and its exit status where it is done and was asked for that."""
 
     outcome: Literal["done", "interrupted", "timeout"]
     status: int | None
 
 
-def command(context: RequestLoop, name: str, text: str, timeout_s: float | None, with_status: bool) -> Ended:
+def command(loop: RequestLoop, name: str, text: str, timeout_s: float | None, with_status: bool) -> CommandEnd:
     """Runs `text` in the node's shell, as Mininet's ``cmd``, and says how that ended. Output is emitted as it comes.
 
     Stopped (Ctrl-C, or `timeout_s` of the lab's time), the program gets SIGINT and its last words are waited for. Where
     the shell ends with it (``exit``), the node gets another one.
     """
     deadline = _deadline(timeout_s)
-    host = _idle(context, name)
+    host = _idle(loop, name)
     host.sendCmd(text)
     outcome: Literal["done", "interrupted", "timeout"] = "done"
     while host.waiting:
         try:
             left = None if deadline is None else deadline - time.monotonic()
-            piece = _next_piece(context, host, left)
+            piece = _next_piece(loop, host, left)
             if deadline is not None and piece is None and time.monotonic() >= deadline:
                 outcome = "timeout"
         except KeyboardInterrupt:
             outcome = "interrupted"
         if outcome != "done":
-            for piece in _end_command(context, host):
-                context.emit(piece)
+            for piece in _end_command(loop, host):
+                loop.emit(piece)
             break
         if piece:  # else the channel was readable, without an interrupt
-            context.emit(piece)
+            loop.emit(piece)
     status = None
     if outcome == "done" and with_status:
         status = host.status  # of a shell that ended with it
@@ -188,26 +188,26 @@ def command(context: RequestLoop, name: str, text: str, timeout_s: float | None,
     return {"outcome": outcome, "status": status}
 
 
-def begin_command(context: RequestLoop, name: str, text: str) -> None:
+def begin_command(loop: RequestLoop, name: str, text: str) -> None:
     """Starts `text` in the node's shell, for `continue_command`: others may ask the lab meanwhile."""
-    _idle(context, name).sendCmd(text)
+    _idle(loop, name).sendCmd(text)
 
 
-def continue_command(context: RequestLoop, name: str, limit_s: float) -> tuple[str, bool]:
+def continue_command(loop: RequestLoop, name: str, limit_s: float) -> tuple[str, bool]:
     """Waits for output of the command in the node's shell, at most `limit_s` of the lab's time or until this is
     interrupted; what it printed, and whether it still runs.
     """
-    host = node(context, name)
+    host = node(loop, name)
     with contextlib.suppress(KeyboardInterrupt):
         if host.waiting:
-            return _next_piece(context, host, limit_s) or "", host.waiting
+            return _next_piece(loop, host, limit_s) or "", host.waiting
     return "", host.waiting
 
 
-def end_command(context: RequestLoop, name: str) -> str:
+def end_command(loop: RequestLoop, name: str) -> str:
     """Ends the command in the node's shell; its last words."""
-    host = node(context, name)
-    return "".join(_end_command(context, host)) if host.waiting else ""
+    host = node(loop, name)
+    return "".join(_end_command(loop, host)) if host.waiting else ""
 
 
 def _deadline(timeout_s: float | None) -> float | None:
@@ -219,8 +219,8 @@ def _deadline(timeout_s: float | None) -> float | None:
     return time.monotonic() + timeout_s
 
 
-def _idle(context: RequestLoop, name: str) -> Node:
-    host = node(context, name)
+def _idle(loop: RequestLoop, name: str) -> Node:
+    host = node(loop, name)
     if host.waiting:
         raise LabError(_busy(host))
     return host
@@ -234,9 +234,9 @@ def _busy(host: Node) -> str:
     )
 
 
-def _next_piece(context: RequestLoop, host: Node, limit_s: float | None) -> str | None:
+def _next_piece(loop: RequestLoop, host: Node, limit_s: float | None) -> str | None:
     """Waits for output of the node's shell, or its end; None where neither came for so long."""
-    return _piece(host) if context.poll([host.stdout.fileno(), host.shell_ended], limit_s) else None
+    return _piece(host) if loop.poll([host.stdout.fileno(), host.shell_ended], limit_s) else None
 
 
 def _piece(host: Node) -> str:
@@ -245,7 +245,7 @@ def _piece(host: Node) -> str:
     return str(host.monitor(findPid=host.lastCmd.endswith("&"))).replace("\r", "")
 
 
-def _end_command(context: RequestLoop, host: Node) -> list[str]:
+def _end_command(loop: RequestLoop, host: Node) -> list[str]:
     """SIGINT to what the shell runs, SIGKILL to what ignores that; its remaining output.
 
     A shell that itself ignores interrupts is replaced.
@@ -267,13 +267,13 @@ def _end_command(context: RequestLoop, host: Node) -> list[str]:
                 end()
                 given += 1
             with contextlib.suppress(KeyboardInterrupt):
-                pieces.append(_next_piece(context, host, max(0.0, given * each_s - passed_s)) or "")
-    if host.waiting or not _in_step(context, host):
+                pieces.append(_next_piece(loop, host, max(0.0, given * each_s - passed_s)) or "")
+    if host.waiting or not _in_step(loop, host):
         node_shell.renew(host)
     return pieces
 
 
-def _in_step(context: RequestLoop, host: Node) -> bool:
+def _in_step(loop: RequestLoop, host: Node) -> bool:
     """Whether the node's shell answers a word.
 
     Ctrl-C that meets it at its prompt makes it write another prompt, and code that is interrupted while it reads may
@@ -281,31 +281,31 @@ def _in_step(context: RequestLoop, host: Node) -> bool:
     """
     from linklab.guest import node_shell
 
-    return node_shell.in_step(host, lambda limit_s: context.poll([host.stdout.fileno(), host.shell_ended], limit_s))
+    return node_shell.in_step(host, lambda limit_s: loop.poll([host.stdout.fileno(), host.shell_ended], limit_s))
 
 
-def wait_listening(context: RequestLoop, name: str, port: int, timeout_s: float) -> None:
+def wait_listening(loop: RequestLoop, name: str, port: int, timeout_s: float) -> None:
     """Waits until a TCP socket listens on `port` in the node, at most `timeout_s` of the lab's time.
 
     Raises `LabTimeout`.
     """
-    host, deadline = node(context, name), _deadline(timeout_s)
+    host, deadline = node(loop, name), _deadline(timeout_s)
     while not listens(host.pid, port):
         if deadline is not None and time.monotonic() >= deadline:
             raise LabTimeout(f"nothing on {name} listens on port {port} after {timeout_s:g} s: was the server started?")
-        context.poll((), 0.01)
+        loop.poll((), 0.01)
 
 
 # Mininet itself
 
 
-def call(context: RequestLoop, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def call(loop: RequestLoop, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """Runs a function of the notebook's with the running Mininet. Ctrl-C comes as in a terminal."""
-    with _at_terminal(context) as net:
+    with _at_terminal(loop) as net:
         return function(net, *arguments)
 
 
-def cli(context: RequestLoop, text: str) -> None:
+def cli(loop: RequestLoop, text: str) -> None:
     """Runs one line of Mininet's own command line. Ctrl-C ends what it runs, as in a terminal."""
     from mininet.cli import CLI
     from mininet.log import output
@@ -323,40 +323,40 @@ def cli(context: RequestLoop, text: str) -> None:
             """Wait for what a node runs, as `command` does, and show what it prints, also what an interrupt leaves."""
             try:
                 while node.waiting:
-                    output(_next_piece(context, node, None) or "")
+                    output(_next_piece(loop, node, None) or "")
             except KeyboardInterrupt:
-                context.be_uninterruptible()
-                output("".join(_end_command(context, node)))
+                loop.be_uninterruptible()
+                output("".join(_end_command(loop, node)))
 
     nothing, keep_open = os.pipe()
     try:
-        with os.fdopen(nothing) as stdin, _at_terminal(context) as net:
+        with os.fdopen(nothing) as stdin, _at_terminal(loop) as net:
             OneLine(net, stdin=stdin, stdout=sys.stdout).onecmd(text)
     finally:
         os.close(keep_open)
 
 
 @contextlib.contextmanager
-def _at_terminal(context: RequestLoop) -> Iterator[Mininet]:
+def _at_terminal(loop: RequestLoop) -> Iterator[Mininet]:
     """The network, for code that knows of no agent. What an interrupt leaves running in the nodes' shells is ended, as
     Mininet's command line does: else the nodes could not be used.
     """
-    net = network(context)
+    net = network(loop)
     busy = [host for host in net.values() if host.waiting]
-    context.be_interruptible()
+    loop.be_interruptible()
     try:
         yield net
     except KeyboardInterrupt:
-        context.be_uninterruptible()
+        loop.be_uninterruptible()
         for host in net.values():
             if host in busy or not getattr(host, "has_shell", True):
                 continue
             if host.waiting:
-                context.add_to_hang(f"{host.lastCmd!r} on {host.name} did not end")
+                loop.add_to_hang(f"{host.lastCmd!r} on {host.name} did not end")
             # it may be interrupted after it has given a command, and before it has noted that
-            elif _in_step(context, host):
+            elif _in_step(loop, host):
                 continue
-            _end_command(context, host)
+            _end_command(loop, host)
         raise
     except AssertionError:  # Mininet's, where a node has a command already
         if busy:
@@ -381,28 +381,28 @@ class Heard(TypedDict):
     status: int | None
 
 
-def start_program(context: RequestLoop, number: int, name: str, words: str | list[str]) -> None:
+def start_program(loop: RequestLoop, number: int, name: str, words: str | list[str]) -> None:
     """Starts a program on a node, its output kept, under a number that the notebook has chosen: it can end one of which
     it does not know whether it was started. A string goes through the shell.
     """
-    host = node(context, name)
+    host = node(loop, name)
     argv = ["/bin/sh", "-c", words] if isinstance(words, str) else words
     try:
         process = host.popen(argv, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
     except OSError as error:
         raise LabError(f"{argv[0]} cannot be started on {name}: {error.strerror}") from None
     os.set_blocking(process.stdout.fileno(), False)
-    _programs(context)[number] = _Program(process, [process.stdout.fileno()])
+    _programs(loop)[number] = _Program(process, [process.stdout.fileno()])
 
 
-def _programs(context: RequestLoop) -> dict[int, _Program]:
-    table: dict[int, _Program] = context.state.setdefault("programs", {})
+def _programs(loop: RequestLoop) -> dict[int, _Program]:
+    table: dict[int, _Program] = loop.state.setdefault("programs", {})
     return table
 
 
-def read_program(context: RequestLoop, number: int, timeout_s: float | None, until: Literal["output", "end"]) -> Heard:
+def read_program(loop: RequestLoop, number: int, timeout_s: float | None, until: Literal["output", "end"]) -> Heard:
     """Waits for output, or for the end, at most `timeout_s` of the lab's time."""
-    program = _programs(context).get(number)
+    program = _programs(loop).get(number)
     if program is None:  # interrupted before it was started
         return {"output": "", "status": -signal.SIGKILL}
     deadline = _deadline(timeout_s)
@@ -416,8 +416,8 @@ def read_program(context: RequestLoop, number: int, timeout_s: float | None, unt
             continue
         if not program.open_fds or (left is not None and left <= 0):
             break
-        context.poll(program.open_fds, left)
-    status = None if program.open_fds else _status(context, program, deadline)
+        loop.poll(program.open_fds, left)
+    status = None if program.open_fds else _status(loop, program, deadline)
     pieces, program.unread = program.unread, []
     return {"output": b"".join(pieces).decode(errors="replace"), "status": status}
 
@@ -435,18 +435,18 @@ def _read(program: _Program) -> bytes:
     return data
 
 
-def _status(context: RequestLoop, program: _Program, deadline: float | None) -> int | None:
+def _status(loop: RequestLoop, program: _Program, deadline: float | None) -> int | None:
     """The exit status: the program may close its output a moment before it ends."""
     ended = os.pidfd_open(program.process.pid) if program.process.poll() is None else None
     if ended is not None:
         with contextlib.closing(os.fdopen(ended, "rb", buffering=0)):
-            context.poll([ended], None if deadline is None else deadline - time.monotonic())
+            loop.poll([ended], None if deadline is None else deadline - time.monotonic())
     return program.process.poll()
 
 
-def signal_program(context: RequestLoop, number: int, sign: int) -> None:
+def signal_program(loop: RequestLoop, number: int, sign: int) -> None:
     """Sends a signal to the program and whatever it started."""
-    program = _programs(context).get(number)
+    program = _programs(loop).get(number)
     if program is not None and program.process.poll() is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(program.process.pid, signal.Signals(sign))
@@ -463,9 +463,7 @@ class News(TypedDict):
     statuses: dict[str, int]
 
 
-def follow_programs(
-    context: RequestLoop, numbers: list[int], limit_s: float
-) -> Literal["done", "timeout", "interrupted"]:
+def follow_programs(loop: RequestLoop, numbers: list[int], limit_s: float) -> Literal["done", "timeout", "interrupted"]:
     """Waits until these programs have ended, at most `limit_s` of the lab's time, and says how that ended.
 
     Each second of the lab's time, and once more in the end, it emits `News`.
@@ -482,7 +480,7 @@ def follow_programs(
             "statuses": {str(number): status for number, status in statuses.items() if status is not None},
         }
         said.clear()
-        context.emit(news)
+        loop.emit(news)
 
     outcome: Literal["done", "timeout", "interrupted"] = "done"
     try:
@@ -496,11 +494,11 @@ def follow_programs(
                 due_s += _TICK_S
                 continue
             wake_s = min(due_s, end_s)
-            fds = {fd: number for number in running for fd in _programs(context)[number].open_fds}
-            ready = context.poll(fds, max(0.0, wake_s - time.monotonic()))
+            fds = {fd: number for number in running for fd in _programs(loop)[number].open_fds}
+            ready = loop.poll(fds, max(0.0, wake_s - time.monotonic()))
             # one that has closed its output but still runs is looked at each time
             for number in sorted({*(fds[fd] for fd in ready), *(set(running) - set(fds.values()))}):
-                heard = read_program(context, number, 0.0, "output")
+                heard = read_program(loop, number, 0.0, "output")
                 statuses[number] = heard["status"]
                 if heard["output"]:
                     said[number] = said.get(number, "") + heard["output"]
@@ -513,36 +511,36 @@ def follow_programs(
 # Somebody's script in the foreground (`linklab mininet`)
 
 
-def start_foreground(context: RequestLoop, words: list[str], folder: str, together: bool) -> None:
+def start_foreground(loop: RequestLoop, words: list[str], folder: str, together: bool) -> None:
     """Starts the foreground program of this lab; see `linklab.guest.foreground`."""
     from linklab.guest import foreground
 
-    foreground.start(context, words, folder, together)
+    foreground.start(loop, words, folder, together)
 
 
-def continue_foreground(context: RequestLoop, line: str | None, interrupt: bool) -> int | None:
+def continue_foreground(loop: RequestLoop, line: str | None, interrupt: bool) -> int | None:
     """Lets the foreground program run until it asks for a line or ends; see `linklab.guest.foreground`."""
     from linklab.guest import foreground
 
-    return foreground.go_on(context, line, interrupt)
+    return foreground.go_on(loop, line, interrupt)
 
 
 # Time, files, versions
 
 
-def sleep(context: RequestLoop, seconds: float) -> None:
+def sleep(loop: RequestLoop, seconds: float) -> None:
     """Lets the lab's time pass."""
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
-        context.poll((), left)
+        loop.poll((), left)
 
 
-def now(context: RequestLoop) -> float:
+def now(loop: RequestLoop) -> float:
     """The lab's monotonic clock, in seconds since its start."""
-    return context.now_s()
+    return loop.now_s()
 
 
-def read_file(context: RequestLoop, path: str, offset: int, size: int) -> str:
+def read_file(loop: RequestLoop, path: str, offset: int, size: int) -> str:
     """A piece of a file of the lab, base64; a shorter one is the last. Raises `LabError` where it cannot be read."""
     try:
         # unbuffered, as Python's other files ask whether they are a terminal, which takes time
@@ -557,7 +555,7 @@ def read_file(context: RequestLoop, path: str, offset: int, size: int) -> str:
     return base64.b64encode(piece).decode()
 
 
-def write_file(context: RequestLoop, path: str, piece: str, append: bool, executable: bool) -> None:
+def write_file(loop: RequestLoop, path: str, piece: str, append: bool, executable: bool) -> None:
     """Writes a file of the lab, or a further piece of it, in base64; makes the folders above. Raises `LabError`."""
     file = Path(path)
     try:
@@ -570,7 +568,7 @@ def write_file(context: RequestLoop, path: str, piece: str, append: bool, execut
         raise LabError(f"{path} cannot be written in the lab: {error.strerror}") from None
 
 
-def remove_file(context: RequestLoop, path: str) -> None:
+def remove_file(loop: RequestLoop, path: str) -> None:
     """Removes a file of the lab, if it is there."""
     Path(path).unlink(missing_ok=True)
 
@@ -578,7 +576,7 @@ def remove_file(context: RequestLoop, path: str) -> None:
 _TOOLS: Final = {"iperf3": ["iperf3", "--version"], "iproute2": ["ip", "-V"], "ping": ["ping", "-V"]}
 
 
-def tool_versions(context: RequestLoop) -> dict[str, str]:
+def tool_versions(loop: RequestLoop) -> dict[str, str]:
     """The first line that each tool says of itself, for the metadata of what is measured; ``missing`` for one that is
     not there.
     """

@@ -20,7 +20,7 @@ _SHARE = 4
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProgramLimits:
     """What one program may use, with all processes that it starts.
 
     ``cpu_s`` bounds nothing on virtual time, where computing takes no time: there the lab's caller looks on its own
@@ -44,7 +44,7 @@ def nobody() -> int:
     return _FIRST_USER + os.stat("/proc/self/ns/pid").st_ino % _USERS
 
 
-def restrict(limits: Limits, user: int) -> Callable[[], None]:
+def restrict(limits: ProgramLimits, user: int) -> Callable[[], None]:
     """What a child does before it becomes bubblewrap: takes the limits upon itself, and stops being root.
 
     Who was root is ``user`` then, and that one's group.
@@ -71,7 +71,7 @@ def restrict(limits: Limits, user: int) -> Callable[[], None]:
     return apply
 
 
-def count_processes(limits: Limits) -> list[str]:
+def count_processes(limits: ProgramLimits) -> list[str]:
     """Return the words that go before the program's own, behind bubblewrap's, to bound its processes.
 
     None where `restrict` has done so, for a user that is the program's alone. An ordinary user's own processes would
@@ -87,7 +87,7 @@ class Cage:
     bound was met. ``root`` is a mounted cgroup2 file system, or None.
     """
 
-    def __init__(self, root: Path | None, name: str, limits: Limits) -> None:
+    def __init__(self, root: Path | None, name: str, limits: ProgramLimits) -> None:
         self.folder = None if root is None else root / name
         if self.folder is not None:
             self.folder.mkdir()

@@ -91,7 +91,7 @@ class Namespace:
             os.close(home)
 
     @contextlib.contextmanager
-    def furnished(self) -> Iterator[None]:
+    def entered_with_own_mounts(self) -> Iterator[None]:
         """As `entered`, in a mount namespace of its own whose /sys shows this network: how a node's shell starts.
 
         What is mounted in that shell later (Mininet's private folders) is seen by the node alone.

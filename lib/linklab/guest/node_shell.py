@@ -80,7 +80,7 @@ def open_shell(self: Any, there: Namespace) -> None:
     # it is born in the namespace, and needs no new one
     in_namespace, self.inNamespace = self.inNamespace, False
     try:
-        with there.furnished() if in_namespace else there.entered():
+        with there.entered_with_own_mounts() if in_namespace else there.entered():
             start_shell(self, "-d")
     finally:
         self.inNamespace = in_namespace

@@ -39,7 +39,7 @@ SILENT_LIMIT_S = 300_000.0
 is due, and the clock is there in a second or two; where Open vSwitch runs, which is never quiet, in a minute or two."""
 
 
-class Interrupted(KeyboardInterrupt):
+class RequestInterrupted(KeyboardInterrupt):
     """The notebook asked to stop what runs now (Ctrl-C), or it was silent for too long."""
 
 
@@ -79,7 +79,7 @@ class RequestLoop:
         """Blocks until one of `fds` is readable, in the lab's own time; the readable ones, [] after `timeout_s`, or
         earlier where that is longer than the lab may be silent.
 
-        This is where time passes on virtual time. Raises `Interrupted` when the notebook asks to stop.
+        This is where time passes on virtual time. Raises `RequestInterrupted` when the notebook asks to stop.
         """
         self.check_interrupt()
         if timeout_s is not None and timeout_s > SILENT_LIMIT_S / 10:
@@ -94,7 +94,7 @@ class RequestLoop:
         return [fd for fd in ready if fd != self._channel.read_fd]
 
     def check_interrupt(self) -> None:
-        """Raises `Interrupted` if the notebook asked to stop; never waits."""
+        """Raises `RequestInterrupted` if the notebook asked to stop; never waits."""
         self._look_for_interrupt(sys._getframe(1))
 
     def be_interruptible(self) -> None:
@@ -136,14 +136,14 @@ class RequestLoop:
                 self._interrupt_programs()
         self._interruptible = interruptible
         if message is not None:
-            raise Interrupted
+            raise RequestInterrupted
 
     def _on_silence(self, number: int, frame: FrameType | None) -> None:
         """SIGALRM: so much of the lab's time passed that all there can only wait for each other."""
         self._hang(frame, {})
         if self._interruptible:
             self._interrupt_programs()
-        raise Interrupted
+        raise RequestInterrupted
 
     def _hang(self, frame: FrameType | None, more: dict[str, Any]) -> None:
         """Notes who waits for what, before that changes: it becomes the answer."""
@@ -307,8 +307,8 @@ def _is_alone() -> bool:
         return file.read().split()[3].startswith("1/")
 
 
-def serve(context: RequestLoop) -> NoReturn:
+def serve(loop: RequestLoop) -> NoReturn:
     """Say that the lab is ready, answer requests until the notebook is gone, and end."""
     with contextlib.suppress(ChannelClosed):
-        context.serve()
+        loop.serve()
     os._exit(0)

@@ -128,7 +128,7 @@ fm/aWPHgnMRQxqxmLp1+HWv3Q7NqvGHT/JzL
 """
 
 
-def lay(folder: Path) -> None:
+def write_programs(folder: Path) -> None:
     """Writes the programs into a folder of a guest, and what libraries look for when they are imported."""
     for name, text in PROGRAMS.items():
         (folder / name).write_text(text)

@@ -45,7 +45,7 @@ _SHAPE_FIELDS = frozenset(shape_values(Shape()))
 
 
 @dataclass(frozen=True)
-class Asked:
+class TopoExpectation:
     """What a Topo asks for: `state` is its network as far as it says, `expected` are the values that must be read back.
 
     `not_checked`: lines for the user on what cannot be read back, or is not done. `own_ways` are the hosts that
@@ -63,7 +63,7 @@ class Asked:
         return difference.node in self.own_ways and (extra or difference.field in _LEFT_TO_ITS_CLASS)
 
 
-def expectation_of(topo: Topo) -> Asked:
+def expectation_of(topo: Topo) -> TopoExpectation:
     """Return what must be read back once this Topo runs: nodes, cables, the shape of each link, addresses where given.
 
     Whatever the Topo leaves open (routes, forwarding) is not compared, nor what only the class of a node or link knows.
@@ -127,7 +127,7 @@ def expectation_of(topo: Topo) -> Asked:
         if field not in (_SHAPE_FIELDS | _NOT_ASKED if (node, interface) in own_shapes else _NOT_ASKED)
         and (value or field != "addresses")
     }
-    return Asked(state, expected, tuple(dict.fromkeys(notes)), own_ways)
+    return TopoExpectation(state, expected, tuple(dict.fromkeys(notes)), own_ways)
 
 
 def _with_bound(info: dict[str, Any], which: str = "cls") -> tuple[Any, dict[str, Any]]:

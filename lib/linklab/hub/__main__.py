@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 
 from linklab.errors import LinklabError
-from linklab.hub.machine import prepare
+from linklab.hub.machine import set_up
 
 
 def main() -> int:
     """Does what is missing and says so; status 1 with one line where it cannot."""
     try:
-        for line in prepare():
+        for line in set_up():
             print(f"linklab: {line}")
     except LinklabError as error:
         print(f"linklab: {error}", file=sys.stderr)

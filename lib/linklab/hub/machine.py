@@ -47,10 +47,10 @@ def places(place: Path = PLACE) -> Places:
     return Places(image, place / "labs", place / "simpleperf.py", place / "hub")
 
 
-def prepare(place: Path = PLACE, kit: Path = KIT) -> Iterator[str]:
+def set_up(place: Path = PLACE, kit: Path = KIT) -> Iterator[str]:
     """Puts in place what is missing, and yields a line for each thing done. Runs as root.
 
-    Raises LinklabError for users other than root, where there is no lab image, and for what `refuse` does.
+    Raises LinklabError for users other than root, where there is no lab image, and for what `checked_places` does.
     """
     if os.geteuid() != 0:
         raise LinklabError("JupyterHub starts each student's server as that student, which takes root: sudo make hub")
@@ -70,10 +70,10 @@ def prepare(place: Path = PLACE, kit: Path = KIT) -> Iterator[str]:
     for folder in _open(kit):
         folder.chmod(stat.S_IMODE(folder.stat().st_mode) & ~_OTHERS)
         yield f"{folder} is root's alone now"
-    refuse(place, kit)
+    checked_places(place, kit)
 
 
-def refuse(place: Path = PLACE, kit: Path = KIT) -> Places:
+def checked_places(place: Path = PLACE, kit: Path = KIT) -> Places:
     """Where things lie, if all is well. Raises LinklabError with one line for the first thing that is not."""
     found = places(place)
     for what, path, is_there in (

@@ -39,7 +39,7 @@ _LOOK_UP_S = 0.2
 _numbers = itertools.count(1)
 
 
-class Listener:
+class VisitorListener:
     """A lab's end while visitors are let in. `address` is what `Visit` takes."""
 
     def __init__(self, listener: socket.socket, address: str, waiter: threading.Thread | None) -> None:
@@ -56,7 +56,7 @@ class Listener:
         self._listener.close()
 
 
-def listen(name: str, nodes: Callable[[], list[str]], run: Run) -> Listener:
+def listen(name: str, nodes: Callable[[], list[str]], run: Run) -> VisitorListener:
     """Lets visitors in, in a thread of its own, until the listener is closed.
 
     `nodes` gives the names of the nodes, none once the lab has ended. Each visitor is served in a thread of its own, so
@@ -64,7 +64,7 @@ def listen(name: str, nodes: Callable[[], list[str]], run: Run) -> Listener:
     """
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     if sys.platform != "linux":
-        return Listener(listener, "", None)
+        return VisitorListener(listener, "", None)
     plain = re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:_NAME_CHARACTERS]
     while True:
         address = f"\0{_PREFIX}-{os.getuid()}-{os.getpid()}-{next(_numbers)}-{plain}"
@@ -77,7 +77,7 @@ def listen(name: str, nodes: Callable[[], list[str]], run: Run) -> Listener:
     listener.listen()
     waiter = threading.Thread(target=_accept, args=(listener, nodes, run), name="linklab-attach", daemon=True)
     waiter.start()
-    return Listener(listener, address, waiter)
+    return VisitorListener(listener, address, waiter)
 
 
 def _accept(listener: socket.socket, nodes: Callable[[], list[str]], run: Run) -> None:

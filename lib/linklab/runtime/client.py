@@ -18,8 +18,8 @@ from linklab.errors import LabEnded, LabError
 from linklab.guest import function_transfer
 from linklab.guest.channel import LARGEST_SENT_BYTES, ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.backends import Kind, whole_seed
-from linklab.runtime.qemu.transport import Emulated
-from linklab.runtime.transport import LONGER_S, Borrowed, Spawned, Transport
+from linklab.runtime.qemu.transport import QemuLab
+from linklab.runtime.transport import LONGER_S, BorrowedLab, Transport, UserModeLab
 from linklab.signals import Held
 
 if TYPE_CHECKING:
@@ -67,13 +67,13 @@ class LabProcess:
         bubblewrap cannot confine it (see `linklab.runtime.container`). All random numbers of the lab come from `seed`
         (see `linklab.start`). Raises `LabError` with the last lines of the console where it does not come up.
         """
-        transport = Emulated if kind.name == "qemu" else Spawned
+        transport = QemuLab if kind.name == "qemu" else UserModeLab
         return cls(transport(kind, folder, untrusted=untrusted, seed=whole_seed(seed), reads=reads), wall_limit_s, seed)
 
     @classmethod
     def borrow(cls, lender: str, wall_limit_s: float, seed: int) -> LabProcess:
         """Asks the lender at a socket for a lab. Raises `LabError` where none is given."""
-        return cls(Borrowed(lender, wall_limit_s, whole_seed(seed)), wall_limit_s + LONGER_S, seed)
+        return cls(BorrowedLab(lender, wall_limit_s, whole_seed(seed)), wall_limit_s + LONGER_S, seed)
 
     @property
     def kind(self) -> Kind:

@@ -1,4 +1,5 @@
-"""How a client reaches a lab: one that it has started itself (`Spawned`), or one that somebody lends it (`Borrowed`).
+"""How a client reaches a lab in user-mode Linux that it has started (`UserModeLab`), or one that somebody lends it
+(`BorrowedLab`).
 
 Where :data:`VARIABLE` names a Unix socket, labs are borrowed there: a notebook that is graded runs where no guest can
 be started. Its requests go over the socket to the judge (:mod:`linklab.grading.broker`), who starts guests, hands
@@ -35,7 +36,7 @@ _ALLOW_PTRACE = "allow ptrace here, which kernel.yama.ptrace_scope=3 or a contai
 
 
 @dataclass(frozen=True)
-class About:
+class LabFacts:
     """What is known of a lab when it has booted. `clock_s` is its own clock then."""
 
     kind: Kind
@@ -52,7 +53,7 @@ class Transport(Protocol):
         """Where messages go and come."""
 
     @property
-    def about(self) -> About:
+    def about(self) -> LabFacts:
         """What is known of the lab."""
 
     @property
@@ -88,7 +89,7 @@ class Transport(Protocol):
         """Give back what the connection took. Only after `hang_up`, and when no request runs."""
 
 
-class Spawned:
+class UserModeLab:
     """A guest in user mode that this process has started, and that ends with it."""
 
     def __init__(self, kind: Kind, folder: Path | None, *, untrusted: bool, seed: int, reads: Iterable[Path]) -> None:
@@ -101,7 +102,7 @@ class Spawned:
         launched = launch(kind, folder, list(reads), untrusted=untrusted, memory_mb=memory_mb, seed=seed)
         self._supervisor, self._console, info = launched.supervisor, launched.console, launched.info_fd
         self._lifeline, self._ours = launched.lifeline, launched.ours
-        _spawned.add(self)
+        _started_labs.add(self)
         ours = self._ours.fileno()
         self.channel = Channel(ours, ours, write_limit_s=_WRITE_LIMIT_S)
         try:
@@ -120,7 +121,7 @@ class Spawned:
             raise
         finally:
             os.close(info)
-        self.about = About(kind, ready["kernel"], ready["clock_s"], memory_mb)
+        self.about = LabFacts(kind, ready["kernel"], ready["clock_s"], memory_mb)
         self._traces = bool(self._group) and _traces(self._group)
         self.pause()
 
@@ -195,12 +196,12 @@ class Spawned:
         self._console.close()
 
 
-_spawned: weakref.WeakSet[Spawned] = weakref.WeakSet()
+_started_labs: weakref.WeakSet[UserModeLab] = weakref.WeakSet()
 
 
 def _let_go() -> None:
     """In a child that this process has forked: a lab ends with this process, and not with the last of its children."""
-    for lab in list(_spawned):
+    for lab in list(_started_labs):
         lab._lifeline.close()
         lab._ours.close()
 
@@ -208,7 +209,7 @@ def _let_go() -> None:
 os.register_at_fork(after_in_child=_let_go)
 
 
-class Borrowed:
+class BorrowedLab:
     """A lab on the lender's side, to be used as one's own. `number` is what the lender calls it."""
 
     group_pid = 0
@@ -224,7 +225,7 @@ class Borrowed:
                 raise errors.BY_NAME.get(ready["kind"], LabError)(ready["error"])
             self.number = int(ready["number"])
             lent = Kind(ready["name"])
-            self.about = About(lent, ready["kernel"], ready["clock_s"], ready["memory_mb"])
+            self.about = LabFacts(lent, ready["kernel"], ready["clock_s"], ready["memory_mb"])
         except (ChannelClosed, ChannelTimeout):
             self._ours.close()
             raise LabError("no lab could be had here: the lender did not answer") from None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from linklab.guest import boot, init, lab_api
-from linklab.guest.request_loop import Interrupted, RequestLoop
+from linklab.guest.request_loop import RequestInterrupted, RequestLoop
 from linklab.programs.engine import program, scene
 from linklab.programs.engine.program import Stage
 
@@ -68,7 +68,7 @@ def _mount() -> None:
 def play(context: RequestLoop, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Plays scenes, up to the first that stalls."""
     with _first_in_line():
-        return scene.play_all(context.state["stage"], plans, context.poll, Interrupted, context.emit)
+        return scene.play_all(context.state["stage"], plans, context.poll, RequestInterrupted, context.emit)
 
 
 @contextlib.contextmanager

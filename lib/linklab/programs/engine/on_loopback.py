@@ -21,7 +21,7 @@ from linklab.programs.engine import program, scene
 from linklab.programs.engine.program import Stage
 from linklab.runtime import bwrap
 
-_LIMITS = limits.Limits(cpu_s=20)
+_LIMITS = limits.ProgramLimits(cpu_s=20)
 
 
 def prepare(root: Path, files: dict[str, str], python: str, packages: str | None) -> Stage:

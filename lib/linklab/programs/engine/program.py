@@ -62,7 +62,7 @@ class Stage:
     packages: Path | None
     cgroups: Path | None
     entered: Callable[[str], AbstractContextManager[Any]]
-    limits: program_limits.Limits = field(default_factory=program_limits.Limits)
+    limits: program_limits.ProgramLimits = field(default_factory=program_limits.ProgramLimits)
     proc: bool = True
 
 

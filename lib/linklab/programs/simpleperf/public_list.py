@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from linklab.guest.limits import Limits
+from linklab.guest.limits import ProgramLimits
 from linklab.programs.engine.program import OUTPUT_BYTES
 from linklab.programs.simpleperf.catalogue import ITEMS, NOT_CHECKED, REFERENCE, STEPS
 from linklab.programs.simpleperf.diagnosis import GENERIC
@@ -83,7 +83,7 @@ def lines() -> Iterator[str]:
         for mistake in Mistake
     )
     yield from ("", "## What a program may use", "")
-    limits = Limits()
+    limits = ProgramLimits()
     yield "It works on a copy of its file and of the Python files of its folder that it imports, directly or by others;"
     yield "links are not followed. It sees the system's Python, the installed packages if one of these files imports"
     yield "any, and no other files; its folder alone is writable. It reaches the lab's"

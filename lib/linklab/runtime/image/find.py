@@ -63,7 +63,7 @@ class Packed:
 
 
 @dataclass(frozen=True)
-class About:
+class ImageManifest:
     """``image.json``: what an image was made from.
 
     ``key`` names all that it was made from; ``kernels`` is the kernels' manifest (``kernels.json``);
@@ -89,7 +89,7 @@ class About:
         return json.dumps({"linklab_image": FORMAT, **asdict(self)}, indent=1) + "\n"
 
     @classmethod
-    def read(cls, path: Path) -> About:
+    def read(cls, path: Path) -> ImageManifest:
         """Return what an ``image.json`` says. Raises `LabError` where it is missing, damaged, or of another format."""
         try:
             document = json.loads(path.read_text("utf-8"))
@@ -111,7 +111,7 @@ class Image:
     """A lab image in a folder: ``root``, two kernels, and ``image.json``."""
 
     folder: Path
-    about: About
+    about: ImageManifest
 
     @property
     def root(self) -> Path:
@@ -200,7 +200,7 @@ def finished_images() -> list[Image]:
 
 def read_image(folder: Path) -> Image:
     """Return the image in a folder. Raises `LabError` where there is none, or half of one."""
-    image = Image(folder, About.read(folder / "image.json"))
+    image = Image(folder, ImageManifest.read(folder / "image.json"))
     program = image.root / "usr/lib/linklab/init.py"
     parts = [image.kernel, image.qemu_kernel, image.root / image.python.lstrip("/"), program]
     if not runs_user_mode_linux() and (folder / tree.ROOT_ARCHIVE).is_file():

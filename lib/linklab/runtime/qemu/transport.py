@@ -17,13 +17,13 @@ from linklab.runtime.qemu import snapshot
 from linklab.runtime.qemu.host_box import HostBox
 from linklab.runtime.qemu.machine import Machine, find_qemu, machine_words
 from linklab.runtime.qemu.snapshot import Snapshot
-from linklab.runtime.transport import BOOT_LIMIT_S, About
+from linklab.runtime.transport import BOOT_LIMIT_S, LabFacts
 
 _ROOT_MB: Final = 320
 """Of a machine's memory: the image's files lie in it, besides what a guest may use."""
 
 
-class Emulated:
+class QemuLab:
     """A lab in a QEMU that this process has started, and that ends with it. It rests between two requests by itself."""
 
     group_pid = 0
@@ -49,7 +49,7 @@ class Emulated:
                 ready = self._start(kept, folder, places, seed, confined)
             except _Damaged as damaged:
                 raise LabError(f"the lab did not start in QEMU: {damaged}") from None
-        self.about = About(kind, ready["kernel"], ready["clock_s"], memory_mb)
+        self.about = LabFacts(kind, ready["kernel"], ready["clock_s"], memory_mb)
 
     def _start(self, kept: Snapshot, folder: Path | None, reads: list[Path], seed: int, confined: bool) -> Message:
         self._folders = Folders(folder, reads, "host")
