@@ -17,7 +17,6 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from linklab.discovery import STUDIES
 from linklab.errors import LabError
 from linklab.runtime.kernel import runs_user_mode_linux
 
@@ -120,6 +119,9 @@ def _way(places: Iterable[Path]) -> list[str]:
 
 def _own_places() -> list[Path]:
     """Return where Linklab, its studies and its Python lie, but for what is the system's."""
+    # a lab has this module for the programs in it, and not that one
+    from linklab.discovery import STUDIES
+
     prefixes = sorted({Path(prefix) for prefix in (sys.prefix, sys.base_prefix)})
     return [Path(__file__).resolve().parents[1], STUDIES, *(it for it in prefixes if not it.is_relative_to("/usr"))]
 
