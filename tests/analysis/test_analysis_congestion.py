@@ -21,7 +21,7 @@ from linklab.analysis.congestion import (
 )
 from linklab.analysis.tcp_model import Pipe, pipe_of
 from linklab.errors import MeasurementError
-from linklab.labs.lab11.predictions import dumbbell
+from linklab.labs.lab11.rules import dumbbell
 from linklab.network import COURSE
 
 ONE_S = 0.0006056

@@ -69,7 +69,7 @@ def _beside(seconds: int) -> list[Any]:
 def _make() -> None:
     import linklab
     from linklab.labs.lab12 import rules as lab12
-    from linklab.labs.lab12.predictions import with_uplink
+    from linklab.labs.lab12.rules import with_uplink
 
     made: dict[str, Any] = {"plain": {}, "unseen": {queue: {} for queue in QUEUES}}
     replace = "tc qdisc replace dev r1-eth2 parent 5:1"

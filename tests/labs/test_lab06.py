@@ -16,7 +16,7 @@ import pytest
 from linklab.grade.predictions import remark
 from linklab.grade.questions import Value
 from linklab.labs.lab06 import rules as lab06
-from linklab.labs.lab06.predictions import PREDICTIONS
+from linklab.labs.lab06.rules import PREDICTIONS
 from linklab.measure import Run
 from linklab.network import NodeState
 from tests.grade.made_runs import pinged, together, transfer

@@ -13,9 +13,10 @@ import pytest
 
 from linklab.analysis import measured_path
 from linklab.course import using
+from linklab.labs import NOTHING
 from linklab.labs.lab11 import figures, functions
 from linklab.labs.lab11 import rules as lab11
-from linklab.labs.lab11.predictions import dumbbell
+from linklab.labs.lab11.rules import dumbbell
 from linklab.measure import QueueResult, Run, SocketsResult, TcpFlow, TcpResult
 from linklab.network import COURSE, bdp_packets, path
 from linklab.network.variants import variant, variants
@@ -342,10 +343,10 @@ def test_predictions_stand_next_to_what_was_measured() -> None:
 def test_the_figures_and_tables_have_what_was_measured_and_say_so_where_nothing_was() -> None:
     assert isinstance(figures.controls_figure(controls()), Drawing)
     assert isinstance(figures.queues_figure(queues()), Drawing)
-    assert figures.controls_figure(dict.fromkeys(lab11.CONTROLS)) == figures.NOTHING
-    assert figures.look_figure([]) == figures.NOTHING
+    assert figures.controls_figure(dict.fromkeys(lab11.CONTROLS)) == NOTHING
+    assert figures.look_figure([]) == NOTHING
     for table in (figures.controls_table, figures.queues_table, figures.together_table):
-        assert table({}) == figures.NOTHING
+        assert table({}) == NOTHING
     rows = {str(row[0]): row for row in figures.controls_table(controls()).rows}  # type: ignore[union-attr]
     assert rows["reno"][4] == pytest.approx(49, rel=0.05)
     # the law takes the round trip for constant: 1/28 too little where the path is always full

@@ -12,9 +12,10 @@ import pytest
 
 from linklab.analysis import measured_path
 from linklab.course import using
-from linklab.labs.lab12 import figures, functions, predictions, rules
+from linklab.labs import NOTHING
+from linklab.labs.lab12 import figures, rules
 from linklab.labs.lab12 import rules as lab12
-from linklab.labs.lab12.predictions import access, with_uplink
+from linklab.labs.lab12.rules import access, with_uplink
 from linklab.measure import PageResult, PingResult, QueueResult, Run, TcpResult
 from linklab.network import COURSE
 from linklab.network.variants import variant, variants
@@ -63,7 +64,7 @@ def test_a_limit_passes_in_any_style(function: object) -> None:
 
 
 def test_each_slip_of_a_limit_is_called_by_its_name() -> None:
-    assert unnamed_slips(lab12.check_limit, functions._TRIAL) == []
+    assert unnamed_slips(lab12.check_limit, rules._TRIAL) == []
 
 
 @pytest.mark.parametrize(
@@ -274,9 +275,9 @@ def test_unseen_networks_are_other_ones_each_time_and_keep_the_student_s_address
     for each in drawn:
         assert set(each) == set(UNSEEN)
         for name, network in each.items():
-            low, high = predictions.BANDS_MBPS[name]
+            low, high = rules.BANDS_MBPS[name]
             assert low <= (network.link("U").rate_mbps or 0) <= high
-            assert 12 <= predictions.base_ms(network) <= 24
+            assert 12 <= rules.idle_ms(network) <= 24
     with using(VARIANT):
         assert lab12.unseen()["slow"].subnets == lab12.the_network().subnets
 
@@ -307,8 +308,8 @@ def test_predictions_stand_next_to_what_was_measured() -> None:
 
 def test_the_figures_and_tables_have_what_was_measured_and_say_so_where_nothing_was() -> None:
     assert isinstance(figures.queue_figure(ONE), Drawing)
-    assert figures.queue_figure({"long": None}) == figures.NOTHING
-    assert figures.queue_table({}) == figures.NOTHING
+    assert figures.queue_figure({"long": None}) == NOTHING
+    assert figures.queue_table({}) == NOTHING
     rows = {row[0]: row for row in figures.queue_table({**kept(), **FINALE}).rows}  # type: ignore[union-attr]
     assert rows["marks"][1] == "fq_codel"
     assert rows["marks"][8] == 0

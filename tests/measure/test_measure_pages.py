@@ -10,7 +10,7 @@ import pytest
 
 import linklab
 from linklab.errors import MeasurementError
-from linklab.labs.lab12.predictions import access
+from linklab.labs.lab12.rules import access
 from linklab.measure import Origin, PageFlow, PageResult, load_result, run
 from linklab.measure.tool import in_lab
 from linklab.measure.tools.pages import PAGES

@@ -12,7 +12,7 @@ import pytest
 
 import linklab
 from linklab.errors import MeasurementError
-from linklab.labs.lab11.predictions import dumbbell
+from linklab.labs.lab11.rules import dumbbell
 from linklab.measure import (
     Origin,
     QueueFlow,

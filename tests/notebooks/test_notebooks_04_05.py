@@ -8,7 +8,7 @@ import pytest
 
 import linklab
 from linklab.analysis import Comparison
-from linklab.labs.lab04.figures import beside_report, frames_dropped, queue_over_time
+from linklab.labs.paths import beside_report, frames_dropped, queue_over_time
 from linklab.measure import PingFlow, Run, SimpleperfFlow, run, run_together
 from linklab.network import COURSE
 from linklab.published.report import rows

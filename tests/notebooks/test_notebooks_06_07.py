@@ -10,7 +10,7 @@ import pytest
 
 import linklab
 from linklab.grade.measured import connections_of, pings, transfers
-from linklab.labs import multiplexing
+from linklab.labs import NOTHING, multiplexing
 from linklab.measure import PingFlow, Run, SimpleperfFlow, repeated, run_together
 from linklab.network import COURSE
 from tests.notebooks.run_notebook import ROOT, graded, run_with_simpleperf, shown
@@ -29,7 +29,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, 
     missing += ["run is missing", "returns nothing"]
     assert [name for name, said in errors.items() if not any(words in said for words in missing)] == []
     assert "Measuring with Linklab's own simpleperf: with your simpleperf.py" in shown(starter, "start")
-    assert shown(starter, "throughput-figure") == repr(multiplexing.NOTHING)
+    assert shown(starter, "throughput-figure") == repr(NOTHING)
 
 
 @pytest.mark.large

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.labs.lab08 import figures as packet_size_figures
+from linklab.labs import NOTHING
 from tests.notebooks.run_notebook import graded, read, run, shown
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual")]
@@ -23,7 +23,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: P
     missing = ["not filled in yet", "not measured yet", "not answered yet", "returns nothing"]
     assert [name for name, said in errors.items() if not any(words in said for words in missing)] == []
     for cell in ("data-figure", "first-figure", "calm-figure", "calm-table"):
-        assert shown(starter, cell) == repr(packet_size_figures.NOTHING)
+        assert shown(starter, cell) == repr(NOTHING)
     assert "write jitter first" in shown(starter, "paced")
 
 

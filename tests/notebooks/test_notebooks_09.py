@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.labs.lab09 import figures as video_figures
+from linklab.labs import NOTHING
 from tests.notebooks.run_notebook import graded, read, run, shown
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual")]
@@ -30,7 +30,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: P
     ]
     assert [name for name, said in errors.items() if not any(words in said for words in missing)] == []
     for cell in ("study-table", "rate-figure", "gaps-figure", "qualities", "worst-loss"):
-        assert shown(starter, cell) == repr(video_figures.NOTHING)
+        assert shown(starter, cell) == repr(NOTHING)
 
 
 @pytest.mark.large

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.labs.lab10 import figures as look
+from linklab.labs import NOTHING
 from tests.notebooks.run_notebook import graded, read, run, shown
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual")]
@@ -22,7 +22,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: P
     assert all(said.startswith("GradeError: ") and "Hint: " in said for said in errors.values())
     assert "VLAN 10 must be its pvid" in errors["check-ports"]
     assert "r1 has no sub-interface for VLAN 20" in errors["check-gateways"]
-    assert shown(starter, "step") == repr(look.NOTHING)
+    assert shown(starter, "step") == repr(NOTHING)
 
 
 @pytest.mark.large

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.labs.lab12 import figures
+from linklab.labs import NOTHING
 from tests.notebooks.run_notebook import graded, read, run, shown
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual")]
@@ -23,7 +23,7 @@ def test_the_starter_fails_exactly_its_graded_cells_each_with_a_hint(tmp_path: P
     missing = ("not filled in yet", "not measured yet", "not answered yet", "returns nothing", "ping, slow")
     assert [name for name, said in errors.items() if not any(words in said for words in missing)] == []
     for cell in ("long-figure", "one-figure", "all-figure"):
-        assert repr(figures.NOTHING) in shown(starter, cell)
+        assert repr(NOTHING) in shown(starter, cell)
 
 
 @pytest.mark.large

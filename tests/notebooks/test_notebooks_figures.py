@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from linklab.labs.figures import without_addresses
+from linklab.labs.lab01.figures import without_addresses
 from linklab.network import COURSE, expected_state
 from linklab.show import describe
 

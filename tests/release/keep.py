@@ -21,9 +21,9 @@ from linklab.grade import seeding
 from linklab.grading import manual_points
 from linklab.grading.kit import read_kit
 from linklab.labs.lab03.unknown import random_chain
-from linklab.labs.lab11.predictions import the_network as network_of_lab_11
-from linklab.labs.lab12.predictions import the_network as network_of_lab_12
-from linklab.labs.lab12.predictions import unseen
+from linklab.labs.lab11.rules import the_network as network_of_lab_11
+from linklab.labs.lab12.rules import the_network as network_of_lab_12
+from linklab.labs.lab12.rules import unseen
 from linklab.network import COURSE, TWO_HOSTS, Network
 from linklab.network.variants import variant
 from linklab.programs.reliable.place import the_network as network_of_lab_13

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 
 import linklab
 from linklab.errors import NetworkError
-from linklab.labs.lab11.predictions import dumbbell
-from linklab.labs.lab12.predictions import access
+from linklab.labs.lab11.rules import dumbbell
+from linklab.labs.lab12.rules import access
 from linklab.network import (
     COURSE,
     TWO_HOSTS,

@@ -15,10 +15,13 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from linklab.discovery import added_labs
 from linklab.errors import LinklabError
+
+NOTHING: Final = "Nothing is measured yet: run the cells above first."
+"""What figures and tables say where there is nothing to show."""
 
 __path__.extend(dict.fromkeys(str(lab.folder.parent) for lab in added_labs()))
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Final
 
 from linklab.analysis import Load
 from linklab.course import course_network, is_variant
 from linklab.errors import MeasurementError
 from linklab.grade.measured import connections_of, expectations, name_of, throughput_of, transfers
 from linklab.lab import Lab
+from linklab.labs import NOTHING
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.measure import Repeats, Run, SimpleperfFlow, run
 from linklab.show import throughput
 from linklab.show.figure import Drawing
-
-NOTHING: Final = "Nothing is measured yet: run the cells above first."
 
 
 def rates_mbps(run: Run | None) -> dict[str, float]:

@@ -23,7 +23,7 @@ from linklab.grade.reachability import Checkable, reachability_checks, running, 
 from linklab.grade.result import Result, guarded
 from linklab.grade.routes import forwarding_checks, route_checks
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
-from linklab.labs.figures import link_table, subnet_table, without_addresses
+from linklab.labs.lab01.figures import link_table, subnet_table, without_addresses
 from linklab.labs.lab01.plan import plan_checks
 from linklab.network import path, rtt_floor_ms
 

@@ -36,8 +36,8 @@ from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import is_one, numbers
-from linklab.labs.lab04.figures import beside_report, frames_dropped, queue_over_time
 from linklab.labs.own_simpleperf import own_simpleperf
+from linklab.labs.paths import beside_report, frames_dropped, queue_over_time
 from linklab.measure import PingResult, Run, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
 from linklab.published.report import find

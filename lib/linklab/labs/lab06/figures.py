@@ -9,10 +9,9 @@ from typing import Final
 
 from linklab.course import course_network
 from linklab.grade.measured import expectations, pings
-from linklab.labs import multiplexing
-from linklab.labs.lab06.predictions import COMBINATIONS
-from linklab.labs.lab06.queues import Look, read_look
-from linklab.labs.multiplexing import NOTHING, rates_mbps, report_heading, three_digits
+from linklab.labs import NOTHING, multiplexing
+from linklab.labs.lab06.rules import COMBINATIONS, Look, read_look
+from linklab.labs.multiplexing import rates_mbps, report_heading, three_digits
 from linklab.measure import Run
 from linklab.published import report
 from linklab.show import RoundTrips, Table, round_trips, table

@@ -5,35 +5,111 @@ Expectations of measurements come from `linklab.analysis` for the network as it 
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import fsum
 from pathlib import Path
 from typing import Final
 
-from linklab.analysis import experiment
+from linklab.analysis import Expectation, Load, experiment, full_queue_share_ms, jain_index, measured_path
 from linklab.course import course_network
 from linklab.grade.check import Check, a_kind
 from linklab.grade.choices import asked_by_letter, choice
-from linklab.grade.measured import SHORTEST_S, refused, run_checks, throughput_of
+from linklab.grade.measured import (
+    SHORTEST_S,
+    expectations,
+    measured,
+    pings,
+    refused,
+    run_checks,
+    state_of_run,
+    throughput_of,
+)
+from linklab.grade.path_questions import (
+    DATA_BYTES,
+    FRAME_BYTES,
+    fair_share,
+    full_queue_rtt,
+    packet_ms,
+    path_between,
+    share_of,
+)
+from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing
 from linklab.grade.result import Result, guarded
-from linklab.labs.lab06.functions import check_jain, check_packets_in_queue
-from linklab.labs.lab06.predictions import COMBINATIONS, PREDICTIONS, SHARES
-from linklab.labs.lab06.queues import check_half, check_look
+from linklab.grade.student_functions import Formula, Trial
 from linklab.labs.multiplexing import rates_mbps
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.measure import Run
+from linklab.network import Link, queueing_delay_ms
+from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 
 __all__ = [
     "COMBINATIONS", "PREDICTIONS", "check_by_hand", "check_half", "check_jain", "check_look", "check_packets_in_queue",
     "check_predicted", "check_runs", "check_seen", "check_small_queue", "own_simpleperf", "predict", "rates_mbps",
 ]  # fmt: skip
 
+
+# --- Predictions
+
+COMBINATIONS: Final[Mapping[str, tuple[Load, ...]]] = {
+    "two": (Load("h1", "h4"), Load("h2", "h5")),
+    "three": (Load("h1", "h4"), Load("h2", "h5"), Load("h3", "h6")),
+    "crossing": (Load("h1", "h4"), Load("h7", "h9")),
+    "apart": (Load("h1", "h4"), Load("h8", "h9")),
+}
+"""The four combinations of the course report's test case 4, in its order."""
+_LOADS: Final = COMBINATIONS["two"]
+SHARES: Final[Mapping[str, tuple[str, str]]] = {
+    "two": ("two", "h1-h4"),
+    "crossing h7-h9": ("crossing", "h7-h9"),
+}
+"""What predictions of throughput are asked for: the combination, and the flow."""
+
+
+def half_of_the_queue() -> int:
+    """Return half of the packets that L2's queue holds."""
+    return (course_network().link("L2").queue_packets or 0) // 2
+
+
+def _shares() -> list[Value]:
+    return [
+        fair_share(key, f"throughput of {flow} ({name})", share_of(COMBINATIONS[name], flow))
+        for key, (name, flow) in SHARES.items()
+    ]
+
+
+def _swing() -> Sketch:
+    return Sketch("RTT of h1-h4 next to two transfers", "seconds", "ms")
+
+
+def _new_rtt() -> list[Value]:
+    link, packets = course_network().link("L2"), half_of_the_queue()
+    now, floor = link.queue_packets or 1, path_between("h1", "h4").rtt_floor_ms
+    whole, others = queueing_delay_ms(link), floor - link.delay_ms
+    new = replace(link, queue_packets=packets)
+    links = tuple(new if it == link else it for it in course_network().links)
+    path = measured_path(replace(course_network(), links=links), "h1", "h4")
+    question = full_queue_rtt(packets, "RTT of h1-h4, half of L2's queue full", path, new)
+    part = packets / now
+    slips = (
+        Slip(floor + part * (whole - link.delay_ms), "that scales the growth with the queue",
+             "half of a queue is not half of the growth: the packets in flight take their part first"),
+        Slip(part * (others + whole), "that scales the whole round trip",
+             "the delays stay as they are: only the queue's time changes"),
+        Slip(others + whole, "that is with the whole queue", "put the new number in its place"),
+    )  # fmt: skip
+    return [replace(question, slips=(*slips, *question.slips))]
+
+
+PREDICTIONS: Final = Predictions("Lab 06", {"shares": _shares, "swing": _swing, "new_rtt": _new_rtt})
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
-_BY_HAND: Final = COMBINATIONS["two"]
+
+# --- Two flows by hand
+
 _TOTAL: Final = re.compile(
     r"0\.00-(\d{1,6}(?:\.\d{1,6})?)\s+sec\s+[\d.]+ [KMG]?Bytes\s+(\d{1,6}(?:\.\d{1,6})?) ([KMG]?)bits/sec\s+receiver"
 )
@@ -45,15 +121,12 @@ _FREE_SHARES: Final = 4
 _IN_MBPS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3}
 
 
-# --- Two flows by hand
-
-
 @guarded
 def check_by_hand(printed: object) -> Result:
     """Judge what iperf3's clients printed of two flows that ran at one time, by pair."""
     title, example = "Lab 06, two flows by hand", '{"h1-h4": first.output, "h2-h5": second.output}'
     given = printed if isinstance(printed, Mapping) else {}
-    found = {load.name: _client_said(load.name, given.get(load.name)) for load in _BY_HAND}
+    found = {load.name: _client_said(load.name, given.get(load.name)) for load in _LOADS}
     checks = [check for check, _ in found.values()]
     if not all(check.passed for check in checks):
         if not is_missing(printed) and not isinstance(printed, Mapping):
@@ -61,7 +134,7 @@ def check_by_hand(printed: object) -> Result:
             checks = [Check.failing(title, reason, f"write it as {example}", "a dictionary")]
         return Result(title, tuple(checks))
     duration_s = min(total[0] for _, total in found.values())
-    whole = experiment(course_network(), _BY_HAND, duration_s).sums["L2", "r2"]
+    whole = experiment(course_network(), _LOADS, duration_s).sums["L2", "r2"]
     whole = replace(whole, high=_OWN_INTERVALS * whole.high)
     both = "start both clients with popen before you wait for the first one"
     hints = ("two flows that share a link cannot have more than it carries, and two long ones fill it", both)
@@ -120,6 +193,259 @@ def _measured_shares(runs: object) -> Iterator[tuple[str, float | None]]:
         run = runs.get(name) if isinstance(runs, Mapping) else None
         if isinstance(run, Run):
             yield key, throughput_of(run, flow)
+
+
+# --- Jain's index
+
+
+def _squares(values: Sequence[float]) -> float:
+    return sum(value * value for value in values)
+
+
+_SQUARE_EACH: Final = "above, add and then square; below, square each one and then add"
+_SAME_SIDES: Final = "take means on both sides, or sums on both sides and n"
+_EVERY_FLOW: Final = "Jain's index looks at every flow"
+_JAIN: Final = Trial(
+    jain_index,
+    {
+        "equal shares": ((7.2, 7.2, 7.2),),
+        "unequal shares": ((5.0, 9.0, 2.0, 12.0),),
+        "one flow has everything": ((0.0, 14.0, 0.0, 0.0),),
+        "two flows": ((19.0, 9.5),),
+        "the same in bit/s": ((19e6, 9.5e6),),
+        "a single flow": ((13.7,),),
+        "whole numbers": ((1, 2, 3),),
+    },
+    (
+        "equal shares must give 1, and one flow that has everything 1/n: what do these two give?",
+        "compare with the formula term by term, on two numbers, by hand",
+        "(the sum of all x)^2 / (n * the sum of all x^2)",
+    ),
+    (
+        Formula(lambda v: sum(v) ** 2 / _squares(v), "the division by the number of flows is missing",
+                "the n stands below, next to the sum of squares"),
+        Formula(lambda v: sum(v) ** 2 / len(v) * _squares(v), "this divides by n and then multiplies by the squares",
+                "Python works from left to right: what must be computed first?"),
+        Formula(lambda v: len(v) * _squares(v) / sum(v) ** 2, "the fraction stands on its head",
+                "an index is at most 1"),
+        Formula(lambda v: _squares(v) / sum(v) ** 2, "squares are mixed up: these are added first above", _SQUARE_EACH),
+        Formula(lambda v: _squares(v) / (len(v) * sum(v) ** 2),
+                "the square of the sum and the sum of squares change places", _SQUARE_EACH),
+        Formula(lambda v: 1 / len(v), "square of the sum and sum of squares are taken for one thing", _SQUARE_EACH),
+        Formula(lambda v: sum(v) / (len(v) * _squares(v)), "the sum above is not squared", _SQUARE_EACH),
+        Formula(lambda v: (sum(v) / len(v)) ** 2 / _squares(v), "the mean above, but the sum of squares below",
+                _SAME_SIDES),
+        Formula(lambda v: sum(v) ** 2 / (_squares(v) / len(v)), "the sum above, but the mean of squares below",
+                _SAME_SIDES),
+        Formula(lambda v: math.sqrt(jain_index(v)), "this is the root of the index", "leave the root away"),
+        Formula(lambda v: min(v) / max(v), "this is the smallest over the largest", _EVERY_FLOW),
+        Formula(lambda v: sum(v) / len(v) / max(v), "this is the mean over the largest", _EVERY_FLOW),
+    ),
+    refused={"no flow at all": ((),), "nothing but zeros": ((0.0, 0.0),)},
+    remarks={
+        "the same in bit/s": "a unit must not change the index: does a number of your own stand in it?",
+        "a single flow": "one flow alone is treated as fairly as can be",
+    },
+)  # fmt: skip
+
+
+@guarded
+def check_jain(function: object) -> Result:
+    """Judge Jain's index, a function of a list of throughputs.
+
+    For no values, or nothing but zeros, it must raise a ValueError that says so.
+    """
+    return Result("Lab 06, Jain's index", _JAIN.checks(function))
+
+
+# --- Packets in a queue
+
+_TRIED_SHARES: Final = (1.0, 0.5645, 0.113)
+"""How full L2's queue is in the round trips on which a function is tried."""
+
+
+@guarded
+def check_packets_in_queue(function: object) -> Result:
+    """Judge how many packets L2's queue holds, a function of an RTT of h1-h4 in ms.
+
+    The packets in flight on L2 count as well, as netem counts them.
+    """
+    link, path = course_network().link("L2"), path_between("h1", "h4")
+    one, floor, rate = packet_ms(link), path.rtt_floor_ms, link.rate_mbps or 1.0
+    rtts = [round(floor + share * full_queue_share_ms(link), 1) for share in _TRIED_SHARES]
+    before = " + ".join(f"{other.delay_ms:g}" for other in path.forward.links if other.delay_ms and other != link)
+    others = f"{before} + {link.delay_ms:g} + {before}"
+    counted = "the queue counts packets in flight on L2 too: which delays does a ping have besides that one?"
+    other_rate = course_network().link("L1").rate_mbps or 0.0
+    frame = f"a queue holds frames of {FRAME_BYTES} bytes"
+    slips = (
+        Formula(lambda rtt: (rtt - floor) / one, "that leaves out the packets in flight on L2", counted),
+        Formula(lambda rtt: rtt / one, "that takes the whole round trip for time at L2", counted),
+        Formula(lambda rtt: (rtt - floor / 2) / one, "that takes off one direction only", counted),
+        Formula(lambda rtt: (rtt - floor) / 2 / one, "that takes half of the wait", "one direction is full"),
+        Formula(lambda rtt: (rtt - floor) / one * BITS_PER_BYTE, "that is in bytes, without those in flight", counted),
+        Formula(lambda rtt: packets_held(rtt) * other_rate / rate, "that is at the rate of L1",
+                f"packets leave L2's queue at L2's {rate:g} Mbit/s"),
+        Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES / DATA_BYTES, "that counts data only", frame),
+        Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES / ETHERNET_MTU_BYTES, "that leaves out Ethernet's header",
+                frame),
+        Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES * BITS_PER_BYTE, "that is in bits",
+                "how many bits has a packet?"),
+        Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES, "that is in bytes", "how many bytes has a packet?"),
+    )  # fmt: skip
+    hints = (
+        "the ping waited at L2 for all packets before it, and each of them took one frame's time",
+        "take off the delays that the ping met elsewhere: what is left is its time at L2",
+        f"(rtt_ms - ({others})) / (1514 * 8 / {1000 * rate:g})",
+    )
+    cases = {f"RTT of {rtt_ms:g} ms": (rtt_ms,) for rtt_ms in rtts}
+    trial = Trial(packets_held, cases, hints, slips, tolerance=0.005)
+    return Result("Lab 06, packets in the queue", trial.checks(function))
+
+
+def packets_held(rtt_ms: float) -> float:
+    """Return how many packets L2 holds at that round trip of h1-h4, those in flight included."""
+    link = course_network().link("L2")
+    return (rtt_ms - path_between("h1", "h4").rtt_floor_ms + link.delay_ms) / packet_ms(link)
+
+
+# --- L2's queue, from outside by pings and by the kernel's own count
+
+_BURST_PACKETS: Final = 10
+"""TCP's first window (RFC 6928): a queue with less room than that cannot hold one burst."""
+_FEWEST_LOOKS: Final = 3
+_APART_PACKETS: Final = 20
+"""So far may both counts be apart at most: some tens of ms pass between them, in which packets come and go."""
+_REPLY: Final = re.compile(r"\btime=(\d{1,6}(?:\.\d{1,6})?) ms")
+_NETEM: Final = re.compile(
+    r"qdisc netem .*?limit (\d{1,9})\b.*?dropped (\d{1,12})\b.*?backlog \S+ (\d{1,9})p", re.DOTALL
+)
+
+
+def _l2() -> Link:
+    return course_network().link("L2")
+
+
+@dataclass(frozen=True)
+class Look:
+    """One ping, and what netem held right after it. ``rtt_ms`` is None where the ping was lost."""
+
+    rtt_ms: float | None
+    limit: int
+    dropped: int
+    held: int
+
+
+def read_look(look: object) -> Look | str:
+    """Return what ping and ``tc -s qdisc`` printed, or what is wrong with it in a few words."""
+    if not isinstance(look, Sequence) or isinstance(look, str) or len(look) != 2:
+        return f"this is {a_kind(look)}, not ping's text and tc's"
+    ping, queues = look
+    if not isinstance(ping, str) or "packets transmitted" not in ping:
+        return "the first of the two is not what ping printed"
+    netem = _NETEM.search(queues) if isinstance(queues, str) else None
+    if netem is None:
+        return "the second of the two is not what tc -s qdisc printed of an end of L1, L2 or L3"
+    reply = _REPLY.search(ping)
+    limit, dropped, held = map(int, netem.groups())
+    return Look(float(reply[1]) if reply else None, limit, dropped, held)
+
+
+@guarded
+def check_look(looks: object) -> Result:
+    """Judge pairs of texts: what one ping from h1 to h4 printed next to a transfer, and then tc of L2's queue."""
+    what, expected = "looks into L2's queue", f"{_FEWEST_LOOKS} or more, each what ping and tc printed"
+    if is_missing(looks) or looks == []:
+        hint = "in the loop: cmd for ping, cmd for tc, and append both texts as a pair"
+        check = Check.failing(what, "not measured yet", hint, expected, "none")
+    elif not isinstance(looks, Sequence) or isinstance(looks, str):
+        check = Check.failing(what, f"this is {a_kind(looks)}, not a list", "looks.append((ping, tc))", expected)
+    else:
+        check = _looks_check(what, expected, [read_look(look) for look in looks])
+    return Result("Lab 06, looks into the queue", (check,))
+
+
+def _looks_check(what: str, expected: str, looks: Sequence[Look | str]) -> Check:
+    wrong = next((look for look in looks if isinstance(look, str)), None)
+    read = [look for look in looks if isinstance(look, Look)]
+    answered = [(look.rtt_ms, look.held) for look in read if look.rtt_ms is not None]
+    found = "; ".join(f"{rtt:g} ms tells of {packets_held(rtt):.0f}, tc of {held}" for rtt, held in answered)
+    if wrong is not None:
+        return Check.failing(what, wrong, "append (text of ping, text of tc) for each look", expected)
+    if len(answered) < _FEWEST_LOOKS:
+        reason = f"{len(answered)} pings were answered"
+        hint = "look several times while the transfer runs; a full queue drops a ping now and then"
+        return Check.failing(what, reason, hint, expected, found)
+    limit = _l2().queue_packets
+    if any(look.limit != limit for look in read):
+        reason = f"tc shows a queue of {read[0].limit} packets, and L2's has {limit}"
+        return Check.failing(what, reason, "r2-eth2 is the end of L2 where packets for h4 wait", expected, found)
+    if max(held for _, held in answered) < _BURST_PACKETS:
+        reason = "the queue is nearly empty each time"
+        hint = "does the transfer run while you look? And which end of L2 do its packets wait at?"
+        return Check.failing(what, reason, hint, expected, found)
+    if min(abs(packets_held(rtt) - held) for rtt, held in answered) > _APART_PACKETS:
+        reason = "both tell of other numbers of packets each time"
+        hint = "ask tc right after each ping: the queue does not wait for you"
+        return Check.failing(what, reason, hint, expected, found)
+    return Check.passing(what, expected, found)
+
+
+# --- Half of the queue
+
+
+@guarded
+def check_half(run: object, predicted: object = "new_rtt") -> Result:
+    """Judge the first combination with half of L2's queue: what run_together returned. ``predicted`` is the RTT."""
+    packets = half_of_the_queue()
+    where = f"queue of {packets}"
+    problem = refused(where, run, _LOADS, with_pings=True)
+    if problem is None and isinstance(run, Run):
+        problem = _other_queue(where, run, packets)
+    checks = (problem,) if problem is not None else tuple(_run_checks(where, run, packets))
+    highest = pings(run)["h1-h4"].rtt_max_ms if isinstance(run, Run) and "h1-h4" in pings(run) else None
+    return PREDICTIONS.compared(Result("Lab 06, half of the queue", checks), predicted, {str(packets): highest})
+
+
+def _run_checks(where: str, run: object, packets: int) -> Iterator[Check]:
+    """As for the other runs; but a queue without room for a burst makes TCP lose at random, and L1 queues bursts too.
+
+    Then theory bounds the throughput from above only, and the highest round trip by a full queue of L1 besides.
+    """
+    assert isinstance(run, Run)
+    if packets - _l2().delay_ms / packet_ms(_l2()) > _BURST_PACKETS:
+        yield from run_checks(where, run, course_network(), _LOADS)
+        return
+    expected = expectations(run, course_network(), _LOADS)
+    ceiling = max(whole.high for (link, _), whole in expected.sums.items() if link == "L2")
+    why = "what headers leave of L2; how much a burst loses is chance"
+    most = Expectation(ceiling, 0.0, ceiling, "Mbit/s", why, source="headers")
+    total = fsum(throughput_of(run, load.name) or 0.0 for load in _LOADS)
+    yield measured(f"throughput of both, through L2 ({where})", total, most)
+    for one in expected.loads:
+        name, theory = one.load.name, one.rtt_highest
+        high = theory.high + full_queue_share_ms(course_network().link("L1"))
+        bursts = replace(theory, high=high, why=f"{theory.why}; bursts may fill L1's queue besides")
+        yield measured(f"highest RTT of {name} ({where})", pings(run)[name].rtt_max_ms, bursts)
+
+
+def _other_queue(where: str, run: Run, packets: int) -> Check | None:
+    """Return a failed check if the network that was read back had another queue where r2 sends into L2."""
+    state = state_of_run(run)
+    what, expected = f"{where}: the network", f"a queue of {packets} packets where r2 sends into L2"
+    end = next(end for end in _l2().ends if end.node == "r2")
+    face = None if state is None else state.interface(end.node, end.interface)
+    found = None if face is None else face.shape.queue_packets
+    delay_ms = None if face is None else face.shape.delay_ms
+    if found != packets:
+        reason = f"{end.interface} had a queue of {found} packets, as read back before the run"
+        hint = f"tc qdisc change on r2, for {end.interface}, with limit {packets}; then measure again"
+        return Check.failing(what, reason, hint, expected, str(found))
+    if delay_ms != _l2().delay_ms:
+        reason = f"{end.interface} has a delay of {delay_ms:g} ms now"
+        hint = f"tc sets all of netem's numbers anew: give it delay {_l2().delay_ms:g}ms as well"
+        return Check.failing(what, reason, hint, expected, f"{delay_ms:g} ms")
+    return None
 
 
 # --- Questions with options

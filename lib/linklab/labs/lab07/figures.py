@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from linklab.analysis import jain_index
-from linklab.labs import multiplexing
+from linklab.labs import NOTHING, multiplexing
 from linklab.labs.lab07.rules import loads, takers
-from linklab.labs.multiplexing import NOTHING, mean_connections_mbps, report_heading, three_digits
+from linklab.labs.multiplexing import mean_connections_mbps, report_heading, three_digits
 from linklab.measure import Repeats
 from linklab.published import report
 from linklab.show import Table, fairness, table

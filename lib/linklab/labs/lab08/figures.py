@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from linklab.analysis.packets import (
     bandwidth_mbps,
     burst_bytes,
     steady_rate_mbps,
 )
+from linklab.labs import NOTHING
 from linklab.labs.lab08.rules import FRAMES, LINK_MBPS, SIZES
 from linklab.measure import Capture, TrainResult, layers
 from linklab.network.theory import payload_of_frame_bytes
@@ -24,8 +25,6 @@ __all__ = ["data_figure", "first_figure", "first_table", "frames_figure"]
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
-
-NOTHING: Final = "Nothing is measured yet: run the cells above first."
 
 
 def data_figure(runs: object, sketch: Points = ()) -> Drawing | str:

@@ -7,6 +7,7 @@ from typing import Final
 
 from linklab.analysis.video_statistics import bandwidths, delays, each_second_kbps, summed_up
 from linklab.grade.predictions import Prediction
+from linklab.labs import NOTHING
 from linklab.labs.lab09.rules import FRAME_BYTES
 from linklab.measure import Quality, Video, VideoResult, picture_at
 from linklab.measure.video_file import IP_PACKET_BYTES
@@ -18,7 +19,6 @@ from linklab.show.video import distribution, pictures, rate_over_time, similarit
 __all__ = ["arrivals"]
 
 Runs = Mapping[str, VideoResult | None]
-NOTHING: Final = "Nothing is measured yet: run the cells above first."
 _LINKS: Final = {"gigabit": 1000, "wan": 2}
 _QUANTITIES: Final[tuple[tuple[VideoQuantity, str], ...]] = (
     ("bandwidth_kbps", "bandwidth (kbit/s)"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from linklab.analysis.sharing import proportional
+from linklab.labs import NOTHING
 from linklab.labs.lab10.rules import RATE_MBPS, SETTINGS
 from linklab.measure import ConstantRateResult, Run
 from linklab.published.switches_loads import fairness_network, senders
@@ -13,8 +14,6 @@ from linklab.show.chart import chart, legend, told_apart
 from linklab.show.figure import Drawing
 
 __all__ = ["rtt_figure", "shares_table"]
-
-NOTHING = "Nothing is measured yet: run the cells above first."
 
 
 def shares_table(

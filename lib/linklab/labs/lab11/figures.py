@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from statistics import fmean
-from typing import Final
 
 from linklab.analysis import jain_index
 from linklab.analysis.congestion import (
@@ -18,10 +17,12 @@ from linklab.analysis.congestion import (
 )
 from linklab.grade.measured import state_of_run
 from linklab.grade.path_questions import DATA_BYTES
+from linklab.labs import NOTHING
 from linklab.labs.lab11.functions import read_looks
-from linklab.labs.lab11.predictions import FAR, NEAR, packet_s, pipe_between
 from linklab.labs.lab11.rules import (
     CONTROLS,
+    FAR,
+    NEAR,
     POWERS,
     TOGETHER,
     TOGETHER_S,
@@ -29,12 +30,13 @@ from linklab.labs.lab11.rules import (
     highest_rtt_ms,
     looks_of,
     mean_queue_packets,
+    packet_s,
+    pipe_between,
 )
 from linklab.measure import Run, TcpResult
 from linklab.show import Table, WindowTrace, table, windows
 from linklab.show.figure import Drawing
 
-NOTHING: Final = "Nothing is measured yet: run the cells above first."
 MaybeRun = Run | None
 
 

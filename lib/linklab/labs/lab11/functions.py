@@ -11,11 +11,11 @@ from statistics import fmean, median
 from typing import Any, Final
 
 from linklab.analysis.congestion import loss_times_s, reno_period_s
+from linklab.analysis.tcp_model import Pipe
 from linklab.grade.check import Check, a_kind
-from linklab.grade.questions import as_number, is_missing
+from linklab.grade.questions import as_number
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Formula, Trial
-from linklab.labs.lab11.predictions import NEAR, PREDICTIONS, pipe_between
 
 # --- Reading what ss prints
 
@@ -248,7 +248,7 @@ class Look:
     queue: float
 
 
-_FEWEST: Final = 80
+FEWEST_LOOKS: Final = 80
 _SHORTEST_S: Final = 15.0
 _SETTLED_S: Final = 2.0
 """By then what slow start lost is repaired: it is some hundred packets, and a window of them goes each round trip."""
@@ -274,50 +274,25 @@ def read_looks(samples: object) -> tuple[Look, ...] | str:
     return tuple(found)
 
 
-@guarded
-def check_look(samples: object, predicted: object = "loss") -> Result:
-    """Judge looks at a transfer by Reno from h1 to h3: (seconds, window, threshold, RTT, retransmissions, queue).
-
-    ``predicted`` are the windows and the round trip that the student predicted.
-    """
-    title, how = (
-        "Lab 11, a sampler",
-        "samples.append((second, *read_ss(ss), packets)), again and again while iperf3 runs",
-    )
-    if is_missing(samples) or (hasattr(samples, "__len__") and len(samples) == 0):
-        return Result(title, (Check.failing("looks", "not measured yet", how, f"{_FEWEST} or more", "none"),))
-    looks = read_looks(samples)
-    if isinstance(looks, str):
-        return Result(title, (Check.failing("looks", looks, how, "six numbers each"),))
-    result, settled = Result(title, tuple(_look_checks(looks, how))), _settled(looks)
-    if not result.passed:
-        return result
-    found = {
-        "window": max(look.cwnd for look in settled),
-        "rtt": max(look.rtt_ms for look in settled),
-        "after": min(look.cwnd for look in settled),
-    }
-    return PREDICTIONS.compared(result, predicted, found)
-
-
-def _settled(looks: Sequence[Look]) -> list[Look]:
+def settled_looks(looks: Sequence[Look]) -> list[Look]:
+    """Return the looks after slow start, and after what it lost is repaired."""
     return [look for look in looks if look.at_s - looks[0].at_s >= _SETTLED_S]
 
 
-def _look_checks(looks: Sequence[Look], how: str) -> Iterator[Check]:
+def look_checks(looks: Sequence[Look], pipe: Pipe) -> Iterator[Check]:
+    """Judge looks at a transfer by Reno over a path: that they are many, and that they show its window and queue."""
     lasted_s = looks[-1].at_s - looks[0].at_s
-    many = f"{_FEWEST} or more over {_SHORTEST_S:g} s or more"
+    many = f"{FEWEST_LOOKS} or more over {_SHORTEST_S:g} s or more"
     found = f"{len(looks)} over {lasted_s:.3g} s"
     if any(later.at_s <= one.at_s for one, later in pairwise(looks)):
         yield Check.failing("looks", "time does not go on from look to look", "put the seconds first", many, found)
         return
-    if len(looks) < _FEWEST or lasted_s < _SHORTEST_S:
+    if len(looks) < FEWEST_LOOKS or lasted_s < _SHORTEST_S:
         yield Check.failing("looks", found, "let iperf3 run for 20 s, and look every 0.1 s", many, found)
         return
     yield Check.passing("looks", many, found)
-    pipe = pipe_between(NEAR)
     full, limit, bdp = pipe.full_window_packets, pipe.limit_packets, pipe.bdp_packets
-    settled = _settled(looks)
+    settled = settled_looks(looks)
     top = max(look.cwnd for look in settled)
     gap_s = lasted_s / (len(looks) - 1)
     # one packet a round trip: so many may come between the last look and the loss
@@ -384,13 +359,13 @@ def _within(what: str, value: float, low: float, high: float, unit: str, hint: s
     return Check.failing(what, f"{found}", hint, expected, found)
 
 
-def _window_slip(top: float, pipe: Any) -> str:
+def _window_slip(top: float, pipe: Pipe) -> str:
     if top <= 2 * pipe.bdp_packets and top < 0.6 * pipe.full_window_packets:
         return "is B's queue as it was, and is this Reno's data (-C reno, sport = 6000)? Control connections stay low"
     return "cwnd: is the window, in packets; and does iperf3 run with -C reno?"
 
 
-def _rtt_slip(highest: float, pipe: Any) -> str:
+def _rtt_slip(highest: float, pipe: Pipe) -> str:
     if highest < 1:
         return "give it in ms, as ss prints it"
     if highest <= 1.05 * pipe.base_ms:

@@ -12,29 +12,34 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from linklab.analysis import Expectation, tcp_throughput
+from linklab.analysis import Expectation, MeasuredPath, measured_path, tcp_throughput
 from linklab.analysis.congestion import (
     BBR_MARGIN,
     CUBIC_POWER,
+    RENO_BETA,
     RENO_POWER,
     bbr_mean_queue_packets,
     bbr_rest_share,
     cubic_gap_s,
+    cubic_k_s,
     loss_times_s,
     reno_period_s,
     sharing_ratios,
 )
-from linklab.analysis.tcp_model import INITIAL_WINDOW_PACKETS, Pipe
+from linklab.analysis.tcp_model import BETA, CUBIC_C, INITIAL_WINDOW_PACKETS, Pipe, pipe_of
+from linklab.course import course_network
 from linklab.grade.check import Check, listed
 from linklab.grade.choices import asked_by_letter
 from linklab.grade.measured import between, elsewhere, measured, no_result, state_of_run, stopped
-from linklab.grade.questions import Judged, asked
+from linklab.grade.path_questions import FRAME_BYTES
+from linklab.grade.predictions import Predictions
+from linklab.grade.questions import Judged, Slip, Value, asked, is_missing, stated
 from linklab.grade.result import Result, guarded
-from linklab.labs.lab11.functions import check_look, check_period, check_read
-from linklab.labs.lab11.predictions import FAR, NEAR, PREDICTIONS, QUEUES, packet_s, path_of, pipe_between, the_network
+from linklab.labs.lab11.functions import FEWEST_LOOKS, check_period, check_read, look_checks, read_looks, settled_looks
 from linklab.measure import QueueResult, Run, SocketsResult, TcpResult
 from linklab.measure.tools.sockets import SocketSample
-from linklab.network import NetworkState, goodput_ceiling_mbps
+from linklab.network import End, Host, Link, Network, NetworkState, Router, Subnet, goodput_ceiling_mbps
+from linklab.network.variants import derived_name, first_octets
 from linklab.units import BITS_PER_BYTE
 
 __all__ = [
@@ -43,7 +48,241 @@ __all__ = [
     "the_network",
 ]  # fmt: skip
 
+
+# --- The network
+
+NEAR: Final = ("h1", "h3")
+FAR: Final = ("h2", "h4")
+QUEUES: Final = (20, 100, 1000)
+"""The queues of B that are compared, in packets."""
+PLANNED: Final = 100
+"""Packets that B's queue holds, as it is built."""
+_FARTHER: Final = 4
+"""The round trip of h2 over that of h1."""
+_SUBNETS: Final[Mapping[str, int]] = {"A": 1, "C": 2, "D": 3, "E": 4, "F": 5}
+"""The third number of each subnet. None is called B, because the bottleneck is."""
+
+
+def dumbbell(course: Network) -> Network:
+    """Return the dumbbell derived from a course network: two senders, two receivers, and the bottleneck B between them.
+
+    Papers compare congestion control on it (RFC 5166 asks for a range of round trips). h1 is near B and h2 far from it.
+    All delay lies before B, on the links of h1 and h2, so B's queue, at r1-eth2, counts waiting packets alone.
+
+    B has the rate of the course network's L3, and h1's link has its delay: from the plain course network, 20 Mbit/s and
+    round trips of 20 and 80 ms. Addresses begin with the same two numbers. The name tells the variant.
+    """
+    link, start = course.link("L3"), first_octets(course)
+
+    def end(node: str, port: int, subnet: str, last: int) -> End:
+        return End(node, f"{node}-eth{port}", f"{start}.{_SUBNETS[subnet]}.{last}/24")
+
+    return Network(
+        name=derived_name(course, "dumbbell"),
+        nodes=(*map(Host, ("h1", "h2", "h3", "h4")), Router("r1"), Router("r2")),
+        links=(
+            Link(end("h1", 0, "A", 2), end("r1", 0, "A", 1), delay_ms=link.delay_ms),
+            Link(end("h2", 0, "C", 2), end("r1", 1, "C", 1), delay_ms=_FARTHER * link.delay_ms),
+            Link(
+                end("r1", 2, "D", 1),
+                end("r2", 0, "D", 2),
+                name="B",
+                rate_mbps=link.rate_mbps,
+                queue_packets=PLANNED,
+            ),
+            Link(end("r2", 1, "E", 1), end("h3", 0, "E", 2)),
+            Link(end("r2", 2, "F", 1), end("h4", 0, "F", 2)),
+        ),
+        subnets=tuple(Subnet(name, f"{start}.{third}.0/24") for name, third in _SUBNETS.items()),
+    )
+
+
+def the_network() -> Network:
+    """Return the dumbbell of whoever runs this."""
+    return dumbbell(course_network())
+
+
+def path_of(ends: tuple[str, str], state: NetworkState | None = None) -> MeasuredPath:
+    """Return the path between two nodes of it, as planned or as read back."""
+    return measured_path(the_network(), *ends, state)
+
+
+def pipe_between(ends: tuple[str, str], state: NetworkState | None = None) -> Pipe:
+    """Return that path as B sees it."""
+    return pipe_of(path_of(ends, state))
+
+
+def packet_s(pipe: Pipe) -> float:
+    """Return how long one full frame occupies B, in seconds."""
+    return pipe.packet_ms / 1000
+
+
+# --- The window at a loss
+
+
+def _loss() -> list[Value]:
+    pipe = pipe_between(NEAR)
+    bdp, queue, full = pipe.bdp_packets, pipe.limit_packets, pipe.full_window_packets
+    rate, frame = the_network().link("B").rate_mbps or 0.0, FRAME_BYTES
+    both = "packets are under way on the path and wait in the queue: both belong to the window"
+    window = Value(
+        "window",
+        "window at a loss",
+        Expectation(
+            full,
+            full - 1,
+            full + 2,
+            "packets",
+            "path and queue are full, and one packet more is lost",
+            source="bandwidth-delay product and the queue's limit",
+            allowance="the packet too many, and rounding",
+        ),
+        (
+            "a packet is lost when path and queue are full: how many are there then?",
+            both,
+            f"{rate:g} * 1000 * {pipe.base_ms:g} / ({frame} * 8) + {queue:g}",
+        ),
+        (
+            Slip(bdp, "that is the path alone", both),
+            Slip(queue, "that is the queue alone", both),
+            Slip(bdp / 2 + queue, "that counts one direction of the path", "the acknowledgements must come back too"),
+            Slip(2 * full, "that is as far as slow start may shoot over", "congestion avoidance adds one a round trip"),
+            Slip(2 * bdp, "that is a queue as long as the path", f"this queue holds {queue:g}"),
+        ),
+    )
+    waits = "a packet that finds the queue nearly full waits for all that are before it"
+    rtt = Value(
+        "rtt",
+        "round trip at a loss",
+        stated(pipe.base_ms + pipe.full_queue_ms, "ms", "delays, and a full queue"),
+        (
+            waits,
+            "add the time of the packets in the queue to the delays",
+            f"{pipe.base_ms:g} + {queue:g} * 1514 * 8 / {1000 * rate:g}",
+        ),
+        (
+            Slip(pipe.base_ms, "that is the round trip of an idle path", waits),
+            Slip(pipe.full_queue_ms, "that is the time in the queue alone", "the links' delays come to it"),
+            Slip(pipe.base_ms / 2 + pipe.full_queue_ms, "that has the delay of one direction", "a round trip has two"),
+            Slip(
+                pipe.base_ms + 2 * pipe.full_queue_ms,
+                "that waits twice",
+                "acknowledgements come back through an empty queue",
+            ),
+        ),
+    )
+    halves = "Reno halves its window at a loss (RFC 5681)"
+    after = Value(
+        "after",
+        "Reno's window after a loss",
+        Expectation(
+            RENO_BETA * full,
+            RENO_BETA * full - 1,
+            RENO_BETA * full + 1,
+            "packets",
+            halves,
+            source=halves,
+            allowance="rounding",
+        ),
+        ("what does Reno do to its window at a loss?", "half of the window at the loss", f"{full:.0f} / 2"),
+        (
+            Slip(BETA * full, "that is CUBIC's 0.7", halves),
+            Slip((1 - BETA) * full, "that is what CUBIC gives up", halves),
+            Slip(1, "that is after a timeout", "later packets arrive, and duplicate acknowledgements tell of the loss"),
+            Slip(full, "that is the window at the loss", halves),
+            Slip(queue / 2, "that is half of the queue", halves),
+        ),
+    )
+    return [window, rtt, after]
+
+
+# --- Times between losses
+
+
+def _between() -> list[Value]:
+    pipe = pipe_between(FAR)
+    bdp, full, one = pipe.bdp_packets, pipe.full_window_packets, packet_s(pipe)
+    longest_s, base_s = (pipe.base_ms + pipe.full_queue_ms) / 1000, pipe.base_ms / 1000
+    reno_s = reno_period_s(bdp, full, one)
+    step = "one packet a round trip, from half of the window to the whole: your function adds the round trips up"
+    reno = Value(
+        "reno",
+        "time between Reno's losses",
+        Expectation(
+            reno_s,
+            0.98 * reno_s,
+            reno_s + 3 * longest_s,
+            "s",
+            "the sum of its round trips",
+            source="RFC 5681",
+            allowance="up to three round trips until a loss is repaired",
+        ),
+        ("how many round trips does Reno take to the next loss?", step, "period(bdp, full, packet_s)"),
+        (
+            Slip(full / 2 * base_s, "that takes round trips of an empty queue", "as the queue fills they get longer"),
+            Slip(full / 2 * longest_s, "that takes round trips of a full queue", "at first the queue is shorter"),
+            Slip(full * base_s, "that climbs from nothing", "the window falls to a half"),
+            Slip(1000 * reno_s, "that is in ms", "give it in s"),
+        ),
+    )
+    k = cubic_k_s(full, BETA * full)
+    root = "K is a cube root: of (the last largest window, less what is left of it), over C"
+    cubic = Value(
+        "cubic",
+        "CUBIC's K",
+        stated(k, "s", "RFC 9438, equation 2"),
+        (
+            "how far is it back to the last largest window?",
+            root,
+            f"(({full:.0f} - {BETA * full:.0f}) / {CUBIC_C:g}) ** (1/3)",
+        ),
+        (
+            Slip(math.cbrt(full / 2 / CUBIC_C), "that halves the window", "CUBIC keeps 0.7 of it"),
+            Slip(math.cbrt(BETA * full / CUBIC_C), "that is with what is left of the window", root),
+            Slip(math.cbrt(full / CUBIC_C), "that climbs from nothing", root),
+            Slip((1 - BETA) * full / CUBIC_C, "that leaves the root out", root),
+            Slip(math.sqrt((1 - BETA) * full / CUBIC_C), "that is a square root", root),
+            Slip((1 - BETA) * full * longest_s, "that adds one packet a round trip", "CUBIC counts seconds"),
+        ),
+    )
+    return [reno, cubic]
+
+
+# --- Queues
+
+
+def _queues() -> list[Value]:
+    pipe = pipe_between(NEAR)
+    return [_full_rtt(packets, pipe) for packets in QUEUES]
+
+
+def _full_rtt(packets: int, pipe: Pipe) -> Value:
+    wait_ms = packets * pipe.packet_ms
+    hints = (
+        "CUBIC fills any queue: the last packet waits for all that are before it",
+        f"the delays, and {packets} frames one after the other",
+        f"{pipe.base_ms:g} + {packets} * {pipe.packet_ms:.4g}",
+    )
+    slips = (
+        Slip(pipe.base_ms, "that is the round trip of an idle path", hints[0]),
+        Slip(wait_ms, "that is the time in the queue alone", "the links' delays come to it"),
+        Slip(pipe.base_ms / 2 + wait_ms, "that has the delay of one direction", "a round trip has two"),
+        Slip(
+            pipe.base_ms + max(0.0, packets - pipe.bdp_packets) * pipe.packet_ms,
+            "that takes packets in flight for packets in the queue",
+            "B has no delay: its queue holds waiting packets alone",
+        ),
+        Slip(pipe.base_ms + 2 * wait_ms, "that waits twice", "acknowledgements come back through an empty queue"),
+    )
+    expected = stated(pipe.base_ms + wait_ms, "ms", "delays, and a full queue")
+    return Value(packets, f"highest round trip, queue of {packets}", expected, hints, slips)
+
+
+PREDICTIONS: Final = Predictions("Lab 11", {"loss": _loss, "between": _between, "queues": _queues})
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
+
+
+# --- Measurements
 
 _FOLDER: Final = Path(__file__).parent
 CONTROLS: Final = ("reno", "cubic", "bbr")
@@ -51,11 +290,37 @@ TOGETHER: Final = (*CONTROLS, "mixed")
 CONTROLS_S: Final = 40
 QUEUES_S: Final = 30
 TOGETHER_S: Final = 60
-PLANNED: Final = 100
 POWERS: Final = {"reno": RENO_POWER, "cubic": CUBIC_POWER}
 _STARTED_S: Final = 3.0
 """By then slow start is over, and BBR's start too."""
 _HOW: Final = "give what measure.run_together returned for all flows together"
+
+
+# --- A sampler of the student's own
+
+
+@guarded
+def check_look(samples: object, predicted: object = "loss") -> Result:
+    """Judge looks at a transfer by Reno from h1 to h3: (seconds, window, threshold, RTT, retransmissions, queue).
+
+    ``predicted`` are the windows and the round trip that the student predicted.
+    """
+    title = "Lab 11, a sampler"
+    how = "samples.append((second, *read_ss(ss), packets)), again and again while iperf3 runs"
+    if is_missing(samples) or (hasattr(samples, "__len__") and len(samples) == 0):
+        return Result(title, (Check.failing("looks", "not measured yet", how, f"{FEWEST_LOOKS} or more", "none"),))
+    looks = read_looks(samples)
+    if isinstance(looks, str):
+        return Result(title, (Check.failing("looks", looks, how, "six numbers each"),))
+    result, settled = Result(title, tuple(look_checks(looks, pipe_between(NEAR)))), settled_looks(looks)
+    if not result.passed:
+        return result
+    found = {
+        "window": max(look.cwnd for look in settled),
+        "rtt": max(look.rtt_ms for look in settled),
+        "after": min(look.cwnd for look in settled),
+    }
+    return PREDICTIONS.compared(result, predicted, found)
 
 
 # --- The right measurement

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from statistics import fmean
-from typing import Final
 
+from linklab.labs import NOTHING
 from linklab.labs.lab12.rules import (
     highest_ms,
     kind_of,
@@ -22,7 +22,6 @@ from linklab.show import Table, table
 from linklab.show.chart import label_axes, legend, panels, told_apart
 from linklab.show.figure import Drawing
 
-NOTHING: Final = "Nothing is measured yet: run the cells above first."
 MaybeRun = Run | None
 
 
