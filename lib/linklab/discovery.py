@@ -11,6 +11,7 @@ imported as ``studies.NAME.study`` and ``studies.NAME.page``.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import os
@@ -23,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+import linklab
 from linklab.errors import LinklabError
 from linklab.settings import image, setting
 
@@ -142,6 +144,20 @@ def _own() -> tuple[str, ...]:
 def lab_names() -> frozenset[str]:
     """Return the names of all labs: ``lab00``, ... Raises LinklabError as `added_labs`."""
     return frozenset((*_own(), *(lab.name for lab in added_labs())))
+
+
+@cache
+def linklab_digest() -> bytes:
+    """Return what tells this Linklab from another: a digest of its version, its files and the added labs."""
+    found = hashlib.sha256(linklab.__version__.encode())
+    root = Path(linklab.__file__).parent
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            found.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    for lab in added_labs():
+        for name, content in lab.files().items():
+            found.update(f"{name}\0".encode() + content)
+    return found.digest()
 
 
 def load(name: str) -> ModuleType:

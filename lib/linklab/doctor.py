@@ -86,14 +86,11 @@ def examine_grading() -> Iterator[Finding]:
     from linklab.grading.model import Judged, Limits
     from linklab.grading.parcel import Parcel, judge_parcel
     from linklab.grading.run import JUDGE
-    from linklab.grading.store import linklab_digest
 
     book = nbformat.v4.new_notebook(cells=[_cell(name, source) for name, source in _SUBMISSION.items()])
     files = {"simpleperf.py": b"print('I do nothing')\n"}
     limits = Limits(wall_s=3 * _LIMIT_S, cell_s=_LIMIT_S)
-    answer = judge_parcel(
-        Parcel("doctor", nbformat.writes(book).encode(), files, None, limits, linklab_digest()), JUDGE
-    )
+    answer = judge_parcel(Parcel("doctor", nbformat.writes(book).encode(), files, None, limits), JUDGE)
     if answer.trouble:
         yield _bad("grading: a submission in its sandbox", answer.trouble, _grading_fix(answer.trouble), needed=True)
         return

@@ -18,12 +18,12 @@ from typing import Any
 import distributed
 import pytest
 
-from linklab.errors import LinklabError
-from linklab.grading import afar, parcel
-from linklab.grading.afar import AfarCrew, connect
+from linklab.dask_run import Cluster
+from linklab.grading import parcel
 from linklab.grading.assemble import assemble
 from linklab.grading.kit import Kit
 from linklab.grading.model import Limits
+from linklab.grading.parcel import DaskCrew
 from linklab.grading.run import Done
 from linklab.grading.store import Work, prepare
 from linklab.signals import SIGNALS
@@ -70,11 +70,10 @@ def cluster() -> Iterator[Any]:
 
 
 @pytest.fixture
-def client(cluster: Any) -> Iterator[Any]:
+def client(cluster: Any) -> Iterator[Cluster]:
     """A client of that cluster."""
-    made = connect(cluster.scheduler_address)
-    yield made
-    made.close()
+    with Cluster(cluster.scheduler_address) as made:
+        yield made
 
 
 def works(kit: Kit, folder: Path, count: int, word: str = "") -> list[Work]:
@@ -87,18 +86,21 @@ def works(kit: Kit, folder: Path, count: int, word: str = "") -> list[Work]:
     return [prepare(f"student-{it}", lab, folder / str(it), text, {}, None, Limits()) for it in range(count)]
 
 
-def test_all_are_judged_and_kept(kit: Kit, client: Any, tmp_path: Path) -> None:
+def test_all_are_judged_and_kept(kit: Kit, client: Cluster, tmp_path: Path) -> None:
     watch = Watch()
-    found = AfarCrew(client, watch, JUDGE).run(works(kit, tmp_path, 3))
+    found = DaskCrew(client, watch, JUDGE).run(works(kit, tmp_path, 3))
     assert len(found) == len(watch.over) == 3
     assert [done.trouble for done in found.values() if done.judged is None] == []
     assert all(work.judged is not None for work in works(kit, tmp_path, 3)), "another run need not judge them again"
 
 
-def test_a_worker_that_is_killed_half_way_costs_nothing(kit: Kit, cluster: Any, client: Any, tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_half_way_costs_nothing(
+    kit: Kit, cluster: Any, client: Cluster, tmp_path: Path
+) -> None:
     watch = Watch()
-    before = {worker["name"]: worker["id"] for worker in client.scheduler_info()["workers"].values()}
-    (victim, *_) = client.run(os.getpid).values()
+    assert client.threads == 2
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as other:
+        (victim, *_) = other.run(os.getpid).values()
 
     def kill() -> None:
         watch.fourth.wait(120)
@@ -108,9 +110,8 @@ def test_a_worker_that_is_killed_half_way_costs_nothing(kit: Kit, cluster: Any, 
     killer.start()
     log = tmp_path / "judged"
     slow = (sys.executable, "-c", _LATER, str(log), JUDGE[1])
-    found = AfarCrew(client, watch, slow).run(works(kit, tmp_path, 8))
+    found = DaskCrew(client, watch, slow).run(works(kit, tmp_path, 8))
     killer.join()
-    assert len(before) == 2
     assert sorted(student for student, _ in found) == sorted(f"student-{it}" for it in range(8))
     assert [done.trouble for done in found.values() if done.judged is None] == []
     begun = len(log.read_text().splitlines())
@@ -128,9 +129,9 @@ def test_a_worker_that_is_killed_half_way_costs_nothing(kit: Kit, cluster: Any, 
     ],
 )
 def test_a_judge_that_fails_is_told_and_not_tried_again(
-    kit: Kit, client: Any, tmp_path: Path, word: str, says: str
+    kit: Kit, client: Cluster, tmp_path: Path, word: str, says: str
 ) -> None:
-    (done,) = AfarCrew(client, Watch(), JUDGE).run(works(kit, tmp_path, 1, word)).values()
+    (done,) = DaskCrew(client, Watch(), JUDGE).run(works(kit, tmp_path, 1, word)).values()
     assert done.judged is None
     assert says in done.trouble
     assert "\x1b" not in done.trouble
@@ -146,10 +147,10 @@ def own_signals(signals_as_before: None) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("own_signals")
-def test_a_stop_ends_the_judges_on_the_workers(kit: Kit, client: Any, tmp_path: Path) -> None:
+def test_a_stop_ends_the_judges_on_the_workers(kit: Kit, client: Cluster, tmp_path: Path) -> None:
     watch = Watch()
     judge = own_judge(tmp_path)
-    crew = AfarCrew(client, watch, judge)
+    crew = DaskCrew(client, watch, judge)
 
     def interrupt() -> None:
         deadline = time.monotonic() + 120
@@ -181,12 +182,6 @@ def hanging(judge: tuple[str, str]) -> list[str]:
     return found
 
 
-def test_another_linklab_judges_nothing(kit: Kit, tmp_path: Path) -> None:
-    (work,) = works(kit, tmp_path, 1)
-    other = replace(parcel.pack(work), linklab=b"another")
-    assert "another Linklab" in parcel.judge_parcel(other, JUDGE).trouble
-
-
 def test_who_judges_too_long_is_ended(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parcel, "GRACE_S", 0.0)
     (work,) = works(kit, tmp_path, 1, "hang")
@@ -194,20 +189,3 @@ def test_who_judges_too_long_is_ended(kit: Kit, tmp_path: Path, monkeypatch: pyt
     judge = own_judge(tmp_path)
     assert parcel.judge_parcel(packed, judge).trouble == "the judge was not done after 1 s"
     assert hanging(judge) == []
-
-
-def test_where_nobody_answers_or_works_one_line_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(afar, "_CONNECT_S", 2)
-    with pytest.raises(LinklabError, match=r"no Dask scheduler answers at 127.0.0.1:1 .*dask scheduler starts one"):
-        connect("127.0.0.1:1")
-    with (
-        distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None) as empty,
-        pytest.raises(LinklabError, match="has no workers: dask worker tcp://127"),
-    ):
-        connect(empty.scheduler_address)
-
-
-def test_without_dask_one_line_says_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(LinklabError, match=r"pip install linklab\[grading\]"):
-        connect("127.0.0.1:1")

@@ -14,10 +14,9 @@ import pytest
 import linklab
 from linklab import doctor
 from linklab.classroom.contents import Contents
-from linklab.discovery import VARIABLE, added_labs, lab_names
+from linklab.discovery import VARIABLE, added_labs, lab_names, linklab_digest
 from linklab.errors import LinklabError
 from linklab.grade.choices import choices
-from linklab.grading.store import linklab_digest
 from linklab.notebooks.build import build_all
 from linklab.settings import FILE
 from tests.notebooks.run_notebook import ROOT

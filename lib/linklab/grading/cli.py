@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,27 +117,22 @@ class _Judge:
         self.interrupted = False
 
     def __call__(self, works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
+        from linklab.dask_run import Cluster
+        from linklab.grading.parcel import DaskCrew
         from linklab.grading.run import Crew
         from linklab.grading.show import ClassProgress
         from linklab.headless.runner import how_many
 
         if not works:
             return {}
-        client = None
-        if self._dask is not None:
-            from linklab.grading import afar
-
-            client = afar.connect(self._dask)
-        try:
-            with ClassProgress(len(works)) as watcher:
-                if client is not None:
-                    crew: Crew | afar.AfarCrew = afar.AfarCrew(client, watcher)
-                else:
-                    crew = Crew(how_many(self._jobs, len(works)), watcher)
-                found = crew.run(works)
-        finally:
-            if client is not None:
-                client.close()
+        with (
+            Cluster(self._dask) if self._dask is not None else nullcontext() as cluster,
+            ClassProgress(len(works)) as watcher,
+        ):
+            crew: Crew | DaskCrew = (
+                Crew(how_many(self._jobs, len(works)), watcher) if cluster is None else DaskCrew(cluster, watcher)
+            )
+            found = crew.run(works)
         self.interrupted = crew.interrupted
         return found
 

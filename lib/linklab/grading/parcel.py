@@ -1,29 +1,33 @@
-"""A notebook to be judged on another machine, and what comes back: all in one piece, no path means anything there."""
+"""Judge notebooks on the workers of a Dask scheduler. A `Parcel` holds all that a judge reads, and an `Answer` all that
+it writes, because a path of this machine means nothing on another.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from linklab.dask_run import Cluster, WorkerPlace
+from linklab.errors import LinklabError
 from linklab.grading.model import VERDICT, Limits, Task
-from linklab.grading.run import GRACE_S, JudgeProcess
-from linklab.grading.store import Work, linklab_digest
+from linklab.grading.run import GRACE_S, JUDGE, Done, JudgeProcess, Watcher
+from linklab.grading.store import Work, keep, read_verdict
 from linklab.headless.workers import WorkerPool
+from linklab.signals import calling_once
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """A task with its files' contents. `linklab` is the digest of the Linklab that it comes from."""
+    """A task with its files' contents."""
 
     lab: str
     notebook: bytes
     files: dict[str, bytes]
     network: bytes | None
     limits: Limits
-    linklab: bytes
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,55 @@ def pack(work: Work) -> Parcel:
     task = work.task
     files = {name: path.read_bytes() for name, path in task.files.items()}
     network = None if task.network is None else task.network.read_bytes()
-    return Parcel(task.lab, task.notebook.read_bytes(), files, network, task.limits, linklab_digest())
+    return Parcel(task.lab, task.notebook.read_bytes(), files, network, task.limits)
 
 
 def unpack(answer: Answer, work: Work) -> None:
     """Puts what came back where a judge on this machine would have written it. Raises OSError."""
     (work.task.output / f"{work.lab.name}.ipynb").write_bytes(answer.book)
     (work.task.output / VERDICT).write_bytes(answer.verdict)
+
+
+class DaskCrew:
+    """Judges as many notebooks at once as a scheduler's workers have threads; the same work as `run.Crew`."""
+
+    def __init__(self, cluster: Cluster, watcher: Watcher, command: Sequence[str] = JUDGE) -> None:
+        self._cluster, self._watcher, self._command = cluster, watcher, command
+        self.interrupted = False
+
+    def run(self, works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
+        """Do as `run.Crew.run` does. A first Ctrl-C also ends what the workers judge."""
+        found: dict[tuple[str, str], Done] = {}
+        with calling_once(self._end):
+            tasks = ((work, (pack(work), self._command)) for work in works)
+            for work, answer in self._cluster.run(_judge_on_worker, tasks):
+                self._watcher.began(work)
+                done = _done(work, answer)
+                if self.interrupted and done.judged is None:
+                    continue
+                found[work.student, work.lab.name] = done
+                self._watcher.ended(done)
+        return found
+
+    def _end(self) -> None:
+        self.interrupted = True
+        self._cluster.stop()
+
+
+def _done(work: Work, answer: Answer | LinklabError) -> Done:
+    if isinstance(answer, LinklabError) or answer.trouble:
+        return Done(work, None, str(answer) if isinstance(answer, LinklabError) else answer.trouble)
+    unpack(answer, work)
+    try:
+        judged = read_verdict(work)
+    except LinklabError as error:
+        return Done(work, None, str(error))
+    keep(work, judged)
+    return Done(work, judged)
+
+
+def _judge_on_worker(parcel: Parcel, command: Sequence[str], place: WorkerPlace) -> Answer:
+    return judge_parcel(parcel, command, place.stopped, place.folder)
 
 
 def judge_parcel(
@@ -58,8 +104,6 @@ def judge_parcel(
 
     The judge ends with the process that calls this. Any trouble is an answer, so that it is told and not tried again.
     """
-    if parcel.linklab != linklab_digest():
-        return Answer(trouble="the worker has another Linklab: install there what is installed here")
     with tempfile.TemporaryDirectory(prefix="linklab-parcel-", dir=within) as place:
         folder = Path(place)
         (folder / "out").mkdir()

@@ -12,13 +12,11 @@ import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-import linklab
 from linklab.course import variant_text
-from linklab.discovery import added_labs
+from linklab.discovery import linklab_digest
 from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grading.kit import KitLab
@@ -150,20 +148,6 @@ def digest_of(lab: str, notebook: str, files: Mapping[str, bytes], variant: str)
         # with their lengths, so that no two ways of cutting the same bytes look alike
         found.update(f"{name} {len(content)}\0".encode() + content)
     return found.hexdigest()
-
-
-@cache
-def linklab_digest() -> bytes:
-    """Return what is this Linklab: its version, its files, and added labs, for a corrected check judges anew."""
-    found = hashlib.sha256(linklab.__version__.encode())
-    root = Path(linklab.__file__).parent
-    for path in sorted(root.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            found.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
-    for lab in added_labs():
-        for name, content in lab.files().items():
-            found.update(f"{name}\0".encode() + content)
-    return found.digest()
 
 
 def _kept(folder: Path, digest: str, limits: Limits) -> Judged | None:

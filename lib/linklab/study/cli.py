@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,9 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
 
     carry_out.add_argument(
         "--jobs", type=options.count, metavar="N", help="labs at once, at most 4 a core (default: one a core)"
+    )
+    carry_out.add_argument(
+        "--dask", metavar="ADDRESS", help="measure on the workers of this Dask scheduler: tcp://host:8786"
     )
     carry_out.add_argument("--output", type=Path, metavar="DIR", help=f"default: {_OUTPUT}/NAME")
     only = "only points with it; may be given several times"
@@ -203,6 +207,8 @@ def _show(study: Study) -> None:
 
 
 def _run(study: Study, arguments: argparse.Namespace) -> int:
+    from linklab.dask_run import Cluster
+    from linklab.errors import LinklabError
     from linklab.progress import ProgressDisplay
     from linklab.runtime.backends import need_system
     from linklab.signals import interrupted_once
@@ -210,10 +216,16 @@ def _run(study: Study, arguments: argparse.Namespace) -> int:
     from linklab.study.runner import run as carry_out
 
     need_system()
+    if arguments.jobs is not None and arguments.dask is not None:
+        raise LinklabError("--jobs is for this machine, and --dask measures on others: leave one of them away")
     output: Path = arguments.output or _OUTPUT / study.name
     began_s = time.monotonic()
     try:
-        with interrupted_once(), ProgressDisplay(None, "points") as display:
+        with (
+            Cluster(arguments.dask) if arguments.dask else nullcontext() as cluster,
+            interrupted_once(),
+            ProgressDisplay(None, "points") as display,
+        ):
             table = carry_out(
                 study,
                 output,
@@ -221,6 +233,7 @@ def _run(study: Study, arguments: argparse.Namespace) -> int:
                 only=selection(arguments.only, "--only"),
                 again=arguments.again,
                 on_progress=lambda progress: _show_progress(display, progress, time.monotonic() - began_s),
+                cluster=cluster,
             )
     except KeyboardInterrupt:
         print(f"interrupted: what is done stands in {output}, and the same command goes on from there")

@@ -259,14 +259,17 @@ def in_one_line(what: str) -> Iterator[None]:
         raise MeasurementError(f"{what}: {raised(error)}") from error
 
 
+_OTHERS: Final = (Path(__file__).parents[1], *map(Path, map(get_path, ("stdlib", "purelib", "platlib"))))
+
+
+def is_own(file: Path) -> bool:
+    """Return whether a file of code belongs to the author of a study: neither to Linklab nor to a library."""
+    return not str(file).startswith("<") and not any(map(file.is_relative_to, _OTHERS))
+
+
 def raised(error: BaseException) -> str:
-    """Return in one line what was raised, with the file and line of the code that is neither ours nor a library's."""
-    others = (Path(__file__).parents[1], *map(Path, map(get_path, ("stdlib", "purelib", "platlib"))))
-    frames = [
-        frame
-        for frame in extract_tb(error.__traceback__)
-        if not frame.filename.startswith("<") and not any(map(Path(frame.filename).is_relative_to, others))
-    ]
+    """Return in one line what was raised, with the file and line of the author's own code."""
+    frames = [frame for frame in extract_tb(error.__traceback__) if is_own(Path(frame.filename))]
     what = " ".join(f"{type(error).__name__}: {error}".removesuffix(": ").split())
     return f"{what} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else what
 

@@ -7,15 +7,17 @@ import os
 import platform
 import re
 import shlex
+import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from linklab.dask_run import Cluster, WorkerPlace
 from linklab.errors import LabError, LinklabError, MeasurementError
 from linklab.lab_group import Labs
 from linklab.options import cores, free_memory_mb, refuse_jobs
@@ -23,10 +25,12 @@ from linklab.record import processor
 from linklab.runtime.backends import choose, guest_memory_mb
 from linklab.study import table
 from linklab.study.declare import Point, Selection, Study, refuse_rows
-from linklab.study.store import Finished, Store, definition, definition_of
+from linklab.study.store import Finished, Store, changes, definition, definition_of, own_modules
 from linklab.study.table import Missing, Table
 
 _WALL_LIMIT_S: Final = 3600.0
+_LOOK_S: Final = 1.0
+"""How often a worker of a cluster looks whether the run was stopped."""
 _TRIED_FIRST: Final = 3
 """So many points, far apart, are measured first: where all of them fail alike, so would the others."""
 
@@ -73,8 +77,10 @@ def run(
     only: Selection | None = None,
     again: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
+    cluster: Cluster | None = None,
 ) -> Table:
-    """Measure all points of a study that `folder` has not yet, `jobs` at once (None: one a core); write its table.
+    """Measure all points of a study that `folder` has not yet, `jobs` at once (None: one a core), or on the workers of
+    a `cluster`; write its table.
 
     Every point has a fresh lab and is saved as soon as it is measured, so a run that was interrupted, or killed, goes
     on where it ended, and its table is that of a run without a break, byte for byte. A point that fails is in the
@@ -92,10 +98,10 @@ def run(
     everything = study.points()
     now = definition(study)
     definitions = {point: definition_of(study, point, now) for point in everything}
-    jobs = how_many(jobs, len(asked))
-    image = choose().image
+    jobs = how_many(jobs, len(asked)) if cluster is None else cluster.threads
+    image = _image_key()
     for each in (now, *definitions.values()):
-        each["image"] = "none" if image is None else image.about.key
+        each["image"] = image
     store = Store(Path(folder).absolute())
     began_s = time.monotonic()
     with store.locked():
@@ -110,7 +116,7 @@ def run(
         tell(Progress(len(asked) - len(todo), len(asked), 0, damaged=sum(map(store.damaged, todo))))
         work = _Work(study, store, definitions)
         try:
-            work.carry_out(todo, jobs, tell, len(asked), nothing_yet=not done)
+            work.carry_out(todo, jobs, cluster, tell, len(asked), nothing_yet=not done)
         finally:
             done = store.finished(definitions)
             missing = tuple(
@@ -132,7 +138,14 @@ class _Work:
         self.failures: dict[Point, str] = {}
 
     def carry_out(
-        self, todo: list[Point], jobs: int, tell: Callable[[Progress], None], total: int, *, nothing_yet: bool
+        self,
+        todo: list[Point],
+        jobs: int,
+        cluster: Cluster | None,
+        tell: Callable[[Progress], None],
+        total: int,
+        *,
+        nothing_yet: bool,
     ) -> None:
         """Measure the points, some at once. At any exception all labs and threads are ended before it goes on.
 
@@ -140,28 +153,47 @@ class _Work:
         """
         first = _far_apart(todo) if nothing_yet else []
         todo = [*first, *(point for point in todo if point not in first)]
+        over = total - len(todo)
+        with closing(self._in_threads(todo, jobs) if cluster is None else self._on_workers(todo, cluster)) as outcomes:
+            for point, reason in outcomes:
+                if reason:
+                    self.failures[point] = reason
+                over += 1
+                tell(Progress(over, total, len(self.failures), point, reason))
+                if nothing_yet and over < total:
+                    self._refuse_to_go_on(first, over)
+
+    def _in_threads(self, todo: list[Point], jobs: int) -> Generator[tuple[Point, str]]:
+        """Yield each point that was measured on this machine, with the reason where it could not be."""
         with (
             TemporaryDirectory(prefix="linklab-study-") as place,
             ThreadPoolExecutor(jobs) as pool,  # left only when its threads have ended
             _ended(Labs(Path(place), _WALL_LIMIT_S, "the study")) as labs,
         ):
-            futures = {pool.submit(self._point, point, labs): point for point in todo}
-            waiting: set[Future[str]] = set(futures)
-            over = total - len(todo)
+            futures = {pool.submit(self._measure, point, labs): point for point in todo}
             try:
-                while waiting:
-                    ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                    for future in sorted(ended, key=lambda it: todo.index(futures[it])):
-                        point, reason = futures[future], future.result()
-                        if reason:
-                            self.failures[point] = reason
-                        over += 1
-                        tell(Progress(over, total, len(self.failures), point, reason))
-                    if nothing_yet and waiting:
-                        self._refuse_to_go_on(first, over)
+                for future in as_completed(futures):
+                    yield futures[future], future.result()
             finally:
                 for future in futures:
                     future.cancel()
+
+    def _on_workers(self, todo: list[Point], cluster: Cluster) -> Generator[tuple[Point, str]]:
+        """Yield each point that was measured on a cluster, with the reason where it could not be."""
+        tasks = ((point, (self._study, point, self._definitions[point])) for point in todo)
+        with closing(cluster.run(_measure_on_worker, tasks, own_modules(self._study))) as outcomes:
+            for point, outcome in outcomes:
+                yield point, str(outcome) if isinstance(outcome, LinklabError) else self._saved(point, outcome)
+
+    def _measure(self, point: Point, labs: Labs) -> str:
+        return self._saved(point, _outcome(self._study, point, self._definitions[point], labs))
+
+    def _saved(self, point: Point, outcome: Finished | str) -> str:
+        """Save a point that was measured; return why it was not, in one line, or nothing."""
+        if isinstance(outcome, str):
+            return outcome
+        self._store.save(point, outcome)
+        return ""
 
     def _refuse_to_go_on(self, first: list[Point], tried: int) -> None:
         """Raise MeasurementError where all that were tried failed with the same line, the first ones among them."""
@@ -172,28 +204,57 @@ class _Work:
                 "mend that and run it again, or choose points that can be measured (--only FACTOR=LEVEL)"
             )
 
-    def _point(self, point: Point, labs: Labs) -> str:
-        """Measure and save one point; return why it could not be done, in one line, or nothing."""
-        began_s = time.monotonic()
+
+def _outcome(study: Study, point: Point, definition: dict[str, str], labs: Labs) -> Finished | str:
+    """Return what was measured at a point, or in one line why it could not be."""
+    began_s = time.monotonic()
+    try:
+        testbed = study.place(point)
+        command = testbed.controller and f"cd {shlex.quote(str(Path.cwd()))} && {testbed.controller}"
+        with labs.lab(testbed.network, testbed.switch, study.seed_of(point), command) as lab:
+            network = lab.state().to_json()
+            about = lab.info()
+            for _ in range(2):  # each look acted when the tables that are kept were measured
+                lab.sleep(0)
+            rows = study.measurement(lab, point)
+            lab_s = lab.now()
+        refuse_rows(rows, tuple(study.metrics))
+        return Finished(definition, tuple(rows), about, network, lab_s, time.monotonic() - began_s)
+    except LinklabError as error:
+        return "ended before it was done" if labs.ended else _one_line(str(error))
+    except (Exception, SystemExit) as error:
+        # a mistake in the measurement of one point must not cost the others
+        return _one_line(f"{type(error).__name__}: {error}")
+
+
+def _measure_on_worker(study: Study, point: Point, definition: dict[str, str], place: WorkerPlace) -> Finished | str:
+    """Return the outcome of a point that a worker of a cluster measures. Another image, or other files that a level
+    names, would give other digits.
+    """
+    there = definition_of(study, point, {"image": _image_key()})
+    if changed := changes(definition, there):
+        return f"the worker has another {' and another '.join(changed)} than this machine: install and copy the same"
+    with _ended(Labs(Path(place.folder), _WALL_LIMIT_S, "the study")) as labs:
+        over = threading.Event()
+
+        def end_if_stopped() -> None:
+            while not over.wait(_LOOK_S):
+                if place.stopped():
+                    labs.end()
+                    return
+
+        watcher = threading.Thread(target=end_if_stopped)
+        watcher.start()
         try:
-            testbed = self._study.place(point)
-            command = testbed.controller and f"cd {shlex.quote(str(Path.cwd()))} && {testbed.controller}"
-            with labs.lab(testbed.network, testbed.switch, self._study.seed_of(point), command) as lab:
-                network = lab.state().to_json()
-                about = lab.info()
-                for _ in range(2):  # each look acted when the tables that are kept were measured
-                    lab.sleep(0)
-                rows = self._study.measurement(lab, point)
-                lab_s = lab.now()
-            refuse_rows(rows, tuple(self._study.metrics))
-            wall_s = time.monotonic() - began_s
-            self._store.save(point, Finished(self._definitions[point], tuple(rows), about, network, lab_s, wall_s))
-        except LinklabError as error:
-            return "ended before it was done" if labs.ended else _one_line(str(error))
-        except (Exception, SystemExit) as error:
-            # a mistake in the measurement of one point must not cost the others
-            return _one_line(f"{type(error).__name__}: {error}")
-        return ""
+            return _outcome(study, point, definition, labs)
+        finally:
+            over.set()
+            watcher.join()
+
+
+def _image_key() -> str:
+    image = choose().image
+    return "none" if image is None else image.about.key
 
 
 def _far_apart(points: list[Point]) -> list[Point]:

@@ -18,12 +18,13 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 import linklab
 from linklab.errors import LabError, MeasurementError
 from linklab.files import write_whole
-from linklab.study.declare import Measured, Point, Study
+from linklab.study.declare import Measured, Point, Study, is_own
 
 VERSION: Final = 2
 _LOCK: Final = ".linklab-study"
@@ -228,6 +229,18 @@ def _code_digest(study: Study) -> str:
             todo += [module.with_suffix(".py"), module / "__init__.py"]
         names |= imported
     return digest("".join(sorted(meaning for path, meaning in found.items() if path not in own[:1])))
+
+
+def own_modules(study: Study) -> list[ModuleType]:
+    """Return the modules of a study's own, as in a file of its author's and beside it: no other machine has them."""
+    files = {
+        module: Path(file)
+        for module in list(sys.modules.values())
+        if (file := getattr(module, "__file__", None)) and is_own(Path(file))
+    }
+    names = (study.measurement.__module__, getattr(study.testbed, "__module__", "__main__"))
+    folders = {file.parent for module, file in files.items() if module.__name__ in names}
+    return [module for module, file in files.items() if any(map(file.is_relative_to, folders))]
 
 
 @functools.lru_cache(maxsize=1024)
