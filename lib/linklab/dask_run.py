@@ -78,13 +78,13 @@ class Cluster:
             cloudpickle.register_pickle_by_value(module)
         try:
             # packed here, because a worker that cannot unpack what Dask packed is silent for ever
-            packed = {task: cloudpickle.dumps((function, arguments)) for task, arguments in tasks}
+            packed = [(task, cloudpickle.dumps((function, arguments))) for task, arguments in tasks]
         finally:
             for module in modules:
                 cloudpickle.unregister_pickle_by_value(module)
         futures = {
             self._client.submit(_on_worker, linklab_digest(), self._stop, call, pure=False, retries=0): task
-            for task, call in packed.items()
+            for task, call in packed
         }
         try:
             for future in _dask().as_completed(list(futures), loop=self._client.loop):
