@@ -26,7 +26,7 @@ from linklab.labs.lab12.rules import the_network as network_of_lab_12
 from linklab.labs.lab12.rules import unseen
 from linklab.network import COURSE, TWO_HOSTS, Network
 from linklab.network.variants import variant
-from linklab.programs.reliable.place import the_network as network_of_lab_13
+from linklab.programs.reliable.path import the_network as network_of_lab_13
 from tests.notebooks.test_notebooks_build import SOURCE
 
 ROOT: Final = Path(__file__).parents[2]

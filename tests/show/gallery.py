@@ -19,7 +19,7 @@ from linklab.labs.lab12 import rules as lab12
 from linklab.labs.lab13 import figures as lab13_figures
 from linklab.measure import Origin, PingFlow, PingResult, Sample, Stream, TcpFlow, TcpResult
 from linklab.network import COURSE, by_name
-from linklab.programs.reliable.wire import Transfer
+from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan
 from linklab.show import chart, packets, video
 from linklab.show.figure import Drawing
 from tests.labs import lab11_runs, lab12_runs
@@ -194,7 +194,7 @@ class Gallery(Mapping[str, Drawing]):
         return len(self._makers)
 
 
-def sent(packets: int, lost: set[int]) -> Transfer:
+def sent(packets: int, lost: set[int]) -> PlayedTransfer:
     """A transfer by stop-and-wait: packets of these numbers are lost, and sent again after 0.1 s."""
     up: list[list[Any]] = []
     down: list[list[Any]] = []
@@ -209,4 +209,4 @@ def sent(packets: int, lost: set[int]) -> Transfer:
     content = bytes(1000 * packets)
     ends = [{"program": {"kept": None}}, {"program": {"kept": base64.b64encode(content).decode()}}]
     record = {"datagrams": {"up": up, "down": down, "flooded": {}}, "stalled": False, "acts": ends}
-    return Transfer("made", content, 1, 40.0, record)
+    return PlayedTransfer("made", TransferPlan(content), record)

@@ -30,7 +30,7 @@ from linklab.network import (
     by_name,
     path,
 )
-from linklab.programs.reliable.place import relayed
+from linklab.programs.reliable.path import relayed
 from linklab.show import describe, draw
 from linklab.show.figure import Drawing
 from linklab.show.network.layout import place, positions

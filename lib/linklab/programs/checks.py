@@ -87,7 +87,7 @@ class Judging(Generic[Evidence]):
         try:
             observed = asked.judge(self._evidence)
         except NotTried as reason:
-            return _open(asked, str(reason), reason.hint)
+            return _open(asked, reason.why, reason.hint)
         except LabError as lost:
             if not self._checks:
                 raise

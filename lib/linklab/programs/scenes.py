@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from linklab.errors import LinklabError
 from linklab.programs.engine.program import BREACHES
 
 Play = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
@@ -13,12 +14,12 @@ _BUSY: Final = "end what else runs on this machine, and check again"
 _LONGEST: Final = 160
 
 
-class NotTried(Exception):
-    """A scene could not be played, for a reason that is not the program's: why, and what to do about it."""
+class NotTried(LinklabError):
+    """A scene could not be played, for a reason that is not the program's: ``why``, and what to do about it."""
 
     def __init__(self, why: str, hint: str) -> None:
-        super().__init__(why)
-        self.hint = hint
+        super().__init__(f"{why}: {hint}")
+        self.why, self.hint = why, hint
 
 
 class Scenes:
@@ -56,7 +57,9 @@ def stopped_for(record: dict[str, Any]) -> str:
         for breach in program["breaches"]:
             return f"the {program['side']}: {BREACHES[breach]}"
     if record["stalled"]:
-        return f"the {' and the '.join(record['by'])} computed on and on, and had to be stopped"
+        # of a lab that went with its programs no more is known than which ones ran
+        by = " and the " if record["acts"] else " or the "
+        return f"the {by.join(record['by'])} computed on and on, and had to be stopped"
     return ""
 
 

@@ -7,9 +7,13 @@ import base64
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from linklab.errors import LinklabError
 from linklab.measure.program_file import LARGEST_FILE_BYTES, packages_folder, with_modules
+
+_LARGEST_BINARY_BYTES: Final = 2_000_000
+_RUN: Final = "import os, sys; os.chmod(sys.argv[1], 0o755); os.execv('./' + sys.argv[1], sys.argv[1:])"
 
 
 class ProgramError(LinklabError):
@@ -45,6 +49,33 @@ def read(path: Path) -> SubmittedProgram:
     _refuse_broken(path, data)
     files = with_modules(path, data)
     return SubmittedProgram(path.name, files, interpreter(), packages_folder(files))
+
+
+def read_any(path: Path) -> SubmittedProgram:
+    """Read a program: Python, a script that names its interpreter (``#!``), or one that is compiled for Linux.
+
+    Raises ProgramError, in one line, where there is none.
+    """
+    try:
+        data = path.read_bytes() if not path.is_dir() else b""
+    except OSError:
+        data = b""
+    if _is_python(path.name, data):
+        return read(path)
+    if len(data) > _LARGEST_BINARY_BYTES:
+        most = _LARGEST_BINARY_BYTES
+        raise ProgramError(f"{path} has {len(data)} bytes: a program of more than {most} is not checked")
+    return SubmittedProgram(path.name, {path.name: data}, interpreter(), None)
+
+
+def command(program: SubmittedProgram, *words: str) -> list[str]:
+    """Return the words with which Python runs a program: itself, or what it becomes."""
+    is_python = _is_python(program.name, program.files[program.name])
+    return [program.name, *words] if is_python else ["-c", _RUN, program.name, *words]
+
+
+def _is_python(name: str, data: bytes) -> bool:
+    return name.endswith(".py") or not data.startswith((b"#!", b"\x7fELF"))
 
 
 def _refuse_broken(path: Path, data: bytes) -> None:

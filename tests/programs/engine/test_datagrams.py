@@ -11,26 +11,26 @@ from typing import Any
 import pytest
 
 from linklab.programs.engine import datagrams
-from linklab.programs.engine.datagrams import DatagramRelay, Weather
+from linklab.programs.engine.datagrams import DatagramRelay, Impairments
 
 
-def _passed(weather: Weather, sent: Sequence[bytes]) -> tuple[list[bytes], list[bytes], dict[str, Any]]:
+def _passed(impairments: Impairments, sent: Sequence[bytes]) -> tuple[list[bytes], list[bytes], dict[str, Any]]:
     """What arrives at the receiver, which echoes it, what comes back, and the relay's record."""
     loop = asyncio.new_event_loop()
     try:
-        return loop.run_until_complete(_play(weather, sent))
+        return loop.run_until_complete(_play(impairments, sent))
     finally:
         loop.close()
 
 
-async def _play(weather: Weather, sent: Sequence[bytes]) -> tuple[list[bytes], list[bytes], dict[str, Any]]:
+async def _play(impairments: Impairments, sent: Sequence[bytes]) -> tuple[list[bytes], list[bytes], dict[str, Any]]:
     loop = asyncio.get_running_loop()
     ends = [datagrams.plain_socket() for _ in range(3)]
     for one in ends:
         one.bind(("127.0.0.1", 0))
         one.setblocking(False)
     listening, receiver, sender = ends
-    relay = DatagramRelay(listening, receiver.getsockname(), datagrams.plain_socket, time.monotonic, weather)
+    relay = DatagramRelay(listening, receiver.getsockname(), datagrams.plain_socket, time.monotonic, impairments)
     there: list[bytes] = []
     back: list[bytes] = []
 
@@ -63,48 +63,48 @@ SENT = [b"%d" % number for number in range(1, 7)]
 
 
 def test_all_passes_in_order_and_is_noted() -> None:
-    there, back, record = _passed(Weather(), SENT)
+    there, back, record = _passed(Impairments(), SENT)
     assert there == back == SENT
     assert [[size, fate] for _, size, _, fate in record["up"]] == [[1, "passed"]] * 6
     assert len({digest for _, _, digest, _ in record["up"]}) == 6
 
 
 def test_what_is_lost_by_plan_is_lost_in_its_direction_alone() -> None:
-    there, back, record = _passed(Weather(lost={"up": [2], "down": [1, 5]}), SENT)
+    there, back, record = _passed(Impairments(lost={"up": [2], "down": [1, 5]}), SENT)
     assert there == [b"1", b"3", b"4", b"5", b"6"]
     assert back == [b"3", b"4", b"5"]
     assert [fate for *_, fate in record["up"]] == ["passed", "lost", *["passed"] * 4]
 
 
 def test_everything_comes_twice_or_is_overtaken() -> None:
-    there, _, _ = _passed(Weather(twice=1.0), SENT)
+    there, _, _ = _passed(Impairments(twice=1.0), SENT)
     assert sorted(there) == sorted(SENT * 2)
-    weather = Weather(late=0.5, late_s=0.05, seed=1)
-    late = [weather.fate("up", number) for number in range(1, 7)]
+    impairments = Impairments(late=0.5, late_s=0.05, seed=1)
+    late = [impairments.fate("up", number) for number in range(1, 7)]
     assert set(late) == {"late", "passed"}
-    there, _, _ = _passed(weather, SENT)
+    there, _, _ = _passed(impairments, SENT)
     assert sorted(there) == SENT != there
 
 
 def test_in_a_silence_nothing_passes_in_its_directions() -> None:
-    there, back, record = _passed(Weather(silent_from=3, silent_s=100.0, silent=("down",)), SENT)
+    there, back, record = _passed(Impairments(silent_from=3, silent_s=100.0, silent=("down",)), SENT)
     assert there == SENT
     assert back == [b"1", b"2"]
     assert record["silent_s"] == record["up"][2][0]
 
 
 def test_fates_come_from_the_seed_and_the_number() -> None:
-    weather = Weather(loss=0.1, twice=0.2, late=0.3, seed=7)
-    fates = [weather.fate("up", number) for number in range(1, 3001)]
-    assert fates == [weather.fate("up", number) for number in range(1, 3001)]
-    assert fates != [weather.fate("down", number) for number in range(1, 3001)]
+    impairments = Impairments(loss=0.1, twice=0.2, late=0.3, seed=7)
+    fates = [impairments.fate("up", number) for number in range(1, 3001)]
+    assert fates == [impairments.fate("up", number) for number in range(1, 3001)]
+    assert fates != [impairments.fate("down", number) for number in range(1, 3001)]
     shares = {name: fates.count(name) / 3000 for name in ("lost", "twice", "late")}
     assert shares == pytest.approx({"lost": 0.1, "twice": 0.18, "late": 0.9 * 0.8 * 0.3}, abs=0.03)
 
 
 def test_an_answer_goes_to_who_asked_and_a_flood_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datagrams, "MOST", 4)
-    there, back, record = _passed(Weather(), SENT)
+    there, back, record = _passed(Impairments(), SENT)
     assert there == back == SENT[:4]
     assert record["flooded"] == {"up": 2, "down": 0}
 
@@ -114,7 +114,7 @@ def test_a_sender_that_takes_a_new_port_for_each_datagram_gets_its_answers() -> 
         loop = asyncio.get_running_loop()
         listening, receiver = datagrams.listener(0), datagrams.listener(0)
         target = ("127.0.0.1", receiver.getsockname()[1])
-        relay = DatagramRelay(listening, target, datagrams.plain_socket, time.monotonic, Weather())
+        relay = DatagramRelay(listening, target, datagrams.plain_socket, time.monotonic, Impairments())
         answers = []
         for number in range(70):
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:

@@ -20,9 +20,14 @@ from typing import Any, Final
 from unittest import mock
 
 from linklab.errors import LinklabError
-from linklab.grade.check import Check
-from linklab.programs.reliable import STEPS, judge
-from linklab.programs.reliable.place import Play, Session, lab_place, read
+from linklab.grade import Result
+from linklab.programs.checks import Judging
+from linklab.programs.place import LabPlace
+from linklab.programs.reliable import STEPS, checks
+from linklab.programs.reliable.path import close_the_router, the_network
+from linklab.programs.reliable.transfers import Transfers
+from linklab.programs.scenes import Play
+from linklab.programs.submission import SubmittedProgram, read_any
 from tests.grade import evidence_files
 
 from .wrong import FINISHED, WRONG
@@ -53,8 +58,8 @@ def _text(name: str) -> str:
     return FINISHED if name == SOLUTION else WRONG[name].text
 
 
-def judged(name: str) -> dict[str, list[Check]]:
-    """Return the checks of a program, by step, from what was played with it.
+def judged(name: str) -> dict[str, Result]:
+    """Return the results of a program's steps from what was played with it.
 
     Raises LinklabError where that was another program, or where a check asks for what was never played.
     """
@@ -70,11 +75,11 @@ def judged(name: str) -> dict[str, list[Check]]:
     return _checks(name, play)
 
 
-def play_anew(name: str) -> dict[str, list[Check]]:
+def play_anew(name: str) -> dict[str, Result]:
     """Try a program in a lab, and keep what passed."""
     records: Records = {}
     with tempfile.TemporaryDirectory() as folder:
-        place = lab_place(_program(name, folder))
+        place = LabPlace(_program(name, folder), the_network(), close_the_router)
         try:
 
             def play(plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -89,10 +94,10 @@ def play_anew(name: str) -> dict[str, list[Check]]:
     return found
 
 
-def _checks(name: str, play: Play) -> dict[str, list[Check]]:
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(judge, "seeds", _seeds):
-        session = Session(_program(name, folder), play)
-        return {step: list(judge.checks(session, step)) for step in _steps(name)}
+def _checks(name: str, play: Play) -> dict[str, Result]:
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(checks, "seeds", _seeds):
+        judging = Judging(checks.TABLE, Transfers(_program(name, folder), play))
+        return {step: judging.result(step, checks.STEPS[step]) for step in _steps(name)}
 
 
 def _seeds(what: str, count: int, below: int) -> tuple[int, ...]:
@@ -101,10 +106,10 @@ def _seeds(what: str, count: int, below: int) -> tuple[int, ...]:
     return tuple(draw.randrange(below) for _ in range(count))
 
 
-def _program(name: str, folder: str) -> Any:
+def _program(name: str, folder: str) -> SubmittedProgram:
     file = Path(folder, "reliable.py")
     file.write_text(_text(name))
-    return read(file)
+    return read_any(file)
 
 
 def _given(plans: list[dict[str, Any]]) -> Any:
@@ -127,5 +132,5 @@ def _file(name: str) -> Path:
 
 if __name__ == "__main__":
     for each in sys.argv[1:] or (SOLUTION, *PLAYED):
-        outcomes = [check.outcome for checks in play_anew(each).values() for check in checks]
+        outcomes = [check.outcome for result in play_anew(each).values() for check in result.checks]
         print(f"{each}: {outcomes.count('passed')} of {len(outcomes)} checks passed", flush=True)

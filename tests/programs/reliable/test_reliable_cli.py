@@ -22,11 +22,11 @@ def test_a_table_a_page_and_json(virtual: Kind, tmp_path: Path, capsys: pytest.C
     words = ["check", FINISHED, "--lab", "13", "--step", "timeouts", "--json", str(data), "--html", str(page)]
     assert main(words) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    count = len(reliable.judge.STEPS["timeouts"])
-    assert f"reliable.py, timeouts, {count} of {count} points" in printed
-    assert "\u2713 passed the timeout doubles while nothing comes" in printed
+    count = len(reliable.checks.STEPS["timeouts"])
+    assert f"reliable.py, timeouts: {count} of {count} points" in printed
+    assert "\u2713 passed: the timeout doubles while nothing comes" in printed
     report = json.loads(data.read_text())
-    assert (report["linklab_reliable"], report["outcome"], list(report["steps"])) == (2, "passed", ["timeouts"])
+    assert (report["linklab_reliable"], report["outcome"], list(report["steps"])) == (3, "passed", ["timeouts"])
     assert "<title>reliable.py: reliable checks</title>" in page.read_text()
     assert "the timeout doubles while nothing comes" in page.read_text()
 
@@ -35,10 +35,10 @@ def test_a_table_a_page_and_json(virtual: Kind, tmp_path: Path, capsys: pytest.C
 def test_a_failed_check_is_status_1_with_a_hint(virtual: Kind, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", STARTER, "--lab", "13", "--step", "stop-and-wait"]) == 1
     printed = " ".join(capsys.readouterr().out.split())
-    assert "\u2717 failed a file arrives where nothing is lost" in printed
+    assert "\u2717 failed: a file arrives where nothing is lost" in printed
     assert "step 1 is still to do" in printed
-    assert "? open lost and repeated datagrams do no harm" in printed
-    assert "mend that one first" in printed
+    assert "lost and repeated datagrams do no harm" in printed
+    assert "waits for: a file arrives where nothing is lost (mend that one first)" in printed
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_failed_check_is_status_1_with_a_hint(virtual: Kind, capsys: pytest.Ca
 def test_what_cannot_be_checked_is_one_line(
     more: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reliable, "lab_place", lambda *_: pytest.fail("a program was run"))
+    monkeypatch.setattr(reliable, "LabPlace", lambda *_: pytest.fail("a program was run"))
     assert main(["check", FINISHED, "--lab", "13", *more]) == 2
     error = capsys.readouterr().err.strip()
     assert said in error

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from linklab.analysis.arq import link_share
-from linklab.programs.reliable.place import NEAR, packet_ms, rtt_ms
-from linklab.programs.reliable.wire import Datagram, Transfer
+from linklab.programs.reliable.path import NEAR, packet_ms, rtt_ms
+from linklab.programs.reliable.transfers import Datagram, PlayedTransfer
 from linklab.show.chart import BLACK, BLUE, VERMILLION, chart, legend
 from linklab.show.figure import Drawing
 
@@ -24,7 +24,7 @@ def ladder(transfer: object, to_s: float | None = None) -> Drawing | str:
     when a datagram left the sender, or an answer came there, follows from the link's delay and the packet's time on it.
     Of a long transfer only what passed up to ``to_s`` is drawn, and 60 datagrams at most.
     """
-    if not isinstance(transfer, Transfer) or not transfer.up:
+    if not isinstance(transfer, PlayedTransfer) or not transfer.up:
         return NOTHING
     begun_s = transfer.up[0].s - _way_s(transfer, transfer.up[0])
     both = [*((it, False) for it in transfer.up), *((it, True) for it in transfer.down)]
@@ -58,7 +58,7 @@ def ladder(transfer: object, to_s: float | None = None) -> Drawing | str:
     return figure
 
 
-def _way_s(transfer: Transfer, it: Datagram) -> float:
+def _way_s(transfer: PlayedTransfer, it: Datagram) -> float:
     """How long a datagram is between the sender and the relay where no other is before it."""
     return transfer.rtt_ms / 2000 + packet_ms(it.size) / 1000
 
@@ -75,7 +75,7 @@ def shares_figure(transfers: Mapping[int, object], payload_bytes: float = 1005) 
     seen = {
         window: min(1.0, packet_ms(it.mean_bytes) * (len(it.up) - it.repeats) / 1000 / it.took_s)
         for window, it in sorted(transfers.items())
-        if isinstance(it, Transfer) and it.took_s and it.got == it.content
+        if isinstance(it, PlayedTransfer) and it.took_s and it.got == it.plan.content
     }
     if not seen:
         return NOTHING

@@ -21,7 +21,7 @@ _READ: Final = 65_536
 
 
 @dataclass(frozen=True)
-class Weather:
+class Impairments:
     """What happens to datagrams. All shares are of 1, and are drawn for each datagram from ``seed`` and its number.
 
     ``loss`` in each direction. Of those that pass ``twice`` pass again 1 ms later, and ``late`` only after ``late_s``,
@@ -66,12 +66,12 @@ class DatagramRelay:
         target: tuple[str, int],
         connect: Callable[[], socket.socket],
         clock: Callable[[], float],
-        weather: Weather,
+        impairments: Impairments,
     ) -> None:
         self.notes: dict[Direction, list[list[Any]]] = {"up": [], "down": []}
         self.flooded = {"up": 0, "down": 0}
         self._listening, self._target, self._socket, self._clock = listening, target, connect, clock
-        self._weather = weather
+        self._impairments = impairments
         self._silent_s: float | None = None
         self._ways: dict[tuple[str, int], socket.socket] = {}
         self._loop = asyncio.get_running_loop()
@@ -106,7 +106,7 @@ class DatagramRelay:
             self.flooded[direction] += 1
             return
         number = len(notes) + 1
-        fate = "silent" if self._is_silent(direction, number, now_s) else self._weather.fate(direction, number)
+        fate = "silent" if self._is_silent(direction, number, now_s) else self._impairments.fate(direction, number)
         digest = hashlib.blake2b(data, digest_size=6).hexdigest()
         notes.append([now_s, len(data), digest, fate])
         if fate in ("passed", "twice"):
@@ -114,14 +114,14 @@ class DatagramRelay:
         if fate == "twice":
             self._loop.call_later(_TWICE_S, forward)
         elif fate == "late":
-            self._loop.call_later(self._weather.late_s, forward)
+            self._loop.call_later(self._impairments.late_s, forward)
 
     def _is_silent(self, direction: Direction, number: int, now_s: float) -> bool:
-        weather = self._weather
-        if direction == "up" and number == weather.silent_from:
+        set_up = self._impairments
+        if direction == "up" and number == set_up.silent_from:
             self._silent_s = now_s
         begun_s = self._silent_s
-        return begun_s is not None and direction in weather.silent and now_s < begun_s + weather.silent_s
+        return begun_s is not None and direction in set_up.silent and now_s < begun_s + set_up.silent_s
 
     def _forget(self, address: tuple[str, int]) -> None:
         way = self._ways.pop(address)

@@ -4,7 +4,7 @@ The plan::
 
     {"server": {"host", "words", "port", "patience_s"} or None,
      "relay":  {"host", "port", "target", "answer_delay_s", "pace_mbps", "hold_s"} or None,
-     "datagrams": {"host", "port", "target", "weather"} or None,   # a relay for UDP (linklab.programs.engine.datagrams)
+     "datagrams": {"host", "port", "target", "impairments"} or None,   # for UDP
      "listeners": [{"host", "address", "port"}],       # they read and do not answer
      "acts":   [{"kind": "client", "at_s", "host", "words", "limit_s", "may_listen", "until_connected", "side",
                  "given", "keep"},                     # side: "client" unless said otherwise
@@ -144,8 +144,8 @@ class _Play:
             with self.stage.entered(wish["host"]):
                 return datagrams.plain_socket()
 
-        weather = datagrams.Weather(**wish["weather"])
-        self.datagrams = datagrams.DatagramRelay(listening, (address, port), connect, self.clock, weather)
+        impairments = datagrams.Impairments(**wish["impairments"])
+        self.datagrams = datagrams.DatagramRelay(listening, (address, port), connect, self.clock, impairments)
 
     async def _act(self, number: int) -> None:
         act, note = self.plan["acts"][number], self.acts[number]

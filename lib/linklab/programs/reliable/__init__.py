@@ -17,13 +17,16 @@ from pathlib import Path
 
 from linklab.errors import LinklabError
 from linklab.grade.result import Result, guarded
-from linklab.programs.reliable import judge
-from linklab.programs.reliable.place import Session, lab_place, read
-from linklab.programs.simpleperf.report import Report
+from linklab.programs.checks import Judging, Report
+from linklab.programs.place import LabPlace, SteadyPlace
+from linklab.programs.reliable import checks
+from linklab.programs.reliable.path import close_the_router, the_network
+from linklab.programs.reliable.transfers import Transfers
+from linklab.programs.submission import read_any
 
-__all__ = ["STEPS", "Session", "check", "check_step", "played"]
+__all__ = ["STEPS", "Transfers", "check", "check_step", "played"]
 
-STEPS = tuple(judge.STEPS)
+STEPS = tuple(checks.STEPS)
 
 
 def check(file: str | Path, steps: Sequence[str] = STEPS, tell: Callable[[str], None] = lambda _: None) -> Report:
@@ -36,17 +39,18 @@ def check(file: str | Path, steps: Sequence[str] = STEPS, tell: Callable[[str], 
 
 def played(
     file: str | Path, steps: Sequence[str] = STEPS, tell: Callable[[str], None] = lambda _: None
-) -> tuple[Report, Session]:
+) -> tuple[Report, Transfers]:
     """Return the same, and what was played for it. Raises as `check`."""
     for step in steps:
         if step not in STEPS:
             raise LinklabError(f"no step is called {step!r}: choose one of {', '.join(STEPS)}")
-    program = read(Path(file))
-    place = lab_place(program)
+    program = read_any(Path(file))
+    place = SteadyPlace(lambda: LabPlace(program, the_network(), close_the_router))
     try:
-        session = Session(program, place.play, tell)
-        results = {step: Result(f"{program.name}, {step}", tuple(judge.checks(session, step))) for step in steps}
-        return Report(program.name, place.title, results, {}, program="reliable"), session
+        transfers = Transfers(program, place.play, tell)
+        judging = Judging(checks.TABLE, transfers)
+        results = {step: judging.result(f"{program.name}, {step}", checks.STEPS[step]) for step in steps}
+        return Report("reliable", program.name, place.title, results), transfers
     finally:
         place.close()
 

@@ -1,29 +1,18 @@
-"""The network in which a program for reliable transport is tried, and the transfers that are played in it.
+"""The path on which a program for reliable transport is tried: sender, relay and receiver.
 
-The sender's host and the receiver's are joined by a relay alone (`linklab.programs.engine.datagrams`), a host that
-nobody's program runs on. The lab's kernel shapes the links between sender and relay, the relay loses what gets lost,
-and its notes are all that is known of what the programs sent.
+Only the relay joins the hosts of the sender and the receiver (`linklab.programs.engine.datagrams`); no program of
+anybody's runs on its host. The lab's kernel shapes the links between sender and relay, the relay loses what gets lost.
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
 from functools import cache
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from linklab.course import course_network
-from linklab.errors import LabError
 from linklab.lab import Lab
 from linklab.network import End, Host, Link, Network, Router, Subnet
 from linklab.network.variants import derived_name, first_octets
-from linklab.programs import submission
-from linklab.programs.engine.datagrams import Weather
-from linklab.programs.place import LabPlace, SteadyPlace
-from linklab.programs.reliable.wire import Transfer
-from linklab.programs.submission import ProgramError, SubmittedProgram
 from linklab.units import (
     ETHERNET_HEADER_BYTES,
     ETHERNET_OVERHEAD_BYTES,
@@ -34,10 +23,6 @@ from linklab.units import (
 
 HEADERS_BYTES: Final = UDP_HEADER_BYTES + IPV4_HEADER_BYTES + ETHERNET_HEADER_BYTES + ETHERNET_OVERHEAD_BYTES
 """What a datagram takes on the cable besides its payload."""
-PORT: Final = 7000
-RECEIVER_PORT: Final = 7001
-_LARGEST_BINARY_BYTES: Final = 2_000_000
-_RUN: Final = "import os, sys; os.chmod(sys.argv[1], 0o755); os.execv('./' + sys.argv[1], sys.argv[1:])"
 NEAR: Final = "near"
 FAR: Final = "far"
 _FAR_MS: Final = 750.0
@@ -102,97 +87,6 @@ def packet_ms(payload_bytes: float) -> float:
     return transmission_ms(payload_bytes + HEADERS_BYTES, the_network().link(NEAR).rate_mbps or 0.0)
 
 
-def read(path: Path) -> SubmittedProgram:
-    """Read a program: Python, a script that names its interpreter (``#!``), or one that is compiled for Linux.
-
-    Raises ProgramError, in one line, where there is none.
-    """
-    try:
-        data = path.read_bytes() if not path.is_dir() else b""
-    except OSError:
-        data = b""
-    if _is_python(path.name, data):
-        return submission.read(path)
-    if len(data) > _LARGEST_BINARY_BYTES:
-        raise ProgramError(
-            f"{path} has {len(data)} bytes: a program of more than {_LARGEST_BINARY_BYTES} is not checked"
-        )
-    return SubmittedProgram(path.name, {path.name: data}, submission.interpreter(), None)
-
-
-def command(program: SubmittedProgram, *words: str) -> list[str]:
-    """Return the words with which Python runs a program: itself, or what it becomes."""
-    is_python = _is_python(program.name, program.files[program.name])
-    return [program.name, *words] if is_python else ["-c", _RUN, program.name, *words]
-
-
-def _is_python(name: str, data: bytes) -> bool:
-    return name.endswith(".py") or not data.startswith((b"#!", b"\x7fELF"))
-
-
-@dataclass(frozen=True)
-class Scene:
-    """A transfer to play: what is sent through which window on which path, and what happens to it there.
-
-    With ``nobody`` no receiver is started. ``limit_s`` is how long each program may take.
-    """
-
-    content: bytes
-    window: int = 1
-    path: str = NEAR
-    weather: Weather = field(default_factory=Weather)
-    nobody: bool = False
-    limit_s: float = 300.0
-
-    def plan(self, program: SubmittedProgram) -> dict[str, Any]:
-        """Return it as `linklab.programs.engine.scene` plays it."""
-        given = {"given.bin": base64.b64encode(self.content).decode()}
-        relay = str(the_network().link(self.path).b.address).partition("/")[0]
-        words = ["send", relay, str(PORT), "given.bin", str(self.window)]
-        sender = {"side": "sender", "host": "sender", "words": command(program, *words), "given": given, "at_s": 1.0}
-        words = ["receive", str(RECEIVER_PORT), "got.bin"]
-        receiver = {"side": "receiver", "host": "receiver", "words": command(program, *words), "keep": "got.bin"}
-        acts = [sender] if self.nobody else [sender, {**receiver, "at_s": 0.0}]
-        return {
-            "server": None,
-            "datagrams": {
-                "host": "relay",
-                "port": PORT,
-                "target": [the_network().address_of("receiver"), RECEIVER_PORT],
-                "weather": asdict(self.weather),
-            },
-            "acts": [{"kind": "client", "limit_s": self.limit_s, **act} for act in acts],
-        }
-
-
-Play = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
-"""Plays scenes (`linklab.programs.engine.scene`), up to the first that stalls."""
-
-
-class Session:
-    """Plays transfers of one program, each once."""
-
-    def __init__(self, program: SubmittedProgram, play: Play, tell: Callable[[str], None] = lambda _: None) -> None:
-        self.program, self._play_plans, self._tell = program, play, tell
-        self._played: dict[str, Transfer] = {}
-
-    def play(self, name: str, scene: Scene) -> Transfer:
-        """Play a transfer, or return what came of it before. Raises LabError where programs cannot be confined."""
-        if name not in self._played:
-            self._tell(name)
-            record = self._play_plans([scene.plan(self.program)])[-1]
-            for act in record["acts"]:
-                if act.get("program", {}).get("unconfined"):
-                    raise LabError("this machine gave the program no sandbox just now: end what else runs, check again")
-            self._played[name] = Transfer(name, scene.content, scene.window, rtt_ms(scene.path), record)
-        return self._played[name]
-
-
 def close_the_router(lab: Lab) -> None:
     """Let the relay's host forward no packet by itself: nothing passes by the relay, and so unseen."""
     lab["relay"].cmd("sysctl -q -w net.ipv4.ip_forward=0")
-
-
-def lab_place(program: SubmittedProgram) -> SteadyPlace:
-    """Return a lab of its own for a program, started with the first scene. Raises LabError where there can be none."""
-    return SteadyPlace(lambda: LabPlace(program, the_network(), close_the_router))

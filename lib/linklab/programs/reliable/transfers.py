@@ -1,4 +1,4 @@
-"""What the relay saw of a transfer, and what follows from it. Pure.
+"""Transfers that are played with a program for reliable transport, and what the relay saw of them.
 
 No packet is taken apart: a program may write into its datagrams what it likes. Two datagrams of the sender with the
 same bytes are one packet that was sent twice.
@@ -7,13 +7,57 @@ same bytes are one packet that was sent twice.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
-_LAST_WORDS: Final = 160
+from linklab.programs.engine.datagrams import Impairments
+from linklab.programs.reliable.path import NEAR, rtt_ms, the_network
+from linklab.programs.scenes import Play, Scenes
+from linklab.programs.submission import SubmittedProgram, command
+
+PORT: Final = 7000
+RECEIVER_PORT: Final = 7001
+_HEADER_BYTES_AT_MOST: Final = 64
+
+
+@dataclass(frozen=True)
+class TransferPlan:
+    """A transfer to play: what is sent through which window on which path, and what happens to it there.
+
+    With ``nobody`` no receiver is started. ``limit_s`` is how long each program may take.
+    """
+
+    content: bytes
+    window: int = 1
+    path: str = NEAR
+    impairments: Impairments = field(default_factory=Impairments)
+    nobody: bool = False
+    limit_s: float = 300.0
+
+    def scene(self, program: SubmittedProgram) -> dict[str, Any]:
+        """Return it as `linklab.programs.engine.scene` plays it."""
+        given = {"given.bin": base64.b64encode(self.content).decode()}
+        relay = str(the_network().link(self.path).b.address).partition("/")[0]
+        words = command(program, "send", relay, str(PORT), "given.bin", str(self.window))
+        sender = {"side": "sender", "host": "sender", "words": words, "given": given, "at_s": 1.0}
+        words = command(program, "receive", str(RECEIVER_PORT), "got.bin")
+        receiver = {"side": "receiver", "host": "receiver", "words": words, "keep": "got.bin", "at_s": 0.0}
+        return {
+            "server": None,
+            "datagrams": {
+                "host": "relay",
+                "port": PORT,
+                "target": [the_network().address_of("receiver"), RECEIVER_PORT],
+                "impairments": asdict(self.impairments),
+            },
+            "acts": [
+                {"kind": "client", "limit_s": self.limit_s, **act}
+                for act in ([sender] if self.nobody else [sender, receiver])
+            ],
+        }
 
 
 @dataclass(frozen=True)
@@ -32,68 +76,58 @@ class Datagram:
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a program ended. ``status`` is None where it was stopped."""
-
-    side: str
-    status: int | None
-    stopped: str
-    breaches: tuple[str, ...]
-    said: str
-    ended_s: float | None
-
-
-@dataclass(frozen=True)
-class Transfer:
-    """A transfer that was played: what was to be sent, through which window, on a path of which round trip."""
+class PlayedTransfer:
+    """A transfer that was played, and the record of its scene."""
 
     name: str
-    content: bytes
-    window: int
-    rtt_ms: float
+    plan: TransferPlan
     record: dict[str, Any]
+
+    @property
+    def rtt_ms(self) -> float:
+        """What both directions of its path take without a packet."""
+        return rtt_ms(self.plan.path)
 
     @cached_property
     def up(self) -> tuple[Datagram, ...]:
         """What the sender sent, in the order of arrival."""
-        return tuple(Datagram(*note) for note in (self.record["datagrams"] or {"up": []})["up"])
+        return self._datagrams("up")
 
     @cached_property
     def down(self) -> tuple[Datagram, ...]:
         """What the receiver answered."""
-        return tuple(Datagram(*note) for note in (self.record["datagrams"] or {"down": []})["down"])
+        return self._datagrams("down")
+
+    def _datagrams(self, direction: str) -> tuple[Datagram, ...]:
+        notes = self.record["datagrams"]
+        return tuple(Datagram(*note) for note in notes[direction]) if notes else ()
 
     @property
-    def flooded(self) -> bool:
-        """Whether a side sent more datagrams than are noted."""
-        return any((self.record["datagrams"] or {"flooded": {}})["flooded"].values())
+    def flooding(self) -> str:
+        """The side that sent more datagrams than are noted; empty if neither did."""
+        flooded = self.record["datagrams"]["flooded"] if self.record["datagrams"] else {}
+        return next((side for side, way in (("sender", "up"), ("receiver", "down")) if flooded.get(way)), "")
 
     @property
-    def stalled(self) -> bool:
-        """Whether it computed without end and was stopped."""
-        return bool(self.record["stalled"])
-
-    @cached_property
-    def programs(self) -> tuple[Ended, ...]:
-        """How the programs ended, the sender first."""
-        return tuple(self._programs())
-
-    def _programs(self) -> Iterator[Ended]:
-        for side, act in zip(("sender", "receiver"), self.record["acts"], strict=False):
-            if "program" in act:
-                told = act["program"]
-                lines = "".join(text for _, text in (*told["out"], *told["err"])).strip().splitlines()
-                last = lines[-1].strip()[:_LAST_WORDS] if lines else ""
-                breaches = tuple(told["breaches"])
-                yield Ended(side, told["status"], told["stopped"], breaches, last, told["ended_s"])
+    def programs(self) -> list[dict[str, Any]]:
+        """What the record says of the sender, and of the receiver if there was one."""
+        return [act["program"] for act in self.record["acts"] if "program" in act]
 
     @property
     def got(self) -> bytes | None:
         """What the receiver wrote to its file; None if there is none."""
-        for act in self.record["acts"][1:]:
-            kept = act.get("program", {}).get("kept")
-            return None if kept is None else base64.b64decode(kept)
-        return None
+        kept = self.programs[1]["kept"] if len(self.programs) > 1 else None
+        return None if kept is None else base64.b64decode(kept)
+
+    @property
+    def untouched(self) -> bool:
+        """Whether the relay passed each datagram on once and in order."""
+        return all(one.fate == "passed" for one in (*self.up, *self.down))
+
+    @property
+    def lost(self) -> int:
+        """How many datagrams the relay lost, in both directions."""
+        return sum(not one.passed for one in (*self.up, *self.down))
 
     @property
     def took_s(self) -> float:
@@ -102,8 +136,15 @@ class Transfer:
 
     @property
     def repeats(self) -> int:
-        """How many of the sender's datagrams had the bytes of an earlier one."""
-        return len(self.up) - len({one.digest for one in self.up})
+        """How many of the sender's datagrams had the bytes of an earlier one, or were more than the file needs.
+
+        The latter tells of repeats that a program has written something new into: however long its headers are, of the
+        file a full datagram carries its size but 64 bytes.
+        """
+        largest = max((one.size for one in self.up), default=0)
+        full = [one for one in self.up if one.size == largest]
+        needed = -(-len(self.plan.content) // max(1, largest - _HEADER_BYTES_AT_MOST)) or len(full)
+        return max(len(self.up) - len({one.digest for one in self.up}), len(full) - needed)
 
     @property
     def mean_bytes(self) -> float:
@@ -112,6 +153,26 @@ class Transfer:
         sizes = [one.size for one in self.up if 2 * one.size >= largest]
         return sum(sizes) / len(sizes) if sizes else 0.0
 
+    @property
+    def silent(self) -> list[Datagram]:
+        """The sender's datagrams that were lost in the silence."""
+        return [one for one in self.up if one.fate == "silent"]
+
     def gaps_s(self) -> list[float]:
-        """The gaps between the sender's datagrams that were lost in the silence, from the first of them on."""
-        return [late.s - early.s for early, late in pairwise(one for one in self.up if one.fate == "silent")]
+        """The gaps between the sender's datagrams in the silence, from the first of them on."""
+        return [late.s - early.s for early, late in pairwise(self.silent)]
+
+
+class Transfers:
+    """Plays transfers of one program, each once. ``tell`` hears what is played."""
+
+    def __init__(self, program: SubmittedProgram, play: Play, tell: Callable[[str], None] = lambda _: None) -> None:
+        self._program = program
+        self._scenes = Scenes(play, tell)
+        self._played: dict[str, PlayedTransfer] = {}
+
+    def play(self, name: str, plan: TransferPlan) -> PlayedTransfer:
+        """Play a transfer, or return the one of this name that was played before. Raises as `Scenes.play`."""
+        if name not in self._played:
+            self._played[name] = PlayedTransfer(name, plan, self._scenes.play(name, plan.scene(self._program)))
+        return self._played[name]

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from argparse import _SubParsersAction
     from collections.abc import Callable
 
+    from linklab.programs import checks
     from linklab.programs.simpleperf.report import Report
 
 STATUS: Final = {"passed": 0, "failed": 1, "inconclusive": 3, "broken": 4}
 USAGE: Final = 2
 _COLUMNS_AT_MOST: Final = 110
+_COLOURS: Final = {"passed": "green", "failed": "red", "inconclusive": "blue"}
 _DESCRIPTION = """\
 Checks whether a program does what a lab asks of it, simpleperf unless --lab says otherwise: black box, over real
 sockets, confined to a copy of its file in a lab of its own. Of a simpleperf it learns first how the program writes,
@@ -74,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     return STATUS[report.status]
 
 
-def _checked(arguments: argparse.Namespace, tell: Callable[[str], None]) -> Report:
+def _checked(arguments: argparse.Namespace, tell: Callable[[str], None]) -> Report | checks.Report:
     """Check the program of the lab that was named. Raises LinklabError where there is nothing to check."""
     from linklab.programs import reliable, simpleperf
 
@@ -94,7 +96,7 @@ def _refuse_unwritable(path: Path) -> None:
         raise LinklabError(f"{path} cannot be written: you may not write there")
 
 
-def page(report: Report) -> str:
+def page(report: Report | checks.Report) -> str:
     """The report as a page of its own."""
     title = html.escape(f"{report.file}: {report.program} checks")
     return (
@@ -105,14 +107,21 @@ def page(report: Report) -> str:
     )
 
 
-def show(report: Report, console: object) -> None:
+def show(report: Report | checks.Report, console: object) -> None:
     """Prints the report in as many columns as there are, but no lines too long to read."""
     from rich.console import Console
     from rich.text import Text
 
+    from linklab.grade.render import SIGNS
+    from linklab.programs import checks
     from linklab.programs.simpleperf.report import lines
 
     assert isinstance(console, Console)
+    if isinstance(report, checks.Report):
+        for said in report.lines(min(console.width, _COLUMNS_AT_MOST)):
+            outcome = next((name for name, sign in SIGNS.items() if said.lstrip().startswith(f"{sign} ")), None)
+            console.print(Text(said, style=_COLOURS[outcome] if outcome else ""), soft_wrap=True)
+        return
     for line in lines(report, min(console.width, _COLUMNS_AT_MOST)):
         shown = Text(line.text, style="bold" if line.bold else "")
         shown.stylize(line.colour, 0, line.sign)

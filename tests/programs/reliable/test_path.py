@@ -5,7 +5,7 @@ from __future__ import annotations
 from linklab.analysis import measured_path
 from linklab.network import COURSE
 from linklab.network.variants import variants
-from linklab.programs.reliable.place import relayed
+from linklab.programs.reliable.path import relayed
 
 CLASS = variants([f"student {number}" for number in range(60)], b"a course secret for trials")
 
