@@ -86,13 +86,6 @@ def test_receive_waiting_never_waits(pair: Pair) -> None:
     thread.join()
 
 
-def test_what_one_looks_for_is_taken_and_all_else_stays(pair: Pair) -> None:
-    here, there, *_ = pair
-    for message in ({"id": 1}, {"interrupt": 1}, {"id": 2}):
-        there.send(message)
-    assert here.receive_waiting("interrupt") == {"interrupt": 1}
-    assert here.receive_waiting("interrupt") is None
-    assert [here.receive(20), here.receive(20)] == [{"id": 1}, {"id": 2}]
 
 
 def test_file_descriptors_may_have_large_numbers() -> None:
@@ -106,22 +99,8 @@ def test_file_descriptors_may_have_large_numbers() -> None:
             os.close(fd)
 
 
-@pytest.fixture
-def ends() -> Iterator[tuple[Channel, socket.socket]]:
-    """A channel, and the bare end of who may speak otherwise."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        theirs.setblocking(False)
-        yield Channel(ours.fileno(), ours.fileno(), largest_bytes=1000), theirs
 
 
-def test_no_answer_is_waited_for_but_room(ends: tuple[Channel, socket.socket]) -> None:
-    here, theirs = ends
-    here.send({"text": "x" * 20_000}, 5)
-    there = Channel(theirs.fileno(), -1)
-    assert there.receive(5) == {"text": "x" * 20_000}
-    with pytest.raises(ChannelTimeout):
-        here.send({"text": "x" * 10_000_000}, 0.2)
 
 
 def test_messages_arrive_whole_also_where_they_come_in_parts(ends: tuple[Channel, socket.socket]) -> None:

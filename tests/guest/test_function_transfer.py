@@ -253,9 +253,6 @@ def test_tracebacks_show_the_users_lines(answers: Any) -> None:
     assert 'helpers.py", line 20, in _whole\n    return math.floor(number)\n' in answers["traced in a file"]
 
 
-def test_unpacking_imports_no_compilers_tools(answers: Any) -> None:
-    """Each start of a lab would wait for them."""
-    assert answers["imported"] == []
 
 
 def test_what_is_installed_goes_by_name() -> None:

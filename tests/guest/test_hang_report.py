@@ -104,8 +104,3 @@ def test_a_loop_that_cannot_be_interrupted_ends_the_lab(virtual: Kind, lab_folde
         assert not lab.process.running
 
 
-def test_where_a_function_is_begins_behind_the_frames_that_called_it() -> None:
-    """Whatever called `linklab.guest.request_loop`: the agent of one kind of lab, and the guest of another."""
-    called = {"function": lambda: hang_report.hang_report(sys._getframe())}
-    exec(compile("said = function()", str(context.__file__), "exec"), called)
-    assert re.match(r"the function is in <lambda> \(test_hang_report.py:\d+\)(;|$)", str(called["said"]))

@@ -58,9 +58,6 @@ def test_iperf_as_mininet_has_it(tiny: linklab.Lab) -> None:
     assert "iperf" not in tiny["h1"].cmd("ps -eo comm")
 
 
-def test_iperf_on_mininets_command_line(tiny: linklab.Lab) -> None:
-    assert "Results: ['9." in tiny.cli("iperf h1 h2")
-    assert "Results: ['1M', '1.05 Mbits/sec', '1.05 Mbits/sec']" in tiny.cli("iperfudp 1M h1 h2")
 
 
 def test_iperf_says_why_there_is_no_result(tiny: linklab.Lab) -> None:
@@ -77,12 +74,6 @@ def test_iperf_says_why_there_is_no_result(tiny: linklab.Lab) -> None:
 # links
 
 
-class Cable(Topo):  # type: ignore[misc]
-    """h1 - s1 - h2, the first cable with these options."""
-
-    def build(self, **options: Any) -> None:
-        self.addLink(self.addHost("h1"), self.addSwitch("s1"), **options)
-        self.addLink("s1", self.addHost("h2"))
 
 
 class OfAStudent(TCLink):  # type: ignore[misc]
@@ -172,19 +163,8 @@ def _ends(number: int) -> tuple[tuple[str, str], tuple[str, str]]:
     return (f"h{number}", f"h{number}-eth0"), (f"s{number}", f"s{number}-eth1")
 
 
-@pytest.mark.parametrize(
-    "options", [{"bw": 10, "gro": True}, {"bw": 10, "disable_gro": False}, {"gro": True, "cls1": TCIntf}]
-)
-def test_receive_offload_is_on_where_it_was_asked_for(virtual: Kind, tmp_path: Path, options: dict[str, Any]) -> None:
-    with linklab.start(Cable(**options), folder=tmp_path) as lab:
-        assert _end(lab, "h1", "h1-eth0").offloads_on == ("generic-receive-offload",)
-        assert _end(lab, "h2", "h2-eth0").offloads_on == ()
 
 
-def _end(lab: linklab.Lab, node: str, name: str) -> InterfaceState:
-    found = lab.state().interface(node, name)
-    assert found is not None
-    return found
 
 
 # hosts
@@ -254,34 +234,8 @@ def test_hosts_of_classes_of_mininets(virtual: Kind, tmp_path: Path, options: di
     assert bool(told) == bool(lab.not_checked)
 
 
-def test_a_host_in_the_first_namespace(virtual: Kind, tmp_path: Path) -> None:
-    class Shared(Topo):  # type: ignore[misc]
-        def build(self, **_: Any) -> None:
-            switch = self.addSwitch("s1")
-            self.addLink(self.addHost("h1", inNamespace=False), switch, bw=10)
-            self.addLink(self.addHost("h2"), switch)
-
-    with linklab.start(Shared(), folder=tmp_path) as lab:
-        assert reaches(lab, "h2", "10.0.0.1")
-        assert reaches(lab, "h1", "10.0.0.2")
-        assert "s1-eth1" in lab["h1"].cmd("ls /sys/class/net")
-        h1 = lab.state().node("h1")
-    assert h1 is not None
-    assert [each.name for each in h1.interfaces] == ["h1-eth0"]
 
 
-def test_a_host_called_root_is_the_one_that_answers(virtual: Kind, tmp_path: Path, tiny: linklab.Lab) -> None:
-    class WithRoot(Topo):  # type: ignore[misc]
-        def build(self, **_: Any) -> None:
-            self.addLink(self.addHost("root", ip="10.0.0.1/8"), self.addHost("leaf", ip="10.0.0.2/8"))
-
-    def shell(lab: linklab.Lab) -> str:
-        return lab["root"].cmd("ls /sys/class/net")
-
-    with linklab.start(WithRoot(), folder=tmp_path) as lab:
-        assert "root-eth0" in shell(lab)
-        assert reaches(lab, "root", "10.0.0.2")
-    assert "s1-eth1" in shell(tiny)
 
 
 # switches
@@ -358,43 +312,10 @@ def test_a_host_is_deleted(virtual: Kind, tmp_path: Path) -> None:
     assert "s1-eth3" in ports
 
 
-def test_a_host_with_a_shell_is_deleted_and_ended_twice(virtual: Kind, tmp_path: Path) -> None:
-    def delete(net: Any) -> list[Any]:
-        h2 = net["h2"]
-        h2.cmd("true")
-        del net["h2"]
-        h2.terminate()
-        return [h2.cmd("echo never"), h2.shell]
-
-    assert changed(virtual, tmp_path, delete) == ([None, None], {"h1", "h3", "s1"})
 
 
-def test_a_switch_and_a_link_are_deleted(virtual: Kind, tmp_path: Path) -> None:
-    def delete(net: Any) -> int:
-        net.delLinkBetween(net["h1"], net["s1"])
-        net.delSwitch(net["s1"])
-        return len(net.links)
-
-    assert changed(virtual, tmp_path, delete) == (0, {"h1", "h2", "h3"})
 
 
-@pytest.mark.parametrize("cls", [None, VlanHost])
-def test_nodes_that_end_leave_nothing_open(virtual: Kind, tmp_path: Path, cls: type | None) -> None:
-    """As in Mininet's test_ptyleak.py: the same terminals come again and again; and no namespace stays."""
-
-    def repeat(net: Any, cls: type | None) -> list[list[int]]:
-        import os
-
-        found = []
-        net.delHost(net["h2"])
-        for _ in range(6):
-            host = net.addHost("h2", cls=cls, ip="10.0.0.2/8")
-            found.append([host.slave, host.master, len(os.listdir("/proc/self/fd"))])
-            net.delHost(host)
-        return found
-
-    (first, *others), _ = changed(virtual, tmp_path, repeat, cls)
-    assert others == [first] * 5
 
 
 def test_a_host_joins_and_is_of_use(virtual: Kind, tmp_path: Path) -> None:

@@ -175,58 +175,8 @@ def test_a_node_has_no_shell_until_it_needs_one(virtual: Kind, tmp_path: Path) -
     assert address == "10.0.0.2"
 
 
-def test_what_mininet_offers_later_works_on_our_nodes_too(virtual: Kind, tmp_path: Path) -> None:
-    def change(net: Any) -> dict[str, Any]:
-        h1 = net["h1"]
-        h1.setIP("10.0.0.77/24")
-        h1.setMAC("02:00:00:00:07:07")
-        found = {
-            "ip": h1.cmd("ip -4 -o addr show dev h1-eth0 | awk '{print $4}'").split(),
-            "mac": h1.intf().updateMAC(),
-            "up": [h1.intf().isUp()],
-        }
-        h1.intf().ifconfig("down")
-        found["up"].append(h1.intf().isUp())
-        h1.intf().ifconfig("up")
-        h3 = net.addHost("h3", ip="10.1.0.3/24", defaultRoute="via 10.1.0.1")
-        link = net.addLink(h1, h3, bw=5, delay="1ms")
-        link.intf1.setIP("10.1.0.1/24")
-        h3.configDefault()
-        found["route"] = h3.cmd("ip route show default").split()[:3]
-        found["ping"] = h3.cmd("ping -c 1 10.1.0.1")
-        link.intf1.config(bw=7)
-        found["again"] = h1.cmd(f"tc class show dev {link.intf1.name}")
-        link.intf1.rename("extra0")
-        found["renamed"] = h1.cmd("ip -o link show dev extra0")
-        h3.setDefaultRoute("via 10.1.0.1 metric 7")
-        found["odd"] = h3.cmd("ip route show default")
-        net.delLink(link)
-        found["gone"] = h1.cmd("ip -o link show dev extra0")
-        net.delHost(h3)
-        net.stop()
-        return found
-
-    found = inside(change, virtual, tmp_path)
-    assert found["ip"] == ["10.0.0.77/24"]
-    assert found["mac"] == "02:00:00:00:07:07"
-    assert found["up"] == [True, False]
-    assert found["route"] == ["default", "via", "10.1.0.1"]
-    assert " 0% packet loss" in found["ping"]
-    assert "rate 7Mbit" in found["again"]
-    assert "extra0" in found["renamed"]
-    assert "metric 7" in found["odd"]
-    assert "does not exist" in found["gone"]
 
 
-def test_private_folders_belong_to_their_node(virtual: Kind, tmp_path: Path) -> None:
-    def look(net: Any) -> list[str]:
-        h3 = net.addHost("h3", privateDirs=["/var/log/own"])
-        h3.cmd("echo mine > /var/log/own/file")
-        return [node.cmd("ls /var/log/own/").strip() for node in (h3, net["h1"])]
-
-    own, other = inside(look, virtual, tmp_path)
-    assert own == "file"
-    assert "file" not in other
 
 
 class Chain(Topo):  # type: ignore[misc]

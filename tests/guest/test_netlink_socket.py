@@ -63,12 +63,6 @@ def kernel_that(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Pretende
     return make
 
 
-def test_a_dump_that_nothing_interrupts_is_asked_once(
-    kernel_that: Callable[..., tuple[PretendedKernel, Netlink]],
-) -> None:
-    kernel, netlink = kernel_that(lambda _: [(_LINK, 0, b"lo.."), (_LINK, 0, b"eth0"), OVER])
-    assert netlink.dump(_GETLINK, b"") == [b"lo..", b"eth0"]
-    assert kernel.questions == 1
 
 
 @pytest.mark.parametrize("where", [0, 1, 2])
@@ -91,22 +85,8 @@ def test_a_dump_that_a_change_interrupts_is_asked_again(
     assert kernel.unread == []
 
 
-def test_a_list_that_never_rests_is_an_error_and_no_endless_question(
-    kernel_that: Callable[..., tuple[PretendedKernel, Netlink]],
-) -> None:
-    kernel, netlink = kernel_that(lambda _: [(_LINK, _INTERRUPTED, b"lo.."), OVER])
-    with pytest.raises(OSError, match=f"changed {DUMP_TRIES} times while it was read") as failure:
-        netlink.dump(_GETLINK, b"")
-    assert failure.value.errno == errno.EBUSY
-    assert kernel.questions == DUMP_TRIES
 
 
-def test_a_dump_that_fails_at_its_end_is_no_short_list(
-    kernel_that: Callable[..., tuple[PretendedKernel, Netlink]],
-) -> None:
-    _, netlink = kernel_that(lambda _: [(_LINK, 0, b"lo.."), (_DONE, 0, struct.pack("=i", -errno.EMSGSIZE))])
-    with pytest.raises(OSError, match="Message too long"):
-        netlink.dump(_GETLINK, b"")
 
 
 def test_what_an_interrupted_request_left_unread_answers_no_later_one(

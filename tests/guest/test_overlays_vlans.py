@@ -87,12 +87,6 @@ def test_what_is_not_as_asked_is_refused(virtual: Kind, lab_folder: Path, monkey
         linklab.start(network, folder=lab_folder)
 
 
-def test_a_switch_without_vlans_has_none(virtual: Kind, lab_folder: Path) -> None:
-    plain = replace(l3_switch(10), vlans=None, subnets=(), nodes=l3_switch(10).nodes[:2] + l3_switch(10).nodes[4:],
-                    links=l3_switch(10).links[:2])  # fmt: skip
-    for switch in KINDS:
-        with linklab.start(plain, switch=switch, folder=lab_folder) as lab:
-            assert {it.vlans for node in lab.state().nodes for it in node.interfaces} == {None}
 
 
 @pytest.mark.parametrize("switch", some(KINDS, "bridge", "ovs"))

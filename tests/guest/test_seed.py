@@ -81,27 +81,8 @@ def test_each_packet_of_many_links_is_lost_as_often_as_asked_for(virtual: Kind, 
             assert bounds[0] <= in_all <= bounds[1], f"{in_all} lost at {percent} %"
 
 
-def drawn(lab_folder: Path, seed: int) -> dict[str, Any]:
-    """What a lab with this seed draws: shares of twelve flows in fq_codel with 16 queues, ports, random bytes."""
-    with linklab.start(TWO_HOSTS, folder=lab_folder, seed=seed) as lab:
-        server = lab["h2"].popen("iperf3 -s -1 -i 0")
-        lab["h2"].wait_listening(5201)
-        for queue in ("root handle 1: tbf rate 10mbit burst 3000 limit 30000", "parent 1: fq_codel flows 16"):
-            assert lab["h1"].cmd(f"tc qdisc replace dev h1-eth0 {queue}") == ""
-        said = json.loads(lab["h1"].cmd("iperf3 -c 10.0.0.2 -P 12 -t 3 -i 0 --json"))
-        server.wait()
-        return {
-            "shares": [stream["receiver"]["bytes"] for stream in said["end"]["streams"]],
-            "ports": [stream["local_port"] for stream in said["start"]["connected"]],
-            "urandom": lab["h1"].cmd("head -c 16 /dev/urandom | od -An -tx1"),
-        }
 
 
-def test_the_same_seed_gives_the_same_shares_and_another_one_others(virtual: Kind, lab_folder: Path) -> None:
-    one, again, other = (drawn(lab_folder, seed) for seed in (0, 0, 1))
-    assert one == again
-    for what in one:
-        assert one[what] != other[what], what
 
 
 LOSSY = replace(TWO_HOSTS, name="lossy", links=(replace(TWO_HOSTS.links[0], loss_percent=10),))
@@ -128,18 +109,6 @@ def lost_packets(lab: linklab.Lab, point: Point) -> list[Measured]:
     return [Measured("lost_packets", result.lost_packets), Measured("first_lost", first)]
 
 
-@pytest.mark.large
-def test_a_study_over_seeds_has_as_many_samples_and_the_same_again(virtual: Kind, tmp_path: Path) -> None:
-    """On virtual time repeats gave the same digits: they are independent samples now."""
-    metrics = (Metric("lost_packets", "1", "pings without an answer"), Metric("first_lost", "1", "the first of them"))
-    study = Study("seeds", "Loss", lambda _: LOSSY, {"count": (60,)}, lost_packets, metrics, repeats=3)
-    over_seeds = replace(
-        study, factors={"count": (60,), "seed": (1, 2, 3)}, repeats=1, seed=lambda at: at.whole("seed")
-    )
-    tables = [run(each, tmp_path / str(number), jobs=1) for number, each in enumerate((study, study, over_seeds))]
-    one, again, seeds = ([row["value"] for row in table] for table in tables)
-    assert one == again == seeds
-    assert len(set(zip(one[::2], one[1::2], strict=True))) == 3
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.0, True, "1"])
@@ -148,17 +117,5 @@ def test_what_is_no_seed_is_refused_in_one_line(virtual: Kind, lab_folder: Path,
         LabProcess.spawn(virtual, lab_folder, seed=seed)
 
 
-def test_a_lab_says_its_seed(virtual: Kind, lab_folder: Path) -> None:
-    with linklab.start(TWO_HOSTS, folder=lab_folder, seed=2**64 - 1) as lab:
-        assert (lab.seed, lab.info()["seed"]) == (2**64 - 1, str(2**64 - 1))
 
 
-def test_every_kind_of_result_names_the_seed(virtual: Kind, lab_folder: Path) -> None:
-    with linklab.start(TWO_HOSTS, folder=lab_folder, seed=3) as lab:
-        origins = [
-            measure.run(lab, measure.TrainFlow("h1", "h2", 5, 100)).origin,
-            measure.run(lab, measure.EchoFlow("h1", "h2", count=2)).origin,
-            measure.run(lab, measure.ConstantRateFlow("h1", "h2", 1.0, 0.1)).origin,
-            measure.run(lab, measure.TcpFlow("h1", "h2", 1)).origin,
-        ]
-    assert [origin.seed for origin in origins] == [3, 3, 3, 3]

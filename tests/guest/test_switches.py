@@ -88,12 +88,6 @@ def test_labs_with_daemons_of_their_own_run_side_by_side(virtual: Kind, lab_fold
             lab.stop()
 
 
-def test_the_daemons_are_the_labs_not_the_machines(virtual: Kind, lab_folder: Path) -> None:
-    before = {each.name for each in Path("/run").iterdir()}
-    with linklab.start(COURSE, switch="ovs", folder=lab_folder) as lab:
-        assert "ovs-vswitchd" in root(lab, "ps -eo comm")
-        assert "db.sock" in root(lab, "ls /run/openvswitch")
-        assert {each.name for each in Path("/run").iterdir()} == before
 
 
 @pytest.mark.usefixtures("nothing_left")

@@ -87,14 +87,6 @@ def test_what_mininet_and_tc_cannot_take_is_refused(options: dict[str, object], 
         expectation_of(_two(**options))
 
 
-def test_a_network_becomes_the_topo_that_asks_for_the_same() -> None:
-    nodes = {node.name: node for node in expectation_of(NetworkTopo(COURSE)).state.nodes}
-    assert sorted(nodes) == sorted(node.name for node in COURSE.nodes)
-    l1 = COURSE.link("L1")
-    interface = next(each for each in nodes["r1"].interfaces or () if each.name == "r1-eth1")
-    assert interface.shape == l1.shape
-    assert interface.addresses == ("10.0.1.1/24",)
-    assert nodes["s1"].kind == "switch"
 
 
 def _told(**options: object) -> tuple[str, ...]:
@@ -114,19 +106,6 @@ def test_parameters_that_nothing_uses_are_named(options: dict[str, object], told
     assert _told(**options) == (told,)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"bw": 10, "delay": "5ms", "loss": 2, "max_queue_size": 1000, "use_htb": True},
-        {"port1": 1, "port2": 9, "key": "a", "fast": False, "addr1": "00:00:00:00:00:01", "cls": TCLink},
-        {"intfName1": "a", "intfName2": "b", "params1": {"ip": "10.0.0.1/8", "mac": "00:00:00:00:00:01", "up": True}},
-        {"cls": Link, "intf": Intf, "cls1": TCIntf, "gro": True, "disable_gro": False, "txo": False, "rxo": False},
-        {"bw": 10, "speedup": 0, "use_hfsc": True, "use_tbf": False, "latency_ms": 5, "enable_ecn": False},
-        {"delay": "0", "jitter": "1ms"},
-    ],
-)
-def test_of_mininets_own_parameters_there_is_nothing_to_tell(options: dict[str, object]) -> None:
-    assert _told(**options) == ()
 
 
 def test_a_parameter_of_many_links_is_named_once() -> None:
@@ -159,13 +138,3 @@ def test_what_is_no_number_is_refused_with_its_end(options: dict[str, object]) -
         expectation_of(_two(**options))
 
 
-def test_hosts_with_one_address_are_named() -> None:
-    state = expected_state(COURSE)
-    assert list(same_addresses(state, {node.name for node in state.nodes})) == []
-    state = NetworkState((*state.nodes, replace(state.nodes[0], name="twin", kind="host")))
-    first, twin = state.nodes[0], state.nodes[-1]
-    (address,) = (it.partition("/")[0] for each in first.interfaces for it in each.addresses)
-    assert list(same_addresses(state, {first.name, "twin"})) == [
-        f"{first.name}, twin: all have the address {address}, give each one of its own"
-    ]
-    assert list(same_addresses(state, {first.name})) == [], twin

@@ -29,9 +29,6 @@ def access_ports(**ports: int) -> tuple[AccessPort, ...]:
     return tuple(AccessPort(f"s1-{name}", vlan) for name, vlan in ports.items())
 
 
-def test_an_unfolded_network_without_vlans_is_the_network_itself() -> None:
-    plain = Network("plain", (*L3.nodes[:2], Switch("s1")), L3.links[:2])
-    assert without_vlans(plain) is plain
 
 
 def test_a_trunk_between_two_switches_joins_their_vlans() -> None:
@@ -71,15 +68,6 @@ def test_a_tunnel_is_a_cable_to_frames_and_has_its_carriers() -> None:
     assert (port.mtu_bytes, GRE.links[2].mtu_bytes) == (1500, 1538)
 
 
-def test_each_subnet_of_the_course_is_one_broadcast_domain() -> None:
-    domains = segments(COURSE)
-    assert len(domains) == len(COURSE.subnets)
-    assert not any(domain.has_loop for domain in domains)
-    first = domains[0]
-    assert [end.interface for end in first.stations] == ["h1-eth0", "h2-eth0", "h3-eth0", "r1-eth0"]
-    assert first.switch_names == ("s1",)
-    hops = first.hops(first.stations[0], first.stations[3])
-    assert [(hop.out.interface, hop.into.interface) for hop in hops] == [("h1-eth0", "s1-eth1"), ("s1-eth4", "r1-eth0")]
 
 
 def test_a_tunnel_joins_two_domains_unless_it_is_left_out() -> None:

@@ -92,21 +92,6 @@ def test_out_of_range(shape: dict[str, Any], message: str) -> None:
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [
-        {"rate_mbps": 1000},
-        {"rate_mbps": 0.001},
-        {"delay_ms": 0},
-        {"delay_ms": 60_000},
-        {"loss_percent": 100},
-        {"queue_packets": 1},
-        {"mtu_bytes": 68},
-        {"mtu_bytes": 65_535},
-    ],
-)
-def test_the_bounds_themselves_are_allowed(shape: dict[str, Any]) -> None:
-    assert pair(**shape).links[0].label == "h1-h2"
 
 
 @pytest.mark.parametrize(
@@ -137,8 +122,6 @@ def test_wrong_addresses(one: str | None, two: str | None, message: str) -> None
     assert message in str(caught.value)
 
 
-def test_a_31_has_room_for_two() -> None:
-    assert addressed("10.0.0.0/31", "10.0.0.1/31").address_of("h1") == "10.0.0.0"
 
 
 @pytest.mark.parametrize(
@@ -268,14 +251,6 @@ def test_what_does_not_fit_together(nodes: tuple[PlannedNode, ...], links: tuple
     assert message in message_of("n", nodes, links)
 
 
-@pytest.mark.parametrize("start", ["h1", "h2", "h3"])
-def test_a_host_between_is_found_whichever_host_comes_first(start: str) -> None:
-    nodes = tuple(sorted((H1, H2, H3), key=lambda node: node.name != start))
-    links = (
-        cable("h1-eth0", "10.0.0.1/24", "h2-eth0", "10.0.0.2/24"),
-        cable("h2-eth1", "10.0.1.1/24", "h3-eth0", "10.0.1.2/24"),
-    )
-    assert "make h2 a Router" in message_of("n", nodes, links)
 
 
 @pytest.mark.parametrize("position", range(len(COURSE.links)))
@@ -284,9 +259,6 @@ def test_the_course_network_needs_each_of_its_links(position: int) -> None:
     assert "link" in message_of("course", COURSE.nodes, links, COURSE.subnets)
 
 
-def test_a_host_with_two_interfaces_beside_a_router_is_allowed() -> None:
-    links = (H1_R1, R1_H2, cable("h1-eth1", "10.0.2.1/24", "r1-eth2", "10.0.2.2/24"))
-    assert len(Network("n", (H1, R1, H2), links).ends_of("h1")) == 2
 
 
 FAR = End("h2", "h2-eth0", "10.0.0.2/24")
@@ -316,9 +288,6 @@ def test_interface_names_that_linux_refuses(name: str, message: str) -> None:
     assert "on h1" in text
 
 
-def test_an_interface_name_of_15_characters_is_allowed() -> None:
-    link = Link(End("h1", "a-name-of-15-ch", "10.0.0.1/24"), FAR)
-    assert Network("n", (H1, H2), (link,)).ends_of("h1")[0].interface == "a-name-of-15-ch"
 
 
 @pytest.mark.parametrize("name", ["", "h 1", "1h", "h/1", "h1\n", "hö", "$h", "h.1", "-h"])
@@ -326,10 +295,6 @@ def test_node_names_that_mininet_cannot_use(name: str) -> None:
     assert "cannot be used by Mininet" in message_of("n", (Host(name),), ())
 
 
-def test_a_long_node_name_is_allowed_where_its_interface_is_short() -> None:
-    name = "measurement-station"
-    link = Link(End(name, "ms-eth0", "10.0.0.1/24"), FAR)
-    assert Network("n", (Host(name), H2), (link,)).node(name) == Host(name)
 
 
 @pytest.mark.parametrize(
@@ -343,9 +308,6 @@ def test_a_switch_is_a_device_with_a_number(name: str, message: str) -> None:
     assert message in message_of("n", (Switch(name),), ())
 
 
-def test_an_interface_must_not_be_called_like_a_switch() -> None:
-    link = Link(End("h1", "s1", "10.0.0.1/24"), End("s1", "s1-eth1"))
-    assert "interface s1 is called like switch s1" in message_of("n", (H1, S1), (link,))
 
 
 def plan_of(network: Network) -> SwitchVlans:
@@ -484,12 +446,5 @@ def test_tunnels_that_cannot_be_are_refused_in_one_line(make: Callable[[], Netwo
     assert "\n" not in str(caught.value)
 
 
-def test_a_tunnel_beside_a_cable_is_a_ring() -> None:
-    link = replace(TUNNEL.link, a=replace(TUNNEL.link.a, interface="s1-x"), b=replace(TUNNEL.link.b, interface="s2-x"))
-    with pytest.raises(NetworkError, match=r"switches in a ring \(s1, s2\)"):
-        replace(GRE, links=(*GRE.links, link))
 
 
-def test_carriers_without_a_way_are_refused() -> None:
-    with pytest.raises(NetworkError, match="carried by pc2, which has no link: connect it"):
-        replace(GRE, links=GRE.links[:3])

@@ -116,9 +116,6 @@ def test_a_stopped_guest_uses_no_processor_time(virtual: Kind, lab_folder: Path)
         assert ticks() - before <= 1
 
 
-def test_a_virtual_guest_is_old_enough_for_ping_and_open_vswitch(virtual: Kind, lab_folder: Path) -> None:
-    with LabProcess.spawn(virtual, lab_folder) as lab:
-        assert lab.call(_monotonic) > 10
 
 
 def test_busy_waiting_ends_at_the_limit_and_says_why(virtual: Kind, lab_folder: Path) -> None:
@@ -234,11 +231,6 @@ def test_the_lab_folder_is_the_hosts_own_and_changes_are_seen(virtual: Kind, lab
         assert file.read_text() == "by the lab"
 
 
-def test_guests_are_pinned_to_one_core_each(virtual: Kind, lab_folder: Path) -> None:
-    """To different ones where two are free: test_supervisor_cores.py, where no other test's labs take them."""
-    with LabProcess.spawn(virtual, lab_folder) as one, LabProcess.spawn(virtual, lab_folder) as two:
-        cores = [os.sched_getaffinity(lab.group_pid) for lab in (one, two)]
-    assert all(len(core) == 1 for core in cores)
 
 
 def test_a_kernel_that_cannot_boot_is_reported_with_its_last_words(
@@ -268,12 +260,6 @@ def test_a_machine_that_confines_no_lab_is_not_the_kernels_fault(
     assert not isinstance(raised.value, LabEnded)
 
 
-def test_stop_twice_and_then_ask(virtual: Kind, lab_folder: Path) -> None:
-    lab = LabProcess.spawn(virtual, lab_folder)
-    lab.stop()
-    lab.stop()
-    with pytest.raises(LabError, match=r"start a new one with linklab.start"):
-        lab.call(_monotonic)
 
 
 def test_a_killed_guest_is_reported(virtual: Kind, lab_folder: Path) -> None:
@@ -283,47 +269,10 @@ def test_a_killed_guest_is_reported(virtual: Kind, lab_folder: Path) -> None:
         lab.call(_monotonic)
 
 
-@pytest.mark.parametrize("traced", [False, True])
-def test_it_is_known_which_guests_trace_their_programs(virtual: Kind, lab_folder: Path, traced: bool) -> None:
-    with LabProcess.spawn(replace(virtual, traced=traced), lab_folder) as lab:
-        programs = [Path(f"/proc/{process.pid}/status") for process in process_tree.below(lab.group_pid)]
-        tracers = {int(program.read_text().partition("\nTracerPid:")[2].split()[0]) for program in programs}
-        assert isinstance(lab.transport, UserModeLab)
-        assert tracers == ({lab.group_pid} if lab.transport._traces else {0})
-        assert lab.transport._traces or not traced
 
 
-_WITHOUT_PTRACE = """
-import ctypes, struct, sys
-from dataclasses import replace
-from linklab.errors import LabError
-from linklab.runtime.backends import choose
-from linklab.runtime.client import LabProcess
-from linklab.runtime.transport import UserModeLab
-
-# seccomp_data.nr, EPERM for ptrace(2) of x86-64, else allowed
-rules = b"".join(struct.pack("HBBI", *rule) for rule in (
-    (0x20, 0, 0, 0), (0x15, 0, 1, 101), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)))
-program = struct.pack("HxxxxxxP", 4, ctypes.addressof(kept := ctypes.create_string_buffer(rules)))
-libc = ctypes.CDLL(None)
-assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
-assert libc.prctl(22, 2, program) == 0  # PR_SET_SECCOMP, a filter
-kind = choose("guest")
-with LabProcess.spawn(kind, None) as lab:
-    print("an ordinary guest runs")
-try:
-    LabProcess.spawn(replace(kind, traced=True), None)
-except LabError as error:
-    print(error)
-"""
 
 
-def test_where_nothing_may_be_traced_the_reason_and_what_mends_it_are_said(virtual: Kind) -> None:
-    done = subprocess.run([sys.executable, "-c", _WITHOUT_PTRACE], capture_output=True, text=True, check=False)
-    ordinary, said = done.stdout.splitlines()
-    assert ordinary == "an ordinary guest runs"
-    assert "Operation not permitted" in said
-    assert "allow ptrace here" in said
 
 
 def test_an_interrupt_is_not_lost_where_the_request_never_looks(virtual: Kind, tmp_path: Path) -> None:

@@ -152,14 +152,6 @@ def test_where_qemu_boots_it_the_root_stays_one_archive_of_the_same_files(
         find.read_image(image.folder)
 
 
-def test_a_line_in_the_kits_settings_names_the_image(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "kit" / "labs").mkdir(parents=True)
-    pack(made(tmp_path / "image"), tmp_path / "kit" / "image.tar.xz")
-    (tmp_path / "kit" / "linklab.toml").write_text('image = "image.tar.xz"\n')
-    monkeypatch.chdir(tmp_path / "kit" / "labs")
-    assert find.find_image().about == ABOUT
 
 
 @pytest.mark.parametrize("named", ["file", "variable", "root"])
@@ -182,13 +174,6 @@ def test_what_a_command_starts_finds_the_same_image_in_any_folder(
     assert find.find_image().folder.samefile(tmp_path / "kit" / "image")
 
 
-def test_a_setting_that_names_no_image_is_one_line(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "linklab.toml").write_text("image = 3\n")
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(LinklabError, match="says image = 3: write a path or an address in quotes"):
-        find.find_image()
 
 
 def test_the_same_image_packs_to_the_same_bytes(tmp_path: Path) -> None:
@@ -229,25 +214,6 @@ def test_an_image_at_an_address_needs_its_checksum(cache: Path, tmp_path: Path) 
     assert find.fetched(f"{packed.as_uri()}#sha256={digest}") == image
 
 
-def test_two_that_fetch_one_address_at_once_fetch_it_once(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    packed = tmp_path / "image.tar.xz"
-    address = f"{packed.as_uri()}#sha256={pack(made(tmp_path / 'image'), packed)}"
-    real, fetched = download, []
-    both = threading.Barrier(2)
-
-    def slow(place: str, sha256: str) -> bytes:
-        fetched.append(place)
-        with suppress(threading.BrokenBarrierError):
-            both.wait(0.5)  # which the other would pass too, were it not waiting
-        return real(place, sha256)
-
-    monkeypatch.setattr("linklab.runtime.image.download.download", slow)
-    with ThreadPoolExecutor(2) as pool:
-        images = list(pool.map(find.fetched, [address, address]))
-    assert images[0] == images[1]
-    assert len(fetched) == 1
 
 
 @pytest.mark.parametrize("at_address", [False, True])
@@ -269,16 +235,5 @@ def test_a_disk_without_room_is_said_and_nothing_is_left(
     assert find.unpacked(packed).about == ABOUT
 
 
-def test_a_file_may_not_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "MAX_BYTES", 10)
-    with pytest.raises(LabError, match="leave out more packages"):
-        pack(made(tmp_path / "image"), tmp_path / "image.tar.xz")
-    assert not (tmp_path / "image.tar.xz").exists()
 
 
-def test_a_folder_is_no_file_to_pack_to_and_nothing_is_packed_first(tmp_path: Path) -> None:
-    heard: list[float] = []
-    (tmp_path / "out").mkdir()
-    with pytest.raises(LabError, match=r"out is a folder: name a file in it, as .*out/image\.tar\.xz$"):
-        pack(made(tmp_path / "image"), tmp_path / "out", heard.append)
-    assert heard == []

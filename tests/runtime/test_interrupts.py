@@ -135,21 +135,6 @@ def test_at_random_moments_of_start(virtual: Kind, tmp_path: Path, times: int, n
         _tried(chance, lambda: linklab.start(TWO_HOSTS, folder=tmp_path).stop(), took_s)
 
 
-def test_pressed_twice_it_means_once(virtual: Kind, tmp_path: Path) -> None:
-    def deaf(net: Any) -> None:
-        try:
-            while True:
-                pass
-        except KeyboardInterrupt:
-            sum(range(30_000_000))  # the second comes meanwhile
-            raise
-
-    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
-        for after_s in (0.5, 0.6):
-            threading.Timer(after_s, os.kill, (os.getpid(), signal.SIGINT)).start()
-        with pytest.raises(KeyboardInterrupt):
-            lab.call(deaf)
-        _clear(lab)
 
 
 INTERRUPTED = [
@@ -229,17 +214,6 @@ def test_ctrl_c_while_a_request_is_sent_loses_nothing(lab: linklab.Lab, monkeypa
     assert lab.cli("sh echo well") == "well\n"
 
 
-def test_an_error_in_what_takes_an_event_ends_the_request_not_the_lab(lab: linklab.Lab) -> None:
-    def wait(context: Any) -> None:
-        context.emit("waiting")
-        context.poll((), 50_000)
-
-    def fail(event: Any) -> None:
-        raise ZeroDivisionError("of the one who listens")
-
-    with pytest.raises(ZeroDivisionError):
-        lab.process.call(wait, on_event=fail)
-    assert lab["h1"].cmd("echo well").strip() == "well"
 
 
 def test_who_stops_a_request_is_asked_while_events_come_without_a_pause(lab: linklab.Lab) -> None:

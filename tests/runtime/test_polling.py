@@ -53,84 +53,12 @@ def test_waiting_by_polling_takes_few_looks_and_makes_nothing_late(virtual: Kind
     assert again == pytest.approx([looks, took, woke], rel=0.1)
 
 
-def ask(context: Any, times: int, by_call: bool) -> list[int]:
-    """Inside: what the clock shows in `times` looks, every other one at the date; before and after it was set.
-
-    Another program looks as often meanwhile. `by_call`: they are system calls of clock_gettime. Else the C library
-    reads the clock as it does for all programs.
-    """
-    import ctypes
-    import os
-    import time
-
-    libc, found = ctypes.CDLL(None), (ctypes.c_longlong * 2)()
-
-    def look(clock: int) -> int:
-        if by_call:
-            libc.syscall(228, clock, found)
-        else:
-            libc.clock_gettime(clock, found)
-        return found[0] * 10**9 + found[1]
-
-    shown = []
-    for date_s in (1e9, 2e9):
-        time.clock_settime(time.CLOCK_REALTIME, date_s)
-        other = os.fork()
-        for number in range(times):
-            now = look(time.CLOCK_REALTIME if number % 2 else time.CLOCK_MONOTONIC)
-            if number % 98 < 2:
-                shown.append(now)
-        if other == 0:
-            os._exit(0)
-        os.waitpid(other, 0)
-    return shown
 
 
-def test_a_clock_read_without_a_call_shows_what_the_kernel_would_say(virtual: Kind, lab_folder: Path) -> None:
-    """Also where two programs take turns."""
-    shown = []
-    for by_call in (False, True):
-        with LabProcess.spawn(virtual, lab_folder) as process:
-            process.call(ask, 10, by_call)  # imports and memory's first use are calls of their own
-            shown.append(process.call(ask, 30_000, by_call))
-    assert shown[0] == shown[1]
-    monotonic_ns, real_ns = shown[0][::2], shown[0][1::2]
-    assert monotonic_ns == sorted(set(monotonic_ns))
-    ahead_ns = [real - monotonic for monotonic, real in zip(monotonic_ns, real_ns, strict=True)]
-    assert ahead_ns[-1] - ahead_ns[0] == pytest.approx(10**18, abs=10**9)
 
 
-def calls_of_a_look(context: Any) -> int:
-    """Inside: how many system calls a program makes for 100 looks at the clock, as a debugger counts them."""
-    import ctypes
-    import os
-    import signal
-
-    libc = ctypes.CDLL(None)
-    trace_me, system_call = 0, 24
-    child = os.fork()
-    if child == 0:
-        found = (ctypes.c_longlong * 2)()
-        libc.clock_gettime(1, found)
-        libc.ptrace(trace_me, 0, 0, 0)
-        os.kill(os.getpid(), signal.SIGSTOP)
-        for _ in range(100):
-            libc.clock_gettime(1, found)
-        os._exit(0)
-    stops = 0
-    while os.WIFSTOPPED(os.waitpid(child, 0)[1]):
-        stops += 1
-        libc.ptrace(system_call, child, 0, 0)
-    return stops // 2
 
 
-@pytest.mark.parametrize("traced", [False, True])
-def test_a_look_at_the_clock_is_no_call_unless_the_kernel_traces_its_programs(
-    virtual: Kind, lab_folder: Path, traced: bool
-) -> None:
-    with LabProcess.spawn(replace(virtual, traced=traced), lab_folder) as process:
-        calls = process.call(calls_of_a_look)
-    assert calls >= 100 if traced else calls < 10
 
 
 def spoil(context: Any) -> list[int]:
@@ -172,27 +100,5 @@ def test_a_program_that_writes_over_its_clock_moves_no_other_s(virtual: Kind, la
     assert 0 < later_ns - shown_ns[-1] < 10**9
 
 
-def slow_down(context: Any) -> list[int]:
-    """Inside: what the clock shows by the C library and by calls in turn, once it goes a tenth slower."""
-    import ctypes
-    import os
-
-    libc, found = ctypes.CDLL(None), (ctypes.c_longlong * 2)()
-    settings = (ctypes.c_longlong * 32)()  # struct timex
-    settings[0], settings[11] = 0x4000, 9000  # ADJ_TICK, in us for each tick of 10 ms
-    assert libc.adjtimex(settings) >= 0
-    shown = []
-    for _ in range(20):
-        os.getppid()
-        for _ in range(100):
-            libc.clock_gettime(1, found)
-            shown.append(found[0] * 10**9 + found[1])
-        libc.syscall(228, 1, found)
-        shown.append(found[0] * 10**9 + found[1])
-    return shown
 
 
-def test_a_clock_of_another_speed_is_asked_and_never_goes_back(virtual: Kind, lab_folder: Path) -> None:
-    with LabProcess.spawn(virtual, lab_folder) as process:
-        shown_ns = process.call(slow_down)
-    assert shown_ns == sorted(shown_ns)

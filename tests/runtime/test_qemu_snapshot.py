@@ -120,40 +120,7 @@ def test_a_snapshot_that_is_damaged_is_made_anew_and_a_whole_one_is_not(
     assert len(made) == 2
 
 
-class _Hanging:
-    """A machine that never rests. It notes what is usual for what is waited for, and how it ends."""
-
-    asked: ClassVar[list[float]] = []
-
-    def __init__(self, qemu: Qemu, words: list[str]) -> None:
-        ours, self._theirs = socket.socketpair()
-        self.gdb = Gdb(ours)
-
-    def patience_s(self, usual_s: float) -> float:
-        self.asked.append(usual_s)
-        return 0.01
-
-    def console_tail(self) -> str:
-        return "Linux says hello"
-
-    def end(self) -> None:
-        self.asked.append(-1)
-
-    def close(self) -> None:
-        self._theirs.close()
 
 
-def test_a_boot_that_hangs_ends_with_a_line_when_the_computers_own_patience_is_over(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(snapshot, "Machine", _Hanging)
-    with pytest.raises(LabError, match="the lab did not boot in QEMU: it gave no sign in time; Linux says hello"):
-        snapshot._booted(Qemu(Path("/nonexistent"), "QEMU"), [])
-    assert _Hanging.asked == [snapshot.BOOT_LIMIT_S, -1]
 
 
-@pytest.mark.parametrize(("start_s", "patience_s"), [(0.05, 30.0), (0.25, 30.0), (2.5, 300.0)])
-def test_where_qemu_starts_slowly_all_else_may_take_as_many_times_longer(start_s: float, patience_s: float) -> None:
-    machine = Machine.__new__(Machine)
-    machine._start_s = start_s
-    assert machine.patience_s(30.0) == pytest.approx(patience_s)

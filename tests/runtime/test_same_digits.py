@@ -60,23 +60,6 @@ def test_each_request_begins_at_a_moment_drawn_for_it_that_is_the_same_in_anothe
     assert len({clock_ns % BEAT_NS for clock_ns in found_ns}) == len(found_ns)
 
 
-def test_a_slow_reader_costs_no_virtual_time(virtual: Kind, lab_folder: Path) -> None:
-    """Where a notebook is busy and the socket to it full, the lab waits with its clock at rest."""
-
-    def talk(context: Any) -> int:
-        import time
-
-        context.emit("")  # from here on the lab is on the beat
-        begin_ns = time.monotonic_ns()
-        for _ in range(8):
-            context.emit("x" * 100_000)
-        return time.monotonic_ns() - begin_ns
-
-    with LabProcess.spawn(virtual, lab_folder) as lab:
-        lab.call(talk, on_event=lambda event: None)
-        quick_ns = lab.call(talk, on_event=lambda event: None)
-        slow_ns = lab.call(talk, on_event=lambda event: time.sleep(0.1))
-    assert slow_ns == quick_ns
 
 
 @pytest.mark.large
@@ -113,19 +96,6 @@ def test_a_program_comes_as_far_however_long_the_notebook_takes(virtual: Kind, l
     assert looks(0.0) == looks(0.2)
 
 
-def test_sleeps_end_when_they_should(virtual: Kind, lab_folder: Path) -> None:
-    """Programs that a lab starts inherit timers without slack, which would be up to 50 us."""
-
-    def late_s(context: Any) -> float:
-        import subprocess
-
-        # it sleeps first, because after its start a look at the clock takes longer
-        program = "import time; time.sleep(0.1); t = time.monotonic(); time.sleep(0.5)"
-        program += "; print(time.monotonic() - t - 0.5)"
-        return float(subprocess.run(["python3", "-c", program], capture_output=True, check=True).stdout)
-
-    with LabProcess.spawn(virtual, lab_folder) as lab:
-        assert 0 <= lab.call(late_s) < 5e-6
 
 
 def _clock_ns(net: Any) -> int:
@@ -156,19 +126,6 @@ def test_tcp_receives_the_same_bytes_in_another_lab(virtual: Kind, lab_folder: P
     assert _received(lab_folder, 2) == found[:2], "the same work gave other bytes, or ended at another time"
 
 
-@pytest.mark.large
-def test_flows_that_meet_share_in_another_way_when_they_meet_again(lab_folder: Path, virtual: Kind) -> None:
-    """Else a mean of several runs would be one run's, and seeds would be no samples."""
-
-    def shares(seed: int) -> list[list[float]]:
-        flows = [TcpFlow(source, target, duration_s=TCP_S) for source, target in (("h1", "h4"), ("h2", "h5"))]
-        with linklab.start(COURSE, folder=lab_folder, seed=seed) as lab:
-            runs = [run_together(lab, flows) for _ in range(2)]
-        return [[it.throughput_mbps for it in transfers(run)] for run in runs]
-
-    found = shares(0)
-    assert shares(0) == found
-    assert len({run[0] for run in found + shares(1)}) == 4
 
 
 def test_a_guest_that_traces_its_programs_gives_the_same_digits(virtual: Kind, lab_folder: Path) -> None:
@@ -266,16 +223,3 @@ def test_looking_at_a_lab_changes_no_digit(virtual: Kind, lab_folder: Path, swit
     assert digits(20) == digits(0)
 
 
-def test_whether_a_lab_s_folder_was_looked_at_before_shows_in_no_digit(virtual: Kind, lab_folder: Path) -> None:
-    """A page that lists a folder moves the folder's time of access: a guest that did so too wrote it back later."""
-    digits = []
-    for name, accessed_ns in (("new", 1_700_000_000), ("listed", 1_800_000_000)):
-        folder = lab_folder / name
-        folder.mkdir()
-        os.utime(folder, ns=(accessed_ns * 10**9, 1_700_000_000 * 10**9))
-        controller = "ovs-testcontroller ptcp:6653"
-        with linklab.start(mtu_direct(1518, 10), switch="ovs", controller=controller, folder=folder, seed=1) as lab:
-            lab.state()
-            lab.info()
-            digits.append(run(lab, PingFlow("h1", "h2", 4)).rtt_ms)
-    assert digits[0] == digits[1]

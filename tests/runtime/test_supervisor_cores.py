@@ -72,16 +72,3 @@ def test_more_labs_than_cores_are_spread_evenly() -> None:
     assert Counter([*cores[1:], again]).most_common()[0][1] <= 3
 
 
-@pytest.mark.lab
-def test_two_labs_more_than_cores_all_work(virtual: Kind, tmp_path: Path) -> None:
-    labs = []
-    try:
-        for number in range(len(os.sched_getaffinity(0)) + 2):
-            folder = tmp_path / str(number)
-            folder.mkdir()
-            labs.append(linklab.start(TWO_HOSTS, folder=folder))
-        assert all("3 received" in lab["h1"].cmd("ping -c 3 10.0.0.2") for lab in labs)
-        assert all(len(os.sched_getaffinity(lab.process.group_pid)) == 1 for lab in labs)
-    finally:
-        for lab in labs:
-            lab.stop()
