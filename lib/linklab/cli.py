@@ -192,9 +192,9 @@ def _doctor(arguments: argparse.Namespace) -> int:
     from linklab import doctor
 
     console = Console()
-    findings: list[doctor.Finding] = []
     with console.status("trying what labs need ..."):
-        well = doctor.report(findings.append, grading=arguments.grading)
+        findings = list(doctor.examine(grading=arguments.grading))
+    well = all(finding.works or not finding.needed for finding in findings)
     table = Table("", "what", "what was found", "what mends it", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for finding in findings:
         mark = "[green]works[/]" if finding.works else ("[red]FAILS[/]" if finding.needed else "[yellow]no[/]")

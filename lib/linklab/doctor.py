@@ -1,4 +1,4 @@
-"""The doctor: tries what a lab needs, starts one, and says what mends what does not work."""
+"""``linklab doctor``: try what a lab needs, start one, and say what mends what does not work."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final
 
 import nbformat as untyped_nbformat
 
@@ -28,10 +27,10 @@ from linklab.runtime.kernel import runs_user_mode_linux
 from linklab.settings import number
 
 nbformat: Any = untyped_nbformat
-INSTALL = "make lab (it installs what is missing)"
-_LIMIT_S = 60
-_WORKS = "it works"
-_SUBMISSION = {
+_INSTALL: Final = "make lab (it installs what is missing)"
+_LIMIT_S: Final = 60
+_WORKS: Final = "it works"
+_SUBMISSION: Final = {
     "kernel": f"print({_WORKS!r})",
     "lab": f"""import linklab
 from linklab.network import TWO_HOSTS
@@ -42,47 +41,143 @@ with linklab.start(TWO_HOSTS) as lab:
     "check-simpleperf": 'simpleperf.check_step("simpleperf.py", "transfer").require()',
 }
 """The cells of a submission, by name."""
+_NAMESPACES: Final = (
+    ("kernel/apparmor_restrict_unprivileged_userns", "1",
+     "sudo bash vagrant/allow-bwrap.sh (an AppArmor profile that lets bwrap work)"),
+    ("kernel/unprivileged_userns_clone", "0", "sudo sysctl -w kernel.unprivileged_userns_clone=1"),
+    ("user/max_user_namespaces", "0", "sudo sysctl -w user.max_user_namespaces=10000"),
+)  # fmt: skip
+"""The settings by which distributions keep bubblewrap from making namespaces, and what mends each."""
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One thing tried. `fix` is the one command or step that mends it; empty where nothing needs mending.
+class DoctorFinding:
+    """One row of the doctor's table. ``fix`` is the command or step that mends what does not work.
 
-    `needed` findings make labs impossible when they fail.
+    Labs are impossible where something that is ``needed`` does not work.
     """
 
     what: str
-    outcome: Literal["works", "does not work"]
+    works: bool
     detail: str
     fix: str = ""
-    needed: bool = False
-
-    @property
-    def works(self) -> bool:
-        """Whether it works."""
-        return self.outcome == "works"
+    needed: bool = True
 
 
-def examine() -> Iterator[Finding]:
-    """Tries one thing after the other and yields what was found, the needed ones first."""
-    machine = _machine()
+class _Fails(LinklabError):
+    """What is tried does not work: the detail, and what mends it."""
+
+
+def _tried(what: str, attempt: Callable[[], str], *, needed: bool = True) -> DoctorFinding:
+    """Return what an attempt says; where it raises, the error's words and what they say after the colon."""
+    try:
+        return DoctorFinding(what, True, attempt(), needed=needed)
+    except _Fails as failure:
+        detail, fix = failure.args
+    except (LinklabError, OSError) as error:
+        detail, _, fix = str(error).partition(": ")
+    return DoctorFinding(what, False, detail, fix, needed)
+
+
+def examine(*, grading: bool = False) -> Iterator[DoctorFinding]:
+    """Try one thing after the other, and yield what was found; with ``grading``, grade a tiny submission as well."""
+    machine = _tried("machine", _machine)
     yield machine
     if not machine.works:
         return  # advice about packages is of no use on another system
-    yield _python()
-    if found := _wrong_setting():
-        yield found
+    yield _tried("Python and Mininet", _python)
+    settings = _tried("settings", _settings)
+    if not settings.works:
+        yield settings
     if sys.platform == "linux":
         yield _confinement()
-    yield _lab()
+    yield _tried("lab", _lab)
+    if grading and settings.works:  # nothing is graded before a wrong setting is mended
+        yield from _grading()
 
 
-def examine_grading() -> Iterator[Finding]:
+def _machine() -> str:
+    what = f"{platform.system()} on {platform.machine()}"
+    if sys.platform not in ("linux", "darwin"):
+        raise _Fails(f"{what}; labs need Linux or macOS", "WSL2, or vagrant up")
+    return f"{what}, Linux {platform.release()}" if runs_user_mode_linux() else f"{what}: labs run in QEMU"
+
+
+def _python() -> str:
+    version = platform.python_version()
+    wanted = ("mininet", "jupyterlab", "matplotlib", "ipywidgets")
+    if missing := [name for name in wanted if importlib.util.find_spec(name) is None]:
+        raise _Fails(f"{', '.join(missing)} missing in Python {version}", _INSTALL)
+    from mininet.net import VERSION
+
+    return f"Python {version}, Mininet {VERSION}"
+
+
+def _settings() -> str:
+    hand_on()
+    number("hints")
+    return "read"
+
+
+def _confinement() -> DoctorFinding:
+    if container.VARIABLE in os.environ:
+        found = _tried("confinement by this container", _container)
+        if not found.works or found.detail:
+            return found
+    refused = ""
+
+    def attempt() -> str:
+        nonlocal refused
+        refused = bwrap.refusal() or ""
+        if refused:
+            raise _Fails(refused, _namespaces_fix())
+        return "a process sees the files read-only and no network"
+
+    found = _tried("confinement by bubblewrap", attempt)
+    # without namespaces grading refuses, and a student's own labs run as in a container
+    return DoctorFinding(found.what, found.works, found.detail, found.fix, needed=not refused)
+
+
+def _container() -> str:
+    """Return where guests have their memory; nothing where the environment asks for bubblewrap."""
+    return f"guests have their memory in {container.memory_place(guest_memory_mb())}" if container.chosen() else ""
+
+
+def _namespaces_fix() -> str:
+    for name, value, fix in _NAMESPACES:
+        if _setting(name) == value:
+            return fix
+    return "allow user namespaces here; in a container that holds nobody else: LINKLAB_CONFINEMENT=container"
+
+
+def _setting(name: str) -> str | None:
+    """Return a setting of this machine's kernel, None where it has no such."""
+    file = Path("/proc/sys", name)
+    return file.read_text().strip() if file.is_file() else None
+
+
+def _lab() -> str:
+    """Start a small network with a delay, in a folder of its own, and ping: no answer comes sooner than light would."""
+    floor_ms = rtt_floor_ms(path(TWO_HOSTS, "h1", "h2"))
+    with (
+        tempfile.TemporaryDirectory(prefix="linklab-") as folder,
+        lab.start(TWO_HOSTS, folder=folder, wall_limit_s=_LIMIT_S) as running,
+    ):
+        said = running["h1"].cmd(f"ping -c 3 -i 0.2 {TWO_HOSTS.address_of('h2')}")
+        ran = f"{running.kind}, Linux {running.process.kernel_release}"
+    match = re.search(r"3 received.*?= ([\d.]+)/([\d.]+)/", said, re.DOTALL)
+    if match is None:
+        words = (said.splitlines() or ["it said nothing"])[-1]
+        raise _Fails(f"ping was not answered: {words}", "linklab shell --network two-hosts shows more")
+    if float(match[1]) < floor_ms - 0.01:
+        raise _Fails(f"ping took {match[1]} ms and must take {floor_ms:g}", "this kernel's netem cannot be trusted")
+    return f"netem and ping work, RTT {match[2]} ms of {floor_ms:g} ({ran})"
+
+
+def _grading() -> Iterator[DoctorFinding]:
     """Grade a tiny submission as `linklab grade` does: judged in its sandbox, with a lab, and a simpleperf in a guest
     of the judge's. Yield a finding for each of these steps, up to the first that all others need.
     """
-    if _wrong_setting():
-        return  # nothing is graded before it is mended
     from linklab.grading.model import Judged, Limits
     from linklab.grading.parcel import Parcel, judge_parcel
     from linklab.grading.run import JUDGE
@@ -92,172 +187,40 @@ def examine_grading() -> Iterator[Finding]:
     limits = Limits(wall_s=3 * _LIMIT_S, cell_s=_LIMIT_S)
     answer = judge_parcel(Parcel("doctor", nbformat.writes(book).encode(), files, None, limits), JUDGE)
     if answer.trouble:
-        yield _bad("grading: a submission in its sandbox", answer.trouble, _grading_fix(answer.trouble), needed=True)
+        yield _graded("a submission in its sandbox", answer.trouble, "")
         return
     cells = {cell.id: cell for cell in nbformat.reads(answer.book.decode(), as_version=4).cells}
-    yield _graded("a submission in its sandbox", cells["kernel"], "its kernel runs, in a folder of bounded size")
-    yield _graded("a lab of a submission's", cells["lab"], "the judge lends it, and ping works")
+    yield _graded(
+        "a submission in its sandbox", _shown(cells["kernel"]), "its kernel runs, in a folder of bounded size"
+    )
+    yield _graded("a lab of a submission's", _shown(cells["lab"]), "the judge lends it, and ping works")
     judged = Judged.from_json(json.loads(answer.verdict))
     (check,) = judged.cells
-    what = "grading: a simpleperf in a guest"
+    said = next(filter(None, (*judged.notes, check.trouble)), f"it was not tried: {check.status}")
     if check.status == "failed" and check.checks and not check.trouble:  # that program deserves no better
-        yield _good(what, "it was tried, and what does nothing failed", needed=True)
-    else:
-        said = next(filter(None, (*judged.notes, check.trouble)), f"it was not tried: {check.status}")
-        yield _bad(what, said, _grading_fix(said), needed=True)
+        said = _WORKS
+    yield _graded("a simpleperf in a guest", said, "it was tried, and what does nothing failed")
 
 
 def _cell(name: str, source: str) -> Any:
     """Return a cell of the doctor's submission; one that checks is worth a point."""
-    check = {"grade": True, "solution": False, "points": 1, "grade_id": name}
-    return nbformat.v4.new_code_cell(
-        source, id=name, metadata={"nbgrader": check} if name.startswith("check-") else {}
-    )  # fmt: skip
+    check = {"nbgrader": {"grade": True, "solution": False, "points": 1, "grade_id": name}}
+    return nbformat.v4.new_code_cell(source, id=name, metadata=check if name.startswith("check-") else {})
 
 
-def _graded(what: str, cell: Any, detail: str) -> Finding:
-    """Say whether a judged cell printed `_WORKS`; if not, what it showed last."""
+def _shown(cell: Any) -> str:
+    """Return `_WORKS` where a judged cell printed that; if not, what it showed last."""
     shown = [f"{it.ename}: {it.evalue}" if it.output_type == "error" else it.get("text", "") for it in cell.outputs]
-    if _WORKS in "".join(shown):
-        return _good(f"grading: {what}", detail, needed=True)
-    said = ("".join(shown).strip().splitlines() or ["it showed nothing"])[-1]
-    return _bad(f"grading: {what}", said, _grading_fix(said), needed=True)
+    return _WORKS if _WORKS in "".join(shown) else ("".join(shown).strip().splitlines() or ["it showed nothing"])[-1]
 
 
-def _grading_fix(reason: str) -> str:
-    """Return what mends grading where labs work: else the lines above say it."""
-    if container.VARIABLE in reason:
-        return f"unset {container.VARIABLE}, and grade where bubblewrap may make namespaces"
-    if "bounded size" in reason or "sandbox" in reason:
-        return _namespaces_fix()
-    return "what the lines above say; where all of them work, report this line"
-
-
-def healthy(findings: list[Finding]) -> bool:
-    """Return True where labs can be used here: all that is needed works."""
-    return all(finding.works for finding in findings if finding.needed)
-
-
-def _good(what: str, detail: str, *, needed: bool = False) -> Finding:
-    return Finding(what, "works", detail, needed=needed)
-
-
-def _bad(what: str, detail: str, fix: str, *, needed: bool = False) -> Finding:
-    return Finding(what, "does not work", detail, fix, needed)
-
-
-def _machine() -> Finding:
-    what = f"{platform.system()} on {platform.machine()}"
-    if sys.platform not in ("linux", "darwin"):
-        return _bad("machine", f"{what}; labs need Linux or macOS", "WSL2, or vagrant up", needed=True)
-    if not runs_user_mode_linux():
-        return _good("machine", f"{what}: labs run in QEMU", needed=True)
-    return _good("machine", f"{what}, Linux {platform.release()}", needed=True)
-
-
-def _python() -> Finding:
-    version = platform.python_version()
-    if importlib.util.find_spec("mininet") is None:
-        detail = f"Python {version} does not see Mininet"
-        return _bad("Python and Mininet", detail, INSTALL, needed=True)
-    missing = [name for name in ("jupyterlab", "matplotlib", "ipywidgets") if importlib.util.find_spec(name) is None]
-    if missing:
-        return _bad("Python and Mininet", f"{', '.join(missing)} missing in Python {version}", INSTALL, needed=True)
-    from mininet.net import VERSION
-
-    return _good("Python and Mininet", f"Python {version}, Mininet {VERSION}", needed=True)
-
-
-def _wrong_setting() -> Finding | None:
-    try:
-        hand_on()
-        number("hints")
-    except LinklabError as error:
-        said, _, fix = str(error).rpartition(": ")
-        return _bad("settings", said, fix, needed=True)
-    return None
-
-
-def _confinement() -> Finding:
-    try:
-        if container.VARIABLE in os.environ and container.chosen():
-            place = container.memory_place(guest_memory_mb())
-            return _good("confinement by this container", f"guests have their memory in {place}", needed=True)
-    except LinklabError as error:
-        said, _, fix = str(error).partition(": ")
-        return _bad("confinement by this container", said, fix, needed=True)
-    what = "confinement by bubblewrap"
-    try:
-        refused = bwrap.refusal()
-    except LinklabError as error:
-        said, _, fix = str(error).partition(": ")
-        return _bad(what, said, fix, needed=True)
-    if refused is None:
-        return _good(what, "a process sees the files read-only and no network", needed=True)
-    # grading refuses then, and a student's own labs run as in a container
-    return _bad(what, refused, _namespaces_fix())
-
-
-def _namespaces_fix() -> str:
-    """What lets bubblewrap make its namespaces: each distribution has its own switch against it."""
-    if _setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
-        return "sudo bash vagrant/allow-bwrap.sh (an AppArmor profile that lets bwrap work)"
-    if _setting("kernel/unprivileged_userns_clone") == "0":
-        return "sudo sysctl -w kernel.unprivileged_userns_clone=1"
-    if _setting("user/max_user_namespaces") == "0":
-        return "sudo sysctl -w user.max_user_namespaces=10000"
-    return "allow user namespaces here; in a container that holds nobody else: LINKLAB_CONFINEMENT=container"
-
-
-def _setting(name: str) -> str | None:
-    """A setting of the kernel, None where it has no such."""
-    try:
-        return Path("/proc/sys", name).read_text().strip()
-    except OSError:
-        return None
-
-
-def _lab() -> Finding:
-    """Start a small network with a delay, and ask for a ping that comes back no sooner than light would.
-
-    The lab has a folder of its own, wherever the doctor is called.
-    """
-    floor_ms = rtt_floor_ms(path(TWO_HOSTS, "h1", "h2"))
-    try:
-        with (
-            tempfile.TemporaryDirectory(prefix="linklab-") as folder,
-            lab.start(TWO_HOSTS, folder=folder, wall_limit_s=_LIMIT_S) as running,
-        ):
-            said = running["h1"].cmd(f"ping -c 3 -i 0.2 {TWO_HOSTS.address_of('h2')}")
-            ran = f"{running.kind}, Linux {running.process.kernel_release}"
-    except (LinklabError, OSError) as error:
-        return _bad("lab", str(error), _fix(str(error)), needed=True)
-    match = re.search(r"3 received.*?= ([\d.]+)/([\d.]+)/", said, re.DOTALL)
-    if match is None:
-        words = (said.splitlines() or ["it said nothing"])[-1]
-        fix = "linklab shell --network two-hosts shows more"
-        return _bad("lab", f"ping was not answered: {words}", fix, needed=True)
-    if float(match[1]) < floor_ms - 0.01:
-        detail = f"ping took {match[1]} ms and must take {floor_ms:g}"
-        return _bad("lab", detail, "this kernel's netem cannot be trusted", needed=True)
-    return _good("lab", f"netem and ping work, RTT {match[2]} ms of {floor_ms:g} ({ran})", needed=True)
-
-
-def _fix(reason: str) -> str:
-    """Return the command that mends why a lab did not start."""
-    if "QEMU" in reason and "install" in reason:
-        return reason.partition(": ")[2]
-    if "bubblewrap" in reason:
-        return "sudo apt-get install bubblewrap"
-    if os.environ.get("LINKLAB_IMAGE"):
-        return "correct LINKLAB_IMAGE, or unset it"
-    return "in a clone make lab, else pip install linklab-image"
-
-
-def report(show: Callable[[Finding], None], *, grading: bool = False) -> bool:
-    """Examines, shows each finding as it comes, and says whether labs can be used here, and if asked grading."""
-    findings = []
-    for finding in chain(examine(), examine_grading() if grading else ()):
-        show(finding)
-        findings.append(finding)
-    return healthy(findings)
+def _graded(what: str, said: str, detail: str) -> DoctorFinding:
+    """Return the finding of a step of grading, which works where `_WORKS` was said."""
+    if said == _WORKS:
+        return DoctorFinding(f"grading: {what}", True, detail)
+    fix = "what the lines above say; where all of them work, report this line"
+    if container.VARIABLE in said:
+        fix = f"unset {container.VARIABLE}, and grade where bubblewrap may make namespaces"
+    elif "bounded size" in said or "sandbox" in said:
+        fix = _namespaces_fix()
+    return DoctorFinding(f"grading: {what}", False, said, fix)

@@ -86,8 +86,6 @@ def test_receive_waiting_never_waits(pair: Pair) -> None:
     thread.join()
 
 
-
-
 def test_file_descriptors_may_have_large_numbers() -> None:
     one, two = socket.socketpair()
     with one, two:
@@ -97,10 +95,6 @@ def test_file_descriptors_may_have_large_numbers() -> None:
                 Channel(fd, fd).receive(0.05)
         finally:
             os.close(fd)
-
-
-
-
 
 
 def test_messages_arrive_whole_also_where_they_come_in_parts(ends: tuple[Channel, socket.socket]) -> None:

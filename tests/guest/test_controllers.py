@@ -101,8 +101,6 @@ def loses_nothing(lab: linklab.Lab) -> bool:
     return "0% dropped" in lab.cli("pingall")
 
 
-
-
 @pytest.mark.large
 def test_a_controller_opens_a_ring_and_time_goes_on(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(

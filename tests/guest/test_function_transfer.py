@@ -253,8 +253,6 @@ def test_tracebacks_show_the_users_lines(answers: Any) -> None:
     assert 'helpers.py", line 20, in _whole\n    return math.floor(number)\n' in answers["traced in a file"]
 
 
-
-
 def test_what_is_installed_goes_by_name() -> None:
     for thing in (np.linspace, Path, json.dumps, packed, np.random.default_rng, LabError, np):
         assert unpacked(packed(thing)) is thing

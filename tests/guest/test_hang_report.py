@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +10,6 @@ import pytest
 
 import linklab
 from linklab.errors import LabError
-from linklab.guest import hang_report
-from linklab.guest import request_loop as context
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
 
@@ -102,5 +98,3 @@ def test_a_loop_that_cannot_be_interrupted_ends_the_lab(virtual: Kind, lab_folde
         with pytest.raises(LabError, match=r"and was ended.* computed for .* busy loop"):
             lab.call(_sum_without_end)
         assert not lab.process.running
-
-

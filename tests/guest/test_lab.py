@@ -50,8 +50,6 @@ def test_every_pair_of_hosts_is_answered(course: linklab.Lab) -> None:
     assert lost == []
 
 
-
-
 def test_cmd_keeps_the_shell_and_its_folder(course: linklab.Lab) -> None:
     course["h1"].cmd("cd /tmp; NAME=linklab")
     assert course["h1"].cmd("echo $NAME in $PWD").strip() == "linklab in /tmp"
@@ -91,8 +89,6 @@ def test_programs_are_ended_with_what_they_started(course: linklab.Lab) -> None:
     assert "sleep" not in course["h1"].cmd("ps -eo comm")
 
 
-
-
 def test_files_go_in_and_out(course: linklab.Lab) -> None:
     data = bytes(range(256)) * 300
     course.write_file("/tmp/data.bin", data)
@@ -103,14 +99,10 @@ def test_files_go_in_and_out(course: linklab.Lab) -> None:
         course.read_file("/no/such")
 
 
-
-
 def test_mininets_own_command_line(course: linklab.Lab) -> None:
     assert "r1-eth1<->r2-eth0 (OK OK)" in course.cli("links")
     assert "available nodes are:" in course.cli("nodes")
     assert course.cli("h1 echo hello").strip() == "hello"
-
-
 
 
 def test_a_second_lab_does_not_meet_the_first(course: linklab.Lab, tmp_path: Path) -> None:
@@ -151,10 +143,6 @@ def test_a_students_own_topo_is_built_and_read_back(virtual: Kind, tmp_path: Pat
     assert (far.shape.rate_mbps, far.shape.delay_ms) == (20, 2)
     assert far.shape.loss_percent == pytest.approx(1, abs=0.001)
     assert near.peer == ("s1", "s1-eth1")
-
-
-
-
 
 
 def test_what_cannot_be_started_is_one_clear_line(tmp_path: Path) -> None:
@@ -255,8 +243,6 @@ def test_which_part_of_a_network_cannot_be_built_is_said(
     assert "\n" not in str(caught.value)
 
 
-
-
 def test_a_queue_of_50_packets_holds_50_packets(virtual: Kind, tmp_path: Path) -> None:
     """TCP must not join segments: 50 frames of 1514 bytes on 10 Mbit/s are 60.6 ms, and the way back takes 10."""
     with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
@@ -314,10 +300,6 @@ def test_errors_can_be_told_apart(virtual: Kind, tmp_path: Path) -> None:
         lab.now()
 
 
-
-
-
-
 def test_at_home_one_line_says_that_the_lab_has_no_folder(
     virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -339,8 +321,6 @@ def test_a_lab_ends_with_its_last_name(virtual: Kind, tmp_path: Path) -> None:
     lab.stop()
 
 
-
-
 def test_a_file_larger_than_a_message_comes_out_and_goes_in(course: linklab.Lab) -> None:
     course["root"].cmd("yes 0123456 | head -c 50M > /tmp/large")
     data = course.read_file("/tmp/large")
@@ -348,8 +328,6 @@ def test_a_file_larger_than_a_message_comes_out_and_goes_in(course: linklab.Lab)
     course.write_file("/tmp/again", data[: 17 * 2**20])
     assert course["root"].run("cmp -n 17M /tmp/large /tmp/again").output == ""
     course["root"].cmd("rm /tmp/large /tmp/again")
-
-
 
 
 def test_a_file_without_end_is_refused_and_the_lab_lives_on(

@@ -15,7 +15,7 @@ from mininet.topo import SingleSwitchTopo, Topo
 
 import linklab
 from linklab.errors import LabError
-from linklab.network import InterfaceState, Shape
+from linklab.network import Shape
 from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab
@@ -58,8 +58,6 @@ def test_iperf_as_mininet_has_it(tiny: linklab.Lab) -> None:
     assert "iperf" not in tiny["h1"].cmd("ps -eo comm")
 
 
-
-
 def test_iperf_says_why_there_is_no_result(tiny: linklab.Lab) -> None:
     server = tiny["h2"].popen("iperf3 -s -p 5001")
     tiny["h2"].wait_listening(5001)
@@ -72,8 +70,6 @@ def test_iperf_says_why_there_is_no_result(tiny: linklab.Lab) -> None:
 
 
 # links
-
-
 
 
 class OfAStudent(TCLink):  # type: ignore[misc]
@@ -163,10 +159,6 @@ def _ends(number: int) -> tuple[tuple[str, str], tuple[str, str]]:
     return (f"h{number}", f"h{number}-eth0"), (f"s{number}", f"s{number}-eth1")
 
 
-
-
-
-
 # hosts
 
 
@@ -232,10 +224,6 @@ def test_hosts_of_classes_of_mininets(virtual: Kind, tmp_path: Path, options: di
         [lab.not_checked[-1 if told and told.startswith("h2") else 0]] if told else []
     )
     assert bool(told) == bool(lab.not_checked)
-
-
-
-
 
 
 # switches
@@ -310,12 +298,6 @@ def test_a_host_is_deleted(virtual: Kind, tmp_path: Path) -> None:
     assert " 0% packet loss" in said
     assert "s1-eth2" not in ports
     assert "s1-eth3" in ports
-
-
-
-
-
-
 
 
 def test_a_host_joins_and_is_of_use(virtual: Kind, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -48,13 +47,9 @@ def test_all_know_all_for_hours_and_ask_nobody(many: linklab.Lab) -> None:
         assert states(many, f"h{number}") == ["REACHABLE"] * (HOSTS - 1)
 
 
-
-
 def set_mac(net: Any, node: str, mac: str) -> None:
     """Inside the lab."""
     net[node].setMAC(mac)
-
-
 
 
 def test_an_address_that_mininet_moves_is_announced(four: linklab.Lab) -> None:
@@ -82,8 +77,6 @@ def test_an_address_moved_by_hand_and_announced(four: linklab.Lab, announced: st
     assert reaches(four, "h4", "10.0.0.1")
 
 
-
-
 def test_a_cable_replaced_while_the_lab_runs(four: linklab.Lab) -> None:
     def replug(net: Any) -> None:
         h1, s1 = net["h1"], net["s1"]
@@ -96,8 +89,6 @@ def test_a_cable_replaced_while_the_lab_runs(four: linklab.Lab) -> None:
     four.sleep(2)  # until the kernel has looked at the cable
     assert reaches(four, "h2", "10.0.0.1")
     assert reaches(four, "h1", "10.0.0.3")
-
-
 
 
 def test_a_host_that_joins_later_announces_itself_too(four: linklab.Lab) -> None:

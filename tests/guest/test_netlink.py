@@ -175,10 +175,6 @@ def test_a_node_has_no_shell_until_it_needs_one(virtual: Kind, tmp_path: Path) -
     assert address == "10.0.0.2"
 
 
-
-
-
-
 class Chain(Topo):  # type: ignore[misc]
     """Switches in a row, a host at each."""
 

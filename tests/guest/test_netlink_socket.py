@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from linklab.guest.netlink.socket import DUMP_TRIES, Netlink
+from linklab.guest.netlink.socket import Netlink
 
 _HEADER = struct.Struct("=IHHII")
 _ERROR, _DONE, _LINK = 2, 3, 16
@@ -63,8 +63,6 @@ def kernel_that(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Pretende
     return make
 
 
-
-
 @pytest.mark.parametrize("where", [0, 1, 2])
 def test_a_dump_that_a_change_interrupts_is_asked_again(
     where: int, kernel_that: Callable[..., tuple[PretendedKernel, Netlink]]
@@ -83,10 +81,6 @@ def test_a_dump_that_a_change_interrupts_is_asked_again(
     assert netlink.dump(_GETLINK, b"") == [b"lo..", b"eth0", b"eth1"]
     assert kernel.questions == 2
     assert kernel.unread == []
-
-
-
-
 
 
 def test_what_an_interrupted_request_left_unread_answers_no_later_one(

@@ -7,10 +7,8 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from mininet.topo import Topo
 
 import linklab
 from linklab.errors import LabError
@@ -44,8 +42,6 @@ def test_lines_are_one_command(lab: linklab.Lab) -> None:
     assert lab["h1"].run("false\nsleep 1\n(exit 7)").returncode == 7
     assert lab["h1"].cmd("\necho one\n") == "one\n"
     assert lab["h1"].cmd("echo two") == "two\n"
-
-
 
 
 LIMITS: list[Callable[[linklab.Lab, float], object]] = [
@@ -102,8 +98,6 @@ def test_an_answer_is_that_of_its_own_command_whatever_was_printed_before(text: 
     assert lab["h1"].run(text).returncode == 0
 
 
-
-
 @pytest.mark.parametrize(
     ("text", "status"),
     [("exit", 0), ("echo last; exit 7", 7), ("set -e; false", 1), ("exec false", 1), ("kill -9 $$", 137)],
@@ -132,8 +126,6 @@ def test_a_shell_that_ended_by_itself_is_replaced_before_the_next_command(lab: l
     assert lab["h1"].cmd("echo well") == "well\n"
 
 
-
-
 @pytest.mark.parametrize("text", ["bash", "exec bash", "echo 'open"])
 def test_a_shell_that_waits_for_a_person_is_ended_and_the_lab_lives(text: str, lab: linklab.Lab) -> None:
     with pytest.raises(LabError, match=r"was not done after 2 s|waits? "):
@@ -151,7 +143,3 @@ def test_ending_a_stubborn_command_ends_that_command_alone(lab: linklab.Lab) -> 
     assert "sleep 0.3" in left
     assert "1002" not in left
     lab["h2"].cmd("kill %1 %2")
-
-
-
-

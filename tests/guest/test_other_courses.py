@@ -55,8 +55,6 @@ class Triangle(Topo):  # type: ignore[misc]
             )
 
 
-
-
 class OneSwitch(Topo):  # type: ignore[misc]
     """Two hosts at a switch."""
 
@@ -117,12 +115,6 @@ def test_ospf_by_frr_finds_routes_when_the_standard_says_and_others_when_a_link_
     assert all(DEAD_INTERVAL_S - 1 <= passed_s - up <= DEAD_INTERVAL_S + 11 for up in up_s)
     assert lost_percent(detour) <= 10
     assert "via 10.0.13.2" in route
-
-
-
-
-
-
 
 
 def test_flows_of_a_switch_make_a_firewall(virtual: Kind, lab_folder: Path) -> None:

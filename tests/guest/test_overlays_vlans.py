@@ -87,8 +87,6 @@ def test_what_is_not_as_asked_is_refused(virtual: Kind, lab_folder: Path, monkey
         linklab.start(network, folder=lab_folder)
 
 
-
-
 @pytest.mark.parametrize("switch", some(KINDS, "bridge", "ovs"))
 def test_a_cable_serialises_each_frame_tag_included(virtual: Kind, lab_folder: Path, switch: SwitchName) -> None:
     from linklab.measure import EchoFlow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from linklab import LabError, measure
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.study import Measured, Metric, Point, Study, run
+from linklab.study import Measured, Point
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 PAIRS, FRAMES = 100, 24
@@ -81,10 +80,6 @@ def test_each_packet_of_many_links_is_lost_as_often_as_asked_for(virtual: Kind, 
             assert bounds[0] <= in_all <= bounds[1], f"{in_all} lost at {percent} %"
 
 
-
-
-
-
 LOSSY = replace(TWO_HOSTS, name="lossy", links=(replace(TWO_HOSTS.links[0], loss_percent=10),))
 
 
@@ -109,13 +104,7 @@ def lost_packets(lab: linklab.Lab, point: Point) -> list[Measured]:
     return [Measured("lost_packets", result.lost_packets), Measured("first_lost", first)]
 
 
-
-
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.0, True, "1"])
 def test_what_is_no_seed_is_refused_in_one_line(virtual: Kind, lab_folder: Path, seed: Any) -> None:
     with pytest.raises(LabError, match="choose a whole number from 0 to 2"):
         LabProcess.spawn(virtual, lab_folder, seed=seed)
-
-
-
-

@@ -88,8 +88,6 @@ def test_labs_with_daemons_of_their_own_run_side_by_side(virtual: Kind, lab_fold
             lab.stop()
 
 
-
-
 @pytest.mark.usefixtures("nothing_left")
 def test_an_idle_network_is_silent(virtual: Kind, lab_folder: Path) -> None:
     """A bridge that snoops on multicast joins a group itself, and its reports came in the midst of measurements."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
 import pytest
 
 pytest.importorskip("mininet.topo", reason="needs the distribution's Mininet: apt-get install mininet")
-from mininet.link import Intf, Link, TCIntf, TCLink
+from mininet.link import Link, TCLink
 from mininet.topo import Topo
 
 from linklab.errors import NetworkError
 from linklab.guest.mininet_parts import delay_ms
-from linklab.guest.topo import NetworkTopo
-from linklab.guest.topo_expectation import expectation_of, same_addresses
-from linklab.network import COURSE, NetworkState, Shape, expected_state
+from linklab.guest.topo_expectation import expectation_of
+from linklab.network import Shape
 
 
 @pytest.mark.parametrize(
@@ -87,8 +85,6 @@ def test_what_mininet_and_tc_cannot_take_is_refused(options: dict[str, object], 
         expectation_of(_two(**options))
 
 
-
-
 def _told(**options: object) -> tuple[str, ...]:
     return expectation_of(_two(**options)).not_checked
 
@@ -104,8 +100,6 @@ def _told(**options: object) -> tuple[str, ...]:
 )
 def test_parameters_that_nothing_uses_are_named(options: dict[str, object], told: str) -> None:
     assert _told(**options) == (told,)
-
-
 
 
 def test_a_parameter_of_many_links_is_named_once() -> None:
@@ -136,5 +130,3 @@ def test_a_delay_without_a_unit_is_named(options: dict[str, object], told: str) 
 def test_what_is_no_number_is_refused_with_its_end(options: dict[str, object]) -> None:
     with pytest.raises(NetworkError, match=r"h1-eth0: (bw|loss)=.* is no number: write one"):
         expectation_of(_two(**options))
-
-

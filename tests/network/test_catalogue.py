@@ -11,21 +11,11 @@ from linklab.network import (
     CATALOGUE,
     COURSE,
     TWO_HOSTS,
-    Shape,
     by_name,
-    path,
 )
-from linklab.network.catalogue import BETWEEN_SWITCHES, VIDEO_RUNS_MBPS, WAN, mtu_gre, video_network
+from linklab.network.catalogue import BETWEEN_SWITCHES, WAN, mtu_gre, video_network
 from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
 from linklab.units import GRE_OVERHEAD_BYTES
-
-
-
-
-
-
-
-
 
 
 def test_each_address_of_the_course_is_in_its_plan() -> None:
@@ -33,8 +23,6 @@ def test_each_address_of_the_course_is_in_its_plan() -> None:
     addresses = [end.address for link in COURSE.links for end in link.ends if end.address]
     assert len(addresses) == 9 + 11
     assert all(sum(IPv4Interface(address).network == prefix for prefix in prefixes) == 1 for address in addresses)
-
-
 
 
 def test_catalogue_by_name() -> None:
@@ -54,8 +42,6 @@ def test_overhead_is_38_bytes_and_the_outside_mtu_says_whether_it_fragments() ->
     assert ip_packet_bytes(7999) == 7981
 
 
-
-
 def test_only_the_link_in_question_is_changed() -> None:
     assert [link.rate_mbps for link in video_network(1, 1000).links] == [1000]
     two, three = (video_network(it, 4, queue_packets=7, loss_percent=2) for it in (2, 3))
@@ -65,8 +51,6 @@ def test_only_the_link_in_question_is_changed() -> None:
         assert {link.delay_ms for link in network.links} == {0.0}
         others = [link for link in network.links if link is not changed]
         assert {(link.rate_mbps, link.queue_packets, link.loss_percent) for link in others} == {(100, None, 0.0)}
-
-
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 from linklab.errors import NetworkError
 from linklab.network import (
     CATALOGUE,
-    COURSE,
     Difference,
     InterfaceState,
     NetworkState,
@@ -74,8 +73,6 @@ def test_a_missing_route_says_how_to_add_it() -> None:
         "r2: route to 10.0.5.0/24 is missing, expected via 10.0.3.2 out of r2-eth2: "
         "r2 drops packets to that subnet; add it: ip route add 10.0.5.0/24 via 10.0.3.2"
     )
-
-
 
 
 def test_a_missing_route_out_of_an_interface_that_is_down() -> None:
@@ -165,10 +162,6 @@ def test_a_missing_and_a_renamed_interface() -> None:
     assert "no such link to r2:" in renamed[1].cause
 
 
-
-
-
-
 PARTLY: Values = {("", None, "nodes"): tuple(node.name for node in PLAN.nodes)} | {
     (node.name, None, "node"): True for node in PLAN.nodes
 }
@@ -200,15 +193,9 @@ def test_each_field_of_a_partial_interface_is_compared(interface: str, field: st
     assert (found.node, found.interface, found.field) == ("r1", interface, field)
 
 
-
-
 def test_a_field_that_does_not_exist_is_refused() -> None:
     with pytest.raises(NetworkError, match="no field of a network is called 'adresses'"):
         differences({("r1", "r1-eth1", "adresses"): ("10.0.1.9/24",)}, PLAN)
-
-
-
-
 
 
 @pytest.mark.parametrize(
@@ -247,10 +234,6 @@ def test_order_of_addresses_offloads_interfaces_and_routes_is_no_difference() ->
     assert node is not None
     have = change_node(have, "r2", interfaces=node.interfaces[::-1], routes=node.routes[::-1])
     assert differences(want, NetworkState(have.nodes[::-1])) == ()
-
-
-
-
 
 
 @pytest.mark.parametrize(
@@ -304,14 +287,6 @@ def test_a_link_with_another_shape_on_both_ends(shape: Shape, field: str, cause:
     assert cause in difference.cause
 
 
-
-
-
-
-
-
-
-
 @pytest.mark.parametrize(
     ("interface", "changes", "field", "found", "cause"),
     [
@@ -353,12 +328,6 @@ def test_an_interface_that_differs(interface: str, changes: dict[str, Any], fiel
     assert cause in difference.cause
 
 
-
-
-
-
-
-
 _OTHERWISE: dict[str, Any] = {
     "addresses": ("10.9.9.9/24",),
     "offloads_on": ("gro",),
@@ -395,8 +364,6 @@ def test_no_field_of_a_shape_is_forgotten(field: str) -> None:
 def test_no_field_of_a_node_is_forgotten(field: str) -> None:
     have = change_node(PLAN, "r4", **{field: _another(field, getattr(PLAN.node("r4"), field))})
     assert differences(PLAN, have)
-
-
 
 
 def test_nothing_is_passed_over_because_the_plan_has_none_of_it() -> None:

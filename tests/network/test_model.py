@@ -15,20 +15,10 @@ import linklab.network
 from linklab.errors import NetworkError
 from linklab.network import (
     COURSE,
-    End,
-    Host,
-    Link,
     Network,
-    Router,
-    Switch,
-    Tunnel,
     static_routes,
 )
-from tests.support.networks import GRE, L3, STICK
-
-
-
-
+from tests.support.networks import L3, STICK
 
 
 @pytest.mark.parametrize(
@@ -48,10 +38,6 @@ def test_a_wrong_lookup_says_what_there_is(lookup: object, message: str) -> None
     assert "\n" not in str(caught.value)
 
 
-
-
-
-
 def test_import_needs_neither_mininet_nor_matplotlib_nor_networkx() -> None:
     code = "import sys, linklab.network; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -63,8 +49,6 @@ def test_import_needs_neither_mininet_nor_matplotlib_nor_networkx() -> None:
 def test_no_module_is_hidden_by_what_the_package_exports() -> None:
     modules = {path.stem for path in Path(linklab.network.__file__).parent.glob("*.py")}
     assert not modules & set(linklab.network.__all__)
-
-
 
 
 @pytest.mark.parametrize("network", [L3, STICK], ids=["L3 switch", "router on a stick"])

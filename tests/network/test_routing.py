@@ -10,7 +10,6 @@ import pytest
 from linklab.errors import NetworkError
 from linklab.network import (
     COURSE,
-    TWO_HOSTS,
     End,
     Host,
     Link,
@@ -21,7 +20,7 @@ from linklab.network import (
     path,
     static_routes,
 )
-from tests.support.networks import GRE, L3, STICK
+from tests.support.networks import GRE
 
 DEFAULT = "0.0.0.0/0"
 
@@ -66,8 +65,6 @@ def test_routers_of_the_course_have_a_route_to_each_remote_subnet(
     assert len(static_routes(COURSE)[router]) == len(expected)
 
 
-
-
 @pytest.mark.parametrize(("source", "target"), list(permutations(HOSTS, 2)))
 def test_every_host_of_the_course_reaches_every_other_and_back_the_same_way(source: str, target: str) -> None:
     there, back = path(COURSE, source, target), path(COURSE, target, source)
@@ -95,8 +92,6 @@ def test_every_host_of_the_course_reaches_every_other_and_back_the_same_way(sour
 )
 def test_paths_of_the_course(source: str, target: str, nodes: str) -> None:
     assert str(path(COURSE, source, target)) == nodes
-
-
 
 
 @pytest.mark.parametrize(
@@ -131,8 +126,6 @@ def test_a_path_over_wrong_routes_says_where_it_ends(router: str, route: Route |
     routes[router] = (*kept, *((route,) if route else ()))
     with pytest.raises(NetworkError, match=message):
         path(COURSE, "h1", "h4", routes)
-
-
 
 
 def router_cable(one: str, two: str, third: int) -> Link:
@@ -178,8 +171,6 @@ def test_among_equal_paths_the_choice_is_the_same_in_both_directions() -> None:
     assert path(network, "h1", "h2").node_names == path(network, "h2", "h1").node_names[::-1]
 
 
-
-
 def test_a_host_beside_two_routers_takes_the_first_of_them() -> None:
     network = Network(
         "two gateways",
@@ -196,8 +187,6 @@ def test_a_host_beside_two_routers_takes_the_first_of_them() -> None:
     assert routes["r2"] == (Route("10.0.1.0/24", "10.0.0.1", "r2-eth0"),)
     assert routes["r1"] == ()
     assert str(path(network, "h1", "h2")) == "h1 - s1 - r2 - s1 - r1 - h2"
-
-
 
 
 def test_routers_may_carry_a_tunnel_and_have_no_route_to_what_is_inside() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from linklab.network import (
     Shape,
     expected_state,
 )
-from linklab.network.catalogue import fairness, mtu_direct
+from linklab.network.catalogue import mtu_direct
 from linklab.network.state import Membership
 from tests.states import PLAN, routes_of
 from tests.support.networks import L3, STICK
@@ -27,8 +26,6 @@ from tests.support.networks import L3, STICK
 @pytest.fixture
 def state() -> NetworkState:
     return expected_state(COURSE)
-
-
 
 
 def test_a_state_survives_json(state: NetworkState) -> None:
@@ -93,8 +90,6 @@ def test_expected_of_the_course() -> None:
     assert routes_of(PLAN, "h1") == (Route("0.0.0.0/0", "10.0.0.1", "h1-eth0"),)
 
 
-
-
 def test_states_have_memberships_gateways_and_sub_interfaces() -> None:
     switch = expected_state(L3).node("s1")
     assert switch is not None
@@ -110,8 +105,6 @@ def test_states_have_memberships_gateways_and_sub_interfaces() -> None:
     sub = stick.interface("r1", "r1-eth0.10")
     assert sub is not None
     assert sub.addresses == ("10.0.10.254/24",)
-
-
 
 
 def test_a_state_with_a_tunnel_loads_again_and_one_from_before_tunnels_too() -> None:

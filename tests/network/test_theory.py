@@ -22,7 +22,6 @@ from linklab.network import (
     bottleneck,
     goodput_ceiling_mbps,
     path,
-    path_mtu_bytes,
     payload_rate_mbps,
     queueing_delay_ms,
     rtt_floor_ms,
@@ -55,8 +54,6 @@ def test_the_course_in_theory(source: str, target: str, rtt_ms: float, ceiling_m
     assert bottleneck(way) is COURSE.link(narrowest)
 
 
-
-
 def test_serialisation_counts_the_frame_on_each_limited_link_and_way() -> None:
     # 1250 bytes of frame are 10 000 bits: 1 ms at 10 Mbit/s.
     assert rtt_floor_ms(one_link(rate_mbps=10, delay_ms=10), 1236) == pytest.approx(22)
@@ -64,8 +61,6 @@ def test_serialisation_counts_the_frame_on_each_limited_link_and_way() -> None:
     # Frames of 98 bytes, the usual ping: 784 bits over L1, L2 and L3, there and back.
     by_hand = 80 + 2 * (784 / 40_000 + 784 / 30_000 + 784 / 20_000)
     assert rtt_floor_ms(path(COURSE, "h1", "h9"), 84) == pytest.approx(by_hand, rel=1e-12)
-
-
 
 
 def test_the_goodput_ceiling_from_the_headers() -> None:
@@ -83,17 +78,11 @@ def test_a_ceiling_needs_a_rate(rate_mbps: float) -> None:
         goodput_ceiling_mbps(rate_mbps)
 
 
-
-
 @pytest.mark.parametrize(("name", "ends"), [("L1", ("r1", "r2")), ("L2", ("r2", "r3")), ("L3", ("r3", "r4"))])
 def test_queues_of_the_course_are_one_bandwidth_delay_product(name: str, ends: tuple[str, str]) -> None:
     link, way = COURSE.link(name), path(COURSE, *ends)
     assert link.queue_packets == round(bdp_packets(way, mtu_bytes=1500 - 14))
     assert bdp_packets(way) == pytest.approx(link.queue_packets, abs=1)
-
-
-
-
 
 
 def test_queueing_delay_by_hand() -> None:
@@ -164,8 +153,6 @@ def test_the_payload_that_fills_a_link() -> None:
             payload_rate_mbps(rate, payload)
     with pytest.raises(NetworkError, match="no link of the path h1 - s1 - h2 has a rate"):
         payload_rate_mbps(path(COURSE, "h1", "h2"))
-
-
 
 
 def test_frames_on_the_cable() -> None:

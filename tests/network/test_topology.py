@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from linklab.network import (
-    COURSE,
     End,
     Link,
     Network,
@@ -15,7 +14,7 @@ from linklab.network import (
     path,
 )
 from linklab.network.model import AccessPort, SwitchVlans, TrunkPort, Vlans
-from linklab.network.topology import segments, without_vlans
+from linklab.network.topology import segments
 from tests.support.networks import GRE, L3, STICK
 
 
@@ -27,8 +26,6 @@ def plan_of(network: Network) -> SwitchVlans:
 
 def access_ports(**ports: int) -> tuple[AccessPort, ...]:
     return tuple(AccessPort(f"s1-{name}", vlan) for name, vlan in ports.items())
-
-
 
 
 def test_a_trunk_between_two_switches_joins_their_vlans() -> None:
@@ -66,8 +63,6 @@ def test_a_tunnel_is_a_cable_to_frames_and_has_its_carriers() -> None:
     assert port.peer == ("s2", "s2-gre1")
     assert port.tunnel == TunnelState("192.168.1.1", "192.168.1.2", "pc1", False)
     assert (port.mtu_bytes, GRE.links[2].mtu_bytes) == (1500, 1538)
-
-
 
 
 def test_a_tunnel_joins_two_domains_unless_it_is_left_out() -> None:

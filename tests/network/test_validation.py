@@ -92,8 +92,6 @@ def test_out_of_range(shape: dict[str, Any], message: str) -> None:
     assert message in str(caught.value)
 
 
-
-
 @pytest.mark.parametrize(
     ("one", "two", "message"),
     [
@@ -120,8 +118,6 @@ def test_wrong_addresses(one: str | None, two: str | None, message: str) -> None
     with pytest.raises(NetworkError) as caught:
         addressed(one, two)
     assert message in str(caught.value)
-
-
 
 
 @pytest.mark.parametrize(
@@ -251,14 +247,10 @@ def test_what_does_not_fit_together(nodes: tuple[PlannedNode, ...], links: tuple
     assert message in message_of("n", nodes, links)
 
 
-
-
 @pytest.mark.parametrize("position", range(len(COURSE.links)))
 def test_the_course_network_needs_each_of_its_links(position: int) -> None:
     links = COURSE.links[:position] + COURSE.links[position + 1 :]
     assert "link" in message_of("course", COURSE.nodes, links, COURSE.subnets)
-
-
 
 
 FAR = End("h2", "h2-eth0", "10.0.0.2/24")
@@ -288,13 +280,9 @@ def test_interface_names_that_linux_refuses(name: str, message: str) -> None:
     assert "on h1" in text
 
 
-
-
 @pytest.mark.parametrize("name", ["", "h 1", "1h", "h/1", "h1\n", "hö", "$h", "h.1", "-h"])
 def test_node_names_that_mininet_cannot_use(name: str) -> None:
     assert "cannot be used by Mininet" in message_of("n", (Host(name),), ())
-
-
 
 
 @pytest.mark.parametrize(
@@ -306,8 +294,6 @@ def test_node_names_that_mininet_cannot_use(name: str) -> None:
 )
 def test_a_switch_is_a_device_with_a_number(name: str, message: str) -> None:
     assert message in message_of("n", (Switch(name),), ())
-
-
 
 
 def plan_of(network: Network) -> SwitchVlans:
@@ -444,7 +430,3 @@ def test_tunnels_that_cannot_be_are_refused_in_one_line(make: Callable[[], Netwo
     with pytest.raises(NetworkError, match=says) as caught:
         make()
     assert "\n" not in str(caught.value)
-
-
-
-

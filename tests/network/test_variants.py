@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +11,6 @@ import linklab
 from linklab.errors import NetworkError
 from linklab.network import COURSE, Network
 from linklab.network.variants import (
-    DELAYS_MS,
     RATES_MBPS,
     difficulty_problems,
     normalised,
@@ -45,8 +41,6 @@ def test_500_are_within_the_bounds_and_no_two_are_alike(class_of_500: dict[str, 
     assert len({network.name for network in networks}) == 500
 
 
-
-
 def test_a_variant_is_the_same_for_ever() -> None:
     """Known answers: whoever changes the derivation changes what students of a running course were given."""
     network = variant("ada", b"0123456789abcdef")
@@ -55,8 +49,6 @@ def test_a_variant_is_the_same_for_ever() -> None:
 
 
 KNOWN = ("course-aaec71", [(37, 9, 56), (30, 18, 90), (20, 11, 37)], "10.216.47.2")
-
-
 
 
 def test_blanks_case_and_composition_of_an_id_do_not_count_and_the_secret_does() -> None:

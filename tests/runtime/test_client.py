@@ -14,13 +14,11 @@ from typing import Any
 
 import pytest
 
-from linklab import process_tree
 from linklab.errors import LabEnded, LabError, MeasurementError
 from linklab.guest import lab_api
 from linklab.guest.request_loop import BEAT_NS
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.runtime.transport import UserModeLab
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 
@@ -114,8 +112,6 @@ def test_a_stopped_guest_uses_no_processor_time(virtual: Kind, lab_folder: Path)
         before = ticks()
         time.sleep(1.0)
         assert ticks() - before <= 1
-
-
 
 
 def test_busy_waiting_ends_at_the_limit_and_says_why(virtual: Kind, lab_folder: Path) -> None:
@@ -231,12 +227,9 @@ def test_the_lab_folder_is_the_hosts_own_and_changes_are_seen(virtual: Kind, lab
         assert file.read_text() == "by the lab"
 
 
-
-
 def test_a_kernel_that_cannot_boot_is_reported_with_its_last_words(
     virtual: Kind, lab_folder: Path, tmp_path: Path
 ) -> None:
-    from dataclasses import replace
 
     assert virtual.image is not None
     (tmp_path / "linux").symlink_to("/bin/false")
@@ -260,19 +253,11 @@ def test_a_machine_that_confines_no_lab_is_not_the_kernels_fault(
     assert not isinstance(raised.value, LabEnded)
 
 
-
-
 def test_a_killed_guest_is_reported(virtual: Kind, lab_folder: Path) -> None:
     lab = LabProcess.spawn(virtual, lab_folder)
     os.kill(lab.group_pid, signal.SIGKILL)
     with pytest.raises(LabError, match="ended unexpectedly"):
         lab.call(_monotonic)
-
-
-
-
-
-
 
 
 def test_an_interrupt_is_not_lost_where_the_request_never_looks(virtual: Kind, tmp_path: Path) -> None:

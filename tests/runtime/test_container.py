@@ -16,14 +16,11 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab import doctor
 from linklab.errors import LabError
-from linklab.measure import video_file
 from linklab.network import COURSE
 from linklab.runtime import bwrap, container
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
-from linklab.runtime.image import find
 from tests.conftest import lab_processes, wait_for_none_left
 
 PING = "ping -c 3 10.0.5.2"
@@ -118,8 +115,6 @@ def test_too_little_room_is_one_line_with_the_fix() -> None:
         container.own_folder(10**9, untrusted=False)
 
 
-
-
 @pytest.fixture
 def no_namespaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A machine whose bubblewrap may make none, and nothing in the environment about it."""
@@ -157,8 +152,6 @@ def test_who_asks_for_bubblewrap_gets_no_other_walls(monkeypatch: pytest.MonkeyP
     assert not container.chosen()
 
 
-
-
 @pytest.mark.lab
 def test_without_a_bubblewrap_of_the_machine_the_images_is_taken(
     virtual: Kind, lab_folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -172,16 +165,7 @@ def test_without_a_bubblewrap_of_the_machine_the_images_is_taken(
         bwrap.program("a lab")
 
 
-
-
 def test_another_word_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(container.VARIABLE, "docker")
     with pytest.raises(LabError, match="LINKLAB_CONFINEMENT is 'docker': say bubblewrap or container, or unset it"):
         container.chosen()
-    finding = doctor._confinement()
-    assert (finding.outcome, finding.needed) == ("does not work", True)
-    assert finding.fix.startswith("say bubblewrap")
-
-
-
-

@@ -9,22 +9,18 @@ import platform
 import shutil
 import sys
 import tarfile
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
 
 from linklab.discovery import hand_on
-from linklab.errors import LabError, LinklabError
+from linklab.errors import LabError
 from linklab.guest import init
 from linklab.runtime.image import file, find, tree
-from linklab.runtime.image.download import download
 from linklab.runtime.kernel import KERNELS
-from tools.image import pack as packing
 from tools.image.pack import pack
 from tools.image.wheel import make as make_wheel
 
@@ -152,8 +148,6 @@ def test_where_qemu_boots_it_the_root_stays_one_archive_of_the_same_files(
         find.read_image(image.folder)
 
 
-
-
 @pytest.mark.parametrize("named", ["file", "variable", "root"])
 def test_what_a_command_starts_finds_the_same_image_in_any_folder(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
@@ -172,8 +166,6 @@ def test_what_a_command_starts_finds_the_same_image_in_any_folder(
     hand_on(tmp_path / "kit" if named == "root" else None)
     monkeypatch.chdir(tmp_path / "other")
     assert find.find_image().folder.samefile(tmp_path / "kit" / "image")
-
-
 
 
 def test_the_same_image_packs_to_the_same_bytes(tmp_path: Path) -> None:
@@ -214,8 +206,6 @@ def test_an_image_at_an_address_needs_its_checksum(cache: Path, tmp_path: Path) 
     assert find.fetched(f"{packed.as_uri()}#sha256={digest}") == image
 
 
-
-
 @pytest.mark.parametrize("at_address", [False, True])
 def test_a_disk_without_room_is_said_and_nothing_is_left(
     at_address: bool, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -233,7 +223,3 @@ def test_a_disk_without_room_is_said_and_nothing_is_left(
             find.fetched(f"{packed.as_uri()}#sha256={digest}") if at_address else find.unpacked(packed)
     assert not [path for path in cache.rglob("*") if path.is_file() and path.name != "lock"]
     assert find.unpacked(packed).about == ABOUT
-
-
-
-

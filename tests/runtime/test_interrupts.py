@@ -135,8 +135,6 @@ def test_at_random_moments_of_start(virtual: Kind, tmp_path: Path, times: int, n
         _tried(chance, lambda: linklab.start(TWO_HOSTS, folder=tmp_path).stop(), took_s)
 
 
-
-
 INTERRUPTED = [
     "lab.cli('h1 ping h2')",
     "lab.call(sleeping)",
@@ -212,8 +210,6 @@ def test_ctrl_c_while_a_request_is_sent_loses_nothing(lab: linklab.Lab, monkeypa
     with pytest.raises(KeyboardInterrupt):
         lab.cli("sh echo said")
     assert lab.cli("sh echo well") == "well\n"
-
-
 
 
 def test_who_stops_a_request_is_asked_while_events_come_without_a_pause(lab: linklab.Lab) -> None:

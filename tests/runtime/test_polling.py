@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +52,6 @@ def test_waiting_by_polling_takes_few_looks_and_makes_nothing_late(virtual: Kind
     assert again == pytest.approx([looks, took, woke], rel=0.1)
 
 
-
-
-
-
-
-
-
-
 def spoil(context: Any) -> list[int]:
     """Inside: writes over what the kernel lends a program of its clock; what the clock shows before, and each time."""
     import ctypes
@@ -98,7 +89,3 @@ def test_a_program_that_writes_over_its_clock_moves_no_other_s(virtual: Kind, la
     steps_ns = [later - earlier for earlier, later in itertools.pairwise(shown_ns)]
     assert all(1_000_000 <= step_ns < 2_000_000 for step_ns in steps_ns), steps_ns
     assert 0 < later_ns - shown_ns[-1] < 10**9
-
-
-
-

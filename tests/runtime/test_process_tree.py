@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import time
-from collections import namedtuple
 from collections.abc import Iterator
 
 import psutil
@@ -75,18 +74,12 @@ def test_another_users_memory_is_what_it_does_not_share(monkeypatch: pytest.Monk
     assert process_tree.memory_mb(mine) == pytest.approx((used.rss - used.shared) / 1e6, rel=0.2)
 
 
-
-
 def test_all_of_it_is_ended_but_the_head(head: tuple[int, int]) -> None:
     pid, _ = head
     processes = process_tree.below(pid)
     assert process_tree.end_below(pid, 60)
     assert all(gone(process.pid) for process in processes)
     assert process_tree.alive(process_tree.tree(pid)) == [psutil.Process(pid)]
-
-
-
-
 
 
 def test_whose_parent_has_died_is_no_head() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.guest import lab_api
-from linklab.network import TWO_HOSTS, Network, expected_state
+from linklab.network import Network, expected_state
 from linklab.network.catalogue import COURSE
 from linklab.runtime import client
 from linklab.runtime.backends import KindName, choose
@@ -58,8 +58,6 @@ def run(process: LabProcess, node: str, command: str) -> str:
     return "".join(said)
 
 
-
-
 @contextlib.contextmanager
 def busy_cores() -> Iterator[None]:
     """Two busy loops for each of this computer's cores."""
@@ -74,7 +72,6 @@ def busy_cores() -> Iterator[None]:
 
 def clock_ns(context: Any) -> int:
     """The lab's clock."""
-    import time
 
     return time.monotonic_ns()
 
@@ -135,10 +132,6 @@ def test_digits_are_those_of_user_mode_linux(idle: list[Any]) -> None:
     (pings, *others), (same_pings, *same_others) = idle, measured(kind="guest")
     assert others == same_others
     assert re.sub("time [0-9]+ms", "", pings) == re.sub("time [0-9]+ms", "", same_pings)
-
-
-
-
 
 
 def interrupted(process: LabProcess) -> str:

@@ -6,11 +6,9 @@ import errno
 import hashlib
 import json
 import os
-import socket
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
@@ -18,8 +16,7 @@ import linklab
 from linklab.errors import LabError
 from linklab.runtime.image.find import Image, ImageManifest
 from linklab.runtime.qemu import root, snapshot
-from linklab.runtime.qemu.gdb import Gdb
-from linklab.runtime.qemu.machine import Machine, Qemu
+from linklab.runtime.qemu.machine import Qemu
 
 IMAGE = Image(Path("/nonexistent"), ImageManifest("key", "13 (trixie)", "3.13", {}, (), ()))
 
@@ -118,9 +115,3 @@ def test_a_snapshot_that_is_damaged_is_made_anew_and_a_whole_one_is_not(
     path.unlink() if content is None else path.write_bytes(content)
     assert snapshot.find_or_make(IMAGE, qemu, 832).whole
     assert len(made) == 2
-
-
-
-
-
-

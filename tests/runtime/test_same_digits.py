@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,10 @@ from mininet.node import Host
 from mininet.topo import Topo
 
 import linklab
-from linklab.grade.measured import transfers
 from linklab.guest import lab_api
 from linklab.guest.boot import DATE_S
 from linklab.guest.request_loop import BEAT_NS
-from linklab.measure import PingFlow, TcpFlow, run, run_together
+from linklab.measure import PingFlow, TcpFlow, run
 from linklab.network import COURSE, TWO_HOSTS
 from linklab.network.catalogue import mtu_direct
 from linklab.runtime.backends import Kind
@@ -60,8 +58,6 @@ def test_each_request_begins_at_a_moment_drawn_for_it_that_is_the_same_in_anothe
     assert len({clock_ns % BEAT_NS for clock_ns in found_ns}) == len(found_ns)
 
 
-
-
 @pytest.mark.large
 def test_a_notebook_that_comes_late_shows_in_no_digit(virtual: Kind, lab_folder: Path) -> None:
     """The lab looks for the request some ten thousand times meanwhile."""
@@ -96,8 +92,6 @@ def test_a_program_comes_as_far_however_long_the_notebook_takes(virtual: Kind, l
     assert looks(0.0) == looks(0.2)
 
 
-
-
 def _clock_ns(net: Any) -> int:
     import time
 
@@ -124,8 +118,6 @@ def test_tcp_receives_the_same_bytes_in_another_lab(virtual: Kind, lab_folder: P
     found = _received(lab_folder, 3)
     assert found[0][0] > 0
     assert _received(lab_folder, 2) == found[:2], "the same work gave other bytes, or ended at another time"
-
-
 
 
 def test_a_guest_that_traces_its_programs_gives_the_same_digits(virtual: Kind, lab_folder: Path) -> None:
@@ -221,5 +213,3 @@ def test_looking_at_a_lab_changes_no_digit(virtual: Kind, lab_folder: Path, swit
             return (*found, programs[1].read(0), lab.now(), run(lab, PingFlow("h1", "h2", 3)).rtt_ms)
 
     assert digits(20) == digits(0)
-
-

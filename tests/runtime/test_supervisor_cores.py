@@ -12,10 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import linklab
-from linklab.network import TWO_HOSTS
 from linklab.runtime import supervisor
-from linklab.runtime.backends import Kind
 
 # Each lab's supervisor is a process of its own; a core is free again when it ends.
 _LABS = """
@@ -70,5 +67,3 @@ def test_more_labs_than_cores_are_spread_evenly() -> None:
     assert set(counts) == ours
     assert sorted(counts.values()) == [2] * (len(ours) - 1) + [3]
     assert Counter([*cores[1:], again]).most_common()[0][1] <= 3
-
-

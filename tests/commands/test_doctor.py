@@ -1,0 +1,233 @@
+"""``linklab doctor``: what it tries, what it says of each thing that does not work, and its exit status."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from linklab import doctor, lab
+from linklab.cli import main
+from linklab.runtime.backends import Kind
+
+from .terminal import Terminal
+
+
+def found(what: str) -> doctor.DoctorFinding:
+    """Return the doctor's row about something."""
+    return next(row for row in doctor.examine() if row.what.startswith(what))
+
+
+@pytest.fixture
+def bwrap_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], doctor.DoctorFinding]:
+    """Makes a script the only `bwrap` there is, and returns the row about confinement; labs are not started."""
+
+    def replace(script: str) -> doctor.DoctorFinding:
+        if script:
+            (tmp_path / "bwrap").write_text(f"#!/bin/sh\n{script}\n")
+            (tmp_path / "bwrap").chmod(0o755)
+        monkeypatch.setenv("LINKLAB_IMAGE", "/nonexistent")  # which has one too
+        monkeypatch.setenv("PATH", str(tmp_path))
+        return found("confinement")
+
+    return replace
+
+
+@pytest.mark.parametrize(
+    ("rows", "status", "marks"),
+    [
+        ([(True, True), (False, False)], 0, ["works", "no"]),
+        ([(True, True), (False, True), (True, True)], 1, ["works", "FAILS", "works"]),
+    ],
+)
+def test_table_and_status(
+    rows: list[tuple[bool, bool]],
+    status: int,
+    marks: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = [doctor.DoctorFinding("tools", works, "iperf3", "" if works else "sudo apt-get", n) for works, n in rows]
+    monkeypatch.setattr(doctor, "examine", lambda grading: iter(made))
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["doctor"]) == status
+    said = capsys.readouterr().out
+    head, *lines, verdict = said.splitlines()
+    assert [line.split()[0] for line in lines] == marks
+    assert all(line.index("iperf3") == head.index("what was found") for line in lines)
+    assert said.count("sudo apt-get") == marks.count("no") + marks.count("FAILS")
+    assert ("do not work" in verdict) == bool(status)
+
+
+def test_bubblewrap_is_missing(bwrap_that: Callable[[str], doctor.DoctorFinding]) -> None:
+    row = bwrap_that("")
+    assert (row.works, row.needed, row.fix) == (False, True, "sudo apt-get install bubblewrap")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "fix"),
+    [
+        ("kernel/apparmor_restrict_unprivileged_userns", "1", "vagrant/allow-bwrap.sh"),
+        ("kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"),
+        ("user/max_user_namespaces", "0", "user.max_user_namespaces=10000"),
+        ("user/max_user_namespaces", "1000", "container"),
+    ],
+)
+def test_user_namespaces_are_refused(
+    bwrap_that: Callable[[str], doctor.DoctorFinding],
+    monkeypatch: pytest.MonkeyPatch,
+    setting: str,
+    value: str,
+    fix: str,
+) -> None:
+    monkeypatch.setattr(doctor, "_setting", lambda name: value if name == setting else None)
+    row = bwrap_that("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1")
+    assert not row.works
+    assert not row.needed, "a student's own labs run as in a container"
+    assert row.detail == "setting up uid map: Permission denied"
+    assert fix in row.fix
+
+
+@pytest.mark.parametrize("missing", ["mininet", "jupyterlab"])
+def test_a_package_is_missing(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else real(name))
+    row = found("Python")
+    assert (row.works, row.needed) == (False, True)
+    assert f"{missing} missing" in row.detail
+    assert row.fix.startswith("make lab")
+
+
+def test_a_lab_that_does_not_start_says_why_and_what_mends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINKLAB_IMAGE", "/nonexistent")
+    row = found("lab")
+    assert (row.works, row.needed) == (False, True)
+    assert row.detail.endswith("no such file or folder")
+    assert row.fix == "correct it or unset it"
+
+
+class FakeLab:
+    """A lab whose ping says what the test wants."""
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+        self.process = self
+        self.kind, self.kernel_release = "guest", "7.3.4"
+
+    def __enter__(self) -> FakeLab:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def __getitem__(self, name: str) -> FakeLab:
+        return self
+
+    def cmd(self, command: str) -> str:
+        return self.said
+
+
+@pytest.mark.parametrize(
+    ("said", "works", "detail"),
+    [
+        ("3 packets transmitted, 3 received\nrtt min/avg/max/mdev = 20.0/20.1/20.2/0.0 ms", True, "RTT 20.1 ms of 20"),
+        ("3 packets transmitted, 3 received\nrtt min/avg/max/mdev = 0.08/0.1/0.2/0.0 ms", False, "must take 20"),
+        ("3 packets transmitted, 0 received, 100% packet loss", False, "ping was not answered: 3 packets"),
+        ("", False, "it said nothing"),
+    ],
+)
+def test_ping_must_be_answered_and_no_sooner_than_theory_says(
+    monkeypatch: pytest.MonkeyPatch, said: str, works: bool, detail: str
+) -> None:
+    monkeypatch.setattr(lab, "start", lambda *_, **__: FakeLab(said))
+    row = found("lab")
+    assert row.works is works
+    assert detail in row.detail
+
+
+def test_another_system_is_told_to_use_the_virtual_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(platform, "system", lambda: "Windows")
+    (row,) = doctor.examine()
+    assert row.fix == "WSL2, or vagrant up"
+
+
+@pytest.mark.lab
+def test_the_doctor_on_this_machine_leaves_nothing(virtual: Kind, tmp_path: Path) -> None:
+    interfaces = sorted(path.name for path in Path("/sys/class/net").iterdir())
+    with Terminal(tmp_path, "doctor", environment={"COLUMNS": "200", "TMPDIR": str(tmp_path)}) as run:
+        assert run.end() == 0, run.said
+        rows = {line[7:].split("  ")[0]: line.split()[0] for line in run.said.splitlines()}
+        assert rows["lab"] == "works", run.said
+        assert run.left() == {}
+    assert sorted(path.name for path in Path("/sys/class/net").iterdir()) == interfaces
+    assert list(tmp_path.iterdir()) == []
+
+
+SUBMISSION, LENT, SIMPLEPERF = (
+    f"grading: a {what}" for what in ("submission in its sandbox", "lab of a submission's", "simpleperf in a guest")
+)
+
+
+def grading_rows() -> list[doctor.DoctorFinding]:
+    return [row for row in doctor.examine(grading=True) if row.what.startswith("grading")]
+
+
+@pytest.mark.lab
+def test_grading_works(virtual: Kind) -> None:
+    rows = grading_rows()
+    assert [finding.what for finding in rows] == [SUBMISSION, LENT, SIMPLEPERF]
+    assert [finding.fix for finding in rows if finding.fix or not finding.works] == []
+
+
+@pytest.fixture
+def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Replaces bubblewrap by one that refuses what has these words. It lies where all users may run it."""
+    with tempfile.TemporaryDirectory(prefix="linklab-test-") as place:
+        Path(place).chmod(0o755)
+
+        def refuse(words: str) -> None:
+            script = Path(place, "bwrap")
+            script.write_text(
+                f'#!/bin/sh\ncase "$*" in *"{words}"*) echo "bwrap: No permissions" >&2; exit 1;; esac\n'
+                f'exec {shutil.which("bwrap")} "$@"\n'
+            )
+            script.chmod(0o755)
+            monkeypatch.setenv("PATH", f"{place}:{os.environ['PATH']}")
+
+        yield refuse
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    ("refused", "works", "fails", "said"),
+    [
+        ("--dev-bind / / --", [], [SUBMISSION], "no folder of bounded size (bwrap: No permissions)"),
+        ("--hostname sandbox", [], [SUBMISSION], "kernel does not start in its sandbox: bwrap: No permissions"),
+        ("--as-pid-1", [SUBMISSION], [LENT, SIMPLEPERF], "No permissions"),
+    ],
+    ids=["its folder", "its sandbox", "guests"],
+)
+def test_a_step_of_grading_is_refused(
+    virtual: Kind,
+    refusing: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    refused: str,
+    works: list[str],
+    fails: list[str],
+    said: str,
+) -> None:
+    refusing(refused)
+    monkeypatch.setattr(doctor, "_setting", lambda name: "1" if "apparmor" in name else None)
+    rows = grading_rows()
+    assert [finding.what for finding in rows if finding.works] == works
+    assert [finding.what for finding in rows if not finding.works] == fails
+    assert all(said in finding.detail and finding.needed and finding.fix for finding in rows if not finding.works)
+    if not works:
+        assert "allow-bwrap.sh" in rows[0].fix
