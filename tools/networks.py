@@ -33,8 +33,7 @@ import linklab
 from linklab import cli, options
 from linklab.classroom.validate import notebooks_of
 from linklab.course import FILE, read_variant, using, write_variant
-from linklab.grade import Result, seeding
-from linklab.grading.values import Reader, to_text
+from linklab.grade import Result, seeding, values
 from linklab.network import COURSE, Network
 from linklab.network.variants import RATES_MBPS, variants
 from linklab.notebooks.starters import SUFFIX
@@ -176,20 +175,20 @@ def _kept(name: str, check: Callable[..., Result], calls: list[dict[str, Any]]) 
     def called(*positional: object, **named: object) -> Result:
         result = check(*positional, **named)
         told: dict[str, Any] = {"check": name, "said": _said(result)}
-        values = {"positional": to_text(list(positional)), "named": to_text(named)}
-        if not any(_is_tried(text) for text in values.values()):
-            told |= values
+        given = {"positional": values.write(list(positional)), "named": values.write(named)}
+        if not any(_is_tried(text) for text in given.values()):
+            told |= given
         calls.append(told)
         return result
 
     return called
 
 
-def _is_tried(values: str) -> bool:
+def _is_tried(written: str) -> bool:
     """Whether a function, a lab or a program is among the values: a check that tries it cannot do so elsewhere."""
-    given = json.loads(values)
+    given = json.loads(written)
     every = given if isinstance(given, list) else [value for _, value in given["items"]]
-    return '{"$":"foreign"' in values or any(isinstance(it, str) and it.endswith(".py") for it in every)
+    return '{"$":"foreign"' in written or any(isinstance(it, str) and it.endswith(".py") for it in every)
 
 
 def _said(result: Result) -> list[list[str]]:
@@ -251,8 +250,8 @@ def _told(folder: Path, run: Run) -> dict[str, Any]:
 
 def _judged(run: Run, network: str, call: Mapping[str, str]) -> list[list[str]]:
     module = importlib.import_module(f"linklab.labs.lab{run.lab[:2]}")
-    positional: Any = Reader().read(call["positional"])
-    named: Any = Reader().read(call["named"])
+    positional: Any = values.read(call["positional"])
+    named: Any = values.read(call["named"])
     with using(network_of(network)):
         return _said(getattr(module, call["check"])(*positional, **named))
 

@@ -11,7 +11,7 @@ from linklab.errors import LinklabError
 from linklab.grade import Check, Result
 from linklab.grade.path_questions import ceiling, path_between, rtt
 from linklab.grade.predictions import Prediction, Predictions, Sketch, remark
-from linklab.grading.values import Reader, to_text
+from linklab.grade.values import read, write
 
 LINKS = {"L1": ("r1", "r2"), "L2": ("r2", "r3")}
 LAB = Predictions(
@@ -185,4 +185,4 @@ def test_a_prediction_reaches_the_judge_as_it_is() -> None:
         LAB.predict("swing", [(0, 20), (5, 60), (25, 60)], 40),
         LAB.predict("rtt", None),
     ):
-        assert Reader().read(to_text(prediction)) == prediction
+        assert read(write(prediction)) == prediction

@@ -13,12 +13,12 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.grade.result import Result
+from linklab.grade.values import Foreign, ValueRefused
 from linklab.grading import session as asking
 from linklab.grading.answer import _Answers
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
 from linklab.grading.session import Gone, Session, Told
-from linklab.grading.values import Foreign, ValueRefused
 from linklab.guest.channel import ChannelClosed
 from linklab.labs.lab03 import rules as lab03
 from linklab.labs.lab04 import rules as lab04

@@ -286,8 +286,8 @@ CHEATS: Final = (
     Variation("a require that is replaced", BDP, "from linklab.grade.result import Result as R\nR.require = lambda self: self\nR.passed = property(lambda self: True)\nbdp_packets = {}"),
     Variation("a module that is replaced", BDP, "class Anything(types.ModuleType):\n    def __getattr__(self, name): return lambda *_: self\nsys.modules['linklab.labs.lab05'] = lab05 = Anything('lab05')\nbdp_packets = {}"),
     Variation("files that shadow the judge's", BDP, "for name in ('linklab', 'statistics', 'json', 'sitecustomize', 'usercustomize'):\n    open(f'{name}.py', 'w').write('raise SystemExit(0)')\nbdp_packets = {}"),
-    Variation("a kernel that hands over what it likes", BDP, "from linklab.grading import values\nvalues.to_text = lambda *_: '{\"$\": \"data\", \"class\": \"linklab.grade.result.Result\", \"fields\": {}}'\nbdp_packets = {}"),
-    Variation("a pickle in the place of a value", BDP, "from linklab.grading import values\nvalues.to_text = lambda *_: '{\"$\": \"exception\", \"kind\": \"GradeError\", \"bases\": [\"Result\"], \"says\": \"\"}'\nbdp_packets = {}"),
+    Variation("a kernel that hands over what it likes", BDP, "from linklab.grade import values\nvalues.write = lambda *_: '{\"$\": \"data\", \"class\": \"linklab.grade.result.Result\", \"fields\": {}}'\nbdp_packets = {}"),
+    Variation("a pickle in the place of a value", BDP, "from linklab.grade import values\nvalues.write = lambda *_: '{\"$\": \"exception\", \"kind\": \"GradeError\", \"bases\": [\"Result\"], \"says\": \"\"}'\nbdp_packets = {}"),
 )  # fmt: skip
 """Attempts to pass without the work: none may pass through the judge. The last ones harm their own kernel for good."""
 

@@ -1,7 +1,7 @@
 """Answers that were judged once, right and wrong ones, with their verdicts: `recorded.jsonl.xz`.
 
 They were recorded from the solutions as run on virtual time, and from tests of each lab's checks, before the question
-engine was written anew: what a check was called with (`linklab.grading.values`), on which network, and what came of it.
+engine was written anew: what a check was called with (`linklab.grade.values`), on which network, and what came of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from linklab.course import using
 from linklab.grade import Check, Outcome, Result
 from linklab.grade.predictions import Predictions, Sketch, remark
-from linklab.grading.values import Reader
+from linklab.grade.values import read
 from tools.networks import network_of
 
 _FILE = Path(__file__).with_name("recorded.jsonl.xz")
@@ -54,15 +54,14 @@ class Recorded:
 
     def judged(self) -> Result:
         """Judge the same answers now; of a prediction, what would be said of it after the measurement."""
-        reader = Reader()
         lab = importlib.import_module(f"linklab.labs.{self.lab}")
         if self.is_prediction:
             with using(network_of(self.network)):
-                given: list[object] = reader.read(self.positional)  # type: ignore[assignment]
+                given: list[object] = read(self.positional)  # type: ignore[assignment]
                 return _said_of(lab.PREDICTIONS, self._name, given[0])
         function = getattr(lab, self.check)
-        positional: list[object] = reader.read(self.positional)  # type: ignore[assignment]
-        named: dict[str, object] = reader.read(self.named)  # type: ignore[assignment]
+        positional: list[object] = read(self.positional)  # type: ignore[assignment]
+        named: dict[str, object] = read(self.named)  # type: ignore[assignment]
         with using(network_of(self.network)):
             found = function(*positional, **named)
         assert isinstance(found, Result)

@@ -14,7 +14,7 @@ from typing import Any, Final, ParamSpec
 import linklab
 from linklab import record, settings
 from linklab.errors import LinklabError
-from linklab.grade import render
+from linklab.grade import render, values
 from linklab.grade.check import Check, Outcome, Surprise
 
 RESULT_VERSION: Final = 1
@@ -172,15 +172,21 @@ def on_result(listener: Callable[[Result], None]) -> None:
 
 
 def guarded(check: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Return the check as notebooks call it: where it crashes, its result is `not_judged`, and nobody sees a traceback.
+    """Return the check as notebooks call it, with its arguments as plain data (`linklab.grade.values`).
+
+    Where the check crashes, its result is `not_judged`, and nobody sees a traceback.
 
     What Linklab raises on purpose (LinklabError) is for people, and raised.
     """
 
     @functools.wraps(check)
     def called(*positional: Given.args, **named: Given.kwargs) -> Result:
+        given, by_name = (
+            [values.at_home(it) for it in positional],
+            {key: values.at_home(it) for key, it in named.items()},
+        )
         try:
-            result = check(*positional, **named)
+            result = check(*given, **by_name)  # type: ignore[arg-type]  # plain data in place of what it was made of
         except LinklabError:
             raise
         except Exception as fault:

@@ -1,7 +1,7 @@
 """In the student's kernel: hands the judge the values that it asks for, and calls the student's functions for it.
 
 Nothing here is trusted: it runs beside the student's code, which may change it. What it sends is built again by the
-judge's strict reader (:mod:`linklab.grading.values`).
+judge's strict reader (:mod:`linklab.grade.values`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from linklab.grading import values
+from linklab.grade import values
 from linklab.guest.channel import Channel
 from linklab.lab import Lab
 from linklab.measure import Video
@@ -56,16 +56,16 @@ class _Answers:
             if "end" in request:
                 return
             try:
-                answer = {"value": values.to_text(self._asked(request, names), self._given)}
+                answer = {"value": values.write(self._asked(request, names), self._given)}
             except BaseException as error:  # SystemExit and an interrupt are answers too
-                answer = {"raised": values.to_text(error)}
+                answer = {"raised": values.write(error)}
             self._channel.send(answer)
 
     def _asked(self, request: Mapping[str, Any], names: dict[str, Any]) -> object:
         if "evaluate" in request:
             return eval(compile(request["evaluate"], "<check>", "eval"), names)
-        positional: Any = self._reader.read(request["positional"])
-        named: Any = self._reader.read(request["named"])
+        positional: Any = values.read(request["positional"], self._lent)
+        named: Any = values.read(request["named"], self._lent)
         return self._functions[request["call"]](*positional, **named)
 
     def _given(self, value: object) -> Mapping[str, Any] | None:
@@ -73,15 +73,11 @@ class _Answers:
         if isinstance(reached_by, transport.BorrowedLab):
             return {values.TAG: "lab", "number": reached_by.number}
         if isinstance(value, Video):
-            return {values.TAG: "video", "clip": values.to_text(value.clip)}
+            return {values.TAG: "video", "clip": values.write(value.clip)}
         if callable(value):
             self._functions.append(value)
             return {values.TAG: "function", "number": len(self._functions) - 1}
         return None
-
-    @property
-    def _reader(self) -> values.Reader:
-        return values.Reader(own=self._lent)
 
     def _lent(self, tag: str, tree: Mapping[str, Any]) -> object:
         if tag != "lent":
@@ -92,13 +88,13 @@ class _Answers:
         """Uses an object of the judge's: reads an attribute, or calls a method."""
         used: dict[str, Any] = {"use": number, "name": name}
         if positional is not None:
-            used |= {"positional": values.to_text(list(positional)), "named": values.to_text(named)}
+            used |= {"positional": values.write(list(positional)), "named": values.write(named)}
         self._channel.send(used)
         told = self._channel.receive()
         if "raised" in told:
-            error: Any = self._reader.read(told["raised"])
+            error: Any = values.read(told["raised"], self._lent)
             raise error
-        return self._reader.read(told["value"])
+        return values.read(told["value"], self._lent)
 
 
 _answers: list[_Answers] = []

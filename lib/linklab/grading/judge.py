@@ -24,6 +24,7 @@ from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grade.result import GradeError, Result, not_judged
 from linklab.grade.seeding import of_submission
+from linklab.grade.values import ValueRefused
 from linklab.grading import outputs as shown
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Call, calls_of
@@ -32,7 +33,6 @@ from linklab.grading.room import Room, lay_files, make_room
 from linklab.grading.session import Gone, Session, Told
 from linklab.grading.student import Student
 from linklab.grading.student_files import student_files
-from linklab.grading.values import ValueRefused
 from linklab.guest.channel import Channel
 from linklab.headless.runner import label, read_book, run_facts, runs, write_book
 from linklab.measure import Clip, Video, encoded

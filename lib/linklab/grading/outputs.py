@@ -12,7 +12,7 @@ from nbformat.v4 import new_output
 
 from linklab.grade.render import machine_readable
 from linklab.grade.result import GradeError, Result
-from linklab.grading.values import clean
+from linklab.grade.values import clean
 from linklab.record import RESULT_MIME
 from linklab.report.outputs import plain
 

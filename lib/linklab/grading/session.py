@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from linklab.errors import LinklabError
-from linklab.grading import answer, values
+from linklab.grade import values
+from linklab.grading import answer
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
 from linklab.grading.student import Student
@@ -82,9 +83,9 @@ class Session:
             if "use" in message:
                 self._send(self._used(message))
             elif "value" in message:
-                return self._reader.read(str(message["value"]))
+                return values.read(str(message["value"]), self._own)
             elif "raised" in message:
-                error = self._reader.read(str(message["raised"]))
+                error = values.read(str(message["raised"]), self._own)
                 raise error if isinstance(error, Exception) else Gone("its kernel answers what no kernel would")
             else:
                 self._student.end("its kernel answers what no kernel would")
@@ -128,20 +129,16 @@ class Session:
             if "positional" not in message:
                 if name not in attributes:
                     raise AttributeError(f"{type(it).__name__!r} object has no attribute {str(name)[:40]!r}")
-                return {"value": values.to_text(getattr(it, name))}
+                return {"value": values.write(getattr(it, name))}
             if name == "__repr__":
-                return {"value": values.to_text(repr(it))}
+                return {"value": values.write(repr(it))}
             if name not in methods:
                 raise AttributeError(f"{type(it).__name__!r} object has no attribute {str(name)[:40]!r}")
-            positional: Any = self._reader.read(str(message["positional"]))
-            named: Any = self._reader.read(str(message["named"]))
-            return {"value": values.to_text(getattr(it, name)(*positional, **named))}
+            positional: Any = values.read(str(message["positional"]), self._own)
+            named: Any = values.read(str(message["named"]), self._own)
+            return {"value": values.write(getattr(it, name)(*positional, **named))}
         except Exception as error:
-            return {"raised": values.to_text(error)}
-
-    @property
-    def _reader(self) -> values.Reader:
-        return values.Reader(own=self._own)
+            return {"raised": values.write(error)}
 
     def _own(self, tag: str, tree: Mapping[str, Any]) -> object:
         if tag == "lab":
@@ -149,7 +146,7 @@ class Session:
         if tag == "function" and isinstance(tree["number"], int):
             return self._function(tree["number"])
         if tag == "video":
-            clip = values.Reader().read(str(tree["clip"]))
+            clip = values.read(str(tree["clip"]))
             if not isinstance(clip, Clip) or clip not in self._videos:
                 raise values.ValueRefused("this is another video than the lab's: make it as the notebook says")
             return self._videos[clip]
@@ -160,8 +157,8 @@ class Session:
             return self._asked(
                 {
                     "call": number,
-                    "positional": values.to_text(list(positional), self._given),
-                    "named": values.to_text(named, self._given),
+                    "positional": values.write(list(positional), self._given),
+                    "named": values.write(named, self._given),
                 }
             )
 

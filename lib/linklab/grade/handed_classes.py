@@ -1,18 +1,20 @@
-"""The data classes whose objects a student's kernel may hand to the judge, and how they are built from their fields.
+"""The data classes whose objects a student's notebook may hand to a check, and how they are built from their fields.
 
-Each is one of Linklab's own: what a network is, what was measured. Their fields' types are checked as they are written
-down, so that a check finds what it would find in a result that it measured itself.
+Each is one of Linklab's own, and says what was measured, on which network, or what was predicted. Their fields' types
+are checked, so that a check finds what it would find in a result that it measured itself.
 """
 
 from __future__ import annotations
 
 import builtins
+import contextlib
 import dataclasses
 import functools
 import importlib
 import types
 import typing
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any, Final
 
 from linklab import errors
@@ -71,48 +73,45 @@ def _types(name: str) -> Mapping[str, Any]:
     return typing.get_type_hints(_class(name))
 
 
-def made(name: object, values: Mapping[str, Any]) -> object:
-    """An object of a class from the values of its fields. Raises LinklabError, with what is wrong, for all else."""
-    if not isinstance(name, str) or name not in NAMES:
+def made(name: str, fields: Mapping[str, Any]) -> object:
+    """Return an object of a class from the values of its fields. Raises LinklabError that says which does not fit."""
+    if name not in NAMES:
         raise LinklabError("there is no such class among those that may be handed in")
     short = name.rpartition(".")[2]
-    if set(values) != set(fields_of(name)):
+    if set(fields) != set(fields_of(name)):
         raise LinklabError(f"a {short} has the fields {', '.join(fields_of(name))}")
-    given = {field: _fitting(values[field], _types(name)[field], f"{short}.{field}") for field in fields_of(name)}
+    given = {it: _fitting(fields[it], _types(name)[it], f"{short}.{it}") for it in fields_of(name)}
     return _class(name)(**given)
 
 
 def _fitting(value: Any, kind: Any, where: str) -> Any:
-    """The value, if it is of that type; a whole number where one with decimals may stand stays as it is."""
-    if _fits(value, kind):
+    """Return the value as that type: a list where a tuple is meant as one, all else as it is."""
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        for each in parts:
+            with contextlib.suppress(LinklabError):
+                return _fitting(value, each, where)
+    elif origin is tuple:
+        if isinstance(value, list):
+            kinds = [parts[0]] * len(value) if parts[1:] == (...,) else parts
+            if len(kinds) == len(value):
+                return tuple(_fitting(each, kind, where) for each, kind in zip(value, kinds, strict=True))
+    elif _fits(value, kind, origin, parts):
         return value
     raise LinklabError(f"{where} is a {type(value).__name__}, which it cannot be")
 
 
-def _fits(value: Any, kind: Any) -> bool:
-    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+def _fits(value: Any, kind: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
     if kind is Any or kind is object:
         return True
-    if origin in (typing.Union, types.UnionType):
-        return any(_fits(value, each) for each in parts)
     if origin is typing.Literal:
         return any(type(value) is type(each) and value == each for each in parts)
-    if origin is tuple:
-        if not isinstance(value, tuple):
-            return False
-        if len(parts) == 2 and parts[1] is ...:
-            return all(_fits(each, parts[0]) for each in value)
-        return len(value) == len(parts) and all(map(_fits, value, parts))
     if isinstance(origin, type):
         return isinstance(value, origin)  # a flow of any tool
-    if kind is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
     if kind is None:
         return value is None
-    if kind in (str, bool, bytes, type(None)):
-        return isinstance(value, kind)
-    if getattr(kind, "__module__", "") == "pathlib":
+    if kind in (int, float):
+        return isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
+    if issubclass(kind, PurePath):
         return isinstance(value, str)  # a path is a text here: nothing is opened by it
-    return isinstance(kind, type) and isinstance(value, kind)
+    return isinstance(value, kind)
