@@ -28,7 +28,7 @@ from linklab.grade import values
 from linklab.grade.check import Check
 from linklab.grade.result import Result, guarded
 from linklab.grade.values import Foreign, ValueRefused, at_home, read, write
-from linklab.measure import Run, Origin, PingFlow, PingResult, SimpleperfFlow, UdpFlow
+from linklab.measure import Origin, PingFlow, PingResult, Run, SimpleperfFlow, UdpFlow
 from linklab.network import COURSE
 
 PING = PingResult(PingFlow("r1", "r2", count=2), Origin("ping 1", "6.1"), (20.0, None), 20.0, 20.0, 20.0, 0.0, 0, 0)
