@@ -151,9 +151,12 @@ class Predictions:
         made = replace(made, lab=self._title, name=name, problems=problems)
         return made if problems else replace(made, sure_percent=as_number(sure))
 
-    @guarded
-    def check_predicted(self, prediction: object) -> Result:
-        """Judge whether a prediction is complete: all its points are for committing to it, whatever it says."""
+    @property
+    def check_predicted(self) -> Callable[[object], Result]:
+        """The check of whether a prediction is complete: all its points are for committing to it, whatever it says."""
+        return guarded(self._committed_to)
+
+    def _committed_to(self, prediction: object) -> Result:
         if not self._is_own(prediction):
             example = f"{self._title.lower().replace(' ', '')}.predict({self.names[0]!r}, ..., sure=70)"
             reason = f"this is {a_kind(prediction)}, and no prediction of this lab"

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from linklab.errors import LinklabError
 from linklab.grade import handed_classes
-from linklab.lab import Lab
+from linklab.grade.reachability import LiveLab
 from linklab.measure import Video
 
 TAG: Final = "$"
@@ -67,14 +67,14 @@ def at_home(value: object) -> object:
     kept: list[object] = []
 
     def give(each: object) -> Mapping[str, Any] | None:
-        if not isinstance(each, Lab | Video) and not callable(each):
+        if not isinstance(each, LiveLab | Video) and not callable(each):
             return None
         kept.append(each)
         return {TAG: "kept", "number": len(kept) - 1}
 
     def own(tag: str, tree: Mapping[str, Any]) -> object:
         each: Any = kept[tree["number"]]
-        return each if isinstance(each, Lab | Video) else _at_home_function(each)
+        return each if isinstance(each, LiveLab | Video) else _at_home_function(each)
 
     return read(write(value, give), own)
 
