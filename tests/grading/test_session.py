@@ -89,7 +89,7 @@ def result_of(student: Any, broker: Broker, check: Callable[..., Result], *names
 def test_values_are_those_of_the_notebook(kernel: Any, broker: Broker) -> None:
     student = kernel(runs={"two": (1, 2.5)}, video=None)
     with session_of(student, broker) as session:
-        assert session.argument(Argument("{'one': runs['two']}")) == {"one": (1, 2.5)}
+        assert session.argument(Argument("{'one': runs['two']}")) == {"one": [1, 2.5]}
         assert session.argument(Argument("", ("x",), is_value=True)) == ("x",)
 
 

@@ -69,9 +69,11 @@ class _Answers:
         return self._functions[request["call"]](*positional, **named)
 
     def _given(self, value: object) -> Mapping[str, Any] | None:
-        reached_by = getattr(value.process, "transport", None) if isinstance(value, Lab) else None
-        if isinstance(reached_by, transport.BorrowedLab):
-            return {values.TAG: "lab", "number": reached_by.number}
+        if isinstance(value, Lab):
+            reached_by = getattr(value.process, "transport", None)
+            if isinstance(reached_by, transport.Borrowed):
+                return {values.TAG: "lab", "number": reached_by.number}
+            return {values.TAG: "foreign", "type": "Lab"}
         if isinstance(value, Video):
             return {values.TAG: "video", "clip": values.write(value.clip)}
         if callable(value):
