@@ -71,7 +71,7 @@ class _Answers:
     def _given(self, value: object) -> Mapping[str, Any] | None:
         if isinstance(value, Lab):
             reached_by = getattr(value.process, "transport", None)
-            if isinstance(reached_by, transport.Borrowed):
+            if isinstance(reached_by, transport.BorrowedLab):
                 return {values.TAG: "lab", "number": reached_by.number}
             return {values.TAG: "foreign", "type": "Lab"}
         if isinstance(value, Video):
