@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from linklab import __version__
 from linklab.cli import main
 from linklab.errors import LabError
 from linklab.runtime import backends
@@ -51,26 +50,6 @@ def test_without_user_mode_linux_virtual_time_needs_qemu(
     assert "install QEMU (Debian: apt install qemu-system-x86, macOS: brew install qemu)" in capsys.readouterr().err
 
 
-def test_a_kind_of_lab_that_there_is_not(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("LINKLAB_KIND", "docker")
-    assert main(["shell", "--network", "two-hosts"]) == 1
-    assert "kind 'docker' is unknown: say guest, qemu" in one_line(capsys.readouterr().err)
-
-
-def test_unknown_network(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["shell", "--network", "internet"]) == 1
-    assert "internet" in one_line(capsys.readouterr().err)
-
-
-def test_what_the_system_refuses_is_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def full(*_: object, **__: object) -> int:
-        raise OSError(28, "No space left on device", "/tmp/lab")
-
-    monkeypatch.setattr("linklab.shell.shell", full)
-    assert main(["shell"]) == 1
-    assert one_line(capsys.readouterr().err) == "linklab: No space left on device: /tmp/lab"
-
-
 def test_ctrl_c_has_its_own_status(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> int:
         raise KeyboardInterrupt
@@ -83,12 +62,6 @@ def test_a_reader_that_leaves_early() -> None:
     words = f"{sys.executable} -m linklab image path | true; test ${{PIPESTATUS[0]}} -le 1"
     done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--version"])
-    assert capsys.readouterr().out == f"linklab {__version__}\n"
 
 
 def test_no_kind_of_lab_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -196,21 +196,6 @@ def _own_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def test_a_script_that_fails_shows_its_own_traceback(virtual: Kind, tmp_path: Path) -> None:
-    done = mininet(write(tmp_path, "def f():\n    return 1 / 0\n\nf()\n"), "script.py")
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert done.stderr.startswith("Traceback (most recent call last):\n")
-    assert "linklab" not in done.stderr
-    assert done.stderr.endswith("ZeroDivisionError: division by zero\n")
-
-
-def test_a_name_that_is_no_script_is_one_line(tmp_path: Path) -> None:
-    done = mininet(tmp_path, "nothing.py")
-    assert done.returncode == 1
-    assert "there is no script nothing.py" in one_line(done.stderr)
-
-
 def test_a_shell_script_runs_too_and_its_pythons_find_ours(virtual: Kind, tmp_path: Path) -> None:
     script = tmp_path / "run.sh"
     script.write_text('#!/bin/sh\nsudo mn -c 2>/dev/null\nsudo python3 one.py "$1"\nexit 4\n')
@@ -218,14 +203,6 @@ def test_a_shell_script_runs_too_and_its_pythons_find_ours(virtual: Kind, tmp_pa
     done = mininet(tmp_path, "run.sh", "word", typed="line\n")
     assert done.stdout == "word ScriptNetwork line\n", done.stderr
     assert done.returncode == 4
-
-
-def test_mn_with_a_topology_of_ones_own(virtual: Kind, tmp_path: Path) -> None:
-    (tmp_path / "own.py").write_text(COMMON + "topos = {'mytopo': (lambda: SingleSwitchTopo(3))}\n")
-    words = ("--custom", "own.py", "--topo", "mytopo", "--link", "tc,bw=10,delay=5ms")
-    done = mininet(tmp_path, "mn", *words, "--switch", "ovsbr", "--controller", "none", "--test", "pingall")
-    assert done.returncode == 0
-    assert "0% dropped (6/6 received)" in done.stderr
 
 
 def test_a_script_that_says_nothing_gets_open_vswitch_and_its_controller(virtual: Kind, tmp_path: Path) -> None:
@@ -358,15 +335,6 @@ def test_a_script_in_python_2_is_named(tmp_path: Path) -> None:
     for text in ("print 'hello'\n", "if 1:\n        x = 1\n\ty = 2\n", "try:\n    x\nexcept E, e:\n    pass\n"):
         done = mininet(write(tmp_path, text), "script.py")
         assert "is written for Python 2" in one_line(done.stderr)
-
-
-def test_the_first_ping_of_each_network_finds_its_switch_connected(virtual: Kind, tmp_path: Path) -> None:
-    text = COMMON + (
-        "for _ in range(3):\n    net = Mininet(topo=SingleSwitchTopo(2))\n    net.start()\n"
-        "    print(net['h1'].cmd('ping -c 1 10.0.0.2').split('time=')[1].split()[0])\n    net.stop()\n"
-    )
-    done = mininet(write(tmp_path, text), "script.py")
-    assert max(map(float, done.stdout.split())) < 100, done.stderr
 
 
 RYU = """

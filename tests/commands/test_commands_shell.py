@@ -8,7 +8,6 @@ import re
 import signal
 import socket
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -121,20 +120,6 @@ def test_a_visitor_killed_during_a_command_leaves_the_lab_usable(running: Lab, t
 
 
 @pytest.mark.lab
-def test_a_visitor_during_the_end_of_the_lab_is_told(virtual: Kind, tmp_path: Path) -> None:
-    with (
-        linklab.start(TWO_HOSTS) as lab,
-        Terminal(tmp_path, "shell", "--lab", name_of(lab.listener)) as visitor,
-    ):
-        visitor.type("ping 10.0.0.2 | grep --line-buffered seq=7")
-        visitor.wait_for("icmp_seq=7 ")
-        lab.stop()
-        assert visitor.end() == 1
-        assert one_line(visitor.said.splitlines()[-1])
-        assert lab.listener.address not in running_labs().values()
-
-
-@pytest.mark.lab
 def test_unknown_hosts_and_labs_are_named(running: Lab, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["shell", "h9", "--lab", name_of(running.listener)]) == 1
     assert "choose one of root, h1, h2" in capsys.readouterr().err
@@ -223,63 +208,6 @@ def _wait_until_free(lab: Lab, node: str) -> None:
             return
         time.sleep(0.1)
     pytest.fail(f"{node} is still busy")
-
-
-def test_names_that_others_take_are_no_labs() -> None:
-    names = [f"linklab-lab-{os.getuid()}", f"linklab-lab-{os.getuid()}-x-y-z", f"linklab-lab-{os.getuid()}-1-1"]
-    with contextlib.ExitStack() as after:
-        for name in names:
-            stranger = after.enter_context(socket.socket(socket.AF_UNIX))
-            stranger.bind("\0" + name)
-            stranger.listen()
-        assert not {"\0" + name for name in names} & set(running_labs().values())
-
-
-@pytest.mark.parametrize("name", ["a b\nc", "ä" * 200, "x" * 500, ""])
-def test_any_name_makes_a_door(name: str) -> None:
-    opened = listen(name, lambda: ["h1"], refuse)
-    assert opened.address in running_labs().values()
-    opened.close()
-
-
-def test_a_closed_door_is_gone(listener: VisitorListener) -> None:
-    visit = Visit(listener.address)
-    listener.close()
-    listener.close()
-    assert listener.address not in running_labs().values(), "though a visitor is still there"
-    with pytest.raises(LabError, match="has just ended"):
-        Visit(listener.address)
-    visit.close()
-
-
-def test_the_newest_lab_comes_last() -> None:
-    doors = [listen("same", lambda: ["h1"], refuse) for _ in range(12)]
-    ours = [address for address in running_labs().values() if address in {listener.address for listener in doors}]
-    assert ours == [listener.address for listener in doors]
-    for listener in doors:
-        listener.close()
-
-
-def test_several_visitors_at_once() -> None:
-    def echo(node: str, command: str, stop: Callable[[], bool]) -> Iterator[str]:
-        yield command
-
-    opened = listen("echo", lambda: ["h1"], echo)
-    answers: dict[str, str] = {}
-
-    def visit(word: str) -> None:
-        one = Visit(opened.address)
-        for _ in range(20):
-            one.run("h1", word, lambda text: answers.update({word: answers.get(word, "") + text}))
-        one.close()
-
-    visitors = [threading.Thread(target=visit, args=(word,)) for word in ("a", "b", "c")]
-    for visitor in visitors:
-        visitor.start()
-    for visitor in visitors:
-        visitor.join(60)
-    opened.close()
-    assert answers == {word: word * 20 for word in ("a", "b", "c")}
 
 
 def test_a_visitor_that_talks_nonsense_does_no_harm(listener: VisitorListener) -> None:

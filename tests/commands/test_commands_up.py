@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import html
 import http.client
-import importlib.util
 import json
-import os
 import re
 import shutil
 import signal
@@ -172,16 +170,6 @@ def test_a_terminal_of_the_page_knows_linklab_and_is_among_the_labs(tmp_path: Pa
     assert found.groups() == (str(Path(sys.executable).with_name("linklab")), str(tmp_path / "labs"))
 
 
-def test_two_signals_are_as_good_as_one(tmp_path: Path, port: int) -> None:
-    with Terminal(tmp_path, "up", "--no-browser", "--port", str(port)) as up:
-        up.wait_for("Ctrl-C ends them.")
-        up.interrupt()
-        up.wait_for("Closing the labs.")
-        up.interrupt(signal.SIGTERM)
-        assert up.end() == 0, up.said
-        assert up.left() == {}
-
-
 def test_port_taken(fails: Callable[..., str], port: int) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", port))
@@ -194,39 +182,13 @@ def test_port_out_of_range(fails: Callable[..., str], number: str) -> None:
     assert "not between 1024 and 65535" in fails("--port", number)
 
 
-@pytest.mark.parametrize("where", ["--port", "LINKLAB_PORT"])
-def test_port_that_is_no_number(
-    where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["up", "--no-browser"]
-    if where == "--port":
-        words += ["--port", "eighty"]
-    else:
-        monkeypatch.setenv("LINKLAB_PORT", "eighty")
-    with pytest.raises(SystemExit) as status:
-        main(words)
-    assert status.value.code == 2
-    assert "invalid int value: 'eighty'" in capsys.readouterr().err
-
-
 def test_folder_missing(fails: Callable[..., str], tmp_path: Path) -> None:
     assert "there is no folder" in fails("--folder", str(tmp_path / "nowhere"))
-
-
-def test_folder_that_cannot_be_written(fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
-    assert "cannot be written" in fails()
 
 
 def test_no_space(fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 1000))
     assert "less than 200 MB are free" in fails()
-
-
-def test_jupyterlab_missing(fails: Callable[..., str], monkeypatch: pytest.MonkeyPatch, port: int) -> None:
-    real = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "jupyterlab" else real(name))
-    assert "make lab" in fails("--port", str(port))
 
 
 def server_that(code: str) -> Callable[..., subprocess.Popen[bytes]]:
@@ -241,15 +203,6 @@ def test_a_server_that_does_not_start(fails: Callable[..., str], monkeypatch: py
         jupyter, "_start", server_that("print('first', flush=True); raise SystemExit('no room for a notebook')")
     )
     assert fails("--port", str(port)).endswith("JupyterLab did not start: no room for a notebook")
-
-
-def test_a_server_that_ends_by_itself(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, port: int
-) -> None:
-    monkeypatch.setattr(jupyter, "_start", server_that("input(); raise SystemExit('out of memory')"))
-    monkeypatch.setattr(jupyter, "_wait_until_up", lambda server, *_: None)
-    assert main(["up", "--no-browser", "--folder", str(tmp_path), "--port", str(port)]) == 1
-    assert "JupyterLab ended with status 1" in one_line(capsys.readouterr().err)
 
 
 def pretended_browser(folder: Path) -> Path:
@@ -285,32 +238,3 @@ def test_the_browser_s_command_line_leads_its_owner_alone_to_the_page(tmp_path: 
         up.interrupt()
         assert up.end() == 0, up.said
         assert list(labs.iterdir()) == []
-
-
-def test_no_browser_where_a_folder_keeps_no_file_from_others(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, port: int
-) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr(jupyter, "_start", server_that(""))
-    monkeypatch.setattr(jupyter, "_wait_until_up", lambda *_: None)
-    monkeypatch.setattr("webbrowser.open", opened.append)
-    monkeypatch.setenv("DISPLAY", ":0")
-    monkeypatch.setattr(os, "fstat", lambda number: os.stat_result((0o100777, *[0] * 9)))
-    assert main(["up", "--folder", str(tmp_path), "--port", str(port)]) == 0
-    assert opened == []
-    assert "open the address yourself" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_browser_is_opened_where_there_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, port: int) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr(jupyter, "_start", server_that(""))
-    monkeypatch.setattr(jupyter, "_wait_until_up", lambda *_: None)
-    monkeypatch.setattr("webbrowser.open", opened.append)
-    for display, words in ((None, []), (":0", ["--no-browser"]), (":0", [])):
-        monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-        monkeypatch.delenv("WSL_DISTRO_NAME", raising=False)
-        monkeypatch.setenv("DISPLAY", display) if display else monkeypatch.delenv("DISPLAY", raising=False)
-        assert main(["up", "--folder", str(tmp_path), "--port", str(port), *words]) == 0
-        assert len(opened) == (1 if display and not words else 0)
-    assert opened[0].startswith(tmp_path.as_uri())

@@ -28,10 +28,6 @@ def _written(folder: Path, text: str) -> Path:
     return folder / FILE
 
 
-def test_what_nobody_has_set_is_none() -> None:
-    assert setting("labs_path") is None
-
-
 def test_the_environment_wins_over_the_nearest_file_and_that_over_farther_ones(
     alone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,25 +46,6 @@ def test_the_environment_wins_over_the_nearest_file_and_that_over_farther_ones(
         assert (told.value, told.source) == (text, "LINKLAB_LABS_PATH")
 
 
-def test_a_file_that_sets_nothing_of_it_leaves_it_to_the_next(alone: Path) -> None:
-    _written(alone.parent, 'labs_path = ["above"]')
-    _written(alone, "")
-    told = setting("labs_path")
-    assert told is not None
-    assert told.value == ["above"]
-
-
-def test_a_number_is_read_from_both(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LINKLAB_HINTS", raising=False)
-    assert number("hints") is None
-    _written(alone, "hints = 2")
-    assert number("hints") == 2
-    monkeypatch.setenv("LINKLAB_HINTS", "1")
-    assert number("hints") == 1
-    monkeypatch.setenv("LINKLAB_HINTS", "")
-    assert number("hints") is None
-
-
 @pytest.mark.parametrize("value", ["0", "-1", "true", '"two"', "[2]", "1.5"])
 def test_what_is_no_number_is_one_line(value: str, alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LINKLAB_HINTS", raising=False)
@@ -85,11 +62,6 @@ def test_a_stranger_s_file_does_not_count(alone: Path) -> None:
     assert setting("labs_path") is None
 
 
-def test_a_file_may_begin_with_a_mark_of_its_encoding(alone: Path) -> None:
-    (alone / FILE).write_bytes(b"\xef\xbb\xbfhints = 2\n")
-    assert number("hints") == 2
-
-
 def test_a_present_folder_that_is_gone_has_no_file(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _written(alone.parent, "hints = 2")
     alone.rmdir()
@@ -98,23 +70,6 @@ def test_a_present_folder_that_is_gone_has_no_file(alone: Path, monkeypatch: pyt
     told = setting("labs_path")
     assert told is not None
     assert told.value == "/labs"
-
-
-def test_another_folder_can_be_looked_in(alone: Path, tmp_path: Path) -> None:
-    _written(alone, "hints = 1")
-    _written(tmp_path / "other", "hints = 2")
-    assert number("hints", tmp_path / "other") == 2
-    assert number("hints", Path("../../other")) == 2
-
-
-def test_a_file_that_may_not_be_read_is_one_line(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object, **__: object) -> str:
-        raise PermissionError(13, "Permission denied")
-
-    _written(alone, "hints = 2")
-    monkeypatch.setattr(Path, "read_text", refused)
-    with pytest.raises(LinklabError, match=r"cannot be read \(Permission denied\)"):
-        number("hints")
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.commands.terminal import one_line
-from tests.support.notebooks import meeting, notebook, verdicts
+from tests.support.notebooks import notebook
 
 
 def test_wrong_files_are_a_line_each(
@@ -31,26 +30,6 @@ def test_wrong_files_are_a_line_each(
     ):
         assert run(*words) == 1
         assert said in one_line(capsys.readouterr().err)
-
-
-@pytest.mark.parametrize("limit", ["0", "-1", "soon"])
-def test_a_limit_that_is_none(run: Callable[..., int], limit: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        run("a.ipynb", f"--cell-limit-s={limit}")
-    assert "not a whole number of seconds above 0" in one_line(capsys.readouterr().err)
-
-
-def test_results_come_in_the_order_given(
-    run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first, second = meeting(tmp_path, 300)
-    bad = notebook(tmp_path / "bad.ipynb", "1 / 0")
-    assert run(first, bad, second, "--jobs", 2) == 1
-    captured = capsys.readouterr()
-    assert verdicts(captured.out) == ["left passed", "bad FAILED", "right passed"]
-    ended = [line for line in captured.out.splitlines() if re.fullmatch(r"\w+\.ipynb: (passed|FAILED)", line)]
-    assert ended[0] == "bad.ipynb: FAILED", "the first ends when the last has begun, which waits for the second's place"
-    assert one_line(f"linklab: {captured.err}").endswith("ZeroDivisionError: division by zero")
 
 
 @pytest.mark.parametrize(

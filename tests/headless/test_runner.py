@@ -6,8 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +18,6 @@ from linklab.errors import LabError
 from linklab.headless import runner
 from linklab.runtime.backends import Kind
 from tests.commands.terminal import Terminal, one_line
-from tests.processes import gone
 from tests.support.notebooks import START, meeting, notebook, outputs, verdicts
 
 
@@ -64,13 +61,6 @@ def test_a_cell_that_hangs(run: Callable[..., int], tmp_path: Path, capsys: pyte
     assert outputs(Path("executed/hangs.ipynb")) == "begun\n"
 
 
-def test_a_cell_that_ends_its_kernel(
-    run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(notebook(tmp_path / "dies.ipynb", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")) == 1
-    assert capsys.readouterr().err.endswith(") ended the notebook's kernel\n")
-
-
 @pytest.mark.lab
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_is_left_of_a_run_that_is_ended(virtual: Kind, tmp_path: Path, number: signal.Signals) -> None:
@@ -105,13 +95,6 @@ def test_side_by_side(run: Callable[..., int], tmp_path: Path, capsys: pytest.Ca
     assert verdicts(captured.out) == ["left passed", "right passed"]
     assert re.search(r"^2 notebooks, 2 at once: 2 passed; [\d.]+ s$", captured.out, re.M)
     assert captured.err == ""
-
-
-def test_one_after_the_other(run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(*meeting(tmp_path, 1), "--jobs", 1) == 1
-    captured = capsys.readouterr()
-    assert verdicts(captured.out) == ["left FAILED", "right passed"], "the first waits in vain"
-    assert "2 notebooks, 1 at once: 1 passed, 1 FAILED" in captured.out
 
 
 HUNGRY = """
@@ -173,13 +156,6 @@ def test_an_allocation_beyond_the_limit_fails_in_its_cell(
     assert "the next cell" in outputs(Path("executed/big.ipynb"))
 
 
-def test_what_a_notebook_leaves_running_ends_with_it(tmp_path: Path) -> None:
-    notebook(tmp_path / "daemon.ipynb", "import subprocess\nsubprocess.Popen(['setsid', 'sh', '-c', 'sleep 9999 & :'])")
-    with Terminal(tmp_path, "run", "daemon.ipynb") as one:
-        assert one.end() == 0
-        assert one.alive() == {}
-
-
 def test_a_notebook_that_kills_its_worker(
     run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -233,21 +209,3 @@ def test_as_many_jobs_as_cores_notebooks_and_memory_bear(monkeypatch: pytest.Mon
         runner.how_many(3, 10)
     monkeypatch.setattr(runner, "free_memory_mb", lambda: 10.0)
     assert runner.how_many(None, 10) == 1
-
-
-def test_a_worker_ends_some_time_after_its_parent(tmp_path: Path) -> None:
-    """Without the kernel's signal, and without pidfd, as on macOS."""
-    told = tmp_path / "pid"
-    orphan = (
-        "import os, time; del os.pidfd_open; from linklab.headless.runner import end_when_orphaned; "
-        "end_when_orphaned(os.getppid(), patience_s=0.1); "
-        f"open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
-    )
-    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {orphan!r}])"
-    parent = subprocess.Popen([sys.executable, "-c", code])
-    until = time.monotonic() + 60
-    while not (told.exists() and told.read_text()) and time.monotonic() < until:
-        time.sleep(0.05)
-    parent.kill()
-    parent.wait()
-    assert gone(int(told.read_text()))

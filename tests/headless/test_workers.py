@@ -29,11 +29,6 @@ def _gone(worker: Worker) -> bool:
     return worker.status is not None and not Path(f"/proc/{worker.pid}").exists()
 
 
-def test_all_that_is_written_is_heard() -> None:
-    (worker,) = WorkerPool[Python](1).run([partial(Python, "print('x' * 99, *[1] * 400_000, sep='\\n')")])
-    assert (worker.lines, worker.status) == (400_001, 0)
-
-
 def test_whoever_writes_without_end_is_read_a_bounded_number_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = Python("import time; time.sleep(600)")
     with monkeypatch.context() as patched:
@@ -58,12 +53,3 @@ def test_an_error_ends_all_workers_each_once() -> None:
         WorkerPool[Python](3).run([partial(start, say, True), partial(start, say, True), partial(start, say, False)])
     assert len(begun) == 3
     assert all(map(_gone, begun))
-
-
-def test_an_end_is_seen_where_the_system_has_no_pidfd(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on macOS. No pipe tells of who closed its output, nor of who left it to a child."""
-    monkeypatch.delattr(os, "pidfd_open")
-    closes = "import os, sys; os.close(1); sys.exit(3)"
-    leaves = "import subprocess; subprocess.Popen(['sleep', '600'])"
-    one, two = WorkerPool[Python](2).run([partial(Python, closes), partial(Python, leaves)])
-    assert (one.status, two.status) == (3, 0)

@@ -65,16 +65,6 @@ def test_root_puts_everything_in_place_once(kit: Path, tmp_path: Path) -> None:
     assert list(set_up(place, kit)) == []
 
 
-@root_alone
-def test_labs_that_the_instructor_chose_stay(kit: Path, tmp_path: Path) -> None:
-    place = tmp_path / "place"
-    labs = places(place).labs
-    labs.mkdir(parents=True)
-    (labs / MANIFEST).write_text('{"networks": {}}')
-    list(set_up(place, kit))
-    assert os.listdir(labs) == [MANIFEST]
-
-
 @pytest.mark.slow
 @root_alone
 def test_linklabs_simpleperf_runs_and_cannot_be_read(kit: Path, tmp_path: Path) -> None:
@@ -107,13 +97,6 @@ def test_an_image_that_was_built_anew_replaces_the_old_one(
     assert list(set_up(place, kit)) == []
 
 
-def test_an_ordinary_user_is_told_to_be_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("os.geteuid", lambda: 1000)
-    with pytest.raises(LinklabError, match="takes root: sudo make hub"):
-        list(set_up(tmp_path / "place", tmp_path))
-    assert not (tmp_path / "place").exists()
-
-
 @pytest.mark.slow
 @root_alone
 def test_each_thing_that_is_missing_is_one_line(kit: Path, tmp_path: Path) -> None:
@@ -135,18 +118,6 @@ def test_each_thing_that_is_missing_is_one_line(kit: Path, tmp_path: Path) -> No
     (found.image / "image.json").unlink()
     with pytest.raises(LinklabError, match="no lab image for the students' labs"):
         checked_places(place, kit)
-
-
-def test_a_kit_in_a_closed_folder_is_named_with_the_folder(tmp_path: Path) -> None:
-    inner = tmp_path / "root" / "linklab"
-    inner.mkdir(parents=True)
-    for folder in (inner, inner.parent):
-        folder.chmod(0o755)
-    closed = machine._shut(inner)
-    (tmp_path / "root").chmod(0o711)  # to pass through is enough
-    assert machine._shut(inner) == closed
-    (tmp_path / "root").chmod(0o710)
-    assert machine._shut(inner) == (closed if closed in tmp_path.parents or closed == tmp_path else tmp_path / "root")
 
 
 @root_alone
