@@ -61,7 +61,7 @@ class Parser(argparse.ArgumentParser):
     """A mistake is one line here too."""
 
     def error(self, message: str) -> NoReturn:
-        """Says what is wrong with the words of a command, and where they are explained; status 2."""
+        """Say what is wrong with the words of a command, and where they are explained; status 2."""
         self.exit(2, f"linklab: {message}; {self.prog} --help explains\n")
 
 

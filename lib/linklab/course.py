@@ -38,7 +38,7 @@ _kept: dict[Path, Network] = {}
 
 
 def course_network() -> Network:
-    """The course network of whoever runs this: the variant in the present folder, or else the plain one.
+    """Return the course network of whoever runs this: the variant in the present folder, or else the plain one.
 
     Raises LinklabError, naming the file, where a variant's file is there but is not what was given out.
     """
@@ -56,7 +56,7 @@ def course_network() -> Network:
 
 
 def is_variant() -> bool:
-    """Whether a variant is in force, so that numbers published for the course network are another network's."""
+    """Return whether a variant is in force, so that numbers published for the course network are another network's."""
     return course_network() != COURSE
 
 
@@ -71,7 +71,7 @@ def using(network: Network) -> Iterator[None]:
 
 
 def read_variant(path: Path) -> Network:
-    """The variant in a file. Raises LinklabError where it is not one that `write_variant` could have written."""
+    """Return the variant in a file. Raises LinklabError where it is not one that `write_variant` could have written."""
     again = "take the file that you were given with the labs"
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -88,7 +88,7 @@ def read_variant(path: Path) -> Network:
 
 
 def variant_text(network: Network) -> str:
-    """A variant as the text of its file: name, and rate, delay and queue of L1 to L3, and the subnets."""
+    """Return a variant as the text of its file: name, and rate, delay and queue of L1 to L3, and the subnets."""
     links = {
         name: {"rate_mbps": link.rate_mbps, "delay_ms": link.delay_ms, "queue_packets": link.queue_packets}
         for name, link in ((name, network.link(name)) for name in RATES_MBPS)

@@ -18,7 +18,7 @@ class LinklabError(Exception):
     """
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython prints instead of a traceback (its hook for exceptions that render themselves)."""
+        """Return what IPython prints instead of a traceback (its hook for exceptions that render themselves)."""
         return [f"{type(self).__name__}: {self}"]
 
 

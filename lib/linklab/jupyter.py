@@ -42,7 +42,7 @@ _REDIRECT = """\
 
 
 def up(folder: Path, port: int, *, browser: bool = True) -> int:
-    """Runs JupyterLab until Ctrl-C, SIGTERM or SIGHUP, and returns 0 once it and its kernels are gone.
+    """Run JupyterLab until Ctrl-C, SIGTERM or SIGHUP, and return 0 once it and its kernels are gone.
 
     Raises `LabError` with one line where it cannot start, and where it ends by itself with a failure.
     """
@@ -101,7 +101,7 @@ def _address(folder: Path, port: int, token: str) -> str:
 
 
 def _open_browser(redirect: Path, url: str) -> None:
-    """Opens the page through a file that leads there: `url` holds the token, and every user can read command lines.
+    """Open the page through a file that leads there: `url` holds the token, and every user can read command lines.
 
     Jupyter's own such file (``use_redirect_file``) lies in a hidden folder of the user's home or in /tmp. A browser
     from a snap, as Ubuntu has it, may not read there, but other users can. Ours lies among the labs.
@@ -156,7 +156,7 @@ class _Log:
         os.set_blocking(self._pipe, False)
 
     def read(self, *, show_warnings: bool = False) -> None:
-        """Waits for a moment and takes in what was said; warnings and errors are passed on, if asked."""
+        """Wait for a moment and take in what was said; warnings and errors are passed on, if asked."""
         if not self._open:
             time.sleep(_POLL_S)
             return
@@ -172,12 +172,12 @@ class _Log:
                 print(line.decode(errors="replace"), file=sys.stderr)
 
     def last_line(self) -> str:
-        """The last that it said."""
+        """Return the last that it said."""
         return (self._rest or self._last).decode(errors="replace").strip() or "it said nothing"
 
 
 def _wait_until_up(server: subprocess.Popen[bytes], said: _Log, port: int, token: str) -> None:
-    """Returns once the server answers. Raises `LabError` with what it said last if it ends."""
+    """Return once the server answers. Raises `LabError` with what it said last if it ends."""
     deadline = time.monotonic() + _START_LIMIT_S
     while time.monotonic() < deadline:
         said.read()
@@ -199,7 +199,7 @@ def _answers(port: int, token: str) -> bool:
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:
-    """Asks the server to end, which ends its kernels, and ends what is left of both; a lab ends with its kernel."""
+    """Ask the server to end, which ends its kernels, and end what is left of both; a lab ends with its kernel."""
     kernels = psutil.Process(server.pid).children() if server.poll() is None else []
     for number, patience_s in ((signal.SIGTERM, 15), (signal.SIGKILL, 5)):
         if server.poll() is None:

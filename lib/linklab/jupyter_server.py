@@ -23,7 +23,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    """Becomes JupyterLab."""
+    """Become JupyterLab."""
     parent, options = int(sys.argv[1]), sys.argv[2:]
     # SIGTERM and not SIGKILL: JupyterLab then ends its kernels, and with them their labs
     if sys.platform == "linux":

@@ -77,14 +77,14 @@ class Node:
         return {interface: address for node, interface, address in self.lab.addresses if node == self.name}
 
     def run(self, command: str, *, timeout_s: float | None = None, show: bool = False) -> Completed:
-        """Runs a command in the node's shell; what it prints, and its exit status. The rest is as for `cmd`."""
+        """Run a command in the node's shell; return what it prints, and its exit status. The rest is as for `cmd`."""
         output, status = self._done(command, timeout_s, show, with_status=True)
         if not isinstance(status, int):
             raise LabError(f"the lab does not say how {command!r} on {self.name} ended: start it again")
         return Completed(output, status)
 
     def cmd(self, command: str, *, timeout_s: float | None = None, show: bool = False) -> str:
-        """Runs a command in the node's shell and returns what it prints.
+        """Run a command in the node's shell and return what it prints.
 
         `timeout_s` is in the lab's own time. `show` prints the output as it comes. Ctrl-C ends the command, not
         the lab. Raises `LabTimeout` when the time is over, with what was printed until then in the message.
@@ -121,7 +121,7 @@ class Node:
         return output, ended["status"]
 
     def popen(self, command: str | list[str]) -> Program:
-        """Starts a program that runs on; a string goes through a shell. Raises `LabError` where it cannot start."""
+        """Start a program that runs on; a string goes through a shell. Raises `LabError` where it cannot start."""
         if not isinstance(command, str):
             if not isinstance(command, list | tuple) or not command:
                 raise LabError(f"the command is {command!r}: write a text, or a list of words")
@@ -133,7 +133,7 @@ class Node:
         return program
 
     def wait_listening(self, port: int, timeout_s: float = 10.0) -> None:
-        """Waits until a program on this node listens on a TCP port. Raises `LabTimeout` after `timeout_s`."""
+        """Wait until a program on this node listens on a TCP port. Raises `LabTimeout` after `timeout_s`."""
         self.lab.process.call(lab_api.wait_listening, self.name, port, timeout_s)
 
     def __repr__(self) -> str:
@@ -196,14 +196,14 @@ class Lab:
         return iter(self.nodes)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Runs ``function(net, *arguments)`` inside the lab, `net` being the real Mininet object.
+        """Run ``function(net, *arguments)`` inside the lab, `net` being the real Mininet object.
 
         What it prints is printed here; what it returns must be JSON data. Raises `LabError` with the failure.
         """
         return self.process.call(lab_api.call, function, arguments)
 
     def cli(self, line: str) -> str:
-        """One line of Mininet's command line (``"links"``, ``"net"``, ``"pingall"``); what it prints."""
+        """Run one line of Mininet's command line (``"links"``, ``"net"``, ``"pingall"``); what it prints."""
         printed: list[str] = []
         try:
             self.process.call(lab_api.cli, line, on_print=printed.append)
@@ -213,7 +213,7 @@ class Lab:
         return "".join(printed)
 
     def state(self) -> NetworkState:
-        """The network as it is now, read back from the kernel."""
+        """Return the network as it is now, read back from the kernel."""
         return NetworkState.from_json(self.process.call(lab_api.state, reads=True))
 
     def sleep(self, seconds: float) -> None:
@@ -221,11 +221,11 @@ class Lab:
         self.process.call(lab_api.sleep, seconds)
 
     def now(self) -> float:
-        """The lab's own clock, in seconds since its start."""
+        """Return the lab's own clock, in seconds since its start."""
         return self.process.call(lab_api.now, reads=True)
 
     def read_file(self, path: str) -> bytes:
-        """A file of the lab, up to 256 MB. Raises `LabError`."""
+        """Return a file of the lab, up to 256 MB. Raises `LabError`."""
         data = io.BytesIO()
         while data.tell() < LARGEST_FILE_BYTES:
             begin = data.tell()
@@ -239,7 +239,7 @@ class Lab:
         )
 
     def write_file(self, path: str, data: bytes | str, *, executable: bool = False) -> None:
-        """Writes a file in the lab, and makes the folders above it. Raises `LabError`."""
+        """Write a file in the lab, and make the folders above it. Raises `LabError`."""
         raw = data.encode() if isinstance(data, str) else data
         for begin in range(0, len(raw) or 1, _WRITE_BYTES):
             piece = base64.b64encode(raw[begin : begin + _WRITE_BYTES]).decode()
@@ -250,12 +250,12 @@ class Lab:
         return self.process.call(lab_api.tool_versions, reads=True)
 
     def info(self) -> dict[str, str]:
-        """What runs here: kind, kernel and seed of the lab, and the versions of the tools in it."""
+        """Return what runs here: kind, kernel and seed of the lab, and the versions of the tools in it."""
         about = {"kind": self.kind, "kernel": self.process.kernel_release, "seed": str(self.seed)}
         return about | self._tool_versions
 
     def stop(self) -> None:
-        """Ends the lab and everything in it. Calling it twice does no harm."""
+        """End the lab and everything in it. Calling it twice does no harm."""
         self._end()
 
     def __enter__(self) -> Lab:
@@ -270,7 +270,10 @@ class Lab:
 
 
 def names_of(process: LabProcess) -> list[str]:
-    """The names of the nodes there are. Raises `LabError` where a lab, perhaps a student's, says something else."""
+    """Return the names of the nodes there are.
+
+    Raises `LabError` where a lab, perhaps a student's, says something else.
+    """
     names = process.call(lab_api.names, reads=True)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise LabError("this lab does not say which nodes it has: start it again")
@@ -284,12 +287,12 @@ def _end(listener: attach.VisitorListener, process: LabProcess) -> None:
 
 
 def _nodes(process: LabProcess, names: list[str]) -> list[str]:
-    """What a visitor finds: nothing once the lab has ended."""
+    """Return what a visitor finds: nothing once the lab has ended."""
     return names if process.running else []
 
 
 def _visit(process: LabProcess, node: str, command: str, stop: Callable[[], bool]) -> Iterator[str]:
-    """Runs what `linklab shell` asks for from another terminal, and yields what it prints.
+    """Run what `linklab shell` asks for from another terminal, and yield what it prints.
 
     It runs in slices of the lab's time, and between two the notebook has its turn. In a command that is silent they
     become longer and rarer: nothing else keeps the lab, and this machine, from running hot.
@@ -337,7 +340,7 @@ def start(
     traced: bool = False,
     reads: Iterable[str | Path] = (),
 ) -> Lab:
-    """Starts a network in a lab process of its own, reads it back, and returns the handle on it.
+    """Start a network in a lab process of its own, read it back, and return the handle on it.
 
     `network` is a `linklab.network.Network` or a Mininet `Topo`. `folder` is the only one the lab may write to: the
     present one unless that is your home, above it, or the system's. `verify=False` skips the comparison with what was
@@ -404,7 +407,7 @@ def _refuse_clock(clock: str | None) -> None:
 
 
 def _as_data(network: object) -> Topo:
-    """A user's Mininet Topo as data. Raises `LabError` for what is none."""
+    """Return a user's Mininet Topo as data. Raises `LabError` for what is none."""
     mininet = sys.modules.get("mininet.topo")  # who has not loaded it has no Topo
     if mininet is None or not isinstance(network, mininet.Topo):
         raise LabError(f"start a Network or a Mininet Topo, not {type(network).__name__}: linklab.start(MyTopo())")
@@ -423,7 +426,7 @@ def lab_process(
     traced: bool = False,
     reads: Iterable[Path] = (),
 ) -> LabProcess:
-    """A lab process of our own, or where such are lent one of those. Its arguments are those of `start`, and the
+    """Start a lab process of our own, or borrow one where such are lent. Its arguments are those of `start`, and the
     folders besides `folder` that it may read.
     """
     if isinstance(wall_limit_s, bool) or not isinstance(wall_limit_s, int | float) or not wall_limit_s > 0:
@@ -436,7 +439,7 @@ def lab_process(
 
 
 def writable(folder: str | Path | None) -> Path | None:
-    """The only folder that a lab may write to; None where the present one holds too much. Raises `LabError`."""
+    """Return the only folder that a lab may write to; None where the present one holds too much. Raises `LabError`."""
     path = _resolved(folder or ".", "folder")
     if not path.is_dir():
         raise LabError(f"{path} is not a folder: make it first, or leave folder= away")

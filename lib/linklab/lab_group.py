@@ -35,7 +35,7 @@ class Labs:
         seed: int = 0,
         controller: str | None = None,
     ) -> Lab:
-        """A lab, as `linklab.start` makes it; one with a controller may read the present folder.
+        """Return a lab, as `linklab.start` makes it; one with a controller may read the present folder.
 
         Raises LabError, also when all labs were ended meanwhile.
         """
@@ -60,7 +60,7 @@ class Labs:
         seed: int = 0,
         controller: str | None = None,
     ) -> Iterator[Lab]:
-        """A lab for the time of a block. Raises LabError, as `start`."""
+        """Return a lab for the time of a block. Raises LabError, as `start`."""
         lab = self.start(network, switch, seed=seed, controller=controller)
         try:
             yield lab
@@ -68,7 +68,7 @@ class Labs:
             self.stop(lab)
 
     def watch(self, lab: Lab | LabProcess) -> None:
-        """Has `end` end this one too. Where that was called already, ends it at once and raises LabError."""
+        """Have `end` end this one too. Where that was called already, ends it at once and raises LabError."""
         with self._lock:
             if not self.ended:
                 self._running.add(lab)
@@ -77,13 +77,13 @@ class Labs:
         raise LabError(f"{self._what} was ended")
 
     def stop(self, lab: Lab | LabProcess) -> None:
-        """Ends one."""
+        """End one."""
         lab.stop()
         with self._lock:
             self._running.discard(lab)
 
     def end(self) -> None:
-        """Ends all labs, and every one that is started from now on."""
+        """End all labs, and every one that is started from now on."""
         with self._lock:
             self.ended = True
             running = list(self._running)

@@ -25,7 +25,7 @@ _OF_PYTHON_2 = re.compile(
 
 
 def run(words: list[str], seed: int = 0) -> int:
-    """Runs a script with its arguments in a lab of its own, at this terminal, and returns its exit status.
+    """Run a script with its arguments in a lab of its own, at this terminal, and return its exit status.
 
     The script may write to the present folder. Lines that it reads come from standard input, and the lab's time stands
     still until they have come. Ctrl-C goes to the script. Raises `LabError` where there is no such script, and for
@@ -49,7 +49,7 @@ def run(words: list[str], seed: int = 0) -> int:
 
 
 def _script(name: str) -> Path | None:
-    """The script that is meant; None for Mininet's own program. Raises `LabError` where there is none such."""
+    """Return the script that is meant; None for Mininet's own program. Raises `LabError` where there is none such."""
     path = Path(name)
     if path.is_file():
         return path
@@ -59,7 +59,7 @@ def _script(name: str) -> Path | None:
 
 
 def _command(words: list[str], script: Path | None) -> list[str]:
-    """The words that start it in the lab: a Python script by the lab's Python, another one by what it names."""
+    """Return the words that start it in the lab: a Python script by the lab's Python, another one by what it names."""
     if script is None:
         return ["python3", "/usr/bin/mn", *words[1:]]
     with script.open("rb") as file:
@@ -71,7 +71,7 @@ def _command(words: list[str], script: Path | None) -> list[str]:
 
 
 def _check_python(script: Path) -> None:
-    """Raises `LabError` for a script in Python 2."""
+    """Raise `LabError` for a script in Python 2."""
     text = script.read_bytes()
     try:
         compile(text, str(script), "exec", dont_inherit=True)
@@ -85,7 +85,7 @@ def _check_python(script: Path) -> None:
 
 
 def _attend(process: LabProcess, terminal: _Terminal) -> int:
-    """Shows what the script prints and gives it lines, until it ends."""
+    """Show what the script prints and give it lines, until it ends."""
     line: str | None = None
     interrupted = False
     while True:
@@ -143,7 +143,7 @@ class _Terminal:
         """When it last showed something."""
 
     def show(self, event: dict[str, str]) -> None:
-        """Writes what the script wrote, byte for byte."""
+        """Write what the script wrote, byte for byte."""
         self.shown_s = time.monotonic()
         for name, text in event.items():
             data = text.encode("latin-1")
@@ -152,7 +152,7 @@ class _Terminal:
             self._prompt = (self._prompt + data).rpartition(b"\n")[2]
 
     def read(self) -> str:
-        """A line with its end, empty at the end of the input. Raises KeyboardInterrupt for Ctrl-C."""
+        """Return a line with its end, empty at the end of the input. Raises KeyboardInterrupt for Ctrl-C."""
         if not sys.stdin.isatty():
             return sys.stdin.readline()
         prompt, self._prompt = self._prompt.decode(errors="replace"), b""

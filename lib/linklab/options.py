@@ -15,17 +15,17 @@ JOBS_PER_CORE = 4
 
 
 def count(text: str) -> int:
-    """A whole number above 0."""
+    """Return a whole number above 0."""
     return _above_0(text, "a whole number")
 
 
 def seconds(text: str) -> int:
-    """A whole number of seconds above 0."""
+    """Return a whole number of seconds above 0."""
     return _above_0(text, "a whole number of seconds")
 
 
 def megabytes(text: str) -> int:
-    """A whole number of MB (10^6 bytes) above 0."""
+    """Return a whole number of MB (10^6 bytes) above 0."""
     return _above_0(text, "a whole number of MB")
 
 
@@ -57,12 +57,14 @@ def cores() -> int:
 
 
 def free_memory_mb() -> float:
-    """The memory that programs can get without swapping, as the kernel estimates it (MemAvailable), in 10**6 bytes."""
+    """Return the memory that programs can get without swapping, as the kernel estimates it (MemAvailable), in 10**6
+    bytes.
+    """
     return float(psutil.virtual_memory().available) / 1e6
 
 
 def refuse_jobs(jobs: int, what: str) -> None:
-    """Raises `LinklabError` for more jobs at once than the cores bear."""
+    """Raise `LinklabError` for more jobs at once than the cores bear."""
     most = JOBS_PER_CORE * cores()
     if jobs > most:
         have = "1 core bears" if cores() == 1 else f"{cores()} cores bear"

@@ -22,7 +22,7 @@ _LOOK_S = 0.05
 
 
 def become_head(parent: int) -> bool:
-    """Makes this process the head of its tree, and lets it get SIGTERM when `parent` dies; False if it has."""
+    """Make this process the head of its tree, and let it get SIGTERM when `parent` dies; False if it has."""
     if sys.platform == "linux":
         libc = ctypes.CDLL(None)
         libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
@@ -31,7 +31,7 @@ def become_head(parent: int) -> bool:
 
 
 def below(head: int) -> list[psutil.Process]:
-    """All that came of this process, itself left out, parents before their children; [] where it is gone.
+    """Return all that came of this process, itself left out, parents before their children; [] where it is gone.
 
     Those that have ended and were not yet waited for (zombies) are among them: see `alive`.
     """
@@ -42,7 +42,7 @@ def below(head: int) -> list[psutil.Process]:
 
 
 def tree(head: int) -> list[psutil.Process]:
-    """This process, if it is still there, and all that came of it."""
+    """Return this process, if it is still there, and all that came of it."""
     try:
         return [psutil.Process(head), *below(head)]
     except psutil.NoSuchProcess:
@@ -50,7 +50,7 @@ def tree(head: int) -> list[psutil.Process]:
 
 
 def alive(processes: Iterable[psutil.Process]) -> list[psutil.Process]:
-    """Those that have not ended."""
+    """Return those that have not ended."""
     return [process for process in processes if _is_alive(process)]
 
 
@@ -62,7 +62,7 @@ def _is_alive(process: psutil.Process) -> bool:
 
 
 def cpu_s(processes: Iterable[psutil.Process]) -> float:
-    """The seconds of CPU that these have used, with those of their children that have ended and were waited for."""
+    """Return the seconds of CPU that these have used, with those of their children that have ended and were waited for."""
     total_s = 0.0
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -72,12 +72,15 @@ def cpu_s(processes: Iterable[psutil.Process]) -> float:
 
 
 def tree_cpu_s(head: int) -> float:
-    """What `cpu_s` is of a process and all that came of it: of a lab, where `head` is its supervisor."""
+    """Return what `cpu_s` is of a process and all that came of it: of a lab, where `head` is its supervisor."""
     return cpu_s(tree(head))
 
 
 def memory_mb(processes: Iterable[psutil.Process]) -> float:
-    """The memory in use, in 10**6 bytes. Pages that several share are counted once, by each one's share (PSS)."""
+    """Return the memory in use, in 10**6 bytes.
+
+    Pages that several share are counted once, by each one's share (PSS).
+    """
     return sum(map(_memory_bytes, alive(processes))) / 1e6
 
 
@@ -105,7 +108,7 @@ def end_below(head: int, patience_s: float) -> bool:
 
 
 def kill_below(head: int) -> bool:
-    """Sends SIGKILL to all that came of a process, children before their parents; True if there was something."""
+    """Send SIGKILL to all that came of a process, children before their parents; True if there was something."""
     left = alive(below(head))
     for process in reversed(left):
         with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
@@ -114,7 +117,7 @@ def kill_below(head: int) -> bool:
 
 
 def kill_newest(parent: int) -> None:
-    """Sends SIGKILL to the child of a process that began last, and to all that came of it."""
+    """Send SIGKILL to the child of a process that began last, and to all that came of it."""
     try:
         children = alive(psutil.Process(parent).children())
     except psutil.NoSuchProcess:

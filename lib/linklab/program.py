@@ -29,7 +29,7 @@ class Program:
         self._unread = ""
 
     def start(self, node: str, words: str | list[str]) -> None:
-        """Starts it; a string goes through a shell. Ctrl-C meanwhile leaves none. Raises `LabError`."""
+        """Start it; a string goes through a shell. Ctrl-C meanwhile leaves none. Raises `LabError`."""
         try:
             self._process.call(lab_api.start_program, self.number, node, words)
         except KeyboardInterrupt:  # it may have been started all the same
@@ -38,14 +38,14 @@ class Program:
             raise
 
     def read(self, timeout_s: float | None = None) -> str:
-        """What it printed since the last look; waits for some, at most `timeout_s` of the lab's time."""
+        """Return what it printed since the last look; wait for some, at most `timeout_s` of the lab's time."""
         if not self._unread and self.returncode is None:
             self._fetch(timeout_s, "output")
         text, self._unread = self._unread, ""
         return text
 
     def wait(self, timeout_s: float | None = None) -> int:
-        """Waits for the end and returns the exit status. Raises `LabTimeout` after `timeout_s` of the lab's time."""
+        """Wait for the end and return the exit status. Raises `LabTimeout` after `timeout_s` of the lab's time."""
         if self.returncode is None:
             self._fetch(timeout_s, "end")
         if self.returncode is None:
@@ -53,13 +53,13 @@ class Program:
         return self.returncode
 
     def poll(self) -> int | None:
-        """The exit status if it has ended, else None; no time passes."""
+        """Return the exit status if it has ended, else None; no time passes."""
         if self.returncode is None:
             self._fetch(0.0, "end")
         return self.returncode
 
     def __iter__(self) -> Iterator[str]:
-        """Line by line, as they come, to the end."""
+        """Yield its lines as they come, to the end."""
         rest = ""
         while text := self.read():
             *lines, rest = (rest + text).split("\n")
@@ -68,11 +68,11 @@ class Program:
             yield rest
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Sends a signal to it and to what it started."""
+        """Send a signal to it and to what it started."""
         self._process.call(lab_api.signal_program, self.number, int(number))
 
     def terminate(self, grace_s: float = 2.0) -> int:
-        """SIGTERM, after `grace_s` of the lab's time SIGKILL; the exit status."""
+        """Send SIGTERM, after `grace_s` of the lab's time SIGKILL; return the exit status."""
         self.send_signal(signal.SIGTERM)
         with contextlib.suppress(LabTimeout):
             return self.wait(grace_s)

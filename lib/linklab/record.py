@@ -27,7 +27,7 @@ TALLY_VARIABLE: Final = "LINKLAB_TALLY"
 
 
 def add_to_cell(mime: str, data: dict[str, Any]) -> None:
-    """Adds data to the outputs of the cell that runs; does nothing outside of a notebook."""
+    """Add data to the outputs of the cell that runs; does nothing outside of a notebook."""
     if (shell := _kernels_shell()) is not None:
         shell.display_pub.publish({mime: data})
 
@@ -41,7 +41,7 @@ def _kernels_shell() -> Any:
 
 
 def tally(virtual_s: float) -> None:
-    """Adds a line to the file that LINKLAB_TALLY names, if it names one: a lab has ended after so long by its clock."""
+    """Add a line to the file that LINKLAB_TALLY names, if it names one: a lab has ended after so long by its clock."""
     path = os.environ.get(TALLY_VARIABLE)
     if path:
         with open(path, "a", encoding="ascii") as file:
@@ -49,17 +49,17 @@ def tally(virtual_s: float) -> None:
 
 
 def tallied_s(path: Path) -> float:
-    """Returns the sum of what labs wrote there, 0.0 if none did."""
+    """Return the sum of what labs wrote there, 0.0 if none did."""
     return sum(map(float, path.read_text("ascii").split())) if path.exists() else 0.0
 
 
 def processor() -> str:
-    """Returns the processor's name, or its architecture where the system knows no name."""
+    """Return the processor's name, or its architecture where the system knows no name."""
     told = Path("/proc/cpuinfo")
     return (cpu_model(told.read_text("utf-8")) if told.is_file() else platform.processor()) or platform.machine()
 
 
 def cpu_model(cpuinfo: str) -> str:
-    """Returns the processor's name in /proc/cpuinfo, empty where there is none. Pure."""
+    """Return the processor's name in /proc/cpuinfo, empty where there is none. Pure."""
     names = [line.partition(":")[2].strip() for line in cpuinfo.splitlines() if line.startswith("model name")]
     return names[0] if names else ""

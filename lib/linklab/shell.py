@@ -19,7 +19,7 @@ Ctrl-C ends a command, a & behind it leaves it running, Ctrl-D ends the shell.""
 
 
 def shell(host: str | None, network: str | None, *, lab_name: str | None = None) -> int:
-    """Visits the newest running lab, or starts `network` where none runs or one is named. Raises `LabError`.
+    """Visit the newest running lab, or start `network` where none runs or one is named. Raises `LabError`.
 
     `lab_name` is part of the name of the lab to visit, as `running_labs` gives it. The commands come from standard
     input, line by line; a prompt is shown on a terminal only.

@@ -96,7 +96,7 @@ class Held:
         self._let_go()
 
     def let_through(self, function: Callable[[], None] = lambda: None) -> None:
-        """Does what came meanwhile is set to do, and calls `function` in any case, during which nothing waits."""
+        """Do what came meanwhile is set to do, and call `function` in any case, during which nothing waits."""
         try:
             try:
                 self._let_go()
@@ -119,7 +119,7 @@ class Held:
 
 
 def _drop() -> dict[signal.Signals, _Setting]:
-    """Sets `SIGNALS` to be ignored by the kernel, as they then are while Python itself ends; what was set before."""
+    """Set `SIGNALS` to be ignored by the kernel, as they then are while Python itself ends; what was set before."""
     before = {number: signal.signal(number, _nothing) for number in SIGNALS}
     # While they are blocked none can come between Python's note of it and the new setting.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
@@ -130,4 +130,4 @@ def _drop() -> dict[signal.Signals, _Setting]:
 
 
 def _nothing(number: int, frame: FrameType | None) -> None:
-    """Handles a signal by doing nothing."""
+    """Handle a signal by doing nothing."""

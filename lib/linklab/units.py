@@ -48,5 +48,5 @@ frame inside.
 
 
 def transmission_ms(size_bytes: float, rate_mbps: float) -> float:
-    """How long so many bytes occupy a link of that rate (transmission or serialisation delay), in ms."""
+    """Return how long so many bytes occupy a link of that rate (transmission or serialisation delay), in ms."""
     return size_bytes * BITS_PER_BYTE / (rate_mbps * 1000)

@@ -31,7 +31,7 @@ comes into a lab, or make and tar would complain of files from the future; earli
 
 
 def mount(source: str, target: str, kind: str, flags: int = 0, options: str = "") -> None:
-    """mount(2). Raises OSError."""
+    """Mount a file system, as mount(2) does. Raises OSError."""
     words = (source.encode(), target.encode(), kind.encode(), flags, options.encode())
     if _libc.mount(*words) != 0:
         number = ctypes.get_errno()
@@ -39,8 +39,8 @@ def mount(source: str, target: str, kind: str, flags: int = 0, options: str = ""
 
 
 def boot_guest(folder: str | None, reads: list[str], layers: str, library: str, packages: tuple[str, str]) -> None:
-    """Inside a user-mode Linux that has booted from the lab image: the usual mounts, and an overlay in `layers`, so
-    that what is changed stays in the guest's memory.
+    """Mount the usual file systems in a user-mode Linux that has booted, and an overlay in `layers`, so that what is
+    changed stays in the guest's memory.
 
     Of this machine there is, to be read, Linklab in `library` and the notebook's installed `packages` (their folder on
     this machine, and in the guest), and `reads`, where changes stay in the guest's memory too. `folder` alone is this
@@ -67,7 +67,7 @@ def boot_guest(folder: str | None, reads: list[str], layers: str, library: str, 
 
 
 def _overlay(base: str) -> str:
-    """Lays a tmpfs over the root file system, with the usual mounts; the path of both together."""
+    """Lay a tmpfs over the root file system, with the usual mounts; return the path of both together."""
     # All such sizes together are less than the memory: files that fill it could not be freed by ending a program.
     mount("tmpfs", base, "tmpfs", 0, "size=40%")
     for part in ("upper", "work", "root"):
@@ -124,7 +124,7 @@ def configure_kernel(folder: str | None) -> None:
 
 
 def _switch_root(root: str) -> None:
-    """Makes `root` the root of this mount namespace. chroot would not do: Mininet's mnexec enters a node's mount
+    """Make `root` the root of this mount namespace. chroot would not do: Mininet's mnexec enters a node's mount
     namespace by setns(2), which leads back to the namespace's own root.
     """
     os.chdir(root)
@@ -136,7 +136,7 @@ def _switch_root(root: str) -> None:
 
 
 def exact_timers() -> None:
-    """Sleeps of this process, and of all that it starts, end when they should. Linux may otherwise end them up to
+    """Let sleeps of this process, and of all that it starts, end when they should. Linux may otherwise end them up to
     50 us late, together with some other timer, so that what runs besides would show in a measurement's last digits.
     """
     _libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)

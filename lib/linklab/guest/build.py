@@ -47,7 +47,7 @@ def build_network(
     verify: bool,
     controller: str | type | Callable[..., Any] | None,
 ) -> list[str]:
-    """Builds `topology` in this lab, once, and reads it back; lines on what of it is not checked, or not done.
+    """Build `topology` in this lab, once, and read it back; return lines on what of it is not checked, or not done.
 
     `expected` comes with a `Network`, with the routes to set; a Topo says itself what it asks for.
     `controller` is a command line or a Controller class, to which switches of Open vSwitch leave what they do.
@@ -111,7 +111,7 @@ def build_network(
 
 
 def place_of(error: BaseException) -> str:
-    """Which node or link Mininet was about, by the first of its functions that says so; nothing where none does."""
+    """Return which node or link Mininet was about, by the first of its functions that says so; nothing where none does."""
     at = error.__traceback__
     while at is not None:
         names = [at.tb_frame.f_locals.get(name) for name in _SUBJECTS.get(at.tb_frame.f_code.co_name, ())]
@@ -122,7 +122,7 @@ def place_of(error: BaseException) -> str:
 
 
 def wait_for_ports(net: LabNetwork, pause: Callable[[float], object]) -> None:
-    """Waits until the switches' ports are in use, at most for a few seconds of the lab's time, which `pause` passes."""
+    """Wait until the switches' ports are in use, at most for a few seconds of the lab's time, which `pause` passes."""
     ports = {name for switch in net.switches for name in switch.nameToIntf if name != "lo"}
     deadline = time.monotonic() + _PORTS_WITHIN_S
     while ports and time.monotonic() < deadline:
@@ -134,7 +134,7 @@ def wait_for_ports(net: LabNetwork, pause: Callable[[float], object]) -> None:
 
 
 def raise_file_limit(nodes: int) -> None:
-    """Allows as many open files as so many nodes take: a namespace that is held open three, a shell two."""
+    """Allow as many open files as so many nodes take: a namespace that is held open three, a shell two."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = min(_FILES_PER_NODE * nodes + _FILES_BESIDES, hard)
     if needed > soft:

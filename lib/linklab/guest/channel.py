@@ -147,7 +147,7 @@ class Channel:
     def send(
         self, message: Message, timeout_s: float | None = None, *, between: Callable[[], None] | None = None
     ) -> None:
-        """Sends a message and returns when its last frame is on its way.
+        """Send a message and return when its last frame is on its way.
 
         `between` is called before each frame. Where it raises, the other side drops the frames that it has: the stream
         stays whole. Raises `ChannelClosed`, and `ChannelTimeout` if a frame finds no room for `timeout_s`.
@@ -163,14 +163,17 @@ class Channel:
         self._write(_HEADER.pack(kind, len(piece)) + piece, timeout_s)
 
     def receive(self, timeout_s: float | None = None) -> Message:
-        """The next message. Raises `ChannelTimeout` after `timeout_s` of silence, `ChannelClosed` at the end."""
+        """Return the next message. Raises `ChannelTimeout` after `timeout_s` of silence, `ChannelClosed` at the end."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while not self._inbox:
             self._fill(None if deadline is None else max(0.0, deadline - time.monotonic()))
         return self._take(0)
 
     def receive_waiting(self, key: str | None = None) -> Message | None:
-        """A message that is already here, the first one with `key`, or None; never waits. Others stay for `receive`."""
+        """Return a message that is already here, the first one with `key`, or None; never waits.
+
+        Others stay for `receive`.
+        """
         message = self._from_inbox(key)
         if message is None and not (self.spin and self._nothing_waits()):
             self._fill_once()
@@ -190,7 +193,7 @@ class Channel:
         return message
 
     def _fill(self, timeout_s: float | None) -> None:
-        """Waits until at least some bytes arrived."""
+        """Wait until at least some bytes arrived."""
         if self.spin:
             while self._nothing_waits():
                 pass
@@ -262,7 +265,7 @@ class Channel:
 
 
 def _wait(fd: int, event: int, timeout_s: float | None) -> None:
-    """Waits until `fd` can be read or written. select(2) would not do: it takes no number above 1023."""
+    """Wait until `fd` can be read or written. select(2) would not do: it takes no number above 1023."""
     poller = select.poll()
     poller.register(fd, event)
     poller.poll(None if timeout_s is None else timeout_s * 1000)

@@ -30,7 +30,7 @@ class CommandController(Controller):
         """Nothing: which port it will be is known when it listens."""
 
     def start(self) -> None:
-        """Starts it in the lab's folder, and waits for its port. Raises `LabError` with its last words."""
+        """Start the controller in the lab's folder, and wait for its port. Raises `LabError` with its last words."""
         before = set(listening("self"))
         with log_of(self).open("wb") as log:
             self.process = self.popen(
@@ -49,19 +49,19 @@ class CommandController(Controller):
         self.port = next((port for port in _USUAL_PORTS if port in ports), min(ports))
 
     def stop(self, *args: Any, **params: Any) -> None:
-        """Ends it."""
+        """End the controller."""
         self.process.terminate()
         self.process.wait()
         super(Controller, self).stop(*args, **params)
 
 
 def log_of(controller: Controller) -> Path:
-    """The file of the lab with all that a controller prints, as Mininet names it."""
+    """Return the file of the lab with all that a controller prints, as Mininet names it."""
     return Path("/tmp", f"{controller.name}.log")
 
 
 def last_words(controller: Controller) -> str:
-    """The end of what a controller has printed, as one line."""
+    """Return the end of what a controller has printed, as one line."""
     try:
         said = log_of(controller).read_text(errors="replace").splitlines()
     except FileNotFoundError:
@@ -70,7 +70,7 @@ def last_words(controller: Controller) -> str:
 
 
 def await_connected(net: Mininet, pause: Callable[[float], object]) -> None:
-    """Waits until each switch of Open vSwitch has its controller, at most for half a minute of the lab's time.
+    """Wait until each switch of Open vSwitch has its controller, at most for half a minute of the lab's time.
 
     Raises `LabError` with the first switch that has none, and the controller's last words.
     """

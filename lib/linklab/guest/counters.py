@@ -15,8 +15,8 @@ _REORDERINGS = ("TCPSACKReorder", "TCPRenoReorder", "TCPTSReorder")
 
 
 def seen(net: Mininet, with_state: bool) -> dict[str, Any]:
-    """The counters of all shaped interfaces, how often TCP noticed reordering on any host, and the lab's clock, as
-    JSON. `with_state` also reads the network back.
+    """Return the counters of all shaped interfaces, how often TCP noticed reordering on any host, and the lab's clock,
+    as JSON. `with_state` also reads the network back.
     """
     owners = {intf.name: node.name for node in (*net.hosts, *net.switches) for intf in node.intfList()}
     queues, reorderings = [], 0
@@ -47,7 +47,7 @@ def _namespaces(net: Mininet) -> list[Namespace]:
 
 
 def _sum_of(netstat: str, names: tuple[str, ...]) -> int:
-    """The counters of these names in /proc/net/netstat: a line of names, then a line of numbers."""
+    """Return the counters of these names in /proc/net/netstat: a line of names, then a line of numbers."""
     lines = netstat.splitlines()
     total = 0
     for heading, values in zip(lines[::2], lines[1::2], strict=True):

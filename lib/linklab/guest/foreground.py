@@ -64,7 +64,7 @@ startup.install()
 
 
 def _write_programs(programs: Path) -> None:
-    """Makes the folder that comes first where the script looks for programs."""
+    """Make the folder that comes first where the script looks for programs."""
     programs.mkdir(parents=True)
     vsctl = shutil.which("ovs-vsctl")
     for name, text in _STAND_INS.items():
@@ -81,7 +81,7 @@ class Foreground:
     """The program, its output, and the socket through which it asks for lines."""
 
     def __init__(self, words: list[str], folder: str, together: bool, seed: int) -> None:
-        """Starts it in `folder`. `together`: output and errors go the same way, and keep their order."""
+        """Start the program in `folder`. `together`: output and errors go the same way, and keep their order."""
         _write_programs(_PLACE / "bin")
         (_PLACE / "sitecustomize.py").write_text(_STARTUP.format(library=str(_LIBRARY)))
         self.listener = socket.socket(socket.AF_UNIX)
@@ -127,7 +127,7 @@ class Foreground:
         self.interrupted = False
 
     def interrupt(self) -> None:
-        """Ctrl-C: SIGINT to the program and to what it started, unless that has a session of its own."""
+        """Send SIGINT, as Ctrl-C does, to the program and to what it started in its session."""
         asked = [] if self.asking is None else [self.asking]
         while select.select([self.listener], [], [], 0)[0]:  # it asked before Ctrl-C, too
             asked.append(self.listener.accept()[0])
@@ -138,7 +138,7 @@ class Foreground:
             each.close()
 
     def answer(self, line: str) -> None:
-        """Gives it the line that it asked for; an empty one is the end of its input.
+        """Give the program the line that it asked for; an empty one is the end of its input.
 
         Whoever asked may have been interrupted since. Then the next one to ask gets the line.
         """
@@ -152,7 +152,7 @@ class Foreground:
         self.asking = None
 
     def take_question(self) -> None:
-        """Takes in a question for a line, and answers it where the line is there already.
+        """Take in a question for a line, and answer it where the line is there already.
 
         Whoever asked and was interrupted before it was taken in has hung up, and asks no more.
         """
@@ -165,7 +165,7 @@ class Foreground:
             self.answer(self.line)
 
     def show(self, loop: RequestLoop) -> None:
-        """Hands on what it has printed."""
+        """Hand on what the program has printed."""
         for stream, name in list(self.streams.items()):
             with contextlib.suppress(BlockingIOError):
                 while data := os.read(stream, _CHUNK):
@@ -175,17 +175,17 @@ class Foreground:
 
 
 def _hung_up(asking: socket.socket) -> bool:
-    """Whether nobody waits for a line there any more: who asks never says anything."""
+    """Return whether nobody waits for a line there any more: who asks never says anything."""
     return bool(select.select([asking], [], [], 0)[0])
 
 
 def start(loop: RequestLoop, words: list[str], folder: str, together: bool) -> None:
-    """Starts the foreground program of this lab. Raises `LabError` where it cannot be started."""
+    """Start the foreground program of this lab. Raises `LabError` where it cannot be started."""
     loop.state["foreground"] = Foreground(words, folder, together, loop.seed)
 
 
 def go_on(loop: RequestLoop, line: str | None, interrupt: bool) -> int | None:
-    """Lets the program run, after `line` or Ctrl-C, until it asks for a line or ends.
+    """Let the program run, after `line` or Ctrl-C, until it asks for a line or ends.
 
     None when it asks, and its exit status, as a shell gives it, when it has ended. Output is emitted as it comes, byte
     for character. Interrupted, it passes Ctrl-C on and returns as when the program asks; a call with `interrupt`

@@ -160,7 +160,7 @@ def _fails(value: Any) -> bool:
 
 
 def _as_values(kind: type) -> tuple[Any, ...]:
-    """How to make a class without methods, which needs no text."""
+    """Return how to make a class without methods, which needs no text."""
     values = {name: value for name, value in vars(kind).items() if name not in ("__dict__", "__weakref__")}
     if type(kind) is not type or any(isinstance(value, types.FunctionType) for value in values.values()):
         raise _refusal(kind.__qualname__, "Python wrote its methods (@dataclass, Enum, ...); hand over a dictionary")

@@ -71,8 +71,8 @@ class HeaderTap:
         return descriptor
 
     def noted(self) -> Iterator[bytes]:
-        """All records in pieces, each with the kernel's header of 8 bytes before it. Raises LabError where the ring
-        was full.
+        """Yield all records in pieces, each with the kernel's header of 8 bytes before it. Raises LabError where the
+        ring was full.
         """
         page = mmap.PAGESIZE
         with mmap.mmap(self._ring, page + 2 * self._ring_bytes, offset=page, prot=mmap.PROT_READ) as ring:
@@ -87,12 +87,12 @@ class HeaderTap:
                 yield ring[page + at : page + min(at + _PIECE_BYTES, end)]
 
     def stop(self) -> None:
-        """Takes the taps away; the ring stays."""
+        """Take the taps away; the ring stays."""
         while len(self._open) > 1:
             os.close(self._open.pop())
 
     def close(self) -> None:
-        """Gives the ring back, too. Called twice it does no harm."""
+        """Give the ring back, too. Called twice it does no harm."""
         self.stop()
         while self._open:
             os.close(self._open.pop())
@@ -106,7 +106,7 @@ _NEXT: Final = -1
 
 
 def _program(ring: int, tap: int) -> bytes:
-    """The program of a tap: address, time, length, tap and first bytes of the packet into the ring."""
+    """Return the program of a tap: address, time, length, tap and first bytes of the packet into the ring."""
     at = -RECORD.size  # the record lies on the stack
 
     def step(code: int, to: int = 0, of: int = 0, offset: int = 0, value: int = 0) -> bytes:

@@ -49,7 +49,7 @@ def build(
     verify: bool,
     controller: str | type | Callable[..., Any] | None,
 ) -> list[str]:
-    """Builds a network in this lab, once; see `linklab.guest.build.build_network`.
+    """Build a network in this lab, once; see `linklab.guest.build.build_network`.
 
     It ends at a whole second. Importing a module takes a guest a little of its time, and other versions
     of Python and of Linklab import others: what is measured later must not depend on that, to the last digit.
@@ -62,14 +62,14 @@ def build(
 
 
 def network(loop: RequestLoop) -> Mininet:
-    """The running Mininet. Raises `LabError` before it is built."""
+    """Return the running Mininet. Raises `LabError` before it is built."""
     if "net" not in loop.state:
         raise LabError("this lab has no network yet")
     return loop.state["net"]
 
 
 def node(loop: RequestLoop, name: str) -> Node:
-    """A node of the network. Raises `UnknownNode` naming those that are there."""
+    """Return a node of the network. Raises `UnknownNode` naming those that are there."""
     net = network(loop)
     if name == ROOT and ROOT not in net:  # a host of that name wins
         return _root(loop)
@@ -87,13 +87,13 @@ def _root(loop: RequestLoop) -> Node:
 
 
 def names(loop: RequestLoop) -> list[str]:
-    """The names of all nodes, hosts first."""
+    """Return the names of all nodes, hosts first."""
     net = network(loop)
     return [item.name for item in (*net.hosts, *net.switches)]
 
 
 def state(loop: RequestLoop) -> dict[str, Any]:
-    """The network as it is now, read back from the kernel, as JSON."""
+    """Return the network as it is now, read back from the kernel, as JSON."""
     from linklab.guest.readback import read_state
 
     return read_state(network(loop)).to_json()
@@ -102,7 +102,7 @@ def state(loop: RequestLoop) -> dict[str, Any]:
 def counters(
     loop: RequestLoop, with_state: bool, record: Sequence[str] | Literal["end"] | None = None
 ) -> dict[str, Any]:
-    """What the network's interfaces have counted; see `linklab.guest.counters.seen`.
+    """Return what the network's interfaces have counted; see `linklab.guest.counters.seen`.
 
     A recording begins or ends in the same request, at the same instant: a request of its own would move all that comes
     after by a beat, and with it the digits. `record` names the interfaces, none for all.
@@ -118,14 +118,17 @@ def counters(
 
 
 def begin_recording(loop: RequestLoop, interfaces: Sequence[str]) -> None:
-    """Notes from now on what happens to packets at these interfaces, at all where none is named. Raises `LabError`."""
+    """Note from now on what happens to packets at these interfaces, at all where none is named. Raises `LabError`."""
     from linklab.guest.recorder import Recorder
 
     loop.state["recorder"] = Recorder(network(loop), interfaces)
 
 
 def recorded(loop: RequestLoop) -> dict[str, Any]:
-    """What was noted since; see `linklab.guest.recorder.Recorder.data`. The recording ends. Raises `LabError`."""
+    """Return what was noted since; see `linklab.guest.recorder.Recorder.data`.
+
+    The recording ends. Raises `LabError`.
+    """
     try:
         return _recorder(loop).data()
     finally:
@@ -133,7 +136,7 @@ def recorded(loop: RequestLoop) -> dict[str, Any]:
 
 
 def drop_recording(loop: RequestLoop) -> None:
-    """Ends a recording, if there is one, and forgets it."""
+    """End a recording, if there is one, and forget it."""
     recorder = loop.state.pop("recorder", None)
     if recorder is not None:
         recorder.close()
@@ -157,7 +160,7 @@ class CommandEnd(TypedDict):
 
 
 def command(loop: RequestLoop, name: str, text: str, timeout_s: float | None, with_status: bool) -> CommandEnd:
-    """Runs `text` in the node's shell, as Mininet's ``cmd``, and says how that ended. Output is emitted as it comes.
+    """Run `text` in the node's shell, as Mininet's ``cmd``, and say how that ended. Output is emitted as it comes.
 
     Stopped (Ctrl-C, or `timeout_s` of the lab's time), the program gets SIGINT and its last words are waited for. Where
     the shell ends with it (``exit``), the node gets another one.
@@ -189,12 +192,12 @@ def command(loop: RequestLoop, name: str, text: str, timeout_s: float | None, wi
 
 
 def begin_command(loop: RequestLoop, name: str, text: str) -> None:
-    """Starts `text` in the node's shell, for `continue_command`: others may ask the lab meanwhile."""
+    """Start `text` in the node's shell, for `continue_command`: others may ask the lab meanwhile."""
     _idle(loop, name).sendCmd(text)
 
 
 def continue_command(loop: RequestLoop, name: str, limit_s: float) -> tuple[str, bool]:
-    """Waits for output of the command in the node's shell, at most `limit_s` of the lab's time or until this is
+    """Wait for output of the command in the node's shell, at most `limit_s` of the lab's time or until this is
     interrupted; what it printed, and whether it still runs.
     """
     host = node(loop, name)
@@ -205,13 +208,13 @@ def continue_command(loop: RequestLoop, name: str, limit_s: float) -> tuple[str,
 
 
 def end_command(loop: RequestLoop, name: str) -> str:
-    """Ends the command in the node's shell; its last words."""
+    """End the command in the node's shell; return its last words."""
     host = node(loop, name)
     return "".join(_end_command(loop, host)) if host.waiting else ""
 
 
 def _deadline(timeout_s: float | None) -> float | None:
-    """When so much of the lab's time has passed; None for no limit. Raises `LabError` for what is no time."""
+    """Return when so much of the lab's time has passed; None for no limit. Raises `LabError` for what is no time."""
     if timeout_s is None:
         return None
     if not isinstance(timeout_s, int | float) or not timeout_s >= 0:
@@ -227,7 +230,7 @@ def _idle(loop: RequestLoop, name: str) -> Node:
 
 
 def _busy(host: Node) -> str:
-    """Why it takes no command."""
+    """Return why the node takes no command."""
     return (
         f"{host.name} is still busy with {host.lastCmd!r}, perhaps in a linklab shell: end it, or run long programs "
         "with popen"
@@ -235,18 +238,18 @@ def _busy(host: Node) -> str:
 
 
 def _next_piece(loop: RequestLoop, host: Node, limit_s: float | None) -> str | None:
-    """Waits for output of the node's shell, or its end; None where neither came for so long."""
+    """Wait for output of the node's shell, or its end; None where neither came for so long."""
     return _piece(host) if loop.poll([host.stdout.fileno(), host.shell_ended], limit_s) else None
 
 
 def _piece(host: Node) -> str:
-    """What the node's shell has printed, when there is something to read."""
+    """Return what the node's shell has printed, when there is something to read."""
     # Mininet waits for a process id behind each \x01, and only what ends with & has one
     return str(host.monitor(findPid=host.lastCmd.endswith("&"))).replace("\r", "")
 
 
 def _end_command(loop: RequestLoop, host: Node) -> list[str]:
-    """SIGINT to what the shell runs, SIGKILL to what ignores that; its remaining output.
+    """Send SIGINT to what the shell runs, SIGKILL to what ignores that; return its remaining output.
 
     A shell that itself ignores interrupts is replaced.
     """
@@ -274,7 +277,7 @@ def _end_command(loop: RequestLoop, host: Node) -> list[str]:
 
 
 def _in_step(loop: RequestLoop, host: Node) -> bool:
-    """Whether the node's shell answers a word.
+    """Return whether the node's shell answers a word.
 
     Ctrl-C that meets it at its prompt makes it write another prompt, and code that is interrupted while it reads may
     have lost one.
@@ -285,7 +288,7 @@ def _in_step(loop: RequestLoop, host: Node) -> bool:
 
 
 def wait_listening(loop: RequestLoop, name: str, port: int, timeout_s: float) -> None:
-    """Waits until a TCP socket listens on `port` in the node, at most `timeout_s` of the lab's time.
+    """Wait until a TCP socket listens on `port` in the node, at most `timeout_s` of the lab's time.
 
     Raises `LabTimeout`.
     """
@@ -300,13 +303,13 @@ def wait_listening(loop: RequestLoop, name: str, port: int, timeout_s: float) ->
 
 
 def call(loop: RequestLoop, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Runs a function of the notebook's with the running Mininet. Ctrl-C comes as in a terminal."""
+    """Run a function of the notebook's with the running Mininet. Ctrl-C comes as in a terminal."""
     with _at_terminal(loop) as net:
         return function(net, *arguments)
 
 
 def cli(loop: RequestLoop, text: str) -> None:
-    """Runs one line of Mininet's own command line. Ctrl-C ends what it runs, as in a terminal."""
+    """Run one line of Mininet's own command line. Ctrl-C ends what it runs, as in a terminal."""
     from mininet.cli import CLI
     from mininet.log import output
 
@@ -338,8 +341,8 @@ def cli(loop: RequestLoop, text: str) -> None:
 
 @contextlib.contextmanager
 def _at_terminal(loop: RequestLoop) -> Iterator[Mininet]:
-    """The network, for code that knows of no agent. What an interrupt leaves running in the nodes' shells is ended, as
-    Mininet's command line does: else the nodes could not be used.
+    """Give the network to code that knows of no agent. What an interrupt leaves running in the nodes' shells is ended,
+    as Mininet's command line does: else the nodes could not be used.
     """
     net = network(loop)
     busy = [host for host in net.values() if host.waiting]
@@ -382,7 +385,7 @@ class Heard(TypedDict):
 
 
 def start_program(loop: RequestLoop, number: int, name: str, words: str | list[str]) -> None:
-    """Starts a program on a node, its output kept, under a number that the notebook has chosen: it can end one of which
+    """Start a program on a node, its output kept, under a number that the notebook has chosen: it can end one of which
     it does not know whether it was started. A string goes through the shell.
     """
     host = node(loop, name)
@@ -401,7 +404,7 @@ def _programs(loop: RequestLoop) -> dict[int, _Program]:
 
 
 def read_program(loop: RequestLoop, number: int, timeout_s: float | None, until: Literal["output", "end"]) -> Heard:
-    """Waits for output, or for the end, at most `timeout_s` of the lab's time."""
+    """Wait for output, or for the end, at most `timeout_s` of the lab's time."""
     program = _programs(loop).get(number)
     if program is None:  # interrupted before it was started
         return {"output": "", "status": -signal.SIGKILL}
@@ -423,7 +426,7 @@ def read_program(loop: RequestLoop, number: int, timeout_s: float | None, until:
 
 
 def _read(program: _Program) -> bytes:
-    """What is there now; closes the pipe at its end."""
+    """Return what the program has printed by now; close the pipe at its end."""
     try:
         data = os.read(program.open_fds[0], _CHUNK)
     except BlockingIOError:
@@ -436,7 +439,7 @@ def _read(program: _Program) -> bytes:
 
 
 def _status(loop: RequestLoop, program: _Program, deadline: float | None) -> int | None:
-    """The exit status: the program may close its output a moment before it ends."""
+    """Return the exit status: the program may close its output a moment before it ends."""
     ended = os.pidfd_open(program.process.pid) if program.process.poll() is None else None
     if ended is not None:
         with contextlib.closing(os.fdopen(ended, "rb", buffering=0)):
@@ -445,7 +448,7 @@ def _status(loop: RequestLoop, program: _Program, deadline: float | None) -> int
 
 
 def signal_program(loop: RequestLoop, number: int, sign: int) -> None:
-    """Sends a signal to the program and whatever it started."""
+    """Send a signal to the program and whatever it started."""
     program = _programs(loop).get(number)
     if program is not None and program.process.poll() is None:
         with contextlib.suppress(ProcessLookupError):
@@ -464,7 +467,7 @@ class News(TypedDict):
 
 
 def follow_programs(loop: RequestLoop, numbers: list[int], limit_s: float) -> Literal["done", "timeout", "interrupted"]:
-    """Waits until these programs have ended, at most `limit_s` of the lab's time, and says how that ended.
+    """Wait until these programs have ended, at most `limit_s` of the lab's time, and say how that ended.
 
     Each second of the lab's time, and once more in the end, it emits `News`.
     """
@@ -512,14 +515,14 @@ def follow_programs(loop: RequestLoop, numbers: list[int], limit_s: float) -> Li
 
 
 def start_foreground(loop: RequestLoop, words: list[str], folder: str, together: bool) -> None:
-    """Starts the foreground program of this lab; see `linklab.guest.foreground`."""
+    """Start the foreground program of this lab; see `linklab.guest.foreground`."""
     from linklab.guest import foreground
 
     foreground.start(loop, words, folder, together)
 
 
 def continue_foreground(loop: RequestLoop, line: str | None, interrupt: bool) -> int | None:
-    """Lets the foreground program run until it asks for a line or ends; see `linklab.guest.foreground`."""
+    """Let the foreground program run until it asks for a line or ends; see `linklab.guest.foreground`."""
     from linklab.guest import foreground
 
     return foreground.go_on(loop, line, interrupt)
@@ -529,19 +532,22 @@ def continue_foreground(loop: RequestLoop, line: str | None, interrupt: bool) ->
 
 
 def sleep(loop: RequestLoop, seconds: float) -> None:
-    """Lets the lab's time pass."""
+    """Let the lab's time pass."""
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
         loop.poll((), left)
 
 
 def now(loop: RequestLoop) -> float:
-    """The lab's monotonic clock, in seconds since its start."""
+    """Return the lab's monotonic clock, in seconds since its start."""
     return loop.now_s()
 
 
 def read_file(loop: RequestLoop, path: str, offset: int, size: int) -> str:
-    """A piece of a file of the lab, base64; a shorter one is the last. Raises `LabError` where it cannot be read."""
+    """Return a piece of a file of the lab, base64; a shorter one is the last.
+
+    Raises `LabError` where it cannot be read.
+    """
     try:
         # unbuffered, as Python's other files ask whether they are a terminal, which takes time
         with open(path, "rb", buffering=0) as file:
@@ -556,7 +562,7 @@ def read_file(loop: RequestLoop, path: str, offset: int, size: int) -> str:
 
 
 def write_file(loop: RequestLoop, path: str, piece: str, append: bool, executable: bool) -> None:
-    """Writes a file of the lab, or a further piece of it, in base64; makes the folders above. Raises `LabError`."""
+    """Write a file of the lab, or a further piece of it, in base64; make the folders above. Raises `LabError`."""
     file = Path(path)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -569,7 +575,7 @@ def write_file(loop: RequestLoop, path: str, piece: str, append: bool, executabl
 
 
 def remove_file(loop: RequestLoop, path: str) -> None:
-    """Removes a file of the lab, if it is there."""
+    """Remove a file of the lab, if it is there."""
     Path(path).unlink(missing_ok=True)
 
 
@@ -577,8 +583,8 @@ _TOOLS: Final = {"iperf3": ["iperf3", "--version"], "iproute2": ["ip", "-V"], "p
 
 
 def tool_versions(loop: RequestLoop) -> dict[str, str]:
-    """The first line that each tool says of itself, for the metadata of what is measured; ``missing`` for one that is
-    not there.
+    """Return the first line that each tool says of itself, for the metadata of what is measured; ``missing`` for one
+    that is not there.
     """
     from mininet.net import VERSION
 

@@ -45,7 +45,7 @@ def nobody() -> int:
 
 
 def restrict(limits: ProgramLimits, user: int) -> Callable[[], None]:
-    """What a child does before it becomes bubblewrap: takes the limits upon itself, and stops being root.
+    """Return what a child does before it becomes bubblewrap: take the limits upon itself, and stop being root.
 
     Who was root is ``user`` then, and that one's group.
     """
@@ -95,18 +95,18 @@ class Cage:
             (self.folder / "memory.max").write_text(str(limits.memory_mb * _MB))
 
     def enter(self) -> None:
-        """Moves the calling process in: for the child, before it stops being root."""
+        """Move the calling process in: for the child, before it stops being root."""
         if self.folder is not None:
             (self.folder / "cgroup.procs").write_text("0")
 
     def kill(self) -> None:
-        """Ends all that is inside at once, so that nothing can fork away from the blow."""
+        """End all that is inside at once, so that nothing can fork away from the blow."""
         if self.folder is not None:
             with contextlib.suppress(OSError):
                 (self.folder / "cgroup.kill").write_text("1")
 
     def breaches(self) -> list[str]:
-        """Which bounds were met: "memory", "processes"."""
+        """Return which bounds were met: "memory", "processes"."""
         if self.folder is None:
             return []
         found = []
@@ -118,7 +118,7 @@ class Cage:
         return found
 
     def remove(self) -> None:
-        """Takes it away, once nothing is inside."""
+        """Remove the control group, once nothing is inside."""
         if self.folder is not None:
             with contextlib.suppress(OSError):
                 self.folder.rmdir()

@@ -129,7 +129,7 @@ class ScriptNetwork(LabNetwork):
             error(f"*** {line}\n")
 
     def _await_controllers(self) -> None:
-        """Waits a little until the switches of Open vSwitch have their controllers: they drop all until then."""
+        """Wait a little until the switches of Open vSwitch have their controllers: they drop all until then."""
         if any(not isinstance(it, mininet.node.RemoteController) for it in self.controllers):
             waiting = [it for it in self.switches if isinstance(it, mininet.node.OVSSwitch)]
             for pause_s in _CONTROLLER_LOOKS_S:
@@ -143,7 +143,7 @@ class ScriptNetworkWithControlNet(ScriptNetwork, mininet.net.MininetWithControlN
 
 
 def bind() -> None:
-    """Puts ours into what scripts import. Mininet's modules find their own names as before."""
+    """Put ours into what scripts import. Mininet's modules find their own names as before."""
     ScriptNetwork.inited = Mininet.inited = True  # it would raise the limit of open files, and close all for each node
     LabIntf.lab_seed = int(os.environ[startup.SEED])
     LabHost.__name__ = "Host"  # as nodes are printed
@@ -167,7 +167,7 @@ def _wait_for_node(self: CLI, node: Any) -> None:
 
 
 def _show_error(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
-    """A mistake in a script is one line with its place, and every other error a traceback as ever."""
+    """Print a mistake in a script as one line with its place, and every other error as a traceback."""
     about = place_of(value)
     if not isinstance(value, LinklabError):
         sys.__excepthook__(kind, value, trace)
@@ -181,7 +181,7 @@ def _show_error(kind: type[BaseException], value: BaseException, trace: Tracebac
 
 
 def _show(name: str, **ours: type) -> None:
-    """Gives importers of a module another one: its contents, with these names bound anew."""
+    """Give importers of a module another one: its contents, with these names bound anew."""
     stock = sys.modules[name]
     shown = ModuleType(name, stock.__doc__)
     shown.__dict__.update({**vars(stock), **ours})

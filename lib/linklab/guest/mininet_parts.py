@@ -54,7 +54,10 @@ _TIME = re.compile(r"^\s*((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*([a-z]*)\s*$"
 
 
 def delay_ms(text: str | float) -> float:
-    """A delay as Mininet takes it (``"10ms"``), in milliseconds. Raises `NetworkError` where tc would refuse it."""
+    """Return a delay as Mininet takes it (``"10ms"``), in milliseconds.
+
+    Raises `NetworkError` where tc would refuse it.
+    """
     match = _TIME.match(str(text).lower())
     if match is None or (match[2] and match[2] not in _TIME_MS):
         raise NetworkError(f"delay {text!r} is not a time: write it like '10ms' or '2.5ms'")
@@ -104,7 +107,7 @@ class LateShell(Node):
         return super().cmd(*args, **kwargs)
 
     def terminate(self) -> None:
-        """Ends the shell, if there is one, and lets the namespace go. No other shell is opened from now on."""
+        """End the shell, if there is one, and let the namespace go. No other shell is opened from now on."""
         if self.has_shell:
             super().terminate()
         else:
@@ -149,7 +152,7 @@ class LabHost(LateShell, Host):
 
 
 def without_cpu_limits() -> None:
-    """Makes Mininet's CPULimitedHost, and what students derive from it, a host: a lab has no control groups for it.
+    """Make Mininet's CPULimitedHost, and what students derive from it, a host: a lab has no control groups for it.
 
     On virtual time a limit would mean nothing: computing takes no time there.
     """
@@ -193,17 +196,17 @@ class LabIntf(TCIntf):
         return str(super().ifconfig(*args))
 
     def isUp(self, setUp: bool = False) -> bool:
-        """Whether it is up; `setUp` brings it up first."""
+        """Return whether the interface is up; `setUp` brings it up first."""
         if setUp:
             self.ifconfig("up")
             return True
         return any(device.up for device in links.devices(namespace_of(self.node).kernel) if device.name == self.name)
 
     def setIP(self, ipstr: str, prefixLen: int | str | None = None) -> str:
-        """Gives it this address in place of its first one, and brings it up, as ifconfig does.
+        """Give the interface this address in place of its first one, and bring it up, as ifconfig does.
 
         Those who knew the address elsewhere learn where it is now: setting the Ethernet address, also to what it is,
-        makes the kernel announce (arp_notify, see `prepare`).
+        makes the kernel announce (arp_notify, see `set_host`).
         """
         if "/" not in ipstr and prefixLen is None:
             raise ValueError(f"no prefix length for {ipstr} on {self.name}: write it like 10.0.0.2/24")
@@ -217,13 +220,13 @@ class LabIntf(TCIntf):
         return ""
 
     def setMAC(self, macstr: str) -> str:
-        """Gives it this Ethernet address, and brings it up, as Mininet does."""
+        """Give the interface this Ethernet address, and bring it up, as Mininet does."""
         self.mac = macstr
         self._ask(links.change(self.index, mac=macstr, up=True))
         return ""
 
     def updateMAC(self) -> str:
-        """Reads its Ethernet address again."""
+        """Read its Ethernet address again."""
         self.mac = namespace_of(self.node).mac(self.name)
         return self.mac
 
@@ -240,7 +243,7 @@ class LabIntf(TCIntf):
         rxo: bool = True,
         **params: Any,
     ) -> dict[str, Any] | None:
-        """Mininet's parameters of a TCLink's end, with their meaning: Mbit/s, ``"10ms"``, percent, packets.
+        """Take Mininet's parameters of a TCLink's end, with their meaning: Mbit/s, ``"10ms"``, percent, packets.
 
         `overhead_bytes` is ours: with it the rate is a cable's (see `linklab.network.Shape`).
         """
@@ -311,7 +314,10 @@ class LabIntf(TCIntf):
         return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 
     def delete(self) -> None:
-        """Removes it; the other end of its cable goes too. One that is gone, or whose node is, is removed already."""
+        """Remove the interface; the other end of its cable goes too.
+
+        One that is gone, or whose node is, is removed already.
+        """
         try:
             self._ask(links.remove(self.index))
         except OSError as gone:
@@ -325,7 +331,7 @@ _BY_MININET = ("speedup", "use_hfsc", "use_tbf", "latency_ms", "enable_ecn", "en
 
 
 def gro_asked(params: dict[str, Any]) -> bool:
-    """Whether a link's end is to join received packets, by either of Mininet's two names for it."""
+    """Return whether a link's end is to join received packets, by either of Mininet's two names for it."""
     return not params.get("disable_gro", not params.get("gro", False))
 
 

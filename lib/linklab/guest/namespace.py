@@ -48,14 +48,14 @@ class Namespace:
     """A network namespace held open, with a netlink socket in it. `number` is its descriptor."""
 
     def __init__(self, number: int) -> None:
-        """Takes the descriptor over. The thread must be in that namespace now: its sockets are made here."""
+        """Take the descriptor over. The thread must be in that namespace now: its sockets are made here."""
         self.number = number
         self.kernel = Netlink()
         self._control = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
     @classmethod
     def new(cls) -> Namespace:
-        """A fresh one, without IPv6, whose own chatter (router solicitations, listener reports) would be traffic."""
+        """Make a namespace without IPv6, whose own chatter (router solicitations, listener reports) would be traffic."""
         home = _here()
         try:
             _check(_libc.unshare(_CLONE_NEWNET), "unshare")
@@ -69,7 +69,7 @@ class Namespace:
 
     @classmethod
     def of_process(cls, pid: int | str) -> Namespace:
-        """The one that a process lives in. Raises OSError."""
+        """Return the namespace that a process lives in. Raises OSError."""
         number = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         home = _here()
         try:
@@ -81,7 +81,7 @@ class Namespace:
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
-        """This thread is in the namespace meanwhile: for /proc/sys/net, and programs that are started."""
+        """Let this thread be in the namespace meanwhile: for /proc/sys/net, and for programs that it starts."""
         home = _here()
         try:
             _enter(self.number, _CLONE_NEWNET)
@@ -110,7 +110,7 @@ class Namespace:
                 os.chdir(folder)  # setns led to the root
 
     def index(self, interface: str) -> int:
-        """The kernel's number of an interface. Raises OSError where there is none of that name."""
+        """Return the kernel's number of an interface. Raises OSError where there is none of that name."""
         request = struct.pack("16si20x", interface.encode(), 0)
         return int(struct.unpack_from("16si", fcntl.ioctl(self._control, _SIOCGIFINDEX, request))[1])
 
@@ -120,7 +120,7 @@ class Namespace:
         return int.from_bytes(self._control.getsockopt(socket.SOL_SOCKET, _SO_NETNS_COOKIE, 8), "little")
 
     def primary_address(self, interface: str) -> str | None:
-        """The first IPv4 address of an interface, ``"10.0.0.2/24"``."""
+        """Return the first IPv4 address of an interface, ``"10.0.0.2/24"``."""
         request = struct.pack("256s", interface.encode())
         try:
             address, mask = (
@@ -133,20 +133,20 @@ class Namespace:
         return f"{socket.inet_ntoa(address)}/{int.from_bytes(mask, 'big').bit_count()}"
 
     def mac(self, interface: str) -> str:
-        """The Ethernet address of an interface."""
+        """Return the Ethernet address of an interface."""
         answer = fcntl.ioctl(self._control, _SIOCGIFHWADDR, struct.pack("256s", interface.encode()))
         return answer[18:24].hex(":")
 
     def offloads_on(self, interface: str) -> tuple[str, ...]:
-        """Which segmentation offloads are on, by ethtool's names."""
+        """Return which segmentation offloads are on, by ethtool's names."""
         return tuple(name for name in SEGMENTATION_OFFLOADS if self._ethtool(interface, _OFFLOADS[name][0]))
 
     def set_offload(self, interface: str, name: str, on: bool) -> None:
-        """Switches an offload, named as ethtool does. Raises OSError."""
+        """Switch an offload, named as ethtool does. Raises OSError."""
         self._ethtool(interface, _OFFLOADS[name][1], int(on))
 
     def carries_tags(self, interface: str) -> bool:
-        """Whether an interface takes a VLAN tag beside a frame and not in it (ethtool: tx-vlan-offload)."""
+        """Return whether an interface takes a VLAN tag beside a frame and not in it (ethtool: tx-vlan-offload)."""
         return bool(self._ethtool(interface, _GET_FLAGS) & _TX_VLAN)
 
     def _ethtool(self, interface: str, command: int, value: int = 0) -> int:
@@ -156,7 +156,7 @@ class Namespace:
         return int(struct.unpack("II", data.raw[:8])[1])
 
     def close(self) -> None:
-        """Lets go. The namespace lives on as long as a process is in it."""
+        """Let go. The namespace lives on as long as a process is in it."""
         self.kernel.close()
         self._control.close()
         os.close(self.number)
@@ -164,7 +164,7 @@ class Namespace:
 
 @functools.cache
 def first_namespace() -> Namespace:
-    """The lab's own, where switches live. Stays open.
+    """Return the lab's own namespace, where switches live. It stays open.
 
     In a guest it is the kernel's first one, too, of which all interfaces that are ever made take the default for how
     long they know a neighbour, and where the size of the table of neighbours is set that all hosts share.
@@ -180,7 +180,7 @@ _as_in_mininet = False
 
 
 def as_in_mininet() -> None:
-    """From now on new namespaces have IPv6, and the devices by which ``ip tunnel`` makes tunnels."""
+    """Give new namespaces IPv6 from now on, and the devices by which ``ip tunnel`` makes tunnels."""
     global _as_in_mininet
     _as_in_mininet = True
     with contextlib.suppress(OSError):
@@ -191,7 +191,7 @@ _of_other_nodes: weakref.WeakKeyDictionary[Node, Namespace] = weakref.WeakKeyDic
 
 
 def namespace_of(node: Node) -> Namespace:
-    """The namespace of any node of Mininet's, held open as long as the node is there. Raises OSError."""
+    """Return the namespace of any node of Mininet's, held open as long as the node is there. Raises OSError."""
     own = node.__dict__.get("namespace")
     if own is not None:
         return own  # type: ignore[no-any-return]
@@ -201,13 +201,13 @@ def namespace_of(node: Node) -> Namespace:
 
 
 def forget(node: Node) -> None:
-    """Lets go of the namespace of a node that has ended."""
+    """Let go of the namespace of a node that has ended."""
     if node in _of_other_nodes:
         _of_other_nodes.pop(node).close()
 
 
 def quiet_ipv6() -> None:
-    """Switches IPv6 off in the present namespace, where the kernel has it, unless `as_in_mininet` was said."""
+    """Switch IPv6 off in the present namespace, where the kernel has it, unless `as_in_mininet` was said."""
     if _as_in_mininet:
         return
     with contextlib.suppress(FileNotFoundError):
@@ -215,20 +215,20 @@ def quiet_ipv6() -> None:
 
 
 def sysctl(name: str) -> str:
-    """A setting below /proc/sys/net of the present namespace, as ``"ipv4.ip_forward"``. Raises OSError."""
+    """Return a setting below /proc/sys/net of the present namespace, as ``"ipv4.ip_forward"``. Raises OSError."""
     return read_text(_setting(name)).strip()
 
 
 def read_text(path: Path) -> str:
-    """A file's text, read in no time of the lab: Python's buffered files ask whether they are a terminal, which fails,
-    and a call that fails takes time. Raises OSError.
+    """Return a file's text, read in no time of the lab: Python's buffered files ask whether they are a terminal, which
+    fails, and a call that fails takes time. Raises OSError.
     """
     with path.open("rb", buffering=0) as file:
         return file.readall().decode()
 
 
 def set_sysctl(name: str, value: str) -> None:
-    """Sets what `sysctl` reads. Raises OSError."""
+    """Set what `sysctl` reads. Raises OSError."""
     _setting(name).write_text(value)
 
 

@@ -43,14 +43,14 @@ _SPEED = re.compile(r"([\d.]+ \w+/sec)")
 
 
 def ours(cls: Any) -> Any:
-    """The class that stands for one of Mininet's here; any other one, as it is. Arguments bound to it stay."""
+    """Return the class that stands for one of Mininet's here; any other one, as it is. Arguments bound to it stay."""
     if isinstance(cls, functools.partial):
         return functools.partial(ours(cls.func), *cls.args, **cls.keywords)
     return _OURS.get(cls, cls)
 
 
 def unbound(cls: Any) -> tuple[Any, dict[str, Any]]:
-    """The class beneath ``functools.partial``, and the options that are bound to it."""
+    """Return the class beneath ``functools.partial``, and the options that are bound to it."""
     options: dict[str, Any] = {}
     while isinstance(cls, functools.partial):
         cls, options = cls.func, {**cls.keywords, **options}
@@ -58,7 +58,7 @@ def unbound(cls: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def is_ovs(cls: Any) -> bool:
-    """Whether switches of this class need the daemons of Open vSwitch."""
+    """Return whether switches of this class need the daemons of Open vSwitch."""
     base, _ = unbound(ours(cls))
     return isinstance(base, type) and issubclass(base, OVSSwitch)
 
@@ -74,7 +74,7 @@ class LabNetwork(Mininet):
     """
 
     def __init__(self, *args: Any, **params: Any) -> None:
-        """Takes what Mininet takes, by place or by name."""
+        """Take what Mininet takes, by place or by name."""
         given = inspect.signature(Mininet.__init__).bind_partial(self, *args, **params).arguments
         del given["self"]
         for name in ("host", "link", "switch"):
@@ -163,7 +163,7 @@ class _Server:
     """A server of iperf on a node, which listens already. It ends with the context."""
 
     def __init__(self, node: Node, words: list[str], protocol: str, port: int) -> None:
-        """Raises `LabError` with iperf's own words where it does not listen."""
+        """Raise `LabError` with iperf's own words where it does not listen."""
         self._said = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - closed with the server
         self._process = node.popen(words, stdin=subprocess.DEVNULL, stdout=self._said, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + _LISTENS_AFTER_S
@@ -181,7 +181,7 @@ class _Server:
         return self._said.read()
 
     def report(self) -> str:
-        """What it printed, once a rate is there, or should have been."""
+        """Return what it printed, once a rate is there, or should have been."""
         deadline = time.monotonic() + _REPORTS_AFTER_S
         while not _SPEED.search(self.said) and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -197,7 +197,7 @@ class _Server:
 
 
 def _speed(said: str, who: str) -> str:
-    """The last rate in what iperf printed."""
+    """Return the last rate in what iperf printed."""
     found = _SPEED.findall(said)
     if not found:
         raise LabError(f"iperf's {who} has no result: {_last_words(said)}")

@@ -41,7 +41,7 @@ class _Port:
 
 
 def configure_nodes(net: Mininet, expected: NetworkState | None, *, warm: bool = True) -> None:
-    """Offloads off, cubic, no IPv6 chatter; and where `expected` says them MTUs, forwarding and routes. `warm`: all
+    """Offload off, cubic, no IPv6 chatter; and where `expected` says them MTUs, forwarding and routes. `warm`: all
     know their neighbours' Ethernet addresses, so that no ARP comes in the midst of a measurement.
 
     A student's own Topo (no `expected`) keeps forwarding and routes as they are: those are the student's to set.
@@ -75,7 +75,7 @@ def configure_nodes(net: Mininet, expected: NetworkState | None, *, warm: bool =
 
 
 def _cable_of(name: str, devices: dict[str, links.Device]) -> str:
-    """The interface with the cable, of a sub-interface its parent, of a switch's own any port.
+    """Return the interface with the cable, of a sub-interface its parent, of a switch's own any port.
 
     Segments know nothing of VLANs. They need not: each VLAN has a subnet of its own.
     """
@@ -86,13 +86,13 @@ def _cable_of(name: str, devices: dict[str, links.Device]) -> str:
 def _with_vlans(
     wanted: NodeState | None, devices: dict[str, links.Device], there: dict[str, links.Device]
 ) -> dict[str, links.Device]:
-    """The gateways of a switch, or the sub-interfaces of a router: Mininet knows nothing of them."""
+    """Return the gateways of a switch, or the sub-interfaces of a router: Mininet knows nothing of them."""
     names = [it.name for it in wanted.interfaces if it.name not in devices] if wanted else []
     return {name: there[name] for name in names if name in there}
 
 
 def _interfaces(node: Node, devices: dict[str, links.Device], wanted: NodeState | None) -> Iterator[Request]:
-    """What the interfaces still lack; `LabIntf` has most of it from the start, Mininet's own have none."""
+    """Return what the interfaces still lack; `LabIntf` has most of it from the start, Mininet's own have none."""
     there = namespace_of(node)
     for device in devices.values():
         if device.name == "lo":
@@ -113,7 +113,7 @@ def _interfaces(node: Node, devices: dict[str, links.Device], wanted: NodeState 
 
 
 def set_host(there: Namespace, wanted: NodeState | None, congestion_control: str | None) -> None:
-    """What every host of a running lab has, also one that joins it later: no IPv6, cubic, announced addresses."""
+    """Return what every host of a running lab has, also one that joins it later: no IPv6, cubic, announced addresses."""
     with there.entered():
         quiet_ipv6()
         _announce()
@@ -126,7 +126,7 @@ def set_host(there: Namespace, wanted: NodeState | None, congestion_control: str
 
 
 def _announce() -> None:
-    """An interface that comes up, or gets another Ethernet address, tells its neighbours, who ask no more."""
+    """Let an interface that comes up, or gets another Ethernet address, tell its neighbours, who ask no more."""
     set_sysctl("ipv4.conf.all.arp_notify", "1")
 
 
@@ -165,7 +165,7 @@ def _segments(net: Mininet) -> dict[tuple[str, str], int]:
 
 
 def _neighbours(ports: list[_Port]) -> Iterator[tuple[str, list[Request]]]:
-    """Each node's neighbours in the same broadcast domain and subnet."""
+    """Yield the requests for each node's neighbours in the same broadcast domain and subnet."""
     together: dict[tuple[int, ipaddress.IPv4Network], list[_Port]] = defaultdict(list)
     for port in ports:
         together[port.segment, port.subnet].append(port)

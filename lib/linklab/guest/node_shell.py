@@ -45,7 +45,7 @@ _start_shell, _send_command, _send_int, _cleanup, _popen = (
 
 
 def number_prompts() -> None:
-    """Lets all nodes of Mininet's in this process find the ends of their answers by numbered marks."""
+    """Let all nodes of Mininet's in this process find the ends of their answers by numbered marks."""
     for name, value in {
         "startShell": start_shell,
         "sendCmd": send_command,
@@ -76,7 +76,7 @@ def start_shell(self: Any, mnopts: str | None = None) -> None:
 
 
 def open_shell(self: Any, there: Namespace) -> None:
-    """Opens a node's shell in a namespace that there is already."""
+    """Open a node's shell in a namespace that there is already."""
     # it is born in the namespace, and needs no new one
     in_namespace, self.inNamespace = self.inNamespace, False
     try:
@@ -134,7 +134,10 @@ def monitor(self: Any, timeoutms: float | None = None, findPid: bool = True) -> 
 
 
 def _taken(self: Any, data: str) -> str:
-    """What is output in what was read. The mark of the present command ends it; older ones were drawn by hand."""
+    """Return what is output in what was read.
+
+    The mark of the present command ends it; older ones were drawn by hand.
+    """
     text = self._begun_mark + data
     for mark in _MARK.finditer(text):
         if int(mark[1]) > self._prompts:
@@ -146,7 +149,7 @@ def _taken(self: Any, data: str) -> str:
 
 
 def in_step(self: Any, wait: Callable[[float], object]) -> bool:
-    """Reads all that the node's shell still has to say, up to its answer to a word; False where that does not come.
+    """Read all that the node's shell still has to say, up to its answer to a word; False where that does not come.
 
     `wait` returns when there is something to read, or after so many seconds. An interrupt may have swallowed the word.
     """
@@ -170,12 +173,12 @@ def _answers(self: Any, wait: Callable[[float], object]) -> bool:
 
 
 def has_ended(self: Any) -> bool:
-    """Whether the node's shell has ended: there was one, and it is gone."""
+    """Return whether the node's shell has ended: there was one, and it is gone."""
     return self.shell_ended is not None and self.shell.poll() is not None
 
 
 def renew(self: Any) -> None:
-    """Ends the node's shell, where it still runs, and opens another one in the same network; says so in a line."""
+    """End the node's shell, where it still runs, and opens another one in the same network; says so in a line."""
     there, shell, command = namespace_of(self), self.shell, self.lastCmd
     shell.kill()
     status = shell.wait()

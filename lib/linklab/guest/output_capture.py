@@ -35,7 +35,7 @@ class _Out(io.RawIOBase):
         """Nothing: a function that closes standard output closes it for itself."""
 
     def write(self, data: Any) -> int:
-        """Writes all of it: a pipe takes what fits."""
+        """Write all of it: a pipe takes what fits."""
         view = memoryview(data).cast("B")
         size = len(view)
         while view:
@@ -96,13 +96,13 @@ class OutputCapture:
             self._draining = False
 
     def _waiting_bytes(self) -> int:
-        """How much there is to read. On virtual time a read that finds nothing costs time, and this does not."""
+        """Return how much there is to read. On virtual time a read that finds nothing costs time, and this does not."""
         size = bytearray(4)
         fcntl.ioctl(self._read_fd, termios.FIONREAD, size)
         return int.from_bytes(size, sys.byteorder)
 
     def take(self) -> str:
-        """What was printed since the last call, with a word about what was too much."""
+        """Return what was printed since the last call, with a word about what was too much."""
         for file in self._ours:
             with contextlib.suppress(OSError, ValueError):
                 file.flush()

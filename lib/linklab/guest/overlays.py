@@ -68,7 +68,7 @@ def _set_bridge(switch: Node, plan: SwitchVlans) -> None:
 
 
 def _ovs_words(plan: SwitchVlans) -> Iterator[list[str]]:
-    """The commands of ovs-vsctl for a switch."""
+    """Yield the commands of ovs-vsctl for a switch."""
     for port in plan.access:
         yield ["set", "port", port.interface, "vlan_mode=access", f"tag={port.vlan}"]
     for trunk in plan.trunks:

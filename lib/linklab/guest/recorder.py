@@ -79,7 +79,7 @@ class Recorder:
         return [*EVENTS, *(event for event in OPTIONAL_EVENTS if (self._folder / "events" / event).is_dir())]
 
     def stop(self) -> None:
-        """Notes nothing more. Called twice it does no harm."""
+        """Note nothing more. Called twice it does no harm."""
         self._write("tracing_on", "0")
         if self._tap is not None:
             self._tap.stop()
@@ -128,7 +128,7 @@ class Recorder:
             os.close(descriptor)
 
     def close(self) -> None:
-        """Gives the memory back. Called twice it does no harm."""
+        """Give the memory back. Called twice it does no harm."""
         if self._tap is not None:
             self._tap.close()
         with contextlib.suppress(FileNotFoundError):
@@ -146,7 +146,7 @@ class Recorder:
 
 
 def _instance() -> Path:
-    """A ring of events of our own: a student who traces has another."""
+    """Return a ring of events of our own: a student who traces has another."""
     folder = _MOUNTED / "instances" / "linklab"
     if not folder.parent.is_dir():
         _MOUNTED.mkdir(exist_ok=True)
@@ -171,20 +171,20 @@ def _packed(pieces: Iterable[bytes]) -> str:
 
 
 def _ring_bytes() -> int:
-    """How many bytes headers may take: a power of 2."""
+    """Return how many bytes headers may take: a power of 2."""
     lines = Path("/proc/meminfo").read_text("ascii").splitlines()
     free_kib = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
     return 1 << (free_kib * 1024 // _SHARE).bit_length() - 1
 
 
 def _with_queues(interfaces: Sequence[tuple[Node, str]]) -> set[str]:
-    """Those of these interfaces that have a queue, by one dump of each node's."""
+    """Return those of these interfaces that have a queue, by one dump of each node's."""
     queueing = {node: qdisc.queueing(namespace_of(node).kernel) for node, _ in interfaces}
     return {name for node, name in interfaces if namespace_of(node).index(name) in queueing[node]}
 
 
 def _peers(net: Mininet, interface: str) -> list[str]:
-    """The interfaces at the other ends of its cables."""
+    """Return the interfaces at the other ends of its cables."""
     ends = [(link.intf1.name, link.intf2.name) for link in net.links]
     return [other for pair in ends for one, other in (pair, pair[::-1]) if one == interface]
 

@@ -63,7 +63,7 @@ class RequestLoop:
         fcntl.fcntl(channel.read_fd, fcntl.F_SETOWN, os.getpid())
 
     def emit(self, event: Any) -> None:
-        """Sends something to the notebook while the request still runs: output, progress.
+        """Send something to the notebook while the request still runs: output, progress.
 
         Raises `LabError` for what is too long.
         """
@@ -76,7 +76,7 @@ class RequestLoop:
         self._limit()
 
     def poll(self, fds: Iterable[int], timeout_s: float | None = None) -> list[int]:
-        """Blocks until one of `fds` is readable, in the lab's own time; the readable ones, [] after `timeout_s`, or
+        """Block until one of `fds` is readable, in the lab's own time; the readable ones, [] after `timeout_s`, or
         earlier where that is longer than the lab may be silent.
 
         This is where time passes on virtual time. Raises `RequestInterrupted` when the notebook asks to stop.
@@ -94,7 +94,7 @@ class RequestLoop:
         return [fd for fd in ready if fd != self._channel.read_fd]
 
     def check_interrupt(self) -> None:
-        """Raises `RequestInterrupted` if the notebook asked to stop; never waits."""
+        """Raise `RequestInterrupted` if the notebook asked to stop; never waits."""
         self._look_for_interrupt(sys._getframe(1))
 
     def be_interruptible(self) -> None:
@@ -108,11 +108,11 @@ class RequestLoop:
         self.check_interrupt()  # it may have come before
 
     def be_uninterruptible(self) -> None:
-        """Ends `be_interruptible`: what is put in order after an interrupt must come to its end."""
+        """End `be_interruptible`: what is put in order after an interrupt must come to its end."""
         self._interruptible = False
 
     def _announce(self, on: bool) -> None:
-        """Says whether what arrives on the channel sends SIGIO to this process."""
+        """Say whether what arrives on the channel sends SIGIO to this process."""
         self._announced = on
         flags = fcntl.fcntl(self._channel.read_fd, fcntl.F_GETFL)
         fcntl.fcntl(self._channel.read_fd, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
@@ -146,7 +146,7 @@ class RequestLoop:
         raise RequestInterrupted
 
     def _hang(self, frame: FrameType | None, more: dict[str, Any]) -> None:
-        """Notes who waits for what, before that changes: it becomes the answer."""
+        """Note who waits for what, before that changes: it becomes the answer."""
         from linklab.guest.hang_report import hang_report  # only where it is needed: each start would pay for it
 
         waits = hang_report(frame)
@@ -158,7 +158,7 @@ class RequestLoop:
         self._hung = {"error": waits, "kind": "LabError", **more}
 
     def add_to_hang(self, text: str) -> None:
-        """Adds what the one who interrupted cannot know, where a hang was the reason."""
+        """Add what the one who interrupted cannot know, where a hang was the reason."""
         if self._hung is not None:
             self._hung["error"] = f"{text}: {self._hung['error']}"
 
@@ -171,11 +171,11 @@ class RequestLoop:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def _limit(self) -> None:
-        """Counts the lab's time anew from which on silence is taken for waiting for ever."""
+        """Count the lab's time anew from which on silence is taken for waiting for ever."""
         signal.setitimer(signal.ITIMER_REAL, SILENT_LIMIT_S, SILENT_LIMIT_S)
 
     def serve(self) -> None:
-        """Says that the lab is ready, and answers requests until the notebook is gone."""
+        """Say that the lab is ready, and answer requests until the notebook is gone."""
         self._clock_s = time.monotonic()
         self._channel.send({"ready": True, "kernel": os.uname().release, "clock_s": self._clock_s})
         while True:
@@ -202,7 +202,7 @@ class RequestLoop:
         self._channel.send({"id": self._request, **message})
 
     def now_s(self) -> float:
-        """The lab's clock. While a request only reads it is what it was when the lab last came to rest."""
+        """Return the lab's clock. While a request only reads it is what it was when the lab last came to rest."""
         return self._clock_s if self._reading else time.monotonic()
 
     def _act(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -262,7 +262,7 @@ class RequestLoop:
         return answer if self._hung is None else self._hung
 
     def _result(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Runs the function. Afterwards no signal raises anything."""
+        """Run the function. Afterwards no signal raises anything."""
         try:
             self._limit()
             function, arguments = function_transfer.unpacked(base64.b64decode(request["pickle"]))
@@ -286,7 +286,7 @@ def wait_until_mature() -> None:
 
 
 def await_beat() -> None:
-    """Sleeps until `PHASE_NS` after the next multiple of `BEAT_NS`, which costs nothing on virtual time.
+    """Sleep until `PHASE_NS` after the next multiple of `BEAT_NS`, which costs nothing on virtual time.
 
     So each message to the notebook finds the lab at rest: whatever could run without time passing has run, and how
     far a program comes while the agent waits for the notebook does not depend on how long that takes.
@@ -302,7 +302,7 @@ def await_beat() -> None:
 
 
 def _is_alone() -> bool:
-    """Whether this process is the only one in the lab that wants to run (`man 5 proc`, loadavg's fourth field)."""
+    """Return whether this process is the only one in the lab that wants to run (`man 5 proc`, loadavg's fourth field)."""
     with open("/proc/loadavg", encoding="ascii") as file:
         return file.read().split()[3].startswith("1/")
 

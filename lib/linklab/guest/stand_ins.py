@@ -129,7 +129,7 @@ fm/aWPHgnMRQxqxmLp1+HWv3Q7NqvGHT/JzL
 
 
 def write_programs(folder: Path) -> None:
-    """Writes the programs into a folder of a guest, and what libraries look for when they are imported."""
+    """Write the programs into a folder of a guest, and what libraries look for when they are imported."""
     for name, text in PROGRAMS.items():
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)

@@ -21,7 +21,7 @@ LINES, KEYBOARD, SEED = "LINKLAB_LINES", "LINKLAB_KEYBOARD", "LINKLAB_LAB_SEED"
 
 
 def install() -> None:
-    """Lets this Python read lines from the terminal, and find our names in Mininet's modules."""
+    """Let this Python read lines from the terminal, and find our names in Mininet's modules."""
     try:
         at_keyboard = str(os.fstat(0).st_ino) == os.environ.get(KEYBOARD)
     except OSError:
@@ -39,7 +39,7 @@ def _show_error(kind: type[BaseException], value: BaseException, trace: Tracebac
 
 
 def tell_missing(value: BaseException) -> None:
-    """Says where a part runs that imports what a lab has not."""
+    """Say where a part runs that imports what a lab has not."""
     if isinstance(value, ModuleNotFoundError) and value.name:
         print(
             f"{value.name.partition('.')[0]} is not in the lab, which has Python's own, Mininet, os-ken, requests and "
@@ -61,7 +61,7 @@ class _Keyboard(io.RawIOBase):
         return True
 
     def fileno(self) -> int:
-        """The pipe that nobody writes to: Mininet's command line polls it, and finds no keys."""
+        """Return the pipe that nobody writes to: Mininet's command line polls it, and finds no keys."""
         return 0
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
@@ -88,7 +88,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """The package's own, with this loader in place of its own."""
+        """Return the package's own, with this loader in place of its own."""
         if fullname != "mininet":
             return None
         sys.meta_path.remove(self)

@@ -24,7 +24,7 @@ class LabBridge(LateShell, LinuxBridge):
     """A Linux bridge: it learns and forwards from the start, without a spanning tree unless `stp` asks for one."""
 
     def start(self, controllers: Any) -> None:
-        """Makes the bridge and gives it its ports."""
+        """Make the bridge and give it its ports."""
         if self.stp:
             super().start(controllers)
             return
@@ -35,7 +35,7 @@ class LabBridge(LateShell, LinuxBridge):
         there.kernel.ask_all([links.change(port, master=index) for port in ports] + [links.change(index, up=True)])
 
     def stop(self, deleteIntfs: bool = True) -> None:
-        """Removes the bridge, and its ports."""
+        """Remove the bridge, and its ports."""
         if self.stp:
             super().stop(deleteIntfs)
             return
@@ -56,7 +56,7 @@ class UserOVS(LateShell, OVSSwitch):
 
 
 def start_switches(name: str) -> type:
-    """The Mininet class for a kind of switch, its daemons running. Raises `LabError` where it cannot work."""
+    """Return the Mininet class for a kind of switch, its daemons running. Raises `LabError` where it cannot work."""
     if name not in NAMES:
         raise LabError(f"switch {name!r} is unknown: say one of {', '.join(NAMES)}")
     if name == "bridge":
@@ -67,13 +67,13 @@ def start_switches(name: str) -> type:
 
 @functools.cache
 def start_daemons() -> None:
-    """Lets this process use Open vSwitch, and starts its daemons. Raises `LabError` where they do not start."""
+    """Let this process use Open vSwitch, and start its daemons. Raises `LabError` where they do not start."""
     run_daemons()
     OVSSwitch.setup()
 
 
 def run_daemons() -> None:
-    """Starts a database server and a switch daemon in this lab's own namespaces, once, with files on its own /run."""
+    """Start a database server and a switch daemon in this lab's own namespaces, once, with files on its own /run."""
     if (_RUN / "db.sock").exists():
         return
     _RUN.mkdir(parents=True, exist_ok=True)

@@ -58,7 +58,7 @@ class TopoExpectation:
     own_ways: dict[str, str]
 
     def left_out(self, difference: Difference) -> bool:
-        """Whether the difference is for the class of its node to decide."""
+        """Return whether the difference is for the class of its node to decide."""
         extra = difference.field == "interface" and difference.found == "present"
         return difference.node in self.own_ways and (extra or difference.field in _LEFT_TO_ITS_CLASS)
 
@@ -131,7 +131,7 @@ def expectation_of(topo: Topo) -> TopoExpectation:
 
 
 def _with_bound(info: dict[str, Any], which: str = "cls") -> tuple[Any, dict[str, Any]]:
-    """The class that is asked for, and the options: those bound to it (functools.partial) where none is given."""
+    """Return the class that is asked for, and the options: those bound to it (functools.partial) where none is given."""
     cls, bound = unbound(info.get(which))
     return cls, {**bound, **info}
 
@@ -153,7 +153,7 @@ def _unused(word: str, links: list[str]) -> str:
 
 
 def same_addresses(state: NetworkState, apart: Container[str]) -> Iterator[str]:
-    """A line for each IPv4 address that several hosts have, but those that are not `apart` from others."""
+    """Yield a line for each IPv4 address that several hosts have, but those that are not `apart` from others."""
     owners: dict[str, list[str]] = {}
     for node in state.nodes:
         if node.kind == "host" and node.name in apart:
@@ -163,14 +163,14 @@ def same_addresses(state: NetworkState, apart: Container[str]) -> Iterator[str]:
 
 
 def addresses_of_several(owners: dict[str, list[str]]) -> Iterator[str]:
-    """A line for each IPv4 address with several owners."""
+    """Yield a line for each IPv4 address with several owners."""
     for address, names in owners.items():
         if len(names) > 1 and ":" not in address:
             yield f"{', '.join(names)}: all have the address {address}, give each one of its own"
 
 
 def rings(cables: Iterable[tuple[str, str]], treeless: Container[str]) -> Iterator[str]:
-    """A line if switches without a spanning tree (`treeless`) form a ring."""
+    """Yield a line if switches without a spanning tree (`treeless`) form a ring."""
     leader: dict[str, str] = {}
 
     def find(name: str) -> str:
@@ -201,7 +201,7 @@ def _check_name(name: str, node: str) -> None:
 def shape_of_end(
     info: dict[str, Any], number: int, node: str, name: str, notes: list[str]
 ) -> tuple[Shape | None, dict[str, Any]]:
-    """What shapes an end of a link, None where only its class knows; and the options of that end.
+    """Return what shapes an end of a link, None where only its class knows; and the options of that end.
 
     As in Mininet, what the link says counts more than `params1` and `params2`, and its class more than its ends'.
     """
@@ -256,7 +256,7 @@ def _shape(options: dict[str, Any], node: str, interface: str, notes: list[str])
 
 
 def _rate_mbps(options: dict[str, Any], node: str, interface: str, notes: list[str]) -> float | None:
-    """What Mininet makes of bw, and of its options for the rate."""
+    """Return what Mininet makes of bw, and of its options for the rate."""
     rate = options.get("bw")
     if rate is None:
         return None

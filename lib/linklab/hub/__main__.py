@@ -9,7 +9,7 @@ from linklab.hub.machine import set_up
 
 
 def main() -> int:
-    """Does what is missing and says so; status 1 with one line where it cannot."""
+    """Do what is missing and say so; status 1 with one line where it cannot."""
     try:
         for line in set_up():
             print(f"linklab: {line}")

@@ -13,7 +13,7 @@ _RELEASE = "linklab release"
 
 
 def labs_of(released: Path, student: str) -> Path:
-    """The folder that ``student`` gets copies of: all of ``released``, or the student's own part of it.
+    """Return the folder that ``student`` gets copies of: all of ``released``, or the student's own part of it.
 
     Raises LinklabError where ``released`` was not written by ``linklab release``, or has a network for each student
     and none for this one. Case does not count, as in the list of students.

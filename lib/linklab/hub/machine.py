@@ -42,13 +42,13 @@ class Places:
 
 
 def places(place: Path = PLACE) -> Places:
-    """Where they lie on this machine; the environment's LINKLAB_IMAGE names another folder with a lab image."""
+    """Return where they lie on this machine; the environment's LINKLAB_IMAGE names another folder with a lab image."""
     image = Path(os.environ.get("LINKLAB_IMAGE") or place / "image")
     return Places(image, place / "labs", place / "simpleperf.py", place / "hub")
 
 
 def set_up(place: Path = PLACE, kit: Path = KIT) -> Iterator[str]:
-    """Puts in place what is missing, and yields a line for each thing done. Runs as root.
+    """Put in place what is missing, and yield a line for each thing done. Runs as root.
 
     Raises LinklabError for users other than root, where there is no lab image, and for what `checked_places` does.
     """
@@ -74,7 +74,7 @@ def set_up(place: Path = PLACE, kit: Path = KIT) -> Iterator[str]:
 
 
 def checked_places(place: Path = PLACE, kit: Path = KIT) -> Places:
-    """Where things lie, if all is well. Raises LinklabError with one line for the first thing that is not."""
+    """Return where things lie, if all is well. Raises LinklabError with one line for the first thing that is not."""
     found = places(place)
     for what, path, is_there in (
         ("lab image for the students' labs", found.image, (found.image / "image.json").is_file()),
@@ -96,7 +96,8 @@ def checked_places(place: Path = PLACE, kit: Path = KIT) -> Places:
 
 
 def hand_out(released: Path, student: str) -> Path:
-    """The folder of labs that a student gets copies of. One that is the student's alone nobody else can enter then.
+    """Return the folder of labs that a student gets copies of. One that is the student's alone nobody else can enter
+    then.
 
     Raises what `labs_of` raises, and LinklabError for a student whom the machine does not know. Runs as root.
     """
@@ -112,7 +113,7 @@ def hand_out(released: Path, student: str) -> Path:
 
 
 def _put_image(target: Path) -> bool:
-    """Copies this user's lab image there; False where it is there already.
+    """Copy this user's lab image there; False where it is there already.
 
     `target` is a link to one of the images in the folder ``images`` beside it: labs may be running the old one.
     """
@@ -140,7 +141,7 @@ def _put_image(target: Path) -> bool:
 
 
 def _open(kit: Path) -> Iterator[Path]:
-    """What students must not read and can."""
+    """Return what students must not read and can."""
     if _shut(kit) is not None:
         return
     for name in CLOSED:
@@ -149,7 +150,9 @@ def _open(kit: Path) -> Iterator[Path]:
 
 
 def _shut(path: Path) -> Path | None:
-    """The first folder on the way to ``path``, or ``path`` itself, that others than its owner and group cannot read."""
+    """Return the first folder on the way to ``path``, or ``path`` itself, that others than its owner and group cannot
+    read.
+    """
     for step in [*reversed(path.parents), path]:
         needed = stat.S_IXOTH if step != path else stat.S_IROTH | stat.S_IXOTH
         if step.stat().st_mode & needed != needed:

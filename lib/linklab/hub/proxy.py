@@ -15,7 +15,7 @@ _DEBIANS_MODULES = "/usr/share/nodejs"
 
 
 def refuse_open_door(url: str, certificate: str) -> None:
-    """Raises LinklabError if ``url`` is an address of more than this machine and there is no TLS certificate for it.
+    """Raise LinklabError if ``url`` is an address of more than this machine and there is no TLS certificate for it.
 
     Passwords would cross the network for everybody to read. An address without a host means all of the machine's.
     """
@@ -38,7 +38,7 @@ class GuardedProxy(ConfigurableHTTPProxy):  # type: ignore[misc]
     """
 
     async def start(self) -> None:
-        """Starts the proxy, or ends the hub with one line."""
+        """Start the proxy, or end the hub with one line."""
         try:
             refuse_open_door(self.public_url, self.ssl_cert)
             if shutil.which(self.command[0]) is None:

@@ -27,7 +27,7 @@ _SOCKET_LIMIT = 107  # of a Unix socket's address
 
 
 def main() -> None:
-    """Copies new labs, then becomes the student's server. Ends with one line where the labs cannot be copied."""
+    """Copy new labs, then becomes the student's server. Ends with one line where the labs cannot be copied."""
     os.umask(0o077)
     try:
         prepare_folder()
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def prepare_folder() -> None:
-    """Makes the student's folder and puts labs into it. Who is new begins in the first lab.
+    """Make the student's folder and put labs into it. Who is new begins in the first lab.
 
     Raises LinklabError where there are no labs, and what `files_of` and `lay` raise.
     """
@@ -58,7 +58,7 @@ def prepare_folder() -> None:
 
 @contextlib.contextmanager
 def short_runtime_folder() -> Iterator[None]:
-    """Sees to it that the addresses of kernels' sockets are short enough; a long home would make them too long."""
+    """See to it that the addresses of kernels' sockets are short enough; a long home would make them too long."""
     from jupyter_core.paths import jupyter_runtime_dir
 
     if len(os.fsencode(jupyter_runtime_dir())) + _SOCKET_ROOM <= _SOCKET_LIMIT:

@@ -20,11 +20,11 @@ class StudentServer(JupyterHubSingleUser):  # type: ignore[misc]
 
     @classmethod
     def get_extension_package(cls) -> str:
-        """The module that Jupyter asks for the extension, which is this one."""
+        """Return the module that Jupyter asks for the extension, which is this one."""
         return __name__
 
     def load_config_file(self) -> None:
-        """Adds ours to what JupyterHub sets."""
+        """Add ours to what JupyterHub sets."""
         server, kernels = self.config.ServerApp, self.config.MappingKernelManager
         # sockets in the student's folder: over TCP every user of the machine could read what kernels print
         self.config.KernelManager.transport = "ipc"
@@ -34,7 +34,7 @@ class StudentServer(JupyterHubSingleUser):  # type: ignore[misc]
         super().load_config_file()
 
     def initialize(self, args: list[str] | None = None) -> None:
-        """Hides parts of the page, once JupyterHub has told it whose server it is."""
+        """Hide parts of the page, once JupyterHub has told it whose server it is."""
         super().initialize(args)
         settings = self.serverapp.web_app.settings
         told = settings["page_config_hook"]
@@ -48,5 +48,5 @@ class StudentServer(JupyterHubSingleUser):  # type: ignore[misc]
 
 
 def _jupyter_server_extension_points() -> list[dict[str, Any]]:
-    """What Jupyter asks a module for that is an extension."""
+    """Return what Jupyter asks a module for that is an extension."""
     return [{"module": __name__, "app": StudentServer}]

@@ -46,7 +46,7 @@ class VisitorListener:
         self._listener, self.address, self._waiter = listener, address, waiter
 
     def close(self) -> None:
-        """Nobody can come in any more. Calling it twice does no harm."""
+        """Stop accepting visitors. Calling it twice does no harm."""
         with contextlib.suppress(OSError):
             # close alone does not wake the thread that waits in accept, and its socket would stay open
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -57,7 +57,7 @@ class VisitorListener:
 
 
 def listen(name: str, nodes: Callable[[], list[str]], run: Run) -> VisitorListener:
-    """Lets visitors in, in a thread of its own, until the listener is closed.
+    """Let visitors in, in a thread of its own, until the listener is closed.
 
     `nodes` gives the names of the nodes, none once the lab has ended. Each visitor is served in a thread of its own, so
     one who stops reading keeps nobody waiting. Abstract sockets are Linux's: elsewhere nobody can come in.
@@ -93,7 +93,7 @@ def _accept(listener: socket.socket, nodes: Callable[[], list[str]], run: Run) -
 
 
 def _owner(connected: socket.socket) -> int:
-    """The user at the other end."""
+    """Return the user at the other end."""
     _, uid, _ = struct.unpack("3i", connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     return int(uid)
 
@@ -110,7 +110,7 @@ def _welcome(visitor: socket.socket, nodes: Callable[[], list[str]], run: Run) -
 
 
 def _carry_out(node: str, command: str, channel: Channel, run: Run) -> str | None:
-    """Runs a visitor's command; what went wrong, as a line for people, or None. Raises `ChannelClosed` where the
+    """Run a visitor's command; return what went wrong, as a line for people, or None. Raises `ChannelClosed` where the
     visitor has left, and the command has been ended.
     """
 
@@ -130,7 +130,7 @@ def _carry_out(node: str, command: str, channel: Channel, run: Run) -> str | Non
 
 
 def running_labs() -> dict[str, str]:
-    """This user's running labs, the newest last: a short name for people, and the address."""
+    """Return this user's running labs, the newest last: a short name for people, and the address."""
     found = []
     for line in Path("/proc/net/unix").read_text(errors="replace").splitlines()[1:]:
         fields = line.split(maxsplit=7)
@@ -145,7 +145,7 @@ def running_labs() -> dict[str, str]:
 
 
 def _started_at(pid: str) -> int:
-    """When a process was started, in clock ticks since boot; 0 for one that is gone or not ours to see."""
+    """Return when a process was started, in clock ticks since boot; 0 for one that is gone or not ours to see."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
     except (OSError, IndexError, ValueError):
@@ -156,7 +156,7 @@ class Visit:
     """A visit to a running lab."""
 
     def __init__(self, address: str) -> None:
-        """Raises `LabError` where the lab is gone, or is another user's."""
+        """Raise `LabError` where the lab is gone, or is another user's."""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         welcome: dict[str, Any] | None = None
         with contextlib.suppress(OSError, ChannelClosed, ChannelTimeout):
@@ -173,7 +173,7 @@ class Visit:
         self.nodes: list[str] = welcome["nodes"]
 
     def run(self, node: str, command: str, show: Callable[[str], None]) -> None:
-        """Runs a command; `show` gets its output as it comes.
+        """Run a command; `show` gets its output as it comes.
 
         Ctrl-C ends the command. Raises KeyboardInterrupt at the second Ctrl-C, after which the visit is over;
         `RuntimeError` with the reason where the command could not be run; `LabEnded` when the lab has ended.
@@ -210,5 +210,5 @@ class Visit:
             raise RuntimeError(done["error"])
 
     def close(self) -> None:
-        """Leaves; the lab goes on."""
+        """Leave; the lab goes on."""
         self._socket.close()

@@ -52,7 +52,10 @@ class Kind:
 
 
 def guest_memory_mb() -> int:
-    """The memory of a guest, in MB (2^20 bytes): LINKLAB_GUEST_MB, or else 512. Raises `LabError` for what is none."""
+    """Return the memory of a guest, in MB (2^20 bytes): LINKLAB_GUEST_MB, or else 512.
+
+    Raises `LabError` for what is none.
+    """
     given = os.environ.get("LINKLAB_GUEST_MB", str(GUEST_MEMORY_MB))
     if not given.isascii() or not given.isdigit() or int(given) < _LEAST_GUEST_MEMORY_MB:
         raise LabError(

@@ -52,7 +52,7 @@ def for_guest(
     info_fd: int,
     memory_mb: int,
 ) -> list[str]:
-    """The words that go before the command of a guest that boots from the lab image.
+    """Return the words that go before the command of a guest that boots from the lab image.
 
     It sees `parts` of this machine, by their names in `PRIVATE`, where the text behind `options_fd` stands as
     options.json, `reads`, and `folder`, which alone is writable; no other file. Its memory is a file, of `memory_mb`.
@@ -74,7 +74,7 @@ def for_guest(
 
 
 def for_qemu(program_path: Path, folder: Path, memory: Path) -> list[str]:
-    """The words that go before QEMU's own command.
+    """Return the words that go before QEMU's own command.
 
     It sees the system's programs, itself, ``folder``, its own, and the file of a machine's memory: QEMU opens it to be
     written, though it maps it for itself alone. Raises `LabError` where bubblewrap is missing.
@@ -172,7 +172,7 @@ def for_program(
 
 
 def program_environment() -> dict[str, str]:
-    """All that the program finds in its environment. Python writes each line at once, also into a pipe."""
+    """Return all that the program finds in its environment. Python writes each line at once, also into a pipe."""
     return {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": HOME,

@@ -41,8 +41,8 @@ class LabProcess:
     """A running lab process. Ends with `stop`, with this process, or with the death of either side."""
 
     def __init__(self, transport: Transport, wall_limit_s: float, seed: int) -> None:
-        """`wall_limit_s` bounds how long one request may stay silent in real time: code that waits in a busy loop
-        would hang a virtual guest for ever.
+        """Take a lab that has booted. `wall_limit_s` bounds how long one request may stay silent in real time: code
+        that waits in a busy loop would hang a virtual guest for ever.
         """
         self.transport, self.wall_limit_s, self.seed = transport, wall_limit_s, seed
         self._lock = threading.RLock()
@@ -61,7 +61,7 @@ class LabProcess:
         seed: int = 0,
         reads: Iterable[Path] = (),
     ) -> LabProcess:
-        """Starts a lab and returns when it answers.
+        """Start a lab and return when it answers.
 
         `folder` is the only one the lab may write to; a guest may read `reads` besides. `untrusted` refuses where
         bubblewrap cannot confine it (see `linklab.runtime.container`). All random numbers of the lab come from `seed`
@@ -72,7 +72,7 @@ class LabProcess:
 
     @classmethod
     def borrow(cls, lender: str, wall_limit_s: float, seed: int) -> LabProcess:
-        """Asks the lender at a socket for a lab. Raises `LabError` where none is given."""
+        """Ask the lender at a socket for a lab. Raises `LabError` where none is given."""
         return cls(BorrowedLab(lender, wall_limit_s, whole_seed(seed)), wall_limit_s + LONGER_S, seed)
 
     @property
@@ -101,7 +101,7 @@ class LabProcess:
         return self.transport.group_pid
 
     def cpu_s(self) -> float:
-        """How long the lab's processes have had a core so far, in seconds."""
+        """Return how long the lab's processes have had a core so far, in seconds."""
         return self.transport.cpu_s()
 
     def call(
@@ -150,7 +150,7 @@ class LabProcess:
         stop: Callable[[], bool] | None,
         on_print: Callable[[str], None] | None = None,
     ) -> tuple[Message, bool]:
-        """Hands on a request as it is; the lab's answer as it came, and whether Ctrl-C was pressed meanwhile.
+        """Hand on a request as it is; return the lab's answer as it came, and whether Ctrl-C was pressed meanwhile.
 
         What is printed before the answer goes to `on_print`, or comes with the answer.
         Raises `LabError` and KeyboardInterrupt as `call` does, but not for what the answer says.
@@ -194,7 +194,7 @@ class LabProcess:
         on_print: Callable[[str], None] | None,
         held: Held,
     ) -> tuple[Message, BaseException | None]:
-        """The answer, and what was raised meanwhile on this side, for which the function was interrupted.
+        """Return the answer, and what was raised meanwhile on this side, for which the function was interrupted.
 
         Silent for too long, it is interrupted as well, and asked who waits for what. Ctrl-C, and what `on_event` does,
         come between two messages, or between two frames of the request.
@@ -270,7 +270,7 @@ class LabProcess:
         return f"the lab ran out of its {self.transport.about.memory_mb} MB of memory"
 
     def stop(self) -> None:
-        """Ends the lab and everything it made, and returns when it is gone. Calling it twice does no harm."""
+        """End the lab and everything it made, and return when it is gone. Calling it twice does no harm."""
         if self._stopped:
             return
         with Held():  # a lab that is half ended could not be ended again
@@ -302,12 +302,12 @@ class _Silence:
         self._since: tuple[float, float] | None = None
 
     def goes_on(self) -> None:
-        """Reads how much the lab has computed, the first time: few requests are so long that it matters."""
+        """Read how much the lab has computed, the first time: few requests are so long that it matters."""
         if self._since is None:
             self._since = time.monotonic(), self._lab.cpu_s()
 
     def message(self, outcome: str, waits: str = "") -> str:
-        """What happened, why, and what helps. `waits` is what the lab itself said of it."""
+        """Return what happened, why, and what helps. `waits` is what the lab itself said of it."""
         lab = self._lab
         text = (
             f"the lab was silent for {lab.wall_limit_s:g} s of real time{outcome or ', was interrupted and runs on'}: "
@@ -334,7 +334,7 @@ def _show(text: str) -> None:
 def _hand_over(
     message: Message, on_event: Callable[[Any], None] | None, on_print: Callable[[str], None] | None
 ) -> None:
-    """An event, and before it what was printed until then."""
+    """Hand over an event, and before it what was printed until then."""
     if on_print is not None and "printed" in message:
         on_print(str(message["printed"]))
     if on_event is not None:
@@ -342,7 +342,10 @@ def _hand_over(
 
 
 def _clock_s(answer: Message) -> float:
-    """The lab's clock in an answer. Raises `ChannelClosed` for what no lab would answer: it may have been made up."""
+    """Return the lab's clock in an answer.
+
+    Raises `ChannelClosed` for what no lab would answer: it may have been made up.
+    """
     clock_s = answer.get("clock_s")
     sound = isinstance(clock_s, float) and math.isfinite(clock_s)
     if not sound or not {"result", "error", "interrupted"} & set(answer):

@@ -57,7 +57,7 @@ def _without_walls() -> str | None:
 
 
 def own_folder(memory_mb: int, *, untrusted: bool) -> tuple[Path, str] | None:
-    """A new folder for one lab's own files, and that of its memory; None where bubblewrap gives it both.
+    """Return a new folder for one lab's own files, and that of its memory; None where bubblewrap gives it both.
 
     Raises `LabError` where the container has no room for a guest's memory, and for a lab of `untrusted` code.
     """
@@ -81,7 +81,7 @@ def link_parts(folder: Path, options: str, parts: Mapping[str, Path]) -> None:
 
 
 def memory_place(memory_mb: int) -> str:
-    """The folder for the file that is a guest's memory: the first with room for it whose files may be run.
+    """Return the folder for the file that is a guest's memory: the first with room for it whose files may be run.
 
     Docker mounts /dev/shm noexec and gives it 64 MB; a file on disk does as well, and is as slow as the disk where the
     machine is short of memory. Raises `LabError` where there is none.

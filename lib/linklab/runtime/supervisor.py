@@ -28,7 +28,7 @@ _SEATS_PER_CORE = 64
 
 
 def claim_core() -> socket.socket | None:
-    """Pins this process and its children to one CPU: one that no other lab has, else one that few others have.
+    """Pin this process and its children to one CPU: one that no other lab has, else one that few others have.
 
     The claim is a name in the abstract socket namespace: the kernel frees it whatever way the supervisor ends.
     """
@@ -48,7 +48,7 @@ def claim_core() -> socket.socket | None:
 
 
 def spawn(argv: list[str], lifeline: int, environment: dict[str, str]) -> int:
-    """Starts the lab in a process group of its own; it dies when this process dies."""
+    """Start the lab in a process group of its own; it dies when this process dies."""
     supervisor = os.getpid()
     child = os.fork()
     if child:
@@ -69,7 +69,7 @@ def spawn(argv: list[str], lifeline: int, environment: dict[str, str]) -> int:
 
 
 def _keep_apart() -> None:
-    """Lets nothing of this session into the lab that bubblewrap knows nothing of: the session's keys, and disks that
+    """Let nothing of this session into the lab that bubblewrap knows nothing of: the session's keys, and disks that
     root mounts later (those of an ordinary user's guest are that user's to write anyway).
     """
     libc = ctypes.CDLL(None)
@@ -123,7 +123,7 @@ def _kill(child: int) -> None:
 
 
 def _kill_orphans() -> None:
-    """Ends what the lab's first process left behind.
+    """End what the lab's first process left behind.
 
     bubblewrap that dies while it starts, as of a notebook that was killed and reads its --info-fd no more, has not yet
     told its child to die with it, and the child waits for ever.

@@ -74,13 +74,13 @@ class Transport(Protocol):
         """Have a lab that computes see what arrived."""
 
     def cpu_s(self) -> float:
-        """How long the lab's processes have had a core so far; 0 where that cannot be seen from here."""
+        """Return how long the lab's processes have had a core so far; 0 where that cannot be seen from here."""
 
     def killed_for_memory(self, answer: Message) -> list[str]:
-        """The programs that were ended since the last answer because the lab's memory was full."""
+        """Return the programs that were ended since the last answer because the lab's memory was full."""
 
     def console_tail(self) -> str:
-        """The last lines that the guest's kernel or the tools around it wrote, as one line."""
+        """Return the last lines that the guest's kernel or the tools around it wrote, as one line."""
 
     def hang_up(self) -> None:
         """End the lab, or give it back, and return when it is gone. A request that waits for an answer is woken."""
@@ -93,7 +93,7 @@ class UserModeLab:
     """A guest in user mode that this process has started, and that ends with it."""
 
     def __init__(self, kind: Kind, folder: Path | None, *, untrusted: bool, seed: int, reads: Iterable[Path]) -> None:
-        """Starts the lab and returns when its agent answers.
+        """Start the lab and return when its agent answers.
 
         Raises `LabError` with the last lines of the console where it does not come up.
         """
@@ -148,7 +148,9 @@ class UserModeLab:
         self._signal(signal.SIGSTOP)
 
     def _signal(self, number: signal.Signals) -> None:
-        """A kernel that traces its programs would take a signal to them for their own, and so gets it alone."""
+        """Signal the guest's processes; a kernel that traces its programs gets it alone, or it would take it for
+        theirs.
+        """
         if self._group and self.running:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 (os.kill if self._traces else os.killpg)(self._group, number)
@@ -165,7 +167,7 @@ class UserModeLab:
                         os.kill(int(folder.name), signal.SIGALRM)
 
     def cpu_s(self) -> float:
-        """That of the supervisor and of all below it."""
+        """Return the time of the supervisor and of all below it."""
         return process_tree.tree_cpu_s(self._supervisor.pid)
 
     def killed_for_memory(self, answer: Message) -> list[str]:
@@ -177,7 +179,7 @@ class UserModeLab:
         return self._console.tail()
 
     def hang_up(self) -> None:
-        """Ends the lab and everything it made."""
+        """End the lab and everything it made."""
         with contextlib.suppress(OSError):
             # wakes a request of another thread; after close alone it would go on with a number that others reuse
             self._ours.shutdown(socket.SHUT_RDWR)
@@ -191,7 +193,7 @@ class UserModeLab:
             self._supervisor.wait()
 
     def close(self) -> None:
-        """Closes the channel and the console."""
+        """Close the channel and the console."""
         self._ours.close()
         self._console.close()
 
@@ -200,7 +202,7 @@ _started_labs: weakref.WeakSet[UserModeLab] = weakref.WeakSet()
 
 
 def _let_go() -> None:
-    """In a child that this process has forked: a lab ends with this process, and not with the last of its children."""
+    """Close labs' sockets in a forked child: a lab ends with its process, not with the last of the children."""
     for lab in list(_started_labs):
         lab._lifeline.close()
         lab._ours.close()
@@ -215,7 +217,7 @@ class BorrowedLab:
     group_pid = 0
 
     def __init__(self, lender: str, wall_limit_s: float, seed: int) -> None:
-        """Asks for a lab and returns when it answers. Raises `LabError` where the lender gives none."""
+        """Ask for a lab and return when it answers. Raises `LabError` where the lender gives none."""
         self._ours = connected(lender)
         self.channel = Channel(self._ours.fileno(), self._ours.fileno())
         try:
@@ -239,38 +241,38 @@ class BorrowedLab:
         return True
 
     def resume(self) -> None:
-        """The lender does."""
+        """Do nothing: the lender does."""
 
     def pause(self) -> None:
-        """The lender does."""
+        """Do nothing: the lender does."""
 
     def force_interrupt(self) -> None:
-        """The lender does."""
+        """Do nothing: the lender does."""
 
     def cpu_s(self) -> float:
-        """Nothing: the lender knows, and says so."""
+        """Return 0: the lender knows, and says so."""
         return 0.0
 
     def killed_for_memory(self, answer: Message) -> list[str]:
-        """Those that the answer tells of."""
+        """Return those that the answer tells of."""
         return [str(program) for program in answer.get("killed", [])]
 
     def console_tail(self) -> str:
-        """Nothing: the lender has it, and says what is of use."""
+        """Return nothing: the lender has it, and says what is of use."""
         return ""
 
     def hang_up(self) -> None:
-        """Gives the lab back, which ends it."""
+        """Give the lab back, which ends it."""
         with contextlib.suppress(OSError):
             self._ours.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Closes the connection."""
+        """Close the connection."""
         self._ours.close()
 
 
 def connected(lender: str) -> socket.socket:
-    """A connection to the lender. Raises `LabError` where nobody is there."""
+    """Return a connection to the lender. Raises `LabError` where nobody is there."""
     ours = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         ours.connect(lender)
@@ -281,7 +283,7 @@ def connected(lender: str) -> socket.socket:
 
 
 def _traces(kernel: int) -> bool:
-    """Says whether a guest's kernel, a process here, runs its programs under ptrace: as it was told, or because it
+    """Say whether a guest's kernel, a process here, runs its programs under ptrace: as it was told, or because it
     found no other way (`seccomp=auto`). By seccomp it learns from SIGCHLD that one has ended.
     """
     try:
@@ -291,7 +293,7 @@ def _traces(kernel: int) -> bool:
 
 
 def _bears_alarm(folder: Path) -> bool:
-    """Says whether SIGALRM does no more to the process of /proc/PID than to interrupt it: it is traced, or has a
+    """Say whether SIGALRM does no more to the process of /proc/PID than to interrupt it: it is traced, or has a
     handler.
     """
     status = (folder / "status").read_text("utf-8", "replace")
@@ -299,7 +301,7 @@ def _bears_alarm(folder: Path) -> bool:
 
 
 def _catches(status: str, number: signal.Signals) -> bool:
-    """Says whether a process has a handler for a signal, by its /proc/PID/status."""
+    """Say whether a process has a handler for a signal, by its /proc/PID/status."""
     return bool(int(_field(status, "SigCgt"), 16) >> (number - 1) & 1)
 
 

@@ -42,7 +42,7 @@ class Launched:
 def launch(
     kind: Kind, folder: Path | None, reads: Sequence[Path], *, untrusted: bool, memory_mb: int, seed: int
 ) -> Launched:
-    """Starts a lab as `linklab.runtime.client.LabProcess` says. Raises `LabError` where nothing can confine it."""
+    """Start a lab as `linklab.runtime.client.LabProcess` says. Raises `LabError` where nothing can confine it."""
     assert kind.image is not None
     own, memory = container.own_folder(memory_mb, untrusted=untrusted) or (None, "")
     private = bwrap.PRIVATE if own is None else str(own)

@@ -112,7 +112,7 @@ class GreTunnel:
 def veth(
     name: str, mac: str | None, peer: str, peer_mac: str | None, peer_namespace: int, max_segments: int
 ) -> Request:
-    """A cable: `name` here and `peer` in the namespace of that descriptor.
+    """Make a cable: `name` here and `peer` in the namespace of that descriptor.
 
     `max_segments` bounds how many TCP segments one packet may carry, at both ends.
     """
@@ -133,7 +133,7 @@ def _ends(name: str, mac: str | None, max_segments: int) -> bytes:
 
 
 def bridge(name: str) -> Request:
-    """A Linux bridge without ports.
+    """Make a Linux bridge without ports.
 
     It floods multicast: a bridge that snoops joins a group itself, and its IGMP reports would be traffic.
     """
@@ -151,7 +151,7 @@ def change(
     master: int | None = None,
     max_segments: int | None = None,
 ) -> Request:
-    """Changes what is given of an interface; `master` is the index of the bridge that it joins."""
+    """Change what is given of an interface; `master` is the index of the bridge that it joins."""
     body = _LINK.pack(0, 0, index, _IFF_UP if up else 0, 0 if up is None else _IFF_UP)
     if mac is not None:
         body += netlink.mac(_IFLA_ADDRESS, mac)
@@ -162,12 +162,12 @@ def change(
 
 
 def remove(index: int) -> Request:
-    """Removes an interface, of a cable both ends."""
+    """Remove an interface, of a cable both ends."""
     return _DELLINK, _LINK.pack(0, 0, index, 0, 0), 0
 
 
 def add_address(index: int, address: str) -> Request:
-    """Gives an interface an address, ``"10.0.0.2/24"``."""
+    """Give an interface an address, ``"10.0.0.2/24"``."""
     ip, length = _split(address)
     body = _ADDRESS.pack(socket.AF_INET, length, 0, 0, index)
     body += netlink.address(_IFA_LOCAL, ip) + netlink.address(_IFA_ADDRESS, ip)
@@ -177,7 +177,7 @@ def add_address(index: int, address: str) -> Request:
 
 
 def remove_address(index: int, address: str) -> Request:
-    """Takes an address away."""
+    """Take an address away."""
     ip, length = _split(address)
     return _DELADDR, _ADDRESS.pack(socket.AF_INET, length, 0, 0, index) + netlink.address(_IFA_LOCAL, ip), 0
 
@@ -188,12 +188,12 @@ def _split(address: str) -> tuple[str, int]:
 
 
 def route(destination: str, via: str | None, index: int) -> Request:
-    """A route, in place of one to the same destination; ``0.0.0.0/0`` is the default route."""
+    """Add a route, in place of one to the same destination; ``0.0.0.0/0`` is the default route."""
     return _NEWROUTE, _route(destination, via, index), CREATE | REPLACE
 
 
 def remove_route(destination: str, via: str | None, index: int) -> Request:
-    """Takes a route away."""
+    """Take a route away."""
     return _DELROUTE, _route(destination, via, index), 0
 
 
@@ -207,7 +207,7 @@ def _route(destination: str, via: str | None, index: int) -> bytes:
 
 
 def neighbour(index: int, address: str, mac: str) -> Request:
-    """A neighbour that needs no ARP: that would be traffic in the midst of a measurement.
+    """Add a neighbour that needs no ARP: that would be traffic in the midst of a measurement.
 
     It is no permanent one: ARP changes it where the address moves, and ``ip neigh flush`` removes it. The kernel keeps
     one table for all namespaces; entries marked as learned elsewhere do not count against its size.
@@ -217,7 +217,7 @@ def neighbour(index: int, address: str, mac: str) -> Request:
 
 
 def keep_neighbours(index: int) -> Request:
-    """What this interface knows of its neighbours does not go stale; to ask again would be traffic, too."""
+    """Keep what an interface knows of its neighbours from going stale; to ask again would be traffic, too."""
     parameters = netlink.nested(
         _NDTA_PARAMETERS,
         netlink.number(_NDTPA_IFINDEX, index),
@@ -264,7 +264,7 @@ def _tunnel(data: dict[int, bytes], device: dict[int, bytes]) -> GreTunnel:
 
 
 def addresses(kernel: Netlink) -> Iterator[tuple[int, str]]:
-    """Interface index and address of every IPv4 address, ``"10.0.0.2/24"``."""
+    """Yield the interface's index and the address of every IPv4 address, ``"10.0.0.2/24"``."""
     for body in kernel.dump(_GETADDR, _ADDRESS.pack(socket.AF_INET, 0, 0, 0, 0)):
         _, prefix_length, _, _, index = _ADDRESS.unpack_from(body)
         found = netlink.attributes(body, _ADDRESS.size)
@@ -272,7 +272,7 @@ def addresses(kernel: Netlink) -> Iterator[tuple[int, str]]:
 
 
 def routes(kernel: Netlink) -> Iterator[RouteEntry]:
-    """All IPv4 routes of the main table."""
+    """Yield all IPv4 routes of the main table."""
     for body in kernel.dump(_GETROUTE, _ROUTE.pack(socket.AF_INET, 0, 0, 0, 0, 0, 0, 0, 0)):
         _, length, _, _, table, protocol, *_ = _ROUTE.unpack_from(body)
         found = netlink.attributes(body, _ROUTE.size)

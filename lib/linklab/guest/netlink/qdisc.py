@@ -87,7 +87,7 @@ def clear(index: int) -> Request:
 
 
 def htb(index: int, rate_mbps: float) -> list[Request]:
-    """A token bucket at the root, and the one class that all packets take."""
+    """Make a token bucket at the root, and the one class that all packets take."""
     start = _HTB_INIT.pack(3, 10, 1, 0, 0)
     qdisc = _TC.pack(0, index, HTB_HANDLE, _ROOT, 0) + netlink.text(_TCA_KIND, "htb")
     qdisc += netlink.nested(_TCA_OPTIONS, netlink.attribute(_HTB_GLOBAL, start))
@@ -119,18 +119,18 @@ def netem(index: int, shape: Netem, *, under_htb: bool) -> Request:
 
 
 def _ticks(size_bytes: int, rate: int) -> int:
-    """How long `size_bytes` take at a rate, in the kernel's ticks, cut to whole microseconds as tc does."""
+    """Return how long `size_bytes` take at a rate, in the kernel's ticks, cut to whole microseconds as tc does."""
     return min(int(size_bytes * 1e6 / rate) * 1000 // _TICK_NS, _ALL)
 
 
 def _timer_hz() -> int:
-    """How often a second the kernel's timer can act, which tc reads from the same place."""
+    """Return how often a second the kernel's timer can act, which tc reads from the same place."""
     clock = [int(word, 16) for word in Path("/proc/net/psched").read_text().split()]
     return 1_000_000_000 if clock[2] == 1_000_000 and clock[3] == 1_000_000_000 else clock[3]
 
 
 def shapes(kernel: Netlink) -> dict[int, Shape]:
-    """What each shaped interface does to the packets that leave it, by interface index.
+    """Return what each shaped interface does to the packets that leave it, by interface index.
 
     The rate is an HTB class's, an HFSC class's upper limit or a token bucket's; delay, loss and queue are netem's.
     """
@@ -191,7 +191,7 @@ def _tbf_mbps(options: bytes) -> float:
 
 
 def _mbps(large: bytes | None, parameters: bytes) -> float:
-    """A rate that does not fit into 32 bits has an attribute of its own."""
+    """Return a rate in Mbit/s; one that does not fit into 32 bits has an attribute of its own."""
     rate = struct.unpack("=Q", large)[0] if large else _RATE.unpack_from(parameters)[5]
     return float(rate) * 8 / 1e6
 
@@ -202,12 +202,12 @@ def _hfsc_mbps(options: bytes) -> float | None:
 
 
 def queueing(kernel: Netlink) -> set[int]:
-    """The indexes of all interfaces that have a queue of any kind, where packets may wait. Raises OSError."""
+    """Return the indexes of all interfaces that have a queue of any kind, where packets may wait. Raises OSError."""
     return {index for index, kind, _ in _dump(kernel, _GETQDISC, 0) if kind != _NO_QUEUE}
 
 
 def counted(kernel: Netlink) -> Iterator[Counted]:
-    """The counters of each shaped interface of the namespace, by one dump. Raises OSError."""
+    """Yield the counters of each shaped interface of the namespace, by one dump. Raises OSError."""
     found: dict[int, list[tuple[bool, tuple[int, ...]]]] = {}
     for body in kernel.dump(_GETQDISC, _TC.pack(0, 0, 0, 0, 0)):
         about = netlink.attributes(body, _TC.size)

@@ -36,11 +36,11 @@ class Netlink:
         self._number = 0
 
     def ask(self, kind: int, body: bytes, flags: int = 0) -> None:
-        """Has the kernel do one thing. Raises OSError with the kernel's own words, or the error's name."""
+        """Have the kernel do one thing. Raises OSError with the kernel's own words, or the error's name."""
         self.ask_all([(kind, body, flags)])
 
     def ask_all(self, requests: list[tuple[int, bytes, int]]) -> None:
-        """Has the kernel do many things, in order, the rest too when one fails. Raises OSError for the first."""
+        """Have the kernel do many things, in order, the rest too when one fails. Raises OSError for the first."""
         failure: OSError | None = None
         for start in range(0, len(requests), _BATCH_MESSAGES):
             *batch, last = requests[start : start + _BATCH_MESSAGES]
@@ -56,7 +56,7 @@ class Netlink:
             raise failure
 
     def dump(self, kind: int, body: bytes) -> list[bytes]:
-        """The bodies of all that the kernel has of a kind, as they were at one moment.
+        """Return the bodies of all that the kernel has of a kind, as they were at one moment.
 
         A list that was changed while the kernel was saying it is asked for again. Raises OSError, also where that
         happens `DUMP_TRIES` times in a row.
@@ -83,7 +83,7 @@ class Netlink:
         return None if mixed else found
 
     def question(self, kind: int, body: bytes) -> bytes:
-        """The body of the one answer to a question that is no dump. Raises OSError."""
+        """Return the body of the one answer to a question that is no dump. Raises OSError."""
         self._socket.send(self._message(kind, body, 0))
         found, _, flags, answer = next(self._answers(self._number))
         if found != _ERROR:
@@ -91,7 +91,7 @@ class Netlink:
         raise _failure(found, flags, answer) or OSError("the kernel acknowledged a question")
 
     def _answers(self, first: int) -> Iterator[tuple[int, int, int, bytes]]:
-        """What the kernel answers to the requests from number `first` on.
+        """Return what the kernel answers to the requests from number `first` on.
 
         Older answers are left over where Ctrl-C interrupted who was reading them.
         """
@@ -101,7 +101,7 @@ class Netlink:
                     yield message
 
     def close(self) -> None:
-        """Gives the socket back."""
+        """Give the socket back."""
         self._socket.close()
 
     def _message(self, kind: int, body: bytes, flags: int) -> bytes:
@@ -120,7 +120,7 @@ def _messages(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
 
 
 def _failure(kind: int, flags: int, body: bytes) -> OSError | None:
-    """What an error message, or the end of a dump, says; None where all went well."""
+    """Return what an error message, or the end of a dump, says; None where all went well."""
     (number,) = struct.unpack_from("=i", body)
     if number == 0:
         return None
@@ -141,29 +141,29 @@ def attribute(kind: int, value: bytes) -> bytes:
 
 
 def nested(kind: int, *attributes: bytes) -> bytes:
-    """An attribute that holds others."""
+    """Return an attribute that holds others."""
     return attribute(kind | _NESTED, b"".join(attributes))
 
 
 def text(kind: int, value: str) -> bytes:
-    """A string with its terminating zero."""
+    """Return a string with its terminating zero."""
     return attribute(kind, value.encode() + b"\0")
 
 
 def number(kind: int, value: int) -> bytes:
-    """An unsigned number of 32 bits."""
+    """Return an unsigned number of 32 bits."""
     return attribute(kind, struct.pack("=I", value))
 
 
 @functools.lru_cache(maxsize=4096)
 def address(kind: int, value: str) -> bytes:
-    """An IPv4 address."""
+    """Return an IPv4 address."""
     return attribute(kind, socket.inet_aton(value))
 
 
 @functools.lru_cache(maxsize=4096)
 def mac(kind: int, value: str) -> bytes:
-    """An Ethernet address, written ``02:00:00:00:00:01``."""
+    """Return an Ethernet address, written ``02:00:00:00:00:01``."""
     return attribute(kind, bytes.fromhex(value.replace(":", "")))
 
 
@@ -181,10 +181,10 @@ def attributes(data: bytes, start: int = 0) -> dict[int, bytes]:
 
 
 def text_of(value: bytes) -> str:
-    """The string in an attribute."""
+    """Return the string in an attribute."""
     return value.partition(b"\0")[0].decode(errors="replace")
 
 
 def number_of(value: bytes) -> int:
-    """The number of 32 bits in an attribute."""
+    """Return the number of 32 bits in an attribute."""
     return int(struct.unpack_from("=I", value)[0])

@@ -18,7 +18,7 @@ class HostBox:
     """The host's end, with the methods of a `linklab.guest.channel.Channel` that a client calls."""
 
     def __init__(self, gdb: Gdb) -> None:
-        """Takes a machine that runs, or that rests for its first request: `await_request` is to be called next."""
+        """Take a machine that runs, or that rests for its first request: `await_request` is to be called next."""
         self._gdb = gdb
         self._address = 0
         self._resting = self._rests_early = False
@@ -27,12 +27,12 @@ class HostBox:
         self.after_message: Callable[[Message], None] = no_files
 
     def await_request(self, timeout_s: float) -> None:
-        """Returns when the guest wants a request. Raises `ChannelTimeout` where it does not within `timeout_s`."""
+        """Return when the guest wants a request. Raises `ChannelTimeout` where it does not within `timeout_s`."""
         self._gdb.await_stop(timeout_s)
         self.find()
 
     def find(self) -> None:
-        """Finds the box of a machine that rests for a request."""
+        """Find the box of a machine that rests for a request."""
         self._gdb.use_physical_addresses()
         self._address = self._gdb.first_argument()
         if self._word(box.FROM_GUEST_WORD) != box.word(box.ASK):
@@ -42,7 +42,7 @@ class HostBox:
     def send(
         self, message: Message, timeout_s: float | None = None, *, between: Callable[[], None] | None = None
     ) -> None:
-        """Gives the guest a message and lets it go on; one that runs is stopped for it, as an interrupt needs.
+        """Give the guest a message and let it go on; one that runs is stopped for it, as an interrupt needs.
 
         `between` is called before each part. Where it raises, the guest forgets the parts it has.
         Raises `ChannelClosed`, and `ChannelTimeout` if a part is not read within `timeout_s`.
@@ -65,7 +65,7 @@ class HostBox:
         send_pieces(cut(message, box.PART_BYTES), put, drop, between)
 
     def receive(self, timeout_s: float | None = None) -> Message:
-        """Returns the guest's next message. Raises `ChannelTimeout` after `timeout_s` without one."""
+        """Return the guest's next message. Raises `ChannelTimeout` after `timeout_s` without one."""
         while True:
             if not self._rests_early and self._gdb.await_stop(timeout_s) != RESTING:
                 raise ChannelClosed("the machine was stopped by somebody else")
@@ -76,7 +76,7 @@ class HostBox:
                 return message
 
     def _taken(self) -> Message | None:
-        """Takes what the guest has put down, and lets it go on unless it waits for a request."""
+        """Take what the guest has put down, and let it go on unless it waits for a request."""
         kind, length = box.unword(self._word(box.FROM_GUEST_WORD))
         if kind not in (box.PART, box.LAST, box.ASK, box.LAST_ASK) or length > box.PART_BYTES:
             raise ChannelClosed("the lab sent no message")
@@ -101,7 +101,7 @@ class HostBox:
         self._go_on()
 
     def _go_on(self) -> None:
-        """Lets a machine that rests go on, and says that what it had put down was taken."""
+        """Let a machine that rests go on, and say that what it had put down was taken."""
         self._set(box.FROM_GUEST_WORD, 0)
         self._gdb.go_on()
 
@@ -111,7 +111,7 @@ class HostBox:
             raise ChannelClosed("the lab answers before it was asked")
 
     def _send_running(self, part: bytes) -> None:
-        """Stops the machine, puts an interrupt down, and rings. Where the guest rested meanwhile `receive` sees it.
+        """Stop the machine, put an interrupt down, and ring. Where the guest rested meanwhile `receive` sees it.
 
         QEMU may say that it was asked to stop though the guest rests by now: the guest then rests once more.
         """
