@@ -62,7 +62,7 @@ def _is_alive(process: psutil.Process) -> bool:
 
 
 def cpu_s(processes: Iterable[psutil.Process]) -> float:
-    """Return the seconds of CPU that these have used, with those of their children that have ended and were waited for."""
+    """Return the seconds of CPU that these have used, with those of their children that were waited for."""
     total_s = 0.0
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):

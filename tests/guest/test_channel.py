@@ -97,6 +97,15 @@ def test_file_descriptors_may_have_large_numbers() -> None:
             os.close(fd)
 
 
+@pytest.fixture
+def ends() -> Iterator[tuple[Channel, socket.socket]]:
+    """A channel, and the bare end of who may speak otherwise."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.setblocking(False)
+        yield Channel(ours.fileno(), ours.fileno(), largest_bytes=1000), theirs
+
+
 def test_messages_arrive_whole_also_where_they_come_in_parts(ends: tuple[Channel, socket.socket]) -> None:
     here, theirs = ends
     data = b'{"a": 1}'

@@ -111,7 +111,7 @@ def build_network(
 
 
 def place_of(error: BaseException) -> str:
-    """Return which node or link Mininet was about, by the first of its functions that says so; nothing where none does."""
+    """Return which node or link Mininet was about, by the first of its functions that says so; or nothing."""
     at = error.__traceback__
     while at is not None:
         names = [at.tb_frame.f_locals.get(name) for name in _SUBJECTS.get(at.tb_frame.f_code.co_name, ())]

@@ -55,7 +55,7 @@ class Namespace:
 
     @classmethod
     def new(cls) -> Namespace:
-        """Make a namespace without IPv6, whose own chatter (router solicitations, listener reports) would be traffic."""
+        """Make a namespace without IPv6, whose chatter (router solicitations, listener reports) would be traffic."""
         home = _here()
         try:
             _check(_libc.unshare(_CLONE_NEWNET), "unshare")

@@ -113,7 +113,7 @@ def _interfaces(node: Node, devices: dict[str, links.Device], wanted: NodeState 
 
 
 def set_host(there: Namespace, wanted: NodeState | None, congestion_control: str | None) -> None:
-    """Return what every host of a running lab has, also one that joins it later: no IPv6, cubic, announced addresses."""
+    """Set what every host of a running lab has, also one that joins later: no IPv6, cubic, announced addresses."""
     with there.entered():
         quiet_ipv6()
         _announce()

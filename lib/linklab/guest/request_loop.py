@@ -302,7 +302,7 @@ def await_beat() -> None:
 
 
 def _is_alone() -> bool:
-    """Return whether this process is the only one in the lab that wants to run (`man 5 proc`, loadavg's fourth field)."""
+    """Return whether this process alone wants to run in the lab (`man 5 proc`, loadavg's fourth field)."""
     with open("/proc/loadavg", encoding="ascii") as file:
         return file.read().split()[3].startswith("1/")
 

@@ -38,7 +38,7 @@ def _first_address(network: Network, name: str) -> str | None:
 
 
 def link_options(link: Link) -> dict[str, Any]:
-    """Return the words of Mininet's TCLink for a link: bw in Mbit/s, delay, loss in percent, max_queue_size in packets."""
+    """Return the options of Mininet's TCLink for a link: bw in Mbit/s, loss in percent, max_queue_size in packets."""
     options: dict[str, Any] = {"intfName1": link.a.interface, "intfName2": link.b.interface}
     for number, end in ((1, link.a), (2, link.b)):
         options[f"params{number}"] = {"ip": end.address} if end.address else {}

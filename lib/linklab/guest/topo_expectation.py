@@ -131,7 +131,7 @@ def expectation_of(topo: Topo) -> TopoExpectation:
 
 
 def _with_bound(info: dict[str, Any], which: str = "cls") -> tuple[Any, dict[str, Any]]:
-    """Return the class that is asked for, and the options: those bound to it (functools.partial) where none is given."""
+    """Return the class that is asked for, and the options: those bound to it (functools.partial) if none is given."""
     cls, bound = unbound(info.get(which))
     return cls, {**bound, **info}
 
