@@ -1,48 +1,53 @@
-"""Scenes on the hosts of a running lab. These functions run inside it, called by the agent."""
+"""Scenes on the hosts of a running lab. These functions run inside it; the notebook asks for them."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import platform
+import selectors
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from linklab.guest import boot, init, lab_api
-from linklab.guest.request_loop import RequestInterrupted, RequestLoop
+from linklab.guest.request_loop import RequestLoop
 from linklab.programs.engine import program, scene
 from linklab.programs.engine.program import Stage
 
 _ROOT = Path("/run/trial")
+_CGROUPS = _ROOT / "cgroups"
+_SCRATCH = _ROOT / "scratch"
 _NOSUID = 2
+Poll = Callable[[Iterable[int], float | None], list[int]]
+"""Waits until one of the descriptors is readable; `linklab.guest.request_loop.RequestLoop.poll`."""
 
 
-def prepare(context: RequestLoop, hosts: list[str], files: dict[str, str], packages: bool) -> str:
+def prepare(loop: RequestLoop, hosts: list[str], files: dict[str, str], packages: bool) -> str:
     """Set the stage on these hosts; return the version of the Python that runs programs there.
 
     From now on each program finds `files` (path: base64), and the installed `packages` where it needs such.
     """
-    if "stage" not in context.state:
+    if "stage" not in loop.state:
         _mount()
-    number = context.state["stages"] = context.state.get("stages", 0) + 1
+    number = loop.state["stages"] = loop.state.get("stages", 0) + 1
     folder = _ROOT / f"files{number}"
     folder.mkdir()
     program.unpack(folder, files)
     from linklab.guest.namespace import namespace_of  # Mininet, which the notebook need not have
 
     def entered(host: str) -> AbstractContextManager[Any]:
-        return namespace_of(lab_api.node(context, host)).entered()
+        return namespace_of(lab_api.node(loop, host)).entered()
 
-    cgroups = _ROOT / "cgroups"
-    context.state["stage"] = Stage(
+    loop.state["stage"] = Stage(
         files=folder,
-        scratch=_ROOT / "scratch",
+        scratch=_SCRATCH,
         python=sys.executable,
         packages=Path(init.PACKAGES) if packages else None,
-        cgroups=cgroups if cgroups.exists() else None,
+        cgroups=_CGROUPS,
         entered=entered,
     )
     for host in hosts:
@@ -54,29 +59,49 @@ def prepare(context: RequestLoop, hosts: list[str], files: dict[str, str], packa
 def _mount() -> None:
     _ROOT.mkdir(mode=0o755)
     boot.mount("trial", str(_ROOT), "tmpfs", _NOSUID, "size=48m,mode=755")
-    (_ROOT / "scratch").mkdir()
-    (_ROOT / "cgroups").mkdir()
-    try:
-        boot.mount("trial", str(_ROOT / "cgroups"), "cgroup2")
-        (_ROOT / "cgroups" / "cgroup.subtree_control").write_text("+pids +memory")
-    except OSError:
-        # a kernel without: the limits of each process and the guest's own memory remain
-        with contextlib.suppress(OSError):
-            (_ROOT / "cgroups").rmdir()
+    _SCRATCH.mkdir()
+    _CGROUPS.mkdir()
+    boot.mount("trial", str(_CGROUPS), "cgroup2")
+    (_CGROUPS / "cgroup.subtree_control").write_text("+pids +memory")
 
 
-def play(context: RequestLoop, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Plays scenes, up to the first that stalls."""
+def play(loop: RequestLoop, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Play scenes, up to the first that stalls."""
+
+    def run(main: Coroutine[Any, Any, None]) -> None:
+        selector = _Selector(loop.poll)
+        with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner:
+            try:
+                runner.run(main)
+            finally:
+                selector.poll = None  # tasks that are cancelled wait for nobody
+
     with _first_in_line():
-        return scene.play_all(context.state["stage"], plans, context.poll, RequestInterrupted, context.emit)
+        return scene.play_all(loop.state["stage"], plans, run, loop.emit)
+
+
+class _Selector(selectors.EpollSelector):
+    """Waits by ``poll``, which also listens to the notebook and raises KeyboardInterrupt where that asks to stop."""
+
+    def __init__(self, poll: Poll) -> None:
+        super().__init__()
+        self.poll: Poll | None = poll
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """As EpollSelector's."""
+        if self.poll is None:
+            return super().select(timeout)
+        # poll(2) counts in whole ms and would come back too early, again and again
+        self.poll([self.fileno()], None if timeout is None else max(0.0, timeout) + 0.0005 * (timeout > 0))
+        return super().select(0)
 
 
 @contextlib.contextmanager
 def _first_in_line() -> Iterator[None]:
-    """This process gets the processor whenever it wants it.
+    """Give this process the processor whenever it wants it.
 
-    On virtual time the clock stands still while a program computes, and takes the processor from nobody. So a loop
-    that asks the kernel for something can be ended from here; one that only computes ends with the whole lab.
+    On virtual time the clock stands still while a program computes, and takes the processor from nobody. So a program
+    in a loop that asks the kernel for something can be ended from here; one that only computes ends with the whole lab.
     """
     policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
     os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))

@@ -1,7 +1,7 @@
 """Scenes on loopback: ``python -m linklab.programs.engine.on_loopback`` in namespaces of its own.
 
-Reads a line of JSON and answers with one: first what `prepare` takes, then lists of plans. Ends with its input. All
-hosts are this one; each has an address of its own below 127.0.0.0/8.
+It reads lines of JSON and answers each with one: first what `prepare` takes, then lists of plans. All hosts are this
+one; each has an address of its own below 127.0.0.0/8.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from linklab.errors import LabError
 from linklab.guest import limits
@@ -24,27 +23,31 @@ from linklab.runtime import bwrap
 _LIMITS = limits.ProgramLimits(cpu_s=20)
 
 
-def prepare(root: Path, files: dict[str, str], python: str, packages: str | None) -> Stage:
-    """The stage, with these files (path: base64)."""
-    for name in ("files", "scratch"):
-        (root / name).mkdir()
-    program.unpack(root / "files", files)
+def prepare(root: str, files: dict[str, str], python: str, packages: str | None) -> Stage:
+    """Return the stage, with these files (path: base64) in a folder below ``root``.
+
+    Raises LabError where no program can be confined.
+    """
+    given, scratch = Path(root, "files"), Path(root, "scratch")
+    for folder in (given, scratch):
+        folder.mkdir()
+    program.unpack(given, files)
     with contextlib.suppress(OSError):  # only root may; others read "Permission denied" in what the program says
         program.allow_every_port()
     return Stage(
-        files=root / "files",
-        scratch=root / "scratch",
+        files=given,
+        scratch=scratch,
         python=python,
         packages=Path(packages) if packages else None,
         cgroups=None,
         entered=lambda _: contextlib.nullcontext(),
         limits=_LIMITS,
-        proc=_sandbox_has_proc(root / "scratch", python),
+        proc=_sandbox_has_proc(scratch, python),
     )
 
 
 def _sandbox_has_proc(scratch: Path, python: str) -> bool:
-    """Whether a sandbox in this place may have a /proc; found by trying. Raises LabError where it cannot be at all."""
+    """Try whether a sandbox in this place may have a /proc. Raises LabError where there can be no sandbox at all."""
     restrict = limits.restrict(_LIMITS, limits.nobody())
     for proc in (True, False):
         words = [*bwrap.for_program(scratch, python, proc=proc), "/bin/true"]
@@ -54,50 +57,20 @@ def _sandbox_has_proc(scratch: Path, python: str) -> bool:
     raise LabError(f"programs cannot be confined here: {tried.stderr.strip() or tried.returncode}")
 
 
-class _Input:
-    """Lines from the other side, and whether it is still there."""
-
-    def __init__(self) -> None:
-        self._rest = b""
-
-    def line(self) -> bytes:
-        """The next line, b"" at the end."""
-        while b"\n" not in self._rest:
-            data = os.read(0, 65536)
-            if not data:
-                return b""
-            self._rest += data
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line
-
-    @staticmethod
-    def poll(fds: Iterable[int], timeout_s: float | None) -> list[int]:
-        """As the agent's in a lab: waits for descriptors. Raises scene.Interrupted when the other side is gone."""
-        poller = select.poll()
-        for fd in fds:
-            poller.register(fd, select.POLLIN)
-        poller.register(0, 0)  # a hang-up is told even to those who ask for nothing
-        ready = [fd for fd, _ in poller.poll(None if timeout_s is None else timeout_s * 1000)]
-        if 0 in ready:
-            raise scene.Interrupted
-        return ready
-
-
 def main() -> None:
-    """Serves until its input ends."""
-    given = _Input()
-    wish = json.loads(given.line())
+    """Serve until the input ends."""
     os.environ.pop("PYTHONPATH", None)
     try:
-        stage = prepare(Path(wish["root"]), wish["files"], wish["python"], wish["packages"])
-        out = os.fdopen(os.dup(1), "w")
-        os.dup2(2, 1)
-        print("{}", file=out, flush=True)
-        while line := given.line():
-            records = scene.play_all(stage, json.loads(line), given.poll)
-            print(json.dumps(records), file=out, flush=True)
+        stage = prepare(**json.loads(sys.stdin.readline()))
+        _answer({})
+        for line in sys.stdin:
+            _answer(scene.play_all(stage, json.loads(line)))
     except LabError as error:
         sys.exit(str(error))
+
+
+def _answer(said: Any) -> None:
+    print(json.dumps(said), flush=True)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def unpack(folder: Path, files: dict[str, str]) -> None:
         file.write_bytes(base64.b64decode(data))
 
 
-class Program:
+class ConfinedProgram:
     """A program that runs on a host of the stage, and every process that it starts."""
 
     _numbers = 0
@@ -94,7 +94,7 @@ class Program:
         ``given`` are files (path: base64) that it alone finds in its folder; of a file ``keep`` that it writes there
         the record tells the content.
         """
-        Program._numbers += 1
+        ConfinedProgram._numbers += 1
         self._stage, self._clock = stage, clock
         self._loop = asyncio.get_running_loop()
         self.side, self.words, self.host = side, words, host
@@ -106,15 +106,15 @@ class Program:
         """Whether the sandbox could not be made, so that the program never ran."""
         self.breaches: list[str] = []
         self._sizes = {"out": 0, "err": 0}
-        self._folder = stage.scratch / f"program{Program._numbers}"
+        self._folder = stage.scratch / f"program{ConfinedProgram._numbers}"
         shutil.copytree(stage.files, self._folder)
         unpack(self._folder, given or {})
         self._keep = keep
         self._kept: bytes | None = None
-        self._elsewhere = stage.scratch / f"elsewhere{Program._numbers}"
+        self._elsewhere = stage.scratch / f"elsewhere{ConfinedProgram._numbers}"
         self._elsewhere.mkdir()
         self._before = _listing(self._folder)
-        self._cage = program_limits.Cage(stage.cgroups, f"program{Program._numbers}", stage.limits)
+        self._cage = program_limits.Cage(stage.cgroups, f"program{ConfinedProgram._numbers}", stage.limits)
         self._decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in self.printed}
         self._screens: dict[str, int] = {}
         self.started_s = clock()

@@ -47,7 +47,7 @@ class Arrivals:
 
 
 @dataclass
-class Flow:
+class RelayedStream:
     """One direction of a connection. Times are those of arrival at the relay; of head and tail 8 KiB are kept.
 
     ``closed_s`` is when its sender closed it, with a reset if ``reset``; None if it never did.
@@ -82,14 +82,14 @@ class Flow:
 
 
 @dataclass
-class Connection:
+class RelayedConnection:
     """A relayed connection: when it came, when its bulk of data began, and its two directions."""
 
     accepted_s: float
     refused: bool = False
     bulk_s: float | None = None
-    up: Flow = field(default_factory=Flow)
-    down: Flow = field(default_factory=Flow)
+    up: RelayedStream = field(default_factory=RelayedStream)
+    down: RelayedStream = field(default_factory=RelayedStream)
 
     def record(self) -> dict[str, Any]:
         """As JSON."""
@@ -116,7 +116,7 @@ class Relay:
         pace_mbps: float | None = None,
         hold_s: tuple[float, float] | None = None,
     ) -> None:
-        self.connections: list[Connection] = []
+        self.connections: list[RelayedConnection] = []
         self._listener, self._target, self._socket, self._clock = listener, target, connect, clock
         self._delay_s, self._pace_mbps, self._hold_s = answer_delay_s, pace_mbps, hold_s
         self._free_s = 0.0
@@ -136,11 +136,11 @@ class Relay:
         while True:
             client, _ = await loop.sock_accept(self._listener)
             self._sockets.append(client)
-            note = Connection(self._clock())
+            note = RelayedConnection(self._clock())
             self.connections.append(note)
             self._spawn(self._serve(client, note))
 
-    async def _serve(self, client: socket.socket, note: Connection) -> None:
+    async def _serve(self, client: socket.socket, note: RelayedConnection) -> None:
         loop = asyncio.get_running_loop()
         server = self._socket()
         server.setblocking(False)
@@ -165,8 +165,8 @@ class Relay:
         self,
         source: socket.socket,
         sink: socket.socket,
-        flow: Flow,
-        opposite: Flow,
+        flow: RelayedStream,
+        opposite: RelayedStream,
         wait: Wait,
         ahead: int = 1,
     ) -> None:
@@ -196,7 +196,11 @@ class Relay:
             sink.shutdown(socket.SHUT_WR)
 
     async def _read(
-        self, source: socket.socket, flow: Flow, room: asyncio.Semaphore, read: asyncio.Queue[tuple[float, bytes]]
+        self,
+        source: socket.socket,
+        flow: RelayedStream,
+        room: asyncio.Semaphore,
+        read: asyncio.Queue[tuple[float, bytes]],
     ) -> None:
         """Read one direction to its end, as far as there is room; the end is a piece without bytes."""
         loop = asyncio.get_running_loop()
@@ -215,7 +219,7 @@ class Relay:
                 flow.close(now_s, reset=False)  # what was seen of it first counts
             read.put_nowait((now_s, data))
 
-    def _wait_up(self, note: Connection) -> Wait:
+    def _wait_up(self, note: RelayedConnection) -> Wait:
         async def wait(size: int, _: float) -> None:
             now_s = self._clock()
             if note.bulk_s is None and note.up.size > BULK_BYTES:
@@ -231,7 +235,7 @@ class Relay:
 
         return wait
 
-    def _wait_down(self, note: Connection) -> Wait:
+    def _wait_down(self, note: RelayedConnection) -> Wait:
         async def wait(_: int, arrived_s: float) -> None:
             if note.bulk_s is not None and arrived_s >= note.bulk_s:
                 await asyncio.sleep(max(0.0, arrived_s + self._delay_s - self._clock()))

@@ -3,8 +3,8 @@
 The plan::
 
     {"server": {"host", "words", "port", "patience_s"} or None,
-     "relay":  {"host", "port", "target", "answer_delay_s", "pace_mbps", "hold_s"} or None,
-     "datagrams": {"host", "port", "target", "impairments"} or None,   # for UDP
+     "relay":  {"host", "port", "target", "answer_delay_s", "pace_mbps", "hold_s"} or None,   # for TCP
+     "datagrams": {"host", "port", "target", "impairments"} or None,                          # for UDP
      "listeners": [{"host", "address", "port"}],       # they read and do not answer
      "acts":   [{"kind": "client", "at_s", "host", "words", "limit_s", "may_listen", "until_connected", "side",
                  "given", "keep"},                     # side: "client" unless said otherwise
@@ -16,22 +16,23 @@ All times count from the moment the server listens (from the start without one).
 else is played. A client with ``until_connected`` is stopped a moment after a listener has got its connection, one that
 may not listen as soon as it does.
 
-In the record stands, beside what everyone did, whether the scene ``stalled``: somebody outside ended it, because it
-computed without end. ``by`` is whose programs were computing then, "server" or "client"; if it is empty, the scene was
-slow through no fault of theirs.
+The record says what everyone did, and whether the scene ``stalled``: somebody outside ended it, because it computed
+without end. ``by`` is whose programs were computing then, "server" or "client"; where it is empty, the scene was slow
+through no fault of theirs.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from linklab.guest.listening import listening
-from linklab.programs.engine import datagrams, listener, loop, peer, relay
-from linklab.programs.engine.program import Program, Stage
+from linklab.programs.engine import datagrams, peers, relay
+from linklab.programs.engine.program import ConfinedProgram, Stage
 
 _LOOK_S = 0.02
 _SETTLE_S = 0.05
@@ -43,6 +44,8 @@ _TOLD_S = 0.001
 
 Tell = Callable[[list[str]], None]
 """Hears, before each program starts, whose run then ("server", "client"): of a lab that dies no more is ever known."""
+Run = Callable[[Coroutine[Any, Any, None]], None]
+"""Runs a coroutine to its end, as `asyncio.run` does. A KeyboardInterrupt that it raises ends the scene."""
 
 
 class _Play:
@@ -51,37 +54,37 @@ class _Play:
     def __init__(self, stage: Stage, plan: dict[str, Any], tell: Tell) -> None:
         self.stage, self.plan, self.tell = stage, plan, tell
         self.zero_s = time.monotonic()
-        self.programs: list[Program] = []
-        self.server: Program | None = None
+        self.programs: list[ConfinedProgram] = []
+        self.server: ConfinedProgram | None = None
         self.relay: relay.Relay | None = None
         self.datagrams: datagrams.DatagramRelay | None = None
-        self.listeners: list[listener.Listener] = []
+        self.listeners: list[peers.SilentListener] = []
         self.listening: list[tuple[str, int]] = []
         self.alive = False
         self.restarted: dict[str, Any] | None = None
         self.acts: list[dict[str, Any]] = [{"kind": act["kind"]} for act in plan["acts"]]
 
     def clock(self) -> float:
-        """Seconds since the server listens."""
+        """Return the seconds since the server listens."""
         return round(time.monotonic() - self.zero_s, 6)
 
-    async def start(self, side: str, host: str, words: list[str], **files: Any) -> Program:
-        """Start a program, with ``files`` as `Program` takes them, and remember it."""
+    async def start(self, side: str, host: str, words: list[str], **files: Any) -> ConfinedProgram:
+        """Start a program, with ``files`` as `ConfinedProgram` takes them, and remember it."""
         running = {program.side for program in self.programs if program.running}
         self.tell(sorted({*running, side}, reverse=True))
-        # what is told leaves a lab while all in it wait, and this program may leave no such moment
+        # what is told leaves a lab while everything in it waits, and this program may leave no such moment
         await asyncio.sleep(_TOLD_S)
-        program = Program(self.stage, side, host, words, self.clock, **files)
+        program = ConfinedProgram(self.stage, side, host, words, self.clock, **files)
         self.programs.append(program)
         return program
 
     async def play(self) -> None:
-        """All of it."""
+        """Play it to its end."""
         for wanted in self.plan.get("listeners", []):
             await self._silent(wanted["host"], wanted["port"])
             with self.stage.entered(wanted["host"]):
                 listening = relay.listener(wanted["port"], wanted["address"])
-            self.listeners.append(listener.Listener(listening, self.clock))
+            self.listeners.append(peers.SilentListener(listening, self.clock))
         wish = self.plan["server"]
         if wish is not None:
             self.server, self.listening = await self._serve(wish)
@@ -100,7 +103,7 @@ class _Play:
         for program in self.programs:
             await program.finish()
 
-    async def _serve(self, wish: dict[str, Any]) -> tuple[Program, list[tuple[str, int]]]:
+    async def _serve(self, wish: dict[str, Any]) -> tuple[ConfinedProgram, list[tuple[str, int]]]:
         server = await self.start("server", wish["host"], wish["words"])
         deadline = time.monotonic() + wish["patience_s"]
         while server.running and time.monotonic() < deadline:
@@ -119,33 +122,25 @@ class _Play:
     def _relay(self, wish: dict[str, Any]) -> None:
         with self.stage.entered(wish["host"]):
             listener = relay.listener(wish["port"])
-        address, port = wish["target"]
-
-        def connect() -> Any:
-            with self.stage.entered(wish["host"]):
-                return relay.plain_socket()
-
-        self.relay = relay.Relay(
-            listener,
-            (address, port),
-            connect,
-            self.clock,
-            answer_delay_s=wish.get("answer_delay_s", 0.0),
-            pace_mbps=wish.get("pace_mbps"),
-            hold_s=wish.get("hold_s"),
-        )
+        connect = self._connecting(wish["host"], relay.plain_socket)
+        options = {name: wish[name] for name in ("answer_delay_s", "pace_mbps", "hold_s") if name in wish}
+        self.relay = relay.Relay(listener, tuple(wish["target"]), connect, self.clock, **options)
 
     def _datagrams(self, wish: dict[str, Any]) -> None:
         with self.stage.entered(wish["host"]):
             listening = datagrams.listener(wish["port"])
-        address, port = wish["target"]
-
-        def connect() -> Any:
-            with self.stage.entered(wish["host"]):
-                return datagrams.plain_socket()
-
+        connect = self._connecting(wish["host"], datagrams.plain_socket)
         impairments = datagrams.Impairments(**wish["impairments"])
-        self.datagrams = datagrams.DatagramRelay(listening, (address, port), connect, self.clock, impairments)
+        self.datagrams = datagrams.DatagramRelay(listening, tuple(wish["target"]), connect, self.clock, impairments)
+
+    def _connecting(self, host: str, make: Callable[[], socket.socket]) -> Callable[[], socket.socket]:
+        """Return what makes a socket on a host."""
+
+        def connect() -> socket.socket:
+            with self.stage.entered(host):
+                return make()
+
+        return connect
 
     async def _act(self, number: int) -> None:
         act, note = self.plan["acts"][number], self.acts[number]
@@ -161,12 +156,12 @@ class _Play:
                 with self.stage.entered(act["host"]):
                     made = relay.plain_socket()
                 address, port = act["target"]
-                note["steps"] = await peer.play(made, (address, port), act["steps"], self.clock)
+                note["steps"] = await peers.play(made, (address, port), act["steps"], self.clock)
             case "restart":
                 await self._restart()
 
-    async def _watch(self, client: Program, act: dict[str, Any], note: dict[str, Any]) -> None:
-        """Waits for a program's end, and stops it when it has had its time or does what it may not."""
+    async def _watch(self, client: ConfinedProgram, act: dict[str, Any], note: dict[str, Any]) -> None:
+        """Wait for a program's end, and stop it when it has had its time or does what it may not."""
         may_listen, limit_s = act.get("may_listen", True), act["limit_s"]
         deadline = time.monotonic() + limit_s
         free = may_listen and not act.get("until_connected")
@@ -181,8 +176,8 @@ class _Play:
             elif time.monotonic() >= deadline:
                 client.stop("it did not come to an end")
 
-    def _opened(self, client: Program) -> list[tuple[str, int]]:
-        """Where a program listens, but for the scene's own listeners."""
+    def _opened(self, client: ConfinedProgram) -> list[tuple[str, int]]:
+        """Return where a program listens, but for the scene's own listeners."""
         own = [(one.address, one.port) for one in self.listeners]
         return [one for one in listening(client.pid) if one not in own]
 
@@ -197,7 +192,7 @@ class _Play:
         self.restarted["listening"] = again
 
     async def _silent(self, host: str, port: int) -> None:
-        """Waits until nothing listens on a port any more: a process that was killed dies a moment later."""
+        """Wait until nothing listens on a port any more: a process that was killed dies a moment later."""
         deadline = time.monotonic() + _DIE_S
         while time.monotonic() < deadline:
             with self.stage.entered(host):
@@ -207,18 +202,16 @@ class _Play:
             await asyncio.sleep(_LOOK_S)
 
     def end(self) -> None:
-        """Nothing of it runs on, whatever happened."""
-        open_ones: list[listener.Listener | relay.Relay | datagrams.DatagramRelay] = [*self.listeners]
-        open_ones += [self.relay] if self.relay else []
-        open_ones += [self.datagrams] if self.datagrams else []
-        for one in open_ones:
-            with contextlib.suppress(RuntimeError):
-                one.close()
+        """Close everything and end each program, whatever happened."""
+        for one in (*self.listeners, self.relay, self.datagrams):
+            if one is not None:
+                with contextlib.suppress(RuntimeError):  # the event loop may be gone
+                    one.close()
         for program in self.programs:
             program.clean_up()
 
     def record(self, stalled: bool, computing: set[str]) -> dict[str, Any]:
-        """As JSON. ``computing`` are the sides whose programs were computing at the end."""
+        """Return what everyone did, as JSON. ``computing`` are the sides whose programs were computing at the end."""
         acts = [{**note, "program": note["program"].record()} if "program" in note else note for note in self.acts]
         return {
             "server": self.server and self.server.record(),
@@ -236,23 +229,13 @@ class _Play:
         }
 
 
-class Interrupted(Exception):
-    """What a `poll` raises to end a scene from outside; in a lab its own exception is given instead."""
-
-
-def play(
-    stage: Stage,
-    plan: dict[str, Any],
-    poll: loop.Poll,
-    interrupted: type[BaseException] = Interrupted,
-    tell: Tell = lambda _: None,
-) -> dict[str, Any]:
-    """Plays the scene; its record. If `poll` raises `interrupted`, everything is ended and the record says so."""
+def play(stage: Stage, plan: dict[str, Any], run: Run = asyncio.run, tell: Tell = lambda _: None) -> dict[str, Any]:
+    """Play a scene and return its record. Where ``run`` raises KeyboardInterrupt the record says that it stalled."""
     scene = _Play(stage, plan, tell)
     stalled, computing = False, set[str]()
     try:
-        loop.run(poll, scene.play())
-    except interrupted:
+        run(scene.play())
+    except KeyboardInterrupt:
         stalled = True
         computing = {program.side for program in scene.programs if program.running and program.computes()}
     finally:
@@ -261,16 +244,12 @@ def play(
 
 
 def play_all(
-    stage: Stage,
-    plans: Iterable[dict[str, Any]],
-    poll: loop.Poll,
-    interrupted: type[BaseException] = Interrupted,
-    tell: Tell = lambda _: None,
+    stage: Stage, plans: Iterable[dict[str, Any]], run: Run = asyncio.run, tell: Tell = lambda _: None
 ) -> list[dict[str, Any]]:
-    """One after the other, up to the first that stalls."""
+    """Play scenes one after the other, up to the first that stalls."""
     records = []
     for plan in plans:
-        records.append(play(stage, plan, poll, interrupted, tell))
+        records.append(play(stage, plan, run, tell))
         if records[-1]["stalled"]:
             break
     return records

@@ -1,4 +1,4 @@
-"""A peer that does on purpose what no well-behaved client does, word by word."""
+"""What plays against a program: a TCP client that misbehaves on purpose, and a listener that never answers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import Any
 
 _CONNECT_S = 10.0
 _SEND_S = 30.0
+_READ = 64 * 1024
 
 
 async def play(
     made: socket.socket, target: tuple[str, int], steps: list[list[Any]], clock: Callable[[], float]
 ) -> list[dict[str, Any]]:
-    """Does the steps one after the other on one connection; what came of each, the last one being that which failed.
+    """Do the steps one after the other on one connection, up to the first that fails; return what came of each.
 
     ``["connect"]``, ``["send", base64, times]``, ``["sleep", seconds]``, ``["receive", seconds, bytes]`` (until so
     many bytes, the end or the time), ``["shutdown"]``, ``["reset"]``, ``["close"]``.
@@ -75,3 +76,47 @@ async def _receive(made: socket.socket, seconds: float, size: int, record: dict[
         record["late"] = True
     finally:
         record["data"] = base64.b64encode(data).decode()
+
+
+class SilentListener:
+    """Accepts each connection where no program should connect, and reads it to its end without an answer.
+
+    ``connections`` are ``{"s", "bytes"}``: when each came, and how much it sent.
+    """
+
+    def __init__(self, listening: socket.socket, clock: Callable[[], float]) -> None:
+        self.connections: list[dict[str, Any]] = []
+        self.address, self.port = listening.getsockname()
+        self._clock = clock
+        self._sockets = [listening]
+        self._tasks = {asyncio.get_running_loop().create_task(self._accept(listening))}
+
+    async def _accept(self, listening: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            client, _ = await loop.sock_accept(listening)
+            self._sockets.append(client)
+            note = {"s": self._clock(), "bytes": 0}
+            self.connections.append(note)
+            self._tasks.add(loop.create_task(self._read(client, note)))
+
+    @staticmethod
+    async def _read(client: socket.socket, note: dict[str, Any]) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while data := await loop.sock_recv(client, _READ):
+                note["bytes"] += len(data)
+        except ConnectionError:
+            pass
+        client.close()
+
+    def close(self) -> None:
+        """End all connections."""
+        for task in self._tasks:
+            task.cancel()
+        for one in self._sockets:
+            one.close()
+
+    def record(self) -> dict[str, Any]:
+        """Return what connected, as JSON."""
+        return {"address": self.address, "port": self.port, "connections": self.connections}
