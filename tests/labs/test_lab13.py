@@ -11,7 +11,7 @@ import pytest
 
 from linklab.course import using
 from linklab.grade import Result
-from linklab.labs.lab13 import figures, functions, rules
+from linklab.labs.lab13 import figures, rules
 from linklab.labs.lab13 import rules as lab13
 from linklab.network import Network
 from linklab.network.variants import variants
@@ -45,7 +45,7 @@ def test_a_right_function_passes_however_it_is_written(written: Callable[..., An
 
 
 def test_each_slip_of_the_timeout_is_named() -> None:
-    assert unnamed_slips(lab13.check_rto, functions._TRIAL) == []
+    assert unnamed_slips(lab13.check_rto, rules._TIMEOUT) == []
 
 
 @pytest.mark.parametrize(
