@@ -1,0 +1,27 @@
+"""A program to judge that no lab has: a server for the Echo Protocol (RFC 862) over TCP, ``echo.py PORT``.
+
+It shows what a new program needs: scenes, and a table of checks. The page how-it-works.md tells it in a screenful.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from linklab.programs.checks import Judging, Report
+from linklab.programs.place import LabPlace, SteadyPlace
+from linklab.programs.submission import read_any
+
+from .checks import TABLE
+from .scenes import NETWORK, EchoScenes
+
+
+def check(file: Path) -> Report:
+    """Return the checks of a program. Raises LinklabError where there is none, and LabError where no lab is."""
+    program = read_any(file)
+    place = SteadyPlace(lambda: LabPlace(program, NETWORK))
+    try:
+        judging = Judging(TABLE, EchoScenes(program, place.play))
+        result = judging.result(f"{program.name}, echo", [asked.key for asked in TABLE])
+        return Report("echo", program.name, place.title, {"echo": result})
+    finally:
+        place.close()
