@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from linklab.analysis.packets import real_mbps
 from linklab.published import mtu as published
 from linklab.published.mtu import FRAME_BYTES, RATES_MBPS, MtuQuantity, find
-from linklab.show.packets import first_packets, frames, largest_by_run
+from linklab.show.chart import SMALL_POINTS, chart, legend, logarithmic, told_apart
+from linklab.show.packets import first_packets, frames
 from linklab.study.claims import Tables
 from linklab.study.declare import BRIDGE, OPENFLOW
 from linklab.study.page import Grid, Page, Picture
@@ -209,7 +210,36 @@ def _jitter_picture(tables: Tables) -> Picture:
         ]
     runs = [f"{size}\n{link}/{traffic}" for size, link, traffic in _RUNS]
     return _drawn("jitter", "Largest jitter of paced packets in any repeat. Below 0.0001 ms is on the line.",
-                  largest_by_run(runs, values, "largest jitter (ms)", least=1e-4))  # fmt: skip
+                  _largest_by_run(runs, values, "largest jitter (ms)", least=1e-4))  # fmt: skip
+
+
+def _largest_by_run(
+    runs: Sequence[str], values: Mapping[str, Sequence[float | None]], what: str, *, least: float
+) -> Drawing:
+    """Return a figure of one value of each run from several sources, logarithmic; less than ``least`` is drawn there.
+
+    None leaves a gap.
+    """
+    told = "; ".join(
+        f"{name}: {', '.join('none' if it is None else f'{it:.3g}' for it in given)}" for name, given in values.items()
+    )
+    figure, axes = chart(
+        f"{what}, by run ({', '.join(runs)}). {told}.",
+        x="run: frame in bytes, rates of link and traffic in Mbit/s",
+        y=what,
+        title=what,
+    )
+    for number, (name, given, style) in enumerate(told_apart(values, markers=True)):
+        shift = (number - (len(values) - 1) / 2) * 0.8 / len(values)
+        x = [run + shift for run, it in enumerate(given) if it is not None]
+        y = [max(it, least) for it in given if it is not None]
+        axes.vlines(x, least, y, color=style["color"], linewidth=1)
+        axes.plot(x, y, label=name, **{**style, "linestyle": "none"})
+    most = max(it for given in values.values() for it in given if it is not None)
+    logarithmic(axes, "y", least / 1.3, 1.3 * most)
+    axes.set_xticks(range(len(runs)), runs, fontsize=SMALL_POINTS)
+    legend(axes, len(values))
+    return figure
 
 
 def _gre_picture(tables: Tables) -> Picture:

@@ -17,7 +17,7 @@ from linklab.labs.lab11 import figures as lab11_figures
 from linklab.labs.lab12 import figures as lab12_figures
 from linklab.labs.lab12 import rules as lab12
 from linklab.labs.lab13 import figures as lab13_figures
-from linklab.measure import Origin, PingFlow, PingResult, Sample, Stream, TcpFlow, TcpResult
+from linklab.measure import Origin, PingFlow, PingResult, Sample, Stream, TcpFlow, TcpResult, UdpFlow, UdpResult
 from linklab.network import COURSE, by_name
 from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan
 from linklab.show import chart, packets, video
@@ -40,9 +40,9 @@ def transfer(source: str, destination: str, *rates: tuple[float, ...]) -> TcpRes
     return TcpResult(flow, ORIGIN, mbps, 1, float(len(rates[0])), 0, "cubic", streams, total)
 
 
-class Sent:
-    def __init__(self, sent_mbps: float, loss_percent: float) -> None:
-        self.sent_mbps, self.loss_percent = sent_mbps, loss_percent
+def sent_at(sent_mbps: float, loss_percent: float) -> UdpResult:
+    arrived = 10_000 - round(100 * loss_percent)
+    return UdpResult(UdpFlow("h1", "h4", sent_mbps), ORIGIN, arrived, sent_mbps, 1, 10_000, arrived, 0, 0, (), ())
 
 
 H1, H2 = transfer("h1", "h4", (3.0, 5.0, 7.0), (4.0, 4.0, 6.0)), transfer("h2", "h5", (14.0, 19.0, 15.0))
@@ -70,11 +70,6 @@ SKETCHED = (Sample(0.0, 1.0, 12.0), Sample(1.0, 2.0, 27.0))
 LOADS = [Load("h1", "h4", 2), Load("h2", "h5"), Load("h1", "h9"), Load("h9", "h8")]
 INSIDE = [("Ethernet", 14), ("IPv4", 20), ("UDP", 8), ("data", 1472)]
 LATE = {"Mininet's bucket": [(2, 15.8), (3, 12.3), (20, 10.1)], "without the burst": [(2, 10.0), (20, 10.0)]}
-RUNS: dict[str, list[float | None]] = {
-    "real": [3.0, 0.5, None],
-    "Mininet": [10.0, 0.2, 0.1],
-    "ours": [0.0, 0.02, 0.001],
-}
 
 
 def figures() -> dict[str, Callable[[], Drawing]]:
@@ -103,9 +98,9 @@ def figures() -> dict[str, Callable[[], Drawing]]:
         ),
         "throughput: a sketch": lambda: show.throughput({"h1-h4": SKETCHED}, ceiling_mbps=28.7, sketch=SKETCH),
         "sweep: a sketch": lambda: show.sweep(
-            [Sent(33, 12), Sent(25, 0)], 29.15, sketch=((25, 25), (29, 29), (33, 29))
+            [sent_at(33, 12), sent_at(25, 0)], 29.15, sketch=((25, 25), (29, 29), (33, 29))
         ),
-        "sweep": lambda: show.sweep([Sent(33, 12), Sent(25, 0), Sent(29, 1)], ceiling_mbps=29.15),
+        "sweep": lambda: show.sweep([sent_at(33, 12), sent_at(25, 0), sent_at(29, 1)], ceiling_mbps=29.15),
         "windows": lambda: show.windows({"Reno": TRACE}, full_packets=133, queue_packets=100, rtts_ms=(20.0, 80.6)),
         "windows: two": lambda: show.windows({"Reno": TRACE, "BBR": LOWER}),
         "lines": lambda: chart.lines(
@@ -120,9 +115,6 @@ def figures() -> dict[str, Callable[[], Drawing]]:
         "first_packets": lambda: packets.first_packets({"1518 bytes": LATE, "4370 bytes": LATE}, 10),
         "frames": lambda: packets.frames(
             {"inside": INSIDE, "outside": [("Ethernet", 14), ("IPv4", 20), ("GRE", 4), *INSIDE]}
-        ),
-        "largest_by_run": lambda: packets.largest_by_run(
-            ["1518 10/10", "4370", "7999"], RUNS, "jitter (ms)", least=1e-4
         ),
         "rate_over_time": lambda: video.rate_over_time(
             {"gigabit": [900.0, 2100, 1500], "wan": [900.0, 1900, 1600]}, limit_kbps=1980

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.show.packets import arrivals, first_packets, frames, largest_by_run, sweep
+from linklab.show.packets import arrivals, first_packets, frames, sweep
 
 from .charted import points
-from .gallery import Sent
+from .gallery import sent_at
 
 
 def test_a_sweep_says_what_arrived_of_each_rate_in_order() -> None:
-    figure = sweep([Sent(33, 10), Sent(25, 0)], ceiling_mbps=29.15)
+    figure = sweep([sent_at(33, 10), sent_at(25, 0)], ceiling_mbps=29.15)
     assert figure.alt_text.endswith("25.0 sent, 25.00 arrived, 0.00 % lost; 33.0 sent, 29.70 arrived, 10.00 % lost.")
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert texts == ["theory: 29.15 Mbit/s", "10.0 %\nlost"]
@@ -51,10 +51,3 @@ def test_frames_are_rows_of_headers_with_data_below_each_other() -> None:
         frames({})
     with pytest.raises(MeasurementError, match="no frame to draw"):
         frames({"inside": []})
-
-
-def test_values_by_run_leave_gaps_and_refuse_a_series_of_another_length() -> None:
-    figure = largest_by_run(["a", "b"], {"real": [3.0, None], "ours": [0.0, 0.02]}, "jitter (ms)", least=1e-4)
-    assert "real: 3, none; ours: 0, 0.02" in figure.alt_text
-    with pytest.raises(MeasurementError, match="real has 1 values for 2 runs"):
-        largest_by_run(["a", "b"], {"real": [1.0]}, "jitter (ms)", least=1e-4)

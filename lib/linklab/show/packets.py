@@ -1,13 +1,14 @@
-"""Packets: what arrives of each rate, trains, the bandwidth over the first packets, frames, and values by run."""
+"""Figures of packets: what arrives of each rate, trains, the bandwidth over the first packets, and frames."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from linklab.errors import MeasurementError
+from linklab.measure import UdpResult
 from linklab.show.chart import (
     BLACK,
     BLUE,
@@ -30,7 +31,6 @@ from linklab.show.chart import (
     panels,
     sketch_in_words,
     sketched,
-    told_apart,
 )
 
 if TYPE_CHECKING:
@@ -50,21 +50,7 @@ _HEADER_INCHES: Final = 0.8
 _FRAME_INCHES: Final = 0.95
 
 
-class Sent(Protocol):
-    """What was measured at one rate: `linklab.measure.UdpResult` is one."""
-
-    @property
-    def sent_mbps(self) -> float:
-        """Payload as it was sent."""
-        ...
-
-    @property
-    def loss_percent(self) -> float:
-        """The share of packets that did not arrive."""
-        ...
-
-
-def sweep(results: Sequence[Sent], ceiling_mbps: float | None = None, sketch: Points = ()) -> Drawing:
+def sweep(results: Sequence[UdpResult], ceiling_mbps: float | None = None, sketch: Points = ()) -> Drawing:
     """Return a figure of what arrived of each rate that was sent, in Mbit/s of payload over the time of sending.
 
     The thin line is "all arrives"; ``ceiling_mbps`` draws what theory says the path carries. The loss stands at each
@@ -191,36 +177,4 @@ def frames(rows: Mapping[str, Sequence[Block]]) -> Drawing:
             axes.add_patch(Rectangle((left, top + 0.26), wide, 0.52, facecolor=colour, edgecolor="#1A1A1A"))
             axes.text(left + wide / 2, top + 0.52, f"{name}\n{size}", ha="center", va="center", fontsize=9)
             left += wide
-    return figure
-
-
-def largest_by_run(
-    runs: Sequence[str], values: Mapping[str, Sequence[float | None]], what: str, *, least: float
-) -> Drawing:
-    """Return a figure of one value of each run from several sources, logarithmic; less than ``least`` is drawn there.
-
-    None leaves a gap. Raises MeasurementError where a source has not one value for each run.
-    """
-    for name, given in values.items():
-        if len(given) != len(runs):
-            raise MeasurementError(f"{name} has {len(given)} values for {len(runs)} runs")
-    told = "; ".join(
-        f"{name}: {', '.join('none' if it is None else f'{it:.3g}' for it in given)}" for name, given in values.items()
-    )
-    figure, axes = chart(
-        f"{what}, by run ({', '.join(runs)}). {told}.",
-        x="run: frame in bytes, rates of link and traffic in Mbit/s",
-        y=what,
-        title=what,
-    )
-    for number, (name, given, style) in enumerate(told_apart(values, markers=True)):
-        shift = (number - (len(values) - 1) / 2) * 0.8 / len(values)
-        x = [run + shift for run, it in enumerate(given) if it is not None]
-        y = [max(it, least) for it in given if it is not None]
-        axes.vlines(x, least, y, color=style["color"], linewidth=1)
-        axes.plot(x, y, label=name, **{**style, "linestyle": "none"})
-    most = max(it for given in values.values() for it in given if it is not None)
-    logarithmic(axes, "y", least / 1.3, 1.3 * most)
-    axes.set_xticks(range(len(runs)), runs, fontsize=SMALL_POINTS)
-    legend(axes, len(values))
     return figure
