@@ -38,7 +38,8 @@ def texts(figure: Figure) -> dict[str, Any]:
         for text in axes.findobj(Text):
             assert isinstance(text, Text)
             box = text.get_window_extent(renderer)
-            if not text.get_text() or not text.get_visible() or box.width == 0:
+            hidden = text in ticks and not axes.axison
+            if hidden or not text.get_text() or not text.get_visible() or box.width == 0:
                 continue
             # labels of ticks beyond the axes exist and are not drawn
             beyond = not bounds.x0 - 1 <= (box.x0 + box.x1) / 2 <= bounds.x1 + 1

@@ -1,17 +1,17 @@
-"""Networks to draw, and what can be measured on a drawing."""
+"""Networks to draw."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Any
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.text import Text
-
+from linklab.labs.lab11.rules import dumbbell
+from linklab.labs.lab12.rules import access
 from linklab.network import (
+    COURSE,
+    TWO_HOSTS,
     End,
     Host,
     Link,
@@ -19,9 +19,13 @@ from linklab.network import (
     NetworkState,
     PlannedNode,
     Router,
+    Shape,
     Switch,
+    by_name,
 )
+from linklab.programs.reliable.path import relayed
 from tests.states import PLAN, change, change_node, reshape
+from tests.thorough import some
 
 
 def routed(name: str, nodes: Iterable[PlannedNode], pairs: Iterable[tuple[str, str]], **shape: Any) -> Network:
@@ -137,35 +141,44 @@ PARALLEL = routed(
 )
 
 
-def texts_of(figure: Figure) -> list[Text]:
-    (axes,) = figure.axes
-    legend = axes.get_legend()
-    return [text for text in (*axes.texts, *(legend.get_texts() if legend else ())) if text.get_text()]
-
-
-def overlaps(figure: Figure) -> list[tuple[str, str]]:
-    """Pairs of texts that cover each other, as they are really rendered."""
-    renderer = _rendered(figure)
-    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts_of(figure)]
-    found = []
-    for (one, box), (two, other) in combinations(boxes, 2):
-        width = min(box.x1, other.x1) - max(box.x0, other.x0)
-        height = min(box.y1, other.y1) - max(box.y0, other.y0)
-        # A pixel of leading between the lines of one label is no overlap.
-        if width > 1 and height > 2:
-            found.append((one, two))
-    return found
-
-
-def outside(figure: Figure) -> list[str]:
-    """Texts that are not wholly on the figure."""
-    renderer = _rendered(figure)
-    width, height = figure.get_size_inches() * figure.dpi
-    boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts_of(figure)]
-    return [text for text, box in boxes if box.x0 < 0 or box.y0 < 0 or box.x1 > width or box.y1 > height]
-
-
-def _rendered(figure: Figure) -> Any:
-    canvas: Any = FigureCanvasAgg(figure)
-    canvas.draw()
-    return canvas.get_renderer()
+CUT = change(change(PLAN, "r2-eth2", peer=None), "r3-eth0", peer=None)
+BARE = change(change(PLAN, "r2-eth2", shape=Shape()), "r3-eth0", shape=Shape())
+CHAIN = routed("chain", [Host("h1"), Router("r1"), Host("h2")], [("h1", "r1"), ("r1", "h2")])
+STAR = routed(
+    "star",
+    [Switch("s1"), *(Host(f"h{number}") for number in range(6))],
+    [(f"h{number}", "s1") for number in range(6)],
+)
+LONG = routed(
+    "long",
+    [Host("lon-client"), Router("lon-router"), Router("gw"), Host("osl-server")],
+    [("lon-client", "lon-router"), ("lon-router", "gw"), ("gw", "osl-server")],
+    **SHAPE,
+)
+THINGS: dict[str, Network | NetworkState] = {
+    "course": COURSE,
+    "course, live": PLAN,
+    "broken": BROKEN,
+    "cut": CUT,
+    "bare": BARE,
+    "not forwarding": NOT_FORWARDING,
+    "one side bare": change(PLAN, "r2-eth0", shape=Shape()),
+    "two shapes": change(PLAN, "r3-eth0", shape=Shape(100, 200, 0.001, 1000)),
+    "two hosts": TWO_HOSTS,
+    "chain": CHAIN,
+    "star": STAR,
+    "parallel": PARALLEL,
+    "long names": LONG,
+    **{f"ring of {size}": ring(size) for size in (3, 4, 6)},
+    **{f"tree {seed}": tree(seed) for seed in range(8)},
+    **{f"chain {seed}": chain(seed) for seed in range(2)},
+    **{name: by_name(name) for name in ("mtu-direct", "mtu-gre", "video-3-2", "l3-switch-10", "router-on-a-stick-10")},
+    "dumbbell": dumbbell(COURSE),
+    "access": access(COURSE),
+    "relayed": relayed(COURSE),
+    "switches in three levels": LEVELS,
+    "fat tree": fat_tree(),
+}
+ALIKE = (*(f"tree {seed}" for seed in range(2, 8)), "ring of 4", "ring of 6", "chain 1", "l3-switch-10", "fat tree")
+"""Of another one of ``THINGS`` there is one of their kind; the fat tree is the largest."""
+EACH = some(THINGS, *(name for name in THINGS if name not in ALIKE))

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from linklab.show.network.scene import Cable, Plug, Scene, Spot, end_lines, link_lines
+from linklab.show.network.scene import Cable, DrawnInterface, DrawnNode, NetworkScene, end_lines, link_lines
 
 if TYPE_CHECKING:
     import networkx
@@ -93,33 +93,6 @@ def surrounding(boxes: Iterable[Box]) -> Box:
     )
 
 
-def hull(points: Iterable[Point]) -> list[Point]:
-    """The corners of the smallest convex shape around all points, anticlockwise (Andrew's monotone chain)."""
-    ordered = sorted(set(points))
-    if len(ordered) < 3:
-        return ordered
-    halves: list[list[Point]] = []
-    for sequence in (ordered, ordered[::-1]):
-        half: list[Point] = []
-        for point in sequence:
-            while len(half) > 1 and _turn(half[-2], half[-1], point) <= 0:
-                half.pop()
-            half.append(point)
-        halves.append(half[:-1])
-    return halves[0] + halves[1]
-
-
-def inside(point: Point, corners: list[Point]) -> bool:
-    """Return True if a point is inside a convex shape, its corners given anticlockwise."""
-    return len(corners) > 2 and all(
-        _turn(one, two, point) > 0 for one, two in zip(corners, corners[1:] + corners[:1], strict=True)
-    )
-
-
-def _turn(one: Point, two: Point, three: Point) -> float:
-    return (two[0] - one[0]) * (three[1] - one[1]) - (two[1] - one[1]) * (three[0] - one[0])
-
-
 def along(start: Point, end: Point, distance: float) -> Point:
     """The point at a distance from ``start`` towards ``end``."""
     length = math.dist(start, end) or 1.0
@@ -137,7 +110,7 @@ Tone = Literal["plain", "quiet", "warning"]
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """One line of a label."""
 
     text: str
@@ -155,11 +128,11 @@ class Line:
 class Label:
     """Lines of text under each other, centred, and the box they have on the page."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[TextLine, ...]
     box: Box
 
     @property
-    def centres(self) -> Iterator[tuple[Line, Point]]:
+    def centres(self) -> Iterator[tuple[TextLine, Point]]:
         """Each line with the point in its middle."""
         y = self.box.top
         for line in self.lines:
@@ -172,18 +145,18 @@ class Label:
         return Label(lines, Box.around(self.box.centre, *size_of(lines)))
 
 
-def name_line(name: str) -> Line:
+def name_line(name: str) -> TextLine:
     """A node's name, as it stands in its shape."""
-    return Line(name, bold=True, points=NAME_POINTS)
+    return TextLine(name, bold=True, points=NAME_POINTS)
 
 
-def size_of(lines: Sequence[Line]) -> tuple[float, float]:
+def size_of(lines: Sequence[TextLine]) -> tuple[float, float]:
     """Width and height of lines under each other, in inches."""
     return max(_width(line) for line in lines), sum(line.height for line in lines)
 
 
 @lru_cache(maxsize=4096)
-def _width(line: Line) -> float:
+def _width(line: TextLine) -> float:
     from matplotlib.font_manager import FontProperties
 
     font = FontProperties(size=line.points, weight="bold" if line.bold else "normal")
@@ -205,13 +178,13 @@ def _renderer() -> object:
 
 
 @dataclass
-class Page:
+class TakenSpace:
     """What is on the page already. Labels go where they cover least of it."""
 
     boxes: list[Box] = field(default_factory=list)
     strokes: list[tuple[Point, Point]] = field(default_factory=list)
 
-    def placed(self, lines: Sequence[Line], centres: Iterable[Point]) -> Label:
+    def placed(self, lines: Sequence[TextLine], centres: Iterable[Point]) -> Label:
         """The lines at the best of the places offered: the first that is free, else the one least in the way.
 
         The place is taken from then on.
@@ -285,8 +258,6 @@ _SWITCH_STEP_INCHES: Final = 1.35
 _FAN_STEP_INCHES: Final = 1.1
 _TREE_MARGIN_INCHES: Final = 0.45
 
-_Sides = tuple[list[str], list[str]]
-
 
 class Fans:
     """A tree as a line of nodes and the smaller trees that hang off these.
@@ -294,43 +265,41 @@ class Fans:
     The edges of ``graph`` say in ``inches`` how long they are at least.
     """
 
-    def __init__(self, scene: Scene, graph: networkx.Graph[str], line: Sequence[str]) -> None:
+    def __init__(self, scene: NetworkScene, graph: networkx.Graph[str], line: Sequence[str]) -> None:
         self._graph, self._line = graph, line
-        self._kinds = {spot.name: spot.kind for spot in scene.spots}
-        self._order = {spot.name: position for position, spot in enumerate(scene.spots)}
+        self._kinds = scene.kinds
+        self._order = {node.name: position for position, node in enumerate(scene.nodes)}
 
-    def positions(self) -> dict[str, Point]:
+    def positions(self) -> Positions:
         """Where each node goes, in inches; the line is at height 0."""
-        placed: dict[str, Point] = {}
-        edges = [float("-inf")] * 2
+        placed: Positions = {}
+        edges = [-math.inf, -math.inf]
         x = 0.0
         for number, name in enumerate(self._line):
             natural = x + self._graph.edges[self._line[number - 1], name]["inches"] if number else 0.0
-            options = [(self._needed(natural, name, sides, edges), sides) for sides in self._options(name)]
-            # min keeps the first of equals: the other side is taken only where it makes the line shorter.
+            usual = self._sides(name)
+            # min keeps the first of equals: the other side is taken only where it makes the line shorter
+            options = [(self._needed(natural, name, sides, edges), sides) for sides in (usual, usual[::-1])]
             x, sides = min(options, key=lambda option: round(option[0], 3))
             placed[name] = (x, 0.0)
             for side, names in enumerate(sides):
                 if names:
                     edges[side] = x + self._width(names, name) / 2
-                placed.update(self._spread(names, name, x, 0.0, 1 - 2 * side))
+                placed |= self._spread(names, name, x, 0.0, 1 - 2 * side)
         return placed
 
-    def _needed(self, natural: float, name: str, sides: _Sides, edges: Sequence[float]) -> float:
+    def _needed(self, natural: float, name: str, sides: Sequence[list[str]], edges: Sequence[float]) -> float:
         widths = [self._width(names, name) for names in sides]
-        taken = [edge + width / 2 for edge, width in zip(edges, widths, strict=True) if width > 0]
-        return max([natural, *taken])
+        return max([natural, *(edge + width / 2 for edge, width in zip(edges, widths, strict=True) if width)])
 
-    def _options(self, name: str) -> list[_Sides]:
-        """Return what may hang above and below a node of the line, the usual choice first."""
+    def _sides(self, name: str) -> tuple[list[str], list[str]]:
+        """Return what hangs above and below a node of the line: trees in turns, and leaves where less is."""
         hanging = self._sorted(other for other in self._graph[name] if other not in self._line)
         trees = [other for other in hanging if self._children(other, name)]
-        leaves = [other for other in hanging if other not in trees]
         above, below = trees[1::2], trees[::2]
         lighter = above if self._width(above, name) <= self._width(below, name) else below
-        lighter.extend(leaves)
-        above, below = self._sorted(above), self._sorted(below)
-        return [(above, below), (below, above)]
+        lighter += [other for other in hanging if other not in trees]
+        return self._sorted(above), self._sorted(below)
 
     def _sorted(self, names: Iterable[str]) -> list[str]:
         return sorted(names, key=self._order.__getitem__)
@@ -377,44 +346,47 @@ PLAIN_INCHES: Final = 1.9
 """The same where nothing needs to stand at the link itself."""
 _WIDEST_INCHES: Final = 13.0
 _PART_GAP_INCHES: Final = 1.9
-_ROOM_INCHES: Final = (1.3, 1.1)
+_ROW_GAP_INCHES: Final = 1.4
+_MOST_ALONE: Final = 6
+"""So many nodes without a cable stand in one row, below all others."""
 
 Positions = dict[str, Point]
 
 
-def positions(scene: Scene) -> Positions:
+def positions(scene: NetworkScene) -> Positions:
     """Where each node goes, in inches. Parts that are not connected stand beside or under each other."""
     import networkx
 
     graph = networkx.Graph()
-    graph.add_nodes_from(spot.name for spot in scene.spots)
+    graph.add_nodes_from(node.name for node in scene.nodes)
     graph.add_edges_from(((cable.a.node, cable.b.node) for cable in scene.cables), inches=PLAIN_INCHES)
-    kinds = {spot.name: spot.kind for spot in scene.spots}
+    kinds = scene.kinds
     for cable in scene.cables:
         ends = (cable.a.node, cable.b.node)
         between = all(kinds[node] != "switch" and len(graph[node]) > 1 for node in ends)
         if cable.shaped or between or cable.carriers:
-            twins = sum({it.a.node, it.b.node} == set(ends) for it in scene.cables) > 1
+            twins = sum(it.pair == cable.pair for it in scene.cables) > 1
             graph.edges[ends]["inches"] = TWINS_INCHES if twins else LINK_INCHES
-    order = {spot.name: position for position, spot in enumerate(scene.spots)}
+    order = {node.name: position for position, node in enumerate(scene.nodes)}
     parts = sorted(networkx.connected_components(graph), key=lambda part: min(map(order.__getitem__, part)))
     joined = [_part(scene, graph.subgraph(part)) for part in parts if len(part) > 1]
     alone = [name for part in parts if len(part) == 1 for name in part]
-    return _with_singles(_packed(joined), alone, list(graph.edges))
+    rows = [alone[at : at + _MOST_ALONE] for at in range(0, len(alone), _MOST_ALONE)]
+    return _packed(joined, [{name: (at * _PART_GAP_INCHES, 0.0) for at, name in enumerate(row)} for row in rows])
 
 
-def _part(scene: Scene, graph: networkx.Graph[str]) -> Positions:
+def _part(scene: NetworkScene, graph: networkx.Graph[str]) -> Positions:
     if graph.number_of_edges() == graph.number_of_nodes() - 1:
         return Fans(scene, graph, backbone(scene, graph)).positions()
-    return _with_rings(graph, [spot.name for spot in scene.spots if spot.name in graph])
+    return _with_rings(graph, [node.name for node in scene.nodes if node.name in graph])
 
 
-def backbone(scene: Scene, graph: networkx.Graph[str]) -> list[str]:
+def backbone(scene: NetworkScene, graph: networkx.Graph[str]) -> list[str]:
     """Return the longest of the shortest paths through a tree's routers; its switches or hosts if it has none."""
     import networkx
 
-    kinds = {spot.name: spot.kind for spot in scene.spots}
-    order = {spot.name: position for position, spot in enumerate(scene.spots)}
+    kinds = scene.kinds
+    order = {node.name: position for position, node in enumerate(scene.nodes)}
     for wanted in (("router", "idle"), ("switch",), ("host",)):
         chosen = sorted((name for name in graph if kinds[name] in wanted), key=order.__getitem__)
         if chosen:
@@ -435,55 +407,28 @@ def _prolonged(path: list[str], graph: networkx.Graph[str], order: Mapping[str, 
     return whole if whole.index(path[0]) <= whole.index(path[-1]) else whole[::-1]
 
 
-def _packed(parts: Sequence[Positions]) -> Positions:
+def _packed(parts: Sequence[Positions], rows_below: Sequence[Positions]) -> Positions:
     """Parts next to each other, their backbones level, while the page is wide enough; then a new row."""
     rows: list[list[Positions]] = []
-    width = 0.0
+    width = math.inf
     for part in parts:
         wide = max(x for x, _ in part.values()) - min(x for x, _ in part.values()) + _PART_GAP_INCHES
-        if not rows or width + wide > _WIDEST_INCHES:
+        if width + wide > _WIDEST_INCHES:
             rows.append([])
             width = 0.0
         rows[-1].append(part)
         width += wide
     placed: Positions = {}
     ceiling = 0.0
-    for row in rows:
+    for row in [*rows, *([part] for part in rows_below)]:
         heights = [y for part in row for _, y in part.values()]
         x, level = 0.0, ceiling - max(heights)
         for part in row:
             left = min(px for px, _ in part.values())
-            placed.update({name: (x + px - left, level + py) for name, (px, py) in part.items()})
+            placed |= {name: (x + px - left, level + py) for name, (px, py) in part.items()}
             x += max(px for px, _ in part.values()) - left + _PART_GAP_INCHES
-        ceiling = level + min(heights) - 2.0
+        ceiling = level + min(heights) - _ROW_GAP_INCHES
     return placed
-
-
-def _with_singles(placed: Positions, names: Sequence[str], edges: Sequence[tuple[str, str]]) -> Positions:
-    """Nodes without any cable go where there is room; into new columns on the right if there is none."""
-    placed = dict(placed)
-    for name in names:
-        spots = (point for point in _free_grid(placed) if _has_room(point, placed, edges))
-        right = max((x for x, _ in placed.values()), default=-_PART_GAP_INCHES) + _PART_GAP_INCHES
-        placed[name] = next(spots, (right, 0.0))
-    return placed
-
-
-def _free_grid(placed: Positions) -> Iterator[Point]:
-    """Points within what is drawn already, from the bottom up."""
-    if placed:
-        xs, ys = [x for x, _ in placed.values()], [y for _, y in placed.values()]
-        across = int((max(xs) - min(xs)) / 0.5) + 1
-        high = int((max(ys) - min(ys)) / 0.5) + 1
-        for row, column in product(range(high), range(across)):
-            yield min(xs) + 0.5 * column, min(ys) + 0.5 * row
-
-
-def _has_room(point: Point, placed: Positions, edges: Sequence[tuple[str, str]]) -> bool:
-    box = Box.around(point, 2 * _ROOM_INCHES[0], 2 * _ROOM_INCHES[1])
-    if any(box.contains(other) for other in placed.values()):
-        return False
-    return not any(box.length_inside(placed[one], placed[two]) for one, two in edges)
 
 
 def _ring_pairs(graph: networkx.Graph[str]) -> set[frozenset[str]]:
@@ -493,7 +438,7 @@ def _ring_pairs(graph: networkx.Graph[str]) -> set[frozenset[str]]:
     return {frozenset(pair) for pair in graph.edges} - {frozenset(pair) for pair in networkx.bridges(graph)}
 
 
-def ring_centre(scene: Scene, positions: Mapping[str, Point]) -> tuple[set[frozenset[str]], Point]:
+def ring_centre(scene: NetworkScene, positions: Mapping[str, Point]) -> tuple[set[frozenset[str]], Point]:
     """The ring's pairs of nodes, and the point in the middle of them: outside is where more room is."""
     import networkx
 
@@ -521,12 +466,37 @@ class Stroke:
     start: Point
     end: Point
 
+    @property
+    def each_way(self) -> tuple[tuple[DrawnInterface, Point, Point], ...]:
+        """Each end: its interface, where it is, and where the other one is."""
+        return (self.cable.a, self.start, self.end), (self.cable.b, self.end, self.start)
+
+    @property
+    def length(self) -> float:
+        """In inches."""
+        return math.dist(self.start, self.end)
+
+    @property
+    def steep(self) -> bool:
+        """Return True if it goes up or down rather than to a side."""
+        return _is_steep(self.start, self.end)
+
+    @property
+    def slanted(self) -> bool:
+        """Return True if it is neither level nor upright."""
+        return min(abs(self.end[0] - self.start[0]), abs(self.end[1] - self.start[1])) > 0.1
+
+    def half(self, size: tuple[float, float]) -> float:
+        """Half of a box's extent in its direction."""
+        (x0, y0), (x1, y1) = self.start, self.end
+        return (size[0] * abs(x1 - x0) + size[1] * abs(y1 - y0)) / (2 * (self.length or 1.0))
+
 
 @dataclass(frozen=True)
 class Stub:
     """An interface without a cable: where its loose end is."""
 
-    plug: Plug
+    interface: DrawnInterface
     start: Point
     end: Point
 
@@ -535,17 +505,17 @@ class Stub:
 class Placed:
     """All that is drawn, at its place.
 
-    ``ends`` are the labels of interfaces, by interface; ``links`` those of cables, by position; ``areas``
+    ``ends`` are the labels of interfaces, by interface; ``links`` those of cables, by position; ``subnets``
     those of subnets, by position; ``remarks`` belong to nodes.
     """
 
-    scene: Scene
+    scene: NetworkScene
     nodes: dict[str, Box]
     strokes: tuple[Stroke, ...]
     stubs: tuple[Stub, ...]
     ends: dict[tuple[str, str], Label]
     links: dict[int, Label]
-    areas: dict[int, Label]
+    subnets: dict[int, Label]
     remarks: tuple[Label, ...]
 
     @property
@@ -556,18 +526,18 @@ class Placed:
     @property
     def labels(self) -> tuple[Label, ...]:
         """All labels."""
-        return (*self.links.values(), *self.ends.values(), *self.areas.values(), *self.remarks)
+        return (*self.links.values(), *self.ends.values(), *self.subnets.values(), *self.remarks)
 
 
-def node_size(spot: Spot) -> tuple[float, float]:
+def node_size(node: DrawnNode) -> tuple[float, float]:
     """Width and height of a node's shape, in inches."""
-    width, height = NODE_SIZE[spot.kind]
-    return max(width, size_of([name_line(spot.name)])[0] + _NAME_MARGIN_INCHES), height
+    width, height = NODE_SIZE[node.kind]
+    return max(width, size_of([name_line(node.name)])[0] + _NAME_MARGIN_INCHES), height
 
 
-def strokes_of(scene: Scene, positions: Positions) -> Iterator[Stroke]:
+def strokes_of(scene: NetworkScene, positions: Positions) -> Iterator[Stroke]:
     """Cables as lines; several between the same two nodes run side by side."""
-    pairs = [frozenset(end.node for end in cable.ends) for cable in scene.cables]
+    pairs = [cable.pair for cable in scene.cables]
     for number, (cable, pair) in enumerate(zip(scene.cables, pairs, strict=True)):
         twins = pairs.count(pair)
         shift = (pairs[:number].count(pair) - (twins - 1) / 2) * _APART_INCHES if twins > 1 else 0.0
@@ -579,11 +549,13 @@ def strokes_of(scene: Scene, positions: Positions) -> Iterator[Stroke]:
         yield Stroke(cable, (start[0] + nx, start[1] + ny), (end[0] + nx, end[1] + ny))
 
 
-def stubs_of(scene: Scene, positions: Positions, boxes: Sequence[Box], strokes: Sequence[Stroke]) -> Iterator[Stub]:
+def stubs_of(
+    scene: NetworkScene, positions: Positions, boxes: Sequence[Box], strokes: Sequence[Stroke]
+) -> Iterator[Stub]:
     """Loose ends point where there is most room."""
     taken = [(stroke.start, stroke.end) for stroke in strokes]
-    for plug in scene.loose:
-        x, y = positions[plug.node]
+    for interface in scene.loose:
+        x, y = positions[interface.node]
         offers = [
             (x + _STUB_INCHES * 1.4 * math.cos(angle), y + _STUB_INCHES * 1.4 * math.sin(angle))
             for angle in (-math.pi / 2, 0, math.pi / 2, math.pi, -math.pi / 4, math.pi / 4)
@@ -595,7 +567,7 @@ def stubs_of(scene: Scene, positions: Positions, boxes: Sequence[Box], strokes: 
 
         end = min(offers, key=crowd)
         taken.append(((x, y), end))
-        yield Stub(plug, (x, y), end)
+        yield Stub(interface, (x, y), end)
 
 
 def next_to(
@@ -636,203 +608,156 @@ def around(box: Box, size: tuple[float, float], near: Point, far: Point, gap: fl
     return [*vertical, *sideways]
 
 
-def is_steep(start: Point, end: Point) -> bool:
-    """Return True if a line goes up or down rather than to a side."""
+def _is_steep(start: Point, end: Point) -> bool:
     return abs(end[1] - start[1]) > 0.4 * abs(end[0] - start[0])
 
 
-def is_slanted(stroke: Stroke) -> bool:
-    """Return True if a cable is neither level nor upright."""
-    return min(abs(stroke.end[0] - stroke.start[0]), abs(stroke.end[1] - stroke.start[1])) > 0.1
-
-
-def beyond(near: Point, far: Point, size: tuple[float, float]) -> list[Point]:
-    """Centres for a label past the far end of a line."""
-    length = math.dist(near, far)
-    dx, dy = (far[0] - near[0]) / length, (far[1] - near[1]) / length
+def _beyond(near: Point, far: Point, size: tuple[float, float]) -> Point:
+    """A centre for a label past the far end of a line."""
+    dx, dy = ((two - one) / math.dist(near, far) for one, two in zip(near, far, strict=True))
     out = 0.12 + size[0] / 2 * abs(dx) + size[1] / 2 * abs(dy)
-    return [(far[0] + dx * out, far[1] + dy * out)]
-
-
-def half_along(size: tuple[float, float], stroke: Stroke) -> float:
-    """Half of a box's extent in the direction of a cable."""
-    (x0, y0), (x1, y1) = stroke.start, stroke.end
-    length = math.dist(stroke.start, stroke.end) or 1.0
-    return (size[0] * abs(x1 - x0) + size[1] * abs(y1 - y0)) / (2 * length)
+    return (far[0] + dx * out, far[1] + dy * out)
 
 
 _ZONE_INCHES = 0.06
 
 
-def place(scene: Scene, positions: Positions) -> Placed:
-    """Finds room for all labels. Those that have least choice come first."""
-    nodes = {spot.name: Box.around(positions[spot.name], *node_size(spot)) for spot in scene.spots}
+def place(scene: NetworkScene, positions: Positions) -> Placed:
+    """Find room for all labels. Those that have least choice come first."""
+    nodes = {node.name: Box.around(positions[node.name], *node_size(node)) for node in scene.nodes}
     strokes = tuple(strokes_of(scene, positions))
-    page = Page(list(nodes.values()), [(stroke.start, stroke.end) for stroke in strokes])
-    stubs = tuple(stubs_of(scene, positions, page.boxes, strokes))
-    page.strokes += [(stub.start, stub.end) for stub in stubs]
-    placer = _Placer(scene, positions, nodes, strokes, page)
+    taken = TakenSpace(list(nodes.values()), [(stroke.start, stroke.end) for stroke in strokes])
+    stubs = tuple(stubs_of(scene, positions, taken.boxes, strokes))
+    taken.strokes += [(stub.start, stub.end) for stub in stubs]
+    placer = _Placer(scene, positions, nodes, strokes, taken)
     # From the least choice to the most: links between routers with all that belongs to them, whose place
     # nothing else may take; then interfaces; then what may stand anywhere in its subnet.
-    links = placer.links()
-    inner, outer = placer.sorted_areas()
-    ends = placer.ends([stroke for area in inner for stroke in placer.strokes_of(area)], ())
-    areas = {number: placer.area(number) for number in inner}
-    page.boxes += [placer.zone(number, links, ends, areas) for number in inner]
-    ends |= placer.ends([stroke for stroke in strokes if not placer.is_done(stroke, ends)], stubs)
+    placer.place_links()
+    every = range(len(scene.subnets))
+    inner = [number for number in every if placer.joins_routers(number)]
+    placer.place_ends([stroke for number in inner for stroke in placer.strokes_of(number)], ())
+    for number in inner:
+        placer.place_subnet(number)
+    taken.boxes += [placer.zone(number) for number in inner]
+    placer.place_ends(strokes, stubs)
     remarks = tuple(placer.remarks())
-    areas |= {number: placer.area(number) for number in outer}
-    return Placed(scene, nodes, strokes, stubs, ends, links, areas, remarks)
+    for number in every:
+        placer.place_subnet(number)
+    return Placed(scene, nodes, strokes, stubs, placer.ends, placer.links, placer.subnets, remarks)
 
 
 class _Placer:
+    """The labels that have their place: of interfaces, and of cables and subnets by their number."""
+
     def __init__(
         self,
-        scene: Scene,
+        scene: NetworkScene,
         positions: Positions,
         nodes: dict[str, Box],
         strokes: Sequence[Stroke],
-        page: Page,
+        taken: TakenSpace,
     ) -> None:
-        self._scene, self._nodes, self._strokes, self._page = scene, nodes, strokes, page
+        self.ends: dict[tuple[str, str], Label] = {}
+        self.links: dict[int, Label] = {}
+        self.subnets: dict[int, Label] = {}
+        self._scene, self._nodes, self._strokes, self._taken = scene, nodes, strokes, taken
         self._rings, self._centre = ring_centre(scene, positions)
-        self._kinds = {spot.name: spot.kind for spot in scene.spots}
-        self._degree = {
-            name: sum(name in (end.node for end in stroke.cable.ends) for stroke in strokes) for name in nodes
-        }
+        self._kinds = scene.kinds
+        self._degree = {name: sum(name in stroke.cable.pair for stroke in strokes) for name in nodes}
 
-    def links(self) -> dict[int, Label]:
-        """Labels for the cables that have something to say, above or left of them, or outside a ring."""
-        labels = {}
+    def place_links(self) -> None:
+        """Place labels of cables that have something to say above or left of them, or outside a ring."""
         for number, stroke in enumerate(self._strokes):
             lines = self._link_lines(stroke.cable)
             if not lines:
                 continue
             size, outside = size_of(lines), self._outside(stroke)
-            length = math.dist(stroke.start, stroke.end)
             offers = []
             for share in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74):
-                start = share * length - half_along(size, stroke)
+                start = share * stroke.length - stroke.half(size)
                 pair = next_to(stroke.start, stroke.end, size, start, 0.075, outside)
                 offers += pair if outside else pair[::-1]
-            labels[number] = self._page.placed(lines, offers)
-        return labels
+            self.links[number] = self._taken.placed(lines, offers)
 
     def _outside(self, stroke: Stroke) -> Point | None:
         """The middle of the ring that a cable is in, if it is in one."""
-        pair = frozenset(end.node for end in stroke.cable.ends)
-        return self._centre if pair in self._rings else None
+        return self._centre if stroke.cable.pair in self._rings else None
 
-    def _link_lines(self, cable: Cable) -> list[Line]:
+    def _link_lines(self, cable: Cable) -> list[TextLine]:
         leaf = any(self._degree[end.node] == 1 or self._kinds[end.node] == "switch" for end in cable.ends)
         tone: Tone = "warning" if cable.one_sided or not cable.up else "plain"
-        texts = link_lines(cable, named_if_plain=not leaf or bool(cable.name))
-        lines = [Line(cable.name, bold=True, points=10)] if cable.name else []
-        for text in texts:
-            quiet = text == "not shaped"
+        lines = [TextLine(cable.name, bold=True, points=10)] if cable.name else []
+        for text in link_lines(cable, named_if_plain=not leaf or bool(cable.name)):
             warned = "\u2192" in text or "/" in text.replace("Mbit/s", "") or text.endswith("is down")
-            lines.append(Line(text, "quiet" if quiet else tone if warned else "plain"))
+            lines.append(TextLine(text, "quiet" if text == "not shaped" else tone if warned else "plain"))
         return lines
 
     def strokes_of(self, number: int) -> list[Stroke]:
         """The cables of a subnet."""
-        return [self._strokes[position] for position in self._scene.areas[number].cables]
+        return [self._strokes[position] for position in self._scene.subnets[number].cables]
 
-    def sorted_areas(self) -> tuple[list[int], list[int]]:
-        """Subnets that are a link between routers, and all others."""
-        inner: list[int] = []
-        outer: list[int] = []
-        for number in range(len(self._scene.areas)):
-            nodes = [end.node for stroke in self.strokes_of(number) for end in stroke.cable.ends]
-            between = len(nodes) == 2 and all(self._degree[node] > 1 for node in nodes)
-            (inner if between else outer).append(number)
-        return inner, outer
+    def joins_routers(self, number: int) -> bool:
+        """Return True if a subnet is a link between routers."""
+        nodes = [end.node for stroke in self.strokes_of(number) for end in stroke.cable.ends]
+        return len(nodes) == 2 and all(self._degree[node] > 1 for node in nodes)
 
-    def is_done(self, stroke: Stroke, ends: Mapping[tuple[str, str], Label]) -> bool:
-        """Return True if the interfaces of a cable have their labels."""
-        return any((end.node, end.interface) in ends for end in stroke.cable.ends)
-
-    def zone(
-        self,
-        number: int,
-        links: Mapping[int, Label],
-        ends: Mapping[tuple[str, str], Label],
-        areas: Mapping[int, Label],
-    ) -> Box:
+    def zone(self, number: int) -> Box:
         """The place that a link between routers takes, with all its labels."""
-        (position,) = self._scene.areas[number].cables
-        labels = [areas[number], *([links[position]] if position in links else [])]
-        labels += [ends[end.node, end.interface] for end in self._strokes[position].cable.ends]
+        (position,) = self._scene.subnets[number].cables
+        labels = [self.subnets[number], *([self.links[position]] if position in self.links else [])]
+        labels += [self.ends[end.node, end.name] for end in self._strokes[position].cable.ends]
         return surrounding(label.box for label in labels).grown(_ZONE_INCHES)
 
-    def ends(self, strokes: Sequence[Stroke], stubs: Sequence[Stub]) -> dict[tuple[str, str], Label]:
-        """Labels for the interfaces of some cables, and of loose ends."""
+    def place_ends(self, strokes: Sequence[Stroke], stubs: Sequence[Stub]) -> None:
+        """Place labels of interfaces that have none yet: those of some cables, and of loose ends."""
         jobs = [
-            (plug, near, far, self._outside(stroke))
+            (interface, near, far, self._outside(stroke))
             for stroke in strokes
-            for plug, near, far in (
-                (stroke.cable.a, stroke.start, stroke.end),
-                (stroke.cable.b, stroke.end, stroke.start),
-            )
-            if self._kinds[plug.node] != "switch"
+            for interface, near, far in stroke.each_way
+            if self._kinds[interface.node] != "switch" and (interface.node, interface.name) not in self.ends
         ]
-        jobs += [(stub.plug, stub.start, stub.end, None) for stub in stubs]
+        jobs += [(stub.interface, stub.start, stub.end, None) for stub in stubs]
         # A host's only label can go around it; a router's must stay at its cable.
         jobs.sort(key=lambda job: self._degree[job[0].node] <= 1)
-        labels = {}
-        for plug, near, far, outside in jobs:
-            lines = _tinted(plug)
-            offers = self._end_offers(plug, near, far, size_of(lines), outside)
-            if any(plug == stub.plug for stub in stubs):
-                offers += beyond(near, far, size_of(lines))
-            labels[plug.node, plug.interface] = self._page.placed(lines, offers)
-        return labels
+        for interface, near, far, outside in jobs:
+            lines = _tinted(interface)
+            offers = self._end_offers(interface, near, far, size_of(lines), outside)
+            if interface in self._scene.loose:
+                offers.append(_beyond(near, far, size_of(lines)))
+            self.ends[interface.node, interface.name] = self._taken.placed(lines, offers)
 
     def _end_offers(
-        self, plug: Plug, near: Point, far: Point, size: tuple[float, float], outside: Point | None
+        self, interface: DrawnInterface, near: Point, far: Point, size: tuple[float, float], outside: Point | None
     ) -> list[Point]:
-        box = self._nodes[plug.node]
-        offers: list[Point] = []
-        if self._degree[plug.node] <= 1:
-            offers += around(box, size, near, far)
+        box = self._nodes[interface.node]
+        offers = around(box, size, near, far) if self._degree[interface.node] <= 1 else []
         radius = box.length_inside(near, far)
-        length = math.dist(near, far)
-        nearest = (0.03, 0.15, 0.3) if outside else self._nearest(plug.node, near, far)
+        level = any(interface.node in stroke.cable.pair and not stroke.steep for stroke in self._strokes)
+        if outside or not _is_steep(near, far):  # the label of a link to the left or right is in its middle
+            nearest: tuple[float, ...] = (0.03, 0.15, 0.3)
+        else:  # upwards and downwards an address stands beyond the labels of those
+            nearest = (0.5, 0.36, 0.24, 0.12, 0.03) if level else (0.12, 0.03, 0.24, 0.36)
         for extra in (*nearest, 0.45, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0):
-            if radius + extra < 0.75 * length:
+            if radius + extra < 0.75 * math.dist(near, far):
                 offers += next_to(near, far, size, radius + extra, 0.075, outside)
         return offers
 
-    def _nearest(self, node: str, near: Point, far: Point) -> tuple[float, ...]:
-        """How far from a router an address may stand, the best first.
-
-        Beside a link to the left or right it stays near the router, for the link's label is in the middle.
-        Upwards and downwards it stands beyond the labels of those.
-        """
-        level = [
-            stroke
-            for stroke in self._strokes
-            if node in (end.node for end in stroke.cable.ends) and not is_steep(stroke.start, stroke.end)
-        ]
-        if not is_steep(near, far):
-            return (0.03, 0.15, 0.3)
-        return (0.5, 0.36, 0.24, 0.12, 0.03) if level else (0.12, 0.03, 0.24, 0.36)
-
     def remarks(self) -> Iterator[Label]:
-        for spot in self._scene.spots:
-            alone = self._degree[spot.name] == 0 and len(self._scene.spots) > 1
-            if alone:
-                lines = [Line("not connected", "warning")]
-                box, size = self._nodes[spot.name], size_of(lines)
-                yield self._page.placed(lines, around(box, size, box.centre, (box.centre[0], box.top + 1)))
+        """Yield labels for nodes without any cable."""
+        lines = [TextLine("not connected", "warning")]
+        for name, box in self._nodes.items():
+            if self._degree[name] == 0 and len(self._nodes) > 1:
+                above = (box.centre[0], box.top + 1)
+                yield self._taken.placed(lines, around(box, size_of(lines), box.centre, above))
 
-    def area(self, number: int) -> Label:
-        """A label for a subnet."""
-        area = self._scene.areas[number]
-        lines = [Line(f"{area.name}  {area.prefix}" if area.name else area.prefix, bold=True)]
-        return self._page.placed(lines, self._area_offers(number, size_of(lines)))
+    def place_subnet(self, number: int) -> None:
+        """Place a subnet's label, unless it has its place."""
+        if number not in self.subnets:
+            subnet = self._scene.subnets[number]
+            lines = [TextLine(f"{subnet.name}  {subnet.prefix}" if subnet.name else subnet.prefix, bold=True)]
+            self.subnets[number] = self._taken.placed(lines, self._subnet_offers(number, size_of(lines)))
 
-    def _area_offers(self, number: int, size: tuple[float, float]) -> list[Point]:
+    def _subnet_offers(self, number: int, size: tuple[float, float]) -> list[Point]:
         offers: list[Point] = []
         members = self.strokes_of(number)
         names = list(dict.fromkeys(end.node for stroke in members for end in stroke.cable.ends))
@@ -843,10 +768,8 @@ class _Placer:
                     offers.append((box.left - out - size[0] / 2, box.centre[1]))
                     offers.append((box.right + out + size[0] / 2, box.centre[1]))
         leaves = [name for name in names if self._degree[name] <= 1 and self._kinds[name] != "switch"]
-        if len(members) == 1 and leaves and is_slanted(members[0]):
-            far, near = members[0].start, members[0].end
-            if members[0].cable.a.node == leaves[0]:
-                far, near = near, far
+        if len(members) == 1 and leaves and members[0].slanted:
+            near, far = next((near, far) for end, near, far in members[0].each_way if end.node == leaves[0])
             for gap in (0.06, 0.39):
                 offers += around(self._nodes[leaves[0]], size, near, far, gap)[:2]
         # Beyond the router's address if the other end is a host, where a link between routers has its middle.
@@ -854,11 +777,10 @@ class _Placer:
         shares = (0.5, 0.6, 0.4, 0.7, 0.3) if len(leaves) != 1 else (0.72, 0.5) if host_at_end else (0.28, 0.5)
         for gap in (0.07, 0.2, 0.36, 0.42, 0.5, 0.6, 0.75, 0.9):
             for stroke in members:
-                length = math.dist(stroke.start, stroke.end)
                 outside = self._outside(stroke)
                 for share in shares:
-                    middle = along(stroke.start, stroke.end, share * length)
-                    pair = next_to(middle, stroke.end, size, -half_along(size, stroke), gap, outside)
+                    middle = along(stroke.start, stroke.end, share * stroke.length)
+                    pair = next_to(middle, stroke.end, size, -stroke.half(size), gap, outside)
                     offers += pair[::-1] if outside else pair
         for name in names:
             if self._degree[name] <= 1:
@@ -866,7 +788,7 @@ class _Placer:
         return offers
 
 
-def _tinted(plug: Plug) -> list[Line]:
-    name, *addresses = end_lines(plug)
-    tone: Tone = "plain" if plug.fits and plug.addresses else "warning"
-    return [Line(name, "quiet"), *(Line(address, tone) for address in addresses)]
+def _tinted(interface: DrawnInterface) -> list[TextLine]:
+    name, *addresses = end_lines(interface)
+    tone: Tone = "plain" if interface.fits and interface.addresses else "warning"
+    return [TextLine(name, "quiet"), *(TextLine(address, tone) for address in addresses)]

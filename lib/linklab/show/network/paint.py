@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -23,22 +24,20 @@ from linklab.show.chart import (
     blended,
 )
 from linklab.show.network.layout import (
-    NAME_POINTS,
     Box,
     Label,
-    Line,
     Placed,
     Point,
     Stroke,
+    TextLine,
     along,
-    hull,
-    inside,
+    name_line,
     place,
     positions,
     size_of,
     surrounding,
 )
-from linklab.show.network.scene import Cable, Drawable, Scene, SpotKind, description, ends_of, scene_of
+from linklab.show.network.scene import Cable, Drawable, NetworkScene, NodeKind, description, scene_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +85,7 @@ def drawn(
     from linklab.show.figure import Drawing
 
     plain = scene_of(thing)
-    if not plain.spots:
+    if not plain.nodes:
         raise NetworkError("this network has no nodes, so there is nothing to draw")
     names = highlight.node_names if isinstance(highlight, Path) else tuple(highlight or ())
     chosen = _cables_of(plain, names)
@@ -98,7 +97,7 @@ def drawn(
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()
     box = placed.box.grown(_MARGIN_INCHES)
-    heading = Line(title or "", bold=True, points=12)
+    heading = TextLine(title or "", bold=True, points=12)
     room = max(box.right - box.left, _NARROWEST_INCHES) - 2 * _MARGIN_INCHES
     across, high = _legend(axes, list(_entries(scene, bool(chosen), bool(used))), room)
     middle, half = box.centre[0], max(size_of([heading])[0], across) / 2 + _MARGIN_INCHES
@@ -111,11 +110,11 @@ def drawn(
         _band(axes, placed.strokes[number], max(use.share for use in mine))
     paint(axes, placed, chosen)
     if title:
-        words(axes, heading, left + _MARGIN_INCHES, top - _TITLE_INCHES / 2 - 0.06, align="left")
+        _text(axes, heading, left + _MARGIN_INCHES, top - _TITLE_INCHES / 2 - 0.06, align="left")
     return figure, placed
 
 
-def _alt_text(scene: Scene, names: Sequence[str], chosen: Sequence[int], uses: Sequence[LinkUse]) -> str:
+def _alt_text(scene: NetworkScene, names: Sequence[str], chosen: Sequence[int], uses: Sequence[LinkUse]) -> str:
     lines = [description(scene)]
     lines += [
         f"{use.link}, {use.sender} to {use.receiver}: {use.used_mbps:.2f} of {use.rate_mbps:g} Mbit/s used, "
@@ -131,17 +130,19 @@ def _alt_text(scene: Scene, names: Sequence[str], chosen: Sequence[int], uses: S
     return "\n".join(lines)
 
 
-def _cables_of(scene: Scene, names: Sequence[str]) -> list[int]:
+def _cables_of(scene: NetworkScene, names: Sequence[str]) -> list[int]:
     """Return the positions of the cables along a path; between two of its nodes there may be switches."""
     import networkx
 
     graph = networkx.Graph()
     for position, cable in reversed(list(enumerate(scene.cables))):  # of two cables side by side the first
         graph.add_edge(*(end.node for end in cable.ends), position=position)
-    switches = {spot.name for spot in scene.spots if spot.kind == "switch"}
+    kinds = scene.kinds
+    switches = {name for name, kind in kinds.items() if kind == "switch"}
     chosen: list[int] = []
     for name in names:
-        scene.spot(name)
+        if name not in kinds:
+            raise NetworkError(f"there is no node {name!r} here: choose one of {', '.join(kinds)}")
     for one, two in pairwise(names):
         try:
             path = networkx.shortest_path(graph.subgraph(switches | {one, two}), one, two)
@@ -153,12 +154,12 @@ def _cables_of(scene: Scene, names: Sequence[str]) -> list[int]:
     return chosen
 
 
-def _used(scene: Scene, uses: Sequence[LinkUse]) -> Mapping[int, list[LinkUse]]:
+def _used(scene: NetworkScene, uses: Sequence[LinkUse]) -> Mapping[int, list[LinkUse]]:
     """Return the uses by the position of the cable between their two nodes."""
     found: dict[int, list[LinkUse]] = {}
     for use in uses:
         ends = {use.sender, use.receiver}
-        fitting = [number for number, cable in enumerate(scene.cables) if {end.node for end in cable.ends} == ends]
+        fitting = [number for number, cable in enumerate(scene.cables) if cable.pair == ends]
         # several cables between the same two nodes are told apart by their names
         exact = [number for number in fitting if scene.cables[number].name == use.link] or fitting
         if not exact:
@@ -193,7 +194,7 @@ def _legend(axes: Axes, handles: Sequence[Line2D], room_inches: float) -> tuple[
     return extent.width / figure.dpi, extent.height / figure.dpi
 
 
-def _entries(scene: Scene, highlighted: bool, used: bool) -> Iterator[Line2D]:
+def _entries(scene: NetworkScene, highlighted: bool, used: bool) -> Iterator[Line2D]:
     """Yield what the signs mean, only those that occur."""
     from matplotlib.lines import Line2D
     from matplotlib.path import Path as Outline
@@ -208,8 +209,8 @@ def _entries(scene: Scene, highlighted: bool, used: bool) -> Iterator[Line2D]:
         )  # fmt: skip
 
     screen = Outline([(-9, -4), (9, -4), (9, 8), (-9, 8), (-9, -4), (-5, -8), (5, -8)], [1, 2, 2, 2, 2, 1, 2])
-    kinds = {spot.kind for spot in scene.spots}
-    cables, plugs = scene.cables, [*scene.loose, *ends_of(scene.cables)]
+    kinds = {*scene.kinds.values()}
+    cables, interfaces = scene.cables, scene.interfaces
     meanings = [
         ("router" in kinds, sign("router", "o", 14, _FILLS["router"])),
         ("switch" in kinds, sign("switch", "s", 12, _FILLS["switch"])),
@@ -223,7 +224,7 @@ def _entries(scene: Scene, highlighted: bool, used: bool) -> Iterator[Line2D]:
         (used, line(f"the wider, the more of the link is used; orange-red from {100 * _FULL:.0f} % on", BLUE, 7)),
         (any(not it.up for it in cables), line("down", _WARNING, 1.8, ":")),
         (bool(scene.loose), sign("no cable", "x", 7, _WARNING, _WARNING)),
-        (not all(it.fits for it in plugs), sign("address does not fit", "$!$", 10, _TONES["warning"], "none")),
+        (not all(it.fits for it in interfaces), sign("address does not fit", "$!$", 10, _TONES["warning"], "none")),
         (scene.mostly_bare, sign("interface without address", "$eth0$", 24, _TONES["quiet"], "none")),
     ]
     return (entry for occurs, entry in meanings if occurs)
@@ -238,7 +239,7 @@ _TINTS: Final = (
     REDDISH_PURPLE,
     YELLOW,
 )
-_FILLS: Final[Mapping[SpotKind, str]] = {
+_FILLS: Final[Mapping[NodeKind, str]] = {
     "router": BLUE,
     "idle": "#FFFFFF",
     "switch": blended(BLUISH_GREEN, 0.75, "#000000"),
@@ -246,15 +247,15 @@ _FILLS: Final[Mapping[SpotKind, str]] = {
 }
 _WARNING: Final = VERMILLION
 CABLE: Final = "#404040"
-_AREA_PADDING_POINTS: Final = 7.0
+_SUBNET_PADDING_POINTS: Final = 7.0
 
 
 def paint(axes: Axes, placed: Placed, highlight: Iterable[int]) -> None:
-    """Draws everything. ``highlight`` are positions of cables to be drawn strongly."""
+    """Draw everything. ``highlight`` are positions of cables to be drawn strongly."""
+    scene, chosen = placed.scene, set(highlight)
     tint = [_TINTS[number] for number in tints(placed, len(_TINTS))]
-    for number in range(len(placed.areas)):
-        _area(axes, placed, number, tint[number])
-    chosen = set(highlight)
+    for number, colour in enumerate(tint):
+        _draw_subnet(axes, placed, number, blended(colour, 0.2))
     marked = [stroke for number, stroke in enumerate(placed.strokes) if number in chosen]
     for stroke in marked:
         _line(axes, stroke.start, stroke.end, HIGHLIGHT, 8, zorder=2)
@@ -263,71 +264,38 @@ def paint(axes: Axes, placed: Placed, highlight: Iterable[int]) -> None:
     for stub in placed.stubs:
         _line(axes, stub.start, stub.end, _WARNING, 1.4, ":", zorder=3)
         axes.plot(*stub.end, marker="x", color=_WARNING, markersize=8, markeredgewidth=2, zorder=6)
-    on_path = {end.node for stroke in marked for end in stroke.cable.ends}
-    alone = {end.node for stroke in placed.strokes for end in stroke.cable.ends} ^ set(placed.nodes)
-    for spot in placed.scene.spots:
-        lonely = spot.name in alone and len(placed.nodes) > 1
-        node(axes, spot.kind, placed.nodes[spot.name], spot.name, spot.name in on_path, lonely)
+    on_path = {name for stroke in marked for name in stroke.cable.pair}
+    joined = {name for cable in scene.cables for name in cable.pair}
+    for it in scene.nodes:
+        lonely = it.name not in joined and len(scene.nodes) > 1
+        _node(axes, it.kind, placed.nodes[it.name], it.name, it.name in on_path, lonely)
     for label in (*placed.links.values(), *_end_labels(placed), *placed.remarks):
-        text(axes, label)
-    for number, label in placed.areas.items():
-        text(axes, label, blended(tint[number], 0.45, "#000000"))
+        _label(axes, label)
+    for number, label in placed.subnets.items():
+        _label(axes, label, blended(tint[number], 0.45, "#000000"))
 
 
 def _end_labels(placed: Placed) -> Iterator[Label]:
     """Where most interfaces have no address, those give their names alone, for the legend says the rest."""
-    plugs = [*placed.scene.loose, *(end for cable in placed.scene.cables for end in cable.ends)]
-    bare = {(plug.node, plug.interface) for plug in plugs if not plug.addresses}
+    bare = {(it.node, it.name) for it in placed.scene.interfaces if not it.addresses}
     for interface, label in placed.ends.items():
         yield label.shortened(1) if placed.scene.mostly_bare and interface in bare else label
-
-
-def _area(axes: Axes, placed: Placed, number: int, tint: str) -> None:
-    from matplotlib.patches import Polygon
-
-    colour = blended(tint, 0.2)
-    for corners in outlines(placed, number):
-        axes.add_patch(
-            Polygon(
-                corners,
-                closed=True,
-                facecolor=colour,
-                edgecolor=colour,
-                linewidth=2 * _AREA_PADDING_POINTS,
-                joinstyle="round",
-                zorder=1,
-            )
-        )
 
 
 def _cable(axes: Axes, stroke: Stroke) -> None:
     cable = stroke.cable
     colour = _WARNING if cable.one_sided or not cable.up else CABLE
-    width = 2.8 if cable.shaped or cable.carriers else 1.1
-    _line(axes, stroke.start, stroke.end, colour, width, line_style(cable), zorder=3)
-
-
-def line_style(cable: Cable) -> str:
-    """Matplotlib's word for how a cable's line looks."""
-    if not cable.up:
-        return ":"
-    return "--" if cable.carriers else "-"
+    style = ":" if not cable.up else "--" if cable.carriers else "-"
+    _line(axes, stroke.start, stroke.end, colour, 2.8 if cable.shaped or cable.carriers else 1.1, style, zorder=3)
 
 
 def _line(axes: Axes, start: Point, end: Point, colour: str, width: float, style: str = "-", *, zorder: float) -> None:
-    axes.plot(
-        [start[0], end[0]],
-        [start[1], end[1]],
-        color=colour,
-        linewidth=width,
-        linestyle=style,
-        solid_capstyle="round",
-        zorder=zorder,
-    )
+    across, up = zip(start, end, strict=True)
+    axes.plot(across, up, color=colour, linewidth=width, linestyle=style, solid_capstyle="round", zorder=zorder)
 
 
-def node(axes: Axes, kind: SpotKind, box: Box, name: str = "", marked: bool = False, lonely: bool = False) -> None:
-    """A node: a circle (or pill) for a router, a square for a switch, a screen for a host. They differ by shape."""
+def _node(axes: Axes, kind: NodeKind, box: Box, name: str, marked: bool, lonely: bool) -> None:
+    """Draw a node: a circle (or pill) for a router, a square for a switch, a screen for a host."""
     from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 
     fill = _FILLS[kind]
@@ -340,34 +308,34 @@ def node(axes: Axes, kind: SpotKind, box: Box, name: str = "", marked: bool = Fa
     x, y = box.centre
     left, bottom = box.left, box.bottom
     across, high = box.right - box.left, box.top - box.bottom
-    if kind in ("router", "idle"):
-        # A box with round corners is a circle only almost.
-        pill = FancyBboxPatch((left, bottom), across, high, boxstyle=f"round,pad=0,rounding_size={high / 2}")
-        patches: list[Patch] = [pill if across > high + 1e-9 else Circle((x, y), high / 2)]
-    elif kind == "switch":
+    patches: list[Patch]
+    if kind == "switch":
         patches = [Rectangle((left, bottom), across, high)]
-    else:
-        screen = FancyBboxPatch(
-            (left, bottom + 0.16 * high), across, 0.84 * high, boxstyle="round,pad=0,rounding_size=0.06"
-        )
+    elif kind == "host":
+        round_corners = "round,pad=0,rounding_size=0.06"
+        screen = FancyBboxPatch((left, bottom + 0.16 * high), across, 0.84 * high, boxstyle=round_corners)
         patches = [screen, Rectangle((x - 0.22 * across, bottom), 0.44 * across, 0.06 * high)]
+    elif across > high + 1e-9:
+        pill = f"round,pad=0,rounding_size={high / 2}"
+        patches = [FancyBboxPatch((left, bottom), across, high, boxstyle=pill)]
+    else:  # a box with round corners is a circle only almost
+        patches = [Circle((x, y), high / 2)]
     for number, patch in enumerate(patches):
         patch.set(facecolor=edge if number else fill, edgecolor=edge, linewidth=width, linestyle=style, zorder=5)
         axes.add_patch(patch)
     middle = y + (0.08 * high if kind == "host" else 0)
-    axes.text(
-        x, middle, name, color=ink, fontsize=NAME_POINTS, weight="bold", ha="center", va="center_baseline", zorder=6
-    )
+    _text(axes, name_line(name), x, middle, ink, zorder=6)
 
 
-def text(axes: Axes, label: Label, colour: str | None = None) -> None:
-    """A label at its place."""
+def _label(axes: Axes, label: Label, colour: str | None = None) -> None:
     for line, (x, y) in label.centres:
-        words(axes, line, x, y, colour)
+        _text(axes, line, x, y, colour)
 
 
-def words(axes: Axes, line: Line, x: float, y: float, colour: str | None = None, align: str = "center") -> None:
-    """One line of text, its middle at a height."""
+def _text(
+    axes: Axes, line: TextLine, x: float, y: float, colour: str | None = None, align: str = "center", zorder: float = 7
+) -> None:
+    """Draw one line of text, its middle at a height."""
     axes.text(
         x,
         y,
@@ -377,39 +345,69 @@ def words(axes: Axes, line: Line, x: float, y: float, colour: str | None = None,
         weight="bold" if line.bold else "normal",
         ha=align,
         va="center_baseline",
-        zorder=7,
+        zorder=zorder,
     )
 
 
-_BORDER: tuple[SpotKind, ...] = ("router", "idle")
-_STEP_INCHES = 0.14
-_LINE_MARGIN_INCHES = 0.05
-_CLEARANCE_INCHES = 0.1
+_BORDER: Final[tuple[NodeKind, ...]] = ("router", "idle")
+_STEP_INCHES: Final = 0.14
+_LINE_MARGIN_INCHES: Final = 0.05
+_CLEARANCE_INCHES: Final = 0.1
 
 
-def outlines(placed: Placed, number: int) -> list[list[Point]]:
-    """The shapes of a subnet: an upright box where it covers nothing else, or the hull, or several pieces."""
-    strokes = [placed.strokes[position] for position in placed.scene.areas[number].cables]
-    kinds = {spot.name: spot.kind for spot in placed.scene.spots}
-    bands = [_along(placed, stroke, kinds) for stroke in strokes]
+def _draw_subnet(axes: Axes, placed: Placed, number: int, colour: str) -> None:
+    """Draw the shapes of a subnet, with round corners."""
+    from matplotlib.patches import Polygon
+
+    for corners in _outlines(placed, number):
+        width = 2 * _SUBNET_PADDING_POINTS
+        axes.add_patch(
+            Polygon(corners, facecolor=colour, edgecolor=colour, linewidth=width, joinstyle="round", zorder=1)
+        )
+
+
+def _outlines(placed: Placed, number: int) -> list[Sequence[Point]]:
+    """Return a subnet's shapes: an upright box where it covers nothing else, or the convex hull, or several pieces."""
+    from matplotlib.path import Path as Outline
+
+    kinds = placed.scene.kinds
+    bands = [_band_along(placed, placed.strokes[it], kinds) for it in placed.scene.subnets[number].cables]
     boxes = list(_boxes(placed, number, kinds))
     others = _foreign(placed, number, boxes)
     upright = surrounding(boxes)
     if not any(upright.grown(_CLEARANCE_INCHES).shared_with(box) for box in others):
-        return [list(upright.corners), *bands]
-    whole = hull([*(point for band in bands for point in band), *(it for box in boxes for it in box.corners)])
-    if not any(inside(point, whole) for box in others for point in (*box.corners, box.centre)):
+        return [upright.corners, *bands]
+    whole = hull(point for shape in (*bands, *(box.corners for box in boxes)) for point in shape)
+    if not Outline(whole).contains_points([it for box in others for it in (*box.corners, box.centre)]).any():
         return [whole]
-    return [*bands, *(list(box.corners) for box in boxes)]
+    return [*bands, *(box.corners for box in boxes)]
+
+
+def _band_along(placed: Placed, stroke: Stroke, kinds: Mapping[str, NodeKind]) -> list[Point]:
+    """Return a band along a cable. At a router it begins outside: routers are in several subnets."""
+    points = []
+    for interface, near, far in stroke.each_way:
+        is_border = kinds[interface.node] in _BORDER
+        reach = placed.nodes[interface.node].length_inside(near, far) + _STEP_INCHES if is_border else 0.0
+        points.append(along(near, far, reach))
+    side = 2 * _LINE_MARGIN_INCHES
+    return hull(it for point in points for it in Box.around(point, side, side).corners)
+
+
+def hull(points: Iterable[Point]) -> list[Point]:
+    """Return the corners of the smallest convex shape around points that are not all on one line, anticlockwise."""
+    spatial: Any = importlib.import_module("scipy.spatial")
+    each = list(points)
+    return [each[corner] for corner in spatial.ConvexHull(each).vertices]
 
 
 def tints(placed: Placed, colours: int) -> list[int]:
     """A colour's number for each subnet, so that those which meet at a router differ if they can."""
-    kinds = {spot.name: spot.kind for spot in placed.scene.spots}
+    kinds = placed.scene.kinds
     routers = [
-        {end.node for position in area.cables for end in placed.scene.cables[position].ends}
+        {end.node for position in subnet.cables for end in placed.scene.cables[position].ends}
         & {name for name, kind in kinds.items() if kind in _BORDER}
-        for area in placed.scene.areas
+        for subnet in placed.scene.subnets
     ]
     chosen: list[int] = []
     for number, mine in enumerate(routers):
@@ -419,35 +417,21 @@ def tints(placed: Placed, colours: int) -> list[int]:
     return chosen
 
 
-def _along(placed: Placed, stroke: Stroke, kinds: Mapping[str, SpotKind]) -> list[Point]:
-    """A band along a cable. At a router it begins outside: routers are in several subnets."""
-    points = []
-    for plug, near, far in (
-        (stroke.cable.a, stroke.start, stroke.end),
-        (stroke.cable.b, stroke.end, stroke.start),
-    ):
-        is_border = kinds[plug.node] in _BORDER
-        reach = placed.nodes[plug.node].length_inside(near, far) + _STEP_INCHES if is_border else 0.0
-        points.append(along(near, far, reach))
-    side = 2 * _LINE_MARGIN_INCHES
-    return hull(it for point in points for it in Box.around(point, side, side).corners)
-
-
-def _boxes(placed: Placed, number: int, kinds: Mapping[str, SpotKind]) -> Iterator[Box]:
-    yield placed.areas[number].box
-    for position in placed.scene.areas[number].cables:
+def _boxes(placed: Placed, number: int, kinds: Mapping[str, NodeKind]) -> Iterator[Box]:
+    yield placed.subnets[number].box
+    for position in placed.scene.subnets[number].cables:
         if position in placed.links:
             yield placed.links[position].box
         for end in placed.strokes[position].cable.ends:
             if kinds[end.node] not in _BORDER:
                 yield placed.nodes[end.node]
-            if (end.node, end.interface) in placed.ends:
-                yield placed.ends[end.node, end.interface].box
+            if (end.node, end.name) in placed.ends:
+                yield placed.ends[end.node, end.name].box
 
 
 def _foreign(placed: Placed, number: int, own: list[Box]) -> list[Box]:
     """Nodes and labels that do not belong to a subnet. Its routers stand at its border and may be touched."""
-    cables = [placed.scene.cables[position] for position in placed.scene.areas[number].cables]
+    cables = [placed.scene.cables[position] for position in placed.scene.subnets[number].cables]
     mine = {end.node for cable in cables for end in cable.ends}
     nodes = [box for name, box in placed.nodes.items() if name not in mine]
     return [box for box in (*nodes, *(label.box for label in placed.labels)) if box not in own]

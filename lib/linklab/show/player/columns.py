@@ -246,13 +246,11 @@ def _lines(placed: Placed) -> dict[str, tuple[Point, Point]]:
     """From where to where on the drawing what leaves an interface goes: from one node's edge to the other's."""
     found = {}
     for stroke in placed.strokes:
-        for near, far, plug, other in (
-            (stroke.start, stroke.end, stroke.cable.a, stroke.cable.b),
-            (stroke.end, stroke.start, stroke.cable.b, stroke.cable.a),
-        ):
-            own = placed.nodes[plug.node].length_inside(near, far)
+        there, back = stroke.each_way
+        for (interface, near, far), (other, _, _) in ((there, back), (back, there)):
+            own = placed.nodes[interface.node].length_inside(near, far)
             others = placed.nodes[other.node].length_inside(near, far)
-            found[plug.interface] = along(near, far, own), along(far, near, others)
+            found[interface.name] = along(near, far, own), along(far, near, others)
     return found
 
 

@@ -1,4 +1,4 @@
-"""The scene behind a figure, and the network in words."""
+"""The scene behind a drawing, and the network in words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from linklab.network import (
     expected_state,
 )
 from linklab.show import describe
-from linklab.show.network.scene import HasState, Scene, scene_of
+from linklab.show.network.scene import HasState, scene_of
 from tests.states import PLAN, change, change_node, reshape
 
 from .drawn import SHAPE, ring, routed
@@ -35,16 +35,6 @@ class RunningLab:
 
     def state(self) -> NetworkState:
         return self._state
-
-
-def line_with(text: str, words: str) -> str:
-    (line,) = [line for line in text.splitlines() if words in line]
-    return line.strip()
-
-
-def misfits(scene: Scene) -> set[str]:
-    plugs = [*scene.loose, *(end for cable in scene.cables for end in cable.ends)]
-    return {plug.interface for plug in plugs if not plug.fits}
 
 
 def test_the_course_network_in_words() -> None:
@@ -71,28 +61,29 @@ def test_names_of_the_plan_are_not_given_to_another_network() -> None:
     assert "L1" not in describe(NetworkState(expected_state(ring(3)).nodes))
 
 
-def test_a_one_sided_delay_is_told_for_both_directions() -> None:
-    text = describe(reshape(PLAN, "r2-eth0", delay_ms=0.0))
-    assert line_with(text, "L1:").endswith("40 Mbit/s, 67 packets, r1 to r2 10 ms, r2 to r1 no delay.")
+RESHAPED = change(change(reshape(PLAN, "r3-eth3", loss_percent=1.0), "r1-eth1", mtu_bytes=1400), "r2-eth2", up=False)
+UNSHAPED = change(PLAN, "r2-eth2", shape=Shape())
 
 
-def test_loss_mtu_and_down_are_told() -> None:
-    state = reshape(PLAN, "r3-eth3", loss_percent=1.0)
-    state = change(change(state, "r1-eth1", mtu_bytes=1400), "r2-eth2", up=False)
-    text = describe(state)
-    assert "r3 to r4 1 % loss, r4 to r3 no loss" in line_with(text, "L3:")
-    assert "r1 MTU 1400 / r2 MTU 1500" in line_with(text, "L1:")
-    assert "r2-eth2 is down" in line_with(text, "L2:")
-
-
-def test_a_side_without_any_shape_says_so() -> None:
-    text = describe(change(PLAN, "r2-eth0", shape=Shape()))
-    assert line_with(text, "L1:").endswith(": r1 to r2 40 Mbit/s, 10 ms, 67 packets, r2 to r1 not shaped.")
-
-
-def test_unshaped_links_say_so() -> None:
-    state = change(change(PLAN, "r2-eth2", shape=Shape()), "r3-eth0", shape=Shape())
-    assert line_with(describe(state), "L2:").endswith("not shaped.")
+@pytest.mark.parametrize(
+    ("state", "link", "says"),
+    [
+        (reshape(PLAN, "r2-eth0", delay_ms=0.0), "L1:", "40 Mbit/s, 67 packets, r1 to r2 10 ms, r2 to r1 no delay."),
+        (RESHAPED, "L3:", "r3 to r4 1 % loss, r4 to r3 no loss"),
+        (RESHAPED, "L1:", "r1 MTU 1400 / r2 MTU 1500"),
+        (RESHAPED, "L2:", "r2-eth2 is down"),
+        (
+            change(PLAN, "r2-eth0", shape=Shape()),
+            "L1:",
+            "10 ms, 67 packets, r2 to r1 not shaped.",
+        ),
+        (change(UNSHAPED, "r3-eth0", shape=Shape()), "L2:", "not shaped."),
+        (change(PLAN, "h9-eth0", addresses=("10.0.7.2/24", "10.0.7.3/24")), "h9-", "(10.0.7.2/24, 10.0.7.3/24)"),
+    ],
+)
+def test_each_cable_says_what_it_does_in_both_directions(state: NetworkState, link: str, says: str) -> None:
+    (line,) = [line for line in describe(state).splitlines() if link in line]
+    assert says in line
 
 
 @pytest.mark.parametrize(
@@ -107,12 +98,12 @@ def test_unshaped_links_say_so() -> None:
     ],
 )
 def test_addresses_that_do_not_fit_are_found(state: NetworkState, interfaces: set[str]) -> None:
-    assert misfits(scene_of(state)) == interfaces
+    assert {it.name for it in scene_of(state).interfaces if not it.fits} == interfaces
 
 
 def test_kinds_follow_what_nodes_do() -> None:
     state = change_node(change_node(PLAN, "r2", forwarding=False), "h8", forwarding=True)
-    kinds = {spot.name: spot.kind for spot in scene_of(state).spots}
+    kinds = scene_of(state).kinds
     assert (kinds["r1"], kinds["r2"], kinds["h8"], kinds["h7"], kinds["s1"]) == (
         "router",
         "idle",
@@ -140,11 +131,6 @@ def test_two_links_between_the_same_nodes_keep_their_names() -> None:
     pairs = [("r1", "r2"), ("r1", "r2"), ("h1", "r1"), ("h2", "r2")]
     scene = scene_of(routed("pair", nodes, pairs, **SHAPE))
     assert [cable.name for cable in scene.cables] == ["L1", "L2", "", ""]
-
-
-def test_a_host_s_two_addresses_are_both_told() -> None:
-    two = change(PLAN, "h9-eth0", addresses=("10.0.7.2/24", "10.0.7.3/24"))
-    assert "h9-eth0 (10.0.7.2/24, 10.0.7.3/24)" in describe(two)
 
 
 def test_a_topology_that_nobody_has_validated_is_described() -> None:

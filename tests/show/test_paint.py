@@ -1,4 +1,4 @@
-"""Figures: everything is on them, nothing is covered, and nothing but the figure is touched."""
+"""Drawings of networks: everything is on them, nothing is covered, and nothing but the figure is touched."""
 
 from __future__ import annotations
 
@@ -12,89 +12,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from matplotlib.figure import Figure
 
 import linklab
+from linklab.analysis import Load, utilisation
 from linklab.errors import NetworkError
-from linklab.labs.lab11.rules import dumbbell
-from linklab.labs.lab12.rules import access
 from linklab.network import (
     COURSE,
     TWO_HOSTS,
-    Host,
-    Network,
     NetworkState,
-    Router,
-    Shape,
-    Switch,
-    by_name,
     path,
 )
-from linklab.programs.reliable.path import relayed
-from linklab.show import describe, draw
+from linklab.show import chart, describe, draw
 from linklab.show.figure import Drawing
-from linklab.show.network.layout import place, positions
 from linklab.show.network.scene import scene_of
 from tests.states import PLAN, change, change_node
-from tests.thorough import some
 
-from .drawn import (
-    BROKEN,
-    LEVELS,
-    NOT_FORWARDING,
-    PARALLEL,
-    SHAPE,
-    chain,
-    fat_tree,
-    outside,
-    overlaps,
-    ring,
-    routed,
-    texts_of,
-    tree,
-)
-
-CUT = change(change(PLAN, "r2-eth2", peer=None), "r3-eth0", peer=None)
-BARE = change(change(PLAN, "r2-eth2", shape=Shape()), "r3-eth0", shape=Shape())
-CHAIN = routed("chain", [Host("h1"), Router("r1"), Host("h2")], [("h1", "r1"), ("r1", "h2")])
-STAR = routed(
-    "star",
-    [Switch("s1"), *(Host(f"h{number}") for number in range(6))],
-    [(f"h{number}", "s1") for number in range(6)],
-)
-LONG = routed(
-    "long",
-    [Host("lon-client"), Router("lon-router"), Router("gw"), Host("osl-server")],
-    [("lon-client", "lon-router"), ("lon-router", "gw"), ("gw", "osl-server")],
-    **SHAPE,
-)
-THINGS: dict[str, Network | NetworkState] = {
-    "course": COURSE,
-    "course, live": PLAN,
-    "broken": BROKEN,
-    "cut": CUT,
-    "bare": BARE,
-    "not forwarding": NOT_FORWARDING,
-    "one side bare": change(PLAN, "r2-eth0", shape=Shape()),
-    "two shapes": change(PLAN, "r3-eth0", shape=Shape(100, 200, 0.001, 1000)),
-    "two hosts": TWO_HOSTS,
-    "chain": CHAIN,
-    "star": STAR,
-    "parallel": PARALLEL,
-    "long names": LONG,
-    **{f"ring of {size}": ring(size) for size in (3, 4, 6)},
-    **{f"tree {seed}": tree(seed) for seed in range(8)},
-    **{f"chain {seed}": chain(seed) for seed in range(2)},
-    **{name: by_name(name) for name in ("mtu-direct", "mtu-gre", "video-3-2", "l3-switch-10", "router-on-a-stick-10")},
-    "dumbbell": dumbbell(COURSE),
-    "access": access(COURSE),
-    "relayed": relayed(COURSE),
-    "switches in three levels": LEVELS,
-    "fat tree": fat_tree(),
-}
-ALIKE = (*(f"tree {seed}" for seed in range(2, 8)), "ring of 4", "ring of 6", "chain 1", "l3-switch-10", "fat tree")
-"""Of another one of ``THINGS`` there is one of their kind; the fat tree is the largest."""
-EACH = some(THINGS, *(name for name in THINGS if name not in ALIKE))
+from .charted import collisions, cut_off, words
+from .drawn import BARE, BROKEN, CUT, EACH, NOT_FORWARDING, THINGS, ring
+from .gallery import LOADS
 
 
 @cache
@@ -102,47 +37,12 @@ def drawn(name: str) -> Drawing:
     return draw(THINGS[name], title="A title")
 
 
-def words(figure: Figure) -> list[str]:
-    return [text.get_text() for text in texts_of(figure)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EACH)
 def test_no_text_covers_another_or_leaves_the_page(name: str) -> None:
     figure = drawn(name)
-    assert overlaps(figure) == []
-    assert outside(figure) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", EACH)
-def test_the_addresses_of_a_cable_stand_in_the_order_of_its_ends(name: str) -> None:
-    scene = scene_of(THINGS[name])
-    placed = place(scene, positions(scene))
-    turned = []
-    for stroke in placed.strokes:
-        labels = [placed.ends.get((plug.node, plug.interface)) for plug in stroke.cable.ends]
-        along = [
-            sum((b - a) * place for a, b, place in zip(stroke.start, stroke.end, label.box.centre, strict=True))
-            for label in labels
-            if label is not None
-        ]
-        if along != sorted(along):
-            turned.append(stroke.cable.ends)
-    assert turned == []
-
-
-@pytest.mark.parametrize("name", EACH)
-def test_no_label_covers_a_node(name: str) -> None:
-    scene = scene_of(THINGS[name])
-    placed = place(scene, positions(scene))
-    covered = [
-        (label.lines[0].text, node)
-        for label in placed.labels
-        for node, box in placed.nodes.items()
-        if label.box.shared_with(box) > 0
-    ]
-    assert covered == []
+    assert collisions(figure) == []
+    assert cut_off(figure) == []
 
 
 @pytest.mark.slow
@@ -152,31 +52,10 @@ def test_all_is_on_it_and_large_enough_to_read(name: str) -> None:
     figure = drawn(name)
     shown = words(figure)
     scene = scene_of(thing)
-    plugs = [*scene.loose, *(end for cable in scene.cables for end in cable.ends)]
-    wanted = [spot.name for spot in scene.spots] + [address for plug in plugs for address in plug.addresses]
+    wanted = [node.name for node in scene.nodes] + [address for it in scene.interfaces for address in it.addresses]
     missing = [word for word in wanted if word not in shown and f"{word} !" not in shown]
     assert missing == []
-    assert min(float(text.get_fontsize()) for text in texts_of(figure)) >= 8
-
-
-@pytest.mark.parametrize("name", EACH)
-def test_nodes_do_not_meet(name: str) -> None:
-    places = list(positions(scene_of(THINGS[name])).values())
-    for number, (x, y) in enumerate(places):
-        assert all(abs(x - ox) > 0.9 or abs(y - oy) > 0.7 for ox, oy in places[:number])
-
-
-def test_the_course_network_fits_a_notebook_and_its_routers_stand_in_line() -> None:
-    width, height = draw(COURSE).get_size_inches()
-    assert width <= 11
-    assert height <= 6
-    places = positions(scene_of(COURSE))
-    xs = [places[name][0] for name in ("r1", "r2", "r3", "r4")]
-    assert xs == sorted(xs)
-    assert len({places[name][1] for name in ("r1", "r2", "r3", "r4")}) == 1
-    for switch, hosts in (("s1", ("h1", "h2", "h3")), ("s2", ("h4", "h5", "h6"))):
-        assert len({places[host][1] for host in hosts}) == 1
-        assert places[hosts[1]][0] == pytest.approx(places[switch][0])
+    assert min(float(text.get_fontsize()) for text in figure.axes[0].texts) >= 8
 
 
 def test_links_and_subnets_are_labelled() -> None:
@@ -218,7 +97,7 @@ def test_many_missing_addresses_are_told_once_and_few_where_they_miss() -> None:
         assert "no address" not in words(figure)
         assert words(figure).count("interface without address") == 1
         assert len([it for it in words(figure) if it.startswith("eth")]) == len(addressed)
-        assert overlaps(figure) == []
+        assert collisions(figure) == []
 
 
 def test_a_path_is_drawn_strongly() -> None:
@@ -263,7 +142,7 @@ def test_a_single_node_and_loose_nodes_are_drawn() -> None:
     assert "not connected" not in words(draw(alone))
     loose = NetworkState(PLAN.nodes[:4])
     assert words(draw(loose)).count("not connected") == 4
-    assert overlaps(draw(loose)) == []
+    assert collisions(draw(loose)) == []
 
 
 def test_a_notebook_gets_an_image_with_a_description() -> None:
@@ -290,3 +169,23 @@ def test_pyplot_is_never_touched() -> None:
     env: dict[str, Any] = {**os.environ, "PYTHONPATH": str(Path(linklab.__file__).parents[1])}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_network_carries_the_use_of_its_links() -> None:
+    figure = draw(COURSE, title="Used", uses=utilisation(COURSE, LOADS))
+    assert collisions(figure) == []
+    assert cut_off(figure) == []
+    said = words(figure)
+    assert {"L1  r1\u2192r2 75 %", "L3  r3\u2192r4 38 %, r4\u2192r3 100 %"} <= set(said)
+    assert any("the wider, the more" in text for text in said)
+    assert "L1, r1 to r2: 30.00 of 40 Mbit/s used, 75 %." in figure.alt_text
+    bands = [line for line in figure.axes[0].get_lines() if line.get_color() in (chart.BLUE, chart.VERMILLION)]
+    assert [line.get_color() for line in bands] == [chart.BLUE, *[chart.VERMILLION] * 2]
+    widths = [line.get_linewidth() for line in bands]
+    assert widths[0] < widths[1] == widths[2]
+    assert "h1\u2192h2 42 %" in words(draw(TWO_HOSTS, uses=utilisation(TWO_HOSTS, [Load("h1", "h2")], [4.0])))
+
+
+def test_a_use_where_no_cable_is_is_refused() -> None:
+    with pytest.raises(NetworkError, match="no cable joins r2 and r3"):
+        draw(CUT, uses=utilisation(COURSE, LOADS))

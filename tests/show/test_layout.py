@@ -1,0 +1,59 @@
+"""Where a drawing's nodes and labels go: nothing covers a node, nodes stand apart, and addresses at their ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from linklab.network import COURSE
+from linklab.show import draw
+from linklab.show.network.layout import Placed, place, positions
+from linklab.show.network.scene import scene_of
+
+from .drawn import EACH, THINGS
+
+
+def placed(name: str) -> Placed:
+    scene = scene_of(THINGS[name])
+    return place(scene, positions(scene))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EACH)
+def test_the_addresses_of_a_cable_stand_in_the_order_of_its_ends(name: str) -> None:
+    found = placed(name)
+    for stroke in found.strokes:
+        labels = [found.ends.get((end.node, end.name)) for end in stroke.cable.ends]
+        along = [
+            sum((b - a) * at for a, b, at in zip(stroke.start, stroke.end, label.box.centre, strict=True))
+            for label in labels
+            if label is not None
+        ]
+        assert along == sorted(along), stroke.cable.ends
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_no_label_covers_a_node_and_nodes_do_not_meet(name: str) -> None:
+    found = placed(name)
+    covered = [
+        (label.lines[0].text, node)
+        for label in found.labels
+        for node, box in found.nodes.items()
+        if label.box.shared_with(box) > 0
+    ]
+    assert covered == []
+    places = [box.centre for box in found.nodes.values()]
+    for number, (x, y) in enumerate(places):
+        assert all(abs(x - ox) > 0.9 or abs(y - oy) > 0.7 for ox, oy in places[:number])
+
+
+def test_the_course_network_fits_a_notebook_and_its_routers_stand_in_line() -> None:
+    width, height = draw(COURSE).get_size_inches()
+    assert width <= 11
+    assert height <= 6
+    places = positions(scene_of(COURSE))
+    xs = [places[name][0] for name in ("r1", "r2", "r3", "r4")]
+    assert xs == sorted(xs)
+    assert len({places[name][1] for name in ("r1", "r2", "r3", "r4")}) == 1
+    for switch, hosts in (("s1", ("h1", "h2", "h3")), ("s2", ("h4", "h5", "h6"))):
+        assert len({places[host][1] for host in hosts}) == 1
+        assert places[hosts[1]][0] == pytest.approx(places[switch][0])
