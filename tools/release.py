@@ -34,8 +34,8 @@ import linklab
 from linklab.cli import Parser, answered
 from linklab.errors import LinklabError
 from linklab.notebooks.build import build_all
-from linklab.runtime.image.file import MAX_BYTES
 from linklab.runtime.image.find import Image, published, read_image
+from linklab.runtime.image.tree import MAX_BYTES
 from tools.image.build import build_image
 from tools.image.wheel import make
 

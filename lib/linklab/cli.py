@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, NoReturn, Protocol
+from typing import Final, NoReturn
 
 from rich.console import Console
 from rich.table import Table
@@ -65,91 +66,21 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"linklab: {message}; {self.prog} --help explains\n")
 
 
-class _Part(Protocol):
-    """A module that is a command."""
-
-    def add_parser(self, commands: Any, /) -> None:
-        """Add the command's own parser."""
-
-    def run(self, arguments: argparse.Namespace, /) -> int:
-        """Run the command; return its exit status."""
-
-
-# A command loads its own module alone: what one of them needs, such as pandas, takes longer than many a command.
-
-
-def _run() -> _Part:
-    from linklab.headless import cli
-
-    return cli
-
-
-def _image() -> _Part:
-    from linklab.runtime.image import cli
-
-    return cli
-
-
-def _notebooks() -> _Part:
-    from linklab.notebooks import build
-
-    return build
-
-
-def _check() -> _Part:
-    from linklab.programs.simpleperf import cli
-
-    return cli
-
-
-def _report() -> _Part:
-    from linklab.report import cli
-
-    return cli
-
-
-def _release() -> _Part:
-    from linklab.classroom import release
-
-    return release
-
-
-def _validate() -> _Part:
-    from linklab.classroom import validate
-
-    return validate
-
-
-def _grade() -> _Part:
-    from linklab.grading import cli
-
-    return cli
-
-
-def _export() -> _Part:
-    from linklab.lms import cli
-
-    return cli
-
-
-def _study() -> _Part:
-    from linklab.study import cli
-
-    return cli
-
-
-_PARTS: Final[dict[str, Callable[[], _Part]]] = {
-    "run": _run,
-    "image": _image,
-    "notebooks": _notebooks,
-    "check": _check,
-    "report": _report,
-    "release": _release,
-    "validate": _validate,
-    "grade": _grade,
-    "export": _export,
-    "study": _study,
+_COMMANDS: Final = {
+    "run": "linklab.headless.cli",
+    "image": "linklab.runtime.image.cli",
+    "notebooks": "linklab.notebooks.build",
+    "check": "linklab.programs.simpleperf.cli",
+    "report": "linklab.report.cli",
+    "release": "linklab.classroom.release",
+    "validate": "linklab.classroom.validate",
+    "grade": "linklab.grading.cli",
+    "export": "linklab.lms.cli",
+    "study": "linklab.study.cli",
 }
+"""The module of each command, with ``add_parser`` and ``run``. A command loads its own module alone: what one of them
+needs, such as pandas, takes longer than many a command.
+"""
 
 
 def make_parser(command: str | None = None) -> argparse.ArgumentParser:
@@ -179,12 +110,12 @@ def make_parser(command: str | None = None) -> argparse.ArgumentParser:
     mininet.add_argument("script", help="a Python script, mn, or another program")
     mininet.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script finds in sys.argv")
     mininet.set_defaults(run=_mininet)
-    known = command == "--version" or command in commands.choices or command in _PARTS
-    for name, load in _PARTS.items():
+    known = command == "--version" or command in commands.choices or command in _COMMANDS
+    for name, place in _COMMANDS.items():
         if name == command or not known:
-            part = load()
-            part.add_parser(commands)
-            commands.choices[name].set_defaults(run=part.run)
+            module = importlib.import_module(place)
+            module.add_parser(commands)
+            commands.choices[name].set_defaults(run=module.run)
     return parser
 
 

@@ -333,7 +333,6 @@ def start(
     controller: str | type | Callable[..., Any] | None = None,
     folder: str | Path | None = None,
     kind: KindName | None = None,
-    verify: bool = True,
     wall_limit_s: float = WALL_LIMIT_S,
     seed: int = 0,
     untrusted: bool = False,
@@ -343,8 +342,7 @@ def start(
     """Start a network in a lab process of its own, read it back, and return the handle on it.
 
     `network` is a `linklab.network.Network` or a Mininet `Topo`. `folder` is the only one the lab may write to: the
-    present one unless that is your home, above it, or the system's. `verify=False` skips the comparison with what was
-    asked for.
+    present one unless that is your home, above it, or the system's.
     `wall_limit_s` ends a lab that computes that long in real time without an answer. What a Topo asks of Mininet that
     cannot be read back is told in one line on stderr, and stands in `Lab.not_checked`.
 
@@ -384,7 +382,7 @@ def start(
                 kind, writable(folder), wall_limit_s, seed, untrusted=untrusted, traced=traced, reads=places
             )
         expected = planned.result() if planned else None
-        not_checked = process.call(lab_api.build, topology, expected, switch, verify, controller)
+        not_checked = process.call(lab_api.build, topology, expected, switch, controller)
         process.call(lab_api.now)  # all digits that were ever recorded come after one request more than building
         lab = Lab(process, name, network if isinstance(network, Network) else None, not_checked)
     except BaseException:

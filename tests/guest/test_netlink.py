@@ -206,7 +206,7 @@ def effort(context: Any, wish: Any, expected: Any) -> list[int]:
     counting(subprocess.Popen, "__init__", "programs")
     counting(Netlink, "ask_all", "questions")
     counting(Netlink, "dump", "questions")
-    build.build_network(context, wish, expected, "bridge", True, None)
+    build.build_network(context, wish, expected, "bridge", None)
     return [counted["programs"], counted["questions"]]
 
 

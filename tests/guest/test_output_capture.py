@@ -47,7 +47,7 @@ SPOKEN = "print\nchild\nits error\nstderr\noutput\nwarn\ninfo\n*** h1 : ('echo c
 def test_all_that_is_printed_comes_back_in_order(
     virtual: Kind, lab_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with linklab.start(TWO_HOSTS, folder=lab_folder, verify=False) as lab:
+    with linklab.start(TWO_HOSTS, folder=lab_folder) as lab:
         capsys.readouterr()
         lab.call(_speak)
         assert capsys.readouterr().out == SPOKEN
@@ -80,7 +80,7 @@ def test_a_flood_is_cut_with_a_word(virtual: Kind, lab_folder: Path, capsys: pyt
         subprocess.run("yes | head -c 30000000", shell=True, check=True)
         print("not kept")
 
-    with linklab.start(TWO_HOSTS, folder=lab_folder, verify=False) as lab:
+    with linklab.start(TWO_HOSTS, folder=lab_folder) as lab:
         capsys.readouterr()
         lab.call(flood)
         out = capsys.readouterr().out

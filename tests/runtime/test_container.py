@@ -77,7 +77,7 @@ _NOTEBOOK = """
 import sys
 import linklab
 from linklab.network import TWO_HOSTS
-lab = linklab.start(TWO_HOSTS, folder=sys.argv[1], verify=False)
+lab = linklab.start(TWO_HOSTS, folder=sys.argv[1])
 lab["h2"].popen("sleep 1000 & sleep 1000")
 lab["h1"].cmd("true")
 print(lab.process.group_pid, flush=True)

@@ -31,7 +31,7 @@ from linklab.network import TWO_HOSTS
 print("begin", flush=True)
 while True:
     try:
-        lab = linklab.start(TWO_HOSTS, kind="guest", folder=folder, verify=False)
+        lab = linklab.start(TWO_HOSTS, kind="guest", folder=folder)
     except linklab.LinklabError as error:
         if "ended" in str(error):  # the lab was killed under us
             continue

@@ -19,7 +19,7 @@ import pytest
 from linklab.discovery import hand_on
 from linklab.errors import LabError
 from linklab.guest import init
-from linklab.runtime.image import file, find, tree
+from linklab.runtime.image import find, tree
 from linklab.runtime.kernel import KERNELS
 from tools.image.pack import pack
 from tools.image.wheel import make as make_wheel
@@ -124,7 +124,7 @@ def test_a_file_is_unpacked_once(cache: Path, tmp_path: Path, monkeypatch: pytes
     assert image.about == ABOUT
     assert (image.root / "bin/python3").read_text() == "Python"
     assert image.qemu_kernel.read_text() == "Linux for QEMU"
-    monkeypatch.setattr(file, "unpack", None)  # a second call would fail
+    monkeypatch.setattr(tree, "unpack", None)  # a second call would fail
     assert find.find_image() == image
 
 
@@ -218,7 +218,7 @@ def test_a_disk_without_room_is_said_and_nothing_is_left(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(file, "unpack", full)
+        patched.setattr(tree, "unpack", full)
         with pytest.raises(LabError, match=r"the disk of .* is full: free 0\.4 GB, or set XDG_CACHE_HOME"):
             find.fetched(f"{packed.as_uri()}#sha256={digest}") if at_address else find.unpacked(packed)
     assert not [path for path in cache.rglob("*") if path.is_file() and path.name != "lock"]

@@ -175,7 +175,7 @@ def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(
             time.sleep(0.5)
             os.kill(os.getpid(), signal.SIGINT)
 
-        asked = dict(folder=Path({str(lab_folder)!r}), verify=False, traced={traced})
+        asked = dict(folder=Path({str(lab_folder)!r}), traced={traced})
         with linklab.start(TWO_HOSTS, **asked) as lab:
             for words in {INTERRUPTED!r}:
                 threading.Thread(target=press).start()

@@ -47,7 +47,7 @@ def lab(tmp_path: Path) -> Iterator[LabProcess]:
 def started(network: Network, folder: Path | None = None, kind: KindName = "qemu", seed: int = 0) -> LabProcess:
     """A lab with a network."""
     process = LabProcess.spawn(choose(kind), folder, seed=seed)
-    process.call(lab_api.build, network, expected_state(network), "bridge", True, None)
+    process.call(lab_api.build, network, expected_state(network), "bridge", None)
     return process
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from linklab.errors import LabError
 from linklab.runtime.image import tree
-from linklab.runtime.image.file import MAX_BYTES, NAME
+from linklab.runtime.image.tree import MAX_BYTES, NAME
 from linklab.runtime.kernel import QEMU_KERNEL, USER_MODE_KERNEL
 
 # Branches of x86-64 programs are packed better when their targets are absolute.

@@ -17,8 +17,8 @@ from tempfile import TemporaryDirectory
 from linklab import __version__
 from linklab.errors import LabError
 from linklab.runtime import image
-from linklab.runtime.image.file import NAME, PACKAGE
 from linklab.runtime.image.find import Image
+from linklab.runtime.image.tree import NAME, PACKAGE
 from tools.image.pack import pack
 
 _TAG = "py3-none-any"

@@ -199,7 +199,7 @@ def _environment(room: Room) -> dict[str, str]:
     given = room.given
     package = Path(__file__).resolve().parents[2]
     return bwrap.program_environment() | {
-        "PATH": f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "PATH": f"{Path(sys.executable).parent}:{bwrap.SYSTEM_PATH}",
         "PYTHONPATH": str(package),
         "USER": "student",
         "LOGNAME": "student",

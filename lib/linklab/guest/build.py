@@ -44,7 +44,6 @@ def build_network(
     topology: Network | Topo,
     expected: NetworkState | None,
     switch: str,
-    verify: bool,
     controller: str | type | Callable[..., Any] | None,
 ) -> list[str]:
     """Build `topology` in this lab, once, and read it back; return lines on what of it is not checked, or not done.
@@ -92,10 +91,9 @@ def build_network(
     wait_for_ports(net, lambda seconds: loop.poll((), seconds))
     if controller is not None:
         await_connected(net, lambda seconds: loop.poll((), seconds))
-    state = read_state(net) if verify else NetworkState(())
-    found = differences(asked.expected, state) if verify else ()
+    state = read_state(net)
     left_out: dict[str, list[str]] = {}
-    for difference in found:
+    for difference in differences(asked.expected, state):
         if not asked.left_out(difference):
             reason = f" (while building, Mininet said: {said.first()})" if said.first() else ""
             raise LabError(f"the network is not as asked: {difference}{reason}")

@@ -46,7 +46,6 @@ def build(
     topology: Network | Topo,
     expected: NetworkState | None,
     switch: str,
-    verify: bool,
     controller: str | type | Callable[..., Any] | None,
 ) -> list[str]:
     """Build a network in this lab, once; see `linklab.guest.build.build_network`.
@@ -54,9 +53,9 @@ def build(
     It ends at a whole second. Importing a module takes a guest a little of its time, and other versions
     of Python and of Linklab import others: what is measured later must not depend on that, to the last digit.
     """
-    from linklab.guest import build, counters, recorder  # noqa: F401 - so that nothing is left to load between two measurements
+    from linklab.guest import build, recorder  # noqa: F401 - so that nothing is left to load between two measurements
 
-    not_checked = build.build_network(loop, topology, expected, switch, verify, controller)
+    not_checked = build.build_network(loop, topology, expected, switch, controller)
     time.sleep(1 - time.monotonic() % 1)
     return not_checked
 
@@ -102,16 +101,16 @@ def state(loop: RequestLoop) -> dict[str, Any]:
 def counters(
     loop: RequestLoop, with_state: bool, record: Sequence[str] | Literal["end"] | None = None
 ) -> dict[str, Any]:
-    """Return what the network's interfaces have counted; see `linklab.guest.counters.seen`.
+    """Return what the network's interfaces have counted; see `linklab.guest.readback.read_counters`.
 
     A recording begins or ends in the same request, at the same instant: a request of its own would move all that comes
     after by a beat, and with it the digits. `record` names the interfaces, none for all.
     """
-    from linklab.guest.counters import seen
+    from linklab.guest.readback import read_counters
 
     if record == "end":
         _recorder(loop).stop()
-    found = seen(network(loop), with_state)
+    found = read_counters(network(loop), with_state)
     if record is not None and record != "end":
         begin_recording(loop, record)
     return found

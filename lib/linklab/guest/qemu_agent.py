@@ -26,7 +26,7 @@ _RB_AUTOBOOT: Final = 0x01234567
 """QEMU ends at a reboot (``-no-reboot``); microvm cannot be switched off."""
 _LOADED: Final = (
     "base64", "json", "pickle", "mininet.net", "mininet.cli", "linklab.guest.lab_api", "linklab.guest.build",
-    "linklab.guest.counters", "linklab.guest.foreground", "linklab.guest.hang_report", "encodings.idna",
+    "linklab.guest.foreground", "linklab.guest.hang_report", "encodings.idna",
 )  # fmt: skip
 """What would be loaded by the first requests of every lab otherwise."""
 

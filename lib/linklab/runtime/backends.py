@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from linklab.errors import LabError
+from linklab.runtime.bwrap import SYSTEM_PATH
 from linklab.runtime.image.find import Image, find_image
 from linklab.runtime.kernel import runs_user_mode_linux
 from linklab.runtime.qemu.machine import find_qemu
@@ -25,7 +26,7 @@ VARIABLE = "LINKLAB_KIND"
 GUEST_MEMORY_MB = 512
 _LEAST_GUEST_MEMORY_MB = 128
 ENVIRONMENT = {
-    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "PATH": SYSTEM_PATH,
     "HOME": "/root",
     "SHELL": "/bin/bash",
     "TERM": "dumb",

@@ -34,7 +34,9 @@ HOME = "/home/student"
 """Where the program finds its folder."""
 PACKAGES = "/opt/packages"
 """Where it finds the installed Python packages, if it gets any."""
-PUBLIC_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
+_PUBLIC_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""PATH of programs that nobody trusts, and of those in labs."""
 _EMPTY = ("/etc", "/home", "/root", "/sys", "/mnt", "/var/lib", "/var/log")
 
 WITHOUT_RIGHTS = ("/usr/bin/setpriv", "--bounding-set=-all,+chown,+dac_override,+fowner")
@@ -165,7 +167,7 @@ def for_program(
         words += ["--ro-bind", str(packages), PACKAGES, "--setenv", "PYTHONPATH", PACKAGES]
     words += ["--proc", "/proc"] if proc else []
     words += ["--dev", "/dev", "--size", str(_SHARED_MB * _MB), "--tmpfs", "/dev/shm"]
-    for place in PUBLIC_PLACES if elsewhere is not None else ():
+    for place in _PUBLIC_PLACES if elsewhere is not None else ():
         words += ["--bind", str(elsewhere), place]
     words += [*more, "--bind", str(folder), HOME, "--chdir", HOME, "--remount-ro", "/dev", "--remount-ro", "/"]
     return [*words, "--"]
@@ -174,7 +176,7 @@ def for_program(
 def program_environment() -> dict[str, str]:
     """Return all that the program finds in its environment. Python writes each line at once, also into a pipe."""
     return {
-        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "PATH": SYSTEM_PATH,
         "HOME": HOME,
         "LC_ALL": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",

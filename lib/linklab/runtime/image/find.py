@@ -37,7 +37,7 @@ from linklab import places, settings
 from linklab.errors import LabError
 from linklab.guest import init, is_sent
 from linklab.lock import locked
-from linklab.runtime.image import file, tree
+from linklab.runtime.image import tree
 from linklab.runtime.kernel import QEMU_KERNEL, USER_MODE_KERNEL, runs_user_mode_linux
 
 FORMAT = 5
@@ -281,7 +281,7 @@ def _unpack(content: bytes, state: str) -> Image:
     if not (place / "image.json").is_file():
         part = Path(tempfile.mkdtemp(prefix=".new-", dir=cache_folder()))
         try:
-            file.unpack(io.BytesIO(content), part / "image")
+            tree.unpack(io.BytesIO(content), part / "image")
             read_image(part / "image")
             tree.move_into_place(part / "image", place)
         finally:

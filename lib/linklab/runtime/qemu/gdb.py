@@ -26,9 +26,8 @@ class Gdb:
         self._socket = connection
         self._received = bytearray()
         connection.setblocking(False)
-        self._poll = select.poll() if hasattr(select, "poll") else None
-        if self._poll is not None:
-            self._poll.register(connection, select.POLLIN)
+        self._poll = select.poll()  # select takes no number above 1023
+        self._poll.register(connection, select.POLLIN)
 
     def use_physical_addresses(self) -> None:
         """Let `read` and `write` take physical addresses."""
@@ -119,11 +118,7 @@ class Gdb:
     def _fill(self, timeout_s: float | None) -> None:
         if timeout_s is not None and timeout_s < 0:
             raise ChannelTimeout
-        if self._poll is not None:  # select takes no number above 1023
-            ready = bool(self._poll.poll(None if timeout_s is None else timeout_s * 1000))
-        else:
-            ready = bool(select.select([self._socket], [], [], timeout_s)[0])
-        if not ready:
+        if not self._poll.poll(None if timeout_s is None else timeout_s * 1000):
             raise ChannelTimeout
         try:
             data = self._socket.recv(64 * 1024)

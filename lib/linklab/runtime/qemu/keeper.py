@@ -17,9 +17,8 @@ _PR_SET_PDEATHSIG = 1
 
 def main() -> None:
     """Wait for the end of QEMU or of the notebook, whichever is first."""
-    for name in ("SIGINT", "SIGHUP", "SIGTERM"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     die = _die_with_parent if sys.platform == "linux" else None
     qemu = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, preexec_fn=die)
     threading.Thread(target=_await_end, args=(qemu,), daemon=True).start()
