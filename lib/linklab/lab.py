@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linklab import __version__, record
+from linklab import __version__, record, schema
 from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
 from linklab.guest import lab_api
 from linklab.network import Network, NetworkState, expected_state
@@ -214,7 +214,7 @@ class Lab:
 
     def state(self) -> NetworkState:
         """Return the network as it is now, read back from the kernel."""
-        return NetworkState.from_json(self.process.call(lab_api.state, reads=True))
+        return schema.load(NetworkState, self.process.call(lab_api.state, reads=True), "the network read back")
 
     def sleep(self, seconds: float) -> None:
         """Let `seconds` of the lab's time pass. That takes none of yours."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -29,3 +30,8 @@ def parsed(
 ) -> ResultT:
     """What a tool makes of what client and server printed."""
     return tool.parse(job(flow, stdout=said, server_stdout=server_said, **{"status": 0, **more}), origin)
+
+
+def sampled(*outputs: str) -> str:
+    """What the program prints that takes samples: these outputs, a tenth of a second apart."""
+    return json.dumps({"samples": [{"at_s": 100 + at / 10, "output": output} for at, output in enumerate(outputs)]})

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 import linklab
-from linklab.measure import TcpFlow, UdpFlow, run
+from linklab.measure import QueueCounters, TcpFlow, UdpFlow, run
 from linklab.measure.snapshot import changes
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
 
 
 def test_counters_are_what_they_rose_by() -> None:
-    def row(sent: int, backlog: int) -> dict[str, Any]:
-        return {
-            "node": "r1", "interface": "r1-eth1", "sent_packets": sent, "sent_bytes": 1500 * sent,
-            "dropped_packets": sent // 10, "overlimits": sent // 2, "backlog_packets": backlog,
-        }  # fmt: skip
+    def row(sent: int, backlog: int) -> QueueCounters:
+        return QueueCounters("r1", "r1-eth1", sent, 1500 * sent, sent // 10, sent // 2, backlog)
 
     (queue,) = changes([row(100, 9)], [row(150, 4)])
     assert (queue.sent_packets, queue.sent_bytes, queue.dropped_packets) == (50, 75000, 5)

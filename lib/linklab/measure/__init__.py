@@ -7,45 +7,40 @@ arrival), `EchoFlow` (round trips of UDP), `ConstantRateFlow` (datagrams at exac
 `SocketsFlow` (what a node's TCP connections say of themselves), `QueueFlow` (what waits in a queue), `PageFlow` (web
 pages, one after another). A tool that is missing, or output that cannot be parsed, raises
 `linklab.errors.MeasurementError`; it is never counted as loss.
-
-Names are loaded when they are first asked for: flows and results are pure data, and need no lab.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from linklab.measure.captures import Capture, capture, layers
-    from linklab.measure.devices import bucket_of_one_frame, moderated
-    from linklab.measure.flows import Flow, FlowOf
-    from linklab.measure.prober import Probe, Prober
-    from linklab.measure.recordings import Recording, recorded
-    from linklab.measure.repeats import Repeats, Spread, repeated
-    from linklab.measure.results import (
-        MeasurementStopped,
-        Origin,
-        QueueCounters,
-        Result,
-        Run,
-        Sample,
-        Stream,
-        to_dataframe,
-    )
-    from linklab.measure.runner import OnProgress, Progress, Stop, run, run_together
-    from linklab.measure.tools import load_result, load_run
-    from linklab.measure.tools.constant_rate import ConstantRateFlow, ConstantRateResult
-    from linklab.measure.tools.echo import EchoFlow, EchoResult
-    from linklab.measure.tools.iperf3 import TcpFlow, TcpResult, UdpFlow, UdpResult
-    from linklab.measure.tools.packet_train import TrainFlow, TrainResult
-    from linklab.measure.tools.pages import PageFlow, PageResult
-    from linklab.measure.tools.ping import PingFlow, PingResult
-    from linklab.measure.tools.queues import QueueFlow, QueueResult
-    from linklab.measure.tools.simpleperf import SimpleperfFlow, SimpleperfResult
-    from linklab.measure.tools.sockets import SocketsFlow, SocketsResult
-    from linklab.measure.tools.video import VideoFlow, VideoResult
-    from linklab.measure.video_file import Clip, Video, encoded
-    from linklab.measure.video_quality import Quality, picture_at, quality
+from linklab.measure.captures import Capture, capture, layers
+from linklab.measure.devices import bucket_of_one_frame, moderated
+from linklab.measure.flows import Flow, FlowOf
+from linklab.measure.prober import Probe, Prober
+from linklab.measure.recordings import Recording, recorded
+from linklab.measure.repeats import Repeats, Spread, repeated
+from linklab.measure.results import (
+    MeasurementStopped,
+    Origin,
+    QueueCounters,
+    Result,
+    Run,
+    Sample,
+    Stream,
+    to_dataframe,
+)
+from linklab.measure.runner import OnProgress, Progress, Stop, run, run_together
+from linklab.measure.tools import load_result, load_run
+from linklab.measure.tools.constant_rate import ConstantRateFlow, ConstantRateResult
+from linklab.measure.tools.echo import EchoFlow, EchoResult
+from linklab.measure.tools.iperf3 import TcpFlow, TcpResult, UdpFlow, UdpResult
+from linklab.measure.tools.packet_train import TrainFlow, TrainResult
+from linklab.measure.tools.pages import PageFlow, PageResult
+from linklab.measure.tools.ping import PingFlow, PingResult
+from linklab.measure.tools.queues import QueueFlow, QueueResult
+from linklab.measure.tools.simpleperf import SimpleperfFlow, SimpleperfResult
+from linklab.measure.tools.sockets import SocketsFlow, SocketsResult
+from linklab.measure.tools.video import VideoFlow, VideoResult
+from linklab.measure.video_file import Clip, Video, encoded
+from linklab.measure.video_quality import Quality, picture_at, quality
 
 __all__ = [
     "Capture",
@@ -106,52 +101,3 @@ __all__ = [
     "run_together",
     "to_dataframe",
 ]
-
-_MODULES = {
-    "captures": ("Capture", "capture", "layers"),
-    "devices": ("bucket_of_one_frame", "moderated"),
-    "flows": ("Flow", "FlowOf"),
-    "prober": ("Probe", "Prober"),
-    "recordings": ("Recording", "recorded"),
-    "repeats": ("Repeats", "Spread", "repeated"),
-    "results": (
-        "Run",
-        "MeasurementStopped",
-        "Origin",
-        "QueueCounters",
-        "Result",
-        "Sample",
-        "Stream",
-        "to_dataframe",
-    ),
-    "runner": ("OnProgress", "Progress", "Stop", "run_together", "run"),
-    "tools": ("load_result", "load_run"),
-    "tools.constant_rate": ("ConstantRateFlow", "ConstantRateResult"),
-    "tools.echo": ("EchoFlow", "EchoResult"),
-    "tools.iperf3": ("TcpFlow", "TcpResult", "UdpFlow", "UdpResult"),
-    "tools.packet_train": ("TrainFlow", "TrainResult"),
-    "tools.pages": ("PageFlow", "PageResult"),
-    "tools.ping": ("PingFlow", "PingResult"),
-    "tools.queues": ("QueueFlow", "QueueResult"),
-    "tools.simpleperf": ("SimpleperfFlow", "SimpleperfResult"),
-    "tools.sockets": ("SocketsFlow", "SocketsResult"),
-    "tools.video": ("VideoFlow", "VideoResult"),
-    "video_file": ("Clip", "Video", "encoded"),
-    "video_quality": ("Quality", "picture_at", "quality"),
-}
-_LATER = {name: module for module, names in _MODULES.items() for name in names}
-
-if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would take every name for one of ours
-
-    def __getattr__(name: str) -> object:
-        """Load the module of a name when it is first asked for."""
-        if name not in _LATER:
-            raise AttributeError(f"module 'linklab.measure' has no attribute {name!r}")
-        import importlib
-
-        return getattr(importlib.import_module(f"linklab.measure.{_LATER[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    """List what is loaded later too, for `dir` and for Tab."""
-    return sorted({*globals(), *__all__})

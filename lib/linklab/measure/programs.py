@@ -103,7 +103,8 @@ class Gate:
         clock.
         """
         if self._exact:
-            return in_lab("at_gate.py", self.path, round(later_s * 1e9), "sh", "-c", command)
+            words = ["sh", "-c", command]
+            return in_lab("at_gate.py", "become", gate=self.path, later_ns=round(later_s * 1e9), command=words)
         wait = f"sleep {later_s:.9f}; " if later_s else ""
         return f"exec 9<{self.path}; echo {READY}; flock -s 9; exec 9<&-; {wait}date +%s.%N; {command}"
 

@@ -22,13 +22,13 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from linklab import schema
 from linklab.errors import LabError, MeasurementError, quoted
+from linklab.guest import lab_api
+from linklab.lab import Lab
 from linklab.network import NetworkState
-
-if TYPE_CHECKING:
-    from linklab.lab import Lab
 
 _LARGEST_BYTES: Final = 512 << 20
 _NOTE: Final = struct.Struct("=II QQII96s")
@@ -186,8 +186,6 @@ def recorded(lab: Lab, interfaces: str | Sequence[str] = ()) -> Iterator[Recordi
     A cable is recorded at both its ends. Raises LabError where the lab cannot, and where more happened than it can
     hold: half a recording is none. At an exception nothing is left behind.
     """
-    from linklab.guest import lab_api  # not above: results are pure data, and need no lab
-
     names = interfaces_in(interfaces)
     recording = Recording(lab.state())
     lab.process.call(lab_api.begin_recording, names)
@@ -222,8 +220,6 @@ def write(path: str | Path, content: bytes) -> Path:
 
 def drop(lab: Lab) -> None:
     """End a recording that may still run; the lab may have ended."""
-    from linklab.guest import lab_api
-
     if lab.process.running:
         with contextlib.suppress(LabError):
             lab.process.call(lab_api.drop_recording)
@@ -231,18 +227,36 @@ def drop(lab: Lab) -> None:
 
 def fill(recording: Recording, data: Mapping[str, Any], begin_s: float, end_s: float) -> None:
     """Read what a lab's recorder has noted into a recording. Raises MeasurementError where it does not fit together."""
-    try:
-        recording.ports, recording.hops, recording.tcp = _Reader(recording.network, data).read()
-    except (KeyError, IndexError, ValueError, TypeError, struct.error, zlib.error) as wrong:
-        raise MeasurementError(f"the lab's notes of packets are damaged: {type(wrong).__name__} {wrong}") from None
+    notes = schema.load(_Notes, data, "what the lab noted of packets")
+    recording.ports, recording.hops, recording.tcp = _Reader(recording.network, notes).read()
     recording.begin_s, recording.end_s = begin_s, end_s
+
+
+@dataclass(frozen=True)
+class _Tapped:
+    """An interface that was recorded: the number that events know its namespace by, and whether it had a queue."""
+
+    node: str
+    interface: str
+    namespace: int
+    queues: bool
+
+
+@dataclass(frozen=True)
+class _Notes:
+    """What `linklab.guest.recorder` gives: the kernel's pages of events and their formats, and the tap's records."""
+
+    interfaces: tuple[_Tapped, ...]
+    formats: tuple[str, ...]
+    trace: str
+    headers: str
 
 
 def _unpacked(text: str) -> bytes:
     opener = zlib.decompressobj()
     found = opener.decompress(base64.b64decode(text), _LARGEST_BYTES)
     if opener.unconsumed_tail or not opener.eof:
-        raise ValueError("too much, or cut off")
+        raise MeasurementError("what the lab noted of packets is too much, or cut off: record a shorter run")
     return found
 
 
@@ -331,7 +345,7 @@ class _Packet(NamedTuple):
 class _Reader:
     """Follows packets through what was noted."""
 
-    def __init__(self, network: NetworkState, data: Mapping[str, Any]) -> None:
+    def __init__(self, network: NetworkState, notes: _Notes) -> None:
         peers = {it.name: it.peer[1] for node in network.nodes for it in node.interfaces if it.peer}
         tunnels = {it.name: (node.name, it.tunnel) for node in network.nodes for it in node.interfaces if it.tunnel}
         self._tunnels = frozenset(tunnels)
@@ -339,22 +353,20 @@ class _Reader:
         for node, tunnel in tunnels.values():
             if tunnel.carrier:
                 self._carried[tunnel.carrier].append(node)
-        names = [str(row["interface"]) for row in data["interfaces"]]
-        self._ports = [
-            Port(str(row["node"]), str(row["interface"]), peers.get(row["interface"])) for row in data["interfaces"]
-        ]
-        self._queues = [bool(row["queues"]) for row in data["interfaces"]]
+        names = [tapped.interface for tapped in notes.interfaces]
+        self._ports = [Port(tapped.node, tapped.interface, peers.get(tapped.interface)) for tapped in notes.interfaces]
+        self._queues = [tapped.queues for tapped in notes.interfaces]
         self._peer = [names.index(port.peer) if port.peer in names else None for port in self._ports]
         self._of_event = {
-            (row["namespace"], row["interface"].encode() + b"\0"): number
-            for number, row in enumerate(data["interfaces"])
+            (tapped.namespace, tapped.interface.encode() + b"\0"): number
+            for number, tapped in enumerate(notes.interfaces)
         }
-        self._formats = {found.name: found for found in map(_Format, data["formats"])}
+        self._formats = {found.name: found for found in map(_Format, notes.formats)}
         # CoDel's drops carry a queue's reason in the event of all drops, which does not name it
         self._reasons = {number: name for found in self._formats.values() for number, name in found.reasons.items()}
-        self._pages = _unpacked(data["trace"])
+        self._pages = _unpacked(notes.trace)
         self._notes: list[deque[tuple[int, int, int, bytes]]] = [deque() for _ in range(2 * len(names))]
-        for size, _, address, time_ns, length, tap, head in _NOTE.iter_unpack(_unpacked(data["headers"])):
+        for size, _, address, time_ns, length, tap, head in _NOTE.iter_unpack(_unpacked(notes.headers)):
             if size != _NOTE_BYTES:
                 raise ValueError(f"a note of {size} bytes")
             self._notes[tap].append((address, time_ns, length, head[: min(length, len(head))]))

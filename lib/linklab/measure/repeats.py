@@ -16,7 +16,8 @@ from typing import Any, Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.flows import Flow, whole_number
+from linklab.measure.fields import whole_number
+from linklab.measure.flows import Flow
 from linklab.measure.results import MeasurementStopped, Run
 from linklab.measure.runner import OnProgress, Stop, listed, run_together
 from linklab.measure.tools import tool_of

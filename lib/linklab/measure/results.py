@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
+from linklab import schema
 from linklab.errors import MeasurementError
-from linklab.measure.codec import NOT_STORED, as_json
 from linklab.measure.flows import Flow
 from linklab.measure.recordings import Recording
 from linklab.network import NetworkState
@@ -98,7 +98,7 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON data, with its kind and the version of its form; `load_result` reads it."""
-        return {"measurement": self.KIND, "version": self.VERSION, **as_json(self)}
+        return {"measurement": self.KIND, "version": self.VERSION, **schema.dump(self)}
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class Run:
     results: tuple[Result, ...]
     start_skew_ms: float
     interrupted: bool = False
-    recording: Recording | None = field(default=None, repr=False, compare=False, metadata=NOT_STORED)
+    recording: Recording | None = field(default=None, repr=False, compare=False, metadata=schema.NOT_STORED)
 
     def save_pcap(self, path: str | Path, *interfaces: str) -> Path:
         """Write what was recorded as a file for Wireshark; see `Recording.save_pcap`.
@@ -180,7 +180,8 @@ class Run:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON data; `load_run` reads it."""
         results = [result.to_json() for result in self.results]
-        return {"measurement": self.KIND, "version": self.VERSION, **as_json(self), "results": results}
+        run = {"start_skew_ms": self.start_skew_ms, "interrupted": self.interrupted}
+        return {"measurement": self.KIND, "version": self.VERSION, "results": results, **run}
 
 
 class MeasurementStopped(KeyboardInterrupt):

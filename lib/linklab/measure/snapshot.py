@@ -5,13 +5,23 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
 
-from linklab import __version__
+from linklab import __version__, schema
 from linklab.guest import lab_api
 from linklab.lab import Lab
 from linklab.measure.results import Origin, QueueCounters
 from linklab.network import NetworkState
+
+
+@dataclass(frozen=True)
+class _Counters:
+    """What a lab has counted until now, and the network, where that was asked for."""
+
+    queues: tuple[QueueCounters, ...]
+    reorderings: int
+    now_s: float
+    state: NetworkState | None
 
 
 class RunSnapshot:
@@ -24,40 +34,42 @@ class RunSnapshot:
         """
         self._lab, self._records = lab, record is not None
         self._started_at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        self._seen = lab.process.call(lab_api.counters, True, record)
-        self.network = NetworkState.from_json(self._seen["state"])
-        self.span_s = self._seen["now_s"], self._seen["now_s"]
+        counted = lab.process.call(lab_api.counters, True, record)
+        self._before = schema.load(_Counters, counted, "what the lab counted")
+        assert self._before.state is not None
+        self.network = self._before.state
+        self.span_s = self._before.now_s, self._before.now_s
         """When it began and when it ended, by the lab's clock."""
         self._wall_s = time.monotonic()
 
     def finish(self, reordered: int) -> Origin:
         """Return where the results come from, the tool left open; `reordered` packets were told of by the tools."""
-        seen = self._lab.process.call(lab_api.counters, False, "end" if self._records else None)
-        self.span_s = self._seen["now_s"], seen["now_s"]
+        counted = self._lab.process.call(lab_api.counters, False, "end" if self._records else None)
+        before, after = self._before, schema.load(_Counters, counted, "what the lab counted")
+        self.span_s = before.now_s, after.now_s
         return Origin(
             tool="",
             kernel=self._lab.process.kernel_release,
             network=self.network,
             linklab=__version__,
             started_at=self._started_at,
-            virtual_s=seen["now_s"] - self._seen["now_s"],
+            virtual_s=after.now_s - before.now_s,
             wall_s=time.monotonic() - self._wall_s,
             seed=self._lab.seed,
-            queues=changes(self._seen["queues"], seen["queues"]),
-            reordered_packets=seen["reorderings"] - self._seen["reorderings"] + reordered,
+            queues=changes(before.queues, after.queues),
+            reordered_packets=after.reorderings - before.reorderings + reordered,
         )
 
 
-def changes(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> tuple[QueueCounters, ...]:
-    """Return what each interface's counters rose by. One that was shaped anew meanwhile counts from its begin. Pure."""
-    known = {(row["node"], row["interface"]): row for row in before}
-    found = []
-    for row in after:
-        old = known.get((row["node"], row["interface"]), {})
-        if any(row[name] < old.get(name, 0) for name in _RISING):
-            old = {}
-        found.append(QueueCounters(**{**row, **{name: row[name] - old.get(name, 0) for name in _RISING}}))
-    return tuple(found)
-
-
 _RISING = ("sent_packets", "sent_bytes", "dropped_packets", "overlimits")
+
+
+def changes(before: Sequence[QueueCounters], after: Sequence[QueueCounters]) -> tuple[QueueCounters, ...]:
+    """Return what each interface's counters rose by. One that was shaped anew meanwhile counts from its begin. Pure."""
+    known = {(each.node, each.interface): each for each in before}
+    found = []
+    for each in after:
+        old = known.get((each.node, each.interface))
+        rises = {name: getattr(each, name) - (getattr(old, name) if old else 0) for name in _RISING}
+        found.append(each if min(rises.values()) < 0 else replace(each, **rises))
+    return tuple(found)

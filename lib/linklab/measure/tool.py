@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
+from linklab import schema
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Flow
 from linklab.measure.results import Origin, Result, Sample
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 FlowT = TypeVar("FlowT", bound=Flow)
 ResultT = TypeVar("ResultT", bound=Result)
+PrintedT = TypeVar("PrintedT")
 
 IN_LAB: Final = "/tmp/linklab-measure"
 """Where the programs of `linklab.guest.programs` lie in a lab."""
@@ -98,23 +100,20 @@ class Job(Generic[FlowT]):
     interrupted: bool = False
 
     @property
-    def later_ns(self) -> int:
-        """The flow's `start_s` in ns."""
-        return round(self.flow.start_s * 1e9)
+    def start(self) -> dict[str, Any]:
+        """The options by which a client knows its start: the gate, and the time after it opens."""
+        return {"gate": self.gate, "later_ns": round(self.flow.start_s * 1e9)}
 
-    def parse_json(self, server: bool = False) -> Any:
-        """Return the JSON that the client (or the server) printed last.
+    def parse_json(self, kind: type[PrintedT], *, server: bool = False) -> PrintedT:
+        """Return the document that the client (or the server) printed last, checked.
 
-        Raises MeasurementError with its own words where it failed.
+        Raises MeasurementError with the program's own words where it failed.
         """
         who = f"the server of {self.flow.title}" if server else self.flow.title
-        lines = [line for line in (self.server_stdout if server else self.stdout).splitlines() if line.strip()]
-        if lines and lines[-1] != READY:
-            with contextlib.suppress(ValueError):
-                found = json.loads(lines[-1])
-                if isinstance(found, dict):
-                    return found
-        raise MeasurementError(f"{who} failed: {lines[-1] if lines and lines[-1] != READY else 'it said nothing'}")
+        words = last_line(self.server_stdout if server else self.stdout)
+        if not words.startswith("{"):
+            raise MeasurementError(f"{who} failed: {words if words not in ('', READY) else 'it said nothing'}")
+        return schema.parse(kind, words, f"what {who} printed")
 
 
 class Tool(ABC, Generic[FlowT, ResultT]):
@@ -185,26 +184,44 @@ class Tool(ABC, Generic[FlowT, ResultT]):
         )
 
 
-def in_lab(program: str, *words: object) -> str:
-    """Return the command of a program of `linklab.guest.programs`."""
+def in_lab(program: str, action: str, **options: Any) -> str:
+    """Return the command that has a program of `linklab.guest.programs` do something: a function of it."""
     python = f"exec env PYTHONPATH={IN_LAB} python3 -P -s -S -B {IN_LAB}/linklab/guest/programs/{program}"
-    return f"{python} {shlex.join(map(str, words))}"
+    return f"{python} {shlex.quote(json.dumps({'action': action, **options}))}"
 
 
-AT: Final = "at "
-"""What stands before the time of a look, in a line of its own."""
+@dataclass(frozen=True)
+class _Printed:
+    """What a command printed at an instant, in seconds of the day."""
+
+    at_s: float
+    output: str
 
 
-def samples(job: Job[Any], *ask: str) -> str:
-    """Return the command that says the time, and what ``ask`` prints then, again and again."""
+@dataclass(frozen=True)
+class _Samples:
+    samples: tuple[_Printed, ...]
+
+
+def sampling(job: Job[Any], *command: str) -> str:
+    """Return the command that runs another one again and again, as often as a `Sampler` says."""
     flow = job.flow
     count, interval_ns = round(flow.duration_s / flow.interval_s), round(flow.interval_s * 1e9)
-    return in_lab("samples.py", job.gate, job.later_ns, count, interval_ns, *ask)
+    return in_lab("samples.py", "sample", **job.start, count=count, interval_ns=interval_ns, command=command)
 
 
-def last_line(said: str) -> str:
+def samples(job: Job[Any]) -> list[tuple[float, str]]:
+    """Return what that command printed each time, with the seconds since the first one; of a stopped flow whole ones.
+
+    Raises MeasurementError with the command's words where it failed.
+    """
+    found = job.parse_json(_Samples).samples
+    return [(one.at_s - found[0].at_s, one.output) for one in found]
+
+
+def last_line(text: str) -> str:
     """Return the last line with something in it; "" without any."""
-    return next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "")
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 
 def link_rates_mbps(network: NetworkState, node: str) -> list[float]:

@@ -18,10 +18,11 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Annotated, Final, Literal
 
 from linklab.errors import LabError, MeasurementError
 from linklab.lock import locked
+from linklab.measure.fields import Range, check
 from linklab.places import cache_folder
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
@@ -44,13 +45,6 @@ CODECS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     }
 )
 """Codecs by name, each with ffmpeg's encoder and its options."""
-_RANGES: Final = (
-    ("duration_s", 0.5, 120),
-    ("width", 64, 1920),
-    ("height", 64, 1080),
-    ("frames_per_s", 1, 60),
-    ("bitrate_kbps", 50, 20_000),
-)
 
 
 @dataclass(frozen=True)
@@ -61,22 +55,15 @@ class Clip:
     out of range, or a size that is odd: colours are stored for two by two pixels.
     """
 
-    duration_s: float = 50
-    width: int = 800
-    height: int = 600
-    frames_per_s: int = 60
-    bitrate_kbps: float = 1026
-    codec: str = "h264"
+    duration_s: Annotated[float, Range(0.5, 120)] = 50
+    width: Annotated[int, Range(64, 1920)] = 800
+    height: Annotated[int, Range(64, 1080)] = 600
+    frames_per_s: Annotated[int, Range(1, 60)] = 60
+    bitrate_kbps: Annotated[float, Range(50, 20_000)] = 1026
+    codec: Literal["h264", "mpeg2"] = "h264"
 
     def __post_init__(self) -> None:
-        if self.codec not in CODECS:
-            raise MeasurementError(f"codec is {self.codec!r}: choose one of {', '.join(CODECS)}")
-        for name, low, high in _RANGES:
-            value = getattr(self, name)
-            whole = name in ("width", "height", "frames_per_s")
-            kind = int if whole else int | float
-            if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
-                raise MeasurementError(f"{name} is {value!r}: choose {low:g} to {high:g}{', whole' if whole else ''}")
+        check(self)
         if self.width % 2 or self.height % 2:
             raise MeasurementError(f"a video of {self.width}x{self.height} pixels has an odd side: choose even ones")
 

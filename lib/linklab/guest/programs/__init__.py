@@ -1,5 +1,6 @@
-"""Programs that run inside a lab, by themselves: they import nothing of Linklab but what lies beside them.
+"""Programs that measure inside a lab. They import the standard library, and `common`, which lies beside them.
 
-A server prints ``ready`` when it is, and one line of JSON at its end, or at Ctrl-C. A client prints ``ready``, waits
-for the gate, prints the time of its start, and one line of JSON at its end.
+Each gets one argument, a JSON object: ``action`` names a function of the program, the rest are what it takes. A server
+prints ``ready`` when it listens, and at its end, or at Ctrl-C, one line of JSON if it has something to tell. A client
+prints ``ready``, waits for the gate, prints the time of its start, and at its end one line of JSON.
 """

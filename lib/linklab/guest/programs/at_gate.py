@@ -1,14 +1,18 @@
-"""``GATE LATER_NS COMMAND...`` waits for the gate and becomes another program at the instant of the start."""
+"""Waits for the gate, and becomes another program at the instant of the start."""
 
 from __future__ import annotations
 
 import os
-import sys
 
-from linklab.guest.programs.common import sleeper, start_at
+from linklab.guest.programs.common import act, sleeper, start_at
+
+
+def become(gate: str, later_ns: int, command: list[str]) -> None:
+    """Become this command `later_ns` after the gate's instant."""
+    sleep_until = sleeper()
+    sleep_until(start_at(gate, later_ns))
+    os.execvp(command[0], command)
+
 
 if __name__ == "__main__":
-    gate, later, *words = sys.argv[1:]
-    sleep_until = sleeper()
-    sleep_until(start_at(gate, int(later)))
-    os.execvp(words[0], words)
+    act(become)

@@ -1,11 +1,13 @@
-"""What the programs of this folder share: the gate, an instant to sleep until, large buffers, times of arrival."""
+"""What the programs of this folder share: options, the gate, sleep, large buffers, times of arrival."""
 
 from __future__ import annotations
 
 import ctypes
 import fcntl
+import json
 import socket
 import struct
+import sys
 import time
 from collections.abc import Callable
 
@@ -17,6 +19,12 @@ _TIMEVAL = struct.Struct("@ll")
 _BUFFER_BYTES = 1 << 26
 _ABSOLUTE = 1
 _SIGN_OF_LIFE_NS = 4_000_000_000
+
+
+def act(*actions: Callable[..., None]) -> None:
+    """Call the one of these functions that the program's argument names, with the options in it."""
+    options = json.loads(sys.argv[1])
+    {action.__name__: action for action in actions}[options.pop("action")](**options)
 
 
 def start_at(gate: str, later_ns: int) -> int:

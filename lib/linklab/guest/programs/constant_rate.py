@@ -1,9 +1,4 @@
-"""Datagrams at a constant rate: who sends and who counts.
-
-``count GATE LATER_NS PORT LASTS_NS DRAIN_NS FIRST_NS LAST_NS`` counts what arrives at a port until `DRAIN_NS` after the
-flow's end, all and within the window. ``send GATE LATER_NS ADDRESS PORT LASTS_NS PAYLOAD_BYTES GAP_NS DITHER SEED``
-sends.
-"""
+"""Datagrams at a constant rate: who sends, and who counts."""
 
 from __future__ import annotations
 
@@ -11,7 +6,6 @@ import json
 import random
 import socket
 import struct
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +13,7 @@ from typing import Any
 from linklab.guest.programs.common import (
     SO_SNDBUFFORCE,
     TIMESPEC,
+    act,
     enlarge,
     instant_in,
     receiver,
@@ -83,7 +78,10 @@ def send(
 
 
 def count(gate: str, later_ns: int, port: int, lasts_ns: int, drain_ns: int, first_ns: int, last_ns: int) -> None:
-    """Count the packets that arrive, all and within the window, by the kernel's time."""
+    """Count the packets that arrive, all and within the window, by the kernel's time.
+
+    It ends `drain_ns` after the flow; the window is from `first_ns` to `last_ns` after the flow's start.
+    """
     arrivals_ns: list[int] = []
     seen: set[int] = set()
     with receiver(port) as end:
@@ -125,9 +123,4 @@ def _arriving(end: socket.socket, gate: str, lasts_ns: int) -> Iterator[tuple[by
 
 
 if __name__ == "__main__":
-    what, file, *words = sys.argv[1:]
-    if what == "send":
-        later, address, port, lasts, payload, gap, dither, seed = words
-        send(file, int(later), address, int(port), int(lasts), int(payload), float(gap), dither == "1", seed)
-    else:
-        count(file, *map(int, words))
+    act(send, count)

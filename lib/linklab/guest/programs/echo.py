@@ -1,8 +1,4 @@
-"""A UDP echo: who asks and who answers.
-
-``answer IP_VERSION PORT`` (4 or 6) sends every datagram back. ``ask GATE LATER_NS ADDRESS PORT COUNT
-PAYLOAD_BYTES WAIT_S WARM_UP`` exchanges datagrams one after the other: all stamps are of this one clock.
-"""
+"""A UDP echo: who asks, one datagram after the other, and who sends each back. All stamps are of one clock."""
 
 from __future__ import annotations
 
@@ -10,19 +6,18 @@ import json
 import select
 import socket
 import struct
-import sys
 import time
 
-from linklab.guest.programs.common import sleeper, start_at
+from linklab.guest.programs.common import act, sleeper, start_at
 
 _HEADER = struct.Struct("!8sI")
 _MARK = b"LLecho 1"
-_FAMILIES = {"4": socket.AF_INET, "6": socket.AF_INET6}
+_FAMILIES = {4: socket.AF_INET, 6: socket.AF_INET6}
 
 
-def answer(family: socket.AddressFamily, port: int) -> None:
+def answer(ip_version: int, port: int) -> None:
     """Answer until it is ended."""
-    with socket.socket(family, socket.SOCK_DGRAM) as server:
+    with socket.socket(_FAMILIES[ip_version], socket.SOCK_DGRAM) as server:
         server.bind(("", port))
         print("ready", flush=True)
         while True:
@@ -38,7 +33,7 @@ def ask(
     rtts_ns: list[int | None] = []
     wait_ns = round(wait_s * 1e9)
     sleep_until = sleeper()
-    with socket.socket(_FAMILIES["6" if ":" in address else "4"], socket.SOCK_DGRAM) as client:
+    with socket.socket(_FAMILIES[6 if ":" in address else 4], socket.SOCK_DGRAM) as client:
         client.connect((address, port))
         client.settimeout(wait_s)
         begin_ns = start_at(gate, later_ns)
@@ -76,9 +71,4 @@ def _exchange(client: socket.socket, packet: bytes, until_ns: int) -> bool:
 
 
 if __name__ == "__main__":
-    end, *words = sys.argv[1:]
-    if end == "answer":
-        answer(_FAMILIES[words[0]], int(words[1]))
-    else:
-        port, count, payload_bytes, warm_up = map(int, (*words[3:6], words[7]))
-        ask(words[0], int(words[1]), words[2], port, count, payload_bytes, float(words[6]), warm_up)
+    act(answer, ask)

@@ -1,8 +1,6 @@
 """A packet train's two ends.
 
-``send GATE LATER_NS ADDRESS PORT COUNT PAYLOAD_BYTES GAP_NS`` sends; ``receive PORT COUNT PAYLOAD_BYTES SILENCE_S
-FIRST_S`` waits for the train. Both print an empty line now and then while the train goes on: who waits for them need
-not know how long it takes.
+Both print an empty line now and then while the train goes on: who waits for them need not know how long it takes.
 """
 
 from __future__ import annotations
@@ -10,10 +8,9 @@ from __future__ import annotations
 import json
 import socket
 import struct
-import sys
 import time
 
-from linklab.guest.programs.common import TIMESPEC, Life, receiver, sleeper, stamp_ns, start_at, wait_at_most
+from linklab.guest.programs.common import TIMESPEC, Life, act, receiver, sleeper, stamp_ns, start_at, wait_at_most
 
 _MARK = b"LLtrain1"
 _HEADER = struct.Struct("!8sI")
@@ -76,8 +73,4 @@ def receive(port: int, count: int, payload_bytes: int, silence_s: float, first_s
 
 
 if __name__ == "__main__":
-    end, *words = sys.argv[1:]
-    if end == "send":
-        send(words[0], int(words[1]), words[2], *map(int, words[3:7]))
-    else:
-        receive(*map(int, words[:3]), *map(float, words[3:5]))
+    act(send, receive)

@@ -1,24 +1,19 @@
-"""A small web: who serves, and who loads pages one after another.
-
-``serve PORT OBJECT_BYTES`` answers each request by HTTP/1.0 with so many bytes, and closes. ``load GATE LATER_NS
-ADDRESS PORT OBJECTS DURATION_S PAUSE_S WAIT_S`` loads a page, pauses, and loads the next one, until the time is over.
-"""
+"""A small web: who serves, and who loads pages one after another."""
 
 from __future__ import annotations
 
 import json
 import socket
-import sys
 import threading
 import time
 
-from linklab.guest.programs.common import sleeper, start_at
+from linklab.guest.programs.common import act, sleeper, start_at
 
 _ENOUGH = 1 << 16
 
 
 def serve(port: int, object_bytes: int) -> None:
-    """Serve until it is ended."""
+    """Answer each request by HTTP/1.0 with so many bytes, and close, until it is ended."""
     head = f"HTTP/1.0 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: {object_bytes}\r\n\r\n"
     answer = head.encode() + bytes(object_bytes)
     with socket.create_server(("", port), backlog=64) as server:
@@ -50,7 +45,7 @@ def load(
     pause_s: float,
     wait_s: float,
 ) -> None:
-    """Load pages. The last one that has begun in time is loaded to its end."""
+    """Load pages of `objects`, with a pause after each. The last one that has begun in time is loaded to its end."""
     sleep_until = sleeper()
     pages: list[tuple[int, int]] = []
     begin_ns = start_at(gate, later_ns)
@@ -84,9 +79,4 @@ def _object(address: str, port: int, number: int, wait_s: float) -> None:
 
 
 if __name__ == "__main__":
-    what, *words = sys.argv[1:]
-    if what == "serve":
-        serve(int(words[0]), int(words[1]))
-    else:
-        duration_s, pause_s, wait_s = map(float, words[5:])
-        load(words[0], int(words[1]), words[2], int(words[3]), int(words[4]), duration_s, pause_s, wait_s)
+    act(serve, load)

@@ -1,32 +1,44 @@
-"""``GATE LATER_NS COUNT INTERVAL_NS COMMAND...`` runs a command again and again, each time behind the time of day.
-
-The command's output follows ``at SECONDS``, in a line of its own. A command that fails ends all, with its status.
-"""
+"""Runs a command again and again, and keeps what it prints each time, with the time of day."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-import sys
 import time
+from collections.abc import Iterator
 
-from linklab.guest.programs.common import sleeper, start_at
+from linklab.guest.programs.common import act, sleeper, start_at
 
 
-def look(begin_ns: int, count: int, interval_ns: int, words: list[str]) -> int:
-    """Run it at these instants, one process each: in a guest a process costs more than what ss and tc do."""
-    sleep_until, environment = sleeper(), os.environ | {"LC_ALL": "C"}
+def sample(gate: str, later_ns: int, count: int, interval_ns: int, command: list[str]) -> None:
+    """Run it at these instants, one process each: in a guest a process costs more than what ss and tc do.
+
+    What a command printed that failed is the last that this program prints.
+    """
+    samples: list[dict[str, object]] = []
+    with contextlib.suppress(KeyboardInterrupt):  # whole samples count
+        begin_ns = start_at(gate, later_ns)
+        for at_s, output in _taken(begin_ns, count, interval_ns, command):
+            samples.append({"at_s": at_s, "output": output})
+    print(json.dumps({"samples": samples}))
+
+
+def _taken(begin_ns: int, count: int, interval_ns: int, command: list[str]) -> Iterator[tuple[float, str]]:
+    """Yield when each was taken, and what it printed."""
+    sleep_until, environment, kept = sleeper(), os.environ | {"LC_ALL": "C"}, os.memfd_create("output")
     for number in range(count):
         sleep_until(begin_ns + number * interval_ns)
-        seconds, rest_ns = divmod(time.time_ns(), 1_000_000_000)
-        print(f"at {seconds}.{rest_ns:09d}", flush=True)
-        _, ended = os.waitpid(os.posix_spawnp(words[0], words, environment), 0)
+        at_ns = time.time_ns()
+        into_it = [(os.POSIX_SPAWN_DUP2, kept, 1), (os.POSIX_SPAWN_DUP2, kept, 2)]
+        _, ended = os.waitpid(os.posix_spawnp(command[0], command, environment, file_actions=into_it), 0)
+        output = os.pread(kept, os.fstat(kept).st_size, 0).decode("utf-8", "replace")
         if ended:
-            return os.waitstatus_to_exitcode(ended)
-    return 0
+            raise SystemExit(output or f"{command[0]} failed")
+        os.ftruncate(kept, 0)
+        os.lseek(kept, 0, os.SEEK_SET)
+        yield at_ns / 1e9, output
 
 
 if __name__ == "__main__":
-    gate, later, count, interval, *words = sys.argv[1:]
-    with contextlib.suppress(KeyboardInterrupt):  # whole looks count
-        sys.exit(look(start_at(gate, int(later)), int(count), int(interval), words))
+    act(sample)

@@ -1,8 +1,4 @@
-"""A video stream's two ends.
-
-``send GATE LATER_NS ADDRESS PORT FILE PACKET_BYTES CLOCK_HZ`` sends RTP packets from a file, each when its timestamp
-says; ``receive PORT SILENCE_S FIRST_S`` takes a stream as a player would.
-"""
+"""A video stream's two ends: who sends RTP packets when their timestamps say, and who takes them as a player would."""
 
 from __future__ import annotations
 
@@ -10,10 +6,9 @@ import hashlib
 import json
 import socket
 import struct
-import sys
 import time
 
-from linklab.guest.programs.common import receiver, sleeper, start_at
+from linklab.guest.programs.common import act, receiver, sleeper, start_at
 
 
 def send(gate: str, later_ns: int, address: str, port: int, file: str, packet_bytes: int, clock_hz: int) -> None:
@@ -57,9 +52,4 @@ def receive(port: int, silence_s: float, first_s: float) -> None:
 
 
 if __name__ == "__main__":
-    end, *words = sys.argv[1:]
-    if end == "send":
-        gate, later, address, port, file, packet_bytes, clock_hz = words
-        send(gate, int(later), address, int(port), file, int(packet_bytes), int(clock_hz))
-    else:
-        receive(int(words[0]), float(words[1]), float(words[2]))
+    act(send, receive)

@@ -6,12 +6,13 @@ A new tool is one module here and one line in `TOOLS`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from linklab import schema
 from linklab.errors import MeasurementError
-from linklab.measure.codec import rebuilt
 from linklab.measure.flows import Flow
-from linklab.measure.results import Result, Run
+from linklab.measure.results import QueueCounters, Result, Run
 from linklab.measure.tool import Tool
 from linklab.measure.tools.constant_rate import CONSTANT_RATE
 from linklab.measure.tools.echo import ECHO
@@ -55,55 +56,58 @@ def load_result(data: Any) -> Result:
 
     Raises MeasurementError for another kind, version or shape of data.
     """
-    kind, version, fields = _opened(data)
-    if not isinstance(kind, str) or kind not in _BY_KIND:
-        raise MeasurementError(f"a measurement {kind!r} is unknown: it is one of {', '.join(_BY_KIND)}")
-    newest = _BY_KIND[kind].VERSION
-    _refuse_version(kind, version, newest)
-    if version == newest:
-        result: Result = rebuilt(_BY_KIND[kind], fields, kind, complete=True)
-    else:
-        result = rebuilt(_BY_KIND[kind], _with_counters_in_origin(fields), kind, complete=False)
-    return result
+    kind = _kind_of(data, {kind: result.VERSION for kind, result in _BY_KIND.items()})
+    result = schema.load(_BY_KIND[kind], data, kind)
+    older = schema.load(_BeforeVersion3, data, kind).fidelity
+    if older is None:
+        return result
+    counted = replace(result.origin, queues=older.queues, reordered_packets=older.reordered_packets)
+    return replace(result, origin=counted)
 
 
 def load_run(data: Any) -> Run:
     """Return the run that ``Run.to_json`` wrote. Raises MeasurementError as `load_result`."""
-    kind, version, fields = _opened(data)
-    if kind != Run.KIND:
-        raise MeasurementError(f"a measurement {kind!r} is no run of several flows: read it with load_result")
-    _refuse_version(kind, version, Run.VERSION)
-    try:
-        results = tuple(load_result(each) for each in fields["results"])
-        skew_ms, interrupted = fields["start_skew_ms"], fields["interrupted"]
-    except (KeyError, TypeError) as wrong:
-        raise MeasurementError(f"{kind} is damaged: {wrong}") from None
-    return Run(
-        results,
-        rebuilt(float, skew_ms, f"{kind}.start_skew_ms", complete=True),
-        rebuilt(bool, interrupted, f"{kind}.interrupted", complete=True),
-    )
+    kind = _kind_of(data, {Run.KIND: Run.VERSION})
+    stored = schema.load(_StoredRun, data, kind)
+    return Run(tuple(map(load_result, stored.results)), stored.start_skew_ms, stored.interrupted)
 
 
-def _with_counters_in_origin(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return a result of an earlier version with the queues' counters where they stand today."""
-    seen, origin = fields.get("fidelity"), fields.get("origin")
-    if not isinstance(seen, dict) or not isinstance(origin, dict):
-        return fields
-    counters = {name: seen[name] for name in ("queues", "reordered_packets") if name in seen}
-    return {**fields, "origin": {**origin, **counters}}
+@dataclass(frozen=True)
+class _Head:
+    """What the JSON form of each measurement has."""
+
+    measurement: str
+    version: int
 
 
-def _opened(data: Any) -> tuple[Any, Any, dict[str, Any]]:
-    if not isinstance(data, dict) or "measurement" not in data:
-        raise MeasurementError("this is not a measurement of Linklab: it has no key 'measurement'")
-    fields = dict(data)
-    return fields.pop("measurement"), fields.pop("version", None), fields
+@dataclass(frozen=True)
+class _StoredRun:
+    results: tuple[dict[str, Any], ...]
+    start_skew_ms: float
+    interrupted: bool
 
 
-def _refuse_version(kind: str, version: Any, newest: int) -> None:
-    if version not in range(_FIRST_VERSION, newest + 1) or isinstance(version, bool):
+@dataclass(frozen=True)
+class _Fidelity:
+    queues: tuple[QueueCounters, ...] = ()
+    reordered_packets: int = 0
+
+
+@dataclass(frozen=True)
+class _BeforeVersion3:
+    """Where results of versions 1 and 2 have the counters of queues."""
+
+    fidelity: _Fidelity | None = None
+
+
+def _kind_of(data: Any, newest: Mapping[str, int]) -> str:
+    """Return what kind of measurement it is. Raises MeasurementError for none of these, and for another version."""
+    head = schema.load(_Head, data, "the measurement")
+    if head.measurement not in newest:
+        raise MeasurementError(f"a measurement {head.measurement!r} is not read here: give {', '.join(newest)}")
+    if not _FIRST_VERSION <= head.version <= newest[head.measurement]:
         raise MeasurementError(
-            f"this {kind} measurement has version {version}, and this Linklab reads {_FIRST_VERSION} to {newest}: "
-            "use the Linklab that wrote it"
+            f"this {head.measurement} measurement has version {head.version}, and this Linklab reads {_FIRST_VERSION} "
+            f"to {newest[head.measurement]}: use the Linklab that wrote it"
         )
+    return head.measurement

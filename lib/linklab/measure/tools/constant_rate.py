@@ -8,10 +8,11 @@ and who comes first gets all (S. Floyd, V. Jacobson: "On Traffic Phase Effects i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import FlowOf, refuse_not_positive, refuse_outside
+from linklab.measure.fields import Positive, Range
+from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab, link_rates_mbps
 from linklab.units import transmission_ms
@@ -19,7 +20,7 @@ from linklab.units import transmission_ms
 if TYPE_CHECKING:
     from linklab.lab import Lab
 
-PAYLOAD_BYTES: Final = (16, 1472)
+PAYLOAD_BYTES: Final = Range(16, 1472)
 """Room for a mark and a number, and no more than fits an MTU of 1500 bytes."""
 _PROGRAM: Final = "constant_rate.py"
 _DRAIN_NS: Final = 2_000_000_000
@@ -41,18 +42,14 @@ class ConstantRateFlow(FlowOf["ConstantRateResult"]):
 
     tool_name: ClassVar[str] = "constant rate"
 
-    rate_mbps: float
-    duration_s: float = 10
-    payload_bytes: int = 500
+    rate_mbps: Positive
+    duration_s: Annotated[float, Range(0, _LONGEST_S, above=True)] = 10
+    payload_bytes: Annotated[int, PAYLOAD_BYTES] = 500
     dither: bool = True
     window_s: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_not_positive("rate_mbps", self.rate_mbps)
-        refuse_outside("payload_bytes", self.payload_bytes, PAYLOAD_BYTES)
-        if not 0 < self.duration_s <= _LONGEST_S:
-            raise MeasurementError(f"duration_s is {self.duration_s}: choose more than 0 and at most {_LONGEST_S:g} s")
         if self.window_s is not None and not 0 <= self.window_s[0] < self.window_s[1] <= self.duration_s:
             raise MeasurementError(
                 f"window_s is {self.window_s}: choose two times from 0 to {self.duration_s:g} s, in order"
@@ -132,6 +129,19 @@ class ConstantRateResult(Result):
         ]
 
 
+@dataclass(frozen=True)
+class _Sent:
+    sent: int
+    late_ns: int
+    until_ns: int
+
+
+@dataclass(frozen=True)
+class _Counted:
+    received: int
+    inside: int
+
+
 class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
     """A sender and a counter of ours."""
 
@@ -152,36 +162,43 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
 
     def server(self, job: Job[ConstantRateFlow]) -> str:
         """Return the counter's command."""
-        lasts_ns, *window_ns = (round(edge_s * 1e9) for edge_s in (job.flow.duration_s, *job.flow.window))
-        return in_lab(_PROGRAM, "count", job.gate, job.later_ns, job.port, lasts_ns, _DRAIN_NS, *window_ns)
+        lasts_ns, first_ns, last_ns = (round(edge_s * 1e9) for edge_s in (job.flow.duration_s, *job.flow.window))
+        options = {"lasts_ns": lasts_ns, "drain_ns": _DRAIN_NS, "first_ns": first_ns, "last_ns": last_ns}
+        return in_lab(_PROGRAM, "count", **job.start, port=job.port, **options)
 
     def client(self, job: Job[ConstantRateFlow]) -> str:
         """Return the sender's command. Each flow of a run has dice of its own."""
         flow = job.flow
-        words = (job.gate, job.later_ns, job.address, job.port, round(flow.duration_s * 1e9), flow.payload_bytes)
-        seed = f"{job.seed} {job.number}"
-        return in_lab(_PROGRAM, "send", *words, repr(flow.gap_ns), "1" if flow.dither else "0", seed)
+        return in_lab(
+            _PROGRAM,
+            "send",
+            **job.start,
+            address=job.address,
+            port=job.port,
+            lasts_ns=round(flow.duration_s * 1e9),
+            payload_bytes=flow.payload_bytes,
+            gap_ns=flow.gap_ns,
+            dither=flow.dither,
+            seed=f"{job.seed} {job.number}",
+        )
 
     def parse(self, job: Job[ConstantRateFlow], origin: Origin) -> ConstantRateResult:
         """Return what the two programs say as a result.
 
-        Raises MeasurementError for what they never say, where the sender kept no constant rate, and where it was
-        stopped before its window began.
+        Raises MeasurementError where the sender kept no constant rate, and where it was stopped before its window
+        began.
         """
-        left, arrived, flow = job.parse_json(), job.parse_json(server=True), job.flow
-        try:
-            late_ns, until_s = left["late_ns"], left["until_ns"] / 1e9
-            counts = int(left["sent"]), int(arrived["received"]), int(arrived["inside"])
-        except (KeyError, TypeError, ValueError) as wrong:
-            raise MeasurementError(f"{flow.title} gave no counts that can be read: {wrong}") from None
+        left, arrived, flow = job.parse_json(_Sent), job.parse_json(_Counted, server=True), job.flow
+        late_ns = left.late_ns
         if late_ns / 1e6 > allowed_late_ms(flow):
             raise MeasurementError(
                 f"the sender of {flow.name} fell {late_ns / 1e6:.1f} ms behind its plan and kept no constant rate: "
                 "ask for less at once"
             )
-        length_s = min(flow.window[1], until_s) - flow.window[0]
+        length_s = min(flow.window[1], left.until_ns / 1e9) - flow.window[0]
         if length_s <= 0:
             raise MeasurementError(f"{flow.title} was stopped before its window began: nothing was measured")
+        counts = left.sent, arrived.received, arrived.inside
         return ConstantRateResult(flow, origin, *counts, length_s, late_ns / 1e6, interrupted=job.interrupted)
 
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import fmean
-from typing import ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import FlowOf, refuse_outside
+from linklab.measure.fields import Range
+from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
 from linklab.units import ETHERNET_MTU_BYTES, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, UDP_HEADER_BYTES
 
-PAYLOAD_BYTES: Final = (12, ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES)
+PAYLOAD_BYTES: Final = Range(12, ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES)
 """Room for a number, and no more than fits an MTU of 1500 bytes over IPv4: a fragment would be a packet of its own."""
 _PROGRAM: Final = "echo.py"
-_COUNT: Final = (1, 100_000)
-_LONGEST_WAIT_S: Final = 60
+_MOST: Final = 100_000
 
 
 @dataclass(frozen=True)
@@ -34,20 +34,16 @@ class EchoFlow(FlowOf["EchoResult"]):
 
     tool_name: ClassVar[str] = "echo"
 
-    count: int = 100
-    payload_bytes: int = 100
-    warm_up: int = 2
-    wait_s: float = 1.0
+    count: Annotated[int, Range(1, _MOST)] = 100
+    payload_bytes: Annotated[int, PAYLOAD_BYTES] = 100
+    warm_up: Annotated[int, Range(0, _MOST)] = 2
+    wait_s: Annotated[float, Range(0, 60, above=True)] = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        least, most = PAYLOAD_BYTES
-        most -= IPV6_HEADER_BYTES - IPV4_HEADER_BYTES if self.ip_version == 6 else 0
-        refuse_outside("payload_bytes", self.payload_bytes, (least, most))
-        refuse_outside("count", self.count, _COUNT)
-        refuse_outside("warm_up", self.warm_up, (0, _COUNT[1]))
-        if not 0 < self.wait_s <= _LONGEST_WAIT_S:
-            raise MeasurementError(f"wait_s is {self.wait_s}: choose more than 0 and at most {_LONGEST_WAIT_S} s")
+        most_bytes = int(PAYLOAD_BYTES.most) - (IPV6_HEADER_BYTES - IPV4_HEADER_BYTES)
+        if self.ip_version == 6 and self.payload_bytes > most_bytes:
+            raise MeasurementError(f"payload_bytes is {self.payload_bytes}: choose at most {most_bytes} over IPv6")
 
     @property
     def ip_version(self) -> Literal[4, 6]:
@@ -118,6 +114,14 @@ class EchoResult(Result):
         return [{"packet": number, "rtt_ms": rtt_ms} for number, rtt_ms in enumerate(self.rtt_ms, 1)]
 
 
+@dataclass(frozen=True)
+class _Asked:
+    start_ns: int
+    begin_ns: int
+    end_ns: int
+    rtts_ns: tuple[int | None, ...]
+
+
 class Echo(Tool[EchoFlow, EchoResult]):
     """Two programs of ours; who answers does so until it is ended."""
 
@@ -128,24 +132,21 @@ class Echo(Tool[EchoFlow, EchoResult]):
 
     def server(self, job: Job[EchoFlow]) -> str:
         """Return the command of who answers."""
-        return in_lab(_PROGRAM, "answer", job.flow.ip_version, job.port)
+        return in_lab(_PROGRAM, "answer", ip_version=job.flow.ip_version, port=job.port)
 
     def client(self, job: Job[EchoFlow]) -> str:
         """Return the command of who asks."""
         flow = job.flow
-        words = (job.gate, job.later_ns, job.address, job.port, flow.count, flow.payload_bytes)
-        return in_lab(_PROGRAM, "ask", *words, flow.wait_s, flow.warm_up)
+        exchanges = {name: getattr(flow, name) for name in ("count", "payload_bytes", "wait_s", "warm_up")}
+        return in_lab(_PROGRAM, "ask", **job.start, address=job.address, port=job.port, **exchanges)
 
     def parse(self, job: Job[EchoFlow], origin: Origin) -> EchoResult:
-        """Return what the program printed as a result. Raises MeasurementError for what it never says."""
-        said, flow = job.parse_json(), job.flow
-        try:
-            rtt_ms = tuple(None if time_ns is None else int(time_ns) / 1e6 for time_ns in said["rtts_ns"])
-            total_ms = (said["end_ns"] - said["begin_ns"]) / 1e6
-            end_s = (said["end_ns"] - said["start_ns"]) / 1e9 + flow.start_s
-            return EchoResult(flow, origin, rtt_ms, total_ms, end_s, interrupted=job.interrupted)
-        except (KeyError, TypeError, ValueError) as wrong:
-            raise MeasurementError(f"{flow.title} gave no times that can be read: {wrong}") from None
+        """Return what the program printed as a result."""
+        told, flow = job.parse_json(_Asked), job.flow
+        rtt_ms = tuple(None if time_ns is None else time_ns / 1e6 for time_ns in told.rtts_ns)
+        total_ms = (told.end_ns - told.begin_ns) / 1e6
+        end_s = (told.end_ns - told.start_ns) / 1e9 + flow.start_s
+        return EchoResult(flow, origin, rtt_ms, total_ms, end_s, interrupted=job.interrupted)
 
 
 ECHO: Final = Echo()

@@ -8,22 +8,17 @@ what was sent, the server what arrived and when. 3.12 exits with 0 although it c
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, TypeVar
 
+from linklab import schema
 from linklab.errors import LabError, MeasurementError
-from linklab.measure.flows import (
-    PAYLOAD_BYTES,
-    FlowOf,
-    refuse_duration,
-    refuse_not_positive,
-    refuse_outside,
-)
+from linklab.measure.fields import Range, WholeSeconds
+from linklab.measure.flows import PAYLOAD_BYTES, FlowOf
 from linklab.measure.results import Origin, Result, Row, Sample, Stream, stream_rows
 from linklab.measure.tool import FlowT, Job, Probe, ResultT, Tool, link_rates_mbps
 from linklab.network.state import CONGESTION_CONTROL, NetworkState
@@ -32,8 +27,8 @@ from linklab.units import FASTEST_TCP_MBPS
 if TYPE_CHECKING:
     from linklab.lab import Lab
 
-_MOST_STREAMS = 128
-_LEAST_BIT_S = 1
+Streams = Annotated[int, Range(1, 128)]
+_LEAST_MBPS = 1e-6
 _BEFORE, _AFTER = "warning:", "iperf3:"
 _ENDED = "has terminated"
 _SENT_AT_LEAST = 0.95
@@ -52,14 +47,9 @@ class TcpFlow(FlowOf["TcpResult"]):
 
     tool_name: ClassVar[str] = "TCP"
 
-    duration_s: float = 25
-    streams: int = 1
+    duration_s: WholeSeconds = 25
+    streams: Streams = 1
     congestion: str = CONGESTION_CONTROL
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_duration(self.duration_s)
-        refuse_outside("streams", self.streams, (1, _MOST_STREAMS))
 
     @property
     def lasts_s(self) -> float:
@@ -79,19 +69,10 @@ class UdpFlow(FlowOf["UdpResult"]):
 
     tool_name: ClassVar[str] = "UDP"
 
-    rate_mbps: float
-    duration_s: float = 10
-    streams: int = 1
-    payload_bytes: int = 1448
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_duration(self.duration_s)
-        refuse_outside("streams", self.streams, (1, _MOST_STREAMS))
-        refuse_not_positive("rate_mbps", self.rate_mbps)
-        if self.rate_mbps * 1e6 < _LEAST_BIT_S:
-            raise MeasurementError(f"rate_mbps is {self.rate_mbps:g}: choose at least 0.000001, one bit a second")
-        refuse_outside("payload_bytes", self.payload_bytes, PAYLOAD_BYTES)
+    rate_mbps: Annotated[float, Range(_LEAST_MBPS)]
+    duration_s: WholeSeconds = 10
+    streams: Streams = 1
+    payload_bytes: Annotated[int, PAYLOAD_BYTES] = 1448
 
     @property
     def lasts_s(self) -> float:
@@ -224,28 +205,25 @@ class Tcp(_Iperf3[TcpFlow, TcpResult]):
 
         Raises MeasurementError with iperf3's own error, or naming what is missing in a report that is not known.
         """
-        sent, received = _reports(job, "TCP")
-        try:
-            total = _arrived(received)
-            if not job.interrupted:
-                _refuse_held_back(job, _mbps(total), float(received["end"]["cpu_utilization_percent"]["host_total"]))
-            return TcpResult(
-                job.flow,
-                origin,
-                throughput_mbps=_mbps(total),
-                received_bytes=int(total["bytes"]),
-                duration_s=float(total["seconds"]),
-                retransmitted_segments=int(sent["end"]["sum_sent"]["retransmits"]),
-                congestion=str(sent["end"]["sender_tcp_congestion"]),
-                streams=tuple(
-                    Stream(_mbps(_arrived(received, number)), _samples(received, number))
-                    for number in range(len(received["end"]["streams"]))
-                ),
-                samples=_samples(received),
-                interrupted=job.interrupted,
-            )
-        except (KeyError, TypeError, IndexError, ValueError) as missing:
-            raise _unknown(missing) from None
+        sent, received = _reports(job, "TCP", _Sent[_TcpEnd], _Received[_TcpStream])
+        total = _arrived(received)
+        if not job.interrupted:
+            _refuse_held_back(job, total.mbps, received.end.cpu_utilization_percent.host_total)
+        return TcpResult(
+            job.flow,
+            origin,
+            throughput_mbps=total.mbps,
+            received_bytes=total.bytes,
+            duration_s=total.seconds,
+            retransmitted_segments=sent.end.sum_sent.retransmits,
+            congestion=sent.end.sender_tcp_congestion,
+            streams=tuple(
+                Stream(_arrived(received, number, stream.receiver).mbps, _samples(received, number))
+                for number, stream in enumerate(received.end.streams)
+            ),
+            samples=_samples(received),
+            interrupted=job.interrupted,
+        )
 
 
 class Udp(_Iperf3[UdpFlow, UdpResult]):
@@ -261,10 +239,10 @@ class Udp(_Iperf3[UdpFlow, UdpResult]):
 
     def reordered(self, job: Job[UdpFlow]) -> int:
         """Return what the server counted."""
-        with contextlib.suppress(MeasurementError, KeyError, TypeError, ValueError):
-            report = _report(job.server_stdout, "the server")
-            return sum(int(stream["udp"]["out_of_order"]) for stream in report["end"]["streams"])
-        return 0  # a report that cannot be read gives no result either
+        with contextlib.suppress(MeasurementError):  # a report that cannot be read gives no result either
+            report = schema.parse(_Received[_UdpStream], _document(job.server_stdout, "the server"), "its report")
+            return sum(stream.udp.out_of_order for stream in report.end.streams)
+        return 0
 
     def parse(self, job: Job[UdpFlow], origin: Origin) -> UdpResult:
         """Read both ends' reports of a UDP test; of one that was stopped, what they say until then.
@@ -272,35 +250,31 @@ class Udp(_Iperf3[UdpFlow, UdpResult]):
         Raises MeasurementError with iperf3's own error, naming what is missing in a report that is not known, or where
         more arrived than was sent (something duplicates packets).
         """
-        sent, received = _reports(job, "UDP")
-        try:
-            total, left = received["end"]["sum_received"], sent["end"]["sum_sent"]
-            timed = _arrived(received)
-            payload_bytes = int(sent["start"]["test_start"]["blksize"])
-            arrived, rest = divmod(int(total["bytes"]), payload_bytes)
-            result = UdpResult(
-                job.flow,
-                origin,
-                throughput_mbps=_mbps(timed),
-                sent_mbps=_mbps(left),
-                duration_s=float(timed["seconds"]),
-                sent_packets=int(left["packets"]),
-                received_packets=arrived,
-                out_of_order_packets=sum(int(stream["udp"]["out_of_order"]) for stream in received["end"]["streams"]),
-                jitter_ms=float(total["jitter_ms"]),
-                streams=tuple(
-                    Stream(_mean_mbps(samples), samples)
-                    for number in range(len(received["end"]["streams"]))
-                    if (samples := _samples(received, number))
-                ),
-                samples=_samples(received),
-                interrupted=job.interrupted,
-            )
-        except (KeyError, TypeError, IndexError, ValueError) as missing:
-            raise _unknown(missing) from None
+        sent, received = _reports(job, "UDP", _Sent[_UdpEnd], _Received[_UdpStream])
+        total, timed, left = received.end.sum_received, _arrived(received), sent.end.sum_sent
+        payload_bytes = sent.start.test_start.blksize
+        arrived, rest = divmod(total.bytes, payload_bytes)
+        result = UdpResult(
+            job.flow,
+            origin,
+            throughput_mbps=timed.mbps,
+            sent_mbps=left.bits_per_second / 1e6,
+            duration_s=timed.seconds,
+            sent_packets=left.packets,
+            received_packets=arrived,
+            out_of_order_packets=sum(stream.udp.out_of_order for stream in received.end.streams),
+            jitter_ms=total.jitter_ms or 0.0,
+            streams=tuple(
+                Stream(_mean_mbps(samples), samples)
+                for number in range(len(received.end.streams))
+                if (samples := _samples(received, number))
+            ),
+            samples=_samples(received),
+            interrupted=job.interrupted,
+        )
         if rest:
             raise MeasurementError(
-                f"iperf3 received {total['bytes']} bytes in datagrams of {payload_bytes}: some were cut"
+                f"iperf3 received {total.bytes} bytes in datagrams of {payload_bytes}: some were cut"
             )
         if not job.interrupted:
             _refuse_slow_sender(result)
@@ -372,30 +346,159 @@ def _slowest_mbps(network: NetworkState) -> float:
     return min((rate for node in network.nodes for rate in link_rates_mbps(network, node.name)), default=math.inf)
 
 
-def _reports(job: Job[Any], protocol: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Both reports, about the test that was asked for, and without an error but that of being stopped."""
+# What is read of a report; iperf3 says much more.
+
+StreamT = TypeVar("StreamT")
+EndT = TypeVar("EndT")
+
+
+@dataclass(frozen=True)
+class _Values:
+    """What iperf3 counted in an interval or in all of a test, of one stream or of all together."""
+
+    start: float
+    end: float
+    seconds: float
+    bytes: int
+    bits_per_second: float
+    sender: bool
+    omitted: bool = False
+    lost_packets: int | None = None
+    jitter_ms: float | None = None
+
+    @property
+    def mbps(self) -> float:
+        return self.bits_per_second / 1e6
+
+
+@dataclass(frozen=True)
+class _Interval:
+    sum: _Values
+    streams: tuple[_Values, ...]
+
+
+@dataclass(frozen=True)
+class _TcpStream:
+    receiver: _Values
+
+
+@dataclass(frozen=True)
+class _OutOfOrder:
+    out_of_order: int
+
+
+@dataclass(frozen=True)
+class _UdpStream:
+    udp: _OutOfOrder
+
+
+@dataclass(frozen=True)
+class _Busy:
+    host_total: float
+
+
+@dataclass(frozen=True)
+class _ReceivedEnd(Generic[StreamT]):
+    streams: tuple[StreamT, ...]
+    sum_received: _Values
+    cpu_utilization_percent: _Busy
+
+
+@dataclass(frozen=True)
+class _Retransmitted:
+    retransmits: int
+
+
+@dataclass(frozen=True)
+class _TcpEnd:
+    sum_sent: _Retransmitted
+    sender_tcp_congestion: str
+
+
+@dataclass(frozen=True)
+class _Datagrams:
+    packets: int
+    bits_per_second: float
+
+
+@dataclass(frozen=True)
+class _UdpEnd:
+    sum_sent: _Datagrams
+
+
+@dataclass(frozen=True)
+class _Test:
+    """Which test a report is of; a datagram carries `blksize` bytes."""
+
+    protocol: str
+    num_streams: int
+    blksize: int
+
+
+@dataclass(frozen=True)
+class _Start:
+    test_start: _Test
+
+
+@dataclass(frozen=True)
+class _Sent(Generic[EndT]):
+    """The client's report."""
+
+    start: _Start
+    end: EndT
+
+
+@dataclass(frozen=True)
+class _Received(Generic[StreamT]):
+    """The server's report."""
+
+    intervals: tuple[_Interval, ...]
+    end: _ReceivedEnd[StreamT]
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """Of a report of either: why the test failed."""
+
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class _Head:
+    """Of a report of either that did not fail."""
+
+    start: _Start
+
+
+def _reports(
+    job: Job[Any], protocol: str, sent: type[_Sent[EndT]], received: type[_Received[StreamT]]
+) -> tuple[_Sent[EndT], _Received[StreamT]]:
+    """Return both reports, about the test that was asked for, and without an error but that of being stopped."""
     flow = job.flow
     where = f"from {flow.source} to {flow.destination}"
-    sent = _report(job.stdout, f"iperf3 {where}")
-    received = _report(job.server_stdout, f"the iperf3 server on {flow.destination}")
-    server_error, client_error = (
-        None if job.interrupted and _ENDED in (report.get("error") or "") else report.get("error")
-        for report in (received, sent)
+    client, server = f"iperf3 {where}", f"the iperf3 server on {flow.destination}"
+    client_text, server_text = _document(job.stdout, client), _document(job.server_stdout, server)
+    client_error, server_error = (
+        "" if job.interrupted and _ENDED in error else error
+        for error in (schema.parse(_Failed, text, _WHOSE).error for text in (client_text, server_text))
     )
     # a server that was ended says so, and then the cause stands in the client's report
     if server_error and not (client_error and _ENDED in server_error):
-        raise MeasurementError(f"the iperf3 server on {flow.destination} (flow {where}) failed: {server_error}")
+        raise MeasurementError(f"{server} (flow {where}) failed: {server_error}")
     if client_error:
-        raise MeasurementError(f"iperf3 {where} failed: {client_error}")
-    for report in (sent, received):
-        test = report.get("start", {}).get("test_start", {})
-        if (test.get("protocol"), test.get("num_streams")) != (protocol, flow.streams):
-            raise MeasurementError(f"iperf3 {where} reports another test than was asked for: {test}")
-    return sent, received
+        raise MeasurementError(f"{client} failed: {client_error}")
+    for test in (schema.parse(_Head, text, _WHOSE).start.test_start for text in (client_text, server_text)):
+        if (test.protocol, test.num_streams) != (protocol, flow.streams):
+            raise MeasurementError(f"{client} reports another test than was asked for: {test}")
+    return schema.parse(sent, client_text, _WHOSE), schema.parse(received, server_text, _WHOSE)
 
 
-def _report(text: str, who: str) -> dict[str, Any]:
-    """The one JSON object in what iperf3 printed, between lines of plain text that are known.
+_WHOSE: Final = "this iperf3's report (Linklab reads those of 3.12 to 3.18)"
+
+
+def _document(text: str, who: str) -> str:
+    """Return the one JSON object in what iperf3 printed, between lines of plain text that are known.
 
     Before it warnings, as of datagrams larger than TCP's segments; after it, since some errors, "iperf3: exiting".
     """
@@ -404,18 +507,14 @@ def _report(text: str, who: str) -> dict[str, Any]:
         del lines[0]
     while lines and (not lines[-1].strip() or lines[-1].startswith(_AFTER)):
         del lines[-1]
-    try:
-        report = json.loads("".join(lines))
-    except ValueError:
+    if not lines or lines[0].rstrip() != "{" or lines[-1].rstrip() != "}":
         said = next((line.strip() for line in text.splitlines() if line.strip()), "it printed nothing")
-        raise MeasurementError(f"{who} gave no report that can be read, but: {said[:200]}") from None
-    if not isinstance(report, dict):
-        raise MeasurementError(f"{who} gave no report that can be read, but: {text.strip()[:200]}")
-    return report
+        raise MeasurementError(f"{who} gave no report that can be read, but: {said[:200]}")
+    return "".join(lines)
 
 
-def _arrived(report: dict[str, Any], stream: int | None = None) -> dict[str, Any]:
-    """The bytes that arrived, the seconds in which they did, and their rate, of one stream or of all together.
+def _arrived(report: _Received[Any], stream: int | None = None, total: _Values | None = None) -> _Values:
+    """Return the bytes that arrived, the seconds in which they did, and their rate, of one stream or of all together.
 
     A server that is ended counts all bytes until then, and divides them by the end of its last whole interval, or where
     it has none by a time that has nothing to do with the test (17.9 s of 0.4). So of a run that was stopped its whole
@@ -423,54 +522,39 @@ def _arrived(report: dict[str, Any], stream: int | None = None) -> dict[str, Any
     do: what waited in a queue then arrives after it, and the rate could be more than the link's. Raises
     MeasurementError for a run that was stopped before its first interval was over.
     """
-    if _ENDED not in (report.get("error") or ""):
-        end = report["end"]
-        total: dict[str, Any] = end["sum_received"] if stream is None else end["streams"][stream]["receiver"]
-        return total
+    if _ENDED not in report.error:
+        return total or report.end.sum_received
     intervals = _intervals(report, stream)
     if not intervals:
         raise MeasurementError("iperf3 was stopped in its first second: it tells what arrived second by second")
-    arrived = sum(int(values["bytes"]) for values in intervals)
-    seconds = float(intervals[-1]["end"]) - float(intervals[0]["start"])
-    return {"bytes": arrived, "seconds": seconds, "bits_per_second": 8 * arrived / seconds}
+    arrived = sum(values.bytes for values in intervals)
+    seconds = intervals[-1].end - intervals[0].start
+    return replace(intervals[-1], bytes=arrived, seconds=seconds, bits_per_second=8 * arrived / seconds)
 
 
-def _intervals(report: dict[str, Any], stream: int | None = None) -> list[dict[str, Any]]:
-    """What iperf3 says of each interval at the receiver, of one stream or of all together.
+def _intervals(report: _Received[Any], stream: int | None = None) -> list[_Values]:
+    """Return what iperf3 says of each interval at the receiver, of one stream or of all together.
 
     A server that is ended tells its last interval once more.
     """
-    found: list[dict[str, Any]] = []
-    for interval in report["intervals"]:
-        values = interval["sum"] if stream is None else interval["streams"][stream]
-        if values["omitted"] or values["sender"]:
-            continue
-        if found and (values["start"], values["end"]) == (found[-1]["start"], found[-1]["end"]):
-            continue
-        found.append(values)
+    found: list[_Values] = []
+    for interval in report.intervals:
+        values = interval.sum if stream is None else interval.streams[stream]
+        again = bool(found) and (values.start, values.end) == (found[-1].start, found[-1].end)
+        if not (values.omitted or values.sender or again):
+            found.append(values)
     return found
 
 
-def _samples(report: dict[str, Any], stream: int | None = None) -> tuple[Sample, ...]:
-    """The intervals at the receiver, of one stream or of all together."""
-    found = []
-    for values in _intervals(report, stream):
-        lost = int(values["lost_packets"]) if "lost_packets" in values else None
-        jitter = float(values["jitter_ms"]) if "jitter_ms" in values else None
-        found.append(Sample(float(values["start"]), float(values["end"]), _mbps(values), lost, jitter))
-    return tuple(found)
-
-
-def _mbps(values: dict[str, Any]) -> float:
-    return float(values["bits_per_second"]) / 1e6
+def _samples(report: _Received[Any], stream: int | None = None) -> tuple[Sample, ...]:
+    """Return the intervals at the receiver, of one stream or of all together."""
+    return tuple(
+        Sample(values.start, values.end, values.mbps, values.lost_packets, values.jitter_ms)
+        for values in _intervals(report, stream)
+    )
 
 
 def _mean_mbps(samples: tuple[Sample, ...]) -> float:
     """Over the whole time: for UDP the end of a server's report has no rates of single streams."""
     length_s = samples[-1].end_s - samples[0].start_s
     return fsum(sample.throughput_mbps * (sample.end_s - sample.start_s) for sample in samples) / length_s
-
-
-def _unknown(missing: Exception) -> MeasurementError:
-    what = f"it lacks {missing}" if isinstance(missing, KeyError) else str(missing)
-    return MeasurementError(f"this iperf3's report is not known ({what}): Linklab reads those of 3.12 to 3.18")

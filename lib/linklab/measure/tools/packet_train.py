@@ -7,18 +7,16 @@ that is busy does not move it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import FlowOf, refuse_outside
+from linklab.measure.fields import Range
+from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Result, Row, packet_rows
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
 from linklab.units import transmission_ms
 
 _PROGRAM: Final = "packet_train.py"
-_COUNT: Final = (2, 65536)
-_PAYLOAD_BYTES: Final = (12, 65507)
-_LARGEST_GAP_US: Final = 10e6
 _SILENCE_S: Final = 2.0
 _FIRST_S: Final = 15.0
 _SLOWEST_MBPS: Final = 0.1
@@ -36,16 +34,9 @@ class TrainFlow(FlowOf["TrainResult"]):
 
     tool_name: ClassVar[str] = "train"
 
-    count: int = 50
-    payload_bytes: int = 1448
-    gap_us: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_outside("count", self.count, _COUNT)
-        refuse_outside("payload_bytes", self.payload_bytes, _PAYLOAD_BYTES)
-        if not 0 <= self.gap_us <= _LARGEST_GAP_US:
-            raise MeasurementError(f"gap_us is {self.gap_us}: choose 0 to {_LARGEST_GAP_US:g}, in microseconds")
+    count: Annotated[int, Range(2, 65536)] = 50
+    payload_bytes: Annotated[int, Range(12, 65507)] = 1448
+    gap_us: Annotated[float, Range(0, 10e6)] = 0.0
 
     @property
     def lasts_s(self) -> float:
@@ -121,6 +112,17 @@ class TrainResult(Result):
         return packet_rows(self.departure_s, self.arrival_s)
 
 
+@dataclass(frozen=True)
+class _Sent:
+    departures_ns: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Received:
+    arrivals_ns: tuple[int | None, ...]
+    duplicates: int
+
+
 class PacketTrain(Tool[TrainFlow, TrainResult]):
     """A sender and a receiver of ours."""
 
@@ -133,35 +135,37 @@ class PacketTrain(Tool[TrainFlow, TrainResult]):
     def server(self, job: Job[TrainFlow]) -> str:
         """Return the receiver's command."""
         flow = job.flow
-        silence_s = _SILENCE_S + 2 * flow.gap_us / 1e6
-        first_s = _FIRST_S + job.flow.start_s
-        return in_lab(_PROGRAM, "receive", job.port, flow.count, flow.payload_bytes, silence_s, first_s)
+        return in_lab(
+            _PROGRAM,
+            "receive",
+            port=job.port,
+            count=flow.count,
+            payload_bytes=flow.payload_bytes,
+            silence_s=_SILENCE_S + 2 * flow.gap_us / 1e6,
+            first_s=_FIRST_S + flow.start_s,
+        )
 
     def client(self, job: Job[TrainFlow]) -> str:
         """Return the sender's command."""
-        flow, gap_ns = job.flow, round(job.flow.gap_us * 1000)
-        words = (job.gate, job.later_ns, job.address, job.port, flow.count, flow.payload_bytes, gap_ns)
-        return in_lab(_PROGRAM, "send", *words)
+        flow = job.flow
+        train = {"count": flow.count, "payload_bytes": flow.payload_bytes, "gap_ns": round(flow.gap_us * 1000)}
+        return in_lab(_PROGRAM, "send", **job.start, address=job.address, port=job.port, **train)
 
     def parse(self, job: Job[TrainFlow], origin: Origin) -> TrainResult:
-        """Return what the two programs say as a result. Raises MeasurementError for what they never say."""
-        left, arrived, flow = job.parse_json(), job.parse_json(server=True), job.flow
-        try:
-            departures_ns = left["departures_ns"]
-            first_ns, count = departures_ns[0], len(departures_ns)
-            return TrainResult(
-                flow,
-                origin,
-                tuple((time_ns - first_ns) / 1e9 for time_ns in departures_ns),
-                tuple(
-                    None if time_ns is None else (time_ns - first_ns) / 1e9
-                    for time_ns in arrived["arrivals_ns"][:count]
-                ),
-                int(arrived["duplicates"]),
-                interrupted=job.interrupted,
-            )
-        except (KeyError, IndexError, TypeError, ValueError) as wrong:
-            raise MeasurementError(f"{flow.title} gave no times that can be read: {wrong}") from None
+        """Return what the two programs say as a result. Raises MeasurementError where no packet left."""
+        left, arrived, flow = job.parse_json(_Sent).departures_ns, job.parse_json(_Received, server=True), job.flow
+        if not left:
+            raise MeasurementError(f"{flow.title} was stopped before its first packet left: nothing was measured")
+        return TrainResult(
+            flow,
+            origin,
+            tuple((time_ns - left[0]) / 1e9 for time_ns in left),
+            tuple(
+                None if time_ns is None else (time_ns - left[0]) / 1e9 for time_ns in arrived.arrivals_ns[: len(left)]
+            ),
+            arrived.duplicates,
+            interrupted=job.interrupted,
+        )
 
 
 PACKET_TRAIN: Final = PacketTrain()

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import fmean
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
-from linklab.errors import MeasurementError
-from linklab.measure.flows import FlowOf, refuse_duration, refuse_not_positive, refuse_outside
+from linklab.measure.fields import Positive, Range, WholeSeconds
+from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
 
 ROUND_TRIPS: Final = 2
 """Of one small object: a connection, then the request and its answer."""
 _PROGRAM: Final = "pages.py"
-_OBJECTS: Final = (1, 100)
-_OBJECT_BYTES: Final = (1, 10_000_000)
 _WAIT_S: Final = 120
 """How long the client waits for a connection, or for data, before it gives up."""
 
@@ -36,17 +34,10 @@ class PageFlow(FlowOf["PageResult"]):
 
     tool_name: ClassVar[str] = "page"
 
-    duration_s: float = 20
-    objects: int = 6
-    object_bytes: int = 10_000
-    pause_s: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_duration(self.duration_s)
-        refuse_outside("objects", self.objects, _OBJECTS)
-        refuse_outside("object_bytes", self.object_bytes, _OBJECT_BYTES)
-        refuse_not_positive("pause_s", self.pause_s)
+    duration_s: WholeSeconds = 20
+    objects: Annotated[int, Range(1, 100)] = 6
+    object_bytes: Annotated[int, Range(1, 10_000_000)] = 10_000
+    pause_s: Positive = 1.0
 
     @property
     def lasts_s(self) -> float:
@@ -91,6 +82,13 @@ class PageResult(Result):
         ]
 
 
+@dataclass(frozen=True)
+class _Loaded:
+    """When each page began, since the start, and how long it took."""
+
+    pages_ns: tuple[tuple[int, int], ...]
+
+
 class Pages(Tool[PageFlow, PageResult]):
     """Two programs of ours; who serves does so until it is ended."""
 
@@ -101,21 +99,19 @@ class Pages(Tool[PageFlow, PageResult]):
 
     def server(self, job: Job[PageFlow]) -> str:
         """Return the command of who serves."""
-        return in_lab(_PROGRAM, "serve", job.port, job.flow.object_bytes)
+        return in_lab(_PROGRAM, "serve", port=job.port, object_bytes=job.flow.object_bytes)
 
     def client(self, job: Job[PageFlow]) -> str:
         """Return the command of who loads."""
         flow = job.flow
-        words = (job.gate, job.later_ns, job.address, job.port, flow.objects, flow.duration_s, flow.pause_s, _WAIT_S)
-        return in_lab(_PROGRAM, "load", *words)
+        pages = {name: getattr(flow, name) for name in ("objects", "duration_s", "pause_s")}
+        return in_lab(_PROGRAM, "load", **job.start, address=job.address, port=job.port, wait_s=_WAIT_S, **pages)
 
     def parse(self, job: Job[PageFlow], origin: Origin) -> PageResult:
-        """Return what the program says. Raises MeasurementError for what it never says."""
-        try:
-            pages = [(int(begin_ns) / 1e9, int(took_ns) / 1e6) for begin_ns, took_ns in job.parse_json()["pages_ns"]]
-        except (KeyError, TypeError, ValueError) as wrong:
-            raise MeasurementError(f"{job.flow.title} gave no times that can be read: {wrong}") from None
-        begin_s, page_ms = tuple(it[0] for it in pages), tuple(it[1] for it in pages)
+        """Return what the program says."""
+        pages_ns = job.parse_json(_Loaded).pages_ns
+        begin_s = tuple(begin_ns / 1e9 for begin_ns, _ in pages_ns)
+        page_ms = tuple(took_ns / 1e6 for _, took_ns in pages_ns)
         return PageResult(job.flow, origin, begin_s, page_ms, interrupted=job.interrupted)
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.flows import PAYLOAD_BYTES, FlowOf, refuse_not_positive, refuse_outside
+from linklab.measure.fields import Positive, Range
+from linklab.measure.flows import PAYLOAD_BYTES, FlowOf
 from linklab.measure.results import Origin, Result, Row
 from linklab.measure.tool import Job, Probe, Tool, last_line
 
-_LARGEST_COUNT = 65535
 _ANSWER_S = 10
 """How long ping waits for the last answer."""
 _REPLY = re.compile(r"\d+ bytes from \S+: icmp_seq=(\d+) ttl=\d+ time=([\d.]+) ms( \(DUP!\))?")
@@ -37,16 +37,9 @@ class PingFlow(FlowOf["PingResult"]):
 
     tool_name: ClassVar[str] = "ping"
 
-    count: int = 25
-    interval_s: float = 0.2
-    payload_bytes: int = 56
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1 <= self.count <= _LARGEST_COUNT:
-            raise MeasurementError(f"count is {self.count}: choose 1 to {_LARGEST_COUNT} pings")
-        refuse_not_positive("interval_s", self.interval_s)
-        refuse_outside("payload_bytes", self.payload_bytes, PAYLOAD_BYTES)
+    count: Annotated[int, Range(1, 65535)] = 25
+    interval_s: Positive = 0.2
+    payload_bytes: Annotated[int, PAYLOAD_BYTES] = 56
 
     @property
     def lasts_s(self) -> float:

@@ -1,4 +1,4 @@
-"""What waits in a queue while others send: tc of iproute2, asked again and again.
+"""What waits in a queue while others send: tc of iproute2, run again and again.
 
 Tried on the output of iproute2 6.1 (Debian 12) and 6.15.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -15,14 +14,14 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Sampler
 from linklab.measure.results import Origin, Result, Row
-from linklab.measure.tool import AT, Job, Probe, Tool, last_line, samples
+from linklab.measure.tool import Job, Probe, Tool, last_line, samples, sampling
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
 
-_LOOK: Final = re.compile(
-    rf"{AT}([\d.]+)\nqdisc (\S+) .*\n Sent \d+ bytes \d+ pkt \(dropped (\d+), .*\n backlog (\d+)([KM]?)b (\d+)p .*\n"
-    r"((?: .*\n|qdisc .*\n|\n)*)"
+_PRINTED: Final = re.compile(
+    r"qdisc .*\n Sent \d+ bytes \d+ pkt \(dropped (\d+), .*\n backlog (\d+)([KM]?)b (\d+)p .*\n"
+    r"(?: .*\n|qdisc .*\n|\n)*"
 )
 _MARKS: Final = re.compile(r"\b(?:ecn_mark|marked|marks)((?: +\d+)+)")
 """CoDel and fq_codel say the first, RED the second; CAKE the third, with a number for each of its tins."""
@@ -32,7 +31,7 @@ _BYTES: Final = {"": 1, "K": 1024, "M": 1024**2}
 
 @dataclass(frozen=True)
 class QueueFlow(Sampler["QueueResult"]):
-    """The queue in which packets of `source` to `destination` wait, looked at every `interval_s`. It sends nothing.
+    """The queue in which packets of `source` to `destination` wait, sampled every `interval_s`. It sends nothing.
 
     It belongs to the interface by which `source`, mostly a router, sends to `destination`: ``QueueFlow("r1", "h3")``.
     Raises MeasurementError for a duration outside 0 to 86400 s, or an interval below 0.01 s.
@@ -43,7 +42,7 @@ class QueueFlow(Sampler["QueueResult"]):
 
 @dataclass(frozen=True)
 class QueueSample:
-    """A queue at one moment, `at_s` after the first look.
+    """A queue at one moment, `at_s` after the first sample.
 
     `packets` and `bytes` are what it holds: with netem those in flight on its link as well. tc rounds `bytes` that are
     within 16 of a multiple of 1024, or within 1024 of one of 1024^2. `dropped_packets` counts since the network was
@@ -58,9 +57,9 @@ class QueueSample:
 
 @dataclass(frozen=True)
 class QueueResult(Result):
-    """All looks, in their order.
+    """All samples, in their order.
 
-    `discipline` is what tc says of the queue that holds the packets, the innermost, at the last look:
+    `discipline` is what tc says of the queue that holds the packets, the innermost, in the last sample:
     ``"fq_codel 10: parent 5:1 limit 10240p ..."``. `marked_packets` are those that it has marked (ECN, RFC 3168) since
     it is there, as far as it counts them.
     """
@@ -83,7 +82,7 @@ class QueueResult(Result):
         return fmean(sample.packets for sample in self.samples) if self.samples else None
 
     def rows(self) -> list[Row]:
-        """Return a row for each look."""
+        """Return a row for each sample."""
         return [{"start_s": sample.at_s, **vars(sample)} for sample in self.samples]
 
 
@@ -106,21 +105,18 @@ class Queues(Tool[QueueFlow, QueueResult]):
 
     def client(self, job: Job[QueueFlow]) -> str:
         """Return the command of who asks tc."""
-        return samples(job, "tc", "-s", "qdisc", "show", "dev", job.extra)
+        return sampling(job, "tc", "-s", "qdisc", "show", "dev", job.extra)
 
     def parse(self, job: Job[QueueFlow], origin: Origin) -> QueueResult:
-        """Return all looks. Of one that was stopped, those that were whole."""
-        if job.status and not job.interrupted:
-            raise MeasurementError(f"{job.flow.title} failed: {last_line(job.stdout)}")
-        samples = tuple(_samples(job.stdout))
-        last = re.split(rf"(?m)^(?={AT})", job.stdout)[len(samples)] if samples else ""
-        queues = re.findall(r"(?m)^qdisc (.*\n(?: .*\n|\n)*)", last)
+        """Return all samples. Raises MeasurementError for what tc never prints."""
+        taken = samples(job)
+        queues = re.findall(r"(?m)^qdisc (.*\n(?: .*\n|\n)*)", taken[-1][1]) if taken else []
         kind, _, counts = queues[-1].partition("\n") if queues else ("", "", "")
         marks = _MARKS.search(counts)
         return QueueResult(
             job.flow,
             origin,
-            samples,
+            tuple(_sample(at_s, printed) for at_s, printed in taken),
             kind.strip(),
             sum(map(int, marks[1].split())) if marks else 0,
             interrupted=job.interrupted,
@@ -130,19 +126,9 @@ class Queues(Tool[QueueFlow, QueueResult]):
 QUEUES: Final = Queues()
 
 
-def _samples(said: str) -> Iterator[QueueSample]:
-    """Read each look: the first queue that tc names is the one at the root, and counts what is in those below it.
-
-    The last look, which may have been cut, counts if it is whole. Raises MeasurementError for any other that is not.
-    """
-    each = [text for text in re.split(rf"(?m)^(?={AT})", said) if text]
-    first_s: float | None = None
-    for number, text in enumerate(each, 1):
-        look = _LOOK.fullmatch(text)
-        if look is None:
-            if number == len(each):
-                return
-            raise MeasurementError(f"tc printed what is not known: {last_line(text)[:100]!r}")
-        now_s = float(look[1])
-        first_s = now_s if first_s is None else first_s
-        yield QueueSample(now_s - first_s, int(look[6]), int(look[4]) * _BYTES[look[5]], int(look[3]))
+def _sample(at_s: float, printed: str) -> QueueSample:
+    """Read one sample: the first queue that tc names is the one at the root, and counts what is in those below it."""
+    found = _PRINTED.fullmatch(printed)
+    if found is None:
+        raise MeasurementError(f"tc printed what is not known: {last_line(printed)[:100]!r}")
+    return QueueSample(at_s, int(found[4]), int(found[2]) * _BYTES[found[3]], int(found[1]))

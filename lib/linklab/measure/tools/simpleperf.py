@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from linklab.errors import MeasurementError, quoted
-from linklab.measure.flows import FlowOf, refuse_duration, refuse_outside
+from linklab.measure.fields import Range, WholeSeconds
+from linklab.measure.flows import FlowOf
 from linklab.measure.program_file import Brought, bring
 from linklab.measure.results import Origin, Result, Row, Sample, Stream, stream_rows
 from linklab.measure.simpleperf_rows import Row as PrintedRow
@@ -34,7 +35,6 @@ from linklab.measure.tools.iperf3 import listens_at
 if TYPE_CHECKING:
     from linklab.lab import Lab
 
-_MOST_CONNECTIONS = 5
 _CHECK = "linklab check"
 _LONGEST_QUOTE = 160
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
@@ -52,17 +52,13 @@ class SimpleperfFlow(FlowOf["SimpleperfResult"]):
 
     tool_name: ClassVar[str] = "simpleperf"
 
-    duration_s: float = 25
-    streams: int = 1
-    interval_s: float | None = 1
+    duration_s: WholeSeconds = 25
+    streams: Annotated[int, Range(1, 5)] = 1
+    interval_s: WholeSeconds | None = 1
     program: str | Path | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_duration(self.duration_s)
-        refuse_outside("streams", self.streams, (1, _MOST_CONNECTIONS))
-        if self.interval_s is not None:
-            refuse_duration(self.interval_s, "interval_s")
         if not isinstance(self.program, str | Path | None):
             raise MeasurementError(f"program is {quoted(self.program)}: give the path of a Python file, in quotes")
         if self.program is not None:

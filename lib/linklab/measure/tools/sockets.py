@@ -1,4 +1,4 @@
-"""What a node's TCP connections say of themselves while others send: ss of iproute2, asked again and again.
+"""What a node's TCP connections say of themselves while others send: ss of iproute2, run again and again.
 
 Tried on the output of iproute2 6.1 (Debian 12).
 """
@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Sampler
 from linklab.measure.results import Origin, Result, Row
-from linklab.measure.tool import AT, Job, Probe, Tool, last_line, samples
+from linklab.measure.tool import Job, Probe, Tool, samples, sampling
 
 _ENDS: Final = re.compile(r"^([A-Z][\w-]+)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
 _FIELD: Final = re.compile(r"(?<!\S)(cwnd|ssthresh|rtt|retrans):([\d./]+)")
@@ -22,7 +22,7 @@ _FIELD: Final = re.compile(r"(?<!\S)(cwnd|ssthresh|rtt|retrans):([\d./]+)")
 
 @dataclass(frozen=True)
 class SocketsFlow(Sampler["SocketsResult"]):
-    """The TCP connections of `source` to `destination`, looked at every `interval_s`. It sends nothing itself.
+    """The TCP connections of `source` to `destination`, sampled every `interval_s`. It sends nothing itself.
 
     Raises MeasurementError for a duration outside 0 to 86400 s, or an interval below 0.01 s.
     """
@@ -32,7 +32,7 @@ class SocketsFlow(Sampler["SocketsResult"]):
 
 @dataclass(frozen=True)
 class SocketSample:
-    """One connection at one moment, `at_s` after the first look.
+    """One connection at one moment, `at_s` after the first sample.
 
     `cwnd_segments` and `ssthresh_segments` are in segments; the threshold is None before the first loss. `rtt_ms` is
     TCP's smoothed round trip (RFC 6298), `retransmitted_segments` counts since the connection began.
@@ -48,7 +48,7 @@ class SocketSample:
 
 @dataclass(frozen=True)
 class SocketsResult(Result):
-    """All looks, in their order; none where there was no connection."""
+    """All samples, in their order; none where there was no connection."""
 
     KIND: ClassVar[str] = "sockets"
     QUANTITY: ClassVar[str] = "rtt_mean_ms"
@@ -65,12 +65,12 @@ class SocketsResult(Result):
 
     @property
     def busiest(self) -> tuple[SocketSample, ...]:
-        """The looks at the connection whose window was largest: of iperf3's two the one that carries data."""
+        """The samples of the connection whose window was largest: of iperf3's two the one that carries data."""
         largest = max(self.samples, key=lambda sample: sample.cwnd_segments, default=None)
         return tuple(sample for sample in self.samples if largest and sample.connection == largest.connection)
 
     def rows(self) -> list[Row]:
-        """Return a row for each connection and look."""
+        """Return a row for each connection and sample."""
         return [{"start_s": sample.at_s, **vars(sample)} for sample in self.samples]
 
 
@@ -84,29 +84,22 @@ class Sockets(Tool[SocketsFlow, SocketsResult]):
 
     def client(self, job: Job[SocketsFlow]) -> str:
         """Return the command of who asks ss."""
-        return samples(job, "ss", "-Htin", "dst", job.address)
+        return sampling(job, "ss", "-Htin", "dst", job.address)
 
     def parse(self, job: Job[SocketsFlow], origin: Origin) -> SocketsResult:
-        """Return all looks. Of one that was stopped, those that were whole."""
-        if job.status and not job.interrupted:
-            raise MeasurementError(f"{job.flow.title} failed: {last_line(job.stdout)}")
-        samples = tuple(_samples(job.stdout))
-        return SocketsResult(job.flow, origin, samples, interrupted=job.interrupted)
+        """Return all samples. Raises MeasurementError for what ss never prints."""
+        found = tuple(sample for at_s, printed in samples(job) for sample in _read(at_s, printed))
+        return SocketsResult(job.flow, origin, found, interrupted=job.interrupted)
 
 
 SOCKETS: Final = Sockets()
 
 
-def _samples(said: str) -> Iterator[SocketSample]:
-    """Read lines in pairs, the connection's ends and its values, behind the time of each look."""
-    first_s: float | None = None
-    at_s, connection = 0.0, ""
-    for line in said.split("\n")[:-1]:
-        if line.startswith(AT):
-            now_s = float(line.removeprefix(AT))
-            first_s = now_s if first_s is None else first_s
-            at_s = now_s - first_s
-        elif ends := _ENDS.match(line):
+def _read(at_s: float, printed: str) -> Iterator[SocketSample]:
+    """Read lines in pairs: a connection's ends, and its values."""
+    connection = ""
+    for line in printed.splitlines():
+        if ends := _ENDS.match(line):
             # one that is being opened or closed has no round trip to tell of
             connection = f"{ends[2]}-{ends[3]}" if ends[1] == "ESTAB" else ""
         elif not line.startswith(("\t", " ")) and line:

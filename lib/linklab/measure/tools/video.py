@@ -14,15 +14,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from linklab.errors import MeasurementError
 from linklab.measure.captures import Capture, capture
-from linklab.measure.codec import NOT_STORED
+from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Result, Row, packet_rows
 from linklab.measure.tool import PYTHON, Job, Probe, Tool, in_lab, last_line
 from linklab.measure.video_file import CLOCK_HZ, MP2T, RTP_HEADER_BYTES, RTP_PACKET_BYTES, Clip, Video
+from linklab.schema import NOT_STORED
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from linklab.lab import Lab
 
 Sender = Literal["paced", "ffmpeg"]
-SENDERS: Final[tuple[Sender, ...]] = ("paced", "ffmpeg")
 UDP_PORT: Final = 5004
 """RTP's own (RFC 3551, section 8), and the study's."""
 FFMPEG: Final = Probe("ffmpeg", "ffmpeg -version", re.compile(r"ffmpeg version \S+"), "ffmpeg")
@@ -53,16 +53,12 @@ class VideoFlow(FlowOf["VideoResult"]):
 
     video: Video | None = field(default=None, compare=False, metadata=NOT_STORED)
     sender: Sender = "paced"
-    port: int = UDP_PORT
+    port: Annotated[int, Range(1024, 65535)] = UDP_PORT
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.video is not None and not isinstance(self.video, Video):
             raise MeasurementError(f"video is {self.video!r}: give what measure.encoded(...) returns")
-        if self.sender not in SENDERS:
-            raise MeasurementError(f"sender is {self.sender!r}: choose one of {', '.join(SENDERS)}")
-        if isinstance(self.port, bool) or not isinstance(self.port, int) or not 1024 <= self.port <= 65535:
-            raise MeasurementError(f"port is {self.port!r}: choose 1024 to 65535")
 
     @property
     def lasts_s(self) -> float:
@@ -253,6 +249,17 @@ class _Prepared:
     into: str
 
 
+@dataclass(frozen=True)
+class _Sent:
+    packets: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class _Received:
+    packets: int
+
+
 class VideoStream(Tool[VideoFlow, VideoResult]):
     """A sender, a receiver of ours, and a capture at each end."""
 
@@ -280,7 +287,8 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
 
     def server(self, job: Job[VideoFlow]) -> str:
         """Return the receiver's command."""
-        return in_lab(_PROGRAM, "receive", job.flow.port, _SILENCE_S, _FIRST_S + job.flow.start_s)
+        first_s = _FIRST_S + job.flow.start_s
+        return in_lab(_PROGRAM, "receive", port=job.flow.port, silence_s=_SILENCE_S, first_s=first_s)
 
     def watching(self, lab: Lab, job: Job[VideoFlow]) -> AbstractContextManager[tuple[Capture, Capture]]:
         """Return the captures at both ends."""
@@ -290,10 +298,10 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
         """Return the sender's command."""
         flow, prepared = job.flow, job.extra
         if flow.sender == "paced":
-            words: list[object] = ["send", job.gate, job.later_ns, job.address, flow.port, prepared.file]
-            return in_lab(_PROGRAM, *words, RTP_PACKET_BYTES, CLOCK_HZ)
-        ffmpeg = ffmpeg_words(flow, job.address, prepared.file, job.tool)
-        return in_lab("at_gate.py", job.gate, job.later_ns, *ffmpeg)
+            packets = {"file": prepared.file, "packet_bytes": RTP_PACKET_BYTES, "clock_hz": CLOCK_HZ}
+            return in_lab(_PROGRAM, "send", **job.start, address=job.address, port=flow.port, **packets)
+        command = ffmpeg_words(flow, job.address, prepared.file, job.tool)
+        return in_lab("at_gate.py", "become", **job.start, command=command)
 
     def parse(self, job: Job[VideoFlow], origin: Origin) -> VideoResult:
         """Return what the captures say.
@@ -303,7 +311,7 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
         """
         flow, video = job.flow, job.extra.video
         if flow.sender == "paced":
-            if job.parse_json()["digest"] != video.digest:
+            if job.parse_json(_Sent).digest != video.digest:
                 raise MeasurementError("the lab sent another video than was asked for: start the lab again")
         elif job.status and not job.interrupted:
             said = last_line(job.stdout) or f"exit status {job.status}"
@@ -314,7 +322,7 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
                 f"nothing of the video arrived at {flow.destination}, of {len(left)} packets that left {flow.source}: "
                 "try a ping between them, and look at the links' loss"
             )
-        taken = job.parse_json(server=True)["packets"]
+        taken = job.parse_json(_Received, server=True).packets
         if taken != len(arrived):
             raise MeasurementError(
                 f"{len(arrived)} packets passed the interface of {flow.destination}, its receiver took {taken}: "

@@ -16,8 +16,8 @@ from linklab.errors import LabError, MeasurementError
 from linklab.guest import lab_api
 from linklab.lab import Lab, start
 from linklab.measure import PingFlow, Run, TcpFlow, UdpFlow, capture, load_run, recorded, run_together
-from linklab.measure.recordings import UNKNOWN, Hop, Recording, fingerprint
-from linklab.network import COURSE, TWO_HOSTS, Host, by_name
+from linklab.measure.recordings import UNKNOWN, Hop, Recording, fingerprint, interfaces_in
+from linklab.network import COURSE, TWO_HOSTS, Host, by_name, expected_state
 
 CROSSING = [
     PingFlow("h1", "h4", count=3, interval_s=1),
@@ -323,3 +323,22 @@ def test_a_fingerprint_stays_on_the_path_and_differs_from_packet_to_packet() -> 
     again[IP].id = 8  # a retransmission
     assert fingerprint(bytes(again)) not in same
     assert fingerprint(b"\xff" * 12 + b"\x08\x06arp") == b"\x08\x06arp"
+
+
+@pytest.mark.parametrize("wrong", [5, [5], None])
+def test_what_is_recorded_are_names(wrong: Any) -> None:
+    nobody: Any = {"h1": None, "h2": None}
+    with pytest.raises(MeasurementError, match="names no interfaces"):
+        interfaces_in(wrong)
+    with pytest.raises(MeasurementError, match="names no interfaces"), recorded(nobody, wrong):
+        pass
+    assert interfaces_in("h1-eth0") == ["h1-eth0"]
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    recording = Recording(expected_state(TWO_HOSTS))
+    wrong: tuple[Any, ...] = ("/nosuch/x.pcapng", tmp_path, None)
+    for path in wrong:
+        with pytest.raises(MeasurementError, match=r"cannot be written|no name of a file"):
+            recording.save_pcap(path)
+    assert recording.save_pcap(str(tmp_path / "x.pcapng")).is_file()

@@ -1,9 +1,9 @@
-"""Constant bit rates: paced to plan, counted to the packet, fair out of step and not in step; refused where wrong."""
+"""Constant bit rates: paced to plan, counted to the packet, fair out of step and not in step."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 
 import linklab
-from linklab.errors import LabError, MeasurementError
+from linklab.errors import MeasurementError
 from linklab.guest.programs.constant_rate import instants
 from linklab.measure import (
     ConstantRateFlow,
     ConstantRateResult,
     Origin,
-    load_result,
     run,
     run_together,
 )
@@ -33,14 +32,9 @@ FLOW = ConstantRateFlow("h1", "t1", 2.0, duration_s=1.0, window_s=(0.5, 1.0))
 RESULT = ConstantRateResult(FLOW, ORIGIN, 500, 400, 250, 0.5)
 
 
-def test_json_and_back_and_what_it_says() -> None:
-    assert load_result(json.loads(json.dumps(RESULT.to_json()))) == RESULT
+def test_what_it_says() -> None:
     assert (RESULT.throughput_mbps, RESULT.lost_packets, RESULT.loss_percent) == (2.0, 100, 20)
     assert RESULT.rows() == [{"start_s": 0.5, "end_s": 1.0, "throughput_mbps": 2.0, "lost_packets": 100}]
-    changes: tuple[dict[str, object], ...] = ({"version": 4}, {"sent_packets": "x"}, {"flow": {}})
-    for change in changes:
-        with pytest.raises(MeasurementError):
-            load_result({**RESULT.to_json(), **change})
 
 
 @pytest.mark.parametrize("dither", [True, False])
@@ -52,24 +46,6 @@ def test_the_plan_keeps_the_rate_whatever_the_dither(dither: bool) -> None:
     assert planned == list(instants(1000.5, dither, "1 3", 5_000, 1_005_500))
     gaps = {later - early for early, later in pairwise(planned)}
     assert (len(gaps) > 100) == dither
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: ConstantRateFlow("h1", "t1", 0),
-        lambda: ConstantRateFlow("h1", "t1", float("nan")),
-        lambda: ConstantRateFlow("h1", "t1", 1, payload_bytes=15),
-        lambda: ConstantRateFlow("h1", "t1", 1, payload_bytes=1473),
-        lambda: ConstantRateFlow("h1", "t1", 1, payload_bytes=100.5),  # type: ignore[arg-type]
-        lambda: ConstantRateFlow("h1", "t1", 1, duration_s=0),
-        lambda: ConstantRateFlow("h1", "t1", 1, duration_s=1, window_s=(0.5, 2)),
-        lambda: ConstantRateFlow("h1", "h1", 1),
-    ],
-)
-def test_flows_that_cannot_be_are_refused(make: Callable[[], ConstantRateFlow]) -> None:
-    with pytest.raises(MeasurementError, match="choose"):
-        make()
 
 
 def _parsed(left: dict[str, int], arrived: dict[str, int], origin: Origin = ORIGIN, **more: Any) -> ConstantRateResult:
@@ -104,9 +80,6 @@ def running(lab: linklab.Lab) -> str:
 def test_a_flow_that_its_link_can_never_carry_is_one_line(lab: linklab.Lab) -> None:
     with pytest.raises(MeasurementError, match="h1-t1 is to send 12 Mbit/s, and h1's link carries 10"):
         run(lab, ConstantRateFlow("h1", "t1", 12))
-    with pytest.raises(LabError, match="no node 'h77'"):
-        run(lab, ConstantRateFlow("h77", "t1", 1))
-    assert running(lab) == ""
 
 
 @pytest.mark.lab

@@ -1,31 +1,27 @@
-"""Web pages, one after another: what is read, what is refused, and what a page takes on a link of known delay."""
+"""Web pages, one after another: what is read, and what a page takes on a link of known delay."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import linklab
 from linklab.errors import MeasurementError
 from linklab.labs.lab12.rules import access
-from linklab.measure import Origin, PageFlow, PageResult, load_result, run
+from linklab.measure import Origin, PageFlow, PageResult, run
 from linklab.measure.tool import in_lab
 from linklab.measure.tools.pages import PAGES
 from linklab.network import COURSE
 from linklab.runtime.backends import Kind
 
-from .captured import job
+from .captured import parsed
 
 ORIGIN = Origin("linklab page on Python 3.13.5", "7.3.4")
 
 
-def result(said: str, status: int = 0) -> PageResult:
-    asked = job(PageFlow("h2", "h3"))
-    asked.stdout, asked.status = said, status
-    return PAGES.parse(asked, ORIGIN)
+def result(printed: str) -> PageResult:
+    return parsed(PAGES, PageFlow("h2", "h3"), ORIGIN, printed)
 
 
 def test_each_page_has_its_beginning_and_its_time() -> None:
@@ -33,22 +29,13 @@ def test_each_page_has_its_beginning_and_its_time() -> None:
     assert (found.begin_s, found.page_ms) == ((0.0, 1.25), (250.0, 350.0))
     assert found.headline == pytest.approx(300)
     assert [row["page"] for row in found.rows()] == [1, 2]
-    assert load_result(json.loads(json.dumps(found.to_json()))) == found
     assert result('{"pages_ns": []}\n').headline is None
 
 
 @pytest.mark.parametrize("said", ["object 3 came with 1448 bytes, which are not all\n", '{"pages": []}\n', "ready\n"])
 def test_what_is_no_time_is_told(said: str) -> None:
     with pytest.raises(MeasurementError, match="page h2-h3"):
-        result(said, 1)
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"duration_s": 0}, {"duration_s": 1.5}, {"objects": 0}, {"object_bytes": 0}, {"pause_s": 0}]
-)
-def test_flows_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(MeasurementError, match="choose"):
-        PageFlow("h2", "h3", **wrong)
+        result(said)
 
 
 @pytest.mark.lab
@@ -56,15 +43,13 @@ def test_a_page_takes_two_round_trips_an_object_and_curl_gets_one_too(virtual: K
     with linklab.start(access(COURSE), folder=tmp_path) as lab:
         one = run(lab, PageFlow("h2", "h3", 3))
         short = run(lab, PageFlow("h2", "h3", 3, objects=2, object_bytes=100))
-        assert isinstance(one, PageResult)
-        assert isinstance(short, PageResult)
         assert min(one.page_ms) > 12 * 20
         assert max(one.page_ms) < 12 * 20 + 6 * 10
         assert short.page_ms[-1] == pytest.approx(4 * 20, abs=2)
         assert [b - a for a, b in zip(one.begin_s, one.begin_s[1:], strict=False)] == pytest.approx(
             [1 + took / 1000 for took in one.page_ms[:-1]], abs=0.001
         )
-        pages = lab["h3"].popen(in_lab("pages.py", "serve", 8080, 777))
+        pages = lab["h3"].popen(in_lab("pages.py", "serve", port=8080, object_bytes=777))
         lab["h3"].wait_listening(8080)
         asked = f"curl -s -o /dev/null -w '%{{http_code}} %{{size_download}}' http://{lab['h3'].address}:8080/0"
         assert lab["h2"].cmd(asked) == "200 777"

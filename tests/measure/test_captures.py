@@ -5,10 +5,13 @@ from __future__ import annotations
 import struct
 
 import pytest
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import ARP, GRE, Ether
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab, start
-from linklab.measure import Capture, capture
+from linklab.measure import Capture, capture, layers
+from linklab.measure.captures import Layer
 from linklab.network import by_name
 
 
@@ -99,19 +102,40 @@ HEADER = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
 
 
 @pytest.mark.parametrize(
-    ("pcap", "says"),
+    "pcap",
     [
-        (b"\xd4\xc3\xb2\xa1", "no file of tcpdump's"),
-        (b"\n\r\r\n" + bytes(40), "no file of tcpdump's"),
-        (HEADER + b"\0" * 15, "ends within a record"),
-        (HEADER + _record(4, 4, b"abc"), "ends within a frame"),
-        (HEADER + _record(4, 3, b"abcd"), "a length that no frame has"),
-        (HEADER + _record(0, 60), "a length that no frame has"),
-        (HEADER + _record(2**32 - 1, 2**32 - 1), "a length that no frame has"),
+        b"no capture at all, whatever it is",
+        b"\xd4\xc3\xb2\xa1",
+        b"\n\r\r\n" + bytes(40),
+        HEADER + b"\0" * 15,
+        HEADER + _record(4, 4, b"abc"),
+        HEADER + _record(4, 3, b"abcd"),
+        HEADER + _record(0, 60),
+        HEADER + _record(2**32 - 1, 2**32 - 1),
     ],
-    ids=["short", "another form", "no record", "no frame", "longer than on the link", "nothing kept", "too long"],
 )
-def test_lengths_of_a_damaged_capture_are_none(pcap: bytes, says: str) -> None:
-    damaged = Capture("h1", "h1-eth0", pcap)
-    with pytest.raises(MeasurementError, match=says):
-        _ = damaged.frame_bytes
+def test_a_damaged_capture_has_no_lengths(pcap: bytes) -> None:
+    with pytest.raises(MeasurementError, match="the capture on h1-eth0 cannot be read: "):
+        _ = Capture("h1", "h1-eth0", pcap).frame_bytes
+
+
+def seen(packet: Ether) -> list[tuple[str, int]]:
+    return [(it.name, it.size_bytes) for it in layers(Ether(bytes(packet)))]
+
+
+def test_headers_from_the_outside_in() -> None:
+    inside = Ether() / IP(dst="10.0.0.2") / UDP(dport=7) / bytes(100)
+    assert seen(inside) == [("Ethernet", 14), ("IPv4", 20), ("UDP", 8), ("data", 100)]
+    outside = Ether() / IP(dst="192.168.1.2", proto=47) / GRE(proto=0x6558) / inside
+    assert seen(outside) == [("Ethernet", 14), ("IPv4", 20), ("GRE", 4), *seen(inside)]
+    assert sum(size for _, size in seen(outside)) == len(bytes(outside)) == len(bytes(inside)) + 38
+
+
+def test_a_later_fragment_is_data_and_a_frame_without_data_has_none() -> None:
+    assert seen(Ether() / IP(dst="10.0.0.2", proto=47, frag=185) / bytes(38)) == [
+        ("Ethernet", 14),
+        ("IPv4", 20),
+        ("data", 38),
+    ]
+    assert seen(Ether() / ARP()) == [("Ethernet", 14), ("ARP", 28)]
+    assert layers(Ether() / IP() / UDP())[-1] == Layer("UDP", 8)

@@ -1,0 +1,98 @@
+"""Cards that hold interrupts back: refused where they cannot, timed as they do, and links come back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import linklab
+from linklab.errors import MeasurementError
+from linklab.measure import EchoFlow, devices, moderated, run
+from linklab.network.catalogue import l3_switch
+from linklab.runtime.backends import Kind
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(l3_switch(100), folder=tmp_path_factory.mktemp("devices")) as lab:
+        yield lab
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    ("ports", "interval_us", "how", "says"),
+    [
+        (("s1-eth1", "s1-eth9"), 250, "ticking", "s1-eth9 is no port of a switch"),
+        (("s1-eth1", "s1-eth1"), 250, "ticking", "not two ports of one switch"),
+        (("s1-eth1", "s1-eth2"), -1, "ticking", "choose 0 to 10000"),
+        (("s1-eth1", "s1-eth2"), 250, "sleeping", "choose one of throttled, ticking"),
+    ],
+)
+def test_interrupts_that_cannot_be_held_back(
+    lab: linklab.Lab, ports: tuple[str, str], interval_us: float, how: Any, says: str
+) -> None:
+    with pytest.raises(MeasurementError, match=says), moderated(lab, ports, interval_us, how):
+        pass
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    ("how", "interval_us", "expected"),
+    [
+        ("throttled", 0, (0.263, 0.484)),
+        ("ticking", 250, (0.75, 0.75)),
+        # 250 us after each of two cards' last interrupt, and then the way out of the other
+        ("throttled", 250, (0.5 + 2 * 816 * 8e-5, 0.5 + 2 * 1506 * 8e-5)),
+    ],
+)
+def test_cards_that_hold_interrupts_back(
+    virtual: Kind, tmp_path: Any, how: Any, interval_us: float, expected: tuple[float, float]
+) -> None:
+    with (
+        linklab.start(l3_switch(100), folder=tmp_path) as lab,
+        moderated(lab, ("s1-eth1", "s1-eth2"), interval_us, how),
+    ):
+        found = [run(lab, EchoFlow("h1", "h2", 20, payload_bytes=L)).rtt_mean_ms for L in (750, 1440)]
+    assert found == pytest.approx(list(expected), abs=0.012)
+
+
+@pytest.mark.parametrize("at", ["s1-eth1 nomaster", "s1-eth2 nomaster", "tx off", None])
+def test_ports_come_back_to_their_bridge_wherever_ctrl_c_comes(at: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    class Node:
+        def cmd(self, command: str) -> str:
+            said.append(command)
+            if at is not None and at in command:
+                raise KeyboardInterrupt
+            return ""
+
+    def port(number: int) -> Any:
+        shape = SimpleNamespace(overhead_bytes=24, rate_mbps=100.0)
+        return SimpleNamespace(name=f"s1-eth{number}", shape=shape, peer=(f"h{number}", f"h{number}-eth0"))
+
+    class FakeLab:
+        def state(self) -> Any:
+            switch = SimpleNamespace(kind="switch", name="s1", interfaces=(port(1), port(2)))
+            return SimpleNamespace(nodes=(switch,))
+
+        def __getitem__(self, name: str) -> Node:
+            return Node()
+
+        def write_file(self, *given: object) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(devices, "Crew", None)
+    lab: Any = FakeLab()
+    with pytest.raises(KeyboardInterrupt), moderated(lab, ("s1-eth1", "s1-eth2"), 10.0):
+        pass
+    for number in (1, 2):
+        left = [it for it in said if it == f"ip link set s1-eth{number} nomaster"]
+        back = [it for it in said if it == f"ip link set s1-eth{number} master s1"]
+        off = [it for it in said if it == f"ethtool -K h{number}-eth0 tx off"]
+        on = [it for it in said if it == f"ethtool -K h{number}-eth0 tx on"]
+        assert len(back) >= len(left)
+        assert len(on) >= len(off)

@@ -1,0 +1,96 @@
+"""The UDP echo: round trips by one clock to theory's digits, lost exchanges told apart, late ones lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import linklab
+from linklab.errors import MeasurementError
+from linklab.measure import EchoFlow, EchoResult, Origin, run
+from linklab.measure.tools.echo import ECHO
+from linklab.network import TWO_HOSTS
+from linklab.network.catalogue import l3_switch
+from linklab.network.theory import cable_rtt_ms
+from linklab.runtime.backends import Kind
+
+from .captured import parsed
+
+ORIGIN = Origin("linklab echo 1", "7.3.4")
+RESULT = EchoResult(EchoFlow("h1", "h2", 3), ORIGIN, (1.0, None, 3.0), 1004.0, 17.0)
+
+
+def test_the_mean_is_that_of_all_together() -> None:
+    whole = EchoResult(EchoFlow("h1", "h2", 2), ORIGIN, (1.0, 2.9), 4.0, 17.0)
+    assert (whole.rtt_mean_ms, whole.lost) == (2.0, 0)
+    assert (RESULT.rtt_mean_ms, RESULT.lost) == (2.0, 1)
+    with pytest.raises(MeasurementError, match="no exchange between h1 and h2 was answered"):
+        _ = EchoResult(EchoFlow("h1", "h2", 1), ORIGIN, (None,), 1000.0, 17.0).rtt_mean_ms
+
+
+def test_what_the_program_prints_is_read() -> None:
+    printed = {"start_ns": 10**9, "begin_ns": 2 * 10**9, "end_ns": 3 * 10**9, "rtts_ns": [10**6, None, 3 * 10**6]}
+    flow = EchoFlow("h1", "h2", 3, start_s=0.5)
+    assert parsed(ECHO, flow, ORIGIN, json.dumps(printed)) == EchoResult(flow, ORIGIN, (1.0, None, 3.0), 1000.0, 2.5)
+
+
+def test_over_ipv6_less_fits() -> None:
+    with pytest.raises(MeasurementError, match="payload_bytes is 1453: choose at most 1452"):
+        EchoFlow("h1", "h2", payload_bytes=1453, address="fd00::1")
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(l3_switch(100), folder=tmp_path_factory.mktemp("echo")) as lab:
+        yield lab
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(("destination", "payload"), [("h2", 100), ("h2", 1440), ("h3", 750)])
+def test_a_round_trip_is_serialisation_and_repeats_agree(lab: linklab.Lab, destination: str, payload: int) -> None:
+    one, two = (run(lab, EchoFlow("h1", destination, 30, payload_bytes=payload)) for _ in range(2))
+    assert one.lost == 0
+    assert 0 < one.rtt_mean_ms - cable_rtt_ms(l3_switch(100), "h1", destination, payload) < 0.003
+    assert one.rtt_ms == two.rtt_ms
+
+
+@pytest.mark.lab
+def test_over_ipv6_a_round_trip_carries_a_header_of_40_bytes(virtual: Kind, tmp_path: Any) -> None:
+    with linklab.start(l3_switch(100), folder=tmp_path) as lab:
+        for number in (1, 2):
+            lab[f"h{number}"].cmd(
+                f"echo 0 > /proc/sys/net/ipv6/conf/h{number}-eth0/disable_ipv6;"
+                f"ip -6 address add fd00::{number}/64 dev h{number}-eth0 nodad"
+            )
+        flow = EchoFlow("h1", "h2", 30, payload_bytes=1452, address="fd00::2")
+        one, two = run(lab, flow), run(lab, flow)
+    assert one.rtt_ms == two.rtt_ms
+    assert 0 < one.rtt_mean_ms - 4 * (1452 + 8 + 40 + 14 + 24) * 8e-5 < 0.003
+
+
+@pytest.mark.lab
+def test_lost_exchanges_are_a_result_and_nothing_is_left(lab: linklab.Lab) -> None:
+    neighbour = lab["h1"].cmd("ip neigh show 10.0.10.2").split()
+    there = neighbour[neighbour.index("lladdr") + 1]
+    lab["h1"].cmd("ip neigh replace 10.0.10.2 lladdr 02:00:00:00:ff:ff dev h1-eth0 nud permanent")
+    try:
+        result = run(lab, EchoFlow("h1", "h2", 2, wait_s=0.1, warm_up=0))
+    finally:
+        lab["h1"].cmd(f"ip neigh replace 10.0.10.2 lladdr {there} dev h1-eth0 nud permanent")
+    assert result.rtt_ms == (None, None)
+    assert lab["h1"].cmd("pgrep -fl programs/ech[o]") == ""
+
+
+@pytest.mark.lab
+def test_what_comes_late_is_lost_and_lengthens_no_wait(virtual: Kind, tmp_path: Any) -> None:
+    """Each answer comes during the next exchange."""
+    (link,) = TWO_HOSTS.links
+    far = replace(TWO_HOSTS, links=(replace(link, delay_ms=250),))
+    with linklab.start(far, folder=tmp_path) as lab:
+        result = run(lab, EchoFlow("h1", "h2", 6, wait_s=0.3))
+    assert result.rtt_ms == (None,) * 6
+    assert result.total_ms == pytest.approx(6 * 300, abs=1)

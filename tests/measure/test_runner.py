@@ -1,0 +1,334 @@
+"""Flows in a lab: right against theory, at one instant, stopped with what they had, refused where they cannot be."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mininet.link import TCLink
+from mininet.topo import Topo
+
+import linklab
+from linklab.errors import LabError, MeasurementError
+from linklab.measure import (
+    MeasurementStopped,
+    PingFlow,
+    PingResult,
+    Progress,
+    Run,
+    SimpleperfFlow,
+    SimpleperfResult,
+    TcpFlow,
+    TcpResult,
+    UdpFlow,
+    repeated,
+    run,
+    run_together,
+)
+from linklab.measure.runner import listed
+from linklab.network import TWO_HOSTS, goodput_ceiling_mbps, path, payload_rate_mbps, rtt_floor_ms
+from linklab.runtime.backends import Kind
+
+WAY = path(TWO_HOSTS, "h1", "h2")
+
+
+@pytest.fixture(scope="module")
+def shared(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    with linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("measure")) as lab:
+        yield lab
+
+
+FLOWS = (
+    SimpleperfFlow("h1", "h2", 60),
+    PingFlow("h1", "h2", 600),
+    TcpFlow("h2", "h1", 60),
+    UdpFlow("h1", "h2", 1, 60),
+)
+
+
+@pytest.fixture
+def lab(shared: linklab.Lab) -> Iterator[linklab.Lab]:
+    """Two hosts; afterwards nothing runs any more, and the lab can be used."""
+    yield shared
+    names = "for name in python3 iperf3 ping flock sleep; do grep -lx $name /proc/[0-9]*/comm 2>/dev/null; done"
+    assert shared["h1"].cmd(names) == ""
+    assert run(shared, PingFlow("h1", "h2", 1)).lost_packets == 0
+
+
+@pytest.mark.lab
+def test_ping_meets_the_floor(lab: linklab.Lab) -> None:
+    result = run(lab, PingFlow("h1", "h2", 10))
+    assert result.lost_packets == 0
+    assert result.rtt_mean_ms == pytest.approx(rtt_floor_ms(WAY), abs=0.01)
+    assert result.origin.tool.startswith("ping from")
+
+
+@pytest.mark.lab
+def test_tcp_meets_the_ceiling(lab: linklab.Lab) -> None:
+    result = run(lab, TcpFlow("h1", "h2", 5))
+    ceiling_mbps = goodput_ceiling_mbps(WAY)
+    assert 0.9 * ceiling_mbps < result.throughput_mbps < 1.001 * ceiling_mbps
+    assert len(result.samples) >= 5
+
+
+@pytest.mark.lab
+def test_udp_loses_nothing_below_the_rate_and_the_excess_above(lab: linklab.Lab) -> None:
+    filling_mbps = payload_rate_mbps(10, 1472)
+    below = run(lab, UdpFlow("h1", "h2", 0.95 * filling_mbps, 3, payload_bytes=1472))
+    assert below.lost_packets == 0
+    above = run(lab, UdpFlow("h1", "h2", 2 * filling_mbps, 3, payload_bytes=1472))
+    assert 40 < above.loss_percent < 50
+
+
+@pytest.mark.lab
+def test_udp_that_iperf3_cannot_send_is_refused(virtual: Kind, lab_folder: Path) -> None:
+    """It was returned without a word: 60 of 500 Mbit/s over an idle link of 1 Gbit/s."""
+    fast = replace(TWO_HOSTS, links=(replace(TWO_HOSTS.links[0], rate_mbps=1000, delay_ms=0, queue_packets=1000),))
+    with linklab.start(fast, folder=lab_folder) as lab:
+        said = r"h1 sent 60\.\d+ of the 500 Mbit/s .* cannot send 43,163 datagrams a second; choose larger"
+        with pytest.raises(MeasurementError, match=said):
+            run(lab, UdpFlow("h1", "h2", 500, 1))
+        assert run(lab, UdpFlow("h1", "h2", 500, 1, payload_bytes=8000)).sent_mbps == pytest.approx(500, rel=0.01)
+
+
+class Pairs(Topo):  # type: ignore[misc]
+    """h1 and h2 to h3 and h4, over a link without delay."""
+
+    def build(self) -> None:
+        left, right = self.addSwitch("s1"), self.addSwitch("s2")
+        self.addLink(left, right, cls=TCLink, bw=250, max_queue_size=100)
+        for number in (1, 2):
+            self.addLink(self.addHost(f"h{number}"), left)
+            self.addLink(self.addHost(f"h{number + 2}"), right)
+
+
+@pytest.mark.lab
+def test_two_flows_fill_a_fast_link_without_delay(virtual: Kind, lab_folder: Path) -> None:
+    """They got 105 of 239 Mbit/s: the servers read each segment by itself, and each look at the clock took 16 us."""
+    flows = [TcpFlow("h1", "h3", 2, congestion="reno"), TcpFlow("h2", "h4", 2, congestion="reno")]
+    with linklab.start(Pairs(), folder=lab_folder) as lab:
+        found = run_together(lab, flows).results
+    assert sum(it.throughput_mbps for it in found if isinstance(it, TcpResult)) == pytest.approx(238, rel=0.01)
+
+
+@pytest.mark.lab
+def test_tcp_that_a_lab_s_programs_hold_back_is_refused(virtual: Kind, lab_folder: Path) -> None:
+    """It was returned without a word: 107 Mbit/s over an idle link of 1 Gbit/s."""
+    fast = replace(TWO_HOSTS, links=(replace(TWO_HOSTS.links[0], rate_mbps=1000, delay_ms=0, queue_packets=1000),))
+    refused = pytest.raises(MeasurementError, match="programs held it back")
+    with linklab.start(fast, folder=lab_folder) as lab, refused:
+        run(lab, TcpFlow("h1", "h2", 1, congestion="reno"))
+
+
+@pytest.mark.lab
+def test_flows_start_at_one_instant(lab: linklab.Lab) -> None:
+    both = run_together(lab, [TcpFlow("h1", "h2", 3), TcpFlow("h2", "h1", 3), PingFlow("h1", "h2", 10)])
+    assert both.start_skew_ms < 1
+    there, back, echo = both.results
+    assert isinstance(there, TcpResult)
+    assert isinstance(back, TcpResult)
+    assert isinstance(echo, PingResult)
+    assert min(there.throughput_mbps, back.throughput_mbps) > 5
+    assert echo.rtt_max_ms is not None
+    assert echo.rtt_max_ms > 30  # it met the queues of the transfers
+
+
+@pytest.mark.lab
+def test_no_answer_is_a_result_and_no_error(lab: linklab.Lab) -> None:
+    assert run(lab, PingFlow("h1", "h2", 3, address="10.0.0.77")).loss_percent == 100
+
+
+@pytest.mark.parametrize(
+    ("flow", "reason"),
+    [
+        (TcpFlow("h1", "h2", 2, address="10.0.0.77"), "iperf3 from h1 to h2 failed: unable to connect to server"),
+        (TcpFlow("h1", "h2", 2, congestion="nonsense"), "iperf3 from h1 to h2 failed: .*[Cc]ongestion"),
+        (TcpFlow("h1", "h9", 2), "there is no node 'h9' here"),
+        (PingFlow("h1", "h2", 2, address="10.77.0.1"), "ping from h1 to h2 did not work: .*unreachable"),
+    ],
+)
+@pytest.mark.lab
+def test_what_cannot_be_measured_is_said(lab: linklab.Lab, flow: TcpFlow | PingFlow, reason: str) -> None:
+    with pytest.raises((MeasurementError, LabError), match=reason):
+        run_together(lab, [flow])
+
+
+@pytest.mark.lab
+def test_a_port_in_use_is_said_before_anything_runs(lab: linklab.Lab) -> None:
+    other = lab["h2"].popen("exec iperf3 -s -p 5201")
+    lab["h2"].wait_listening(5201)
+    try:
+        with pytest.raises(MeasurementError, match="port 5201 of h2 is in use"):
+            run(lab, TcpFlow("h1", "h2", 2))
+    finally:
+        other.terminate()
+
+
+@pytest.mark.lab
+def test_one_failing_flow_fails_them_all(lab: linklab.Lab) -> None:
+    with pytest.raises(MeasurementError, match="unable to connect"):
+        run_together(lab, [TcpFlow("h1", "h2", 2, address="10.0.0.77"), TcpFlow("h1", "h2", 5)])
+
+
+@pytest.mark.lab
+def test_several_addresses_need_a_choice(lab: linklab.Lab) -> None:
+    lab["h2"].cmd("ip address add 10.0.9.2/24 dev h2-eth0")
+    try:
+        with pytest.raises(MeasurementError, match=r"h2 has the addresses 10\.0\.0\.2, 10\.0\.9\.2: say which one"):
+            run(lab, PingFlow("h1", "h2"))
+        assert run(lab, PingFlow("h1", "h2", 1, address="10.0.0.2")).lost_packets == 0
+    finally:
+        lab["h2"].cmd("ip address del 10.0.9.2/24 dev h2-eth0")
+
+
+@pytest.mark.lab
+def test_a_missing_tool_is_named_with_the_fix(virtual: Kind, tmp_path: Path) -> None:
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as bare:
+        bare["h1"].cmd("rm /usr/bin/iperf3")  # the guest's own copy of the root: the machine keeps its iperf3
+        with pytest.raises(MeasurementError, match="sudo apt-get install iperf3"):
+            run(bare, TcpFlow("h1", "h2", 1))
+        run(bare, PingFlow("h1", "h2", 1))
+
+
+class Until:
+    """Watches up to a second of the lab's time, then does something."""
+
+    def __init__(self, end_s: float) -> None:
+        self.end_s = end_s
+        self.seen: list[Progress] = []
+
+    def __call__(self, progress: Progress) -> None:
+        self.seen.append(progress)
+
+    def stop(self) -> bool:
+        return bool(self.seen) and self.seen[-1].done_s >= self.end_s
+
+
+class Interrupting(Until):
+    """Presses Ctrl-C."""
+
+    def __call__(self, progress: Progress) -> None:
+        super().__call__(progress)
+        if len([seen for seen in self.seen if seen.done_s >= self.end_s]) == 1:
+            signal.raise_signal(signal.SIGINT)
+
+
+def _check_parts(found: Run) -> None:
+    perf, echo, stream, datagrams = found.results
+    assert all(result.interrupted for result in found.results)
+    assert isinstance(perf, SimpleperfResult)
+    assert isinstance(echo, PingResult)
+    assert isinstance(stream, TcpResult)
+    assert 2 <= len(perf.samples) < 60
+    assert perf.throughput_mbps > 5
+    assert 10 < echo.sent_packets < 600
+    assert echo.lost_packets == 0
+    assert stream.throughput_mbps > 5
+    assert stream.duration_s < 59
+    assert datagrams.origin.virtual_s is not None
+    assert datagrams.origin.virtual_s < 59
+
+
+@pytest.mark.lab
+def test_the_stop_hook_keeps_what_was_measured(lab: linklab.Lab) -> None:
+    until = Until(4)
+    found = run_together(lab, FLOWS, on_progress=until, stop=until.stop)
+    assert found.interrupted
+    _check_parts(found)
+
+
+@pytest.mark.lab
+def test_ctrl_c_keeps_it_too_and_is_an_interrupt(lab: linklab.Lab) -> None:
+    with pytest.raises(MeasurementStopped, match="4 of 4 flows are kept") as caught:
+        run_together(lab, FLOWS, on_progress=Interrupting(4))
+    assert isinstance(caught.value, KeyboardInterrupt)
+    assert caught.value.partial is not None
+    _check_parts(caught.value.partial)
+    assert caught.value._render_traceback_()[0].startswith("MeasurementStopped: the measurement was stopped")
+
+
+@pytest.mark.lab
+def test_a_flow_that_had_ended_is_whole(lab: linklab.Lab) -> None:
+    until = Until(4)
+    found = run_together(lab, [PingFlow("h1", "h2", 5), PingFlow("h2", "h1", 500)], on_progress=until, stop=until.stop)
+    assert [result.interrupted for result in found.results] == [False, True]
+    assert [len(result.rtt_ms) < 500 for result in found.results if isinstance(result, PingResult)] == [True, True]
+
+
+@pytest.mark.lab
+def test_stopped_before_anything_was_measured(lab: linklab.Lab) -> None:
+    with pytest.raises(MeasurementStopped, match="nothing yet") as caught:
+        run(lab, TcpFlow("h1", "h2", 5), stop=lambda: True)
+    assert caught.value.partial is None
+
+
+@pytest.mark.lab
+def test_ctrl_c_in_the_second_repeat_keeps_the_first(lab: linklab.Lab) -> None:
+    class Second(Interrupting):
+        def __call__(self, progress: Progress) -> None:
+            if self.runs > 1:
+                super().__call__(progress)
+            self.runs += progress.done_s == 0
+
+        runs = 0
+
+    with pytest.raises(MeasurementStopped) as caught:
+        repeated(lab, [PingFlow("h1", "h2", 20)], 3, on_progress=Second(2))
+    assert [len(run.results) for run in caught.value.runs] == [1]
+
+
+@pytest.mark.lab
+def test_progress_tells_what_runs_and_what_simpleperf_has_said(lab: linklab.Lab) -> None:
+    until = Until(99)
+    run_together(lab, [SimpleperfFlow("h1", "h2", 4), PingFlow("h1", "h2", 5)], on_progress=until)
+    assert until.seen[0].words == "simpleperf h1-h2, ping h1-h2"
+    assert (until.seen[0].share, until.seen[-1].share) == (0.0, 1.0)
+    counts = [sum(len(samples) for samples in progress.curves.values()) for progress in until.seen]
+    assert counts == sorted(counts)
+    assert counts[-1] == 4
+    assert len(set(counts)) >= 4  # one after the other, not all at the end
+
+
+@pytest.mark.lab
+def test_an_error_of_the_watcher_is_raised_when_the_tools_have_ended(lab: linklab.Lab) -> None:
+    def failing(progress: Progress) -> None:
+        if progress.done_s:
+            raise ValueError("no screen")
+
+    with pytest.raises(ValueError, match="no screen"):
+        run(lab, TcpFlow("h1", "h2", 30), on_progress=failing)
+
+
+@pytest.mark.lab
+def test_watching_changes_no_digit(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> None:
+    found = []
+    for watcher in (None, Until(99)):
+        with linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("measure")) as lab:
+            found.append(run(lab, TcpFlow("h1", "h2", 5), on_progress=watcher).throughput_mbps)
+    assert found[0] == found[1]
+
+
+NO_LAB: Any = None
+"""Nobody asks a lab for anything before the mistake is seen."""
+PING = PingFlow("h1", "h2")
+
+
+def test_one_flow_is_a_list_of_one() -> None:
+    assert listed(PING) == listed([PING]) == listed(flow for flow in [PING]) == (PING,)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "ping", [], ["ping"], [PING, None], [[PING]]])
+@pytest.mark.parametrize("measure", [run_together, repeated])
+def test_what_is_no_flow_is_refused(measure: Any, wrong: Any) -> None:
+    with pytest.raises(MeasurementError, match="flow"):
+        measure(NO_LAB, wrong)
+
+
+@pytest.mark.parametrize("repeats", ["3", 1.5, None, True, 0])
+def test_repeats_are_a_whole_number(repeats: Any) -> None:
+    with pytest.raises(MeasurementError, match=f"^repeats is {repeats!r}: "):
+        repeated(NO_LAB, PING, repeats)

@@ -1,0 +1,172 @@
+"""A tool is one module: a flow, a result, and how they meet. All that are here start at one instant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import pytest
+
+import linklab
+from linklab import measure
+from linklab.errors import MeasurementError
+from linklab.measure import (
+    Clip,
+    ConstantRateFlow,
+    EchoFlow,
+    Flow,
+    FlowOf,
+    Origin,
+    PingFlow,
+    QueueFlow,
+    Result,
+    SimpleperfFlow,
+    SocketsFlow,
+    TcpFlow,
+    TrainFlow,
+    UdpFlow,
+    VideoFlow,
+    encoded,
+    run_together,
+)
+from linklab.measure.fields import Range
+from linklab.measure.results import Row
+from linklab.measure.tool import PYTHON, Job, Tool
+from linklab.network import TWO_HOSTS
+from linklab.runtime.backends import Kind
+
+from .captured import parsed
+
+ENDS = ("h1", "h2")
+
+
+# A whole new tool. In `linklab.measure.tools` it would be a module, and a line in its `TOOLS`.
+
+
+@dataclass(frozen=True)
+class UptimeFlow(FlowOf["UptimeResult"]):
+    """Asks `source` `count` times how long it has been up."""
+
+    tool_name: ClassVar[str] = "uptime"
+
+    count: Annotated[int, Range(1, 9)] = 2
+
+    @property
+    def lasts_s(self) -> float:
+        """No time at all."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class UptimeResult(Result):
+    """What it answered, in seconds."""
+
+    KIND: ClassVar[str] = "uptime"
+    QUANTITY: ClassVar[str] = "uptime_s"
+    UNIT: ClassVar[str] = "s"
+
+    flow: UptimeFlow
+    origin: Origin
+    uptime_s: tuple[float, ...]
+
+    @property
+    def headline(self) -> float:
+        """The first answer."""
+        return self.uptime_s[0]
+
+    def rows(self) -> list[Row]:
+        """A row for each answer."""
+        return [{"start_s": uptime_s} for uptime_s in self.uptime_s]
+
+
+@dataclass(frozen=True)
+class Printed:
+    uptime_s: tuple[float, ...]
+
+
+class Uptime(Tool[UptimeFlow, UptimeResult]):
+    flow = UptimeFlow
+    result = UptimeResult
+    probe = PYTHON
+
+    def client(self, job: Job[UptimeFlow]) -> str:
+        """Python, in a line."""
+        read = f"[float(open('/proc/uptime').read().split()[0]) for _ in range({job.flow.count})]"
+        return f"python3 -c \"import json; print(json.dumps({{'uptime_s': {read}}}))\""
+
+    def parse(self, job: Job[UptimeFlow], origin: Origin) -> UptimeResult:
+        """One line, checked."""
+        return UptimeResult(job.flow, origin, job.parse_json(Printed).uptime_s, interrupted=job.interrupted)
+
+
+def test_a_new_tool_needs_no_more_than_its_module(lab: linklab.Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    from linklab.measure import tools
+
+    monkeypatch.setitem(tools._BY_FLOW, UptimeFlow, Uptime())
+    monkeypatch.setitem(tools._BY_KIND, "uptime", UptimeResult)
+    up = measure.run(lab, UptimeFlow(*ENDS, 3))
+    assert len(up.uptime_s) == 3
+    assert up.origin.tool.startswith("Python 3")
+    assert measure.load_result(up.to_json()) == up
+    assert len(measure.to_dataframe(measure.repeated(lab, UptimeFlow(*ENDS), 2).runs)) == 4
+    with pytest.raises(MeasurementError, match="count is 10: choose 1 to 9"):
+        UptimeFlow(*ENDS, 10)
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        ('ready\n{"uptime_s": [1, "x"]}\n', r"what uptime h1-h2 printed is damaged: uptime_s\.1: .*, and is 'x'"),
+        ('{"uptime_s": [1', "what uptime h1-h2 printed is damaged: invalid JSON"),
+        ("{}\nsh: python3: not found\n", "uptime h1-h2 failed: sh: python3: not found"),
+        ("ready\n", "uptime h1-h2 failed: it said nothing"),
+    ],
+)
+def test_what_a_program_prints_is_checked(printed: str, said: str) -> None:
+    with pytest.raises(MeasurementError, match=said):
+        parsed(Uptime(), UptimeFlow(*ENDS), Origin("t", "7"), printed)
+
+
+@pytest.mark.parametrize("said", ["bash: python3: command not found", "Python 2.7", ""])
+def test_a_missing_or_different_program_is_named_with_the_fix(said: str) -> None:
+    with pytest.raises(MeasurementError, match="sudo apt-get install python3"):
+        PYTHON.read(said)
+
+
+def test_what_is_no_flow_of_a_tool_is_refused() -> None:
+    with pytest.raises(MeasurementError, match="a UptimeFlow is no flow: give one of PingFlow, "):
+        run_together({"h1": None, "h2": None}, UptimeFlow(*ENDS))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    """Its queue has room for all flows at once: what a full queue drops at the sender, no capture there sees."""
+    (link,) = TWO_HOSTS.links
+    network = replace(TWO_HOSTS, links=(replace(link, queue_packets=1000),))
+    with linklab.start(network, folder=tmp_path_factory.mktemp("tools")) as lab:
+        yield lab
+
+
+@pytest.mark.lab
+def test_all_tools_start_at_one_instant(lab: linklab.Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    video = encoded(Clip(duration_s=3, width=320, height=240, frames_per_s=25, bitrate_kbps=1026))
+    flows: list[Flow] = [
+        PingFlow(*ENDS, 3),
+        TcpFlow(*ENDS, 1),
+        UdpFlow(*ENDS, 1, 1),
+        SimpleperfFlow(*ENDS, 1),
+        TrainFlow(*ENDS, 5),
+        EchoFlow(*ENDS, 2),
+        ConstantRateFlow(*ENDS, 0.5, 1),
+        VideoFlow(*ENDS, video),
+        SocketsFlow(*ENDS, 1),
+        QueueFlow(*ENDS, 1),
+    ]
+    found = run_together(lab, flows)
+    assert [result.flow for result in found.results] == flows
+    assert found.start_skew_ms < 0.1
+    assert len({id(result.origin.queues) for result in found.results}) == 1
+    assert all(result.origin.network is not None for result in found.results)
