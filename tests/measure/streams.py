@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from linklab.measure import Clip, Origin, VideoFlow, VideoResult
+from linklab.measure.video_file import RTP_HEADER_BYTES, RTP_PACKET_BYTES
 
 
 def made_stream(
@@ -37,3 +38,15 @@ def made_stream(
         "reordered": 0,
     }
     return VideoResult(**{**settings, **more})
+
+
+def payload(packets: bytes) -> bytes:
+    """The transport stream in RTP packets that stand one behind the other."""
+    size = RTP_PACKET_BYTES
+    return b"".join(packets[at + RTP_HEADER_BYTES : at + size] for at in range(0, len(packets), size))
+
+
+def without(stream: bytes, lost: Sequence[int]) -> bytes:
+    """What the loss of the RTP packets of these numbers leaves of a transport stream."""
+    size = RTP_PACKET_BYTES - RTP_HEADER_BYTES
+    return b"".join(stream[at : at + size] for at in range(0, len(stream), size) if at // size not in lost)

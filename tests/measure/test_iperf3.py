@@ -210,10 +210,3 @@ def test_the_commands_in_full() -> None:
     assert stream == "exec env LC_ALL=C iperf3 --json -c 10.0.5.2 -p 5202 -t 3 -P 2 -C cubic"
     datagrams = iperf3.UDP.client(job(UdpFlow("h1", "h4", 9.5, 3)))
     assert datagrams == "exec env LC_ALL=C iperf3 --json -c 10.0.5.2 -p 5201 -t 3 -u -b 9500000 -l 1448"
-
-
-def test_a_sample_has_its_units() -> None:
-    sample = tcp("deb12").samples[1]
-    assert (sample.start_s, sample.end_s) == pytest.approx((1, 2), abs=0.01)
-    assert sample.throughput_mbps == pytest.approx(28.4, abs=0.3)
-    assert (sample.lost_packets, sample.jitter_ms) == (None, None)

@@ -15,7 +15,7 @@ from scapy.utils import PcapNgReader
 from linklab.errors import LabError, MeasurementError
 from linklab.guest import lab_api
 from linklab.lab import Lab, start
-from linklab.measure import PingFlow, Run, TcpFlow, UdpFlow, capture, load_run, recorded, run_together
+from linklab.measure import PingFlow, Run, TcpFlow, UdpFlow, capture, recorded, run_together
 from linklab.measure.recordings import UNKNOWN, Hop, Recording, fingerprint, interfaces_in
 from linklab.network import COURSE, TWO_HOSTS, Host, by_name, expected_state
 
@@ -122,15 +122,6 @@ def test_what_tcp_knows_is_recorded(crossed: tuple[Run, float]) -> None:
     assert min(it.rtt_ms for it in states[5:]) >= 60
     assert max(it.cwnd_packets for it in states) > 100
     assert any(it.ssthresh_packets for it in states), "it has lost packets"
-
-
-@pytest.mark.lab
-def test_the_json_form_leaves_it_out(crossed: tuple[Run, float]) -> None:
-    run = load_run(crossed[0].to_json())
-    assert run.recording is None
-    assert run.results == crossed[0].results
-    with pytest.raises(MeasurementError, match=r"was not recorded: .*record=True"):
-        run.save_pcap("never.pcapng")
 
 
 @pytest.fixture(scope="module")

@@ -53,32 +53,26 @@ class UptimeFlow(FlowOf["UptimeResult"]):
 
     count: Annotated[int, Range(1, 9)] = 2
 
-    @property
-    def lasts_s(self) -> float:
-        """No time at all."""
-        return 0.0
-
 
 @dataclass(frozen=True)
 class UptimeResult(Result):
-    """What it answered, in seconds."""
+    """What it answered each time, in seconds."""
 
     KIND: ClassVar[str] = "uptime"
     QUANTITY: ClassVar[str] = "uptime_s"
-    UNIT: ClassVar[str] = "s"
 
     flow: UptimeFlow
     origin: Origin
-    uptime_s: tuple[float, ...]
+    answers_s: tuple[float, ...]
 
     @property
-    def headline(self) -> float:
+    def uptime_s(self) -> float:
         """The first answer."""
-        return self.uptime_s[0]
+        return self.answers_s[0]
 
     def rows(self) -> list[Row]:
         """A row for each answer."""
-        return [{"start_s": uptime_s} for uptime_s in self.uptime_s]
+        return [{"start_s": answer_s} for answer_s in self.answers_s]
 
 
 @dataclass(frozen=True)
@@ -107,7 +101,7 @@ def test_a_new_tool_needs_no_more_than_its_module(lab: linklab.Lab, monkeypatch:
     monkeypatch.setitem(tools._BY_FLOW, UptimeFlow, Uptime())
     monkeypatch.setitem(tools._BY_KIND, "uptime", UptimeResult)
     up = measure.run(lab, UptimeFlow(*ENDS, 3))
-    assert len(up.uptime_s) == 3
+    assert len(up.answers_s) == 3
     assert up.origin.tool.startswith("Python 3")
     assert measure.load_result(up.to_json()) == up
     assert len(measure.to_dataframe(measure.repeated(lab, UptimeFlow(*ENDS), 2).runs)) == 4

@@ -42,8 +42,8 @@ class FlowOf(Generic[ResultT_co]):
 
     @property
     def lasts_s(self) -> float:
-        """How long it takes from its start, as planned; what is still in a queue comes later."""
-        raise NotImplementedError
+        """How long it takes from its start, as planned: its `duration_s` if it has one, else 0, as it is not known."""
+        return float(getattr(self, "duration_s", 0.0))
 
     @property
     def longest_s(self) -> float:
@@ -75,11 +75,6 @@ class Sampler(FlowOf[ResultT_co]):
         super().__post_init__()
         if self.interval_s > self.duration_s:
             raise MeasurementError(f"interval_s is {self.interval_s}: choose at most {self.duration_s:g}, its duration")
-
-    @property
-    def lasts_s(self) -> float:
-        """The time for which it samples."""
-        return self.duration_s
 
 
 Flow = FlowOf[Any]

@@ -32,6 +32,8 @@ _MOST_REPEATS: Final = 1000
 """`repeats_for` counts no further."""
 _LEAST_CLUSTER: Final = 2
 """One value alone may be an outlier."""
+_UNITS: Final = {"mbps": "Mbit/s", "percent": "%"}
+"""Of quantities, by the end of their names; "ms" and "packets" are units themselves."""
 _DISAGREE_LEAST: Final = {"ms": 0.5, "%": 0.5}
 """Round trips within half a millisecond of their mean agree, whatever share that is: ping prints three digits only. So
 do losses within half a point: one packet in a thousand or none are the same."""
@@ -130,7 +132,8 @@ def summary(flows: Sequence[Flow], runs: Sequence[Run]) -> Repeats:
 
 def warning_for(spread: Spread) -> str:
     """Return what is to be said of one flow's repeats; "" where they agree. Pure."""
-    name, unit, values = spread.flow.title, tool_of(spread.flow).result.UNIT, spread.values
+    name, values, unit = spread.flow.title, spread.values, spread.quantity.rpartition("_")[2]
+    unit = _UNITS.get(unit, unit)
     if not disagree(values, _DISAGREE_LEAST.get(unit, 0.0)):
         return ""
     clusters = two_states(values)

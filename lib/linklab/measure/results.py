@@ -80,8 +80,7 @@ class Result:
     """Of its JSON form. 1 had no `interrupted`, and no `start_s` of flows; 2 had the queues' counters beside the load
     of the machine, in `fidelity`, and the clock in `origin`."""
     QUANTITY: ClassVar[str]
-    """What `headline` is: the quantity, its unit at the end."""
-    UNIT: ClassVar[str]
+    """The field or property by which repeats are compared, its unit at the end."""
 
     flow: Flow
     origin: Origin
@@ -89,8 +88,9 @@ class Result:
 
     @property
     def headline(self) -> float | None:
-        """The one number by which repeats are compared, in `UNIT`; None where nothing was answered."""
-        raise NotImplementedError
+        """The one number by which repeats are compared, its `QUANTITY`; None where nothing was answered."""
+        value: float | None = getattr(self, self.QUANTITY)
+        return value
 
     def rows(self) -> list[Row]:
         """Return its rows for `to_dataframe`, without the columns that all rows have."""

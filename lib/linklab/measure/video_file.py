@@ -12,7 +12,7 @@ import hashlib
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -20,6 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
+from linklab import schema
 from linklab.errors import LabError, MeasurementError
 from linklab.lock import locked
 from linklab.measure.fields import Range, check
@@ -298,18 +299,6 @@ def packet_times(stream: bytes) -> list[float]:
     return times + [known[-1][1] + (number - known[-1][0]) * pace for number in range(len(times), count)]
 
 
-def payload(packets: bytes) -> bytes:
-    """The transport stream that a row of RTP packets carries."""
-    begins = range(0, len(packets), RTP_PACKET_BYTES)
-    return b"".join(packets[begin + RTP_HEADER_BYTES : begin + RTP_PACKET_BYTES] for begin in begins)
-
-
-def without(stream: bytes, lost: Sequence[int]) -> bytes:
-    """What the loss of the RTP packets of these numbers leaves of a stream."""
-    gone, size = frozenset(lost), _PER_PACKET * TS_PACKET_BYTES
-    return b"".join(stream[at : at + size] for at in range(0, len(stream), size) if at // size not in gone)
-
-
 def _clock(packet: bytes) -> float | None:
     """What time a packet tells, in 1/90000 s, or None."""
     has_field = packet[3] & 0x20 and packet[4] >= 7 and packet[5] & 0x10
@@ -320,6 +309,15 @@ def _clock(packet: bytes) -> float | None:
     return (value >> 15) + (value & 0x1FF) * CLOCK_HZ / 27_000_000
 
 
+@dataclass(frozen=True)
+class _Made:
+    """What is kept beside a video: its rate as measured, and what encoded it."""
+
+    bitrate_kbps: float
+    ffmpeg: str
+
+
+_ABOUT: Final = "video.json"
 _FORM: Final = 1
 """To be raised when what is made of the same settings changes."""
 _TOLERANCE: Final = 0.03
@@ -356,8 +354,8 @@ def encoded(clip: Clip, *, tell: Callable[[str], None] | None = None) -> Video:
         try:
             rate_kbps = _encode(clip, fresh)
             _cut(fresh)
-            about = {"form": _FORM, "clip": asdict(clip), "bitrate_kbps": rate_kbps, "ffmpeg": version()}
-            (fresh / "video.json").write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+            about = schema.dump(_Made(rate_kbps, version())) | {"clip": asdict(clip)}
+            (fresh / _ABOUT).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
             for rest in fresh.glob("pass*"):
                 rest.unlink()
             fresh.rename(place / name)  # whoever looks sees all of it or none
@@ -419,13 +417,9 @@ def _name_of(clip: Clip) -> str:
 
 
 def _kept(clip: Clip, folder: Path) -> Video | None:
-    """The finished video in a folder, or None where there is none that this version knows."""
-    try:
-        about = json.loads((folder / "video.json").read_text("utf-8"))
-        if about["form"] != _FORM:
-            return None
-        video = Video(clip, folder, float(about["bitrate_kbps"]), str(about["ffmpeg"]))
-        whole = video.stream_path.is_file() and video.packets_path.stat().st_size > 0
-    except (OSError, ValueError, KeyError, TypeError):
+    """Return the finished video in a folder, or None where there is none. It is there as a whole or not at all."""
+    about = folder / _ABOUT
+    if not about.is_file():
         return None
-    return video if whole else None
+    made = schema.parse(_Made, about.read_bytes(), str(about))
+    return Video(clip, folder, made.bitrate_kbps, made.ffmpeg)

@@ -58,11 +58,6 @@ class ConstantRateFlow(FlowOf["ConstantRateResult"]):
             raise MeasurementError(f"a flow goes from {self.source} to itself: choose two hosts")
 
     @property
-    def lasts_s(self) -> float:
-        """The time for which datagrams are sent."""
-        return self.duration_s
-
-    @property
     def gap_ns(self) -> float:
         """The time from one packet to the next."""
         return transmission_ms(self.payload_bytes, self.rate_mbps) * 1e6
@@ -82,7 +77,6 @@ class ConstantRateResult(Result):
 
     KIND: ClassVar[str] = "constant rate"
     QUANTITY: ClassVar[str] = "throughput_mbps"
-    UNIT: ClassVar[str] = "Mbit/s"
 
     flow: ConstantRateFlow
     origin: Origin
@@ -110,11 +104,6 @@ class ConstantRateResult(Result):
     def loss_percent(self) -> float:
         """The share that never arrived."""
         return 100 * self.lost_packets / self.sent_packets if self.sent_packets else 0.0
-
-    @property
-    def headline(self) -> float:
-        """The throughput at the receiver."""
-        return self.throughput_mbps
 
     def rows(self) -> list[Row]:
         """Return one row: the window."""

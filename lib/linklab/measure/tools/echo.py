@@ -51,11 +51,6 @@ class EchoFlow(FlowOf["EchoResult"]):
         return 6 if self.address and ":" in self.address else 4
 
     @property
-    def lasts_s(self) -> float:
-        """Not known before: an exchange takes as long as the network does."""
-        return 0.0
-
-    @property
     def longest_s(self) -> float:
         """When it has ended for sure, even if every exchange is lost."""
         return super().longest_s + (self.count + self.warm_up) * self.wait_s
@@ -72,7 +67,6 @@ class EchoResult(Result):
 
     KIND: ClassVar[str] = "echo"
     QUANTITY: ClassVar[str] = "rtt_mean_ms"
-    UNIT: ClassVar[str] = "ms"
 
     flow: EchoFlow
     origin: Origin

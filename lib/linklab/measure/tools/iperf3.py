@@ -51,11 +51,6 @@ class TcpFlow(FlowOf["TcpResult"]):
     streams: Streams = 1
     congestion: str = CONGESTION_CONTROL
 
-    @property
-    def lasts_s(self) -> float:
-        """The time for which data is sent."""
-        return self.duration_s
-
 
 @dataclass(frozen=True)
 class UdpFlow(FlowOf["UdpResult"]):
@@ -74,11 +69,6 @@ class UdpFlow(FlowOf["UdpResult"]):
     streams: Streams = 1
     payload_bytes: Annotated[int, PAYLOAD_BYTES] = 1448
 
-    @property
-    def lasts_s(self) -> float:
-        """The time for which datagrams are sent."""
-        return self.duration_s
-
 
 @dataclass(frozen=True)
 class TcpResult(Result):
@@ -91,7 +81,6 @@ class TcpResult(Result):
 
     KIND: ClassVar[str] = "tcp"
     QUANTITY: ClassVar[str] = "throughput_mbps"
-    UNIT: ClassVar[str] = "Mbit/s"
 
     flow: TcpFlow
     origin: Origin
@@ -102,11 +91,6 @@ class TcpResult(Result):
     congestion: str
     streams: tuple[Stream, ...]
     samples: tuple[Sample, ...]
-
-    @property
-    def headline(self) -> float:
-        """The throughput at the receiver."""
-        return self.throughput_mbps
 
     def rows(self) -> list[Row]:
         """Return a row for each interval of each stream."""
@@ -124,7 +108,6 @@ class UdpResult(Result):
 
     KIND: ClassVar[str] = "udp"
     QUANTITY: ClassVar[str] = "throughput_mbps"
-    UNIT: ClassVar[str] = "Mbit/s"
 
     flow: UdpFlow
     origin: Origin
@@ -147,11 +130,6 @@ class UdpResult(Result):
     def loss_percent(self) -> float:
         """The share that did not arrive."""
         return 100 * self.lost_packets / self.sent_packets if self.sent_packets else 0.0
-
-    @property
-    def headline(self) -> float:
-        """The throughput at the receiver."""
-        return self.throughput_mbps
 
     def rows(self) -> list[Row]:
         """Return a row for each interval of each stream."""
@@ -205,7 +183,7 @@ class Tcp(_Iperf3[TcpFlow, TcpResult]):
 
         Raises MeasurementError with iperf3's own error, or naming what is missing in a report that is not known.
         """
-        sent, received = _reports(job, "TCP", _Sent[_TcpEnd], _Received[_TcpStream])
+        sent, received = _reports(job, "TCP", _Sent[_Retransmitted], _Received[_TcpStream])
         total = _arrived(received)
         if not job.interrupted:
             _refuse_held_back(job, total.mbps, received.end.cpu_utilization_percent.host_total)
@@ -250,7 +228,7 @@ class Udp(_Iperf3[UdpFlow, UdpResult]):
         Raises MeasurementError with iperf3's own error, naming what is missing in a report that is not known, or where
         more arrived than was sent (something duplicates packets).
         """
-        sent, received = _reports(job, "UDP", _Sent[_UdpEnd], _Received[_UdpStream])
+        sent, received = _reports(job, "UDP", _Sent[_Datagrams], _Received[_UdpStream])
         total, timed, left = received.end.sum_received, _arrived(received), sent.end.sum_sent
         payload_bytes = sent.start.test_start.blksize
         arrived, rest = divmod(total.bytes, payload_bytes)
@@ -349,7 +327,7 @@ def _slowest_mbps(network: NetworkState) -> float:
 # What is read of a report; iperf3 says much more.
 
 StreamT = TypeVar("StreamT")
-EndT = TypeVar("EndT")
+SumT = TypeVar("SumT")
 
 
 @dataclass(frozen=True)
@@ -364,6 +342,7 @@ class _Values:
     sender: bool
     omitted: bool = False
     lost_packets: int | None = None
+    out_of_order: int = 0
     jitter_ms: float | None = None
 
     @property
@@ -383,13 +362,8 @@ class _TcpStream:
 
 
 @dataclass(frozen=True)
-class _OutOfOrder:
-    out_of_order: int
-
-
-@dataclass(frozen=True)
 class _UdpStream:
-    udp: _OutOfOrder
+    udp: _Values
 
 
 @dataclass(frozen=True)
@@ -410,20 +384,15 @@ class _Retransmitted:
 
 
 @dataclass(frozen=True)
-class _TcpEnd:
-    sum_sent: _Retransmitted
-    sender_tcp_congestion: str
-
-
-@dataclass(frozen=True)
 class _Datagrams:
     packets: int
     bits_per_second: float
 
 
 @dataclass(frozen=True)
-class _UdpEnd:
-    sum_sent: _Datagrams
+class _SentEnd(Generic[SumT]):
+    sum_sent: SumT
+    sender_tcp_congestion: str = ""
 
 
 @dataclass(frozen=True)
@@ -441,11 +410,11 @@ class _Start:
 
 
 @dataclass(frozen=True)
-class _Sent(Generic[EndT]):
+class _Sent(Generic[SumT]):
     """The client's report."""
 
     start: _Start
-    end: EndT
+    end: _SentEnd[SumT]
 
 
 @dataclass(frozen=True)
@@ -472,8 +441,8 @@ class _Head:
 
 
 def _reports(
-    job: Job[Any], protocol: str, sent: type[_Sent[EndT]], received: type[_Received[StreamT]]
-) -> tuple[_Sent[EndT], _Received[StreamT]]:
+    job: Job[Any], protocol: str, sent: type[_Sent[SumT]], received: type[_Received[StreamT]]
+) -> tuple[_Sent[SumT], _Received[StreamT]]:
     """Return both reports, about the test that was asked for, and without an error but that of being stopped."""
     flow = job.flow
     where = f"from {flow.source} to {flow.destination}"

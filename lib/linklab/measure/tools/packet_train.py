@@ -60,7 +60,6 @@ class TrainResult(Result):
 
     KIND: ClassVar[str] = "train"
     QUANTITY: ClassVar[str] = "throughput_mbps"
-    UNIT: ClassVar[str] = "Mbit/s"
 
     flow: TrainFlow
     origin: Origin
@@ -101,11 +100,6 @@ class TrainResult(Result):
             return None
         between_ms = transmission_ms(self.payload_bytes * (len(arrivals_s) - 1), 1.0)
         return between_ms / 1000 / (arrivals_s[-1] - arrivals_s[0])
-
-    @property
-    def headline(self) -> float | None:
-        """The rate at which the train arrived."""
-        return self.throughput_mbps
 
     def rows(self) -> list[Row]:
         """Return a row for each packet."""

@@ -40,11 +40,6 @@ class PageFlow(FlowOf["PageResult"]):
     pause_s: Positive = 1.0
 
     @property
-    def lasts_s(self) -> float:
-        """The time in which pages begin."""
-        return self.duration_s
-
-    @property
     def longest_s(self) -> float:
         """When it has ended for sure, even if the last page's objects hardly come."""
         return super().longest_s + self.objects * _WAIT_S
@@ -61,7 +56,6 @@ class PageResult(Result):
 
     KIND: ClassVar[str] = "page"
     QUANTITY: ClassVar[str] = "page_mean_ms"
-    UNIT: ClassVar[str] = "ms"
 
     flow: PageFlow
     origin: Origin
@@ -69,7 +63,7 @@ class PageResult(Result):
     page_ms: tuple[float, ...]
 
     @property
-    def headline(self) -> float | None:
+    def page_mean_ms(self) -> float | None:
         """The mean page load time."""
         return fmean(self.page_ms) if self.page_ms else None
 

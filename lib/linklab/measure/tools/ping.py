@@ -63,7 +63,6 @@ class PingResult(Result):
 
     KIND: ClassVar[str] = "ping"
     QUANTITY: ClassVar[str] = "rtt_mean_ms"
-    UNIT: ClassVar[str] = "ms"
 
     flow: PingFlow
     origin: Origin
@@ -89,11 +88,6 @@ class PingResult(Result):
     def loss_percent(self) -> float:
         """The share that was not answered."""
         return 100 * self.lost_packets / self.sent_packets if self.rtt_ms else 0.0
-
-    @property
-    def headline(self) -> float | None:
-        """The mean round trip."""
-        return self.rtt_mean_ms
 
     def rows(self) -> list[Row]:
         """Return a row for each request."""

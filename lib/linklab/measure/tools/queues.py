@@ -68,7 +68,6 @@ class QueueResult(Result):
     VERSION: ClassVar[int] = 4
     """1 and 2 had neither `discipline` nor `marked_packets`; 3 is as `Result`'s 2."""
     QUANTITY: ClassVar[str] = "mean_packets"
-    UNIT: ClassVar[str] = "packets"
 
     flow: QueueFlow
     origin: Origin
@@ -77,7 +76,7 @@ class QueueResult(Result):
     marked_packets: int = 0
 
     @property
-    def headline(self) -> float | None:
+    def mean_packets(self) -> float | None:
         """The mean of the packets in it."""
         return fmean(sample.packets for sample in self.samples) if self.samples else None
 

@@ -64,11 +64,6 @@ class SimpleperfFlow(FlowOf["SimpleperfResult"]):
         if self.program is not None:
             object.__setattr__(self, "program", str(self.program))
 
-    @property
-    def lasts_s(self) -> float:
-        """The time for which data is sent."""
-        return self.duration_s
-
 
 @dataclass(frozen=True)
 class SimpleperfResult(Result):
@@ -83,7 +78,6 @@ class SimpleperfResult(Result):
 
     KIND: ClassVar[str] = "simpleperf"
     QUANTITY: ClassVar[str] = "throughput_mbps"
-    UNIT: ClassVar[str] = "Mbit/s"
 
     flow: SimpleperfFlow
     origin: Origin
@@ -94,11 +88,6 @@ class SimpleperfResult(Result):
     samples: tuple[Sample, ...]
     said: str
     server_said: str
-
-    @property
-    def headline(self) -> float:
-        """The throughput at the receiver."""
-        return self.throughput_mbps
 
     def rows(self) -> list[Row]:
         """Return a row for each interval of each connection."""

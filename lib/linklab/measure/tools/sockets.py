@@ -52,14 +52,13 @@ class SocketsResult(Result):
 
     KIND: ClassVar[str] = "sockets"
     QUANTITY: ClassVar[str] = "rtt_mean_ms"
-    UNIT: ClassVar[str] = "ms"
 
     flow: SocketsFlow
     origin: Origin
     samples: tuple[SocketSample, ...]
 
     @property
-    def headline(self) -> float | None:
+    def rtt_mean_ms(self) -> float | None:
         """The mean of the smoothed round trips."""
         return fmean(sample.rtt_ms for sample in self.samples) if self.samples else None
 

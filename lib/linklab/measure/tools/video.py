@@ -79,7 +79,6 @@ class VideoResult(Result):
 
     KIND: ClassVar[str] = "video stream"
     QUANTITY: ClassVar[str] = "loss_percent"
-    UNIT: ClassVar[str] = "%"
 
     flow: VideoFlow
     origin: Origin
@@ -123,11 +122,6 @@ class VideoResult(Result):
         """The one-way delay of each packet, interface to interface: what the network took, queues included."""
         pairs = zip(self.departure_s, self.arrival_s, strict=True)
         return tuple(None if there is None else 1000 * (there - left) for left, there in pairs)
-
-    @property
-    def headline(self) -> float:
-        """The loss."""
-        return self.loss_percent
 
     def rows(self) -> list[Row]:
         """Return a row for each packet."""
