@@ -1,4 +1,4 @@
-"""The course report's page, its tables and figures: the report, theory and ours side by side."""
+"""The course report's page: judges of its conclusions, tables and figures: the report, theory and ours side by side."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from linklab.network import COURSE, goodput_ceiling_mbps, path
-from linklab.published.report import CLAIMS, FAIRNESS, INCONSISTENCIES, ROWS, PublishedQuantity, ReportRow, rows
+from linklab.network import COURSE, bottleneck, goodput_ceiling_mbps, path, rtt_floor_ms
+from linklab.published import publication
 from linklab.show.chart import BLACK, VERMILLION, chart, label_axes, legend, panels
-from linklab.study.claims import Tables
+from linklab.study.chance import by_repeat, difference, every, share
+from linklab.study.claims import Finding, Judge, Tables
 from linklab.study.page import Grid, Page, Picture, fixed, spread
 from linklab.study.table import Values
-from studies.report.claims import APART, JUDGES, alone, floor_ms, shared
 from studies.report.study import (
     ASKED,
     BY_HAND_S,
     EXPLANATIONS,
     LINKS,
+    OFFSET_S,
     ON,
     PARALLEL,
     PATHS,
@@ -34,9 +35,249 @@ if TYPE_CHECKING:
 
     from linklab.show.figure import Drawing
 
+PUBLISHED: Final = publication("report")
+
+# --- The claims
+
+_LINKS_OF: Final = {"h1-h4": ("L1", "L2"), "h7-h9": ("L2", "L3"), "h1-h9": LINKS}
+_FAIR: Final = 0.95
+_CLOSE: Final = 0.90
+"""Of a link's rate, what is close to it: the report itself has 95 %."""
+_LONGER_MS: Final = 5.0
+TWO, THREE, CROSSING, APART = SHARED
+_PLAIN: Final[Mapping[str, Any]] = {factor: plain for factor, (plain, _) in EXPLANATIONS.items()}
+
+
+def judge_udp_lossless(tables: Tables) -> Finding:
+    """Judge that nothing is lost below the path's rate."""
+    lost = {
+        f"lost at {asked}": tables["report-udp"].lookup("lost_packets", between="h1-h4", asked=asked)
+        for asked in ("20M", "25M", "27M")
+    }
+    found = share((not any(each) for each in by_repeat(list(lost.values()))), *(it.values for it in lost.values()))
+    return Finding(found.holds, f"{found}; at most {_listed({name: it.high for name, it in lost.items()}, '', 0)}")
+
+
+def judge_udp_full_rate(tables: Tables) -> Finding:
+    """Judge how much is lost where the bottleneck's rate is asked for."""
+    cases = {("h1-h4", "30M"): 7.0, ("h1-h9", "20M"): 7.6}
+    lost = {
+        f"{between} at {asked}": tables["report-udp"].lookup("loss_percent", between=between, asked=asked)
+        for between, asked in cases
+    }
+    near = (
+        all(abs(it - printed) <= 1 for it, printed in zip(each, cases.values(), strict=True))
+        for each in by_repeat(list(lost.values()))
+    )
+    found = share(near, *(it.values for it in lost.values()))
+    return Finding(found.holds, f"{found}; {_listed({name: it.mean for name, it in lost.items()}, ' % lost', 1)}")
+
+
+def judge_udp_one_more(tables: Tables) -> Finding:
+    """Judge what iperf sends beyond the rate that it is asked for."""
+    more = tables["report-udp"].lookup("sent_mbps", between="h1-h4", asked="25M").mean - 25
+    return Finding(0.5 <= more < 1.5, f"{more:.2f} Mbit/s more than 25")
+
+
+def judge_link_rtt(tables: Tables) -> Finding:
+    """Judge each link's round trip by its delay."""
+    shares = {it: alone(tables, "rtt_mean_ms", it).mean / floor_ms(it) for it in LINKS}
+    # ping prints a microsecond
+    holds = all(1 - 1e-4 <= share <= 1.15 for share in shares.values())
+    return Finding(holds, _listed({it: 100 * (share - 1) for it, share in shares.items()}, " % more", 2))
+
+
+def judge_link_throughput(tables: Tables) -> Finding:
+    """Judge what TCP carries by each link's rate."""
+    return _shares_of_rate(tables, LINKS, _CLOSE)
+
+
+def judge_path_throughput(tables: Tables) -> Finding:
+    """Judge what TCP carries by each path's slowest link."""
+    return _shares_of_rate(tables, PATHS, 0.86)
+
+
+def judge_path_rtt(tables: Tables) -> Finding:
+    """Judge each path's round trip by those of its links."""
+    off = {
+        between: alone(tables, "rtt_mean_ms", between).mean / sum(alone(tables, "rtt_mean_ms", it).mean for it in links)
+        - 1
+        for between, links in _LINKS_OF.items()
+    }
+    return Finding(all(abs(it) <= 0.05 for it in off.values()), _listed({k: 100 * v for k, v in off.items()}, " %", 2))
+
+
+def judge_path_processing(tables: Tables) -> Finding:
+    """Judge what a path's round trip has beyond its delays."""
+    more_ms = {it: alone(tables, "rtt_mean_ms", it).mean - floor_ms(it) for it in PATHS}
+    return Finding(min(more_ms.values()) >= 5, _listed(more_ms, " ms more", 3))
+
+
+def judge_shared_rtt(tables: Tables) -> Finding:
+    """Judge round trips under load by those of idle paths."""
+    loaded = {
+        (test, name): shared(tables, "rtt_mean_ms", pairs, name)
+        for test, pairs in enumerate(SHARED, 1)
+        for name in pairs_of(pairs)
+    }
+    by_repeat(list(loaded.values()))
+    more_ms = {
+        f"{name} in test {test}": [it - _idle_ms(tables, name) for it in values.values]
+        for (test, name), values in loaded.items()
+    }
+    found = share((min(each) >= _LONGER_MS for each in zip(*more_ms.values(), strict=True)), *more_ms.values())
+    least, most = min(more_ms, key=lambda it: min(more_ms[it])), max(more_ms, key=lambda it: max(more_ms[it]))
+    because = f"{min(more_ms[least]):.1f} ms ({least}) to {max(more_ms[most]):.1f} ms ({most}) more than idle"
+    return Finding(found.holds, f"{found}; {because}")
+
+
+def judge_shared_fair(tables: Tables) -> Finding:
+    """Judge how evenly pairs share L2."""
+    return _fair({f"test {it}": pairs for it, pairs in enumerate((TWO, THREE, CROSSING), 1)}, tables)
+
+
+def judge_parallel_fair(tables: Tables) -> Finding:
+    """Judge how evenly four connections share L2."""
+    return _fair({"four connections": PARALLEL}, tables)
+
+
+def judge_three_rtt(tables: Tables) -> Finding:
+    """Judge whether a third pair makes round trips longer."""
+    two, three = (_mean_of_pairs(tables, "rtt_mean_ms", pairs) for pairs in (TWO, THREE))
+    found = difference(three, two)
+    because = f"{_interval(three)} ms with three pairs, {_interval(two)} with two; difference {found} ms"
+    return Finding(found.holds, because)
+
+
+def judge_three_throughput(tables: Tables) -> Finding:
+    """Judge whether a third pair leaves each less."""
+    two, three = (_mean_of_pairs(tables, "throughput_mbps", pairs) for pairs in (TWO, THREE))
+    found = difference(two, three)
+    because = f"{_interval(three)} Mbit/s each of three pairs, {_interval(two)} of two; difference {found} Mbit/s"
+    return Finding(found.holds, because)
+
+
+def judge_parallel_less(tables: Tables) -> Finding:
+    """Judge whether a second connection of one host leaves the others less."""
+    others = ("h2-h5", "h3-h6")
+    without, beside = (_mean_of_pairs(tables, "throughput_mbps", pairs, others) for pairs in (THREE, PARALLEL))
+    found = difference(without, beside)
+    because = f"{_interval(beside)} Mbit/s each next to two connections of h1, {_interval(without)} next to one"
+    return Finding(found.holds, f"{because}; difference {found} Mbit/s")
+
+
+def judge_apart_throughput(tables: Tables) -> Finding:
+    """Judge by its link's rate what each of two pairs on different links gets, and what the other one takes from it."""
+    shares, words = [], []
+    for name in pairs_of(APART):
+        together = shared(tables, "throughput_mbps", APART, name)
+        alone_mbps = shared(tables, "throughput_mbps", name, name).mean
+        enough_mbps = max(_CLOSE * rate_mbps(name), 0.98 * alone_mbps)
+        shares.append(share([it >= enough_mbps for it in together.values], together.values))
+        of_alone = f", {100 * together.mean / alone_mbps:.1f} % of alone" if alone_mbps else ""
+        words.append(f"{name}: {shares[-1]}, {100 * together.mean / rate_mbps(name):.1f} % of the rate{of_alone}")
+    return Finding(every(it.holds for it in shares), "; ".join(words))
+
+
+def judge_apart_router(tables: Tables) -> Finding:
+    """Judge which part of the growth of round trips comes from the other pair."""
+    parts, words = [], []
+    for name in pairs_of(APART):
+        together_ms = shared(tables, "rtt_mean_ms", APART, name).mean
+        alone_ms = shared(tables, "rtt_mean_ms", name, name).mean
+        grown_ms = together_ms - _idle_ms(tables, name)
+        parts.append((together_ms - alone_ms) / grown_ms if grown_ms > 0 else 0.0)
+        words.append(f"{name} {together_ms:.1f} ms, alone {alone_ms:.1f}, idle {_idle_ms(tables, name):.0f}")
+    return Finding(min(parts) >= 0.5, "; ".join(words))
+
+
+JUDGES: Final[Mapping[str, Judge]] = {
+    "report-udp-lossless": judge_udp_lossless,
+    "report-udp-full-rate": judge_udp_full_rate,
+    "report-udp-one-more": judge_udp_one_more,
+    "report-link-rtt": judge_link_rtt,
+    "report-link-throughput": judge_link_throughput,
+    "report-path-rtt": judge_path_rtt,
+    "report-path-processing": judge_path_processing,
+    "report-path-throughput": judge_path_throughput,
+    "report-shared-rtt": judge_shared_rtt,
+    "report-shared-fair": judge_shared_fair,
+    "report-three-rtt": judge_three_rtt,
+    "report-three-throughput": judge_three_throughput,
+    "report-apart-throughput": judge_apart_throughput,
+    "report-apart-router": judge_apart_router,
+    "report-parallel-fair": judge_parallel_fair,
+    "report-parallel-less": judge_parallel_less,
+}
+"""By the claim's id."""
+
+
+def floor_ms(between: str) -> float:
+    """Return theory's shortest round trip over a link or path of the course network."""
+    source, destination, _ = ends(COURSE, between)
+    return rtt_floor_ms(path(COURSE, source, destination))
+
+
+def rate_mbps(between: str) -> float:
+    """Return the rate of the slowest link between two nodes of the course network."""
+    source, destination, _ = ends(COURSE, between)
+    return bottleneck(path(COURSE, source, destination)).rate_mbps or 0.0
+
+
+def alone(tables: Tables, metric: str, between: str, **explained: Any) -> Values:
+    """Return what a pair had of a metric in test cases 2 and 3, each alone; ``explained``: see `EXPLANATIONS`."""
+    return tables["report-alone"].lookup(metric, between=between, **{**_PLAIN, **explained})
+
+
+def shared(tables: Tables, metric: str, pairs: str, of: str = "", **explained: Any) -> Values:
+    """Return what pairs, or one ``of`` them, had of a metric in test cases 4 and 5, side by side."""
+    levels: dict[str, Any] = {**_PLAIN, "start_offset_s": OFFSET_S, **explained}
+    return tables["report-shared"].lookup(metric, pairs=pairs, of=of, **levels)
+
+
+def _idle_ms(tables: Tables, between: str) -> float:
+    """Return the round trip of an idle path: as measured where it was, else theory's shortest."""
+    table = tables.get("report-alone")
+    if table is not None and between in table.levels("between"):
+        return alone(tables, "rtt_mean_ms", between).mean
+    return floor_ms(between)
+
+
+def _shares_of_rate(tables: Tables, names: Sequence[str], least: float) -> Finding:
+    shares = {it: [value / rate_mbps(it) for value in alone(tables, "throughput_mbps", it).values] for it in names}
+    found = {it: share([least <= each < 1 for each in values], values) for it, values in shares.items()}
+    words = (f"{it}: {found[it]}, {100 * fmean(values):.1f} % of the rate" for it, values in shares.items())
+    return Finding(every(it.holds for it in found.values()), "; ".join(words))
+
+
+def _fair(tests: Mapping[str, str], tables: Tables) -> Finding:
+    values = {name: shared(tables, "jain_index", pairs) for name, pairs in tests.items()}
+    found = {name: share([each >= _FAIR for each in it.values], it.values) for name, it in values.items()}
+    words = (
+        f"{name}: {found[name]} reach {_FAIR}, {it.mean:.3f} ({it.low:.3f} to {it.high:.3f})"
+        for name, it in values.items()
+    )
+    return Finding(every(it.holds for it in found.values()), "; ".join(words))
+
+
+def _mean_of_pairs(tables: Tables, metric: str, pairs: str, of: Sequence[str] = ()) -> list[float]:
+    """Return the mean over the pairs, for each repeat. Raises MeasurementError where repeats of pairs are missing."""
+    return [fmean(each) for each in by_repeat([shared(tables, metric, pairs, it) for it in of or pairs_of(pairs)])]
+
+
+def _interval(values: Sequence[float]) -> str:
+    return f"{fmean(values):.1f} ({min(values):.1f} to {max(values):.1f})"
+
+
+def _listed(values: Mapping[str, float], unit: str, digits: int) -> str:
+    return "; ".join(f"{name}: {round(value, digits) + 0.0:.{digits}f}{unit}" for name, value in values.items())
+
+
+# --- Tables and figures
+
 _TESTS: Final = {**{(4, test): pairs for test, pairs in enumerate(SHARED, 1)}, (5, 1): PARALLEL}
 """By test case and test."""
-_QUANTITIES: Final[tuple[tuple[PublishedQuantity, str, str, int], ...]] = (
+_QUANTITIES: Final[tuple[tuple[str, str, str, int], ...]] = (
     ("rtt_ms", "rtt_mean_ms", "RTT (ms)", 1),
     ("throughput_mbps", "throughput_mbps", "TCP (Mbit/s)", 2),
 )
@@ -47,7 +288,7 @@ _REPORT: Final = {"color": VERMILLION, "marker": "D", "markersize": 6, "linestyl
 def udp_grid(tables: Tables) -> Grid:
     """Return what was sent, what arrived and what was lost, by path and the rate asked for."""
     table = tables["report-udp"]
-    printed = {row.name: row.value for row in rows(1)}
+    printed = {row["name"]: row["value"] for row in PUBLISHED.rows("numbers", case=1)}
     found = []
     for between in PATHS:
         for asked in table.select(between=between).levels("asked"):
@@ -83,9 +324,7 @@ def shared_grid(tables: Tables) -> Grid:
     for (case, test), pairs in _TESTS.items():
         for name in pairs_of(pairs):
             rtt, rate = (shared(tables, metric, pairs, name) for metric in ("rtt_mean_ms", "throughput_mbps"))
-            mine = [row for row in rows(case, test) if row.name == name]
-            rtts = [row.value for row in mine if row.quantity == "rtt_ms"]
-            rates = [row.value for row in mine if row.quantity == "throughput_mbps"]
+            rtts, rates = (_of_test(case, test, quantity, name=name) for quantity in ("rtt_ms", "throughput_mbps"))
             found.append((
                 f"{case}.{test}", name, fixed(floor_ms(name), 0), f"{rtts[0]:g}" if rtts else "-", spread(rtt),
                 " + ".join(f"{it:g}" for it in rates), spread(rate),
@@ -99,12 +338,13 @@ def shared_grid(tables: Tables) -> Grid:
 def fairness_grid(tables: Tables) -> Grid:
     """Return Jain's index of each test, and what all flows carry together."""
     found = []
-    for each in FAIRNESS:
-        pairs = _TESTS[each.case, each.test]
-        printed = sum(row.value for row in rows(each.case, each.test) if row.quantity == "throughput_mbps")
+    for each in PUBLISHED["fairness"]:
+        case, test = each["case"], each["test"]
+        pairs = _TESTS[case, test]
+        printed = sum(_of_test(case, test, "throughput_mbps"))
         index, together = (shared(tables, metric, pairs) for metric in ("jain_index", "sum_mbps"))
         found.append((
-            f"{each.case}.{each.test}", pairs.replace("+", ", "), f"{each.value:g}", f"{each.recomputed:.3f}",
+            f"{case}.{test}", pairs.replace("+", ", "), f"{each['value']:g}", f"{each['recomputed']:.3f}",
             spread(index, 3), fixed(printed, 2), spread(together),
         ))  # fmt: skip
     columns = (
@@ -139,7 +379,7 @@ def explained_grid(tables: Tables) -> Grid:
             theirs = fixed(_printed(name, quantity), digits)
             found.append((f"{name}, {unit}", theirs, *ours[:3], "-", ours[3]))
         for (case, test), pairs in _TESTS.items():
-            if printed := [row.value for row in rows(case, test) if row.quantity == quantity]:  # no pings in case 5
+            if printed := _of_test(case, test, quantity):  # no pings in case 5
                 of_all = sum if quantity == "throughput_mbps" else fmean
                 each = [
                     of_all(shared(tables, metric, pairs, name, **it).mean for name in pairs_of(pairs))
@@ -171,7 +411,7 @@ def rtt_figure(tables: Tables) -> Picture:
     idle = {it: (_printed(it, "rtt_ms"), alone(tables, "rtt_mean_ms", it), floor_ms(it)) for it in (*LINKS, *PATHS)}
     loaded = {
         f"{name} (4.{test})": (
-            next(row.value for row in rows(4, test) if (row.name, row.quantity) == (name, "rtt_ms")),
+            _of_test(4, test, "rtt_ms", name=name)[0],
             shared(tables, "rtt_mean_ms", pairs, name),
             floor_ms(name),
         )
@@ -214,7 +454,7 @@ def sharing_figure(tables: Tables) -> Picture:
     found = {}
     for (case, test), pairs in _TESTS.items():
         for name in pairs_of(pairs):
-            theirs = sum(row.value for row in rows(case, test) if (row.name, row.quantity) == (name, "throughput_mbps"))
+            theirs = sum(_of_test(case, test, "throughput_mbps", name=name))
             found[f"{name} ({case}.{test})"] = (theirs, shared(tables, "throughput_mbps", pairs, name), 0.0)
 
     def draw() -> Drawing:
@@ -236,13 +476,15 @@ def ceiling_mbps(between: str) -> float:
     return goodput_ceiling_mbps(path(COURSE, source, destination))
 
 
-def _printed(between: str, quantity: PublishedQuantity) -> float:
-    (row,) = (row for row in ROWS if _of_cases_2_and_3(row) and (row.name, row.quantity) == (between, quantity))
-    return row.value
+def _printed(between: str, quantity: str) -> float:
+    """Return the report's number of a link (test case 2) or path (3)."""
+    case = 2 if between in LINKS else 3
+    return float(PUBLISHED.row("numbers", case=case, name=between, quantity=quantity)["value"])
 
 
-def _of_cases_2_and_3(row: ReportRow) -> bool:
-    return row.case in (2, 3)
+def _of_test(case: int, test: int, quantity: str, **at: str) -> list[float]:
+    """Return the report's numbers of a test, or those of one pair in it."""
+    return [row["value"] for row in PUBLISHED.rows("numbers", case=case, test=test, quantity=quantity, **at)]
 
 
 _Compared = dict[str, tuple[float, Values, float]]
@@ -286,7 +528,7 @@ PAGE: Final = Page(
     title="The course report of 2023, repeated",
     studies=STUDIES,
     template=Path(__file__).with_name("page.md"),
-    claims=CLAIMS,
+    claims=PUBLISHED.claims,
     judges=JUDGES,
     grids={
         "udp": udp_grid,
@@ -305,7 +547,7 @@ PAGE: Final = Page(
         "arp_ms": _arp_ms,
         "frames_ms": partial(_three_ms, {}),
         "joined_ms": partial(_three_ms, {"offload": ON}),
-        "report_ms": lambda _: fixed(fmean(row.value for row in rows(4, 2) if row.quantity == "rtt_ms"), 1),
+        "report_ms": lambda _: fixed(fmean(_of_test(4, 2, "rtt_ms")), 1),
     },
-    published={"inconsistencies": INCONSISTENCIES},
+    published={"inconsistencies": PUBLISHED.inconsistencies},
 )

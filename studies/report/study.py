@@ -259,7 +259,7 @@ REPORT_UDP: Final = Study(
     ),
     repeats=2,  # nothing is left to chance
     short={"between": ("h1-h4",), "asked": ("25M", "30M")},
-    source="course report, section 4.3: linklab.published.report",
+    source="course report, section 4.3: studies/report/published.toml",
 )
 REPORT_ALONE: Final = Study(
     name="report-alone",
@@ -277,7 +277,7 @@ REPORT_ALONE: Final = Study(
     metrics=(*_ROUND_TRIPS, Metric("throughput_mbps", "Mbit/s", "data that arrived, over the receiver's time")),
     repeats=REPEATS,
     short={"between": ("L1", "h1-h4"), "arp": (KNOWN,), "offload": (OFF,), "duration_s": (5,)},
-    source="course report, sections 4.4 and 4.5: linklab.published.report",
+    source="course report, sections 4.4 and 4.5: studies/report/published.toml",
 )
 REPORT_SHARED: Final = Study(
     name="report-shared",
@@ -309,6 +309,6 @@ REPORT_SHARED: Final = Study(
         "duration_s": (5,),
         "pings": (5,),
     },
-    source="course report, sections 4.6 and 4.7: linklab.published.report",
+    source="course report, sections 4.6 and 4.7: studies/report/published.toml",
 )
 STUDIES: Final = (REPORT_UDP, REPORT_ALONE, REPORT_SHARED)

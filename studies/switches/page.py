@@ -1,18 +1,26 @@
-"""The page of the switches paper: figures 13 to 28 measured, with what the paper's text says of each.
+"""The page of the switches paper: theory, judges of its findings, and figures 13 to 28 next to what its text says.
 
-Its text stands in ``page.md``; the figures and grids that it names are made here.
+The paper's software switches were both in the kernel, so what is said of software switches is judged by the kinds in
+the kernel. Claims about hardware are judged by a researcher's own tables, in which the Cisco switch is called
+``"cisco"`` and every other switch by a name of its own.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
-from linklab.published.switches import CLAIMS, FIGURES, INCONSISTENCIES
-from linklab.published.switches import Figure as Published
-from linklab.published.switches_loads import load_of
+from linklab.analysis.sharing import proportional
+from linklab.errors import MeasurementError
+from linklab.labs.lab10.testbeds import fairness_network, senders
+from linklab.network import path
+from linklab.network.theory import cable_rtt_ms, serialisation_ms
+from linklab.published import publication
 from linklab.show.chart import (
     BLACK,
     BLUE,
@@ -25,11 +33,11 @@ from linklab.show.chart import (
     panels,
     told_apart,
 )
-from linklab.study.claims import Tables, compared
+from linklab.study.claims import Finding, Judge, Tables, compared
 from linklab.study.declare import OPENFLOW
 from linklab.study.page import Grid, Page, Picture, fixed, significant, spread
-from linklab.study.table import Values
-from studies.switches.claims import JUDGES
+from linklab.study.table import Table, Values
+from linklab.units import BITS_PER_BYTE, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES
 from studies.switches.study import (
     FASTER,
     NONE,
@@ -42,16 +50,482 @@ from studies.switches.study import (
     SWITCHES_STEP,
     SWITCHES_THROUGHPUT,
     USER,
-)
-from studies.switches.theory import (
-    additional_theory_mbps,
-    loaded_rtt_theory_ms,
-    rtt_theory_ms,
-    shares_theory_mbps,
+    additional,
+    background,
+    ends_of,
+    load_of,
+    network_of,
 )
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """One of the paper's figures with results, and what its text ``says`` of it, in our words.
+
+    ``offered_percent``: what each sender offers, of the link's rate, a text for each experiment, as ``"70/70"``.
+    """
+
+    number: int
+    testbed: str
+    quantity: str
+    communication: str
+    rate_mbps: int
+    section: str
+    says: str
+    offered_percent: Sequence[str]
+
+    @property
+    def senders(self) -> int:
+        """How many senders a figure of shares has."""
+        return self.offered_percent[0].count("/") + 1
+
+    @property
+    def setting(self) -> str:
+        """Return in words where it was measured: ``"layer-3 switch, between VLANs, 10 Mbit/s"``."""
+        what = f"{self.senders} senders" if self.offered_percent else _IN_WORDS[self.communication]
+        return f"{_IN_WORDS[self.testbed]}, {what}, {self.rate_mbps} Mbit/s"
+
+    def offered(self, percent: str) -> str:
+        """Return in Mbit/s what the senders of an experiment offer: ``"7/7"``."""
+        return "/".join(significant(float(it) * self.rate_mbps / 100) for it in percent.split("/"))
+
+
+PUBLISHED: Final = publication("switches")
+FIGURES: Final = tuple(PaperFigure(**row) for row in PUBLISHED["figures"])
+_IN_WORDS: Final = {
+    "l3-switch": "layer-3 switch",
+    "router-on-a-stick": "router on a stick",
+    "fairness": "fairness",
+    "intra-vlan": "within a VLAN",
+    "inter-vlan": "between VLANs",
+}
+
+
+def _figure(number: int) -> PaperFigure:
+    return next(each for each in FIGURES if each.number == number)
+
+
+def proportional_shares(offered_mbps: tuple[float, ...], rate_mbps: float) -> tuple[float, ...]:
+    """Return what each sender gets of a bottleneck that serves all alike, in Mbit/s: its share of what is offered."""
+    total = sum(offered_mbps)
+    return tuple(min(1.0, rate_mbps / total) * rate for rate in offered_mbps)
+
+
+# --- What theory says of round trips and throughput
+
+_IP_HEADER_BYTES: Final = {"ipv4": IPV4_HEADER_BYTES, "ipv6": IPV6_HEADER_BYTES}
+
+
+def rtt_theory_ms(
+    testbed: str, communication: str, rate_mbps: float, payload_bytes: int, protocol: str = "ipv4"
+) -> float:
+    """Return the round trip of a UDP datagram on an idle network, in ms: serialisation (`cable_rtt_ms`).
+
+    Raises MeasurementError for a testbed, communication or protocol that is none.
+    """
+    if protocol not in _IP_HEADER_BYTES:
+        raise MeasurementError(f"protocol is {protocol!r}: choose one of {', '.join(_IP_HEADER_BYTES)}")
+    larger_bytes = _IP_HEADER_BYTES[protocol] - IPV4_HEADER_BYTES
+    return cable_rtt_ms(network_of(testbed, rate_mbps), *ends_of(communication), payload_bytes + larger_bytes)
+
+
+def loaded_rtt_theory_ms(testbed: str, communication: str, rate_mbps: float, payload_bytes: int) -> float:
+    """Return the mean round trip beside the background if its packets came at random instants, in ms.
+
+    That is serialisation and, at each output port, the mean wait of an M/G/1 queue (L. Kleinrock, "Queueing Systems",
+    volume 1, 1975, section 5.7, Pollaczek-Khinchine): with n_i packets a second of flow i that take s_i each, ``sum of
+    n_i s_i^2 / (2 (1 - sum of n_i s_i))``. Constant rates come more regularly than that, so the mean lies between the
+    idle round trip and this, where the measured packets' own load, which is not in it, is small. Raises
+    MeasurementError as `load_of`.
+    """
+    network, ends = network_of(testbed, rate_mbps), ends_of(communication)
+    busy: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for flow in background(load_of(testbed, rate_mbps)):
+        packets_per_s = flow.rate_mbps * 1e6 / (BITS_PER_BYTE * flow.payload_bytes)
+        for hop in path(network, flow.source, flow.destination).hops:
+            service_s = serialisation_ms(network, hop.link, flow.payload_bytes) / 1000
+            busy.setdefault((hop.out.node, hop.out.interface), []).append((packets_per_s, service_s))
+    waits_s = (
+        _mean_wait_s(busy.get((hop.out.node, hop.out.interface), []))
+        for direction in (ends, ends[::-1])
+        for hop in path(network, *direction).hops
+    )
+    return cable_rtt_ms(network, *ends, payload_bytes) + 1000 * sum(waits_s)
+
+
+def _mean_wait_s(flows: Sequence[tuple[float, float]]) -> float:
+    load = sum(packets_per_s * service_s for packets_per_s, service_s in flows)
+    return sum(packets_per_s * service_s**2 for packets_per_s, service_s in flows) / (2 * (1 - load))
+
+
+def additional_theory_mbps(testbed: str, communication: str, rate_mbps: float, payload_bytes: int) -> float:
+    """Return what theory leaves of the additional flow, in Mbit/s of payload: shares in proportion (`proportional`)."""
+    load = load_of(testbed, rate_mbps)
+    flows = (*background(load), additional(load, communication, payload_bytes))
+    return proportional(network_of(testbed, rate_mbps), flows)[-1].throughput_mbps
+
+
+def shares_theory_mbps(offered_percent: str, rate_mbps: float) -> list[float]:
+    """Return what theory gives each sender of a fairness setting, in Mbit/s of payload: shares in proportion."""
+    flows = senders(offered_percent, rate_mbps)
+    return [it.throughput_mbps for it in proportional(fairness_network(offered_percent, rate_mbps), flows)]
+
+
+# --- The claims
+
+CISCO: Final = "cisco"
+_ALIKE: Final = 0.10
+"""What curves in a figure of that size show as nearly the same: an allowance."""
+_NEAR: Final = 0.25
+"""What a reader calls "not far": an allowance."""
+_MOST: Final = 0.9
+"""What "almost all" settings are: an allowance."""
+_FLAT: Final = 0.02
+"""What a figure shows as a line that does not grow: an allowance."""
+_FULL: Final = 0.98
+_STEADIER: Final = 1.2
+_UNSTEADY: Final = 0.01
+_LARGE_BYTES: Final = 1000
+
+Key = tuple[Any, ...]
+_PLACE: Final = ("switch", "testbed", "communication", "rate_mbps", "payload_bytes")
+_RUN: Final = ("switch", "rate_mbps", "offered_percent", "sender_link_percent", "queue_packets", "pacing")
+
+
+def _means(table: Table, metric: str, *factors: str, **levels: Any) -> dict[Key, float]:
+    return {key: values.mean for key, values in table.each(metric, *factors, **levels).items()}
+
+
+def _software(found: Mapping[Key, float]) -> dict[Key, float]:
+    """Return those of software switches in a kernel; the switch is the first part of each key."""
+    kept = {key: it for key, it in found.items() if key[0] not in (CISCO, USER) and not key[0].startswith(OPENFLOW)}
+    if not kept:
+        raise MeasurementError("the table has no software switch in a kernel: run the study without --only")
+    return kept
+
+
+def _cisco_and_others(found: Mapping[Key, float]) -> dict[Key, tuple[float, list[float]]]:
+    """Return the Cisco switch's value and those of software switches, by the rest of the key."""
+    software = _software(found)
+    pairs = {
+        key[1:]: (value, [it for other, it in software.items() if other[1:] == key[1:]])
+        for key, value in found.items()
+        if key[0] == CISCO
+    }
+    pairs = {key: (value, others) for key, (value, others) in pairs.items() if others}
+    if not pairs:
+        raise MeasurementError(f"the table has no setting with a switch {CISCO!r} and another one: give both")
+    return pairs
+
+
+def _alike(found: Mapping[Key, float], what: str) -> Finding:
+    """Return whether kinds of switch, the first part of each key, are nearly the same in almost all settings."""
+    groups: dict[Key, list[float]] = {}
+    for key, value in found.items():
+        groups.setdefault(key[1:], []).append(value)
+    apart = {key: _ratio(max(values), min(values)) - 1 for key, values in groups.items() if len(values) > 1}
+    if not apart:
+        raise MeasurementError("the table has one kind of switch only: run the study without --only")
+    return _mostly(apart, f"within {100 * _ALIKE:.0f} % of each other", what, " apart")
+
+
+def _mostly(differences: Mapping[Key, float], alike: str, what: str, unit: str = "") -> Finding:
+    """Return whether most differences, as shares, are no larger than what is called alike; and the worst of them."""
+    near = sum(it <= _ALIKE for it in differences.values())
+    worst = max(differences, key=lambda key: differences[key])
+    return Finding(
+        near >= _MOST * len(differences),
+        f"{alike} at {near} of {len(differences)} {what}, at most {100 * differences[worst]:.1f} %{unit} "
+        f"({_named(worst)})",
+    )
+
+
+def _ratio(value: float, to: float) -> float:
+    """Return how many times as large a value is; of nothing infinitely many."""
+    return value / to if to else math.inf if value else 1.0
+
+
+def _named(key: Key) -> str:
+    return ", ".join(map(str, key))
+
+
+# --- Round-trip times
+
+
+def _rtts(tables: Tables, **levels: Any) -> dict[Key, float]:
+    return _means(tables[SWITCHES_RTT.name], "rtt_mean_ms", *_PLACE, protocol="ipv4", **levels)
+
+
+def _cisco_rtt(tables: Tables) -> Finding:
+    pairs = _cisco_and_others(_rtts(tables))
+    lowest = sum(mine <= min(others) for mine, others in pairs.values())
+    return Finding(lowest == len(pairs), f"lowest in {lowest} of {len(pairs)} settings")
+
+
+def _ethernet_near(tables: Tables) -> Finding:
+    pairs = _cisco_and_others(_rtts(tables, rate_mbps=10))
+    longer = {key: _ratio(max(others), mine) - 1 for key, (mine, others) in pairs.items()}
+    worst = max(longer, key=lambda key: longer[key])
+    return Finding(longer[worst] <= _NEAR, f"at most {100 * longer[worst]:.0f} % longer ({_named(worst)})")
+
+
+def _software_alike_rtt(tables: Tables) -> Finding:
+    return _alike(_software(_rtts(tables)), "settings on an idle network")
+
+
+def _flat(number: int) -> Judge:
+    from_bytes, to_bytes = PUBLISHED["flat_rtt_payloads"][str(number)]
+
+    def judge(tables: Tables) -> Finding:
+        found = _software(
+            _rtts(tables, communication=_figure(number).communication, rate_mbps=_figure(number).rate_mbps)
+        )
+        growths = {
+            key[:2]: (start, found[*key[:-1], to_bytes])
+            for key, start in found.items()
+            if key[-1] == from_bytes and (*key[:-1], to_bytes) in found
+        }
+        if not growths:
+            raise MeasurementError(f"the table has not both payloads of {from_bytes} and {to_bytes} bytes")
+        grown = {key: _ratio(end, start) - 1 for key, (start, end) in growths.items()}
+        worst = max(grown, key=lambda key: grown[key])
+        start, end = growths[worst]
+        return Finding(
+            grown[worst] <= _FLAT,
+            f"from {from_bytes} to {to_bytes} bytes it grows by up to {100 * grown[worst]:.0f} %: {start:.3f} to "
+            f"{end:.3f} ms ({_named(worst)})",
+        )
+
+    return judge
+
+
+def _l3_free(tables: Tables) -> Finding:
+    found = _software(_rtts(tables, testbed="l3-switch"))
+    added = {
+        (switch, rate, payload): _ratio(rtt_ms, found[switch, testbed, "intra-vlan", rate, payload]) - 1
+        for (switch, testbed, communication, rate, payload), rtt_ms in found.items()
+        if communication == "inter-vlan" and (switch, testbed, "intra-vlan", rate, payload) in found
+    }
+    if not added:
+        raise MeasurementError("the table has not both communications: run the study without --only")
+    return _mostly(added, f"it adds {100 * _ALIKE:.0f} % or less", "settings")
+
+
+def _stick(tables: Tables) -> Finding:
+    found = _software(_rtts(tables, communication="inter-vlan"))
+    ratios = {
+        (switch, rate, payload): _ratio(rtt_ms, found[switch, "l3-switch", communication, rate, payload])
+        for (switch, testbed, communication, rate, payload), rtt_ms in found.items()
+        if testbed == "router-on-a-stick" and (switch, "l3-switch", communication, rate, payload) in found
+    }
+    if not ratios:
+        raise MeasurementError("the table has not both testbeds: run the study without --only")
+    least, most = min(ratios.values()), max(ratios.values())
+    longer = sum(ratio > 1 + _FLAT for ratio in ratios.values())
+    return Finding(
+        longer == len(ratios),
+        f"longer in {longer} of {len(ratios)} settings: {least:.2f} to {most:.2f} times as long",
+    )
+
+
+# --- Throughput
+
+
+def _throughputs(tables: Tables, **levels: Any) -> dict[Key, float]:
+    return _means(tables[SWITCHES_THROUGHPUT.name], "additional_mbps", *_PLACE, **levels)
+
+
+def _cisco_throughput(tables: Tables) -> Finding:
+    best = settings = 0
+    for number, above_bytes in PUBLISHED["cisco_better_above_bytes"].items():
+        published = _figure(int(number))
+        pairs = _cisco_and_others(
+            _throughputs(tables, testbed=published.testbed, communication=published.communication,
+                         rate_mbps=published.rate_mbps)
+        )  # fmt: skip
+        large = [pair for key, pair in pairs.items() if key[-1] > above_bytes]
+        settings += len(large)
+        best += sum(mine > max(others) for mine, others in large)
+    return Finding(0 < settings == best, f"highest in {best} of {settings} settings of larger payloads")
+
+
+def _all_alike_fast(tables: Tables) -> Finding:
+    found = _throughputs(tables, testbed="l3-switch", communication="intra-vlan", rate_mbps=100)
+    _cisco_and_others(found)
+    return _alike({key: it for key, it in found.items() if key[0] != USER}, "payloads")
+
+
+def _software_alike_throughput(tables: Tables) -> Finding:
+    return _alike(_software(_throughputs(tables)), "settings, means of the repeats")
+
+
+def _ten_times(tables: Tables) -> Finding:
+    found = _software(_throughputs(tables, testbed="l3-switch"))
+    ratios = {
+        (switch, communication, payload): _ratio(mbps, found[switch, testbed, communication, 10, payload])
+        for (switch, testbed, communication, rate, payload), mbps in found.items()
+        if rate == 100 and (switch, testbed, communication, 10, payload) in found
+    }
+    if not ratios:
+        raise MeasurementError("the table has not both rates: run the study without --only")
+    near = sum(abs(ratio / 10 - 1) <= _ALIKE for ratio in ratios.values())
+    return Finding(
+        near >= _MOST * len(ratios),
+        f"{min(ratios.values()):.2f} to {max(ratios.values()):.2f} times, within {100 * _ALIKE:.0f} % of ten at "
+        f"{near} of {len(ratios)} settings",
+    )
+
+
+def _stick_full(tables: Tables) -> Finding:
+    found = _throughputs(tables, switch=CISCO, testbed="router-on-a-stick")
+    shares = {
+        key: mbps / load_of("router-on-a-stick", key[3])["additional_mbps"]
+        for key, mbps in found.items()
+        if key[-1] >= _LARGE_BYTES
+    }
+    if not shares:
+        raise MeasurementError(f"the table has no payload of {_LARGE_BYTES} bytes or more")
+    worst = min(shares, key=lambda key: shares[key])
+    return Finding(shares[worst] >= 1 - _ALIKE, f"{100 * shares[worst]:.0f} % of it or more ({_named(worst)})")
+
+
+# --- Shares
+
+
+def _of_senders(table: Table, count: int | None = None, **levels: Any) -> dict[Key, list[Values]]:
+    """Return what the senders of each run got in Mbit/s, h1 first; `count`: of runs with so many senders alone."""
+    runs: dict[Key, list[Values]] = {}
+    senders = [
+        f"h{number + 1}"
+        for number in range(max(key[2].count("/") + 1 for key in table.each("share_mbps", *_RUN, of="h1", **levels)))
+    ]
+    for sender in senders:
+        for key, values in table.each("share_mbps", *_RUN, of=sender, **levels).items():
+            if count in (None, key[2].count("/") + 1):
+                runs.setdefault(key, []).append(values)
+    if not runs:
+        raise MeasurementError(f"the table of study {table.study.name} has no run of {count} senders")
+    return runs
+
+
+def deviations(table: Table, count: int | None = None, **levels: Any) -> dict[Key, list[float]]:
+    """Return how far the shares of each run are from being in proportion to what is offered, a number for each repeat.
+
+    It is the largest relative deviation of a sender's share of the sum. Raises MeasurementError where there are no
+    such runs, or nothing arrived.
+    """
+    found = {}
+    for key, shares in _of_senders(table, count, **levels).items():
+        offered = _offered_percent(key)
+        fair = proportional_shares(offered, 100)
+        if len(shares) != len(offered):
+            raise MeasurementError(f"a fairness run has not the shares of {len(offered)} senders ({_named(key)})")
+        if len({it.count for it in shares}) > 1:
+            raise MeasurementError(f"a fairness run: not every sender has all repeats ({_named(key)})")
+        found[key] = [_deviation(got, fair, key) for got in zip(*(it.values for it in shares), strict=True)]
+    return found
+
+
+def _offered_percent(key: Key) -> tuple[float, ...]:
+    try:
+        offered = tuple(float(part) for part in key[2].split("/"))
+    except ValueError:
+        offered = ()
+    if not offered or not all(0 < it < math.inf for it in offered):
+        raise MeasurementError(f"offered_percent is {key[2]!r}: write numbers above 0, as in 70/70")
+    return offered
+
+
+def _deviation(got: tuple[float, ...], fair: tuple[float, ...], key: Key) -> float:
+    if sum(got) <= 0:
+        raise MeasurementError(f"nothing arrived in a fairness run ({_named(key)}): the testbed does not work")
+    return max(abs(mine / sum(got) / (share / sum(fair)) - 1) for mine, share in zip(got, fair, strict=True))
+
+
+def _bottleneck_full(tables: Tables) -> Finding:
+    found = tables[SWITCHES_FAIRNESS.name].each("bottleneck_mbps", *_RUN, rate_mbps=10)
+    two = {key: values.low for key, values in found.items() if key[2].count("/") == 1}
+    if not two:
+        raise MeasurementError("the table has no run of two senders: run the study without --only")
+    least = min(two, key=lambda key: two[key])
+    return Finding(two[least] >= _FULL * 10, f"{two[least]:.3f} of 10 Mbit/s or more ({_named(least)})")
+
+
+def _proportional(count: int, excepted: tuple[int, str] | None = None, **levels: Any) -> Judge:
+    """Return a judge of runs of so many senders but for one of a rate and an offer."""
+
+    def judge(tables: Tables) -> Finding:
+        found = deviations(tables[SWITCHES_FAIRNESS.name], count, **levels)
+        runs = {key: repeats for key, repeats in found.items() if key[1:3] != excepted}
+        means = _software({key: fmean(repeats) for key, repeats in runs.items()})
+        near = sum(deviation <= _ALIKE for deviation in means.values())
+        worst = max(means, key=lambda key: means[key])
+        return Finding(
+            near >= _MOST * len(means),
+            f"within {100 * _ALIKE:.0f} % of it in {near} of {len(means)} settings, at most {100 * means[worst]:.0f} % "
+            f"off ({_named(worst[:3])})",
+        )
+
+    return judge
+
+
+def _two_unstable(tables: Tables) -> Finding:
+    mean = {}
+    for rate in (10, 100):
+        runs = deviations(tables[SWITCHES_FAIRNESS.name], 2, rate_mbps=rate, sender_link_percent=100)
+        mean[rate] = fmean(_software({key: fmean(repeats) for key, repeats in runs.items()}).values())
+    return Finding(
+        mean[100] > _STEADIER * mean[10] and mean[100] - mean[10] > _UNSTEADY,
+        f"mean deviation from proportion is {100 * mean[100]:.1f} % at 100 Mbit/s and {100 * mean[10]:.1f} % at 10",
+    )
+
+
+def _cisco_unfair(tables: Tables) -> Finding:
+    mean: dict[Key, float] = {}
+    for rate in (10, 100):
+        runs = deviations(tables[SWITCHES_FAIRNESS.name], rate_mbps=rate)
+        for switch in dict.fromkeys(key[0] for key in runs):
+            mean[switch, rate] = fmean(it for key, repeats in runs.items() if key[0] == switch for it in repeats)
+    pairs = _cisco_and_others(mean)
+    for rate in (10, 100):
+        if (rate,) not in pairs:
+            raise MeasurementError(f"the table has no setting with a switch {CISCO!r} at {rate} Mbit/s and another one")
+    worst = all(mine > max(others) for mine, others in pairs.values())
+    return Finding(
+        worst and pairs[100,][0] > pairs[10,][0],
+        "mean deviation from proportion: "
+        + "; ".join(
+            f"{100 * mine:.0f} % at {rate} Mbit/s, others at most {100 * max(others):.0f} %"
+            for (rate,), (mine, others) in pairs.items()
+        ),
+    )
+
+
+JUDGES: Final[Mapping[str, Judge]] = {
+    "switch-cisco-rtt": _cisco_rtt,
+    "switch-ethernet-near": _ethernet_near,
+    "switch-software-alike-rtt": _software_alike_rtt,
+    "switch-flat-rtt-intra": _flat(14),
+    "switch-flat-rtt-inter": _flat(16),
+    "switch-l3-free": _l3_free,
+    "switch-stick-rtt": _stick,
+    "switch-cisco-throughput": _cisco_throughput,
+    "switch-all-alike-fast": _all_alike_fast,
+    "switch-software-alike-throughput": _software_alike_throughput,
+    "switch-ten-times": _ten_times,
+    "switch-stick-full": _stick_full,
+    "switch-bottleneck-full": _bottleneck_full,
+    "switch-two-proportional": _proportional(2, rate_mbps=10),
+    "switch-two-fast-unstable": _two_unstable,
+    "switch-three-proportional": _proportional(3, excepted=(10, "80/80/80")),
+    "switch-cisco-unfair": _cisco_unfair,
+}
+"""A judge of each claim, by its id."""
+
+# --- Tables and figures
 
 _NAMES: Final[Mapping[str, str]] = {
     "bridge": "Linux bridge",
@@ -77,7 +551,7 @@ def _name(switch: str) -> str:
 # --- Figures 13 to 24: round-trip times and throughput by payload
 
 
-def _curves(tables: Tables, published: Published) -> Curves:
+def _curves(tables: Tables, published: PaperFigure) -> Curves:
     """Return by kind of switch and payload what was measured for one figure, the hardware's numbers after ours."""
     rtt = published.quantity == "rtt"
     study, metric = (SWITCHES_RTT, "rtt_mean_ms") if rtt else (SWITCHES_THROUGHPUT, "additional_mbps")
@@ -97,13 +571,13 @@ def _curves(tables: Tables, published: Published) -> Curves:
     return curves
 
 
-def _theory(published: Published, payload_bytes: int) -> float:
+def _theory(published: PaperFigure, payload_bytes: int) -> float:
     """Return a round trip in ms by serialisation, or the additional flow in Mbit/s by shares in proportion."""
     theory = rtt_theory_ms if published.quantity == "rtt" else additional_theory_mbps
     return theory(published.testbed, published.communication, published.rate_mbps, payload_bytes)
 
 
-def _unit(published: Published) -> tuple[str, int]:
+def _unit(published: PaperFigure) -> tuple[str, int]:
     return ("ms", 3) if published.quantity == "rtt" else ("Mbit/s", 2)
 
 
@@ -111,7 +585,7 @@ def _payloads(curves: Curves) -> list[int]:
     return sorted({payload for curve in curves.values() for payload in curve})
 
 
-def _curves_picture(published: Published, tables: Tables) -> Picture:
+def _curves_picture(published: PaperFigure, tables: Tables) -> Picture:
     curves, (unit, digits) = _curves(tables, published), _unit(published)
     what = "round trip" if published.quantity == "rtt" else "additional flow"
     alt = f"{what.capitalize()} in {unit} by payload, {published.setting}: " + "; ".join(
@@ -129,7 +603,7 @@ def _curves_picture(published: Published, tables: Tables) -> Picture:
         payloads = _payloads(curves)
         axes.plot(payloads, [_theory(published, it) for it in payloads], **_THEORY)
         if published.quantity == "throughput":
-            offered = load_of(published.testbed, published.rate_mbps).additional_mbps
+            offered = load_of(published.testbed, published.rate_mbps)["additional_mbps"]
             level(axes, offered, f"offered: {offered:g}")
         axes.set_xticks(payloads)
         axes.set_ylim(bottom=0)
@@ -139,7 +613,7 @@ def _curves_picture(published: Published, tables: Tables) -> Picture:
     return Picture(f"figure-{published.number}", f"Our figure {published.number}: {published.setting}.", alt, draw)
 
 
-def _curves_grid(published: Published, tables: Tables) -> Grid:
+def _curves_grid(published: PaperFigure, tables: Tables) -> Grid:
     curves, (unit, digits) = _curves(tables, published), _unit(published)
     rows = tuple(
         (
@@ -163,7 +637,7 @@ def _count(curves: Curves) -> str:
     return f"Mean of {' or '.join(map(str, sorted(counts)))} seeds, with the least and the largest."
 
 
-def _restless(published: Published, curves: Curves) -> str:
+def _restless(published: PaperFigure, curves: Curves) -> str:
     """Return which round trips are made by the lab's clock: far more than serialisation, on an idle network."""
     curve = curves.get(_name(USER), {})
     far = [str(it) for it, values in curve.items() if values.mean - _theory(published, it) > _FAR_MS]
@@ -218,30 +692,24 @@ def _loaded_grid(tables: Tables) -> Grid:
 # --- Figures 25 to 28: shares
 
 
-def _offered_percent(published: Published, setting: Sequence[float]) -> str:
-    return "/".join(significant(100 * rate / published.rate_mbps) for rate in setting)
-
-
-def _shares(tables: Tables, study: str, published: Published) -> dict[str, dict[str, list[Values]]]:
+def _shares(tables: Tables, study: str, published: PaperFigure) -> dict[str, dict[str, list[Values]]]:
     """Return by kind of switch and setting what each sender gets in Mbit/s."""
-    wanted = [_offered_percent(published, setting) for setting in published.offered_mbps]
     table = tables[study].select(rate_mbps=published.rate_mbps, sender_link_percent=100)
     found: dict[str, dict[str, list[Values]]] = {}
-    for sender in range(1, len(published.offered_mbps[0]) + 1):
+    for sender in range(1, published.senders + 1):
         by_run = table.each("share_mbps", "switch", "offered_percent", of=f"h{sender}")
         for (switch, setting), values in by_run.items():
-            if setting in wanted:
+            if setting in published.offered_percent:
                 found.setdefault(switch, {}).setdefault(setting, []).append(values)
     return found
 
 
-def _shares_picture(published: Published, tables: Tables) -> Picture:
+def _shares_picture(published: PaperFigure, tables: Tables) -> Picture:
     """Bars of senders out of step with their range, diamonds of the same ones in step, lines in proportion."""
     alt = f"Shares in Mbit/s, {published.setting}; the numbers stand in the table below it"
     loose, stepped = (_shares(tables, it.name, published) for it in (SWITCHES_FAIRNESS, SWITCHES_STEP))
-    offered = {_offered_percent(published, setting): setting for setting in published.offered_mbps}
-    settings = [setting for setting in offered if all(setting in kind for kind in loose.values())]
-    count = len(published.offered_mbps[0])
+    settings = [it for it in published.offered_percent if all(it in kind for kind in loose.values())]
+    count = published.senders
     wide = 0.86 / (len(loose) * (count + 0.6))
 
     def draw() -> Figure:
@@ -265,7 +733,7 @@ def _shares_picture(published: Published, tables: Tables) -> Picture:
                               markersize=5, color="white", markeredgecolor=BLACK, linestyle="",
                               label="" if kind or sender else "in exact step")  # fmt: skip
         axes.set_xticks(list(ticks), list(ticks.values()), fontsize=7)
-        axes.set_xticks(range(len(settings)), [f"\n{_listed(offered[it])}" for it in settings], minor=True)
+        axes.set_xticks(range(len(settings)), [f"\n{published.offered(it)}" for it in settings], minor=True)
         axes.tick_params(axis="x", which="minor", length=0)
         legend(axes, columns=count + 2)
         return figure
@@ -273,16 +741,14 @@ def _shares_picture(published: Published, tables: Tables) -> Picture:
     return Picture(f"figure-{published.number}", f"Our figure {published.number}: {published.setting}.", alt, draw)
 
 
-def _listed(rates: Sequence[float]) -> str:
-    return "/".join(map(significant, rates))
-
-
-def _shares_grid(published: Published, tables: Tables) -> Grid:
+def _shares_grid(published: PaperFigure, tables: Tables) -> Grid:
     loose, stepped = (_shares(tables, it.name, published) for it in (SWITCHES_FAIRNESS, SWITCHES_STEP))
     rows = []
-    for setting in published.offered_mbps:
-        percent = _offered_percent(published, setting)
-        cells = [_listed(setting), " / ".join(map(significant, shares_theory_mbps(percent, published.rate_mbps)))]
+    for percent in published.offered_percent:
+        cells = [
+            published.offered(percent),
+            " / ".join(map(significant, shares_theory_mbps(percent, published.rate_mbps))),
+        ]
         for switch in loose:
             cells += [
                 " / ".join(spread(it, 3) for it in found.get(switch, {}).get(percent, ())) for found in (loose, stepped)
@@ -388,7 +854,7 @@ PAGE: Final = Page(
     title="Switches: kinds of switch, VLANs and shares",
     studies=STUDIES,
     template=Path(__file__).with_name("page.md"),
-    claims=CLAIMS,
+    claims=PUBLISHED.claims,
     judges=JUDGES,
     grids={
         **_of_figures(_curves_grid, _shares_grid),
@@ -400,5 +866,5 @@ PAGE: Final = Page(
     },
     figures={**_of_figures(_curves_picture, _shares_picture), "interrupts": _interrupts_picture},
     values={"measured_points": _measured_points},
-    published={"figures": FIGURES, "inconsistencies": INCONSISTENCIES},
+    published={"figures": FIGURES, "inconsistencies": PUBLISHED.inconsistencies},
 )

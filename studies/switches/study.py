@@ -1,6 +1,6 @@
 """The switches paper's runs: round-trip times, throughput, fairness, and what a packet costs the processor.
 
-The paper and its settings: `linklab.published.switches`. Where chance has a part (throughput, shares, round trips
+The paper's settings: published.toml. Where chance has a part (throughput, shares, round trips
 beside traffic), every kind of switch has random numbers of its own, and every repeat others.
 """
 
@@ -8,28 +8,33 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
+from itertools import permutations
 from statistics import fmean
 from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure import ConstantRateResult, EchoFlow, EchoResult, Run, moderated, run, run_together
+from linklab.labs.lab10.testbeds import ENDS, fairness_network, senders
+from linklab.measure import (
+    ConstantRateFlow,
+    ConstantRateResult,
+    EchoFlow,
+    EchoResult,
+    Run,
+    moderated,
+    run,
+    run_together,
+)
 from linklab.measure.devices import E1000E_INTERVAL_US
 from linklab.network import End, Host, Link, Network
-from linklab.network.catalogue import SWITCH_QUEUE_PACKETS, l3_switch
+from linklab.network.catalogue import SWITCH_QUEUE_PACKETS, l3_switch, router_on_a_stick
 from linklab.network.theory import datagram_wire_bytes
-from linklab.published.switches_loads import (
-    ENDS,
-    additional,
-    background,
-    fairness_network,
-    load_of,
-    network_of,
-    senders,
-)
+from linklab.published import Entry, publication
 from linklab.study.declare import OPENFLOW, Measured, Metric, Point, Study, Testbed
 from linklab.units import ETHERNET_OVERHEAD_BYTES
 
+PUBLISHED: Final = publication("switches")
+_HOSTS: Final = ("h1", "h2", "h3", "h4")
 KERNEL: Final = ("bridge", "ovs")
 """The kinds of switches that are in the kernel, as both of the paper's software switches were."""
 USER: Final = "ovs-user"
@@ -41,6 +46,52 @@ _ENDS_OF_PAYLOADS: Final = (100, 1440)
 SEEDS: Final = 5
 CABLE: Final = "cable"
 TOKEN_BUCKET: Final = "token-bucket"
+
+
+# --- The paper's traffic (sections 4.2.1 and 4.2.2): PC1 to PC4 are h1 to h4
+
+
+def load_of(testbed: str, rate_mbps: float) -> Entry:
+    """Return the paper's load of a testbed at a rate. Raises MeasurementError for one that it has not."""
+    return PUBLISHED.row("loads", testbed=testbed, rate_mbps=rate_mbps)
+
+
+def network_of(testbed: str, rate_mbps: float) -> Network:
+    """Return the testbed with four hosts. Raises MeasurementError for a name that is none."""
+    makers = {"l3-switch": l3_switch, "router-on-a-stick": router_on_a_stick}
+    if testbed not in makers:
+        raise MeasurementError(f"testbed is {testbed!r}: choose one of {', '.join(makers)}")
+    return makers[testbed](rate_mbps)
+
+
+def background(
+    load: Entry, duration_s: float = 10, window_s: tuple[float, float] | None = None
+) -> tuple[ConstantRateFlow, ...]:
+    """Return the flows from every host to every other, or on the router on a stick those of the paper's four pairs."""
+    on_a_stick, payload_bytes = load["testbed"] == "router-on-a-stick", PUBLISHED["background_payload_bytes"]
+    return tuple(
+        ConstantRateFlow(one, other, load["background_mbps"], duration_s, payload_bytes, window_s=window_s)
+        for one, other in (PUBLISHED["stick_pairs"] if on_a_stick else permutations(_HOSTS, 2))
+    )
+
+
+def ends_of(communication: str) -> tuple[str, str]:
+    """Return between whom a communication is measured. Raises MeasurementError for one that is none."""
+    if communication not in ENDS:
+        raise MeasurementError(f"communication is {communication!r}: choose one of {', '.join(ENDS)}")
+    return ENDS[communication]
+
+
+def additional(
+    load: Entry,
+    communication: str,
+    payload_bytes: int,
+    duration_s: float = 10,
+    window_s: tuple[float, float] | None = None,
+) -> ConstantRateFlow:
+    """Return the flow that is measured. Raises MeasurementError for a communication, or a payload, that cannot be."""
+    ends, rate_mbps = ends_of(communication), load["additional_mbps"]
+    return ConstantRateFlow(*ends, rate_mbps, duration_s, payload_bytes, window_s=window_s)
 
 
 def _seed(point: Point) -> int:
@@ -80,9 +131,6 @@ def testbed(point: Point) -> Testbed:
     if link == TOKEN_BUCKET:
         network = replace(network, links=tuple(replace(each, overhead_bytes=None) for each in network.links))
     return Testbed.on(network, point["switch"])
-
-
-testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for one
 
 
 def measure_rtt(lab: Lab, point: Point) -> list[Measured]:
@@ -187,7 +235,7 @@ SWITCHES_RTT: Final = Study(
     metrics=RTT_METRICS,
     short={"switch": KERNEL, "rate_mbps": (100,), "payload_bytes": (750, 1440), "exchanges": (20,)},
     short_repeats=2,
-    source="switches paper (2013), section 4.1 and figures 13 to 18: linklab.published.switches",
+    source="switches paper (2013), section 4.1 and figures 13 to 18: studies/switches/published.toml",
 )
 
 SWITCHES_LOADED: Final = Study(
@@ -306,7 +354,7 @@ SWITCHES_THROUGHPUT: Final = Study(
     seed=_seed,
     short={"switch": ("bridge",), "rate_mbps": (100,), "payload_bytes": (1440,)},
     short_repeats=2,
-    source="switches paper (2013), figures 19 to 24: linklab.published.switches",
+    source="switches paper (2013), figures 19 to 24: studies/switches/published.toml",
 )
 
 # --- Fairness, figures 25 to 28
@@ -401,7 +449,7 @@ SWITCHES_FAIRNESS: Final = Study(
         "offered_percent": ("30/90", "80/80/80"),
         "sender_link_percent": (100,),
     },
-    source="switches paper (2013), figures 25 to 28: linklab.published.switches",
+    source="switches paper (2013), figures 25 to 28: studies/switches/published.toml",
 )
 
 SWITCHES_STEP: Final = replace(

@@ -6,8 +6,7 @@ import pytest
 
 from linklab.analysis.packets import after_first_s, bandwidth_mbps, first_bandwidth_mbps, real_mbps, virtual_mbps
 from linklab.errors import MeasurementError
-from linklab.published.mtu import GRE_OVERHEAD_BYTES as PUBLISHED
-from linklab.published.mtu import find
+from linklab.published import publication
 from linklab.units import GRE_OVERHEAD_BYTES
 
 
@@ -15,12 +14,13 @@ def test_a_frame_on_a_virtual_and_on_a_real_cable() -> None:
     assert virtual_mbps(1518, 10) == pytest.approx(10.0264, abs=1e-4)
     assert virtual_mbps(1518, 10, 38) == pytest.approx(9.7809, abs=1e-4)
     assert real_mbps(1518, 100) == pytest.approx(98.70, abs=0.005)
-    assert GRE_OVERHEAD_BYTES == PUBLISHED
+    assert publication("mtu")["gre_overhead_bytes"] == GRE_OVERHEAD_BYTES
 
 
 @pytest.mark.parametrize("size", [1518, 4370, 7999])
 def test_the_real_network_carried_no_more_than_a_cable_with_gre(size: int) -> None:
-    mean = find(size, 100, 100, "bandwidth_mbps", "real").mean
+    run = {"frame_bytes": size, "link_mbps": 100, "traffic_mbps": 100}
+    mean = publication("mtu").row("figures", **run, quantity="bandwidth_mbps", platform="real")["mean"]
     assert real_mbps(size, 100, GRE_OVERHEAD_BYTES) - 0.5 < mean < real_mbps(size, 100, GRE_OVERHEAD_BYTES)
 
 

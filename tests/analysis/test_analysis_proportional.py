@@ -8,18 +8,12 @@ import pytest
 
 from linklab.analysis.sharing import proportional
 from linklab.errors import MeasurementError, NetworkError
+from linklab.labs.lab10.testbeds import fairness_network, senders
 from linklab.measure import ConstantRateFlow
 from linklab.network import COURSE
 from linklab.network.catalogue import l3_switch, router_on_a_stick
-from linklab.published.switches_loads import (
-    additional,
-    background,
-    fairness_network,
-    load_of,
-    network_of,
-    senders,
-)
-from studies.switches.theory import additional_theory_mbps
+from studies.switches.page import additional_theory_mbps
+from studies.switches.study import additional, background, load_of, network_of
 
 
 def test_what_fits_passes_whole() -> None:
@@ -64,7 +58,7 @@ def test_the_study_s_loads() -> None:
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: load_of("l3-switch", 1000), "no load for l3-switch at 1000 Mbit/s: choose one of l3-switch at 10"),
+        (lambda: load_of("l3-switch", 1000), "switches has no loads with testbed=l3-switch rate_mbps=1000"),
         (lambda: network_of("ring", 10), "testbed is 'ring': choose one of l3-switch, router-on-a-stick"),
         (lambda: additional(load_of("l3-switch", 10), "up", 100), "communication is 'up'"),
         (lambda: additional(load_of("l3-switch", 10), "intra-vlan", 1500), "payload_bytes is 1500: choose 16 to 1472"),

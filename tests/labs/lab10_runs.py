@@ -6,7 +6,6 @@ from typing import Any
 
 from linklab.labs.lab10 import rules as lab10
 from linklab.measure import ConstantRateResult, EchoFlow, EchoResult, Origin, Run
-from linklab.published.switches_loads import senders
 
 ORIGIN = Origin("linklab echo 1", "7.3.4")
 
@@ -21,7 +20,7 @@ def sent(setting: str, shares: tuple[float, ...], origin: Origin = ORIGIN) -> Ru
     """Senders of a setting, and what arrived of each in Mbit/s."""
     results = tuple(
         ConstantRateResult(flow, origin, 5000, 4000, round(share * 4e6 / 8 / 1470), 4.0)
-        for flow, share in zip(senders(setting, 10), shares, strict=True)
+        for flow, share in zip(lab10.senders(setting, 10), shares, strict=True)
     )
     return Run(results, 0.0)
 

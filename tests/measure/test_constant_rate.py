@@ -13,6 +13,7 @@ import pytest
 import linklab
 from linklab.errors import MeasurementError
 from linklab.guest.programs.constant_rate import instants
+from linklab.labs.lab10.testbeds import senders
 from linklab.measure import (
     ConstantRateFlow,
     ConstantRateResult,
@@ -22,7 +23,6 @@ from linklab.measure import (
 )
 from linklab.measure.tools.constant_rate import CONSTANT_RATE
 from linklab.network.catalogue import fairness
-from linklab.published.switches_loads import senders
 from linklab.runtime.backends import Kind
 
 from .captured import parsed

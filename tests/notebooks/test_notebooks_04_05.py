@@ -11,7 +11,7 @@ from linklab.analysis import Comparison
 from linklab.labs.paths import beside_report, frames_dropped, queue_over_time
 from linklab.measure import PingFlow, Run, SimpleperfFlow, run, run_together
 from linklab.network import COURSE
-from linklab.published.report import rows
+from linklab.published import publication
 from tests.notebooks.run_notebook import graded, run_with_simpleperf, shown
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.usefixtures("virtual")]
@@ -64,7 +64,9 @@ def test_lab_05_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
 
 def _measured(folder: Path, case: int) -> tuple[list[Comparison], Run]:
     """What a lab's tables have of a test case, measured in a lab of its own."""
-    ways = {row.name: (row.source, row.destination) for row in rows(case)}
+    ways = {
+        row["name"]: (row["source"], row["destination"]) for row in publication("report").rows("numbers", case=case)
+    }
     folder.mkdir()
     with linklab.start(COURSE, folder=folder) as lab:
         pings, transfers = {}, {}

@@ -10,18 +10,18 @@ from typing import Any
 
 import pandas
 
-from linklab.published import mtu, video
+from linklab.published import publication
 from linklab.study import study_by_name
 from linklab.study.claims import Judged, judged
 from linklab.study.table import Table, read_table
-from studies.mtu.claims import JUDGES as MTU_JUDGES
-from studies.mtu.claims import printed as printed_mtu
-from studies.video.claims import JUDGES as VIDEO_JUDGES
-from studies.video.claims import printed as printed_video
+from studies.mtu.page import JUDGES as MTU_JUDGES
+from studies.mtu.page import printed as printed_mtu
+from studies.video.page import JUDGES as VIDEO_JUDGES
+from studies.video.page import printed as printed_video
 from studies.video.study import VIDEO
 
 DATA = Path(__file__).with_name("data")
-CLAIMS = {"mtu": (mtu.CLAIMS, MTU_JUDGES), "video": (video.CLAIMS, VIDEO_JUDGES)}
+CLAIMS = {"mtu": (publication("mtu").claims, MTU_JUDGES), "video": (publication("video").claims, VIDEO_JUDGES)}
 """What each study claims, and who judges it."""
 PRINTED: Mapping[str, Table] = {"mtu": printed_mtu("real"), "video": printed_video("real")}
 

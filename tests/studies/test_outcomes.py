@@ -13,11 +13,11 @@ from linklab.study.catalogue import pages
 from linklab.study.claims import Judged, judged
 from linklab.study.table import Table, read_table
 from studies.report.study import REPORT_ALONE, REPORT_SHARED, REPORT_UDP
-from studies.switches.claims import CISCO
+from studies.switches.page import CISCO
 
 from .measured import PRINTED, busy_film, changed, repeated, short
 from .report_variants import FOLDER, VARIANTS
-from .test_switches_claims import CISCO_WINS, tables
+from .test_switches import CISCO_WINS, tables
 
 DOCS = Path(__file__).parents[2] / "docs" / "studies" / "data"
 PAPERS = {"form": "direct", "sending": "paced", "switch": "openflow"}

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from linklab.analysis import jain_index
 from linklab.errors import MeasurementError
 from linklab.measure import PingFlow, SimpleperfFlow, TcpFlow
-from linklab.network import COURSE
-from linklab.published.report import rows
+from linklab.network import COURSE, goodput_ceiling_mbps, path, rtt_floor_ms
 from linklab.study.table import Table, read_table
-from studies.report.claims import JUDGES, alone, floor_ms
-from studies.report.page import PAGE
+from studies.report.page import JUDGES, PAGE, PUBLISHED, alone, floor_ms
 from studies.report.study import (
     EXPLANATIONS,
     IPERF3,
@@ -111,12 +111,16 @@ def test_a_link_that_gives_a_third_is_not_close_to_what_it_has(tables: dict[str,
     assert "33.3 % of the rate, 100.0 % of alone" in found.because
 
 
+def names(**at: int) -> list[str]:
+    return [row["name"] for row in PUBLISHED.rows("numbers", **at)]
+
+
 def test_the_pairs_are_the_report_s() -> None:
     for test, pairs in enumerate(SHARED, 1):
-        assert list(pairs_of(pairs)) == list(dict.fromkeys(row.name for row in rows(4, test)))
-    assert list(pairs_of(PARALLEL)) == list(dict.fromkeys(row.name for row in rows(5)))
+        assert list(pairs_of(pairs)) == list(dict.fromkeys(names(case=4, test=test)))
+    assert list(pairs_of(PARALLEL)) == list(dict.fromkeys(names(case=5)))
     assert pairs_of(PARALLEL)["h1-h4"] == 2
-    assert set(PATHS) == {row.name for row in rows(1)}
+    assert set(PATHS) == set(names(case=1))
 
 
 def test_more_than_the_bottleneck_is_not_asked_for() -> None:
@@ -169,3 +173,94 @@ def test_a_variant_differs_from_the_course_network_in_what_it_says() -> None:
     changed = course(L2={"rate_mbps": 28})
     differing = [link.name for link, other in zip(COURSE.links, changed.links, strict=True) if link != other]
     assert differing == ["L2"]
+
+
+# --- What the report printed
+
+MEBI = 1048576 / 1e6
+SHOWN = [(quantity, name, text) for quantity, each in PUBLISHED["differs"].items() for name, text in each.items()]
+"""The explanations that labs 04 and 05 show."""
+
+
+def number(case: int, name: str, quantity: str) -> float:
+    return float(PUBLISHED.row("numbers", case=case, name=name, quantity=quantity)["value"])
+
+
+def throughputs(case: int, test: int) -> list[float]:
+    return [row["value"] for row in PUBLISHED.rows("numbers", case=case, test=test, quantity="throughput_mbps")]
+
+
+def test_the_five_tables_are_complete() -> None:
+    assert [len(PUBLISHED.rows("numbers", case=case)) for case in range(1, 6)] == [3, 6, 6, 18, 4]
+    assert len(PUBLISHED["numbers"]) == 37
+    assert sum(row["value"] for row in PUBLISHED.rows("numbers", quantity="rtt_ms")) == pytest.approx(
+        21.855 + 44.678 + 22.815 + 69.606 + 69.404 + 92.323
+        + 96.784 + 97.071 + 101.251 + 102.070 + 104.231 + 98.571 + 99.721 + 85.571 + 38.819
+    )  # fmt: skip
+
+
+def test_each_row_names_two_nodes_of_the_course_network() -> None:
+    for row in PUBLISHED["numbers"]:
+        assert path(COURSE, row["source"], row["destination"])
+        assert row["quantity"] in ("rtt_ms", "throughput_mbps")
+
+
+def test_each_number_that_labs_show_has_an_explanation_and_no_other_has() -> None:
+    shown = [(row["quantity"], row["name"]) for case in (2, 3) for row in PUBLISHED.rows("numbers", case=case)]
+    assert sorted(shown) == sorted((quantity, name) for quantity, name, _ in SHOWN)
+
+
+@pytest.mark.parametrize(("quantity", "name", "text"), SHOWN)
+def test_an_explanation_is_one_sentence_and_calls_probable_what_numbers_do_not_show(
+    quantity: str, name: str, text: str
+) -> None:
+    assert text.endswith(".")
+    assert not re.search(r"[.?!] [A-Z]", text)
+    assert len(text) < 260
+    assert not re.search(r"\b(ours?|both (are|lie)|virtual time|in both)\b", text, re.IGNORECASE)
+    blamed = re.search(r"timer|machine|two segments|seconds apart|by chance", text)
+    if blamed and "machine nor" not in text and "machine, loaded" not in text:
+        assert "probabl" in text
+
+
+def test_udp_rates_are_what_iperf_sends_for_whole_numbers_of_m() -> None:
+    assert round(25 * MEBI, 1) == number(1, "h1-h4", "throughput_mbps")
+    assert round(16 * MEBI, 1) == number(1, "h1-h9", "throughput_mbps")
+    assert round(15 * MEBI, 1) == 15.7
+    # the losses in the text, of 30M over 30 Mbit/s and 20M over 20, from headers and the M alone
+    assert pytest.approx(0.073, abs=0.0005) == 1 - 1 / (MEBI * 1512 / 1470)
+
+
+def test_the_sums_that_the_sentences_speak_of() -> None:
+    ceiling = goodput_ceiling_mbps(30)
+    assert sum(throughputs(4, 1)) == pytest.approx(28.73)
+    assert sum(throughputs(4, 2)) == pytest.approx(29.79)
+    assert sum(throughputs(4, 3)) == pytest.approx(28.68)
+    assert sum(throughputs(5, 1)) == pytest.approx(29.22)
+    assert sum(throughputs(4, 2)) > sum(throughputs(5, 1)) > ceiling > sum(throughputs(4, 3))
+
+
+def test_a_path_s_excess_is_mostly_that_of_its_links() -> None:
+    excess = {
+        name: number(2 if name[0] == "L" else 3, name, "rtt_ms") - rtt_floor_ms(path(COURSE, *ends))
+        for name, ends in {
+            "L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4"),
+            "h1-h4": ("h1", "h4"), "h7-h9": ("h7", "h9"), "h1-h9": ("h1", "h9"),
+        }.items()
+    }  # fmt: skip
+    assert (excess["L1"] + excess["L2"]) / excess["h1-h4"] == pytest.approx(0.68, abs=0.01)
+    assert (excess["L2"] + excess["L3"]) == pytest.approx(7.5, abs=0.05)
+    assert (excess["L1"] + excess["L2"] + excess["L3"]) / excess["h1-h9"] == pytest.approx(0.76, abs=0.01)
+
+
+def test_jain_s_index_is_that_of_the_table() -> None:
+    for row in PUBLISHED["fairness"]:
+        index = jain_index(throughputs(row["case"], row["test"]))
+        assert row["recomputed"] == pytest.approx(index, abs=5e-5)
+        assert (abs(row["value"] - index) < 0.005) == ("does not agree" not in row["remark"])
+
+
+def test_contradictions_are_named() -> None:
+    text = " ".join(it.what for it in PUBLISHED.inconsistencies)
+    for each in ("21.855", "21.885", "16.78", "29.79", "29.22", "0.99"):
+        assert each in text

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.published.claims import Claim
+from linklab.published import Claim
 from linklab.study import Measured, Missing
 from linklab.study.claims import Finding, Tables, compared, judged
 from linklab.study.table import Table

@@ -16,7 +16,7 @@ from scapy.utils import wrpcap
 from linklab.cli import main
 from linklab.errors import MeasurementError
 from linklab.measure import Capture
-from linklab.published.claims import Claim
+from linklab.published import Claim
 from linklab.study import Measured, Point, catalogue, run, studies
 from linklab.study.claims import Finding, Tables, compared
 from linklab.study.own import selection, with_own_levels

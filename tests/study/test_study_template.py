@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import linklab
 from linklab.errors import MeasurementError
-from linklab.published.claims import Claim, Inconsistency
+from linklab.published import Claim, Inconsistency
 from linklab.study import Measured, run
 from linklab.study.claims import Finding, Tables
 from linklab.study.page import Grid, Page, Picture, fixed, make_page, read_tables, significant, values_grid, write_page

@@ -29,7 +29,7 @@ from linklab.network import (
     payload_rate_mbps,
     rtt_floor_ms,
 )
-from linklab.published.claims import Claim
+from linklab.published import Claim
 from linklab.study.claims import Finding, Judge, Tables
 from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.study.page import Grid, fixed

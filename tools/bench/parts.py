@@ -8,8 +8,8 @@ from itertools import product
 
 import pandas
 
+from linklab import published
 from linklab.errors import LinklabError, MeasurementError
-from linklab.published import claims as published
 from linklab.study import Missing, Progress, Study, run
 from linklab.study.claims import Judge, Tables, judged
 from linklab.study.declare import COLUMNS

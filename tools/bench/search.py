@@ -12,7 +12,7 @@ from linklab.lab import Lab
 from linklab.labs.lab03.unknown import random_chain
 from linklab.measure import Prober
 from linklab.network import Network, bottleneck, path, payload_rate_mbps
-from linklab.published.claims import Claim
+from linklab.published import Claim
 from linklab.study.claims import Finding, Judge, Tables
 from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.study.page import Grid

@@ -7,7 +7,7 @@ from typing import Final
 from linklab.lab import Lab
 from linklab.measure import PingFlow, TcpFlow, run
 from linklab.network import COURSE
-from linklab.published.claims import Claim
+from linklab.published import Claim
 from linklab.study.claims import Finding, Judge, Tables
 from linklab.study.declare import BRIDGE, Measured, Metric, Point, Study, Testbed
 from linklab.study.page import Grid, spread

@@ -14,7 +14,7 @@ from linklab import Lab
 from linklab.errors import MeasurementError
 from linklab.measure import Capture, capture
 from linklab.network import End, Host, Link, Network, Switch
-from linklab.published.claims import Claim
+from linklab.published import Claim
 from linklab.study import Measured, Metric, Point, Study, Testbed
 from linklab.study.claims import Finding, Tables, compared
 from linklab.study.page import Page

@@ -21,7 +21,7 @@ from linklab.grade.measured import pings
 from linklab.grade.predictions import Prediction
 from linklab.measure import PingResult, Run, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Network, NetworkState
-from linklab.published.report import ReportRow, rows
+from linklab.published import Entry, publication
 from linklab.show import RoundTrips, round_trips
 from linklab.show.chart import Points
 from linklab.show.figure import Drawing
@@ -41,17 +41,19 @@ def beside_report(
     network as read back before each measurement, or as planned where there is none yet.
     """
     found = []
-    for row in rows(case):
-        is_rtt = row.quantity == "rtt_ms"
-        name = f"{'RTT' if is_rtt else 'throughput'} of {row.name}"
-        result = (pings if is_rtt else transfers).get(row.name)
-        predicted = _predicted(predicted_rtt_ms if is_rtt else predicted_mbps, row.name)
+    report = publication("report")
+    for row in report.rows("numbers", case=case):
+        is_rtt = row["quantity"] == "rtt_ms"
+        name = f"{'RTT' if is_rtt else 'throughput'} of {row['name']}"
+        result = (pings if is_rtt else transfers).get(row["name"])
+        predicted = _predicted(predicted_rtt_ms if is_rtt else predicted_mbps, row["name"])
         theory = _theory(row, result, course_network())
-        theirs, remark = None, row.differs
+        theirs, remark = None, report["differs"][row["quantity"]][row["name"]]
         if is_variant():
             theirs = _theory(row, None, COURSE).value
             remark = f"The report measured the plain course network, where theory says {theirs:.4g}: {remark}"
-        found.append(Comparison(name, row.unit, predicted, theory, row.value, _measured(result), remark, theirs))
+        unit = "ms" if is_rtt else "Mbit/s"
+        found.append(Comparison(name, unit, predicted, theory, row["value"], _measured(result), remark, theirs))
     return found
 
 
@@ -74,12 +76,12 @@ def frames_dropped(result: object, interface: str) -> int | None:
     return None if found is None else found.dropped_packets
 
 
-def _theory(row: ReportRow, result: object, network: Network) -> Expectation:
+def _theory(row: Entry, result: object, network: Network) -> Expectation:
     state: NetworkState | None = None
     if isinstance(result, PingResult | SimpleperfResult | TcpResult):
         state = result.origin.network
-    it = measured_path(network, row.source, row.destination, state)
-    return unloaded_rtt(it) if row.quantity == "rtt_ms" else tcp_throughput(it)
+    it = measured_path(network, row["source"], row["destination"], state)
+    return unloaded_rtt(it) if row["quantity"] == "rtt_ms" else tcp_throughput(it)
 
 
 def _measured(result: object) -> float | None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final, Literal
 
 from linklab.errors import MeasurementError
-from linklab.published.claims import Claim
-from linklab.study.chance import Outcome
+from linklab.published import Claim, Threshold
+from linklab.study.chance import Outcome, ShareOfRuns, share
 from linklab.study.table import Table
 
 Verdict = Literal["reproduced", "not reproduced", "open", "decided by construction", "not testable here"]
 """Open: what was measured leaves both possible."""
+_RELATIONS: Final = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _PRINTED: Final = "the paper's own hardware"
 Tables = Mapping[str, Table]
 """The tables of the studies that a page needs, by the study's name; see `compared` for a second one of a study."""
@@ -53,6 +56,25 @@ def compared(study: str) -> str:
     judges, grids and figures find ours under the study's name and the hardware's, if it is given, under this one.
     """
     return f"{study} compared"
+
+
+Numbers = Mapping[str, float]
+"""What decides on a claim in one repeat, by what each number is of."""
+
+
+def decided(by: Threshold, repeats: Sequence[Numbers]) -> tuple[ShareOfRuns, str]:
+    """Return in how many repeats, or runs, the threshold's relation holds, and which number decides, in words.
+
+    That is the worst one where the relation has to hold for all, else the best.
+    """
+    outcomes = [[_RELATIONS[by.relation](it, by.threshold) for it in numbers.values()] for numbers in repeats]
+    found = chain.from_iterable(outcomes) if by.of == "each" else map({"all": all, "any": any}[by.of], outcomes)
+    measured = ([numbers[name] for numbers in repeats if name in numbers] for name in repeats[0])
+    shown = share(found, *measured, what="runs" if by.of == "each" else "repeats")
+    sign = 1 if (by.of == "all") == by.relation.startswith("<") else -1
+    each = ((number, name) for numbers in repeats for name, number in numbers.items())
+    number, name = max(each, key=lambda it: (sign * it[0], it[1]))
+    return shown, by.tells.format(number, name, abs(number))
 
 
 class _Tables(dict[str, Table]):

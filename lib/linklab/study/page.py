@@ -23,13 +23,15 @@ import pandas
 
 from linklab.errors import MeasurementError
 from linklab.files import write_whole
-from linklab.published.claims import Claim
+from linklab.published import Claim
 from linklab.study.claims import Judge, Judged, Tables, both, compared, judged
 from linklab.study.declare import Level, Metric, Study
 from linklab.study.table import Table, Values, as_compared, read_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from linklab.show.figure import Drawing
 
 _SALT: Final = "linklab"
 _PICTURE: Final = re.compile(r"!\[[^]]*\]\(([^()/\s]+\.svg)\)")
@@ -65,6 +67,11 @@ class Picture:
     caption: str
     alt_text: str
     draw: Callable[[], Figure]
+
+    @classmethod
+    def of(cls, name: str, caption: str, drawing: Drawing) -> Picture:
+        """Return the figure of a drawing, which has its words."""
+        return cls(name, caption, drawing.alt_text, lambda: drawing)
 
 
 @dataclass(frozen=True)
@@ -427,7 +434,7 @@ def spread(values: Values, digits: int = 4) -> str:
 
 
 def inconsistencies(found: Sequence[Any]) -> str:
-    """Return where a paper contradicts itself (`linklab.published.claims.Inconsistency`) as Markdown."""
+    """Return where a paper contradicts itself (`linklab.published.Inconsistency`) as Markdown."""
     return as_markdown(Grid(("section", "what"), tuple((it.where, it.what) for it in found)))
 
 

@@ -277,6 +277,21 @@ def table_of_rows(
     return Table(study, _frame(study, (tuple(row[name] for name in columns) for row in rows)), about or {}, (), files)
 
 
+def table_of_values(
+    study: Study,
+    runs: Iterable[tuple[Mapping[str, Level], Mapping[str, float]]],
+    about: Mapping[str, Any] | None = None,
+) -> Table:
+    """Return the table of runs that were measured once: for each its levels, and its values by their metrics."""
+    units = {metric.name: metric.unit for metric in study.metrics}
+    rows = (
+        {**levels, "repeat": 1, "of": "", "number": None, "metric": metric, "value": value, "unit": units[metric]}
+        for levels, values in runs
+        for metric, value in values.items()
+    )
+    return table_of_rows(study, rows, about)
+
+
 def _frame(study: Study, rows: Iterable[tuple[Any, ...]]) -> pandas.DataFrame:
     columns = [*study.factors, *COLUMNS]
     frame = pandas.DataFrame(list(rows), columns=columns, dtype=object)  # a factor may have texts and numbers

@@ -40,7 +40,7 @@ from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, frames_dropped, queue_over_time
 from linklab.measure import PingResult, Run, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
-from linklab.published.report import find
+from linklab.published import Entry, publication
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 
 __all__ = [
@@ -264,10 +264,10 @@ def check_reported(answers: object) -> Result:
 def _of_links() -> Value:
     excess = []
     for link in _LABELS:
-        row = find(2, link, "rtt_ms")
-        excess.append(row.value - measured_path(COURSE, row.source, row.destination).rtt_floor_ms)
+        row = _reported(2, link, "rtt_ms")
+        excess.append(row["value"] - measured_path(COURSE, row["source"], row["destination"]).rtt_floor_ms)
     right = fsum(excess)
-    of_path = find(3, "h1-h9", "rtt_ms").value - measured_path(COURSE, "h1", "h9").rtt_floor_ms
+    of_path = _reported(3, "h1-h9", "rtt_ms")["value"] - measured_path(COURSE, "h1", "h9").rtt_floor_ms
     add = "a packet crosses all of them: add up"
     hints = (
         "what happens on each link adds up along the path",
@@ -284,9 +284,14 @@ def _of_links() -> Value:
     return Value("links_ms", "excess of the links", stated(right, "ms", "the sum of the links' excess"), hints, slips)
 
 
+def _reported(case: int, name: str, quantity: str) -> Entry:
+    """Return the course report's number of a link or path."""
+    return publication("report").row("numbers", case=case, name=name, quantity=quantity)
+
+
 def _percent() -> Value:
     way = measured_path(COURSE, "h1", "h9")
-    reported, nominal = find(3, "h1-h9", "throughput_mbps").value, _bottleneck(way).rate_mbps or 0.0
+    reported, nominal = _reported(3, "h1-h9", "throughput_mbps")["value"], _bottleneck(way).rate_mbps or 0.0
     top = goodput_ceiling_mbps(nominal)
     hints = (
         "the ceiling is what headers leave of the bottleneck's rate",

@@ -13,7 +13,7 @@ from linklab.labs import NOTHING, multiplexing
 from linklab.labs.lab06.rules import COMBINATIONS, Look, read_look
 from linklab.labs.multiplexing import rates_mbps, report_heading, three_digits
 from linklab.measure import Run
-from linklab.published import report
+from linklab.published import publication
 from linklab.show import RoundTrips, Table, round_trips, table
 from linklab.show.chart import Points
 from linklab.show.figure import Drawing
@@ -38,14 +38,14 @@ def rtt_figure(run: MaybeRun, sketch: Points = ()) -> Drawing | str:
 
 def fairness_table(index: Mapping[str, float | None]) -> Table:
     """Jain's index of each combination, next to the course report's own."""
-    printed = {row.test: row for row in report.FAIRNESS if row.case == _CASE}
+    printed = {row["test"]: row for row in publication("report").rows("fairness", case=_CASE)}
     rows = [
         [
             f"{name} ({', '.join(load.name for load in flows)})",
             1.0 if name != "apart" else None,  # flows that share no link have nothing to divide
-            printed[test].value,
+            printed[test]["value"],
             three_digits(index.get(name)),
-            f"computed from its table: {printed[test].recomputed:.3f}",
+            f"computed from its table: {printed[test]['recomputed']:.3f}",
         ]
         for test, (name, flows) in enumerate(COMBINATIONS.items(), 1)
     ]

@@ -7,7 +7,7 @@ from linklab.labs import NOTHING, multiplexing
 from linklab.labs.lab07.rules import loads, takers
 from linklab.labs.multiplexing import mean_connections_mbps, report_heading, three_digits
 from linklab.measure import Repeats
-from linklab.published import report
+from linklab.published import publication
 from linklab.show import Table, fairness, table
 from linklab.show.figure import Drawing
 
@@ -21,7 +21,7 @@ def fairness_table(runs: Repeats | None) -> Table | str:
     """Jain's index of every run of Lab 07 and of the report, per connection and per host, next to ideal shares."""
     if runs is None:
         return NOTHING
-    theirs = [row.value for row in report.rows(5)]
+    theirs = [row["value"] for row in publication("report").rows("numbers", case=5)]
     kinds = {"theory: all connections alike": ([1.0] * 4, [2.0, 1.0, 1.0])}
     kinds[report_heading("report")] = (theirs, [theirs[0] + theirs[1], *theirs[2:]])
     kinds |= {f"run {number}": takers([run]) for number, run in enumerate(runs.runs, 1)}

@@ -14,7 +14,7 @@ from linklab.labs import NOTHING
 from linklab.labs.lab08.rules import FRAMES, LINK_MBPS, SIZES
 from linklab.measure import Capture, TrainResult, layers
 from linklab.network.theory import payload_of_frame_bytes
-from linklab.published.mtu import find
+from linklab.published import publication
 from linklab.show import Table, table
 from linklab.show.chart import BLACK, BLUE, Points, chart, legend, sketch_in_words, sketched
 from linklab.show.figure import Drawing
@@ -60,9 +60,11 @@ def first_table(runs: object, calm: object) -> Table | str:
     for size, run in _trains(runs, SIZES):
         on_link = size - ETHERNET_CHECKSUM_BYTES
         early = burst_bytes(run.arrivals_s, on_link, LINK_MBPS) - on_link
-        published = [find(size, 10, 10, "bandwidth_mbps", where).maximum for where in ("real", "virtual")]
+        study = publication("mtu").rows(
+            "figures", frame_bytes=size, link_mbps=10, traffic_mbps=10, quantity="bandwidth_mbps"
+        )
         quiet = max(_bandwidth(without[size], size)) if size in without else None
-        rows.append([size, *published, max(_bandwidth(run, size)), quiet, round(early)])
+        rows.append([size, *(it["maximum"] for it in study), max(_bandwidth(run, size)), quiet, round(early)])
     headings = ["frame (bytes)", "study: real", "study: Mininet", "measured", "without the burst", "early (bytes)"]
     title = "Largest bandwidth since the first packet, Mbit/s, on 10 Mbit/s"
     return table(headings, rows, title) if rows else NOTHING

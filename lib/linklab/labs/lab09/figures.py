@@ -11,7 +11,7 @@ from linklab.labs import NOTHING
 from linklab.labs.lab09.rules import FRAME_BYTES
 from linklab.measure import Quality, Video, VideoResult, picture_at
 from linklab.measure.video_file import IP_PACKET_BYTES
-from linklab.published.video import VideoQuantity, find
+from linklab.published import publication
 from linklab.show import Table, table
 from linklab.show.figure import Drawing
 from linklab.show.video import distribution, pictures, rate_over_time, similarity_over_time
@@ -20,7 +20,7 @@ __all__ = ["arrivals"]
 
 Runs = Mapping[str, VideoResult | None]
 _LINKS: Final = {"gigabit": 1000, "wan": 2}
-_QUANTITIES: Final[tuple[tuple[VideoQuantity, str], ...]] = (
+_QUANTITIES: Final[tuple[tuple[str, str], ...]] = (
     ("bandwidth_kbps", "bandwidth (kbit/s)"),
     ("delay_ms", "time between packets (ms)"),
     ("jitter_ms", "jitter (ms)"),
@@ -47,7 +47,7 @@ def study_table(runs: Runs) -> Table | str:
         told = summed_up(run)
         ours = {"bandwidth_kbps": told.bandwidth_kbps, "delay_ms": told.delay_ms, "jitter_ms": told.jitter_ms}
         for quantity, words in _QUANTITIES:
-            real, virtual = (find(link_mbps, quantity, platform) for platform in ("real", "virtual"))
+            real, virtual = publication("video").rows("figures", link_mbps=link_mbps, quantity=quantity)
             for which in ("mean", "minimum", "maximum"):
                 value = getattr(ours[quantity], which)
                 if (quantity, which) == ("bandwidth_kbps", "minimum"):
@@ -55,8 +55,8 @@ def study_table(runs: Runs) -> Table | str:
                 row = [
                     f"{words}, {name}",
                     which,
-                    str(getattr(real, which)),
-                    str(getattr(virtual, which)),
+                    str(real[which]),
+                    str(virtual[which]),
                     _digits(value),
                 ]
                 rows.append(list(row))
@@ -75,15 +75,14 @@ def spacing_table(runs: Runs, predicted: Prediction) -> Table | str:
     if wan is None:
         return NOTHING
     theory = FRAME_BYTES * 8 / 2 / 1000
-    real, virtual = (find(2, "delay_ms", platform).minimum.value for platform in ("real", "virtual"))
+    study = publication("video").rows("figures", link_mbps=2, quantity="delay_ms")
     without = None if frame is None else min(gaps_ms(frame))
     headings = ["", "predicted", "theory", "study, real", "study, Mininet", "yours", "yours, bucket of one frame"]
     row = [
         "least time at 2 Mbit/s (ms)",
         dict(predicted.numbers).get("spacing_ms"),
         theory,
-        real,
-        virtual,
+        *(it["minimum"] for it in study),
         min(gaps_ms(wan)),
         without,
     ]

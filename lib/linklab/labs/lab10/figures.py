@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from linklab.analysis.sharing import proportional
 from linklab.labs import NOTHING
 from linklab.labs.lab10.rules import RATE_MBPS, SETTINGS
+from linklab.labs.lab10.testbeds import fairness_network, senders
 from linklab.measure import ConstantRateResult, Run
-from linklab.published.switches_loads import fairness_network, senders
 from linklab.show import Table, table
 from linklab.show.chart import chart, legend, told_apart
 from linklab.show.figure import Drawing

@@ -21,12 +21,12 @@ from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
 from linklab.grade.reachability import Checkable, pings_answered, running, state_of
 from linklab.grade.result import Result, guarded
+from linklab.labs.lab10.testbeds import ENDS, fairness_network, senders
 from linklab.labs.lab10.vlans import gateway_checks, port_checks
 from linklab.measure import ConstantRateResult, EchoResult, Run
 from linklab.network import Network, by_name, path
 from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
-from linklab.published.switches_loads import ENDS, fairness_network, senders
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms
 
 __all__ = [

@@ -1,1 +1,0 @@
-"""Numbers that others published, each with the table or section it comes from. Pure data."""
