@@ -1,1 +1,1 @@
-"""The course report's five test cases as a study: `linklab.published.report` has its numbers and claims."""
+"""The course report's five test cases as a study (2023): its runs, claims and page."""

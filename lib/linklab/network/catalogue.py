@@ -122,7 +122,7 @@ has no H, and no letter for the subnet of h8, which is F here.
 # --- The MTU study: two hosts across a switch, and two Mininet networks joined by a GRE tunnel
 #
 # The study calls the size of the whole frame, header and checksum with it, "MTU": 1518 is an IP packet of 1500 bytes,
-# 4370 one of 4352 (FDDI), 7999 one of 7981 (802.11). Its numbers: linklab.published.mtu.
+# 4370 one of 4352 (FDDI), 7999 one of 7981 (802.11). Its numbers: studies/mtu/published.toml.
 
 _MTU_LINK_MBPS: Final = 10.0
 
@@ -181,7 +181,7 @@ def _link(a: End, b: End, rate_mbps: float, mtu_bytes: int) -> Link:
 # --- The multimedia study: two hosts; two switches between them; two switches and two routers
 #
 # The study (figures 2 to 4 and 8) names nodes, interfaces and rates. It names no address and no queue, and sets no
-# delay: addresses are ours. Its numbers: linklab.published.video.
+# delay: addresses are ours. Its numbers: studies/video/published.toml.
 
 _VIDEO_ACCESS_MBPS: Final = 100
 """The rate of the PCs' links in topologies 2 (figure 7) and 3 (section 3.4)."""
@@ -234,7 +234,7 @@ def video_network(
 # --- The switches study: a layer-3 switch, a router on a stick, and a link that several senders fill
 #
 # PC1 to PC4 of the study are h1 to h4, the receiver T of its fairness testbed is t1. Its numbers:
-# linklab.published.switches.
+# studies/switches/published.toml.
 
 SWITCH_QUEUE_PACKETS: Final = 100
 """The queue of every interface. The study does not say it; a switch's port holds some dozens to hundreds of frames."""
