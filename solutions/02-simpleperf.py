@@ -67,7 +67,16 @@ lab02.check_stream(stream).require()
 # | server | counts what comes before `BYE`, answers `ACK: BYE`, prints a row |
 # | client | waits for `ACK: BYE`, prints a row |
 #
-# A row says who, when, how much and how fast: `10.0.0.2:33540   0.0 - 25.0   85 MB   27.20 Mbps`.
+# A table has a heading, then a row for each connection and interval: who, when, how much and how fast.
+#
+# ```
+# ID               Interval     Transfer   Bandwidth
+# 10.0.0.2:33540   0.0 - 25.0   85 MB      27.20 Mbps
+# ```
+#
+# The checks and the later labs find interval, amount and rate by this heading. Keep it above your rows (the server says
+# `Received` and `Rate`). Spacing, bars, decimals and the order of columns are yours. A unit stands beside its number or
+# in the heading.
 #
 # The program of the course report also sends a *start message*, with the time, before its data. Yours need not:
 # each side times the transfer by its own clock.

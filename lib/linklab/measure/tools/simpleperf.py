@@ -1,6 +1,4 @@
-"""The course's simpleperf, Linklab's own or a student's: its flow, its result, and what it prints, read: the
-reference's tables, and any that the conformance checks understand.
-"""
+"""Measure with the course's simpleperf, Linklab's own or a student's: its flow, its result, and its tables, read."""
 
 from __future__ import annotations
 
@@ -245,9 +243,9 @@ def _refuse_too_few(
             f"the {side} of {name} on {where} printed totals of {len(found)} connections, not {flow.streams}: "
             f"try its -P ({_CHECK} {name})"
         )
+    why = read((0.0, line) for line in said.splitlines()).complaint or last_words(said)
     raise MeasurementError(
-        f"the {side} of {name} on {where} printed no total that is known; {last_words(said)}; "
-        f"try it alone ({_CHECK} {name})"
+        f"the {side} of {name} on {where} printed no total that is known; {why}; try it alone ({_CHECK} {name})"
     )
 
 
