@@ -70,7 +70,7 @@ _COMMANDS: Final = {
     "run": "linklab.headless.cli",
     "image": "linklab.runtime.image.cli",
     "notebooks": "linklab.notebooks.build",
-    "check": "linklab.programs.simpleperf.cli",
+    "check": "linklab.programs.cli",
     "report": "linklab.report.cli",
     "release": "linklab.classroom.release",
     "validate": "linklab.classroom.validate",

@@ -16,7 +16,7 @@ from linklab import process_tree
 from linklab.lab import Lab, start
 from linklab.programs import submission
 from linklab.programs.place import LabPlace, LoopbackPlace
-from linklab.programs.simpleperf.place import NETWORK
+from linklab.programs.simpleperf.session import NETWORK
 from linklab.programs.submission import SubmittedProgram
 from linklab.runtime.backends import Kind
 from tests.grading.judging import ROOT

@@ -14,7 +14,7 @@ from linklab.errors import LabError
 from linklab.measure import TcpFlow, TcpResult, run
 from linklab.network import COURSE, TWO_HOSTS
 from linklab.programs.place import LabPlace
-from linklab.programs.simpleperf.place import NETWORK
+from linklab.programs.simpleperf.session import NETWORK
 from linklab.programs.submission import read
 from linklab.runtime.image.find import Image, finished_images
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linklab.programs.place import LabPlace, LoopbackPlace
-from linklab.programs.simpleperf.place import NETWORK
+from linklab.programs.simpleperf.session import NETWORK
 from linklab.programs.submission import SubmittedProgram
 
 Place = LabPlace | LoopbackPlace

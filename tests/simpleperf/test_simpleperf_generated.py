@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.programs.simpleperf.catalogue import ITEMS
+from linklab.programs.simpleperf.checks import ITEMS
 from linklab.programs.simpleperf.mistakes import Mistake
 
 from ..thorough import some

@@ -31,13 +31,22 @@ class Observed:
     """What the evidence shows of one requirement, which is met unless there is a ``reason``.
 
     ``reason`` says what was seen, and nothing that the evidence does not show. ``hint`` stands in place of the
-    requirement's own. ``expected`` and ``found`` are for reading, with units.
+    requirement's own; on one that is met it is advice, and costs nothing. ``expected`` and ``found`` are for reading,
+    with units.
     """
 
     reason: str = ""
     hint: Hints = ""
     expected: str = ""
     found: str = "as expected"
+
+
+class WaitsFor(Exception):
+    """Raised by a judge where the evidence tells nothing before another requirement, the one with this key, is met."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,7 @@ class Judging(Generic[Evidence]):
     def result(self, title: str, keys: Iterable[str]) -> Result:
         """Return the checks of some requirements as one result. Raises LabError where no scene can be played at all."""
         wanted = tuple(keys)
-        checks = tuple(self.check(key) for key in wanted)
+        checks = tuple(self._in_result(key, wanted) for key in wanted)
         return Result(title, checks, fault="; ".join(self._faults[key] for key in wanted if key in self._faults))
 
     def check(self, key: str) -> Check:
@@ -78,14 +87,22 @@ class Judging(Generic[Evidence]):
             self._checks[key] = self._judged(self._table[key])
         return self._checks[key]
 
+    def _in_result(self, key: str, wanted: tuple[str, ...]) -> Check:
+        """Return a check of a result. One that waits for a check which is not in it says what is wrong there."""
+        check, first = self.check(key), self._blockers.get(key, "")
+        if not first or first in wanted:
+            return check
+        return replace(check, reason=f"{check.reason}: {self._checks[first].reason}", hint=self._checks[first].hint)
+
     def _judged(self, asked: Requirement[Evidence]) -> Check:
         for key in asked.needs:
             if not self.check(key).passed:
-                first = self._blockers[asked.key] = self._blockers.get(key, key)
-                why = f"waits for: {self._table[first].description}"
-                return _open(asked, why, self._checks[first].hint if self._is_open(first) else "mend that one first")
+                return self._blocked(asked, key)
         try:
             observed = asked.judge(self._evidence)
+        except WaitsFor as other:
+            self.check(other.key)
+            return self._blocked(asked, other.key)
         except NotTried as reason:
             return _open(asked, reason.why, reason.hint)
         except LabError as lost:
@@ -100,10 +117,16 @@ class Judging(Generic[Evidence]):
             return _open(asked, broken.checks[0].reason, broken.checks[0].hint)
         if not observed.reason:
             passing = Check.passing(asked.description, observed.expected, observed.found)
-            return replace(passing, points=asked.points)
+            return replace(passing, hint=next(iter(as_tuple(observed.hint)), ""), points=asked.points)
         hint, found = as_tuple(observed.hint) or asked.hint, "" if observed.found == "as expected" else observed.found
         failing = Check.failing(asked.description, observed.reason, hint, observed.expected, found)
         return replace(failing, points=asked.points)
+
+    def _blocked(self, asked: Requirement[Evidence], key: str) -> Check:
+        """Return a requirement that waits for another one, or for what that one waits for itself."""
+        first = self._blockers[asked.key] = self._blockers.get(key, key)
+        why = f"waits for: {self._table[first].description}"
+        return _open(asked, why, self._checks[first].hint if self._is_open(first) else "mend that one first")
 
     def _is_open(self, key: str) -> bool:
         return self._checks[key].outcome == "inconclusive"
@@ -201,6 +224,8 @@ class Report:
 def _said(check: Check, columns: int) -> Iterator[str]:
     yield from _wrapped(f"{SIGNS[check.outcome]} {check.outcome}: {check.description}", columns, "  ")
     if check.passed:
+        if check.hint:
+            yield from _wrapped(f"Hint: {check.hint}", columns, _MARGIN)
         return
     yield from _wrapped(f"{check.reason} ({check.found})" if check.found else check.reason, columns, _MARGIN)
     if check.expected:

@@ -11,7 +11,7 @@ import pytest
 
 from linklab.programs import place, submission
 from linklab.programs.place import LabPlace
-from linklab.programs.simpleperf.place import NETWORK, addresses
+from linklab.programs.simpleperf.session import IN_LAB, NETWORK, ON_LOOPBACK
 from linklab.runtime.backends import Kind
 from tests.programs.places import Place, made
 
@@ -78,7 +78,7 @@ def play(kind: type[Place], tmp_path: Path, nothing_left: None) -> Iterator[Play
 
 def transfer(kind: type[Place], client: tuple[str, ...] = (), server: tuple[str, ...] = (), **relay: Any) -> Any:
     """A plan: a transfer of 1 MB through a relay at 8 Mbit/s, after a start message with an answer."""
-    to = addresses(virtual=kind.virtual)
+    to = IN_LAB if kind.virtual else ON_LOOPBACK
     words = ["program.py", "client", to.relay, "6100", *client]
     return {
         "server": {

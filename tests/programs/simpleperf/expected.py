@@ -51,8 +51,6 @@ FAILED: Final[dict[str, tuple[str, Mistake]]] = {
 
 ADVISED: Final[dict[str, tuple[str, Mistake]]] = {
     "address-unchecked": ("arguments", Mistake.ADDRESS_UNCHECKED),
-    "bye-in-data": ("many", Mistake.END_IN_DATA),
     "bye-counted": ("clock", Mistake.END_COUNTED),
-    "num-in-whole-chunks": ("amount", Mistake.NUM_CHUNKS),
 }
 """Named as a hint on a check that passed: honest programs do so, and their own two sides agree."""

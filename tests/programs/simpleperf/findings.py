@@ -81,7 +81,7 @@ CASES = (
         "a client that leaves before the answer",
         (Edit('        while answer != b"ACK: BYE":\n', "        while False:\n"),),
         ("clock",),
-        {"ack": Mistake.NO_WAIT, "link": Mistake.NO_WAIT},
+        {"ack": Mistake.NO_WAIT},
         {},
     ),
     Case(
@@ -100,7 +100,7 @@ CASES = (
             ),
         ),
         ("intervals",),
-        {"interval-remainder": Mistake.LAST_MISSING, "interval-stall": Mistake.LAST_MISSING},
+        {"interval-remainder": Mistake.LAST_MISSING},
         {},
     ),
     Case(
@@ -126,16 +126,15 @@ CASES = (
         "rates in kB/s, labelled Mbit/s",
         (Edit("(count * 8 / 1000000 / max", "(count / 1000 / max"),),
         ("clock",),
-        dict.fromkeys(("client-rate", "server-rate", "link"), Mistake.BYTES_AS_BITS),
+        dict.fromkeys(("client-rate", "server-rate"), Mistake.BYTES_AS_BITS),
+        {},
+    ),
+    Case(
+        "a server that spins on a client that left",
+        (Edit("            if not data:\n                break\n            received", "            received"),),
+        ("many",),
+        {"abrupt": Mistake.SPINS},
         {},
     ),
 )
-SPINS = Case(
-    "a server that spins on a client that left",
-    (Edit("            if not data:\n                break\n            received", "            received"),),
-    ("many",),
-    {},
-    {},
-)
-"""Judged by a test of its own: which other checks fail with it is left to the judge."""
-BY_NAME = {case.program.name: case for case in (*CASES, SPINS)}
+BY_NAME = {case.program.name: case for case in CASES}

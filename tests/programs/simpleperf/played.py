@@ -1,7 +1,8 @@
-"""What passed when each program of the registry and of the findings was tried once: the judges' evidence.
+"""What passed when programs were tried once: the judges' evidence.
 
 From it they give their verdicts without a lab (`make test`); `make test-thorough` tries the programs themselves.
-A scene is found again by what was asked to be played: where a check asks for another one, its test fails and says
+A scene is found again by what was asked to be played, whatever its ports are. Where a check asks for another scene, or
+a program was changed, its test fails and says
 
     python -m tests.programs.simpleperf.played NAME...    (all that have no file, without a name)
 
@@ -10,19 +11,21 @@ which plays anew and needs a machine that runs labs on virtual time.
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
-from unittest import mock
 
 from linklab.errors import LinklabError
-from linklab.programs import simpleperf
-from linklab.programs.place import Place
-from linklab.programs.simpleperf import Report, run
-from linklab.programs.submission import SubmittedProgram
+from linklab.grade.check import Check
+from linklab.programs import submission
+from linklab.programs.place import LabPlace, LoopbackPlace, Place
+from linklab.programs.simpleperf import STEPS, checks
+from linklab.programs.simpleperf.mistakes import Mistake
+from linklab.programs.simpleperf.session import NETWORK, Session
 from tests.grade import evidence_files
 
 from ...simpleperf.programs.make import Program, registry
@@ -30,117 +33,152 @@ from .expected import ADVISED, FAILED
 from .findings import BY_NAME
 
 _FOLDER: Final = Path(__file__).with_name("played")
-_PLACES: Final = ("LabPlace", "LoopbackPlace")
-Scenes = dict[str, list[dict[str, Any]]]
-"""The records of scenes, by place and digest of what was asked for."""
+Records = dict[str, dict[str, Any]]
+"""What passed, by place and digest of what was asked for."""
+Change = Callable[[str, dict[str, Any]], dict[str, Any]]
+"""Gives another record for a scene, by its name, to see what would be said of it."""
 
 
-def steps_of(name: str) -> list[str] | None:
+def steps_of(name: str) -> tuple[str, ...]:
     """Return the step that finds a wrong program; a right one is tried in all."""
     if name in BY_NAME:
-        return list(BY_NAME[name].steps)
+        return BY_NAME[name].steps
     found = {**FAILED, **ADVISED}.get(name)
-    return [found[0]] if found else None
+    return (found[0],) if found else tuple(STEPS)
 
 
-def _program(name: str) -> Program:
+def program_of(name: str) -> Program:
+    """Return a program of the registry, or of the findings."""
     return BY_NAME[name].program if name in BY_NAME else registry()[name]
 
 
-def judged(name: str) -> Report:
-    """Return the report on a program from the scenes played with it. Raises LinklabError where it asks for another."""
-    anew = f"python -m tests.programs.simpleperf.played {name}"
-    kept = evidence_files.read(_FOLDER / f"{name}.json.xz", _program(name).text, anew)
-    unknown: list[str] = []
-    report = _checked(name, lambda place, _: _Played(place, kept["places"][place], kept["scenes"], unknown))
-    # said here, since a check of which something breaks is carried on with
-    if unknown:
-        raise LinklabError(f"{name} asks for scenes never played: {anew}")
-    return report
+@cache
+def records_of(name: str) -> Records:
+    """Return what passed with a program. Raises LinklabError if it was another one."""
+    kept: Records = evidence_files.read(_FOLDER / f"{name}.json.xz", program_of(name).text, _anew(name))["records"]
+    return kept
 
 
-class _Played:
-    """A place that plays what was played there."""
+def judged(name: str, steps: tuple[str, ...] = (), change: Change = lambda _, record: record) -> dict[str, Check]:
+    """Return the checks of a program by key, from what was played with it.
 
-    def __init__(self, name: str, place: dict[str, Any], scenes: Scenes, unknown: list[str]) -> None:
-        self._name, self._scenes, self._unknown = name, scenes, unknown
-        self.virtual: bool = place["virtual"]
-        self.title: str = place["title"]
+    Raises LinklabError where a check asks for what was never played.
+    """
+    records = records_of(name)
+
+    def play(place: str, scene: str, plans: list[dict[str, Any]]) -> dict[str, Any]:
+        key = _key(place, plans)
+        if key not in records:
+            raise LinklabError(f"{name} asks for {scene!r}, which was never played: {_anew(name)}")
+        return change(scene, records[key])
+
+    with tempfile.TemporaryDirectory() as folder:
+        return _judged(submission.read(program_of(name).write(Path(folder))), steps or steps_of(name), play)
+
+
+def play_anew(name: str, steps: tuple[str, ...] = ()) -> dict[str, Check]:
+    """Try a program where programs are tried, and keep what passed if it is in all its steps."""
+    records: Records = {}
+    places: dict[str, Place] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        program = submission.read(program_of(name).write(Path(folder)))
+        makes: dict[str, Callable[[], Place]] = {
+            "lab": lambda: LabPlace(program, NETWORK),
+            "loopback": lambda: LoopbackPlace(program),
+        }
+
+        def play(place: str, _: str, plans: list[dict[str, Any]]) -> dict[str, Any]:
+            if place not in places:
+                places[place] = makes[place]()
+            (record,) = places[place].play(plans)
+            records[_key(place, plans)] = record
+            return record
+
+        try:
+            found = _judged(program, steps or steps_of(name), play)
+        finally:
+            for each in places.values():
+                each.close()
+    if not steps:
+        evidence_files.write(_FOLDER / f"{name}.json.xz", program_of(name).text, records=records)
+    return found
+
+
+class _Stage:
+    """A place that plays what it is told to."""
+
+    title = "where it was played"
+
+    def __init__(self, name: str, play: Callable[[str, str, list[dict[str, Any]]], dict[str, Any]]) -> None:
+        self._name, self._play, self.scene = name, play, ""
+        self.virtual = name == "lab"
 
     def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """As `Place.play`."""
-        key = _key(self._name, plans)
-        if key not in self._scenes:
-            self._unknown.append(key)
-            raise LinklabError("this scene was never played")
-        return self._scenes[key]
+        return [self._play(self._name, self.scene, plans)]
+
+    def hear(self, scene: str) -> None:
+        """Note which scene comes next."""
+        self.scene = scene
 
     def close(self) -> None:
         """There is nothing to end."""
 
 
-class _Playing(_Played):
-    """A place that keeps what it plays."""
-
-    def __init__(self, name: str, place: Place, scenes: Scenes) -> None:
-        super().__init__(name, described(place), scenes, [])
-        self._place = place
-
-    def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """As `Place.play`."""
-        records = self._place.play(plans)
-        self._scenes[_key(self._name, plans)] = records
-        return records
-
-    def close(self) -> None:
-        """As `Place.close`."""
-        self._place.close()
+def _judged(
+    program: submission.SubmittedProgram,
+    steps: tuple[str, ...],
+    play: Callable[[str, str, list[dict[str, Any]]], dict[str, Any]],
+) -> dict[str, Check]:
+    lab, loopback = _Stage("lab", play), _Stage("loopback", play)
+    session = Session(program, lab, lab.hear, lambda: Session(program, loopback, loopback.hear))
+    found = checks.results(session, steps)
+    keys = [key for step in steps for key, item in checks.ITEMS.items() if item.step == step]
+    return dict(zip(keys, (check for step in steps for check in found[step].checks), strict=True))
 
 
-def described(place: Place) -> dict[str, Any]:
-    """Return what a check reads of a place."""
-    return {name: getattr(place, name) for name in ("virtual", "title")}
+def mistake_of(text: str) -> Mistake | None:
+    """Return the mistake that a reason, or a hint on a check that passed, begins with."""
+    named = [mistake for mistake in Mistake if text.startswith(f"{mistake.title}: ")]
+    return max(named, key=lambda mistake: len(mistake.title), default=None)
+
+
+def failed(found: dict[str, Check]) -> dict[str, Mistake | None]:
+    """Return the mistakes of the checks that failed, by key."""
+    return {key: mistake_of(check.reason) for key, check in found.items() if check.outcome == "failed"}
+
+
+def hints(found: dict[str, Check]) -> dict[str, Mistake | None]:
+    """Return the mistakes that are hints on checks that passed, by key."""
+    return {key: mistake_of(check.hint) for key, check in found.items() if check.passed and check.hint}
 
 
 def _key(place: str, plans: list[dict[str, Any]]) -> str:
-    return f"{place} {evidence_files.key(plans)}"
+    return f"{place} {evidence_files.key(_without_ports(plans))}"
 
 
-def _checked(name: str, place: Callable[[str, SubmittedProgram], Any]) -> Report:
-    with tempfile.TemporaryDirectory() as folder, _places(place):
-        return simpleperf.check(_program(name).write(Path(folder)), steps_of(name))
+def _without_ports(value: Any) -> Any:
+    """Return a plan with the same names for the ports of each scene: which it gets hangs on those before it."""
+    match value:
+        case list():
+            return [_without_ports(each) for each in value]
+        case dict():
+            return {name: _without_ports(each) for name, each in value.items()}
+        case int() | str() if re.fullmatch(r"[56]2\d\d", str(value)):
+            return f"port {str(value)[0]}"
+    return value
 
 
-@contextmanager
-def _places(place: Callable[[str, SubmittedProgram], Any]) -> Iterator[None]:
-    with (
-        mock.patch.object(run, "LabPlace", lambda program, _: place("LabPlace", program)),
-        mock.patch.object(run, "LoopbackPlace", lambda program: place("LoopbackPlace", program)),
-    ):
-        yield
+def _anew(name: str) -> str:
+    return f"python -m tests.programs.simpleperf.played {name}"
 
 
-def play_anew(name: str) -> Report:
-    """Try a program where programs are tried, and keep what passed."""
-    scenes: Scenes = {}
-    places: dict[str, dict[str, Any]] = {}
-    real = {each: getattr(run, each) for each in _PLACES}
-
-    def place(kind: str, program: SubmittedProgram) -> _Playing:
-        made = real[kind](program)
-        places[kind] = described(made)
-        return _Playing(kind, made, scenes)
-
-    report = _checked(name, place)
-    evidence_files.write(_FOLDER / f"{name}.json.xz", _program(name).text, places=places, scenes=scenes)
-    return report
-
-
-def _never_played() -> list[str]:
-    tried = (name for name, program in registry().items() if program.kind != "hostile")
-    return [name for name in (*tried, *BY_NAME) if not (_FOLDER / f"{name}.json.xz").exists()]
+def names() -> tuple[str, ...]:
+    """Return all programs of which the evidence is kept."""
+    return (*(name for name, program in registry().items() if program.kind != "hostile"), *BY_NAME)
 
 
 if __name__ == "__main__":
-    for each in sys.argv[1:] or _never_played():
-        print(f"{each}: {play_anew(each).outcome}", flush=True)
+    for each in sys.argv[1:] or [name for name in names() if not (_FOLDER / f"{name}.json.xz").exists()]:
+        told = failed(play_anew(each))
+        print(f"{each}: {', '.join(told) or 'passed'}", flush=True)

@@ -110,12 +110,6 @@ MISTAKES: Final[tuple[Mistake, ...]] = (
         (Edit(_LOOP_END, 'finished = data == b"BYE"'),),
     ),
     Mistake(
-        "bye-in-data",
-        "BYE anywhere in a read ends the transfer",
-        "bytes behind a BYE inside a chunk are missing, the acknowledgement comes early",
-        (Edit(_LOOP_END, 'finished = last == b"BYE" or b"BYE" in data'),),
-    ),
-    Mistake(
         "bye-counted",
         "BYE is counted as data",
         "the server receives 3 bytes more than were sent",
@@ -269,12 +263,6 @@ MISTAKES: Final[tuple[Mistake, ...]] = (
         "-n is rounded to whole MB",
         "-n 1500KB sends 2 MB, -n 500B sends 1 MB",
         (Edit("return int(number) * UNITS[unit]", "return (int(number) * UNITS[unit] + 999999) // 1000000 * 1000000"),),
-    ),
-    Mistake(
-        "num-in-whole-chunks",
-        "the last chunk is always full",
-        "-n 1500B sends 2000 bytes",
-        (Edit("chunk = CHUNK[: args.num - sent]", "chunk = CHUNK"),),
     ),
     Mistake(
         "dies-of-abrupt-client",

@@ -26,14 +26,17 @@ from linklab.guest import limits as program_limits
 from linklab.runtime import bwrap
 
 OUTPUT_BYTES = 512 * 1024
-"""What a program may print on each of its two outputs before it is stopped."""
+"""So much is kept of what a program prints on each of its two outputs."""
+MOST_OUTPUT_BYTES = 8 * 1024 * 1024
+"""So much it may print there before it is stopped: a long message comes to its end by itself."""
 KEPT_BYTES = 4 * 1024 * 1024
 """So much is told of a file that a program has written, and one byte more of a longer one."""
 BREACHES = {
     "cpu": "it used the processor without end, and was stopped",
     "memory": "it took more than 192 MB, and was ended",
     "processes": "it was held at 64 processes and threads",
-    "output": "it printed more than 512 kB, and was stopped",
+    "killed": "the system ended it (status 137), as it does at a limit of processor time or memory",
+    "output": "it printed more than 8 MB, and was stopped",
     "deleted": "files in its folder were gone afterwards (of a copy: yours are safe)",
     "changed": "files in its folder were changed afterwards (of a copy: yours are safe)",
     "outside": "files of it were found where programs leave their temporary files",
@@ -45,6 +48,7 @@ _SCREEN = (50, 200)
 _HOSTS = b"127.0.0.1 localhost\n127.0.1.1 sandbox\n"
 """The sandbox's /etc/hosts: a program finds its own host's name, as on any machine, and learns nothing of this one."""
 _OUT_OF_CPU = (128 + signal.SIGXCPU, -signal.SIGXCPU)
+_KILLED = (128 + signal.SIGKILL, -signal.SIGKILL)
 
 
 @dataclass(frozen=True)
@@ -233,7 +237,10 @@ class ConfinedProgram:
             return
         if self._keep:
             self._kept = plain_file(self._folder / self._keep, KEPT_BYTES)
-        self.breaches += [name for name in self._cage.breaches() if name not in self.breaches]
+        met = self._cage.breaches()
+        if "memory" in met and "killed" in self.breaches:  # that is what it was killed for
+            self.breaches.remove("killed")
+        self.breaches += [name for name in met if name not in self.breaches]
         self.breaches += _changes(self._before, self._folder)
         if not _untouched(self._elsewhere):
             self.breaches.append("outside")
@@ -256,7 +263,7 @@ class ConfinedProgram:
         self._sizes[name] += len(data)
         if room > 0:
             self._take_in(name, self._decoders[name].decode(data[:room]))
-        if len(data) > room:
+        if self._sizes[name] > MOST_OUTPUT_BYTES:
             self._meet("output")
         return True
 
@@ -278,6 +285,8 @@ class ConfinedProgram:
         self.unconfined = not self.stopped and self.status > 0 and b"exit-code" not in told
         if self.status in _OUT_OF_CPU:
             self.breaches.append("cpu")
+        elif self.status in _KILLED and not self.stopped:
+            self.breaches.append("killed")
         self.ended_s = self._clock()
         for name, screen in self._screens.items():
             while "output" not in self.breaches and self._read(name, screen):

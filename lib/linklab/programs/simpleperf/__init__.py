@@ -5,20 +5,31 @@
     simpleperf.check("simpleperf.py")                              # all steps: a Report
     simpleperf.check_step("simpleperf.py", "transfer").require()   # one step: a linklab.grade.Result
 
-The grader first learns how the program writes (columns, units, end message), then judges what it does. What is
-looked at, and what is not, stands in docs/simpleperf-checks.md. On the command line: ``linklab check simpleperf.py``.
+What is looked at, and what is not, stands in docs/simpleperf-checks.md. On the command line: ``linklab check
+simpleperf.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Final
 
 from linklab.grade.result import Result, guarded
-from linklab.programs.simpleperf.catalogue import STEPS
-from linklab.programs.simpleperf.report import Cause, ConformanceCheck, Report
+from linklab.programs.checks import Report
 
-__all__ = ["STEPS", "Cause", "ConformanceCheck", "Report", "check", "check_step"]
+__all__ = ["STEPS", "Report", "check", "check_step"]
+
+STEPS: Final[dict[str, str]] = {
+    "transfer": "sockets and one transfer",
+    "clock": "the clock and the units",
+    "intervals": "-i, a row for each interval",
+    "amount": "-n, an amount instead of a time",
+    "parallel": "-P, several connections",
+    "many": "many clients, restarts and abrupt peers",
+    "arguments": "arguments, errors and help",
+}
+"""Name and subject of each step, in the order in which a student comes to them."""
 
 
 def check(
@@ -26,18 +37,18 @@ def check(
     steps: Iterable[str] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
-    """Checks the program, all steps or some of `STEPS`.
+    """Check the program, all steps or some of `STEPS`.
 
     `progress` is told what is being done. The file is copied, with the Python files that it imports, and only the copy
     runs. Raises LinklabError, in one line, where there is no Python program to check, or no lab.
     """
     # what takes long to load is not needed for the names above
-    from linklab.programs.simpleperf.run import run
+    from linklab.programs.simpleperf.checks import run
 
     return run(Path(file), steps, progress)
 
 
 @guarded
 def check_step(file: str | Path, step: str) -> Result:
-    """The checks of one of `STEPS`, as a result with ``require()``. Raises as `check`."""
-    return check(file, [step]).alone(step)
+    """Return the checks of one of `STEPS`, as a result with ``require()``. Raises as `check`."""
+    return check(file, [step]).results[step]

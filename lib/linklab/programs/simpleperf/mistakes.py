@@ -1,9 +1,15 @@
-"""The mistakes that checks name, with what to do about each."""
+"""The mistakes that checks name, with what to do about each; and how a judge says so."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
+
+from linklab.programs.checks import Observed
+
+_LONGEST_QUOTE: Final = 160
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,6 @@ class Mistake(Enum):
         "the client does not wait for the acknowledgement",
         "after the end message call recv() until the acknowledgement has come, and only then close",
     )
-    WAITS = _Text("it waits without end", "leave the loop when recv() returns b'', and let no thread wait for ever")
     REFUSES = _Text(
         "the server refuses a connection", "keep one socket that listens, and go back to accept() after each client"
     )
@@ -62,10 +67,6 @@ class Mistake(Enum):
     )
     BYTES_LOST = _Text(
         "bytes are missing", "send with sendall(); on the server count len(data) of every read until the end message"
-    )
-    END_DATA_LOST = _Text(
-        "data that comes with the end message is not counted",
-        "a read that ends with BYE may begin with data: count len(data) less the length of BYE",
     )
     READS_COUNTED = _Text(
         "each read counted as a full buffer", "recv(1000) may return less: count len(data), not the size asked for"
@@ -168,13 +169,31 @@ class Mistake(Enum):
     INTERVAL_SUM = _Text("rows do not sum to the total", "count the bytes of each interval once, and none twice")
     INTERVAL_GAPS = _Text("intervals do not join", "let each interval begin where the one before ended")
     NUM_IGNORED = _Text("-n is ignored", "with -n send until so many bytes are sent, whatever -t says")
+    NO_HEADING = _Text(
+        "a table without a heading",
+        "print the heading above the rows, as the starter does: ID   Interval   Transfer   Bandwidth; each row has a "
+        "begin and an end, an amount and a rate below it, with their units there or in the heading",
+    )
+    SLEEPS = _Text(
+        "it sleeps while its clock runs", "take out sleep(): between the first byte and the end send at once"
+    )
+    TIME_FLOOR = _Text(
+        "a short time is taken for a longer one",
+        "divide by the time that really passed, however short it is; where it is 0, print a rate of infinity",
+    )
+    LOST_CLIENT = _Text(
+        "the server is stuck when a client has gone",
+        "treat recv() that returns b'' as the client's end, catch OSError around each client, and go back to accept()",
+    )
+    FLAG_REFUSED = _Text(
+        "a right argument is refused", "take every flag with the values that it may have, as -h lists them"
+    )
     NUM_ROUNDED = _Text("-n rounded", "send exactly as many bytes as -n says: 1500KB are 1500000")
     NUM_SUFFIX = _Text(
         "-n in B loses its last digit",
         "KB and MB have two letters, B has one: cut off the unit, and not a digit with it",
     )
     NUM_ONE_MORE = _Text("-n sends a chunk too many", "stop when sent >= amount: with > or <= one more chunk goes out")
-    NUM_CHUNKS = _Text("-n rounded to whole chunks", "make the last chunk as short as what is left to send")
     NUM_TIME = _Text("-t ends a transfer of -n", "with -n the time does not count: send all of it")
     NUM_ALONE = _Text("-n and -t refuse each other", "let both stand together: with -n the time does not count")
     NUM_REFUSED = _Text("-n is not understood", "accept amounts such as 10MB, 1000KB or 500B")
@@ -209,10 +228,6 @@ class Mistake(Enum):
     )
     END_IN_PIECES = _Text(
         "partial read of BYE", "TCP is a stream: keep the end of the last read, BYE may come as B and YE"
-    )
-    END_IN_DATA = _Text(
-        "BYE in the data ends the transfer",
-        "only a BYE with nothing behind it is the end; yours ends at any BYE in the data",
     )
     ABRUPT_CLIENT = _Text(
         "server dies with an abrupt client", "catch OSError around each client, and treat an empty read as its end"
@@ -281,3 +296,16 @@ class Mistake(Enum):
     def hint(self) -> str:
         """What to do about it."""
         return self.value.hint
+
+
+def passes(expected: str, found: str = "as expected", advice: Mistake | None = None) -> Observed:
+    """Return that all is as it should be. ``advice`` costs nothing."""
+    return Observed(hint=f"{advice.title}: {advice.hint}" if advice else "", expected=expected, found=found)
+
+
+def fails(mistake: Mistake, reason: str, expected: str = "", quotes: Sequence[str] = ()) -> Observed:
+    """Return what is wrong: the one mistake that the evidence shows, the evidence in words, and lines of the program's
+    own that show it.
+    """
+    shown = "; ".join(quote.strip()[:_LONGEST_QUOTE] for quote in quotes if quote.strip() not in reason)
+    return Observed(f"{mistake.title}: {reason}", mistake.hint, expected, shown or "as expected")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from linklab.guest.limits import ProgramLimits
-from linklab.programs.engine.program import OUTPUT_BYTES
-from linklab.programs.simpleperf.catalogue import ITEMS, NOT_CHECKED, REFERENCE, STEPS
-from linklab.programs.simpleperf.diagnosis import GENERIC
+from linklab.programs.engine.program import MOST_OUTPUT_BYTES
+from linklab.programs.simpleperf import STEPS
+from linklab.programs.simpleperf.checks import ITEMS
 from linklab.programs.simpleperf.mistakes import Mistake
 
 _BEGINNING: Final = """\
@@ -20,29 +20,15 @@ and how it ends. This page is made from the checks' own data by `python -m linkl
 ## How it is done
 
 - The program runs on the hosts of a small lab network on virtual time: client, server and a relay between them on a
-  fast network, and a second link of 8 Mbit/s and 10 ms between client and server. Wrong arguments, of which no time is
-  judged, are tried on loopback.
-- The program's client is tried with the program's own server. The end message, the acknowledgement, the columns, the
-  units and the form of `-n` are learnt from what it does.
+  fast network, and a second link of 8 Mbit/s and 10 ms between client and server. Arguments, of which no time is
+  judged, are tried on loopback. The report names the Python that ran the program in each place.
+- The program's client is tried with the program's own server.
 - The relay notes when each byte passes. That is what times, rates and amounts are compared with.
-- A check that needs something which does not work is inconclusive, not failed again.
+- Rows are read by the heading above them, as the starter prints it. A table without a heading is told so.
+- Each check names those that must pass first. One that waits costs nothing yet, and the report names the check that is
+  in its way.
+- A check that failed says what was seen, and what to do: one mistake, which its own evidence shows.
 - A check that passed may carry a hint; it costs nothing.
-
-## Causes
-
-A report begins with the most likely causes, that on which most points hang first: each with what was seen, what to
-do, and the checks that it explains.
-A failed check says what was seen; its judge names all mistakes that would explain it, the likeliest first. When all
-steps are judged, the fewest mistakes are looked for that explain most of what failed:
-
-- Each failed check speaks for the mistakes that its judge names, most for the first of them.
-- It also speaks for a mistake that brings it about, if a judge has named that one first elsewhere: a server that
-  ends after its first client has no rows for the other connections of `-P` either.
-- What speaks loudest is a cause, and the checks that it explains are done with; then comes the next. Each failed
-  check has one cause. Of equals the first in the last table below is taken, so a program's causes are always the same.
-- A mistake that only says what was seen (with a star below) loses against one that says why.
-- Checks that quote the same error of the program have one cause.
-- A check that waits for something else names its cause, also where that lies in a step that was not asked for.
 
 ## Exit status
 
@@ -54,46 +40,64 @@ steps are judged, the fewest mistakes are looked for that explain most of what f
 | 3 | none failed, but some are inconclusive |
 | 4 | none failed, but the check itself broke: a fault of Linklab's |
 
-A check that breaks costs the rest of its step, which stays inconclusive, and no more. Beside a failed check the status
-is 1, for that failed by itself: the program is wrong, whatever else might be found. Without one, nothing can be said
-of the program. The report says so first, and its JSON (`--json`) has the traceback, for who mends Linklab.
+A check that breaks stays inconclusive, and no other with it. Beside a failed check the status is 1, for that failed by
+itself: the program is wrong, whatever else might be found.
+
+## What is checked
 """
+_NOT_CHECKED: Final = """
+## What is not checked
+
+- The default of -t (25 s) and of the other flags.
+- The words of messages and of the id, column order and width, bars, decimals, colours, blank lines.
+- The end message and the acknowledgement, as long as the program's own two sides agree on them.
+- Whether the client sends a start message before its data, and how many chunks it hands over in one call.
+- Whether an end message within the data ends the transfer, or the last chunk of -n is a whole one.
+- Whether rows of -i are printed while the transfer runs, or only at its end.
+- Whether -n counts for each of the -P connections or for all of them together.
+- How Ctrl-C ends the program, and what a server does whose port is taken.
+- Speed: how much the program could carry on an unshaped link.
+- Style, types, comments, tests.
+
+## What Linklab's own simpleperf does otherwise than the course report's
+
+- The client hands over 128 chunks of 1000 bytes in each call, where the program of the course report hands over one. TCP is a stream, so nobody can tell on the other side. In the course network the rates are the same within 0.3 %, and the lab computes for less than half as long (`make bench` tells).
+- The client sends no start message, where the program of the course report begins with the time of its start: each side times the transfer by its own clock, so neither needs the other's.
+
+A program that sends one chunk a call, or a start message, or both, passes all checks as well.
+
+## Mistakes that are named
+
+| mistake | what to do |
+| --- | --- |
+"""  # noqa: E501 - a page's paragraphs are not broken
 
 
 def lines() -> Iterator[str]:
-    """The page, line by line."""
+    """Yield the page, line by line."""
     yield from _BEGINNING.splitlines()
-    yield ""
-    yield "## What is checked"
     for step, subject in STEPS.items():
         items = [item for item in ITEMS.values() if item.step == step]
         yield from ("", f"### `{step}`: {subject} ({sum(item.points for item in items):g} points)", "")
-        yield "| check | what | points | how |"
-        yield "| --- | --- | --- | --- |"
-        yield from (f"| `{item.key}` | {item.description} | {item.points:g} | {item.how} |" for item in items)
-    yield from ("", "## What is not checked", "")
-    yield from (f"- {thing}" for thing in NOT_CHECKED)
-    yield from ("", "## What Linklab's own simpleperf does otherwise than the course report's", "")
-    yield from (f"- {thing}" for thing in REFERENCE)
-    yield ""
-    yield "A program that sends one chunk a call, or a start message, or both, passes all checks as well."
-    yield from ("", "## Mistakes that are named", "", "| mistake | what to do |", "| --- | --- |")
-    yield from (
-        f"| {mistake.title}{' *' if mistake in GENERIC else ''} | {mistake.hint.replace('|', '/')} |"
-        for mistake in Mistake
-    )
+        yield "| check | what | points | how | needs |"
+        yield "| --- | --- | --- | --- | --- |"
+        for item in items:
+            needs = ", ".join(f"`{key}`" for key in item.needs)
+            yield f"| `{item.key}` | {item.description} | {item.points:g} | {item.how} | {needs} |"
+    yield from _NOT_CHECKED.splitlines()
+    yield from (f"| {mistake.title} | {mistake.hint.replace('|', '/')} |" for mistake in Mistake)
     yield from ("", "## What a program may use", "")
     limits = ProgramLimits()
     yield "It works on a copy of its file and of the Python files of its folder that it imports, directly or by others;"
     yield "links are not followed. It sees the system's Python, the installed packages if one of these files imports"
     yield "any, and no other files; its folder alone is writable. It reaches the lab's"
     yield f"network and no other. It gets {limits.memory_mb} MB of memory, {limits.processes} processes and threads,"
-    yield f"{limits.open_files} open files and sockets, {limits.file_mb} MB for a file, {OUTPUT_BYTES // 1024} KiB of"
+    yield f"{limits.open_files} open files and sockets, {limits.file_mb} MB for a file, {MOST_OUTPUT_BYTES >> 20} MB of"
     yield "output. What goes beyond is stopped and reported."
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join(lines()) + "\n"
 
 

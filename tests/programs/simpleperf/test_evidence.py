@@ -1,63 +1,16 @@
-"""What the check once got wrong: each kind of fault on a program that shows it, by a cause and not by a case."""
+"""A scene's record as data: who waited, who was refused, what a client sent, why a program was stopped."""
 
 from __future__ import annotations
 
 import base64
-from pathlib import Path
+import random
+import string
 from typing import Any
 
 import pytest
 
-from linklab.programs import simpleperf, submission
-from linklab.programs.place import LoopbackPlace
-from linklab.programs.simpleperf import ConformanceCheck, Report, judge_transfer, trouble
-from linklab.programs.simpleperf.evidence import Printed, Take
+from linklab.programs.simpleperf.evidence import Printed, Take, breach, take_apart
 from linklab.programs.simpleperf.mistakes import Mistake
-from linklab.programs.simpleperf.session import Session
-from linklab.runtime.backends import Kind
-
-from ...simpleperf.runner import REFERENCE
-from . import played
-from .findings import CASES, SPINS, Case
-
-
-def _as_it_must_be(case: Case, report: Report) -> None:
-    checks = [check for check in report.checks if isinstance(check, ConformanceCheck)]
-    failed = {check.key: check.mistake for check in checks if check.outcome == "failed"}
-    assert failed == {key: mistake.title for key, mistake in case.fails.items()}, str(report)
-    hints = {check.key: check.mistake for check in checks if check.passed and check.mistake}
-    assert hints == {key: mistake.title for key, mistake in case.hints.items()}, str(report)
-    assert not report.broken
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_cause_is_told_from_its_like(case: Case) -> None:
-    """Judged from what passed when it was played once."""
-    _as_it_must_be(case, played.judged(case.program.name))
-
-
-@pytest.mark.lab
-@pytest.mark.thorough
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_played_anew_it_is_told_too(case: Case, virtual: Kind, tmp_path: Path) -> None:
-    _as_it_must_be(case, simpleperf.check(case.program.write(tmp_path), case.steps))
-
-
-def _blames_the_loop_alone(report: Report) -> None:
-    checks = {check.key: check for check in report.checks if isinstance(check, ConformanceCheck)}
-    assert checks["glued"].passed
-    assert checks["pieces"].passed
-    assert checks["abrupt"].mistake == Mistake.SPINS.title
-
-
-def test_a_server_that_spins_on_a_client_that_left_is_not_blamed_for_its_end_message() -> None:
-    _blames_the_loop_alone(played.judged(SPINS.program.name))
-
-
-@pytest.mark.lab
-@pytest.mark.thorough
-def test_played_anew_it_is_not_blamed_either(virtual: Kind, tmp_path: Path) -> None:
-    _blames_the_loop_alone(simpleperf.check(SPINS.program.write(tmp_path), SPINS.steps))
 
 
 def flow(size: int = 0, at_s: float | None = None, closed_s: float | None = None, data: bytes = b"") -> dict[str, Any]:
@@ -145,16 +98,17 @@ def test_refused_connections_stay_in_the_evidence() -> None:
 
 @pytest.mark.parametrize("by", [["server"], ["client"], ["server", "client"]])
 def test_a_stall_is_blamed_on_who_computed(by: list[str]) -> None:
-    stalled = take(flow(), flow(), program("client", None, None), stalled=True, by=by)
-    found = trouble.breach(stalled)
+    stalled = take(flow(), flow(), {**program("client", None, None), "stopped": "interrupted"}, stalled=True, by=by)
+    found = breach(stalled)
     assert found is not None
     assert found.mistake is Mistake.ENDLESS
     assert found.reason.startswith(f"the {' and the '.join(by)} ")
-    assert not stalled.slow
 
 
-def test_a_stall_that_nobody_made_is_no_endless_loop() -> None:
-    assert take(flow(), flow(), program("client", None, None), stalled=True, by=[]).slow
+def test_a_server_that_computes_when_its_clients_have_gone_spins() -> None:
+    gone = breach(take(flow(), flow(), program("client"), stalled=True, by=["server"]))
+    assert gone is not None
+    assert gone.mistake is Mistake.SPINS
 
 
 TRACEBACK = """Traceback (most recent call last):
@@ -172,14 +126,6 @@ def test_any_exception_is_read_with_its_place(line: str) -> None:
     (error,) = Printed(program("client", 1, err=TRACEBACK.format(line=line))).errors
     assert error.line == line
     assert error.place == "simpleperf.py, line 12: sock.connect((ip, port))"
-
-
-def test_a_client_that_connects_and_crashes_before_its_data_has_the_crash_for_a_cause() -> None:
-    crashed = take(flow(), flow(), program("client", 1, err=TRACEBACK.format(line="KeyError: 'rate'")))
-    session = Session(submission.read(REFERENCE), LoopbackPlace.__new__(LoopbackPlace), lambda _: None)
-    check = judge_transfer._ends(session, crashed)
-    assert (check.outcome, check.mistake) == ("failed", Mistake.TRACEBACK.title)
-    assert "KeyError: 'rate'" in check.reason
 
 
 def test_a_traceback_that_was_cut_off_has_the_place_that_it_came_to() -> None:
@@ -212,3 +158,50 @@ def test_the_first_traceback_is_not_hidden_by_the_last() -> None:
 )
 def test_last_words_are_the_programs_own(err: str, words: str) -> None:
     assert Printed(program("client", 1, err=err)).last_words() == words
+
+
+START = [b"", b"START 300000", b'{"mode": "time"}\n', b"\x00\x04\x93\xe0"]
+
+
+@pytest.mark.parametrize("end", [b"BYE", b"bye", b"FINISH", b'{"type": "BYE"}', b"xBYE"])
+@pytest.mark.parametrize("start", START)
+@pytest.mark.parametrize(
+    "chunk", [b"x" * 1000, b"A" * 1024, bytes(range(250)) * 4, (string.ascii_lowercase * 40)[:1000].encode()]
+)
+@pytest.mark.parametrize("chunks", [3, 30, 300])
+def test_what_a_client_sent_is_taken_apart(chunk: bytes, start: bytes, end: bytes, chunks: int) -> None:
+    data = chunk * chunks
+    sent = start + data + end
+    stream = take_apart(sent[:8192], sent[-8192:], len(sent), [(0.1, len(sent))])
+    assert (stream.start, stream.end, stream.data_bytes) == (start, end, len(data))
+
+
+@pytest.mark.parametrize("chunk", [b"x" * 1000, bytes(number % 256 for number in range(1000))])
+@pytest.mark.parametrize("end", [b"BYE".ljust(1000), b"BYE".ljust(64, b"\0")])
+def test_an_end_message_may_be_filled_up(chunk: bytes, end: bytes) -> None:
+    sent = chunk * 30 + end
+    stream = take_apart(sent[:8192], sent[-8192:], len(sent), [(0.1, len(sent))])
+    assert (stream.start, stream.end) == (b"", end)
+
+
+def test_numbered_chunks_are_no_start_message() -> None:
+    sent = b"".join(b"packet %06d " % number + b"x" * 986 for number in range(30)) + b"BYE"
+    stream = take_apart(sent[:8192], sent[-8192:], len(sent), [(0.1, len(sent))])
+    assert (stream.start, stream.end, stream.data_bytes) == (b"", b"BYE", 30_000)
+
+
+def test_data_that_does_not_repeat_is_told_by_its_writes() -> None:
+    start, data, end = b"HELLO", random.Random(1).randbytes(30_000), b"BYE"
+    sent = start + data + end
+    stream = take_apart(sent[:8192], sent[-8192:], len(sent), [(0.1, len(start)), (0.2, len(sent))])
+    assert (stream.start, stream.end, stream.data_bytes) == (start, end, len(data))
+
+
+def test_no_end_message_is_told_as_well() -> None:
+    stream = take_apart(b"x" * 8192, b"x" * 8192, 30_000, [(0.1, 30_000)])
+    assert (stream.start, stream.end, stream.data_bytes) == (b"", b"", 30_000)
+
+
+@pytest.mark.parametrize("total", [0, 1, 3, 100])
+def test_next_to_nothing_has_no_parts(total: int) -> None:
+    assert take_apart(b"B" * total, b"B" * total, total, [(0.1, total)]).data_bytes <= total

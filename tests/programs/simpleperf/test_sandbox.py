@@ -17,7 +17,7 @@ import pytest
 from linklab.errors import LabError
 from linklab.programs import submission
 from linklab.programs.place import LabPlace, LoopbackPlace
-from linklab.programs.simpleperf import run
+from linklab.programs.simpleperf import checks
 from linklab.programs.simpleperf.session import Session
 from linklab.runtime.backends import Kind
 from tests.programs.places import made
@@ -215,11 +215,10 @@ def test_each_place_has_a_user_of_its_own() -> None:
 @pytest.mark.lab
 def test_no_sandbox_is_no_fault_of_the_program(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
     program = replace(submission.read(REFERENCE), packages=str(tmp_path / "gone"))
-    report = run._tried(program, ["arguments"], lambda _: None)
-    assert report.outcome == "inconclusive", str(report)
-    for check in report.checks:
-        assert "gave the program no sandbox" in check.reason
-        assert "gone" in check.reason
+    report = checks.judged(program, ["arguments"], lambda _: None)
+    assert report.whole.outcome == "inconclusive", str(report)
+    for check in report.whole.checks:
+        assert "made no sandbox for the program" in check.reason
         assert "check again" in check.hint
 
 
@@ -241,5 +240,5 @@ def test_a_program_that_speaks_as_bubblewrap_is_at_fault(
     file = tmp_path / "simpleperf.py"
     said = "bwrap: Creating new namespace failed: Resource temporarily unavailable"
     file.write_text(f"import os, sys\nprint({said!r}, file=sys.stderr, flush=True)\nos._exit({status})\n")
-    report = run._tried(submission.read(file), ["transfer"], lambda _: None)
-    assert report.outcome == "failed", str(report)
+    report = checks.judged(submission.read(file), ["transfer"], lambda _: None)
+    assert report.whole.outcome == "failed", str(report)

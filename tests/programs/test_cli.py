@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from linklab.cli import main
+from linklab.grade.check import Check
 from linklab.grade.result import Result
 from linklab.programs import simpleperf
-from linklab.programs.simpleperf.verdict import passed
 from linklab.runtime.backends import Kind
 
-from ...conftest import lab_processes
-from ...simpleperf.runner import REFERENCE
+from ..conftest import lab_processes
+from ..simpleperf.runner import REFERENCE
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_failed_check_is_status_1_with_a_hint(
     program.write_text("print('hello')\n")
     assert main(["check", str(program), "--step", "transfer"]) == 1
     printed = " ".join(capsys.readouterr().out.split())
-    assert "Most likely cause 1. the server does not listen" in printed
+    assert "failed: the server listens on the port of -p the server does not listen: " in printed
     assert "To do: bind the socket to the address of -b" in printed
 
 
@@ -121,8 +121,8 @@ def test_a_report_that_cannot_be_written_in_the_end_is_one_line(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device", str(tmp_path / "report.json"))
 
-    results = {"amount": Result("amounts", (passed("num-understood", "x"),))}
-    report = simpleperf.Report("program.py", "nowhere", results, {})
+    results = {"amount": Result("amounts", (Check.passing("-n is understood", "x"),))}
+    report = simpleperf.Report("simpleperf", "program.py", "nowhere", results)
     monkeypatch.setattr(simpleperf, "check", lambda *_: report)
     monkeypatch.setattr(Path, "write_text", full)
     assert main(["check", "program.py", "--json", str(tmp_path / "report.json")]) == 2

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from argparse import _SubParsersAction
     from collections.abc import Callable
 
-    from linklab.programs import checks
-    from linklab.programs.simpleperf.report import Report
+    from linklab.programs.checks import Report
 
 STATUS: Final = {"passed": 0, "failed": 1, "inconclusive": 3, "broken": 4}
 USAGE: Final = 2
@@ -25,8 +24,8 @@ _COLUMNS_AT_MOST: Final = 110
 _COLOURS: Final = {"passed": "green", "failed": "red", "inconclusive": "blue"}
 _DESCRIPTION = """\
 Checks whether a program does what a lab asks of it, simpleperf unless --lab says otherwise: black box, over real
-sockets, confined to a copy of its file in a lab of its own. Of a simpleperf it learns first how the program writes,
-then judges what it does, then says which mistakes explain most of what failed. Exit status: 0 if all checks passed; 1
+sockets, confined to a copy of its file in a lab of its own. Each check that failed says what was seen and what to do;
+one that waits names the check that must pass first. Exit status: 0 if all checks passed; 1
 if one failed; 2 if there is nothing to check; 3 if none failed, but some were inconclusive; 4 if none failed, but the
 check itself broke, which is no fault of the program."""
 
@@ -76,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     return STATUS[report.status]
 
 
-def _checked(arguments: argparse.Namespace, tell: Callable[[str], None]) -> Report | checks.Report:
+def _checked(arguments: argparse.Namespace, tell: Callable[[str], None]) -> Report:
     """Check the program of the lab that was named. Raises LinklabError where there is nothing to check."""
     from linklab.programs import reliable, simpleperf
 
@@ -96,7 +95,7 @@ def _refuse_unwritable(path: Path) -> None:
         raise LinklabError(f"{path} cannot be written: you may not write there")
 
 
-def page(report: Report | checks.Report) -> str:
+def page(report: Report) -> str:
     """The report as a page of its own."""
     title = html.escape(f"{report.file}: {report.program} checks")
     return (
@@ -107,26 +106,14 @@ def page(report: Report | checks.Report) -> str:
     )
 
 
-def show(report: Report | checks.Report, console: object) -> None:
-    """Prints the report in as many columns as there are, but no lines too long to read."""
+def show(report: Report, console: object) -> None:
+    """Print the report in as many columns as there are, but no lines too long to read."""
     from rich.console import Console
     from rich.text import Text
 
     from linklab.grade.render import SIGNS
-    from linklab.programs import checks
-    from linklab.programs.simpleperf.report import lines
 
     assert isinstance(console, Console)
-    if isinstance(report, checks.Report):
-        for said in report.lines(min(console.width, _COLUMNS_AT_MOST)):
-            outcome = next((name for name, sign in SIGNS.items() if said.lstrip().startswith(f"{sign} ")), None)
-            console.print(Text(said, style=_COLOURS[outcome] if outcome else ""), soft_wrap=True)
-        return
-    for line in lines(report, min(console.width, _COLUMNS_AT_MOST)):
-        shown = Text(line.text, style="bold" if line.bold else "")
-        shown.stylize(line.colour, 0, line.sign)
-        console.print(shown, soft_wrap=True)
-    if report.causes:  # they stand at the beginning, which a terminal has scrolled away
-        again = "; ".join(f"{number}. {cause.title}" for number, cause in enumerate(report.causes, 1))
-        console.print()
-        console.print(Text(f"Mend first what stands at the top: {again}", style="bold"))
+    for said in report.lines(min(console.width, _COLUMNS_AT_MOST)):
+        outcome = next((name for name, sign in SIGNS.items() if said.lstrip().startswith(f"{sign} ")), None)
+        console.print(Text(said, style=_COLOURS[outcome] if outcome else ""), soft_wrap=True)

@@ -1,0 +1,281 @@
+"""Judge how a simpleperf takes its arguments: right ones are taken, wrong ones refused in one line, and help is there.
+
+Whether a program takes an argument is not for its words to say: where it would connect stands a listener, and the
+kernel is asked whether it listens itself. To refuse a wrong value earns points only where a right one is taken: who
+does not know a flag refuses it too.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from linklab.programs.checks import Observed
+from linklab.programs.simpleperf.evidence import Printed, Take, breach
+from linklab.programs.simpleperf.judges import of_trouble
+from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
+from linklab.programs.simpleperf.session import FORMS, Session, amount_words
+
+FLAGS: Final = {
+    "-s": "--server",
+    "-c": "--client",
+    "-b": "--bind",
+    "-p": "--port",
+    "-f": "--format",
+    "-I": "--serverip",
+    "-t": "--time",
+    "-i": "--interval",
+    "-P": "--parallel",
+    "-n": "--num",
+}
+_DEFAULT: Final = ("127.0.0.1", 8088)
+_CLIENT: Final = ("-c", "-I", "127.0.0.1", "-p", "8088", "-t", "1")
+_WITHOUT_T: Final = _CLIENT[:-2]
+_SERVER: Final = ("-s", "-b", "127.0.0.1", "-p", "8088")
+_ALL: Final = (*_CLIENT, "-f", "KB", "-P", "2", "-i", "1")
+"""Right arguments together: who takes them knows each of the flags."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument, and how it is tried.
+
+    ``wrong`` are commands that are wrong in it alone, ``right`` those of which one must be taken. ``names`` are the
+    words by one of which a message names it, beside the value; ``accepted`` is the mistake of who takes a wrong one.
+    """
+
+    right: tuple[tuple[str, ...], ...]
+    wrong: tuple[tuple[str, ...], ...]
+    names: str
+    accepted: Mistake = Mistake.ACCEPTED
+
+
+MODES: Final = Argument((_ALL, _CLIENT), ((), ("-s", "-c")), r"server|client|mode|-s|-c", Mistake.MODES)
+PORTS: Final = Argument(
+    (_SERVER,),
+    (("-s", "-p", "80"), ("-s", "-p", "70000"), ("-c", "-I", "127.0.0.1", "-t", "1", "-p", "abc")),
+    r"port(?:number)?|-p",
+    Mistake.PORT_RANGE,
+)
+ADDRESSES: Final = Argument(
+    (_SERVER,),
+    (("-c", "-t", "1", "-p", "8088", "-I", "300.1.1.1"), ("-s", "-b", "nonsense")),
+    r"(?:ip)?address|ip(?:v4)?|serverip|bind|-I|-b|host(?:name)?",
+    Mistake.ADDRESS_UNCHECKED,
+)
+FORMATS: Final = Argument((_ALL, (*_CLIENT, "-f", "KB")), ((*_CLIENT, "-f", "GB"),), r"format|unit|-f")
+TIMES: Final = Argument((_ALL, _CLIENT), ((*_CLIENT[:-1], "0"), (*_CLIENT[:-1], "soon")), r"time|second|duration|-t")
+PARALLELS: Final = Argument(
+    (_ALL, (*_CLIENT, "-P", "2")),
+    ((*_CLIENT, "-P", "0"), (*_CLIENT, "-P", "6")),
+    r"parallel(?:ism)?|connection|-P",
+    Mistake.PARALLEL_RANGE,
+)
+# without -t: some refuse the two beside each other
+AMOUNTS: Final = Argument(
+    tuple((*_WITHOUT_T, *amount_words(form, 10, "MB")) for form in FORMS),
+    ((*_WITHOUT_T, "-n", "10XB"),),
+    r"num(?:ber)?|amount|size|byte|unit|-n|n[- ]flag",
+)
+INTERVALS: Final = Argument((_ALL, (*_CLIENT, "-i", "1")), ((*_CLIENT, "-i", "often"),), r"interval|-i")
+_OPTION: Final = re.compile(r"^[ \t]*-{1,2}\w.*(?:\n[ \t]{8,}\S.*)*", re.M)
+_A_LIST: Final = 3
+_REFUSES: Final = re.compile(
+    r"error|\b(?:in|not )valid\b|wrong|illegal|must|should|not|\bno\b|n't\b|only|between|expect|need|requir|please"
+    r"|unsupported|unknown|missing|out of range|choose|bad\b|too ",
+    re.I,
+)
+"""What a line says that refuses something."""
+# A port that is kept from ordinary users, or nobody at another port than the one named: it was tried all the same.
+_TRIED: Final = re.compile(r"permission denied|Errno 13\b|connection refused|Errno 111\b", re.I)
+# What a resolver or a socket says of a value that the program passed on to it.
+_BY_THE_NETWORK: Final = re.compile(
+    r"Errno|gaierror|name or service|nodename nor servname|name resolution|no address associated|getaddrinfo"
+    r"|0-65535|cannot assign|illegal ip|(?:can|could)(?: ?not|n't) (?:connect|bind)|unable to|failed to",
+    re.I,
+)
+
+
+def judge_of(argument: Argument) -> Callable[[Session], Observed]:
+    """Return the judge of an argument: is a right value taken, and each wrong one refused in a line that names it?"""
+
+    def judge(session: Session) -> Observed:
+        return _refused(session.beside, argument) or _judge_wrong(session.beside, argument)
+
+    commands = ", ".join(f"`{shlex.join(words)}`" if words else "no argument" for words in argument.wrong)
+    judge.__doc__ = f"Run what is wrong: {commands}. A right value must be taken, too."
+    return judge
+
+
+def _refused(session: Session, argument: Argument) -> Observed | None:
+    """Return the verdict on a program that takes no right value; None if it takes one."""
+    if any(_is_taken(session, words) for words in argument.right):
+        return None
+    words = argument.right[-1]
+    take = next(_takes(session, words))
+    if found := breach(take):
+        return of_trouble(found, f"{_typed(session, words)}: ")
+    said = take.client.traceback or take.client.last_words()
+    reason = f"{_typed(session, words)}: it neither listens nor connects, and says {_quoted(said)}"
+    return fails(Mistake.FLAG_REFUSED, reason, "right arguments are taken")
+
+
+def _is_taken(session: Session, words: Sequence[str]) -> bool:
+    """Return whether a program does something with the network when it is called so."""
+    return any(map(_did, _takes(session, words)))
+
+
+def _judge_wrong(session: Session, argument: Argument) -> Observed:
+    expected = "a line that names the argument, status not 0"
+    said, advice = [], None
+    for words in argument.wrong:
+        command = _typed(session, words)
+        # what it does tells more than what it says where it can do nothing
+        for take in sorted(_takes(session, words), key=lambda take: not _did(take)):
+            if found := breach(take):
+                return of_trouble(found, f"{command}: ", expected)
+            wrong = refusal(take, words, argument)
+            if wrong is not None:
+                mistake, reason = wrong
+                quotes = take.client.errors[-1].quotes if mistake is Mistake.TRACEBACK else ()
+                return fails(mistake, f"{command}: {reason}", expected, quotes)
+            said.append(take.client.last_words(80))
+            if _BY_THE_NETWORK.search(_naming(take.client, words, argument.names)):
+                advice = argument.accepted
+    return passes(expected, said[0], advice)
+
+
+def _typed(session: Session, words: Sequence[str]) -> str:
+    """Return the command, as a student would type it."""
+    return shlex.join(["python3", session.program.name, *words])
+
+
+def _takes(session: Session, words: Sequence[str]) -> Iterator[Take]:
+    """Yield the scenes of a command. A listener would be in the way of a program that listens where it stands."""
+    command = " ".join(words)
+    if "-s" in words or not words:
+        yield session.alone(f"arguments: {command or 'none'}", words)
+    if "-c" in words or not words:
+        yield session.alone(f"arguments: {command or 'none'}, and a listener", words, listeners=[_DEFAULT])
+
+
+def refusal(take: Take, words: Sequence[str], argument: Argument) -> tuple[Mistake, str] | None:
+    """Return what is wrong with how a program took wrong arguments, and what shows it; None if it refused them well.
+
+    It hangs on nothing but what the program did, whether and how it ended, and what it said.
+    """
+    program = take.client
+    did = _did(take)
+    if did:
+        return argument.accepted, f"it {did}, as if nothing were wrong"
+    if not program.ended:
+        return Mistake.NO_END, f"it had to be stopped ({program.stopped})"
+    if program.traceback:
+        return Mistake.TRACEBACK, program.traceback
+    said = program.last_words()
+    naming = _naming(program, words, argument.names)
+    if program.status == 0:
+        # who asked the network has taken the value, and so has who only says what it was
+        refused = _REFUSES.search(naming) and not _TRIED.search(program.text) and not _BY_THE_NETWORK.search(naming)
+        shown = _quoted(naming if refused else said)
+        return Mistake.STATUS_ZERO if refused else argument.accepted, f"it ends with status 0, and says {shown}"
+    if _TRIED.search(program.text):
+        return argument.accepted, f"it asks the network, which refuses: {_quoted(said)}"
+    if naming:
+        return None
+    if not program.said:
+        return Mistake.NO_MESSAGE, f"it ends with status {program.status}, and says nothing"
+    is_by_network = bool(_BY_THE_NETWORK.search(said))
+    reason = f"the message does not say which argument is wrong: {_quoted(said)}"
+    return argument.accepted if is_by_network else Mistake.UNNAMED, reason
+
+
+def _did(take: Take) -> str:
+    """What a program did with the network, or ""."""
+    for act in take.record["acts"]:
+        for address, port in act.get("listening", []):
+            return f"listens on {address}:{port}"
+    for one in take.record["listeners"]:
+        if one["connections"]:
+            return f"connects to {one['address']}:{one['port']}"
+    return ""
+
+
+def _naming(program: Printed, words: Sequence[str], names: str) -> str:
+    """Return the last line that names the argument or its value, or ""."""
+    value = words[-1] if words and not words[-1].startswith("-") else ""
+    # how a program is used says which mode is missing, but not which value is wrong
+    lines = program.said if words else program.text.splitlines()
+    listed = _listed(program.text) if words else frozenset()
+    pattern = re.compile(rf"(?<![A-Za-z])(?:{names})(?:e?s)?(?![A-Za-z])", re.I)
+    for line in reversed(lines):
+        if line.strip() in listed:
+            continue
+        if pattern.search(line) or (value and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", line)):
+            return line[:160]
+    return ""
+
+
+def _listed(text: str) -> frozenset[str]:
+    """Return the lines of a list of options: who prints its whole help says of no argument that it is wrong."""
+    found = _OPTION.findall(text)
+    return (
+        frozenset(line.strip() for one in found for line in one.splitlines()) if len(found) >= _A_LIST else frozenset()
+    )
+
+
+def _quoted(line: str) -> str:
+    return "nothing" if line == "nothing" else f'"{line}"'
+
+
+def no_server(session: Session) -> Observed:
+    """Run a client to a port where nothing listens."""
+    session = session.beside
+    words = ("-c", "-I", session.addresses.server, "-p", "6999", "-t", "1")
+    command = f"{_typed(session, words)}, where nothing listens: "
+    expected = "a line that says so, status not 0"
+    take = session.alone("no server there", words, limit_s=60.0)
+    if found := breach(take):
+        return of_trouble(found, command, expected)
+    program = take.client
+    if not program.ended:
+        return fails(Mistake.NO_END, f"{command}it had to be stopped ({program.stopped})", expected)
+    if program.traceback:
+        return fails(Mistake.TRACEBACK, f"{command}{program.traceback}", expected, program.errors[-1].quotes)
+    if program.status == 0:
+        reason = f"{command}it ends with status 0, and says {_quoted(program.last_words())}"
+        return fails(Mistake.STATUS_ZERO, reason, expected)
+    if not program.said:
+        return fails(Mistake.NO_MESSAGE, f"{command}it ends with status {program.status}, and says nothing", expected)
+    # who never connects says so anywhere
+    return _refused(session, TIMES) or passes(expected, program.last_words())
+
+
+def helps(session: Session) -> Observed:
+    """Run -h, or --help: status 0, and every flag is named."""
+    verdict = _help(session.beside, "-h")
+    again = _help(session.beside, "--help") if verdict.reason else verdict
+    return verdict if again.reason else again
+
+
+def _help(session: Session, flag: str) -> Observed:
+    command, expected = f"{_typed(session, [flag])}: ", "status 0, and every flag"
+    take = session.alone(f"help: {flag}", (flag,))
+    if found := breach(take):
+        return of_trouble(found, command, expected)
+    program = take.client
+    if not program.ended:
+        return fails(Mistake.NO_HELP, f"{command}it had to be stopped ({program.stopped})", expected)
+    if program.traceback:
+        return fails(Mistake.TRACEBACK, f"{command}{program.traceback}", expected, program.errors[-1].quotes)
+    missing = [
+        short for short, long in FLAGS.items() if not re.search(rf"(?<![\w-])(?:{short}|{long})\b", program.text)
+    ]
+    if missing:
+        return fails(Mistake.NO_HELP, f"{command}it does not name {', '.join(missing)}", expected)
+    if program.status != 0:
+        return fails(Mistake.NO_HELP, f"{command}it ends with status {program.status}", expected)
+    return passes(expected)

@@ -1,0 +1,216 @@
+"""The table of checks of a simpleperf: each with its points, its judge, and what must pass first."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from linklab.errors import LabError, LinklabError
+from linklab.grade.result import Result
+from linklab.programs import submission
+from linklab.programs.checks import Judging, Observed, Report, Requirement
+from linklab.programs.place import LabPlace, LoopbackPlace, SteadyPlace
+from linklab.programs.simpleperf import STEPS, arguments, clients, intervals, judges
+from linklab.programs.simpleperf.session import NETWORK, Session
+from linklab.programs.submission import SubmittedProgram
+
+
+@dataclass(frozen=True)
+class Item(Requirement[Session]):
+    """A check of a step. Its judge's docstring says how it looks."""
+
+    step: str = ""
+
+    @property
+    def how(self) -> str:
+        """How it looks, for people."""
+        return " ".join((inspect.getdoc(self.judge) or "").split())
+
+
+_Row = tuple[str, float, Callable[[Session], Observed], str, str]
+_TABLE: Final[dict[str, tuple[_Row, ...]]] = {
+    "transfer": (
+        ("listens", 1, judges.listens, "the server listens on the port of -p", ""),
+        ("binds", 1, judges.binds, "the server listens on the address of -b alone", "listens"),
+        ("connects", 1, judges.connects, "the client connects where -I and -p say", "listens"),
+        ("ends", 1, judges.ends, "data, end message, acknowledgement; then the client ends", "connects"),
+        (
+            "leaves-well",
+            1,
+            judges.leaves_well,
+            "the client waits for the acknowledgement, and ends with status 0",
+            "ends",
+        ),
+        ("client-row", 1, judges.client_row, "the client prints a row below a heading", "ends"),
+        ("server-row", 1, judges.server_row, "the server prints a row below a heading", "ends"),
+        ("bytes", 2, judges.both_bytes, "both report the bytes that were carried", "ends client-row server-row"),
+    ),
+    "clock": (
+        ("time", 1, judges.sends_for, "-t sets how long the client sends", "ends"),
+        (
+            "ack",
+            3,
+            judges.waits_for_answer,
+            "the client's clock waits for the acknowledgement",
+            "ends client-row server-row",
+        ),
+        ("client-rate", 2, judges.client_rate, "the client's rate is in Mbit/s", "ends client-row server-row"),
+        (
+            "server-rate",
+            2,
+            judges.server_rate,
+            "the server's rate is in Mbit/s, by its own clock",
+            "ends client-row server-row",
+        ),
+        (
+            "link",
+            2,
+            judges.link,
+            "neither side reports more than a shaped link carries",
+            "ack client-rate server-rate conserved",
+        ),
+        ("format", 2, judges.format_sets_unit, "-f sets the unit of amounts: B, KB, MB", "ends client-row server-row"),
+        (
+            "conserved",
+            2,
+            judges.conserved,
+            "client and server report the same bytes, with -f B",
+            "ends client-row server-row",
+        ),
+    ),
+    "intervals": (
+        ("interval-rows", 2, intervals.interval_rows, "-i prints a row for each interval", "ends client-row"),
+        (
+            "interval-join",
+            1,
+            intervals.interval_join,
+            "each interval begins where the one before ended",
+            "interval-rows",
+        ),
+        ("interval-sum", 2, intervals.interval_sum, "amounts of intervals add up to the total", "interval-rows"),
+        ("interval-rates", 1, intervals.interval_rates, "each rate fits its own row", "ends client-rate"),
+        ("interval-total", 1, intervals.interval_total, "a row gives the total", "ends client-rate"),
+        (
+            "interval-remainder",
+            1,
+            intervals.interval_remainder,
+            "the rows reach to the end where -t is no multiple of -i",
+            "interval-rows",
+        ),
+        (
+            "interval-stall",
+            1,
+            intervals.interval_stall,
+            "the rows reach to the end where the network stalls",
+            "interval-join interval-rates interval-remainder",
+        ),
+    ),
+    "amount": (
+        ("num-understood", 1, judges.num_understood, "-n is understood", "ends"),
+        ("num-exact", 2, judges.num_exact, "-n sends what it says, in MB, KB and B", "num-understood"),
+        ("num-time", 1, judges.num_time, "-t does not end a transfer of -n", "num-exact"),
+        ("num-rows", 1, judges.num_rows, "both rows give what was sent", "num-understood bytes"),
+        (
+            "num-rate",
+            1,
+            judges.num_rate,
+            "the rates of -n are over the time it took",
+            "num-understood ack client-rate server-rate",
+        ),
+    ),
+    "parallel": (
+        ("parallel-together", 3, clients.together, "-P opens its connections at once", "ends"),
+        (
+            "parallel-client",
+            2,
+            clients.client_rows,
+            "the client prints a row for each connection",
+            "parallel-together client-row",
+        ),
+        (
+            "parallel-server",
+            1,
+            clients.server_rows,
+            "the server prints a row for each connection",
+            "parallel-together server-row",
+        ),
+        (
+            "parallel-bytes",
+            2,
+            clients.rows_bytes,
+            "rows give the bytes of their connections",
+            "parallel-client parallel-server bytes",
+        ),
+    ),
+    "many": (
+        ("concurrent", 3, clients.concurrent, "a second client is served while the first one runs", "ends"),
+        ("restart", 2, clients.restart, "the server can be started again at once on the same port", "ends"),
+        ("glued", 2, clients.glued, "the end message may come glued to data", "ends"),
+        ("pieces", 2, clients.pieces, "the end message may come in pieces", "glued"),
+        ("abrupt", 3, clients.abrupt, "the server outlives clients that misbehave", "ends"),
+        ("quiet", 1, clients.quiet, "no traceback because of them", "abrupt"),
+    ),
+    "arguments": (
+        ("modes", 2, arguments.judge_of(arguments.MODES), "exactly one of -s and -c", ""),
+        ("ports", 2, arguments.judge_of(arguments.PORTS), "-p from 1024 to 65535", ""),
+        ("addresses", 2, arguments.judge_of(arguments.ADDRESSES), "-I and -b are IPv4 addresses", ""),
+        ("formats", 1, arguments.judge_of(arguments.FORMATS), "-f is B, KB or MB", ""),
+        ("times", 1, arguments.judge_of(arguments.TIMES), "-t is a number above 0", ""),
+        ("parallels", 2, arguments.judge_of(arguments.PARALLELS), "-P is 1 to 5", ""),
+        ("amounts", 1, arguments.judge_of(arguments.AMOUNTS), "-n is an amount", ""),
+        ("interval-text", 1, arguments.judge_of(arguments.INTERVALS), "-i is a number", ""),
+        ("no-server", 2, arguments.no_server, "no server there: one line and a status that is not 0", ""),
+        ("help", 1, arguments.helps, "-h explains the arguments", ""),
+    ),
+}
+"""By step: key, points, judge, what is asked, and the keys of the checks that must pass first."""
+ITEMS: Final[dict[str, Item]] = {
+    key: Item(key, description, judge, needs=tuple(needs.split()), points=points, step=step)
+    for step, rows in _TABLE.items()
+    for key, points, judge, description, needs in rows
+}
+"""All checks, by key, in order."""
+
+
+def run(file: Path, steps: Iterable[str] | None, tell: Callable[[str], None] | None) -> Report:
+    """Judge a program; as :func:`linklab.programs.simpleperf.check`."""
+    wanted = list(STEPS) if steps is None else list(steps)
+    for step in wanted:
+        if step not in STEPS:
+            raise LinklabError(f"no step is called {step!r}: choose one of {', '.join(STEPS)}")
+    program = submission.read(file)
+    return judged(program, [step for step in STEPS if step in wanted], tell or (lambda _: None))
+
+
+def judged(program: SubmittedProgram, wanted: Iterable[str], tell: Callable[[str], None]) -> Report:
+    """Return the report on a program, of the steps that are wanted. Raises LabError where nothing can be tried."""
+    with contextlib.ExitStack() as places:
+        lab = SteadyPlace(lambda: LabPlace(program, NETWORK))
+        places.callback(lab.close)
+        tried = [("", lab)]
+
+        def beside() -> Session:
+            """Return a session on loopback: arguments need no network and no clock, and take a tenth of the time."""
+            try:
+                loopback = SteadyPlace(lambda: LoopbackPlace(program))
+            except LabError:
+                return session
+            places.callback(loopback.close)
+            tried.append(("arguments ", loopback))
+            return Session(program, loopback, tell)
+
+        session = Session(program, lab, tell, beside)
+        found = results(session, wanted)
+        return Report("simpleperf", program.name, "; ".join(f"{what}{place.title}" for what, place in tried), found)
+
+
+def results(session: Session, wanted: Iterable[str]) -> dict[str, Result]:
+    """Return the checks of the steps that are wanted, from what is played in a session. Raises as `judged`."""
+    judging = Judging(ITEMS.values(), session)
+    return {
+        step: judging.result(STEPS[step], [key for key, item in ITEMS.items() if item.step == step]) for step in wanted
+    }

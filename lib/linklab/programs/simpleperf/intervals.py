@@ -1,0 +1,324 @@
+"""Judge the rows of -i: they join, add up and end with a total, whatever -t and the network do."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from linklab.measure.simpleperf_rows import Row, amount_bytes, amount_step, rate_mbps, rate_step_mbps
+from linklab.programs.checks import Observed, WaitsFor
+from linklab.programs.simpleperf.evidence import trouble
+from linklab.programs.simpleperf.judges import has_carried, not_played, of_trouble
+from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
+from linklab.programs.simpleperf.quantities import (
+    JOIN_S,
+    RateReading,
+    amount_fits,
+    amount_mistake,
+    amount_shown,
+    is_whole,
+    rate_shown,
+    read_rate,
+)
+from linklab.programs.simpleperf.session import STALL_S, Session
+
+SUM_SHARE: Final = 0.02
+"""How exact the amounts of intervals must add up."""
+ROW_SHARE: Final = 0.03
+"""How exact the rate of an interval must follow from its own amount and times."""
+_SHORT_S: Final = 0.3
+"""Of shorter rows rounded times say too little about rates."""
+_END_S: Final = 0.5
+"""How far the last row may end from where the transfer did."""
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The rows of a client with -i: those of intervals, in order, and the total, if there is one."""
+
+    seconds: int
+    every_s: int
+    true_bytes: float
+    took_s: float
+    parts: tuple[Row, ...]
+    total: Row | None
+
+    def __str__(self) -> str:
+        return ", ".join(f"{row.start_s:g} - {row.end_s:g}: {amount_shown(row)}" for row in self.parts[:8])
+
+    @property
+    def count(self) -> int:
+        """Whole intervals."""
+        return self.seconds // self.every_s
+
+    @property
+    def summed(self) -> float:
+        """The bytes of the intervals together."""
+        return sum(map(amount_bytes, self.parts))
+
+    @property
+    def slack_bytes(self) -> float:
+        """How far that sum may be from the true bytes."""
+        return sum(map(amount_step, self.parts)) + SUM_SHARE * self.true_bytes
+
+    @property
+    def ends_s(self) -> float:
+        """When the transfer ended, by the program's own total if it has one."""
+        return self.total.end_s if self.total else self.took_s
+
+
+def table(rows: Sequence[Row], seconds: int, every_s: int, true_bytes: float, took_s: float) -> _Table:
+    """Return the rows sorted out. The total begins at 0, and of all that do so it lasts longest, wherever it stands."""
+    from_0 = [row for row in rows if row.start_s <= JOIN_S]
+    longest = max(from_0, key=lambda row: (row.end_s, amount_bytes(row)), default=None)
+    if longest is None or longest.end_s <= every_s + min(1.0, every_s / 2):
+        return _Table(seconds, every_s, true_bytes, took_s, tuple(rows), None)
+    # the same total once more, below a line or over the asked time, is no interval
+    again = {
+        id(row)
+        for row in from_0
+        if row is longest or (row.end_s > 1.5 * every_s and row.amount.value == longest.amount.value)
+    }
+    return _Table(seconds, every_s, true_bytes, took_s, tuple(row for row in rows if id(row) not in again), longest)
+
+
+def _table(session: Session, seconds: int, every_s: int, **relay: object) -> _Table | Observed:
+    """Return the rows of a transfer with -i, or why there are none."""
+    take = session.intervals(seconds, every_s, **relay)
+    context = f"with -t {seconds} -i {every_s} "
+    if not has_carried(take) or not take.client.rows:
+        found = trouble(take)
+        if found is not None and found.mistake is Mistake.CRASH and not take.connections:
+            return fails(Mistake.INTERVAL_REFUSED, f"{context}{found.reason}", quotes=found.quotes)
+        return of_trouble(found, context) if found else not_played(take, context)
+    one = take.main
+    end_s = one.acknowledged_s if one.acknowledged_s is not None else one.delivered_s
+    done = table(take.client.reading.rows, seconds, every_s, one.carried, end_s - one.came_s)
+    if not done.parts:
+        return fails(Mistake.INTERVAL_IGNORED, f"{context}there is only the total", quotes=(take.client.rows[-1].line,))
+    return done
+
+
+def _rows_of_intervals(session: Session) -> _Table:
+    """Return the rows of -t 6 -i 2. Raises WaitsFor where there are none, which is a check of its own."""
+    done = _table(session, 6, 2)
+    if isinstance(done, Observed):
+        raise WaitsFor("interval-rows")
+    return done
+
+
+def interval_rows(session: Session) -> Observed:
+    """Count the rows of -t 6 -i 2: three, and a total."""
+    done = _table(session, 6, 2)
+    return done if isinstance(done, Observed) else judge_count(done)
+
+
+def judge_count(done: _Table) -> Observed:
+    """Judge how many rows there are, and over which times."""
+    parts = done.parts
+    expected = f"{done.count} rows of {done.every_s} s, and the total"
+    found = f"{len(parts)} rows" + (" and a total" if done.total else ", no total")
+    if mistake := _fault(done):
+        return fails(mistake, f"the rows are {done}", expected, (parts[0].line, parts[-1].line))
+    is_empty = parts[-1].duration_s <= parts[-1].time_step_s and len(parts) > done.count
+    if done.count <= len(parts) - is_empty <= done.count + 1:
+        return passes(expected, found, Mistake.INTERVAL_EXTRA if is_empty else None)
+    mistake = Mistake.LAST_MISSING if len(parts) < done.count else Mistake.INTERVAL_EXTRA
+    return fails(mistake, f"the rows are {done}", expected, (parts[0].line, parts[-1].line))
+
+
+def _fault(done: _Table) -> Mistake | None:
+    """Return what the rows have wrong together, by their amounts and times."""
+    parts = done.parts
+    amounts = list(map(amount_bytes, parts))
+    spans = [(row.start_s, row.end_s) for row in parts]
+    if len(parts) > 1:
+        grows = all(later > 1.4 * earlier for earlier, later in itertools.pairwise(amounts[:3]))
+        if all(row.start_s <= JOIN_S for row in parts) or (grows and done.summed > 1.3 * done.true_bytes):
+            return Mistake.CUMULATIVE
+        if spans[0] == spans[1]:
+            return Mistake.FIRST_TWICE
+        if len(set(spans)) < len(spans):
+            return Mistake.INTERVAL_EXTRA
+    tail = parts[-1] if len(parts) > done.count else None
+    is_long = tail is not None and tail.duration_s > 0.6 * done.every_s and amounts[-1] > 0.1 * amounts[0]
+    if is_long and done.took_s > done.seconds + done.every_s / 2:
+        return Mistake.TIME_IGNORED  # it is no short rest: the program sends on when -t is over
+    if done.summed > 1.15 * done.true_bytes and len(parts) > done.count:
+        return Mistake.FIRST_TWICE if amounts[0] > 1.5 * amounts[-1] else Mistake.INTERVAL_EXTRA
+    if parts[-1].end_s <= min(done.seconds, done.ends_s) - _END_S:
+        # where times are none, amounts tell whether the last rows are missing or their times are wrong
+        is_short = done.summed < done.true_bytes * (1 - SUM_SHARE) or len(parts) < done.count
+        return Mistake.LAST_MISSING if is_short else Mistake.INTERVAL_CLOCK
+    end_s = max(done.took_s, done.ends_s) + _END_S
+    late = [row for row in parts if row.end_s > end_s]
+    if late:
+        return Mistake.INTERVAL_EXTRA if late[-1].start_s >= done.took_s - _END_S else Mistake.INTERVAL_CLOCK
+    return None
+
+
+def interval_join(session: Session) -> Observed:
+    """Compare where rows of -t 6 -i 2 begin and end, to the last digit printed and 0.15 s."""
+    done = _table(session, 6, 2)
+    return done if isinstance(done, Observed) else judge_join(done)
+
+
+def judge_join(done: _Table) -> Observed:
+    """Judge where the rows begin and end."""
+    edges = range(done.count)
+    expected = ", ".join(f"{number * done.every_s} - {(number + 1) * done.every_s}" for number in edges)
+    before_s = 0.0
+    for row in done.parts:
+        if abs(row.start_s - before_s) > JOIN_S + row.time_step_s:
+            reason = f"a row begins at {row.start_s:g} s, the one before ends at {before_s:g} s"
+            return fails(Mistake.INTERVAL_GAPS, reason, expected, (row.line,))
+        before_s = row.end_s
+    return passes(expected, str(done))
+
+
+def interval_sum(session: Session) -> Observed:
+    """Add up the amounts of the rows, within the digits printed and 2%."""
+    done = _table(session, 6, 2)
+    return done if isinstance(done, Observed) else judge_sum(done)
+
+
+def judge_sum(done: _Table) -> Observed:
+    """Judge the sum of the amounts."""
+    whole = amount_bytes(done.total) if done.total else done.true_bytes
+    expected, found = f"{whole / 1000:.0f} KB in all", f"{done.summed / 1000:.0f} KB"
+    if abs(done.summed - whole) <= done.slack_bytes:
+        return passes(expected, found)
+    if done.total is not None and abs(done.summed - done.true_bytes) <= done.slack_bytes:
+        # then it is the total that is wrong
+        mistake = amount_mistake(done.total, done.true_bytes, "client")
+        reason = f"the total says {amount_shown(done.total)}, and the rows add up to the {found} that were carried"
+        return fails(mistake, reason, f"{done.true_bytes / 1000:.0f} KB", (done.total.line,))
+    return fails(Mistake.INTERVAL_SUM, f"the rows add up to {found}", expected)
+
+
+def interval_rates(session: Session) -> Observed:
+    """Compute each rate from its own row, within the digits printed and 3%."""
+    done = _rows_of_intervals(session)
+    stalled = _table(session, 6, 1, hold_s=STALL_S)
+    return judge_rates(done, None if isinstance(stalled, Observed) else stalled)
+
+
+def judge_rates(done: _Table, other: _Table | None = None) -> Observed:
+    """Judge the rate of each row; ``other`` are rows of a transfer in which they differ more."""
+    expected = "in each row: amount * 8 / seconds"
+    from_start = all(_from_the_start(one.parts) for one in (done, other) if one)
+    rows = [row for row in done.parts if row.duration_s > _SHORT_S]
+    # of a stall's rows also the times may be wrong: that is a check of its own
+    rows += [row for row in other.parts if row.duration_s > _SHORT_S] if other and from_start else []
+    for row in rows:
+        reading = _fits_itself(row)
+        if reading is None or reading.mistake is not None:
+            mistake = Mistake.INTERVAL_RATE
+            if from_start:
+                mistake = Mistake.RATE_FROM_START
+            elif all(is_whole(one.rate) for one in rows):
+                mistake = Mistake.INTEGER_DIVISION
+            reason = f"the rate {rate_shown(row.rate)} does not follow from {amount_shown(row)} in {row.duration_s:g} s"
+            return fails(mistake, reason, expected, (row.line,))
+    return passes(expected)
+
+
+def _fits_itself(row: Row) -> RateReading | None:
+    """Return how a rate follows from its row's own amount and times; a reading without a mistake if it does."""
+    said, step = amount_bytes(row), amount_step(row)
+    seconds, slack_s = row.duration_s, row.time_step_s + 0.02
+    low = (said - step) * 8e-6 / (seconds + slack_s) * (1 - ROW_SHARE) - rate_step_mbps(row.rate)
+    high = (said + step) * 8e-6 / max(0.1, seconds - slack_s) * (1 + ROW_SHARE) + rate_step_mbps(row.rate)
+    if low <= rate_mbps(row.rate) <= high:
+        return RateReading("row")
+    return read_rate(row.rate, said, {"row": (seconds - slack_s, seconds + slack_s)})
+
+
+def _from_the_start(parts: Sequence[Row]) -> bool:
+    """Return whether rates are over the time since the start: of the interval's bytes, or of all so far."""
+    so_far, fits = 0.0, {"own": True, "all": True}
+    later = 0
+    for number, row in enumerate(parts):
+        so_far += amount_bytes(row)
+        if number == 0 or row.duration_s <= _SHORT_S:
+            continue
+        later += 1
+        for kind, size in (("own", amount_bytes(row)), ("all", so_far)):
+            rate = size * 8e-6 / max(row.end_s, 0.1)
+            fits[kind] &= abs(rate_mbps(row.rate) - rate) <= 0.03 * rate + rate_step_mbps(row.rate)
+    return bool(later) and any(fits.values())
+
+
+def interval_total(session: Session) -> Observed:
+    """Look for a row from 0 to the end, with the bytes carried and the rate of both. It may stand anywhere."""
+    return judge_total(_rows_of_intervals(session))
+
+
+def judge_total(done: _Table) -> Observed:
+    """Judge the row of the total."""
+    row, expected = done.total, f"0 to the end, {done.true_bytes / 1000:.0f} KB, and the rate of both"
+    if row is None:
+        return fails(Mistake.NO_TOTAL, "no row goes from 0 to the end", expected)
+    if not amount_fits(row, done.true_bytes, SUM_SHARE * done.true_bytes):
+        return fails(
+            amount_mistake(row, done.true_bytes, "client"), f"it says {amount_shown(row)}", expected, (row.line,)
+        )
+    reading = _fits_itself(row)
+    if reading is None or reading.mistake is not None:
+        reason = f"the rate {rate_shown(row.rate)} does not follow from {amount_shown(row)} in {row.duration_s:g} s"
+        mistake = Mistake.INTEGER_DIVISION if is_whole(row.rate) else Mistake.TOTAL_RATE
+        return fails(mistake, reason, expected, (row.line,))
+    return passes(expected, row.line)
+
+
+def interval_remainder(session: Session) -> Observed:
+    """Look at -t 5 -i 2: the last row is short, and no bytes are missing."""
+    done = _table(session, 5, 2)
+    if isinstance(done, Observed):
+        return done
+    return _covers(done, "0 - 2, 2 - 4, 4 - 5, and the same bytes as the total", "with -t 5 -i 2", False)
+
+
+def interval_stall(session: Session) -> Observed:
+    """Let nothing through for 3 s of -t 6 -i 1. One long row, or rows of 0 B, are both right."""
+    done = _table(session, 6, 1, hold_s=STALL_S)
+    if isinstance(done, Observed):
+        return done
+    expected = "rows up to the end of the transfer, with all of its bytes"
+    when = f"while nothing gets through from {STALL_S[0]:g} s to {STALL_S[1]:g} s"
+    covers = _covers(done, expected, when, True)
+    if covers.reason:
+        return covers
+    for before, after in itertools.pairwise(done.parts):
+        if abs(after.start_s - before.end_s) > _END_S:
+            reason = f"{when} a row ends at {before.end_s:g} s, and the next begins at {after.start_s:g} s"
+            return fails(Mistake.INTERVAL_CLOCK, reason, expected, (before.line, after.line))
+    for row in done.parts:
+        if row.duration_s > _SHORT_S and _fits_itself(row) is None:
+            # the rate is over the time that passed, or over the one that was asked for, and the row says the other
+            return fails(Mistake.INTERVAL_CLOCK, f"{when} this row contradicts itself", expected, (row.line,))
+    return covers
+
+
+def _covers(done: _Table, expected: str, when: str, stalled: bool) -> Observed:
+    """Judge whether the rows reach from 0 to the end, with all bytes, and no farther."""
+    # a total that is wrong is a check of its own
+    last, whole = done.parts[-1], done.true_bytes
+    lines = (last.line, *([done.total.line] if done.total else []))
+    is_wrong_total = done.total is not None and abs(done.summed - amount_bytes(done.total)) <= done.slack_bytes
+    sums = f"{when} the rows add up to {done.summed / 1000:.0f} of {whole / 1000:.0f} KB"
+    if done.summed < whole - done.slack_bytes and not is_wrong_total:
+        return fails(Mistake.LAST_MISSING, sums, expected, lines)
+    if done.summed > whole + done.slack_bytes and not is_wrong_total:
+        return fails(_fault(done) or Mistake.INTERVAL_SUM, sums, expected, lines)
+    # the rows may end before the total does: until the acknowledgement comes nothing is sent
+    low_s, high_s = min(done.seconds, done.ends_s) - _END_S, max(done.ends_s, done.took_s) + _END_S
+    if not low_s <= last.end_s <= high_s:
+        reason = f"{when} the last row ends at {last.end_s:g} s, and the transfer after {done.ends_s:g} s"
+        is_assumed = stalled or last.end_s > done.ends_s
+        return fails(Mistake.INTERVAL_CLOCK if is_assumed else Mistake.LAST_MISSING, reason, expected, lines)
+    if done.total is not None and abs(done.summed - whole) > done.slack_bytes:
+        return fails(amount_mistake(done.total, whole, "client"), f"{sums}, and so does the total", expected, lines)
+    return passes(expected, str(done))

@@ -1,0 +1,210 @@
+"""The table of checks on programs that were tried once: each wrong one fails for its mistake, and the properties that
+hold for every verdict.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linklab.errors import LinklabError
+from linklab.programs import simpleperf
+from linklab.programs.simpleperf import STEPS
+from linklab.programs.simpleperf.checks import ITEMS
+from linklab.programs.simpleperf.evidence import Take
+from linklab.programs.simpleperf.mistakes import Mistake
+from linklab.runtime.backends import Kind
+
+from ...simpleperf.programs.make import programs
+from ...thorough import some
+from . import played
+from .expected import ADVISED, FAILED
+from .findings import BY_NAME
+
+ALL = played.names()
+
+
+def _as_it_must_be(name: str, found: dict[str, Any]) -> None:
+    if name in FAILED:
+        assert set(played.failed(found).values()) == {FAILED[name][1]}
+    elif name in BY_NAME:
+        assert played.failed(found) == BY_NAME[name].fails
+        assert played.hints(found) == BY_NAME[name].hints
+    else:
+        assert {key: check.reason for key, check in found.items() if not check.passed} == {}
+    if name in ADVISED:
+        assert list(played.hints(found).values()) == [ADVISED[name][1]]
+
+
+def test_no_wrong_program_is_left_out() -> None:
+    assert {program.name for program in programs("wrong")} == set(FAILED) | set(ADVISED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+def test_right_programs_pass_in_full_and_wrong_ones_fail_for_their_one_mistake(name: str) -> None:
+    _as_it_must_be(name, played.judged(name))
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+@pytest.mark.parametrize("name", some(ALL, "chunk-1024"))
+def test_played_anew_they_do_too(name: str, virtual: Kind) -> None:
+    _as_it_must_be(name, played.play_anew(name, played.steps_of(name)))
+
+
+def test_a_scene_that_was_never_played_is_no_pass() -> None:
+    with pytest.raises(LinklabError, match="never played"):
+        played.judged("clock-before-ack", ("parallel",))
+
+
+# --- Of every verdict
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+def test_a_failed_check_has_one_mistake_one_hint_and_a_reason_from_the_evidence(name: str) -> None:
+    printed = "\n".join(program.text for program in _programs(name))
+    for check in played.judged(name).values():
+        if check.outcome != "failed":
+            continue
+        mistake = played.mistake_of(check.reason)
+        assert mistake is not None
+        assert check.hint == mistake.hint
+        assert len(check.reason) > len(mistake.title) + 10
+        # what it quotes of the program stands in what the program printed
+        assert all(quote in printed for quote in check.found.split("; ") if check.found and "line" not in quote)
+        # a traceback is named only where one was printed, and where it was, it is not called a refusal
+        assert mistake is not Mistake.TRACEBACK or "Traceback" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+def test_an_open_check_names_the_one_that_is_in_its_way(name: str) -> None:
+    found = played.judged(name)
+    by_description = {item.description: key for key, item in ITEMS.items()}
+    for key, check in found.items():
+        if check.outcome == "inconclusive":
+            way = by_description[check.reason.removeprefix("waits for: ")]
+            assert way != key
+            assert not found[way].passed
+            assert not found[way].reason.startswith("waits for: ") or found[way].outcome == "failed"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["as-the-sheet", "reads-counted", "bye-glued", "status-zero"])
+def test_the_same_evidence_gives_the_same_verdict_whatever_was_judged_before(name: str) -> None:
+    steps = played.steps_of(name)
+    backwards = played.judged(name, steps[::-1])
+    assert backwards == played.judged(name, steps)
+
+
+def test_a_step_alone_says_what_is_wrong_in_the_one_before() -> None:
+    def silent(_: str, record: dict[str, Any]) -> dict[str, Any]:
+        return {**record, "listening": []}
+
+    found = played.judged("as-the-sheet", ("clock",), silent)
+    assert {check.outcome for check in found.values()} == {"inconclusive"}
+    assert all(check.reason.startswith("waits for: the server listens on the port of -p: ") for check in found.values())
+
+
+def _programs(name: str) -> list[Any]:
+    return [program for record in played.records_of(name).values() for program in Take(record).programs]
+
+
+# --- What an honest program printed, changed: each must cost its check
+
+
+def _text(record: dict[str, Any], side: str, old: str, new: str) -> dict[str, Any]:
+    """Return a record in which a side has printed something else."""
+    program = record["server"] if side == "server" else record["acts"][0]["program"]
+    changed = {**program, "out": [(at_s, text.replace(old, new)) for at_s, text in program["out"]]}
+    assert changed != program, program["out"]
+    if side == "server":
+        return {**record, "server": changed}
+    return {**record, "acts": [{**record["acts"][0], "program": changed}, *record["acts"][1:]]}
+
+
+def _rate_of(record: dict[str, Any], side: str) -> str:
+    take = Take(record)
+    return (take.client if side == "client" else take.server).rows[-1].line.split()[-2]
+
+
+@pytest.mark.parametrize("side", ["client", "server"])
+def test_a_floor_under_the_time_is_no_pass(side: str) -> None:
+    def floored(scene: str, record: dict[str, Any]) -> dict[str, Any]:
+        return _text(record, side, _rate_of(record, side), "0.04") if scene.startswith("-n 5000B") else record
+
+    assert played.failed(played.judged("as-the-sheet", ("amount",), floored)) == {"num-rate": Mistake.TIME_FLOOR}
+
+
+@pytest.mark.parametrize("where", ["before its data", "before its end message"])
+def test_sleep_inside_the_clock_is_no_pass(where: str) -> None:
+    def sleeping(scene: str, record: dict[str, Any]) -> dict[str, Any]:
+        if not scene.startswith("-n 5000B"):
+            return record
+        (one,) = record["relay"]
+        first = {"before its data": 0, "before its end message": len(one["up"]["arrivals"]) - 1}[where]
+        arrivals = [(at_s + 0.5 * (number >= first), size) for number, (at_s, size) in enumerate(one["up"]["arrivals"])]
+        if where == "before its end message":
+            arrivals = [(one["up"]["arrivals"][-1][0], 5000), (arrivals[-1][0], one["up"]["bytes"])]
+        up = {**one["up"], "arrivals": arrivals, "last_s": arrivals[-1][0]}
+        up["forwarded_s"] = one["up"]["forwarded_s"] + 0.5
+        down = {**one["down"], "arrivals": [(at_s + 0.5, size) for at_s, size in one["down"]["arrivals"]]}
+        down |= {"last_s": one["down"]["last_s"] + 0.5, "forwarded_s": one["down"]["forwarded_s"] + 0.5}
+        late = {**record, "relay": [{**one, "up": up, "down": down}]}
+        return _text(late, "client", _rate_of(record, "client"), "0.08")
+
+    found = played.judged("as-the-sheet", ("amount",), sleeping)
+    assert played.failed(found) == {"num-rate": Mistake.SLEEPS}
+    assert where in found["num-rate"].reason
+
+
+def test_a_traceback_that_ended_the_server_is_not_quiet() -> None:
+    error = "Traceback (most recent call last):\nUnicodeDecodeError: 'utf-8' codec can't decode byte 0xf8\n"
+
+    def fatal(scene: str, record: dict[str, Any]) -> dict[str, Any]:
+        if "abrupt" not in scene and "a client that" not in scene:
+            return record
+        return {**record, "alive": False, "server": {**record["server"], "err": [(3.0, error)], "status": 1}}
+
+    found = played.judged("spins-on-end", ("many",), fatal)
+    assert found["abrupt"].outcome == "failed"
+    assert not found["quiet"].passed
+
+
+def test_a_table_without_a_heading_is_told_and_costs_no_other_table() -> None:
+    def bare(_: str, record: dict[str, Any]) -> dict[str, Any]:
+        return _text(record, "server", "Received", "Something") if record["server"] else record
+
+    found = played.judged("as-the-sheet", ("transfer",), bare)
+    assert played.failed(found) == {"server-row": Mistake.NO_HEADING}
+    assert found["client-row"].passed
+    assert "no heading stands above this row: 10.9." in found["server-row"].reason
+
+
+def test_what_a_program_was_stopped_for_is_said_wherever_it_counts() -> None:
+    def endless(scene: str, record: dict[str, Any]) -> dict[str, Any]:
+        return record if scene == "transfer" else {**record, "stalled": True, "by": ["client"]}
+
+    found = played.judged("as-the-sheet", ("clock", "intervals", "parallel"), endless)
+    assert found["time"].passed  # what was judged before stays
+    said = [check.reason for check in found.values() if "had to be stopped" in check.reason]
+    assert all("the client computed on and on" in reason for reason in said)
+    assert any("the program had to be stopped 3 times" in reason for reason in said)
+
+
+def test_an_unknown_step_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(LinklabError, match="no step is called 'all': choose one of transfer, clock"):
+        simpleperf.check(tmp_path / "x.py", ["all"])
+
+
+def test_every_check_belongs_to_a_step_and_needs_earlier_ones() -> None:
+    keys = list(ITEMS)
+    assert {item.step for item in ITEMS.values()} == set(STEPS)
+    assert all(item.points > 0 and item.how for item in ITEMS.values())
+    for item in ITEMS.values():
+        assert set(item.needs) <= set(keys)
+        assert item.key not in item.needs
