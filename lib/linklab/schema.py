@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Final, TypeVar
@@ -23,18 +23,7 @@ NOT_STORED: Final[Mapping[str, Any]] = types.MappingProxyType({"stored": False})
 
 def parse(kind: type[T], text: str | bytes, what: str) -> T:
     """Return JSON text as a value of this type. Raises MeasurementError, which names `what` and the field."""
-    from pydantic import ValidationError  # it takes a while to load; who reads no data needs none of it
-
-    hashed: Any = kind
-    try:
-        found: T = _reader(hashed).validate_json(text, strict=True)
-        return found
-    except ValidationError as wrong:
-        first = wrong.errors(include_url=False)[0]
-    place = ".".join(map(str, first["loc"]))
-    message = first["msg"][0].lower() + first["msg"][1:]
-    given = "" if first["type"] in ("missing", "json_invalid") else f", and is {quoted(first['input'])}"
-    raise MeasurementError(f"{what} is damaged: {place}{': ' if place else ''}{message}{given}")
+    return _checked(lambda reader: reader.validate_json(text, strict=True), kind, what)
 
 
 def load(kind: type[T], data: Any, what: str) -> T:
@@ -42,11 +31,30 @@ def load(kind: type[T], data: Any, what: str) -> T:
     return parse(kind, json.dumps(data), what)
 
 
+def check(kind: type[T], value: Any, what: str) -> T:
+    """Return a value, which may be an object already, if it is of this type. Raises MeasurementError as `parse`."""
+    return _checked(lambda reader: reader.validate_python(value, strict=True), kind, what)
+
+
 def dump(value: Any) -> Any:
     """Return a data class as JSON data, without the fields that are `NOT_STORED`."""
     from pydantic_core import to_jsonable_python
 
     return to_jsonable_python(value, exclude=_left_out(value))
+
+
+def _checked(read: Callable[[Any], T], kind: type[T], what: str) -> T:
+    from pydantic import ValidationError  # it takes a while to load; who reads no data needs none of it
+
+    hashed: Any = kind
+    try:
+        return read(_reader(hashed))
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    message = first["msg"][0].lower() + first["msg"][1:]
+    given = "" if first["type"] in ("missing", "json_invalid") else f", and is {quoted(first['input'])}"
+    raise MeasurementError(f"{what} is damaged: {place}{': ' if place else ''}{message}{given}")
 
 
 @cache

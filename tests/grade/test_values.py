@@ -274,7 +274,7 @@ def _data(kind: str, /, **fields: Any) -> str:
         (_data("linklab.measure.video_file.Video", clip=None, folder="/root"), "no such class"),
         (_data("linklab.network.model.Host"), "has the fields name"),
         (_data("linklab.network.model.Host", name="h1", more=1), "has the fields name"),
-        (_data("linklab.network.model.Host", name=3), "Host.name is a int"),
+        (_data("linklab.network.model.Host", name=3), "Host.name is damaged"),
         (_data("linklab.measure.tools.ping.PingFlow", **{
             "source": "r1", "destination": "r2", "count": 10**9, "interval_s": 1, "payload_bytes": 56,
             "address": None, "start_s": 0,

@@ -7,17 +7,14 @@ are checked, so that a check finds what it would find in a result that it measur
 from __future__ import annotations
 
 import builtins
-import contextlib
 import dataclasses
 import functools
 import importlib
-import types
 import typing
 from collections.abc import Mapping
-from pathlib import PurePath
 from typing import Any, Final
 
-from linklab import errors
+from linklab import errors, schema
 from linklab.errors import LinklabError
 from linklab.measure.tools import TOOLS
 
@@ -80,38 +77,11 @@ def made(name: str, fields: Mapping[str, Any]) -> object:
     short = name.rpartition(".")[2]
     if set(fields) != set(fields_of(name)):
         raise LinklabError(f"a {short} has the fields {', '.join(fields_of(name))}")
-    given = {it: _fitting(fields[it], _types(name)[it], f"{short}.{it}") for it in fields_of(name)}
-    return _class(name)(**given)
+    return _class(name)(
+        **{it: schema.check(_types(name)[it], _with_tuples(value), f"{short}.{it}") for it, value in fields.items()}
+    )
 
 
-def _fitting(value: Any, kind: Any, where: str) -> Any:
-    """Return the value as that type: a list where a tuple is meant as one, all else as it is."""
-    origin, parts = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (typing.Union, types.UnionType):
-        for each in parts:
-            with contextlib.suppress(LinklabError):
-                return _fitting(value, each, where)
-    elif origin is tuple:
-        if isinstance(value, list):
-            kinds = [parts[0]] * len(value) if parts[1:] == (...,) else parts
-            if len(kinds) == len(value):
-                return tuple(_fitting(each, kind, where) for each, kind in zip(value, kinds, strict=True))
-    elif _fits(value, kind, origin, parts):
-        return value
-    raise LinklabError(f"{where} is a {type(value).__name__}, which it cannot be")
-
-
-def _fits(value: Any, kind: Any, origin: Any, parts: tuple[Any, ...]) -> bool:
-    if kind is Any or kind is object:
-        return True
-    if origin is typing.Literal:
-        return any(type(value) is type(each) and value == each for each in parts)
-    if isinstance(origin, type):
-        return isinstance(value, origin)  # a flow of any tool
-    if kind is None:
-        return value is None
-    if kind in (int, float):
-        return isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
-    if issubclass(kind, PurePath):
-        return isinstance(value, str)  # a path is a text here: nothing is opened by it
-    return isinstance(value, kind)
+def _with_tuples(value: Any) -> Any:
+    """Return a field's value with tuples for lists, which no data class has."""
+    return tuple(map(_with_tuples, value)) if isinstance(value, list) else value
