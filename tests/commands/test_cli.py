@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from linklab.cli import main
+from linklab.cli import main, make_parser
 from linklab.errors import LabError
 from linklab.runtime import backends
 
@@ -71,3 +71,24 @@ def test_no_kind_of_lab_at_all(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     monkeypatch.setattr(backends, "find_image", none)
     assert main(["shell", "--network", "two-hosts"]) == 1
     assert one_line(capsys.readouterr().err).endswith("make lab")
+
+
+def _names(command: str | None = None) -> set[str]:
+    actions = [action for action in make_parser(command)._actions if action.choices]
+    return set(actions[0].choices or ())
+
+
+def test_a_word_that_is_none_meets_all_commands() -> None:
+    assert _names("foo") == _names("--help") >= {"run", "study", "grade", "shell"}
+    assert len(_names("run")) == len(_names("up")) + 1
+
+
+@pytest.mark.parametrize("words", [["--version"], ["shell", "--help"], ["up", "--help"], ["doctor", "--help"]])
+def test_what_takes_long_to_load_is_left_alone(words: list[str]) -> None:
+    code = (
+        "import sys\nfrom linklab.cli import main\n"
+        f"try:\n    main({words})\nexcept SystemExit:\n    pass\n"
+        "print(sorted({'pandas', 'nbformat', 'matplotlib', 'scipy', 'numpy'} & set(sys.modules)))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.splitlines()[-1] == "[]"
