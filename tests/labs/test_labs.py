@@ -7,15 +7,15 @@ import pytest
 import linklab
 from linklab.discovery import load
 from linklab.errors import LinklabError
-from linklab.labs.lab04 import rules
+from linklab.labs.lab08 import rules
 
 
 def test_a_lab_has_the_names_that_its_rules_and_figures_list_and_its_progress() -> None:
-    lab = load("lab04")
-    assert lab is linklab.lab04
-    assert lab.check_pings is rules.check_pings
+    lab = load("lab08")
+    assert lab is linklab.lab08
+    assert lab.check_runs is rules.check_runs
     assert {*rules.__all__, *lab.figures.__all__, "progress"} <= set(vars(lab))
-    assert "FRAME_BYTES" not in vars(lab)
+    assert "ETHERNET_MTU_BYTES" not in vars(lab)
 
 
 def test_a_check_that_is_gone_is_said_in_one_line() -> None:
