@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from linklab import labs
+from linklab.discovery import lab_names, load
 from linklab.errors import LinklabError, MeasurementError
 from linklab.grade import Check, GradeError
 from linklab.grade.result import Result, guarded
@@ -21,8 +19,7 @@ from tests.grade.way_results import H1_H4_LOADED, L1_LOADED, beside, pinged, sen
 
 
 def _checks() -> Iterator[tuple[str, Any]]:
-    modules = [importlib.import_module(f"linklab.labs.{it.name}") for it in pkgutil.iter_modules(labs.__path__)]
-    for module in [*modules, simpleperf]:
+    for module in [*map(load, sorted(lab_names())), simpleperf]:
         for name, function in vars(module).items():
             if name.startswith("check_"):
                 yield f"{module.__name__}.{name}", function

@@ -11,6 +11,7 @@ import pytest
 
 from linklab.grade import Result
 from linklab.grade.measured import ping_check
+from linklab.grade.questions import asked_each
 from linklab.labs.lab03 import rules as lab03
 from linklab.labs.lab04 import rules as lab04
 from linklab.labs.lab08 import rules as lab08
@@ -28,7 +29,8 @@ def _lab03(lost: int, tmp_path: Path, **more: Any) -> Result:
 
 def _lab04(lost: int, tmp_path: Path, **more: Any) -> Result:
     rtts: tuple[float | None, ...] = (None,) * lost + (20.0,) * (25 - lost)
-    return Result("Lab 04", (ping_check("L1", replace(pinged("r1", "r2", rtts), **more), ("r1", "r2")),))
+    one = replace(pinged("r1", "r2", rtts), **more)
+    return asked_each("Lab 04", {"L1": one}, ["L1"], lambda name, given: ping_check(name, given, ("r1", "r2")), "")
 
 
 def _lab08(lost: int, tmp_path: Path, **more: Any) -> Result:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 import linklab
 from linklab.discovery import load
 from linklab.errors import LinklabError
 from linklab.labs.lab08 import rules
+from linklab.notebooks.build import sources
+from tests.notebooks.run_notebook import ROOT
 
 
 def test_a_lab_has_the_names_that_its_rules_and_figures_list_and_its_progress() -> None:
@@ -25,3 +30,11 @@ def test_a_check_that_is_gone_is_said_in_one_line() -> None:
     assert not hasattr(lab, "check_prediction_rtt")
     with pytest.raises(AttributeError, match=r"linklab\.labs\.lab00' has no attribute 'predcit'"):
         lab.predcit  # noqa: B018
+
+
+@pytest.mark.parametrize("source", sources(ROOT), ids=lambda path: path.stem)
+def test_a_lab_has_every_name_that_its_notebook_uses(source: Path) -> None:
+    name = f"lab{source.stem[:2]}"
+    used = set(re.findall(rf"\b{name}\.([a-zA-Z_]\w*)", source.read_text("utf-8")))
+    assert "progress" in used
+    assert [each for each in used if not hasattr(load(name), each)] == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -69,6 +69,25 @@ class Check:
             expected=expected,
             found=listed(dict.fromkeys(difference.found for difference in all_of_them), ", "),
         )
+
+
+class Refuse(Exception):
+    """Raised where what was handed in cannot be judged further: ``check`` is the failed check that says why."""
+
+    def __init__(self, check: Check) -> None:
+        super().__init__(check.reason)
+        self.check = check
+
+
+def gathered(judge: Callable[[], Check | Iterable[Check]]) -> tuple[Check, ...]:
+    """Return the checks that a function gives; where it refuses, those that it gave before, and the refusal."""
+    found: list[Check] = []
+    try:
+        checks = judge()
+        found.extend((checks,) if isinstance(checks, Check) else checks)
+    except Refuse as refused:
+        found.append(refused.check)
+    return tuple(found)
 
 
 @dataclass(frozen=True)

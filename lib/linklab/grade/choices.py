@@ -25,14 +25,14 @@ import hashlib
 import itertools
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import LinklabError
-from linklab.grade.questions import OneOf, asked
-from linklab.grade.result import Result
+from linklab.grade.questions import OneOf, asked, asked_one
+from linklab.grade.result import Result, guarded
 
 SEALED: Final = "choices.json"
 """The file's name in a lab's folder."""
@@ -47,24 +47,24 @@ def choices(folder: Path, *keys: str) -> tuple[OneOf, ...]:
     path = folder / SEALED
     try:
         data: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        wanted = {key: data[key] for key in keys or data}
-        return tuple(
-            OneOf(key, one["question"], one["options"], partial(_opened, key, one["sealed"]), tuple(one["hints"]))
-            for key, one in wanted.items()
-        )
+        return tuple(_question(key, data[key]) for key in keys or data)
     except (OSError, ValueError, LookupError, TypeError) as wrong:
         raise LinklabError(f"{path} holds no questions ({wrong}): run `linklab notebooks build`") from None
 
 
-def choice(folder: Path, key: str) -> OneOf:
-    """Return one question of a lab's folder. Raise LinklabError as `choices`."""
-    (found,) = choices(folder, key)
-    return found
+def _question(key: str, one: dict[str, Any]) -> OneOf:
+    return OneOf(key, one["question"], one["options"], partial(_opened, key, one["sealed"]), tuple(one["hints"]))
 
 
-def asked_by_letter(title: str, answers: object, folder: Path, *keys: str) -> Result:
-    """Judge a student's dictionary of letters for these questions of a lab's folder."""
-    return asked(title, answers, choices(folder, *keys), "{" + ", ".join(f'"{key}": "a"' for key in keys) + "}")
+def letters(title: str, folder: Path, *keys: str) -> Callable[[object], Result]:
+    """Return the check of a student's dictionary of letters, for these questions of a lab's folder, or all."""
+    example = "{" + ", ".join(f'"{key}": "a"' for key in keys) + "}" if keys else ""
+    return guarded(title)(lambda answers: asked(title, answers, choices(folder, *keys), example))
+
+
+def letter(title: str, folder: Path, key: str) -> Callable[[object], Result]:
+    """Return the check of a student's letter for one question of a lab's folder."""
+    return guarded(title)(lambda answer: asked_one(title, answer, *choices(folder, key)))
 
 
 def question_text(folder: Path, *keys: str) -> str:

@@ -5,11 +5,11 @@ What is expected comes from theory for the network as it was read back right bef
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 from statistics import fmean, median
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from linklab.analysis import (
     Expectation,
@@ -28,7 +28,7 @@ from linklab.analysis.sharing import direction_of
 from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network
 from linklab.errors import NetworkError
-from linklab.grade.check import Check, Hints, a_kind, listed
+from linklab.grade.check import Check, Hints, Refuse, a_kind, listed
 from linklab.grade.path_questions import packet_ms, path_between
 from linklab.grade.questions import Judged, Question, Slip, Value, is_missing, stated
 from linklab.measure import PingResult, Result, Run, SimpleperfResult, TcpResult, UdpResult
@@ -36,7 +36,9 @@ from linklab.measure.tool import ResultT
 from linklab.network import Link, Network, NetworkState
 
 Transfer = TcpResult | SimpleperfResult
-TRANSFERS: Final = (SimpleperfResult, TcpResult)
+TRANSFERS: Final[tuple[type[Transfer], ...]] = (SimpleperfResult, TcpResult)
+
+Kind = TypeVar("Kind")
 
 FEWEST_PINGS: Final = 25
 """As many as the course report sent."""
@@ -49,6 +51,7 @@ _ROUNDING_MS: Final = 0.05
 _OWN: Final = "start the lab with linklab.start(linklab.course_network())"
 _LABS: Final = "start the lab with the network that its first cells make"
 _AT_ONCE: Final = "give what measure.run_together returned for all flows together"
+_ONE: Final = "give the result of measure.run for this one"
 _IDLE: Final = "is other traffic on the path, or was the network changed? Run the cells from the start again"
 
 
@@ -100,84 +103,86 @@ def state_of_run(run: Run) -> NetworkState | None:
     return run.results[0].origin.network if run.results else None
 
 
+def results_of(given: object, kind: type[Kind] | tuple[type[Kind], ...]) -> dict[str, Kind]:
+    """Return what a student's dictionary has of a kind, by name."""
+    items = given.items() if isinstance(given, Mapping) else ()
+    return {str(name): each for name, each in items if isinstance(each, kind)}
+
+
 # --- Whether it may be judged
 
 
-def no_result(what: str, value: object, how: str, expected: str) -> Check:
-    """Return the failed check of what is no result: nothing was measured yet, or it is something else."""
+# Each of these refuses (`Refuse`) what may not be judged, with what is wrong and what to do.
+
+
+def of_kind(what: str, value: object, kind: type[Kind] | tuple[type[Kind], ...], how: str, expected: str) -> Kind:
+    """Return a value of a kind. Refuses what is none: nothing was measured yet, or it is something else."""
+    if isinstance(value, kind):
+        return value
     if is_missing(value):
-        return Check.failing(what, "not measured yet", how, expected, "None")
-    return Check.failing(what, f"this is {a_kind(value)}", how, expected, type(value).__name__)
+        raise Refuse(Check.failing(what, "not measured yet", how, expected, "None"))
+    raise Refuse(Check.failing(what, f"this is {a_kind(value)}", how, expected, type(value).__name__))
 
 
-def unfit(
+def whole_result(
     what: str,
     value: object,
-    kinds: type | tuple[type, ...],
+    kind: type[ResultT] | tuple[type[ResultT], ...],
     how: str,
-    ends: tuple[str, str] | None = None,
+    ends: tuple[str, str],
     *,
     either_direction: bool = False,
     of_the_course: bool = True,
-) -> Check | None:
-    """Return a failed check if ``value`` is no whole result of these kinds between these two nodes, or None.
+) -> ResultT:
+    """Return a result of a kind between two nodes that was measured to its end. ``how`` says how to get one.
 
-    ``how`` says how to get one. A result of another network than the student's own is refused as well, unless the lab
-    is about other networks than the course's.
+    A result of another network than the student's own is refused as well, unless the lab is about other networks than
+    the course's.
     """
-    if not isinstance(value, kinds):
-        return no_result(what, value, how, "a result")
-    result: Any = value
+    result = of_kind(what, value, kind, how, "a result")
     found = (result.flow.source, result.flow.destination)
-    if ends is not None and found != ends and not (either_direction and found == ends[::-1]):
+    if found != ends and not (either_direction and found == ends[::-1]):
         turned = "the direction is the other one: " if found == ends[::-1] else ""
         asked, got = f"{ends[0]} to {ends[1]}", f"{found[0]} to {found[1]}"
         hint = f"{turned}measure from {asked}"
-        return Check.failing(what, f"this was measured from {got}", hint, asked, got)
-    state = result.origin.network
-    problem = elsewhere(what, state) if of_the_course else None
-    if problem is None and of_the_course and ends is not None:
-        problem = beyond_theory(what, state, [found], limited=isinstance(result, TRANSFERS))
-    return problem or stopped(what, result)
+        raise Refuse(Check.failing(what, f"this was measured from {got}", hint, asked, got))
+    if of_the_course:
+        refuse_another_network(what, result.origin.network)
+        refuse_without_theory(what, result.origin.network, [found], limited=isinstance(result, TRANSFERS))
+    refuse_stopped(what, result)
+    return result
 
 
-def stopped(what: str, run: Result | Run) -> Check | None:
-    """Return a failed check if a run was stopped before its end, or None: what is missing may be what matters."""
-    if not run.interrupted:
-        return None
-    return Check.failing(what, "it was stopped before its end", "run the cell again and let it finish")
+def refuse_stopped(what: str, run: Result | Run) -> None:
+    """Refuse a run that was stopped before its end: what is missing may be what matters."""
+    if run.interrupted:
+        raise Refuse(Check.failing(what, "it was stopped before its end", "run the cell again and let it finish"))
 
 
-def elsewhere(what: str, state: NetworkState | None, network: Network | None = None) -> Check | None:
-    """Return a failed check if ``state`` was read back of another network than the student's own, or None.
+def refuse_another_network(what: str, state: NetworkState | None, network: Network | None = None) -> None:
+    """Refuse a ``state`` that was read back of another network than the student's own.
 
-    That is the course network, unless another ``network`` is given.
-
-    Addresses tell: rates, delays and queues may be changed, as labs ask for, and are judged as they were. An interface
-    that is not there is for other checks to name.
+    That is the course network, unless another ``network`` is given. Addresses tell: rates, delays and queues may be
+    changed, as labs ask for, and are judged as they were. An interface that is not there is for other checks to name.
     """
     if state is None:
-        return None
+        return
     for link in (network or course_network()).links:
         for end in link.ends:
             face = state.interface(end.node, end.interface) if end.address is not None else None
             if face is None or not face.addresses or end.address in face.addresses:
                 continue
             found = ", ".join(face.addresses)
-            return Check.failing(
-                what,
-                f"this was measured on another network: {end.interface} had {found} there, and {end.address} in yours",
-                f"{_OWN if network is None else _LABS}, and measure again",
-                f"{end.interface} with {end.address}",
-                found,
-            )
-    return None
+            reason = f"{end.interface} had {found} there, and {end.address} in yours"
+            hint = f"{_OWN if network is None else _LABS}, and measure again"
+            wanted = f"{end.interface} with {end.address}"
+            raise Refuse(Check.failing(what, f"this was measured on another network: {reason}", hint, wanted, found))
 
 
-def beyond_theory(
+def refuse_without_theory(
     what: str, state: NetworkState | None, pairs: Sequence[tuple[str, str]], *, limited: bool
-) -> Check | None:
-    """Return a failed check if theory expects nothing of a path as it was read back, or None.
+) -> None:
+    """Refuse a path of which theory expects nothing, as it was read back.
 
     A link of it was cut, or, where a ``limited`` one is asked for, no link of it has a rate.
     """
@@ -186,9 +191,8 @@ def beyond_theory(
         for path in paths if limited else ():
             bottleneck_hop(path)
     except NetworkError as wrong:
-        hint = "start the lab with linklab.start(linklab.course_network()), and measure again"
-        return Check.failing(what, f"this was measured on a network that was changed: {wrong}", hint)
-    return None
+        reason = f"this was measured on a network that was changed: {wrong}"
+        raise Refuse(Check.failing(what, reason, f"{_OWN}, and measure again")) from None
 
 
 # --- One flow that has a path to itself
@@ -197,49 +201,42 @@ def beyond_theory(
 def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:
     """Judge pings of an idle path: the right one, 25 of them, all answered, their mean as theory expects."""
     what = f"pings of {name}"
-    problem = unfit(what, value, PingResult, "give the result of measure.run for this one", ends)
-    if problem is not None or not isinstance(value, PingResult):
-        return problem or Check.failing(what, "not measured yet", "measure it")
-    if value.sent_packets < FEWEST_PINGS:
-        reason = f"{value.sent_packets} pings were sent"
+    ping = whole_result(what, value, PingResult, _ONE, ends)
+    if ping.sent_packets < FEWEST_PINGS:
+        reason = f"{ping.sent_packets} pings were sent"
         return Check.failing(what, reason, f"send {FEWEST_PINGS}, as the report did", f"{FEWEST_PINGS} pings")
-    if value.lost_packets:
-        found = f"{value.lost_packets} of {value.sent_packets} not answered"
+    if ping.lost_packets:
+        found = f"{ping.lost_packets} of {ping.sent_packets} not answered"
         return Check.failing(what, found, f"an idle path loses none: {_IDLE}", "all answered", found)
-    return measured(what, value.rtt_mean_ms, unloaded_rtt(path_between(*ends, value.origin.network)))
+    return measured(what, ping.rtt_mean_ms, unloaded_rtt(path_between(*ends, ping.origin.network)))
 
 
 def transfer_check(name: str, value: object, ends: tuple[str, str]) -> Check:
     """Judge a transfer of 25 s over one connection that has the path to itself: the throughput that theory expects."""
     what = f"transfer over {name}"
-    problem = unfit(what, value, TRANSFERS, "give the result of measure.run for this one", ends)
-    if problem is not None or not isinstance(value, TRANSFERS):
-        return problem or Check.failing(what, "not measured yet", "measure it")
-    if value.flow.streams != 1:
-        return Check.failing(what, f"{value.flow.streams} connections", "use one: leave streams= away")
-    if value.flow.duration_s < ALONE_S:
-        reason = f"it ran for {value.flow.duration_s:g} s"
+    sent = whole_result(what, value, TRANSFERS, _ONE, ends)
+    if sent.flow.streams != 1:
+        return Check.failing(what, f"{sent.flow.streams} connections", "use one: leave streams= away")
+    if sent.flow.duration_s < ALONE_S:
+        reason = f"it ran for {sent.flow.duration_s:g} s"
         return Check.failing(what, reason, f"let it run {ALONE_S} s: a short one is mostly TCP's start")
-    path = path_between(*ends, value.origin.network)
-    theory = tcp_throughput(path, value.flow.duration_s)
+    theory = tcp_throughput(path_between(*ends, sent.origin.network), sent.flow.duration_s)
     hint = _IDLE
-    if isinstance(value, SimpleperfResult):
+    if isinstance(sent, SimpleperfResult):
         hint = (
             "measure once with Linklab's simpleperf (program=None): if that gives another number, your program's clock "
             f"or units are wrong; see Lab 02. If it gives the same: {_IDLE}"
         )
-    return measured(what, value.throughput_mbps, theory, hint)
+    return measured(what, sent.throughput_mbps, theory, hint)
 
 
-def loaded_checks(name: str, run: object, ends: tuple[str, str]) -> tuple[Check, ...]:
+def loaded_checks(name: str, given: object, ends: tuple[str, str]) -> tuple[Check, ...]:
     """Judge pings next to a transfer over the same path: its throughput, and the round trip's mean and highest.
 
     Pings that nobody asked for are left out, which ``found`` of the first check says.
     """
     load = Load(*ends)
-    problem = refused(name, run, [load], with_pings=True)
-    if problem is not None or not isinstance(run, Run):
-        return (problem or Check.failing(name, "not measured yet", "measure it"),)
+    run = run_of(name, given, [load], with_pings=True)
     ping, sent = pings(run)[load.name], transfers(run)[0]
     path = path_between(*ends, ping.origin.network)
     duration_s, interval_s = sent.flow.duration_s, ping.flow.interval_s
@@ -280,16 +277,17 @@ def measured(
 # --- Several flows at one time
 
 
-def refused(where: str, run: object, loads: Sequence[Load], with_pings: bool) -> Check | None:
-    """Return a failed check if ``run`` is not the loads, next to each other, for long enough; else None."""
+def run_of(where: str, given: object, loads: Sequence[Load], with_pings: bool) -> Run:
+    """Return a run of these loads, next to each other, for long enough. Refuses everything else."""
     what, expected = f"{where}: the flows", _expected_flows(loads, with_pings)
-    if not isinstance(run, Run):
-        return no_result(what, run, _AT_ONCE, expected)
-    problem = next(_problems(run, loads, with_pings), None)
-    if problem is None:
-        state, pairs = state_of_run(run), [(load.source, load.destination) for load in loads]
-        return elsewhere(what, state) or beyond_theory(what, state, pairs, limited=True) or stopped(what, run)
-    return Check.failing(what, problem[0], problem[1], expected, listed(map(name_of, run.results), ", "))
+    run = of_kind(what, given, Run, _AT_ONCE, expected)
+    for problem, hint in _problems(run, loads, with_pings):
+        raise Refuse(Check.failing(what, problem, hint, expected, listed(map(name_of, run.results), ", ")))
+    refuse_another_network(what, state_of_run(run))
+    pairs = [(load.source, load.destination) for load in loads]
+    refuse_without_theory(what, state_of_run(run), pairs, limited=True)
+    refuse_stopped(what, run)
+    return run
 
 
 def run_checks(
@@ -303,7 +301,7 @@ def run_checks(
 ) -> tuple[Check, ...]:
     """Judge what a run gave by theory: sums, shares, and the highest round trips.
 
-    ``loads`` must be the run's (see `refused`), and ``judged`` is as in `linklab.analysis.experiment`.
+    ``loads`` must be the run's (see `run_of`), and ``judged`` is as in `linklab.analysis.experiment`.
     """
     expected = expectations(run, network, loads, judged)
     found = [*_sum_checks(where, run, expected)]

@@ -21,7 +21,7 @@ from numbers import Real
 from typing import Any, Final, Protocol
 
 from linklab.analysis import Expectation
-from linklab.grade.check import Check, Hints, a_kind, as_tuple
+from linklab.grade.check import Check, Hints, a_kind, as_tuple, gathered
 from linklab.grade.result import Result
 
 CLOSE: Final = 0.005
@@ -255,9 +255,8 @@ class Judged:
     judge: Callable[[Any, object], Check | Iterable[Check]]
 
     def checks(self, answer: object) -> Iterable[Check]:
-        """Judge with the function, which gets the key and the answer."""
-        found = self.judge(self.key, answer)
-        return (found,) if isinstance(found, Check) else found
+        """Judge with the function, which gets the key and the answer, and may refuse it (`Refuse`)."""
+        return gathered(lambda: self.judge(self.key, answer))
 
 
 def asked(title: str, given: object, questions: Iterable[Question], example: str = "") -> Result:
@@ -268,6 +267,17 @@ def asked(title: str, given: object, questions: Iterable[Question], example: str
     """
     every = tuple(questions)
     return Result(title, checks_of(title, given, every, example), every)
+
+
+def asked_each(
+    title: str,
+    given: object,
+    keys: Iterable[Any],
+    judge: Callable[[Any, object], Check | Iterable[Check]],
+    example: str,
+) -> Result:
+    """Judge a student's dictionary that has something under each key, such as a measurement: see `Judged`."""
+    return asked(title, given, [Judged(key, judge) for key in keys], example)
 
 
 def checks_of(title: str, given: object, every: Sequence[Question], example: str = "") -> tuple[Check, ...]:

@@ -6,16 +6,16 @@ import contextlib
 import functools
 import traceback
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, ParamSpec
+from typing import Any, Final, ParamSpec, overload
 
 import linklab
 from linklab import record, settings
 from linklab.errors import LinklabError
 from linklab.grade import render, values
-from linklab.grade.check import Check, Outcome, Surprise
+from linklab.grade.check import Check, Outcome, Refuse, Surprise, gathered
 
 RESULT_VERSION: Final = 1
 """Version of the JSON form, under the key ``linklab_result``."""
@@ -171,32 +171,51 @@ def on_result(listener: Callable[[Result], None]) -> None:
         _listeners.append(listener)
 
 
-def guarded(check: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Return the check as notebooks call it, with its arguments as plain data (`linklab.grade.values`).
+Judged = Result | Check | Iterable[Check]
 
-    Where the check crashes, its result is `not_judged`, and nobody sees a traceback.
 
-    What Linklab raises on purpose (LinklabError) is for people, and raised.
+@overload
+def guarded(check: Callable[Given, Result]) -> Callable[Given, Result]: ...
+@overload
+def guarded(check: str) -> Callable[[Callable[Given, Judged]], Callable[Given, Result]]: ...
+def guarded(check: str | Callable[..., Result]) -> Callable[..., Any]:
+    """Return the check as notebooks call it: ``@guarded("Lab 04, pings")`` makes its checks a result of that title.
+
+    Its arguments are plain data (`linklab.grade.values`). A check without a title returns its `Result` itself. Where it
+    refuses what was handed in (`Refuse`), that is a failed check like any other. Where it crashes, its result is
+    `not_judged`, and nobody sees a traceback. What Linklab raises on purpose (LinklabError) is for people, and raised.
     """
+    return functools.partial(_guarded, check) if isinstance(check, str) else _guarded("", check)
 
+
+def _guarded(title: str, check: Callable[..., Judged]) -> Callable[..., Result]:
     @functools.wraps(check)
-    def called(*positional: Given.args, **named: Given.kwargs) -> Result:
-        given, by_name = (
-            [values.at_home(it) for it in positional],
-            {key: values.at_home(it) for key, it in named.items()},
-        )
+    def called(*positional: Any, **named: Any) -> Result:
+        given = [values.at_home(it) for it in positional]
+        by_name = {key: values.at_home(it) for key, it in named.items()}
         try:
-            result = check(*given, **by_name)  # type: ignore[arg-type]  # plain data in place of what it was made of
+            result = _result(title, lambda: check(*given, **by_name))
         except LinklabError:
             raise
         except Exception as fault:
-            result = not_judged(check.__name__, fault)
+            result = not_judged(title or check.__name__, fault)
         for listener in _listeners:
             with contextlib.suppress(Exception):  # a list of what is done may fail, and no check with it
                 listener(result)
         return result
 
     return called
+
+
+def _result(title: str, check: Callable[[], Judged]) -> Result:
+    try:
+        found = check()
+    except Refuse as refused:
+        found = refused.check
+    if isinstance(found, Result):
+        return found
+    checks = gathered(lambda: found)
+    return Result(title or checks[0].description, checks)
 
 
 def not_judged(title: str, fault: Exception) -> Result:

@@ -1,4 +1,4 @@
-"""What labs 04 and 05 show of links and paths measured one by one: rows next to the report, round trips, counters.
+"""What Labs 04 and 05 share: links and paths that are measured one by one, judged and shown next to the report.
 
 Cells that students have not filled in yet give rows with gaps, not errors.
 """
@@ -6,6 +6,7 @@ Cells that students have not filled in yet give rows with gaps, not errors.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from linklab.analysis import (
     Comparison,
@@ -17,8 +18,10 @@ from linklab.analysis import (
 )
 from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network, is_variant
-from linklab.grade.measured import pings
-from linklab.grade.predictions import Prediction
+from linklab.grade.measured import TRANSFERS, ping_check, pings, results_of, transfer_check
+from linklab.grade.predictions import Prediction, Predictions
+from linklab.grade.questions import asked_each
+from linklab.grade.result import Result
 from linklab.measure import PingResult, Run, SimpleperfResult, TcpResult
 from linklab.network import COURSE, Network, NetworkState
 from linklab.published import Entry, publication
@@ -26,10 +29,29 @@ from linklab.show import RoundTrips, round_trips
 from linklab.show.chart import Points
 from linklab.show.figure import Drawing
 
-__all__ = ["beside_report", "queue_over_time"]
-
 Given = Mapping[str, object]
-_MISSING = "not measured yet: fill in the cells above and run them"
+_RESULTS: Final = "a dictionary of results, one for each path"
+_MISSING: Final = "not measured yet: fill in the cells above and run them"
+
+
+def pings_judged(
+    lab: str, given: object, paths: Mapping[str, tuple[str, str]], predictions: Predictions, prediction: object
+) -> Result:
+    """Judge 25 pings on each path, idle: results of `linklab.measure.run` by name, with the prediction beside them."""
+    title = f"{lab}, measured round-trip times"
+    result = asked_each(title, given, paths, lambda name, one: ping_check(name, one, paths[name]), _RESULTS)
+    found = results_of(given, PingResult)
+    return predictions.compared(result, prediction, {name: each.rtt_mean_ms for name, each in found.items()})
+
+
+def transfers_judged(
+    lab: str, given: object, paths: Mapping[str, tuple[str, str]], predictions: Predictions, prediction: object
+) -> Result:
+    """Judge a transfer of 25 s over each path, as `pings_judged` judges pings."""
+    title = f"{lab}, measured throughput"
+    result = asked_each(title, given, paths, lambda name, one: transfer_check(name, one, paths[name]), _RESULTS)
+    found = results_of(given, TRANSFERS)
+    return predictions.compared(result, prediction, {name: each.throughput_mbps for name, each in found.items()})
 
 
 def beside_report(

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Final
 
 from linklab.analysis import Expectation, measured_path
-from linklab.grade.choices import choices
+from linklab.grade.check import Check
+from linklab.grade.choices import letters
 from linklab.grade.measured import typed_rtt
 from linklab.grade.path_questions import ceiling, rtt
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Value, as_number, asked, asked_one
+from linklab.grade.questions import Value, as_number, asked_one
 from linklab.grade.reachability import Checkable, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
@@ -26,25 +27,23 @@ _RTT: Final = rtt("rtt", _PATH, "round-trip time of h1 to h2")
 _CEILING: Final = ceiling("throughput", _PATH, "TCP throughput from h1 to h2")
 
 
-@guarded
-def check_network(lab: Checkable) -> Result:
+@guarded("Lab 00, the network")
+def check_network(lab: Checkable) -> list[Check]:
     """Judge whether the live network is the planned one: two hosts, one cable, addresses, and the link's shape.
 
     Raises LabError if ``lab`` is neither a running lab nor a NetworkState.
     """
     state = state_of(lab)
     every = (node_checks, cable_checks, address_checks, link_checks)
-    return Result("Lab 00, the network", tuple(check for checks in every for check in checks(TWO_HOSTS, state)))
+    return [check for checks in every for check in checks(TWO_HOSTS, state)]
 
 
 PREDICTIONS: Final = Predictions("Lab 00", {"rtt": lambda: [_RTT], "throughput": lambda: [_CEILING]})
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
-@guarded
-def check_queue(answers: object) -> Result:
-    """Judge ``where`` a ping waits next to a transfer, by letter."""
-    return asked("Lab 00, the queue", answers, choices(Path(__file__).parent))
+check_queue = letters("Lab 00, the queue", Path(__file__).parent)
+"""Judge ``where`` a ping waits next to a transfer, by letter."""
 
 
 @guarded

@@ -1,20 +1,18 @@
 """The checks of Lab 01, The router network.
 
-Each function returns a :class:`~linklab.grade.result.Result`. In a notebook,
-``lab01.check_links(lab).require()`` shows the table if all passed and fails the cell with hints if not.
-
 Names of nodes and of the interfaces of hosts and routers are the assignment's. Which port of a switch a
 cable is in, and MAC addresses, are free; so is the choice of routes, as long as all packets arrive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from linklab.course import course_network
-from linklab.grade.choices import choices
+from linklab.grade.check import Check
+from linklab.grade.choices import letters
 from linklab.grade.measured import typed_rtt
 from linklab.grade.path_questions import path_between, rtt
 from linklab.grade.predictions import Predictions
@@ -45,61 +43,61 @@ RTT_PAIRS: Final[Mapping[str, tuple[str, str]]] = {
 """What :func:`check_rtt` asks for, and between which nodes each is measured."""
 
 
-@guarded
-def check_plan(plan: object) -> Result:
+@guarded("Lab 01, the addressing plan")
+def check_plan(plan: object) -> Iterator[Check]:
     """The addressing plan, a dictionary ``{"h1-eth0": "10.0.0.2/24", ...}`` of all hosts and routers.
 
     The rule of the plan: in a subnet with one router it has .1, and the hosts follow from .2 in the order
     of their numbers; between two routers the one with the lower number has .1, the other .2.
     """
-    return Result("Lab 01, the addressing plan", tuple(plan_checks(course_network(), plan)))
+    return plan_checks(course_network(), plan)
 
 
-@guarded
-def check_nodes(lab: Checkable) -> Result:
+@guarded("Lab 01, nodes and cables")
+def check_nodes(lab: Checkable) -> Iterator[Check]:
     """All hosts, routers, switches and cables are there, each at its place, and no others.
 
     Raises LabError if ``lab`` is neither a running lab nor a NetworkState; so do the other checks of a lab.
     """
     state = state_of(lab)
-    checks = (*node_checks(course_network(), state), *cable_checks(course_network(), state))
-    return Result("Lab 01, nodes and cables", checks)
+    yield from node_checks(course_network(), state)
+    yield from cable_checks(course_network(), state)
 
 
-@guarded
-def check_addresses(lab: Checkable) -> Result:
+@guarded("Lab 01, addresses")
+def check_addresses(lab: Checkable) -> Iterator[Check]:
     """Every interface of a host or router has its address, with the mask, and no other."""
-    return Result("Lab 01, addresses", tuple(address_checks(course_network(), state_of(lab))))
+    return address_checks(course_network(), state_of(lab))
 
 
-@guarded
-def check_links(lab: Checkable) -> Result:
+@guarded("Lab 01, links")
+def check_links(lab: Checkable) -> Iterator[Check]:
     """Rate, delay and queue of L1 to L3 on both sides; the other links unshaped; loss, MTU, up, offloads."""
-    return Result("Lab 01, links", tuple(link_checks(course_network(), state_of(lab))))
+    return link_checks(course_network(), state_of(lab))
 
 
-@guarded
-def check_forwarding(lab: Checkable) -> Result:
+@guarded("Lab 01, forwarding")
+def check_forwarding(lab: Checkable) -> Iterator[Check]:
     """The routers forward, the hosts do not."""
-    return Result("Lab 01, forwarding", tuple(forwarding_checks(course_network(), state_of(lab))))
+    return forwarding_checks(course_network(), state_of(lab))
 
 
-@guarded
-def check_routes(lab: Checkable) -> Result:
+@guarded("Lab 01, routes")
+def check_routes(lab: Checkable) -> Iterator[Check]:
     """The routing tables bring packets from each host to each other one, by longest prefix match.
 
     Forwarding is judged apart (:func:`check_forwarding`). Any routes that do the work pass.
     """
-    return Result("Lab 01, routes", tuple(route_checks(course_network(), state_of(lab))))
+    return route_checks(course_network(), state_of(lab))
 
 
-@guarded
-def check_reachability(lab: Checkable) -> Result:
+@guarded("Lab 01, reachability")
+def check_reachability(lab: Checkable) -> Iterator[Check]:
     """All pairs of hosts ping each other, in the lab.
 
     Raises LabError if ``lab`` is not a running lab.
     """
-    return Result("Lab 01, reachability", tuple(reachability_checks(course_network(), running(lab))))
+    return reachability_checks(course_network(), running(lab))
 
 
 @guarded
@@ -111,16 +109,10 @@ def check_rtt(measured: object) -> Result:
     return PREDICTIONS.compared(result, "round_trips", numbers)
 
 
-@guarded
-def check_prefix(answers: object) -> Result:
-    """Judge which of several routes that match counts, by letter."""
-    return asked("Lab 01, which route counts", answers, choices(_FOLDER, "longest_prefix"))
-
-
-@guarded
-def check_jump(answers: object) -> Result:
-    """Judge why the RTT jumps from router to router, by letter."""
-    return asked("Lab 01, traceroute", answers, choices(_FOLDER, "jump"))
+check_prefix = letters("Lab 01, which route counts", _FOLDER, "longest_prefix")
+"""Judge which of several routes that match counts, by letter."""
+check_jump = letters("Lab 01, traceroute", _FOLDER, "jump")
+"""Judge why the RTT jumps from router to router, by letter."""
 
 
 PREDICTIONS: Final = Predictions(

@@ -8,19 +8,19 @@ before it, and each interval says what it rests on.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from linklab.analysis import Expectation, MeasuredPath, udp_ceiling_mbps, udp_loss_percent
 from linklab.analysis.searching import increase
 from linklab.course import course_network
-from linklab.grade.check import Check
-from linklab.grade.choices import choices
-from linklab.grade.measured import unfit
+from linklab.grade.check import Check, Refuse
+from linklab.grade.choices import letter
+from linklab.grade.measured import results_of, whole_result
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, WEAKEST, limited, path_between
 from linklab.grade.predictions import Predictions, Sketch
-from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
+from linklab.grade.questions import Slip, Value, asked_each, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab03.unknown import check_search, check_train, random_chain
 from linklab.measure import UdpResult
@@ -104,69 +104,65 @@ _SENT: Final = re.compile(
 _PAYLOAD_BYTES: Final = 1448
 
 
-@guarded
-def check_client(output: object) -> Result:
+@guarded("Lab 03, iperf3 by hand")
+def check_client(output: object) -> Iterator[Check]:
     """Judge what ``iperf3 -u`` printed on h1, which sent to h4 at 110 % of the path's slowest link's rate."""
-    title = "Lab 03, iperf3 by hand"
     if not isinstance(output, str) or is_missing(output):
-        return Result(title, (Check.failing(title, "nothing was sent yet", _CLIENT),))
-    return Result(title, tuple(_client_checks(output)))
-
-
-def _client_checks(output: str) -> list[Check]:
+        raise Refuse(Check.failing("the client", "nothing was sent yet", _CLIENT))
     sent, received = _SENT.search(output), _RECEIVED.search(output)
     if sent is None or received is None:
         if "error" in output or "iperf3:" in output:
             hint = "does the server run? With -1 it ends after one test, so start it again before each"
-            return [Check.failing("the client", f"iperf3 says: {output.strip().splitlines()[-1]}", hint)]
+            raise Refuse(Check.failing("the client", f"iperf3 says: {output.strip().splitlines()[-1]}", hint))
         reason = "this is a test of TCP" if "Retr" in output else "this is no whole output of an iperf3 client with -u"
-        return [Check.failing("the client", reason, _CLIENT)]
+        raise Refuse(Check.failing("the client", reason, _CLIENT))
     address = course_network().address_of("h4")
     asked_mbps = 1.1 * _nominal_mbps("h1-h4")
     lasted_s, sent_mbps = float(sent[1]), float(sent[2])
     payload_bytes = sent_mbps * 1e6 * lasted_s / BITS_PER_BYTE / max(1, int(received[3]))
-    checks = [
-        Check.passing("the server", f"h4, {address}", address)
-        if re.search(rf"host {re.escape(address)}, port", output)
-        else Check.failing("the server", "the test went to another host", f"h4 has the address {address}", address)
-    ]
+    if re.search(rf"host {re.escape(address)}, port", output):
+        yield Check.passing("the server", f"h4, {address}", address)
+    else:
+        yield Check.failing("the server", "the test went to another host", f"h4 has the address {address}", address)
     wanted, found = f"{asked_mbps:.4g} Mbit/s", f"{sent_mbps:.4g} Mbit/s"
     if abs(sent_mbps / asked_mbps - 1) > 0.01:
         hint = "110 % of the rate of the slowest link: which one is that? -b takes it as in -b 12.3M"
-        return [*checks, Check.failing("the rate", f"it was sent at {found}", hint, wanted, found)]
-    checks.append(Check.passing("the rate", wanted, found))
+        raise Refuse(Check.failing("the rate", f"it was sent at {found}", hint, wanted, found))
+    yield Check.passing("the rate", wanted, found)
     if abs(payload_bytes / _PAYLOAD_BYTES - 1) > 0.02:
         reason = f"its datagrams carry {payload_bytes:.0f} bytes"
-        return [*checks, Check.failing("the datagrams", reason, f"-l {_PAYLOAD_BYTES}", f"{_PAYLOAD_BYTES} bytes")]
+        raise Refuse(Check.failing("the datagrams", reason, f"-l {_PAYLOAD_BYTES}", f"{_PAYLOAD_BYTES} bytes"))
     expected = udp_loss_percent(_path("h1-h4"), sent_mbps, lasted_s)
     hint = "is other traffic on the path, or was the network changed? Start it again and measure alone"
     lost = 100 * float(received[2]) / float(received[3])
     question = Value("lost", "loss, in percent", expected, hint, shown=True, by_tool=True)
-    return [*checks, *question.checks(lost)]
+    yield from question.checks(lost)
 
 
 _TC: Final = "tc -s qdisc show dev INTERFACE, on the router that sends into L2"
 _QUEUE: Final = re.compile(r"qdisc netem .*?limit (\d{1,9})\b.*?\(dropped (\d{1,12}),", re.DOTALL)
 
 
-@guarded
+_DROPS: Final = "Lab 03, drops at the bottleneck"
+
+
+@guarded(_DROPS)
 def check_drops(dropped: object, output: object, client: object = "") -> Result:
     """Judge how many packets the queue of L2 has dropped, as the student reads it from what tc printed.
 
     ``client`` is what iperf3 printed: what it lost is told next to it.
     """
-    title = "Lab 03, drops at the bottleneck"
     link = bottleneck(_path("h1-h4").forward)
     if not isinstance(output, str) or is_missing(output):
-        return Result(title, (Check.failing(title, "no queue was looked at yet", _TC),))
+        raise Refuse(Check.failing("what tc printed", "no queue was looked at yet", _TC))
     found = [int(drops) for limit, drops in _QUEUE.findall(output) if int(limit) == link.queue_packets]
     if not found:
         reason = f"this shows no queue of {link.queue_packets} packets, which {link.label} has"
         hints = (f"a packet waits for {link.label} where it leaves a router for it: which one?", _TC)
-        return Result(title, (Check.failing(title, reason, hints),))
+        raise Refuse(Check.failing("what tc printed", reason, hints))
     if not max(found):
         hint = f"is it the end at which packets enter {link.label}? Packets come from h1. Or run the client once more"
-        return Result(title, (Check.failing(title, "this queue has dropped nothing", hint),))
+        raise Refuse(Check.failing("what tc printed", "this queue has dropped nothing", hint))
     hints = (
         "netem is the queue; its line in parentheses has the packets that it dropped",
         "the number after `dropped`",
@@ -176,7 +172,7 @@ def check_drops(dropped: object, output: object, client: object = "") -> Result:
         (Slip(link.queue_packets or 0, "that is how many packets the queue holds", "how many did it drop?"),),
         explanation=_told_of_drops(max(found), client, link.label),
     )  # fmt: skip
-    return asked_one(title, dropped, question)
+    return asked_one(_DROPS, dropped, question)
 
 
 def _told_of_drops(dropped: int, client: object, label: str) -> str:
@@ -193,6 +189,9 @@ def _told_of_drops(dropped: int, client: object, label: str) -> str:
 
 # --- Measurements
 
+_RESULTS: Final = "the results, one for each path: {...}"
+_HOW: Final = "fill in this path, run the cells that measure again, and give the result that sent_at returned"
+
 
 @guarded
 def check_overload(results: object, predicted: object = "ceilings") -> Result:
@@ -201,36 +200,26 @@ def check_overload(results: object, predicted: object = "ceilings") -> Result:
     ``results`` are those of `linklab.measure.run`, by the names in `PAIRS`. The loss must be that of theory for the
     network as read back, less what its queue swallows. ``predicted`` is shown next to it.
     """
-    questions = [Judged(name, _overloaded) for name in PAIRS]
-    result = asked("Lab 03, sending too much", results, questions, "the results, one for each path: {...}")
-    given = results if isinstance(results, Mapping) else {}
-    measured = {name: it.throughput_mbps for name in _PREDICTED if isinstance(it := given.get(name), UdpResult)}
+    result = asked_each("Lab 03, sending too much", results, PAIRS, _overloaded, _RESULTS)
+    measured = {name: it.throughput_mbps for name, it in results_of(results, UdpResult).items()}
     return PREDICTIONS.compared(result, predicted, measured)
 
 
 def _overloaded(name: str, value: object) -> Check:
     what = f"{name} at 110 %"
-    problem = _unfit(what, value, name)
-    if problem is not None or not isinstance(value, UdpResult):
-        return problem or Check.failing(what, "not measured yet", "measure it")
-    sent_mbps = value.flow.rate_mbps
+    run = whole_result(what, value, UdpResult, _HOW, PAIRS[name])
+    sent_mbps = run.flow.rate_mbps
     if abs(sent_mbps / (1.1 * _nominal_mbps(name)) - 1) > 0.005:
         reason = f"it was sent at {sent_mbps:g} Mbit/s"
         return Check.failing(what, reason, "110 % of the slowest link's rate: which rate is that?", found=reason)
-    path = _path(name, value.origin.network)
-    expected = udp_loss_percent(path, sent_mbps, value.flow.duration_s)
-    found = f"{value.loss_percent:.2f} % lost"
+    expected = udp_loss_percent(_path(name, run.origin.network), sent_mbps, run.flow.duration_s)
+    found = f"{run.loss_percent:.2f} % lost"
     wanted = f"{expected.low:.3g} to {expected.high:.3g} % lost (theory: {expected.value:.3g} %)"
-    if expected.holds(value.loss_percent):
+    if expected.holds(run.loss_percent):
         return Check.passing(what, wanted, found)
-    side = "more" if value.loss_percent > expected.high else "less"
+    side = "more" if run.loss_percent > expected.high else "less"
     hint = "is other traffic on the path, or was the network changed? Start it again and measure alone"
     return Check.failing(what, f"{found}, which is {side} than theory allows", hint, wanted, found)
-
-
-def _unfit(what: str, value: object, name: str) -> Check | None:
-    how = "fill in this path, run the cells that measure again, and give the result that sent_at returned"
-    return unfit(what, value, UdpResult, how, PAIRS[name])
 
 
 _ENOUGH: Final = 0.97
@@ -242,15 +231,12 @@ def check_chosen(results: object) -> Result:
 
     ``results`` are those of `linklab.measure.run` at these rates, by the names in `PAIRS`.
     """
-    questions = [Judged(name, _chosen) for name in PAIRS]
-    return asked("Lab 03, the rates you chose", results, questions, "the results, one for each path: {...}")
+    return asked_each("Lab 03, the rates you chose", results, PAIRS, _chosen, _RESULTS)
 
 
-def _chosen(name: str, result: object) -> Check:
+def _chosen(name: str, given: object) -> Check:
     what = f"rate chosen for {name}"
-    problem = _unfit(what, result, name)
-    if problem is not None or not isinstance(result, UdpResult):
-        return problem or Check.failing(what, "not measured yet", "measure it")
+    result = whole_result(what, given, UdpResult, _HOW, PAIRS[name])
     rate_mbps, ceiling_mbps = result.flow.rate_mbps, udp_ceiling_mbps(_path(name, result.origin.network))
     wanted = f"nothing lost, and at least {100 * _ENOUGH:g} % of the bandwidth"
     found = f"{rate_mbps:g} Mbit/s, {result.lost_packets} of {result.sent_packets} packets lost"
@@ -275,11 +261,8 @@ def check_hidden(packets: object) -> Result:
     return asked_one("Lab 03, what the queue hides", packets, _extra_packets())
 
 
-@guarded
-def check_busy(answer: object) -> Result:
-    """Judge what a train shows of a path that somebody else uses too: a letter."""
-    (busy,) = choices(Path(__file__).parent)
-    return asked_one("Lab 03, a train on a busy path", answer, busy)
+check_busy = letter("Lab 03, a train on a busy path", Path(__file__).parent, "busy")
+"""Judge what a train shows of a path that somebody else uses too: a letter."""
 
 
 def _extra_packets() -> Value:

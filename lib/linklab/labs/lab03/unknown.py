@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, cycle, islice
 from pathlib import Path
@@ -17,9 +17,9 @@ from linklab.analysis.packets import train_rate_mbps
 from linklab.analysis.searching import PAYLOAD_BYTES
 from linklab.errors import LinklabError, NetworkError
 from linklab.grade import seeding
-from linklab.grade.check import Check, listed
+from linklab.grade.check import Check, Refuse, listed
 from linklab.grade.questions import Slip, Value, as_number, not_a_number
-from linklab.grade.result import Result, guarded
+from linklab.grade.result import guarded
 from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.measure import Prober
 from linklab.network import End, Host, Link, Network, Router
@@ -43,13 +43,13 @@ _SEEDS: Final = 1_000_000
 # --- The rate of a train
 
 
-@guarded
-def check_train(estimate: object) -> Result:
+@guarded("Lab 03, the rate of a train")
+def check_train(estimate: object) -> Iterable[Check]:
     """Judge ``estimate(arrival_s, payload_bytes)``: the rate of a train in Mbit/s of payload, within 2.5 %.
 
     It is tried on trains that were made up, of several lengths, sizes and rates.
     """
-    return Result("Lab 03, the rate of a train", _ESTIMATE.checks(estimate))
+    return _ESTIMATE.checks(estimate)
 
 
 def _train(
@@ -102,12 +102,12 @@ _ESTIMATE: Final = Trial(
 # --- The search
 
 
-@guarded
+@guarded("Lab 03, an unknown network")
 def check_search(
     find: object,
     seeds: Sequence[int] | None = None,
     folder: Path | None = None,
-) -> Result:
+) -> Iterable[Check]:
     """``find(prober)`` gives the highest rate of payload that a network carries, in Mbit/s, within 5 %.
 
     It is tried on four networks (`linklab.grade.seeding`), or on those of `seeds` (`random_chain`), by
@@ -115,15 +115,14 @@ def check_search(
     12 s, and its answer must be confirmed by a probe at 90 % of it or more that lost nothing, which means
     `STRAY_PERCENT` at most. Raises LabError where no lab can be started.
     """
-    title = "Lab 03, an unknown network"
     if not callable(find):
-        return Result(title, (Check.failing("the function", "not written yet", "give the function itself"),))
+        raise Refuse(Check.failing("the function", "not written yet", "give the function itself"))
     tries: list[_Try] = []
     for seed in seeding.seeds("an unknown network", NETWORKS, _SEEDS) if seeds is None else seeds:
         tries.append(_tried(find, seed, folder))
         if tries[-1].is_hopeless:
             break
-    return Result(title, tuple(_checks(tries)))
+    return _checks(tries)
 
 
 @dataclass(frozen=True)

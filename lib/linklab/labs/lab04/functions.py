@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from linklab.course import course_network
-from linklab.grade.check import Check, a_kind
+from linklab.grade.check import Check, Refuse, a_kind
 from linklab.grade.questions import is_missing
-from linklab.grade.result import Result, guarded
+from linklab.grade.result import guarded
 from linklab.grade.student_functions import Formula, Trial, call, numbers, shown
 
 # --- Round trips out of what ping prints
@@ -44,22 +44,19 @@ _PRINTED: Final[Mapping[str, tuple[str, list[float]]]] = {
 _EACH_LINE: Final = "each answer has a line of its own, with time= in it: what stands between that and ms?"
 
 
-@guarded
-def check_parsed(rtts_of: object, printed: object) -> Result:
+@guarded("Lab 04, round trips out of a text")
+def check_parsed(rtts_of: object, printed: object) -> Iterator[Check]:
     """Judge what a student's 25 pings of L1 printed, and the function that reads round trips in ms out of such a text.
 
     The function is tried on other outputs: a ping that was lost has no line, and all may be lost.
     """
-    checks = [_printed(printed)]
+    yield _printed(printed)
     if not callable(rtts_of):
-        checks.append(Check.failing("the function", "not written yet", "give the function itself, without parentheses"))
-        return Result("Lab 04, round trips out of a text", tuple(checks))
+        raise Refuse(Check.failing("the function", "not written yet", "give the function itself, without parentheses"))
     answers = {name: call(rtts_of, (text,)) for name, (text, _) in _PRINTED.items()}
     if all(answer is None or answer == [] for answer in answers.values()):
-        checks.append(Check.failing("the function", "not filled in yet: it finds nothing", _EACH_LINE))
-    else:
-        checks += [_parsed(name, answers[name], right) for name, (_, right) in _PRINTED.items()]
-    return Result("Lab 04, round trips out of a text", tuple(checks))
+        raise Refuse(Check.failing("the function", "not filled in yet: it finds nothing", _EACH_LINE))
+    yield from (_parsed(name, answers[name], right) for name, (_, right) in _PRINTED.items())
 
 
 def _printed(text: object) -> Check:
@@ -116,39 +113,35 @@ _SERIES: Final[Mapping[str, tuple[float | None, ...]]] = {
 }
 
 
-@guarded
-def check_summary(summary: object) -> Result:
+@guarded("Lab 04, min, mean, max, mdev")
+def check_summary(summary: object) -> Iterable[Check]:
     """Judge a function that gives ``{"min": ..., "mean": ..., "max": ..., "mdev": ...}`` of round trips, all in ms.
 
     mdev is the standard deviation of all answers, ``sqrt(mean of squares - square of mean)``, as iputils computes it
     (ping/ping.c, ``finish``). Requests that were not answered count for none of the four.
     """
-    title = "Lab 04, min, mean, max, mdev"
     if not callable(summary):
-        return Result(title, _TRIALS["mean"].checks(summary))
-    answers = {series: call(summary, (series,)) for series in _SERIES.values()}
-    problem = next((check for name, series in _SERIES.items() if (check := _problem(name, answers[series]))), None)
-    if problem is not None:
-        return Result(title, (problem,))
-    checks = [
+        return _TRIALS["mean"].checks(summary)
+    answers = {series: _four_numbers(name, call(summary, (series,))) for name, series in _SERIES.items()}
+    return [
         replace(check, description=f"{key}, {check.description}")
         for key, trial in _TRIALS.items()
         for check in trial.checks(lambda series, key=key: answers[tuple(series)][key])
     ]
-    return Result(title, tuple(checks))
 
 
-def _problem(name: str, answer: object) -> Check | None:
-    """A failed check if an answer is no dictionary of the four, or None."""
+def _four_numbers(name: str, answer: object) -> Mapping[str, object]:
+    """Return an answer that is a dictionary of the four. Refuses everything else."""
     what, example = f"the function, for {name}", 'return {"min": ..., "mean": ..., "max": ..., "mdev": ...}'
     if isinstance(answer, Exception):
-        return Check.failing(what, f"it raises {type(answer).__name__}: {answer}", ("this is an ordinary case", _LOST))
+        reason = f"it raises {type(answer).__name__}: {answer}"
+        raise Refuse(Check.failing(what, reason, ("this is an ordinary case", _LOST)))
     if not isinstance(answer, Mapping):
-        return Check.failing(what, f"it returns a {type(answer).__name__}", example, "a dictionary")
-    missing = [key for key in _TRIALS if answer.get(key) is None]
-    if missing:
-        return Check.failing(what, f"{missing[0]!r} is not filled in yet", example, "four numbers")
-    return None
+        raise Refuse(Check.failing(what, f"it returns a {type(answer).__name__}", example, "a dictionary"))
+    for key in _TRIALS:
+        if answer.get(key) is None:
+            raise Refuse(Check.failing(what, f"{key!r} is not filled in yet", example, "four numbers"))
+    return answer
 
 
 def _answered(series: Series) -> list[float]:

@@ -7,34 +7,35 @@ compute is held against their own measurement; what they predict is put next to 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from linklab.analysis import Expectation
 from linklab.course import course_network
-from linklab.grade import choices
-from linklab.grade.check import Check
-from linklab.grade.measured import loaded_checks, ping_check, queue_questions, transfer_check
+from linklab.grade.check import Check, Refuse
+from linklab.grade.choices import choices
+from linklab.grade.choices import question_text as question_of
+from linklab.grade.measured import loaded_checks, queue_questions
 from linklab.grade.path_questions import ceiling, path_between, rtt
 from linklab.grade.predictions import Predictions, Sketch
-from linklab.grade.questions import Judged, Slip, Value, asked, is_missing
+from linklab.grade.questions import Slip, Value, asked, is_missing
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab04.functions import check_parsed, check_summary
 from linklab.labs.own_simpleperf import own_simpleperf
-from linklab.measure import PingResult, SimpleperfResult, TcpResult
+from linklab.labs.paths import beside_report, pings_judged, queue_over_time, transfers_judged
 from linklab.network import Link
 
 __all__ = [
-    "LINKS", "PREDICTIONS", "check_counters", "check_parsed", "check_pings", "check_predicted", "check_queue_seen",
-    "check_summary", "check_together", "check_transfers", "own_simpleperf", "predict", "question_text",
+    "LINKS", "PREDICTIONS", "beside_report", "check_counters", "check_parsed", "check_pings", "check_predicted",
+    "check_queue_seen", "check_summary", "check_together", "check_transfers", "own_simpleperf", "predict",
+    "question_text", "queue_over_time",
 ]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
 LINKS: Final[Mapping[str, tuple[str, str]]] = {"L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4")}
 """The links of this lab, and the routers at their ends."""
-_RESULTS: Final = "a dictionary of results, one for each link"
 _SHOW: Final = "tc -s qdisc show dev r1-eth1"
 
 PREDICTIONS: Final = Predictions(
@@ -52,7 +53,7 @@ def _link(name: str) -> Link:
     return course_network().link(name)
 
 
-question_text = partial(choices.question_text, _FOLDER)
+question_text = partial(question_of, _FOLDER)
 """The questions with options to choose from."""
 
 
@@ -62,30 +63,19 @@ question_text = partial(choices.question_text, _FOLDER)
 @guarded
 def check_pings(pings: object, prediction: object = "rtt") -> Result:
     """Judge 25 pings on each of `LINKS`, idle: results of `linklab.measure.run` by name."""
-    questions = [Judged(name, lambda key, given: ping_check(key, given, LINKS[key])) for name in LINKS]
-    result = asked("Lab 04, measured round-trip times", pings, questions, _RESULTS)
-    measured = {name: each.rtt_mean_ms for name, each in _items(pings) if isinstance(each, PingResult)}
-    return PREDICTIONS.compared(result, prediction, measured)
+    return pings_judged("Lab 04", pings, LINKS, PREDICTIONS, prediction)
 
 
 @guarded
 def check_transfers(transfers: object, prediction: object = "throughput") -> Result:
     """Judge a transfer of 25 s over each of `LINKS`: results of `linklab.measure.run` by name."""
-    questions = [Judged(name, lambda key, given: transfer_check(key, given, LINKS[key])) for name in LINKS]
-    result = asked("Lab 04, measured throughput", transfers, questions, _RESULTS)
-    kinds = SimpleperfResult | TcpResult
-    measured = {name: each.throughput_mbps for name, each in _items(transfers) if isinstance(each, kinds)}
-    return PREDICTIONS.compared(result, prediction, measured)
+    return transfers_judged("Lab 04", transfers, LINKS, PREDICTIONS, prediction)
 
 
-def _items(results: object) -> list[tuple[str, object]]:
-    return list(results.items()) if isinstance(results, Mapping) else []
-
-
-@guarded
-def check_together(run: object) -> Result:
+@guarded("Lab 04, ping and transfer at once")
+def check_together(run: object) -> Iterable[Check]:
     """Judge what `linklab.measure.run_together` gave for 25 pings, one a second, next to a transfer of 25 s over L1."""
-    return Result("Lab 04, ping and transfer at once", loaded_checks("L1", run, LINKS["L1"]))
+    return loaded_checks("L1", run, LINKS["L1"])
 
 
 # --- What a measurement says
@@ -95,28 +85,30 @@ _NETEM: Final = re.compile(
 )
 
 
-@guarded
+_COUNTERS: Final = "Lab 04, the counters of L1's queue"
+
+
+@guarded(_COUNTERS)
 def check_counters(printed: object, answers: object) -> Result:
     """Judge what a student reads of ``tc -s qdisc`` on r1-eth1: ``dropped``, and the choice ``limit``.
 
     ``printed`` is what tc printed, after the transfers over L1.
     """
-    title = "Lab 04, the counters of L1's queue"
-    command = f"the command is {_SHOW}, on r1, after the transfers"
+    what, command = "what tc printed", f"the command is {_SHOW}, on r1, after the transfers"
     if is_missing(printed):
-        return Result(title, (Check.failing("what tc printed", "not filled in yet", command, "a text"),))
+        raise Refuse(Check.failing(what, "not filled in yet", command, "a text"))
     found = _NETEM.search(printed) if isinstance(printed, str) else None
     if found is None:
         reason = "this is no output of tc -s qdisc with a queue of netem in it"
-        return Result(title, (Check.failing("what tc printed", reason, command, "a text"),))
+        raise Refuse(Check.failing(what, reason, command, "a text"))
     limit, _, frames, dropped = map(int, found.groups())
     if limit != _link("L1").queue_packets:
         reason = f"its limit is {limit} packets, and that of L1 is {_link('L1').queue_packets}: another interface"
-        return Result(title, (Check.failing("what tc printed", reason, command),))
+        raise Refuse(Check.failing(what, reason, command))
     if not dropped:
         reason = f"no frame was dropped yet, of {frames}"
-        return Result(title, (Check.failing("what tc printed", reason, f"transfer first: {command}"),))
-    return asked(title, answers, (_dropped(limit, frames, dropped), *choices.choices(_FOLDER)))
+        raise Refuse(Check.failing(what, reason, f"transfer first: {command}"))
+    return asked(_COUNTERS, answers, (_dropped(limit, frames, dropped), *choices(_FOLDER)))
 
 
 def _dropped(limit: int, frames: int, dropped: int) -> Value:

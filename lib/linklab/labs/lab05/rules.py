@@ -17,9 +17,10 @@ from typing import Final
 from linklab.analysis import MeasuredPath, measured_path
 from linklab.analysis.tcp_model import BETA, INITIAL_WINDOW_PACKETS, bottleneck_hop, pipe_of
 from linklab.course import course_network
-from linklab.grade import choices
 from linklab.grade.check import Check, listed
-from linklab.grade.measured import loaded_checks, ping_check, transfer_check
+from linklab.grade.choices import letter
+from linklab.grade.choices import question_text as question_of
+from linklab.grade.measured import loaded_checks
 from linklab.grade.measured import pings as pings_of
 from linklab.grade.path_questions import (
     DATA_BYTES,
@@ -33,12 +34,12 @@ from linklab.grade.path_questions import (
     rtt,
 )
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
+from linklab.grade.questions import Slip, Value, asked, is_missing, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import is_one, numbers
 from linklab.labs.own_simpleperf import own_simpleperf
-from linklab.labs.paths import beside_report, frames_dropped, queue_over_time
-from linklab.measure import PingResult, Run, SimpleperfResult, TcpResult
+from linklab.labs.paths import beside_report, frames_dropped, pings_judged, queue_over_time, transfers_judged
+from linklab.measure import Run
 from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
 from linklab.published import Entry, publication
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
@@ -55,7 +56,6 @@ PATHS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h7-h9": (
 LOADED: Final = "h1-h4"
 """The path on which ping and transfer run at once."""
 _LABELS: Final = ("L1", "L2", "L3")
-_RESULTS: Final = "a dictionary of results, one for each path"
 
 
 def _each_path(title: str, given: object, question: Callable[[str, MeasuredPath], Value], unit: str) -> Result:
@@ -83,15 +83,12 @@ PREDICTIONS: Final = Predictions(
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
-question_text = partial(choices.question_text, _FOLDER)
+question_text = partial(question_of, _FOLDER)
 """The question with options to choose from."""
 
 
-@guarded
-def check_questions(answer: object) -> Result:
-    """Judge the choice about the start of TCP: a letter."""
-    (question,) = choices.choices(_FOLDER)
-    return asked_one("Lab 05, the start of TCP", answer, question)
+check_questions = letter("Lab 05, the start of TCP", _FOLDER, "start")
+"""Judge the choice about the start of TCP: a letter."""
 
 
 # --- Measurements
@@ -100,30 +97,22 @@ def check_questions(answer: object) -> Result:
 @guarded
 def check_pings(pings: object, prediction: object = "rtt") -> Result:
     """Judge 25 pings on each of `PATHS`, idle: results of `linklab.measure.run` by name."""
-    questions = [Judged(name, lambda key, given: ping_check(key, given, PATHS[key])) for name in PATHS]
-    result = asked("Lab 05, measured round-trip times", pings, questions, _RESULTS)
-    measured = {name: each.rtt_mean_ms for name, each in _items(pings) if isinstance(each, PingResult)}
-    return PREDICTIONS.compared(result, prediction, measured)
+    return pings_judged("Lab 05", pings, PATHS, PREDICTIONS, prediction)
 
 
 @guarded
 def check_transfers(transfers: object, prediction: object = "throughput") -> Result:
     """Judge a transfer of 25 s over each of `PATHS`: results of `linklab.measure.run` by name."""
-    questions = [Judged(name, lambda key, given: transfer_check(key, given, PATHS[key])) for name in PATHS]
-    result = asked("Lab 05, measured throughput", transfers, questions, _RESULTS)
-    kinds = SimpleperfResult | TcpResult
-    measured = {name: each.throughput_mbps for name, each in _items(transfers) if isinstance(each, kinds)}
-    return PREDICTIONS.compared(result, prediction, measured)
+    return transfers_judged("Lab 05", transfers, PATHS, PREDICTIONS, prediction)
 
 
-def _items(results: object) -> list[tuple[str, object]]:
-    return list(results.items()) if isinstance(results, Mapping) else []
+_TOGETHER: Final = "Lab 05, ping and transfer at once"
 
 
-@guarded
+@guarded(_TOGETHER)
 def check_together(run: object, prediction: object = "loaded_prediction") -> Result:
     """Judge what `measure.run_together` gave for 25 pings, one a second, next to a transfer of 25 s, h1 to h4."""
-    result = Result("Lab 05, ping and transfer at once", loaded_checks(LOADED, run, PATHS[LOADED]))
+    result = Result(_TOGETHER, loaded_checks(LOADED, run, PATHS[LOADED]))
     found = pings_of(run).get(LOADED) if isinstance(run, Run) else None
     return PREDICTIONS.compared(result, prediction, {LOADED: found.rtt_max_ms if found is not None else None})
 
@@ -131,51 +120,50 @@ def check_together(run: object, prediction: object = "loaded_prediction") -> Res
 _HOP: Final = re.compile(r"^ *(\d+) +(\d+\.\d+\.\d+\.\d+) ", re.M)
 
 
-@guarded
-def check_route(printed: object) -> Result:
+@guarded("Lab 05, the route")
+def check_route(printed: object) -> Check:
     """Judge what ``traceroute -n`` printed on h1, to h9: the routers of the path, and h9."""
-    title, network = "Lab 05, the route", course_network()
-    what, destination = "what traceroute printed", network.address_of("h9")
+    network, what = course_network(), "what traceroute printed"
+    destination = network.address_of("h9")
     hints = ("-n shows addresses, and needs no names", f'lab["h1"].cmd("traceroute -n -I {destination}")')
     if is_missing(printed):
-        return Result(title, (Check.failing(what, "not filled in yet", hints, "a text"),))
+        return Check.failing(what, "not filled in yet", hints, "a text")
     if not isinstance(printed, str) or f"traceroute to {destination} " not in printed:
-        return Result(title, (Check.failing(what, f"this is no traceroute to h9, {destination}", hints, "a text"),))
+        return Check.failing(what, f"this is no traceroute to h9, {destination}", hints, "a text")
     routers = [hop.into.address for hop in path(network, "h1", "h9").hops if hop.into.address is not None]
     expected = [address.partition("/")[0] for address in routers]
     found = [address for _, address in _HOP.findall(printed)]
     if found != expected:
         reason = f"it names {listed(found, ', ') or 'nobody'}, and the path is {listed(expected, ', ')}"
         again = (f"measure from h1. A hop that does not answer is a star: {hints[1]} sends what each must answer",)
-        return Result(title, (Check.failing(what, reason, again),))
-    return Result(title, (Check.passing(what, listed(expected, ", "), f"{len(found)} hops"),))
+        return Check.failing(what, reason, again)
+    return Check.passing(what, listed(expected, ", "), f"{len(found)} hops")
 
 
 _LEAST_WINDOWS: Final = 20
 
 
-@guarded
-def check_windows(windows: object) -> Result:
+@guarded("Lab 05, the window of TCP")
+def check_windows(windows: object) -> Check:
     """Judge windows of TCP that a student read off ``ss -ti`` during a transfer from h1 to h9, in packets.
 
     At its largest a window is near what path and queue hold: at least half of it, and at most twice as much, since slow
     start can double it before a loss is noticed.
     """
-    title, what = "Lab 05, the window of TCP", "windows of h1-h9, in packets"
-    how = 'ss -tin says cwnd:10: float or int of what stands behind "cwnd:"'
+    what, how = "windows of h1-h9, in packets", 'ss -tin says cwnd:10: float or int of what stands behind "cwnd:"'
     found = numbers(windows)
     if found is None and isinstance(windows, Sequence) and len(windows) > 1 and not isinstance(windows, str):
-        return Result(title, (Check.failing(what, "something in its list is no number", how, "a list of numbers"),))
+        return Check.failing(what, "something in its list is no number", how, "a list of numbers")
     if not found or is_one(windows):
-        return Result(title, (Check.failing(what, "not filled in yet", how, "a list of numbers"),))
+        return Check.failing(what, "not filled in yet", how, "a list of numbers")
     if len(found) < _LEAST_WINDOWS:
         reason = f"{len(found)} windows"
-        return Result(title, (Check.failing(what, reason, f"read {_LEAST_WINDOWS} or more, in 25 s"),))
+        return Check.failing(what, reason, f"read {_LEAST_WINDOWS} or more, in 25 s")
     pipe, largest = pipe_of(path_between("h1", "h9")), max(found)
     low, high = pipe.full_window_packets / 2, 2 * pipe.full_window_packets
     expected = f"the largest from {low:.0f} to {high:.0f}"
     if low <= largest <= high:
-        return Result(title, (Check.passing(what, expected, f"{len(found)} windows, up to {largest:g}"),))
+        return Check.passing(what, expected, f"{len(found)} windows, up to {largest:g}")
     reason = f"the largest is {largest:g}"
     if largest <= 2 * INITIAL_WINDOW_PACKETS:
         step = "iperf3 has a second connection, which only controls the test: take the larger window"
@@ -183,7 +171,7 @@ def check_windows(windows: object) -> Result:
         step = "that is no count of packets: take the number behind cwnd:, and no other"
     else:
         step = "read it while the transfer runs, from its start to its end"
-    return Result(title, (Check.failing(what, reason, step, expected),))
+    return Check.failing(what, reason, step, expected)
 
 
 # --- A path as a pipe

@@ -15,15 +15,16 @@ from typing import Final
 
 from linklab.analysis import Expectation, Load, experiment, full_queue_share_ms, jain_index, measured_path
 from linklab.course import course_network
-from linklab.grade.check import Check, a_kind
-from linklab.grade.choices import asked_by_letter, choice
+from linklab.grade.check import Check, Refuse, a_kind
+from linklab.grade.choices import letter, letters
 from linklab.grade.measured import (
     SHORTEST_S,
     expectations,
     measured,
     pings,
-    refused,
+    results_of,
     run_checks,
+    run_of,
     state_of_run,
     throughput_of,
 )
@@ -37,7 +38,7 @@ from linklab.grade.path_questions import (
     share_of,
 )
 from linklab.grade.predictions import Predictions, Sketch
-from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing
+from linklab.grade.questions import Slip, Value, asked_each, is_missing
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Formula, Trial
 from linklab.labs.multiplexing import rates_mbps
@@ -121,18 +122,19 @@ _FREE_SHARES: Final = 4
 _IN_MBPS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3}
 
 
-@guarded
-def check_by_hand(printed: object) -> Result:
+@guarded("Lab 06, two flows by hand")
+def check_by_hand(printed: object) -> Iterator[Check]:
     """Judge what iperf3's clients printed of two flows that ran at one time, by pair."""
-    title, example = "Lab 06, two flows by hand", '{"h1-h4": first.output, "h2-h5": second.output}'
+    if not is_missing(printed) and not isinstance(printed, Mapping):
+        hint = 'write it as {"h1-h4": first.output, "h2-h5": second.output}'
+        raise Refuse(
+            Check.failing("what was printed", f"this is {a_kind(printed)}, not a dictionary", hint, "a dictionary")
+        )
     given = printed if isinstance(printed, Mapping) else {}
     found = {load.name: _client_said(load.name, given.get(load.name)) for load in _LOADS}
-    checks = [check for check, _ in found.values()]
-    if not all(check.passed for check in checks):
-        if not is_missing(printed) and not isinstance(printed, Mapping):
-            reason = f"this is {a_kind(printed)}, not a dictionary"
-            checks = [Check.failing(title, reason, f"write it as {example}", "a dictionary")]
-        return Result(title, tuple(checks))
+    yield from (check for check, _ in found.values())
+    if not all(check.passed for check, _ in found.values()):
+        return
     duration_s = min(total[0] for _, total in found.values())
     whole = experiment(course_network(), _LOADS, duration_s).sums["L2", "r2"]
     whole = replace(whole, high=_OWN_INTERVALS * whole.high)
@@ -141,7 +143,7 @@ def check_by_hand(printed: object) -> Result:
     slips = (Slip(2 * whole.value, "that is twice what L2 carries: they ran one after the other", both),)
     question = Value("", "both together, through L2", whole, hints, slips, shown=True, by_tool=True)
     total_mbps = fsum(total[1] for _, total in found.values())
-    return Result(title, (*checks, *question.checks(total_mbps)))
+    yield from question.checks(total_mbps)
 
 
 def _client_said(name: str, text: object) -> tuple[Check, tuple[float, float]]:
@@ -176,23 +178,14 @@ def check_runs(runs: object, predicted: object = "shares") -> Result:
     what theory expects of the network as read back. ``predicted`` are the shares that the student predicted.
     """
 
-    def judge(name: str, run: object) -> Iterable[Check]:
-        loads = COMBINATIONS[name]
-        problem = refused(name, run, loads, with_pings=True)
-        if problem is not None or not isinstance(run, Run):
-            return () if problem is None else (problem,)
-        return run_checks(name, run, course_network(), loads, judged=_FREE_SHARES)
+    def judge(name: str, given: object) -> Iterable[Check]:
+        run = run_of(name, given, COMBINATIONS[name], with_pings=True)
+        return run_checks(name, run, course_network(), COMBINATIONS[name], judged=_FREE_SHARES)
 
-    questions = [Judged(name, judge) for name in COMBINATIONS]
-    result = asked("Lab 06, the four runs", runs, questions, '{"two": measure.run_together(...), ...}')
-    return PREDICTIONS.compared(result, predicted, dict(_measured_shares(runs)))
-
-
-def _measured_shares(runs: object) -> Iterator[tuple[str, float | None]]:
-    for key, (name, flow) in SHARES.items():
-        run = runs.get(name) if isinstance(runs, Mapping) else None
-        if isinstance(run, Run):
-            yield key, throughput_of(run, flow)
+    example = '{"two": measure.run_together(...), ...}'
+    result, found = asked_each("Lab 06, the four runs", runs, COMBINATIONS, judge, example), results_of(runs, Run)
+    shares = {key: throughput_of(found[name], flow) for key, (name, flow) in SHARES.items() if name in found}
+    return PREDICTIONS.compared(result, predicted, shares)
 
 
 # --- Jain's index
@@ -249,13 +242,13 @@ _JAIN: Final = Trial(
 )  # fmt: skip
 
 
-@guarded
-def check_jain(function: object) -> Result:
+@guarded("Lab 06, Jain's index")
+def check_jain(function: object) -> Iterable[Check]:
     """Judge Jain's index, a function of a list of throughputs.
 
     For no values, or nothing but zeros, it must raise a ValueError that says so.
     """
-    return Result("Lab 06, Jain's index", _JAIN.checks(function))
+    return _JAIN.checks(function)
 
 
 # --- Packets in a queue
@@ -264,8 +257,8 @@ _TRIED_SHARES: Final = (1.0, 0.5645, 0.113)
 """How full L2's queue is in the round trips on which a function is tried."""
 
 
-@guarded
-def check_packets_in_queue(function: object) -> Result:
+@guarded("Lab 06, packets in the queue")
+def check_packets_in_queue(function: object) -> Iterable[Check]:
     """Judge how many packets L2's queue holds, a function of an RTT of h1-h4 in ms.
 
     The packets in flight on L2 count as well, as netem counts them.
@@ -299,8 +292,7 @@ def check_packets_in_queue(function: object) -> Result:
         f"(rtt_ms - ({others})) / (1514 * 8 / {1000 * rate:g})",
     )
     cases = {f"RTT of {rtt_ms:g} ms": (rtt_ms,) for rtt_ms in rtts}
-    trial = Trial(packets_held, cases, hints, slips, tolerance=0.005)
-    return Result("Lab 06, packets in the queue", trial.checks(function))
+    return Trial(packets_held, cases, hints, slips, tolerance=0.005).checks(function)
 
 
 def packets_held(rtt_ms: float) -> float:
@@ -351,18 +343,16 @@ def read_look(look: object) -> Look | str:
     return Look(float(reply[1]) if reply else None, limit, dropped, held)
 
 
-@guarded
-def check_look(looks: object) -> Result:
+@guarded("Lab 06, looks into the queue")
+def check_look(looks: object) -> Check:
     """Judge pairs of texts: what one ping from h1 to h4 printed next to a transfer, and then tc of L2's queue."""
     what, expected = "looks into L2's queue", f"{_FEWEST_LOOKS} or more, each what ping and tc printed"
     if is_missing(looks) or looks == []:
         hint = "in the loop: cmd for ping, cmd for tc, and append both texts as a pair"
-        check = Check.failing(what, "not measured yet", hint, expected, "none")
-    elif not isinstance(looks, Sequence) or isinstance(looks, str):
-        check = Check.failing(what, f"this is {a_kind(looks)}, not a list", "looks.append((ping, tc))", expected)
-    else:
-        check = _looks_check(what, expected, [read_look(look) for look in looks])
-    return Result("Lab 06, looks into the queue", (check,))
+        return Check.failing(what, "not measured yet", hint, expected, "none")
+    if not isinstance(looks, Sequence) or isinstance(looks, str):
+        return Check.failing(what, f"this is {a_kind(looks)}, not a list", "looks.append((ping, tc))", expected)
+    return _looks_check(what, expected, [read_look(look) for look in looks])
 
 
 def _looks_check(what: str, expected: str, looks: Sequence[Look | str]) -> Check:
@@ -394,25 +384,25 @@ def _looks_check(what: str, expected: str, looks: Sequence[Look | str]) -> Check
 # --- Half of the queue
 
 
-@guarded
-def check_half(run: object, predicted: object = "new_rtt") -> Result:
+_HALF: Final = "Lab 06, half of the queue"
+
+
+@guarded(_HALF)
+def check_half(given: object, predicted: object = "new_rtt") -> Result:
     """Judge the first combination with half of L2's queue: what run_together returned. ``predicted`` is the RTT."""
     packets = half_of_the_queue()
     where = f"queue of {packets}"
-    problem = refused(where, run, _LOADS, with_pings=True)
-    if problem is None and isinstance(run, Run):
-        problem = _other_queue(where, run, packets)
-    checks = (problem,) if problem is not None else tuple(_run_checks(where, run, packets))
-    highest = pings(run)["h1-h4"].rtt_max_ms if isinstance(run, Run) and "h1-h4" in pings(run) else None
-    return PREDICTIONS.compared(Result("Lab 06, half of the queue", checks), predicted, {str(packets): highest})
+    run = run_of(where, given, _LOADS, with_pings=True)
+    _refuse_another_queue(where, run, packets)
+    result = Result(_HALF, tuple(_run_checks(where, run, packets)))
+    return PREDICTIONS.compared(result, predicted, {str(packets): pings(run)["h1-h4"].rtt_max_ms})
 
 
-def _run_checks(where: str, run: object, packets: int) -> Iterator[Check]:
+def _run_checks(where: str, run: Run, packets: int) -> Iterator[Check]:
     """As for the other runs; but a queue without room for a burst makes TCP lose at random, and L1 queues bursts too.
 
     Then theory bounds the throughput from above only, and the highest round trip by a full queue of L1 besides.
     """
-    assert isinstance(run, Run)
     if packets - _l2().delay_ms / packet_ms(_l2()) > _BURST_PACKETS:
         yield from run_checks(where, run, course_network(), _LOADS)
         return
@@ -429,8 +419,8 @@ def _run_checks(where: str, run: object, packets: int) -> Iterator[Check]:
         yield measured(f"highest RTT of {name} ({where})", pings(run)[name].rtt_max_ms, bursts)
 
 
-def _other_queue(where: str, run: Run, packets: int) -> Check | None:
-    """Return a failed check if the network that was read back had another queue where r2 sends into L2."""
+def _refuse_another_queue(where: str, run: Run, packets: int) -> None:
+    """Refuse a run whose network, as read back, had another queue where r2 sends into L2."""
     state = state_of_run(run)
     what, expected = f"{where}: the network", f"a queue of {packets} packets where r2 sends into L2"
     end = next(end for end in _l2().ends if end.node == "r2")
@@ -440,24 +430,17 @@ def _other_queue(where: str, run: Run, packets: int) -> Check | None:
     if found != packets:
         reason = f"{end.interface} had a queue of {found} packets, as read back before the run"
         hint = f"tc qdisc change on r2, for {end.interface}, with limit {packets}; then measure again"
-        return Check.failing(what, reason, hint, expected, str(found))
+        raise Refuse(Check.failing(what, reason, hint, expected, str(found)))
     if delay_ms != _l2().delay_ms:
         reason = f"{end.interface} has a delay of {delay_ms:g} ms now"
         hint = f"tc sets all of netem's numbers anew: give it delay {_l2().delay_ms:g}ms as well"
-        return Check.failing(what, reason, hint, expected, f"{delay_ms:g} ms")
-    return None
+        raise Refuse(Check.failing(what, reason, hint, expected, f"{delay_ms:g} ms"))
 
 
 # --- Questions with options
 
 
-@guarded
-def check_seen(answers: object) -> Result:
-    """Judge what two of the figures show: which link decides, and what a third flow changes."""
-    return asked_by_letter("Lab 06, what you saw", answers, Path(__file__).parent, "decides", "third_flow")
-
-
-@guarded
-def check_small_queue(answer: object) -> Result:
-    """Judge what half of the queue costs."""
-    return asked_one("Lab 06, the small queue", answer, choice(Path(__file__).parent, "small_queue"))
+check_seen = letters("Lab 06, what you saw", Path(__file__).parent, "decides", "third_flow")
+"""Judge what two of the figures show: which link decides, and what a third flow changes."""
+check_small_queue = letter("Lab 06, the small queue", Path(__file__).parent, "small_queue")
+"""Judge what half of the queue costs."""

@@ -8,7 +8,8 @@ course network.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import fsum
 from pathlib import Path
 from statistics import fmean
@@ -17,26 +18,27 @@ from typing import Final
 from linklab.analysis import Load
 from linklab.course import course_network
 from linklab.errors import MeasurementError
-from linklab.grade.check import Check, a_kind
+from linklab.grade.check import Check, Refuse, a_kind, gathered
 from linklab.grade.choices import choices
 from linklab.grade.measured import (
     connections_of,
     expectations,
     measured,
-    refused,
+    of_kind,
     run_checks,
+    run_of,
     throughput_of,
     transfers,
 )  # fmt: skip
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, header_slips
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import (
-    Judged,
     Question,
     Slip,
     Value,
     as_number,
     asked,
+    asked_each,
     is_missing,
     stated,
 )  # fmt: skip
@@ -132,36 +134,35 @@ _WITH_CONTROL: Final = 3
 """iperf3 -P 2 opens two connections for data and one for control."""
 
 
-@guarded
-def check_connections(said: object, counted: object) -> Result:
+@guarded("Lab 07, connections")
+def check_connections(said: object, counted: object) -> Iterator[Check]:
     """Judge what ``ss -tin`` printed on h1 while ``iperf3 -P 2`` to h4 ran, and how many connections that shows."""
-    title, address = "Lab 07, connections", course_network().address_of("h4")
+    address = course_network().address_of("h4")
     what, expected = "what ss shows", "h1's connections to h4, each with its cwnd"
-    checks: list[Check] = []
     if is_missing(said):
         hint = "start the client with popen, and ask ss on h1 while it runs: cmd returns what it prints"
-        checks.append(Check.failing(what, "not measured yet", hint, expected, "None"))
+        yield Check.failing(what, "not measured yet", hint, expected, "None")
     elif not isinstance(said, str):
-        checks.append(Check.failing(what, f"this is {a_kind(said)}, no text", "give what cmd returned", expected))
+        yield Check.failing(what, f"this is {a_kind(said)}, no text", "give what cmd returned", expected)
     else:
         found = _PEER.findall(said).count(address)
         shown = f"{found} to {address}"
         if found != _WITH_CONTROL:
             reason = f"ss shows {found} connections from h1 to h4 ({address})"
             hint = "iperf3 -c ... -P 2 must run at that moment, started on h1 with popen, and once"
-            checks.append(Check.failing(what, reason, hint, expected, shown))
+            yield Check.failing(what, reason, hint, expected, shown)
         elif "cwnd:" not in said:
             hint = "ss -tin: t for TCP, i for what TCP knows of each, n for numbers in place of names"
-            checks.append(Check.failing(what, "no cwnd is in it", hint, expected, shown))
+            yield Check.failing(what, "no cwnd is in it", hint, expected, shown)
         else:
-            checks.append(Check.passing(what, expected, shown))
+            yield Check.passing(what, expected, shown)
     hints = ("count the lines that begin with ESTAB", "those to h4's address, with data or without")
     slips = (Slip(2, "that is those that carry data", "count all: what is the one with a small bytes_sent for?"),)
     every = stated(_WITH_CONTROL, "connections", "two with data, one for control")
     question = Value(
         "", "connections from h1 to h4", every, hints, slips, by_tool=True, explanation=_TOLD_OF_CONNECTIONS
     )
-    return Result(title, (*checks, *question.checks(counted)))
+    yield from question.checks(counted)
 
 
 _TOLD_OF_CONNECTIONS: Final = """
@@ -174,17 +175,18 @@ own, and an `rtt` and a `ssthresh` of its own: to the kernel nothing joins them.
 # --- Measurements
 
 
-@guarded
+_MEASUREMENT: Final = "Lab 07, the measurement"
+
+
+@guarded(_MEASUREMENT)
 def check_run(runs: object, predicted: object = "shares") -> Result:
     """Judge the measurement, repeated: what `linklab.measure.repeated` returned for the three transfers, h1's with two.
 
     Every run must hold all of them, at one time, and give the sum that theory expects of the network as read back; the
     shares are judged by run too. ``predicted`` are the shares that the student predicted.
     """
-    title = "Lab 07, the measurement"
-    if not isinstance(runs, Repeats):
-        reason = "not measured yet" if is_missing(runs) else f"this is a {type(runs).__name__}"
-        return Result(title, (Check.failing("the runs", reason, "give what measure.repeated returned"),))
+    how = "give what measure.repeated returned"
+    runs = of_kind("the runs", runs, Repeats, how, "several runs")
     count, expected = len(runs.runs), f"{_REPEATS} times or more"
     hint = f"measure.repeated(lab, flows, repeats={_REPEATS}): chance has a hand in each single run"
     enough = (
@@ -196,50 +198,44 @@ def check_run(runs: object, predicted: object = "shares") -> Result:
     judged = count * (HOSTS + 2)
     found = [enough]
     for number, run in enumerate(runs.runs, 1):
-        where = f"run {number}"
-        problem = refused(where, run, loads(2), with_pings=False)
-        found += (
-            [problem] if problem
-            else run_checks(where, run, course_network(), loads(2), each_connection=True, judged=judged)
-        )  # fmt: skip
-    result = Result(title, tuple(found))
+        found += gathered(partial(_run_checks, f"run {number}", run, judged))
+    result = Result(_MEASUREMENT, tuple(found))
     if not result.passed:
         return result
     h1, h2, _ = takers(runs.runs)[1]
     return PREDICTIONS.compared(result, predicted, {"h1": h1, "h2": h2})
 
 
-@guarded
+def _run_checks(where: str, given: object, judged: int) -> Iterable[Check]:
+    run = run_of(where, given, loads(2), with_pings=False)
+    return run_checks(where, run, course_network(), loads(2), each_connection=True, judged=judged)
+
+
+_EXPERIMENT: Final = "Lab 07, the experiment"
+
+
+@guarded(_EXPERIMENT)
 def check_experiment(runs: object, measured_percent: object, predicted: object = "predicted_parts") -> Result:
     """Judge the runs with each of `CONNECTIONS`, and the share of the traffic that h1 had in each, in percent.
 
     ``predicted`` is the share that the student predicted.
     """
-    title = "Lab 07, the experiment"
     if not isinstance(measured_percent, Mapping) and not is_missing(measured_percent):
-        reason, how = (
-            f"this is {a_kind(measured_percent)}, not a dictionary",
-            "{1: ..., 2: ...}: a share for each number",
-        )
-        return Result(title, (Check.failing("shares of h1", reason, how),))
+        reason = f"this is {a_kind(measured_percent)}, not a dictionary"
+        raise Refuse(Check.failing("shares of h1", reason, "{1: ..., 2: ...}: a share for each number"))
     shares = measured_percent.items() if isinstance(measured_percent, Mapping) else ()
-    given = {str(count).removesuffix(".0"): share for count, share in shares}
+    percent = {str(count).removesuffix(".0"): share for count, share in shares}
 
-    def judge(count: int, run: object) -> Iterator[Check]:
+    def judge(count: int, given: object) -> Iterator[Check]:
         where = f"P = {count}"
-        problem = refused(where, run, loads(count), with_pings=False)
-        if problem is not None:
-            yield problem
-        elif isinstance(run, Run):
-            yield from _measured_part(where, run).checks(given.get(str(count)))
-            theory = expectations(run, course_network(), loads(count), judged=len(CONNECTIONS)).loads[0]
-            yield measured(f"throughput of h1-h4, {where}", throughput_of(run, "h1-h4"), theory.total)
+        run = run_of(where, given, loads(count), with_pings=False)
+        yield from _measured_part(where, run).checks(percent.get(str(count)))
+        theory = expectations(run, course_network(), loads(count), judged=len(CONNECTIONS)).loads[0]
+        yield measured(f"throughput of h1-h4, {where}", throughput_of(run, "h1-h4"), theory.total)
 
-    questions = [Judged(count, judge) for count in CONNECTIONS]
-    result = asked(title, runs, questions, "{1: measure.run_together(...), ...}")
-    return PREDICTIONS.compared(
-        result, predicted, {count: as_number(given.get(count)) for count in map(str, CONNECTIONS)}
-    )
+    result = asked_each(_EXPERIMENT, runs, CONNECTIONS, judge, "{1: measure.run_together(...), ...}")
+    found = {count: as_number(percent.get(count)) for count in map(str, CONNECTIONS)}
+    return PREDICTIONS.compared(result, predicted, found)
 
 
 def _measured_part(where: str, run: Run) -> Value:
@@ -270,24 +266,22 @@ def takers(runs: Sequence[Run]) -> tuple[list[float], list[float]]:
     return [rate for rates in means for rate in rates], [fsum(rates) for rates in means]
 
 
-def _takers_of(runs: object) -> dict[str, list[float]] | None:
-    """The takers of runs of the three flows, by who counts as one, or None where these are none."""
-    if not isinstance(runs, Repeats) or not runs.runs:
-        return None
-    if any(refused("", run, loads(2), with_pings=False) for run in runs.runs):
-        return None
-    return dict(zip(_TAKERS, takers(runs.runs), strict=True))
+def _takers_of(runs: object) -> dict[str, list[float]]:
+    """The takers of runs of the three flows, by who counts as one."""
+    try:
+        whole = [run_of("", run, loads(2), with_pings=False) for run in runs.runs] if isinstance(runs, Repeats) else []
+        return dict(zip(_TAKERS, takers(whole), strict=True))
+    except (Refuse, MeasurementError):
+        what = "connections and hosts"
+        raise Refuse(Check.failing(what, "nothing is measured yet", "run the cell that makes runs")) from None
 
 
-@guarded
-def check_parts(per_connection: object, per_host: object, runs: object) -> Result:
+@guarded("Lab 07, connections and hosts")
+def check_parts(per_connection: object, per_host: object, runs: object) -> Iterator[Check]:
     """Judge two lists in Mbit/s, means over all runs, in any order: a number for each connection, one for each host."""
-    title = "Lab 07, connections and hosts"
     found = _takers_of(runs)
-    if found is None:
-        return Result(title, (Check.failing(title, "nothing is measured yet", "run the cell that makes runs"),))
     given = {"per connection": per_connection, "per host": per_host}
-    return Result(title, tuple(_list_check(name, given[name], found) for name in found))
+    return (_list_check(name, given[name], found) for name in found)
 
 
 def _list_check(name: str, given: object, takers: Mapping[str, Sequence[float]]) -> Check:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
 from linklab.analysis.packets import bandwidth_mbps, jitter_ms
-from linklab.grade.result import Result, guarded
+from linklab.grade.check import Check
+from linklab.grade.result import guarded
 from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
 from linklab.units import BITS_PER_BYTE
@@ -18,16 +19,16 @@ Received = Sequence[float | None]
 """The times of arrival in seconds, None for a packet that was lost."""
 
 
-@guarded
-def check_bandwidth(function: object) -> Result:
+@guarded("Lab 08, bandwidth")
+def check_bandwidth(function: object) -> Iterable[Check]:
     """Judge ``bandwidth(arrivals_s, frame_bytes)``: a list from packet 2 on, in Mbit/s, each since the first packet."""
-    return Result("Lab 08, bandwidth", _BANDWIDTH.checks(function))
+    return _BANDWIDTH.checks(function)
 
 
-@guarded
-def check_jitter(function: object) -> Result:
+@guarded("Lab 08, jitter")
+def check_jitter(function: object) -> Iterable[Check]:
     """Judge ``jitter(departures_s, arrivals_s)``: RFC 4689's, a list in ms; None is the arrival of a lost packet."""
-    return Result("Lab 08, jitter", _JITTER.checks(function))
+    return _JITTER.checks(function)
 
 
 # --- Bandwidth since the first packet

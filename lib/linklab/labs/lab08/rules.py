@@ -21,11 +21,11 @@ from linklab.analysis.packets import (
     virtual_mbps,
 )
 from linklab.errors import MeasurementError
-from linklab.grade import choices
-from linklab.grade.check import Check, Hints
-from linklab.grade.measured import measured, unfit
+from linklab.grade.check import Check, Hints, Refuse
+from linklab.grade.choices import letter, question_text
+from linklab.grade.measured import measured, whole_result
 from linklab.grade.predictions import Predictions, Sketch
-from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, stated
+from linklab.grade.questions import Slip, Value, asked_each, asked_one, stated
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab08.functions import check_bandwidth, check_jitter
 from linklab.measure import Capture, TrainResult
@@ -158,7 +158,7 @@ def check_runs(runs: object) -> Result:
         hints = ("a full bucket lets packets pass before their time", "measure on the lab as it was started")
         yield from _train(size, run, MININET_BUCKET_BYTES, (early,), hints)
 
-    return asked("Lab 08, trains", runs, [Judged(size, judge) for size in FRAMES], f"{{1518: {_EXAMPLE}, ...}}")
+    return asked_each("Lab 08, trains", runs, FRAMES, judge, f"{{1518: {_EXAMPLE}, ...}}")
 
 
 @guarded
@@ -176,37 +176,34 @@ def check_calm(runs: object) -> Result:
         hints = ("no packet may leave before those before it are paid for", debt, "a bucket of 1 byte: burst 1")
         yield from _train(size, run, 0, slips, hints)
 
-    questions = [Judged(size, judge) for size in SIZES]
-    return asked("Lab 08, without a burst", runs, questions, f"{{1518: {_EXAMPLE}, ...}}")
+    return asked_each("Lab 08, without a burst", runs, SIZES, judge, f"{{1518: {_EXAMPLE}, ...}}")
 
 
-@guarded
+_SECOND: Final = "Lab 08, the second packet"
+
+
+@guarded(_SECOND)
 def check_second(runs: object, first: object = "first") -> Result:
     """Judge the train of `FIRST_BYTES` again, and put the prediction of its second packet next to it."""
     run = runs.get(FIRST_BYTES) if isinstance(runs, Mapping) else None
-    result = Result("Lab 08, the second packet", tuple(_train(FIRST_BYTES, run, MININET_BUCKET_BYTES)))
+    result = Result(_SECOND, tuple(_train(FIRST_BYTES, run, MININET_BUCKET_BYTES)))
     found = bandwidth_mbps(run.arrivals_s, FIRST_BYTES)[0] if result.passed and isinstance(run, TrainResult) else None
     return PREDICTIONS.compared(result, first, {str(FIRST_BYTES): found})
 
 
 def _train(
     size: int,
-    run: object,
+    given: object,
     bucket_bytes: int,
     slips: Sequence[Slip] = (),
     hints: Hints = "",
 ) -> Iterator[Check]:
     """Judge a train of frames of a size: its lasting rate, and what passes at once."""
-    problem = _refused(size, run)
-    if problem is not None or not isinstance(run, TrainResult):
-        if problem is not None:
-            yield problem
-        return
+    run = _whole_train(size, given)
     try:
         found = steady_rate_mbps(run.arrivals_s, run.payload_bytes) * size / run.payload_bytes
     except MeasurementError as wrong:
-        yield Check.failing(f"train of frames of {size} bytes", str(wrong), "measure it again")
-        return
+        raise Refuse(Check.failing(f"train of frames of {size} bytes", str(wrong), "measure it again")) from None
     right = virtual_mbps(size, LINK_MBPS)
     why = "what the link carries of frames"
     rate = Expectation(right, (1 - _RATE) * right, (1 + _RATE) * right, "Mbit/s", why, allowance=_SLACK)
@@ -221,57 +218,57 @@ def _train(
     yield measured(what, at_once, burst, hints, slips=slips)
 
 
-def _refused(size: int, run: object) -> Check | None:
-    """Return a failed check if that is no whole train as asked for, or None."""
+def _whole_train(size: int, given: object) -> TrainResult:
+    """Return a whole train as it is asked for. Refuses everything else."""
     what, data = f"train of frames of {size} bytes", payload_of_frame_bytes(size)
-    problem = unfit(what, run, TrainResult, f"measure it: {_EXAMPLE}", ("h1", "h2"), of_the_course=False)
-    if problem is not None or not isinstance(run, TrainResult):
-        return problem
+    run = whole_result(what, given, TrainResult, f"measure it: {_EXAMPLE}", ("h1", "h2"), of_the_course=False)
     flow = run.flow
     if flow.payload_bytes != data:
         slip = {size: "the whole frame was given as data", ip_packet_bytes(size): "the IP packet was given as data"}
         reason = slip.get(flow.payload_bytes, f"its packets carry {flow.payload_bytes} bytes of data")
         hint = "a datagram's data is the frame less all headers and the checksum"
-        return Check.failing(what, reason, hint, f"{data} bytes of data", f"{flow.payload_bytes}")
+        raise Refuse(Check.failing(what, reason, hint, f"{data} bytes of data", f"{flow.payload_bytes}"))
     if flow.gap_us:
         hint = "leave gap_us away: the link alone must hold the packets back"
-        return Check.failing(what, f"its sender waits {flow.gap_us:g} us for each packet", hint, "no gap")
+        raise Refuse(Check.failing(what, f"its sender waits {flow.gap_us:g} us for each packet", hint, "no gap"))
     if flow.count < _FEWEST:
         hint = f"send {_FEWEST} or more: what lasts shows after the first ones"
-        return Check.failing(what, f"it has {flow.count} packets", hint, f"{_FEWEST} or more", str(flow.count))
+        raise Refuse(Check.failing(what, f"it has {flow.count} packets", hint, f"{_FEWEST} or more", str(flow.count)))
     if run.received < run.sent:
         lost = f"{run.sent - run.received} of {run.sent} packets did not arrive"
         hint = "is there room for the frame on the whole path? TBF drops what is larger than its bucket, HTB does not"
-        return Check.failing(what, lost, hint, "all arrive", lost)
-    return None
+        raise Refuse(Check.failing(what, lost, hint, "all arrive", lost))
+    return run
 
 
 # --- The tunnel as captured
 
 
-@guarded
+_CAPTURE: Final = "Lab 08, the capture"
+
+
+@guarded(_CAPTURE)
 def check_overhead(overhead_bytes: object, inside: object, outside: object, tunnel: object = "tunnel") -> Result:
     """Judge what the captures of h1 and of pc1 say that the tunnel adds to a frame, in bytes, next to the prediction.
 
     No packet is dissected, since somebody else has made the files: their records' headers give the lengths.
     """
-    title = "Lab 08, the capture"
     longest = []
     for where, caught, node in (("inside", inside, "h1"), ("outside", outside, "pc1")):
         what, again = f"the capture {where}", f'with capture(lab, "{node}", "{node}-eth0") as {where}: ping'
         try:
             lengths = caught.frame_bytes if isinstance(caught, Capture) and caught.pcap else ()
         except MeasurementError as damaged:
-            return Result(title, (Check.failing(what, str(damaged), again, "packets"),))
+            raise Refuse(Check.failing(what, str(damaged), again, "packets")) from None
         if not isinstance(caught, Capture) or not lengths:
-            return Result(title, (Check.failing(what, "no packet is measured yet", again, "packets"),))
+            raise Refuse(Check.failing(what, "no packet is measured yet", again, "packets"))
         if caught.node != node:
-            return Result(title, (Check.failing(what, f"it was made on {caught.node}", again, node, caught.node),))
+            raise Refuse(Check.failing(what, f"it was made on {caught.node}", again, node, caught.node))
         longest.append(max(lengths))
     near, far = longest
     if far <= near:
         reason = "no frame outside is longer than those inside"
-        return Result(title, (Check.failing("the captures", reason, "ping while both run"),))
+        raise Refuse(Check.failing("the captures", reason, "ping while both run"))
     slips = (
         Slip(far, "that is the frame outside", "what of it was there before the tunnel?"),
         Slip(near, "that is the frame inside", "compare it with the frame outside"),
@@ -283,21 +280,17 @@ def check_overhead(overhead_bytes: object, inside: object, outside: object, tunn
         "outside.packets[0].wirelen - inside.packets[0].wirelen",
     )
     expected = stated(far - near, "bytes", "the frame outside less the frame inside", _EXACT)
-    result = asked_one(title, overhead_bytes, Value("", "overhead", expected, hints, slips))
+    result = asked_one(_CAPTURE, overhead_bytes, Value("", "overhead", expected, hints, slips))
     return PREDICTIONS.compared(result, tunnel, {"overhead_bytes": far - near})
 
 
 # --- A question with options, and the network with a router
 
 
-question = partial(choices.question_text, _FOLDER)
+question = partial(question_text, _FOLDER)
 """Return a question with its options, for reading."""
-
-
-@guarded
-def check_waste(answer: object) -> Result:
-    """Judge the letter: does packet size matter for bandwidth?"""
-    return asked_one("Lab 08, small packets", answer, choices.choice(_FOLDER, "waste"))
+check_waste = letter("Lab 08, small packets", _FOLDER, "waste")
+"""Judge the letter: does packet size matter for bandwidth?"""
 
 
 def _link(number: int, router: str, host: str, mtu_bytes: int) -> Link:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
@@ -16,10 +16,10 @@ from typing import Final
 from linklab.analysis import Expectation
 from linklab.analysis.video_statistics import delays, rtp_jitter_ms
 from linklab.grade.check import Check
-from linklab.grade.choices import choices
-from linklab.grade.measured import unfit
+from linklab.grade.choices import letter
+from linklab.grade.measured import results_of, whole_result
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Judged, Question, Slip, Value, asked, asked_one, stated
+from linklab.grade.questions import Judged, Question, Slip, Value, asked, asked_each, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.measure import Quality, Video, VideoResult
@@ -132,10 +132,10 @@ predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 Times = Sequence[float]
 
 
-@guarded
-def check_jitter(function: object) -> Result:
+@guarded("Lab 09, jitter")
+def check_jitter(function: object) -> Iterable[Check]:
     """Judge RFC 3550's jitter, a function of arrivals and timestamps, on values that were not seen before."""
-    return Result("Lab 09, jitter", _JITTER.checks(function))
+    return _JITTER.checks(function)
 
 
 _PACKETS: Final[Mapping[str, Case]] = {
@@ -210,28 +210,24 @@ def check_runs(
     ``predicted`` is shown next to the rate of "gigabit" and the least time between packets of "wan".
     """
 
-    def judge(name: str, run: object) -> Iterator[Check]:
+    def judge(name: str, given: object) -> Iterator[Check]:
         how = f'write runs["{name}"] = measure.run(lab, VideoFlow("h1", "h2", video))'
-        problem = unfit(f"run {name}", run, VideoResult, how, ("h1", "h2"), of_the_course=False)
-        if problem is not None or not isinstance(run, VideoResult):
-            yield problem or Check.failing(f"run {name}", "not measured yet", how)
-            return
+        run = whole_result(f"run {name}", given, VideoResult, how, ("h1", "h2"), of_the_course=False)
         yield _same_video(name, run, video)
         yield from _as_named(name, run)
 
-    example = '{"gigabit": measure.run(...), ...}'
-    result = asked("Lab 09, the runs", runs, [Judged(name, judge) for name in names], example)
+    result = asked_each("Lab 09, the runs", runs, names, judge, '{"gigabit": measure.run(...), ...}')
     own = _predictions(video if isinstance(video, Video) else None)
-    return own.compared(result, predicted, dict(_seen(runs)) if isinstance(runs, Mapping) else {})
+    return own.compared(result, predicted, dict(_seen(results_of(runs, VideoResult))))
 
 
-def _seen(runs: Mapping[object, object]) -> Iterator[tuple[str, float]]:
+def _seen(runs: Mapping[str, VideoResult]) -> Iterator[tuple[str, float]]:
     """What the runs show of the prediction "packets"."""
     gigabit, wan = runs.get("gigabit"), runs.get("wan")
-    if isinstance(gigabit, VideoResult) and gigabit.sent_packets > 1:
+    if gigabit is not None and gigabit.sent_packets > 1:
         lasted_s = gigabit.departure_s[-1] - gigabit.departure_s[0]
         yield "ip_kbps", sum(gigabit.ip_bytes) * BITS_PER_BYTE / 1000 / lasted_s
-    if isinstance(wan, VideoResult) and len(wan.arrived) > 1:
+    if wan is not None and len(wan.arrived) > 1:
         yield "spacing_ms", min(delays(wan))
 
 
@@ -301,10 +297,10 @@ _REPLY: Final = re.compile(r"time=(\d{1,6}(?:\.\d{1,6})?) ms")
 _FEWEST: Final = {"packets": 5, "pings": 20}
 
 
-@guarded
-def check_watch(dump: object, pings: object) -> Result:
+@guarded("Lab 09, tcpdump and ping")
+def check_watch(dump: object, pings: object) -> Iterable[Check]:
     """Judge what tcpdump printed of the video's packets, and ping next to them, on the network "wan"."""
-    return Result("Lab 09, tcpdump and ping", (_dump_check(dump), _pings_check(pings)))
+    return _dump_check(dump), _pings_check(pings)
 
 
 def _dump_check(dump: object) -> Check:
@@ -338,24 +334,20 @@ def _pings_check(pings: object) -> Check:
     return Check.passing(what, wanted, found)
 
 
-@guarded
-def check_bucket(shown: object, run: object, video: object) -> Result:
+@guarded("Lab 09, a bucket of one frame")
+def check_bucket(shown: object, run: object, video: object) -> Iterator[Check]:
     """Judge what tc showed of Mininet's bucket, and the run with a bucket of one frame in its place."""
     what, command = "the bucket of r1-eth1", 'shown = lab["r1"].cmd("tc class show dev r1-eth1")'
     found = re.search(r"class htb .*burst (\S+)", shown) if isinstance(shown, str) else None
     if found is None:
-        seen = Check.failing(what, "its class was not shown", f"{command}, before it is replaced", "class htb ...")
+        yield Check.failing(what, "its class was not shown", f"{command}, before it is replaced", "class htb ...")
     else:
-        seen = Check.passing(what, "class htb ...", found.group().strip())
-    judged = check_runs({"one frame": run}, video, ("one frame",))
-    return Result("Lab 09, a bucket of one frame", (seen, *judged.checks))
+        yield Check.passing(what, "class htb ...", found.group().strip())
+    yield from check_runs({"one frame": run}, video, ("one frame",)).checks
 
 
-@guarded
-def check_close(answer: object) -> Result:
-    """Judge why packets came too close in Mininet: a letter."""
-    (close,) = choices(Path(__file__).parent)
-    return asked_one("Lab 09, packets that come too close", answer, close)
+check_close = letter("Lab 09, packets that come too close", Path(__file__).parent, "close")
+"""Judge why packets came too close in Mininet: a letter."""
 
 
 @guarded
@@ -364,18 +356,18 @@ def check_damage(per_lost: object, runs: object, qualities: object, predicted: o
 
     ``predicted`` is shown next to the share of pictures that "loss" damaged.
     """
-    each, seen = (given if isinstance(given, Mapping) else {} for given in (runs, qualities))
+    each, seen = results_of(runs, VideoResult), results_of(qualities, Quality)
     questions = [_damage(name, each.get(name), seen.get(name)) for name in LOSSY]
     result = asked("Lab 09, damage", per_lost, questions, '{"loss": 12.3, "queue": 12.3}')
-    loss = seen.get("loss")
-    measured = {"damaged": loss.damaged_percent} if isinstance(loss, Quality) else {}
+    measured = {"damaged": seen["loss"].damaged_percent} if "loss" in seen else {}
     return PREDICTIONS.compared(result, predicted, measured)
 
 
-def _damage(name: str, run: object, seen: object) -> Question:
+def _damage(name: str, run: VideoResult | None, seen: Quality | None) -> Question:
     what = f"damaged pictures per lost packet ({name})"
-    if not isinstance(run, VideoResult) or not isinstance(seen, Quality) or not run.lost_packets or not seen.frames:
-        return _missing(name, what)
+    if run is None or seen is None or not run.lost_packets or not seen.frames:
+        missing = Check.failing(what, "its run is missing", "run the cells above that measure")
+        return Judged(name, lambda _, __: missing)
     lost, every = run.lost_packets, len(seen.frames)
     damaged = sum(not frame.whole for frame in seen.frames)
     counts = "count both: pictures that are not whole, and packets that were lost"
@@ -388,7 +380,3 @@ def _damage(name: str, run: object, seen: object) -> Question:
     )
     hints = ("how much harm does one lost packet do?", counts, "pictures that are not whole / packets that were lost")
     return Value(name, what, stated(damaged / lost, "", "damaged pictures by lost packets"), hints, slips)
-
-
-def _missing(name: str, what: str) -> Judged:
-    return Judged(name, lambda _, __: Check.failing(what, "its run is missing", "run the cells above that measure"))

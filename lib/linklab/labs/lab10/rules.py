@@ -5,7 +5,7 @@ Expectations follow from the testbeds in `linklab.network.catalogue`, none is wr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import fsum
@@ -14,11 +14,11 @@ from typing import Final
 
 from linklab.analysis import Expectation
 from linklab.analysis.sharing import proportional
-from linklab.grade.check import Check
-from linklab.grade.choices import choice, question_text
-from linklab.grade.measured import measured, stopped, unfit
+from linklab.grade.check import Check, Refuse
+from linklab.grade.choices import letter, question_text
+from linklab.grade.measured import measured, of_kind, refuse_stopped, results_of, whole_result
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Judged, Slip, Value, asked, asked_one, is_missing, stated
+from linklab.grade.questions import Slip, Value, asked_each, stated
 from linklab.grade.reachability import Checkable, pings_answered, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab10.testbeds import ENDS, fairness_network, senders
@@ -73,36 +73,34 @@ _FORWARDING: Final = f"1 %, and {_FORWARDING_MS} ms a link for what nodes need t
 _LEAST_EXCHANGES: Final = 20
 
 
-@guarded
-def check_ports(lab: Checkable) -> Result:
+@guarded("Lab 10, the switch's ports")
+def check_ports(lab: Checkable) -> Iterator[Check]:
     """The VLANs of s1's ports: h1 and h2 in 10, h3 and h4 in 20, and a trunk of both to r1.
 
     Raises LabError if ``lab`` is neither a running lab nor a NetworkState.
     """
-    return Result("Lab 10, the switch's ports", tuple(port_checks(state_of(lab))))
+    return port_checks(state_of(lab))
 
 
-@guarded
-def check_gateways(lab: Checkable) -> Result:
+@guarded("Lab 10, the gateways")
+def check_gateways(lab: Checkable) -> Iterator[Check]:
     """r1's sub-interfaces with the gateways' addresses, and that it forwards. Raises as `check_ports`."""
-    return Result("Lab 10, the gateways", tuple(gateway_checks(state_of(lab))))
+    return gateway_checks(state_of(lab))
 
 
-@guarded
-def check_reachability(lab: Checkable) -> Result:
+@guarded("Lab 10, reachability")
+def check_reachability(lab: Checkable) -> Iterator[Check]:
     """h1 pings h2, in its VLAN, and h3, in the other one. Raises LabError if ``lab`` is not a running lab."""
     live = running(lab)
     state = live.state()
-    checks = []
     for name, target in (("h2", "10.0.10.2"), ("h3", "10.0.20.3")):
         what = f"h1 pings {name}"
         if pings_answered(live["h1"].cmd(f"ping -n -c 1 -w 2 {target}")):
-            checks.append(Check.passing(what, "an answer", "answered"))
+            yield Check.passing(what, "an answer", "answered")
             continue
         broken = [it for it in (*port_checks(state), *(gateway_checks(state) if name == "h3" else ())) if not it.passed]
         hint = f"{broken[0].description}: {broken[0].reason}" if broken else f"look with tcpdump how far {target} is"
-        checks.append(Check.failing(what, "no answer", hint, "an answer", "none"))
-    return Result("Lab 10, reachability", tuple(checks))
+        yield Check.failing(what, "no answer", hint, "an answer", "none")
 
 
 def _rtt(name: str, asked_for: EchoPath) -> Value:
@@ -147,12 +145,9 @@ def _rtt(name: str, asked_for: EchoPath) -> Value:
 def check_rtt_runs(runs: object, predicted: object = "rtt") -> Result:
     """Judge the measured round trips of `RTTS`: what `measure.run` returned for each, next to the prediction."""
 
-    def judge(name: str, run: object) -> Check:
+    def judge(name: str, given: object) -> Check:
         asked_for = RTTS[name]
-        problem = _wrong_echo(name, run, asked_for)
-        if problem is not None or not isinstance(run, EchoResult):
-            return problem or Check.failing(name, "not measured yet", "measure it")
-        right = asked_for.rtt_ms
+        run, right = _whole_echo(name, given, asked_for), asked_for.rtt_ms
         links = 2 * len(path(asked_for.network, *asked_for.ends).hops)
         high = 1.01 * right + _FORWARDING_MS * links
         expected = Expectation(
@@ -161,26 +156,23 @@ def check_rtt_runs(runs: object, predicted: object = "rtt") -> Result:
         other = "was it measured on the network that its name says? 10 Mbit/s, and nothing else running"
         return measured(f"RTT, {name}", run.rtt_mean_ms, expected, other)
 
-    questions = [Judged(name, judge) for name in RTTS]
-    result = asked("Lab 10, measured round trips", runs, questions, '{"inside, 100": measure.run(...), ...}')
-    found = runs if isinstance(runs, Mapping) else {}
-    seen = {name: run.rtt_mean_ms for name, run in found.items() if isinstance(run, EchoResult)}
+    result = asked_each("Lab 10, measured round trips", runs, RTTS, judge, '{"inside, 100": measure.run(...), ...}')
+    seen = {name: run.rtt_mean_ms for name, run in results_of(runs, EchoResult).items()}
     return PREDICTIONS.compared(result, predicted, seen)
 
 
-def _wrong_echo(name: str, run: object, asked_for: EchoPath) -> Check | None:
+def _whole_echo(name: str, given: object, asked_for: EchoPath) -> EchoResult:
     what, how = f"run of {name}", "keep what measure.run(lab, measure.EchoFlow(...)) returns"
-    problem = unfit(what, run, EchoResult, how, asked_for.ends, either_direction=True, of_the_course=False)
-    if problem is not None or not isinstance(run, EchoResult):
-        return problem
+    run = whole_result(what, given, EchoResult, how, asked_for.ends, either_direction=True, of_the_course=False)
     if run.flow.payload_bytes != asked_for.payload_bytes:
         reason = f"its payload was {run.flow.payload_bytes} bytes"
         wanted = f"{asked_for.payload_bytes} bytes"
-        return Check.failing(what, reason, f"give payload_bytes={asked_for.payload_bytes}", wanted)
+        raise Refuse(Check.failing(what, reason, f"give payload_bytes={asked_for.payload_bytes}", wanted))
     if run.flow.count < _LEAST_EXCHANGES or run.lost:
         reason = f"{run.flow.count} exchanges, {run.lost} of them lost"
-        return Check.failing(what, reason, "give count=100, on an idle network", "100 exchanges, none lost", reason)
-    return None
+        hint = "give count=100, on an idle network"
+        raise Refuse(Check.failing(what, reason, hint, "100 exchanges, none lost", reason))
+    return run
 
 
 def _share(setting: str, number: int) -> Value:
@@ -206,11 +198,9 @@ def _share(setting: str, number: int) -> Value:
 def check_share_runs(runs: object, predicted: object = "shares") -> Result:
     """Judge what `measure.run_together` returned for each of `SETTINGS`: the right flows, and a full link."""
 
-    def judge(setting: str, run: object) -> Check:
-        what, hint = f"run of {setting}", "keep what measure.run_together(lab, lab10.senders(...)) returns"
-        if not isinstance(run, Run):
-            reason = "not measured yet" if is_missing(run) else f"this is a {type(run).__name__}"
-            return Check.failing(what, reason, hint, "a Run")
+    def judge(setting: str, given: object) -> Check:
+        what, how = f"run of {setting}", "keep what measure.run_together(lab, lab10.senders(...)) returns"
+        run = of_kind(what, given, Run, how, "a Run")
         results = run.of(ConstantRateResult)
         wanted = {it.name: it.rate_mbps for it in senders(setting, RATE_MBPS)}
         found = {it.flow.name: it.flow.rate_mbps for it in results}
@@ -219,8 +209,7 @@ def check_share_runs(runs: object, predicted: object = "shares") -> Result:
             return Check.failing(
                 what, f"its flows are {text}", f'send lab10.senders("{setting}", 10)', str(wanted), text
             )
-        if (cut := stopped(what, run)) is not None:
-            return cut
+        refuse_stopped(what, run)
         link = fairness_network(setting, RATE_MBPS).link("t1-s1")
         passing = sum(
             it.throughput_mbps * datagram_wire_bytes(link, it.flow.payload_bytes) / it.flow.payload_bytes
@@ -233,13 +222,11 @@ def check_share_runs(runs: object, predicted: object = "shares") -> Result:
         how = "both must send to t1 at the same time: give measure.run_together() both flows"
         return measured(f"what reaches t1 at {setting}, with headers", passing, expected, how)
 
-    questions = [Judged(setting, judge) for setting in SETTINGS]
-    result = asked("Lab 10, measured shares", runs, questions, '{"70/70": measure.run_together(...), ...}')
-    found = runs if isinstance(runs, Mapping) else {}
+    example = '{"70/70": measure.run_together(...), ...}'
+    result = asked_each("Lab 10, measured shares", runs, SETTINGS, judge, example)
     seen = {
         f"{setting} {it.flow.source}": it.throughput_mbps
-        for setting, run in found.items()
-        if isinstance(run, Run)
+        for setting, run in results_of(runs, Run).items()
         for it in run.of(ConstantRateResult)
     }
     return PREDICTIONS.compared(result, predicted, seen)
@@ -260,15 +247,7 @@ predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 question = partial(question_text, _FOLDER)
 """Return a question with its options, for reading."""
-
-
-@guarded
-def check_tag(answer: object) -> Result:
-    """Judge the letter: why frames on a trunk carry a tag."""
-    return asked_one("Lab 10, tags", answer, choice(_FOLDER, "tag"))
-
-
-@guarded
-def check_kinds(answer: object) -> Result:
-    """Judge the letter: what equal round trips of two kinds of switches say on virtual time."""
-    return asked_one("Lab 10, kinds of switches", answer, choice(_FOLDER, "kinds"))
+check_tag = letter("Lab 10, tags", _FOLDER, "tag")
+"""Judge the letter: why frames on a trunk carry a tag."""
+check_kinds = letter("Lab 10, kinds of switches", _FOLDER, "kinds")
+"""Judge the letter: what equal round trips of two kinds of switches say on virtual time."""

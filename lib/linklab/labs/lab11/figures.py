@@ -15,6 +15,7 @@ from linklab.analysis.congestion import (
     reno_period_s,
     sharing_ratios,
 )
+from linklab.grade.check import Refuse
 from linklab.grade.measured import state_of_run
 from linklab.grade.path_questions import DATA_BYTES
 from linklab.labs import NOTHING
@@ -42,8 +43,9 @@ MaybeRun = Run | None
 
 def look_figure(samples: object) -> Drawing | str:
     """Window, threshold, queue and round trip of a student's own looks, with what theory says of a full queue."""
-    looks = read_looks(samples)
-    if isinstance(looks, str) or not looks:
+    try:
+        looks = read_looks(samples)
+    except Refuse:
         return NOTHING
     pipe, start_s = pipe_between(NEAR), looks[0].at_s
     at_s = tuple(look.at_s - start_s for look in looks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, median
@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from linklab.analysis.congestion import loss_times_s, reno_period_s
 from linklab.analysis.tcp_model import Pipe
-from linklab.grade.check import Check, a_kind
-from linklab.grade.questions import as_number
-from linklab.grade.result import Result, guarded
+from linklab.grade.check import Check, Refuse, a_kind
+from linklab.grade.questions import as_number, is_missing
+from linklab.grade.result import guarded
 from linklab.grade.student_functions import Formula, Trial
 
 # --- Reading what ss prints
@@ -133,15 +133,14 @@ _READ: Final = Trial(
 )
 
 
-@guarded
-def check_read(function: object) -> Result:
+@guarded("Lab 11, what ss says")
+def check_read(function: object) -> Iterable[Check]:
     """Judge a function that reads window, threshold, RTT in ms and retransmissions of what ``ss -tin`` printed.
 
     Before the first loss the threshold may be infinite or None.
     """
-    title = "Lab 11, what ss says"
     if not callable(function):
-        return Result(title, _READ.checks(function))
+        return _READ.checks(function)
 
     def read(text: str) -> Any:
         found = function(text)
@@ -149,8 +148,7 @@ def check_read(function: object) -> Result:
         plain = isinstance(values, str | bytes) or not hasattr(values, "__iter__")
         return values if plain else [math.inf if value is None else _as_told(value) for value in values]
 
-    checks = _READ.checks(read)
-    return Result(title, checks)
+    return _READ.checks(read)
 
 
 def _as_told(value: object) -> object:
@@ -174,8 +172,8 @@ _SHAPES: Final = {
 }
 
 
-@guarded
-def check_period(function: object) -> Result:
+@guarded("Lab 11, Reno's period")
+def check_period(function: object) -> Iterable[Check]:
     """Judge the time in seconds from one loss of Reno's to the next: a function of BDP, full window and packet time."""
     longer = "a round trip takes as long as the window's packets at B, but never less than the path alone"
     slips = (
@@ -225,8 +223,7 @@ def check_period(function: object) -> Result:
         longer,
         "sum(max(bdp, window) * packet_s for window in range(int(full / 2), int(full)))",
     )
-    trial = Trial(reno_period_s, _SHAPES, hints, slips, tolerance=_WHOLE_WINDOWS)
-    return Result("Lab 11, Reno's period", trial.checks(function))
+    return Trial(reno_period_s, _SHAPES, hints, slips, tolerance=_WHOLE_WINDOWS).checks(function)
 
 
 _WHOLE_WINDOWS: Final = 0.04
@@ -248,7 +245,8 @@ class Look:
     queue: float
 
 
-FEWEST_LOOKS: Final = 80
+_HOW: Final = "samples.append((second, *read_ss(ss), packets)), again and again while iperf3 runs"
+_FEWEST: Final = 80
 _SHORTEST_S: Final = 15.0
 _SETTLED_S: Final = 2.0
 """By then what slow start lost is repaired: it is some hundred packets, and a window of them goes each round trip."""
@@ -256,22 +254,36 @@ _APART_PACKETS: Final = 4
 """One packet may be in B, two are acknowledged at once, and some ms pass between ss and tc."""
 
 
-def read_looks(samples: object) -> tuple[Look, ...] | str:
-    """Return a student's looks, or what is wrong with them in a few words."""
+def read_looks(samples: object) -> tuple[Look, ...]:
+    """Return a student's looks. Refuses what are none."""
+    if is_missing(samples) or (hasattr(samples, "__len__") and len(samples) == 0):
+        raise Refuse(Check.failing("looks", "not measured yet", _HOW, f"{_FEWEST} or more", "none"))
     if not hasattr(samples, "__iter__") or isinstance(samples, str | bytes | Mapping):
-        return f"this is {a_kind(samples)}, not a list of looks"
+        raise Refuse(
+            Check.failing("looks", f"this is {a_kind(samples)}, not a list of looks", _HOW, "six numbers each")
+        )
     found: list[Look] = []
     for sample in samples:
         values = list(sample.values()) if isinstance(sample, Mapping) else sample
         if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-            return f"a look is {a_kind(sample)}, not six numbers"
+            raise Refuse(
+                Check.failing("looks", f"a look is {a_kind(sample)}, not six numbers", _HOW, "six numbers each")
+            )
         numbers = [math.inf if value is None else as_number(_as_told(value)) for value in values]
         if len(numbers) != 6:
-            return f"a look has {len(numbers)} numbers, not six"
+            raise Refuse(
+                Check.failing("looks", f"a look has {len(numbers)} numbers, not six", _HOW, "six numbers each")
+            )
         if any(math.isnan(number) for number in numbers):
-            return "in a look stands something that is no number"
+            raise Refuse(
+                Check.failing("looks", "in a look stands something that is no number", _HOW, "six numbers each")
+            )
         found.append(Look(*numbers))
     return tuple(found)
+
+
+def _no_looks(reason: str) -> Refuse:
+    return Refuse(Check.failing("looks", reason, _HOW, "six numbers each"))
 
 
 def settled_looks(looks: Sequence[Look]) -> list[Look]:
@@ -282,14 +294,14 @@ def settled_looks(looks: Sequence[Look]) -> list[Look]:
 def look_checks(looks: Sequence[Look], pipe: Pipe) -> Iterator[Check]:
     """Judge looks at a transfer by Reno over a path: that they are many, and that they show its window and queue."""
     lasted_s = looks[-1].at_s - looks[0].at_s
-    many = f"{FEWEST_LOOKS} or more over {_SHORTEST_S:g} s or more"
+    many = f"{_FEWEST} or more over {_SHORTEST_S:g} s or more"
     found = f"{len(looks)} over {lasted_s:.3g} s"
     if any(later.at_s <= one.at_s for one, later in pairwise(looks)):
-        yield Check.failing("looks", "time does not go on from look to look", "put the seconds first", many, found)
-        return
-    if len(looks) < FEWEST_LOOKS or lasted_s < _SHORTEST_S:
-        yield Check.failing("looks", found, "let iperf3 run for 20 s, and look every 0.1 s", many, found)
-        return
+        raise Refuse(
+            Check.failing("looks", "time does not go on from look to look", "put the seconds first", many, found)
+        )
+    if len(looks) < _FEWEST or lasted_s < _SHORTEST_S:
+        raise Refuse(Check.failing("looks", found, "let iperf3 run for 20 s, and look every 0.1 s", many, found))
     yield Check.passing("looks", many, found)
     full, limit, bdp = pipe.full_window_packets, pipe.limit_packets, pipe.bdp_packets
     settled = settled_looks(looks)

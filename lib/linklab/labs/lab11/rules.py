@@ -28,14 +28,14 @@ from linklab.analysis.congestion import (
 )
 from linklab.analysis.tcp_model import BETA, CUBIC_C, INITIAL_WINDOW_PACKETS, Pipe, pipe_of
 from linklab.course import course_network
-from linklab.grade.check import Check, listed
-from linklab.grade.choices import asked_by_letter
-from linklab.grade.measured import between, elsewhere, measured, no_result, state_of_run, stopped
+from linklab.grade.check import Check, Refuse, gathered, listed
+from linklab.grade.choices import letters
+from linklab.grade.measured import between, measured, of_kind, refuse_another_network, refuse_stopped, state_of_run
 from linklab.grade.path_questions import FRAME_BYTES
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Judged, Slip, Value, asked, is_missing, stated
+from linklab.grade.questions import Slip, Value, asked_each, stated
 from linklab.grade.result import Result, guarded
-from linklab.labs.lab11.functions import FEWEST_LOOKS, check_period, check_read, look_checks, read_looks, settled_looks
+from linklab.labs.lab11.functions import check_period, check_read, look_checks, read_looks, settled_looks
 from linklab.measure import QueueResult, Run, SocketsResult, TcpResult
 from linklab.measure.tools.sockets import SocketSample
 from linklab.network import End, Host, Link, Network, NetworkState, Router, Subnet, goodput_ceiling_mbps
@@ -299,22 +299,20 @@ _HOW: Final = "give what measure.run_together returned for all flows together"
 # --- A sampler of the student's own
 
 
-@guarded
+_SAMPLER: Final = "Lab 11, a sampler"
+
+
+@guarded(_SAMPLER)
 def check_look(samples: object, predicted: object = "loss") -> Result:
     """Judge looks at a transfer by Reno from h1 to h3: (seconds, window, threshold, RTT, retransmissions, queue).
 
     ``predicted`` are the windows and the round trip that the student predicted.
     """
-    title = "Lab 11, a sampler"
-    how = "samples.append((second, *read_ss(ss), packets)), again and again while iperf3 runs"
-    if is_missing(samples) or (hasattr(samples, "__len__") and len(samples) == 0):
-        return Result(title, (Check.failing("looks", "not measured yet", how, f"{FEWEST_LOOKS} or more", "none"),))
     looks = read_looks(samples)
-    if isinstance(looks, str):
-        return Result(title, (Check.failing("looks", looks, how, "six numbers each"),))
-    result, settled = Result(title, tuple(look_checks(looks, pipe_between(NEAR)))), settled_looks(looks)
+    result = Result(_SAMPLER, gathered(lambda: look_checks(looks, pipe_between(NEAR))))
     if not result.passed:
         return result
+    settled = settled_looks(looks)
     found = {
         "window": max(look.cwnd for look in settled),
         "rtt": max(look.rtt_ms for look in settled),
@@ -326,27 +324,29 @@ def check_look(samples: object, predicted: object = "loss") -> Result:
 # --- The right measurement
 
 
-def refused(
+def run_of(
     what: str,
-    run: object,
+    given: object,
     pairs: Mapping[tuple[str, str], tuple[str, ...]],
     duration_s: float,
     queue: int,
     looked: bool,
-) -> Check | None:
-    """Return a failed check if ``run`` is not these transfers, at one time and for long enough, or None.
+) -> Run:
+    """Return a run of these transfers, at one time and for long enough. Refuses everything else.
 
     ``pairs`` has the congestion controls of each pair of nodes, ``queue`` what B's must hold; ``looked`` is whether
     windows and the queue must have been looked at too.
     """
     wanted = "; ".join(f"{source}-{end} with {listed(each, ', ')}" for (source, end), each in pairs.items())
-    if not isinstance(run, Run):
-        return no_result(what, run, _HOW, wanted)
+    run = of_kind(what, given, Run, _HOW, wanted)
     problem = _problem(run, pairs, duration_s, looked)
     if problem is not None:
-        return Check.failing(what, *problem, wanted, listed((result.flow.title for result in run.results), ", "))
-    state = state_of_run(run)
-    return elsewhere(what, state, the_network()) or _other_queue(what, state, queue) or stopped(what, run)
+        found = listed((result.flow.title for result in run.results), ", ")
+        raise Refuse(Check.failing(what, *problem, wanted, found))
+    refuse_another_network(what, state_of_run(run), the_network())
+    _refuse_another_queue(what, state_of_run(run), queue)
+    refuse_stopped(what, run)
+    return run
 
 
 def _problem(
@@ -390,19 +390,19 @@ def _not_looked(run: Run, pair: tuple[str, str], duration_s: float) -> tuple[str
     return None
 
 
-def _other_queue(what: str, state: NetworkState | None, packets: int) -> Check | None:
-    """Return a failed check if B's queue at r1 held another number of packets, as read back before the run."""
+def _refuse_another_queue(what: str, state: NetworkState | None, packets: int) -> None:
+    """Refuse a run before which B's queue at r1 held another number of packets, as read back."""
     face = None if state is None else state.interface("r1", "r1-eth2")
     shape = None if face is None else face.shape
     if shape is None or (shape.queue_packets == packets and not shape.delay_ms and shape.rate_mbps):
-        return None
+        return
     expected = f"a queue of {packets} packets where r1 sends into B"
     if shape.queue_packets == packets:
         reason, hint = "B was changed besides", "leave its rate, and give netem a limit alone"
     else:
         reason = f"r1-eth2 had a queue of {shape.queue_packets} packets, as read back before the run"
         hint = f"tc qdisc change on r1, for r1-eth2, with limit {packets}; then measure again"
-    return Check.failing(what, reason, hint, expected, str(shape.queue_packets))
+    raise Refuse(Check.failing(what, reason, hint, expected, str(shape.queue_packets)))
 
 
 # --- Reno, CUBIC, BBR
@@ -539,15 +539,10 @@ def check_controls(runs: object, predicted: object = "between") -> Result:
     ``predicted`` are the times between losses that the student predicted.
     """
 
-    def judge(control: str, run: object) -> Iterator[Check]:
-        problem = refused(control, run, {FAR: (control,)}, CONTROLS_S, PLANNED, looked=True)
-        if problem is not None:
-            yield problem
-        elif isinstance(run, Run):
-            yield from _OF_CONTROL[control](run)
+    def judge(control: str, given: object) -> Iterator[Check]:
+        return _OF_CONTROL[control](run_of(control, given, {FAR: (control,)}, CONTROLS_S, PLANNED, looked=True))
 
-    questions = [Judged(control, judge) for control in CONTROLS]
-    result = asked("Lab 11, three controls", runs, questions, '{"reno": measure.run_together(...), ...}')
+    result = asked_each("Lab 11, three controls", runs, CONTROLS, judge, '{"reno": measure.run_together(...), ...}')
     if not (result.passed and isinstance(runs, Mapping)):
         return result
     found = {control: fmean(gaps_s(runs[control], pipe_between(FAR))) for control in ("reno", "cubic")}
@@ -564,16 +559,11 @@ def check_queues(runs: object, predicted: object = "queues") -> Result:
     ``predicted`` are the highest round trips that the student predicted.
     """
 
-    def judge(packets: int, run: object) -> Iterator[Check]:
+    def judge(packets: int, given: object) -> Iterator[Check]:
         where = f"queue of {packets}"
-        problem = refused(where, run, {NEAR: ("cubic",)}, QUEUES_S, packets, looked=True)
-        if problem is not None:
-            yield problem
-        elif isinstance(run, Run):
-            yield from _queue_checks(where, run)
+        return _queue_checks(where, run_of(where, given, {NEAR: ("cubic",)}, QUEUES_S, packets, looked=True))
 
-    questions = [Judged(packets, judge) for packets in QUEUES]
-    result = asked("Lab 11, three queues", runs, questions, "{20: measure.run_together(...), ...}")
+    result = asked_each("Lab 11, three queues", runs, QUEUES, judge, "{20: measure.run_together(...), ...}")
     if not (result.passed and isinstance(runs, Mapping)):
         return result
     return PREDICTIONS.compared(result, predicted, {str(it): highest_rtt_ms(runs[it]) for it in QUEUES})
@@ -615,16 +605,12 @@ hundred packets each, still let through then; its time has ended before. Up to 0
 def check_together(runs: object) -> Result:
     """Judge two flows of one control, h1-h3 and h2-h4, for each of `CONTROLS`; and all three from h1 to h3 (mixed)."""
 
-    def judge(name: str, run: object) -> Iterator[Check]:
+    def judge(name: str, given: object) -> Iterator[Check]:
         pairs = {NEAR: CONTROLS} if name == "mixed" else {NEAR: (name,), FAR: (name,)}
-        problem = refused(name, run, pairs, TOGETHER_S, PLANNED, looked=False)
-        if problem is not None:
-            yield problem
-        elif isinstance(run, Run):
-            yield from _together_checks(name, run)
+        return _together_checks(name, run_of(name, given, pairs, TOGETHER_S, PLANNED, looked=False))
 
-    questions = [Judged(name, judge) for name in TOGETHER]
-    return asked("Lab 11, several flows", runs, questions, '{"reno": measure.run_together(...), ..., "mixed": ...}')
+    example = '{"reno": measure.run_together(...), ..., "mixed": ...}'
+    return asked_each("Lab 11, several flows", runs, TOGETHER, judge, example)
 
 
 def _together_checks(name: str, run: Run) -> Iterator[Check]:
@@ -670,20 +656,9 @@ def _together_checks(name: str, run: Run) -> Iterator[Check]:
 
 # --- Questions with options
 
-
-@guarded
-def check_seen(answers: object) -> Result:
-    """Judge what the first figure shows: what the queue has of the window, and how slow start ends."""
-    return asked_by_letter("Lab 11, what you saw", answers, _FOLDER, "tracks", "overshoot")
-
-
-@guarded
-def check_shapes(answers: object) -> Result:
-    """Judge what the three controls' figure shows: HyStart, CUBIC's two gaps, BBR's rests."""
-    return asked_by_letter("Lab 11, three shapes", answers, _FOLDER, "hystart", "gaps", "rests")
-
-
-@guarded
-def check_shares(answers: object) -> Result:
-    """Judge whom the long round trip favours, and what decides BBR's share next to others."""
-    return asked_by_letter("Lab 11, shares", answers, _FOLDER, "long", "depth")
+check_seen = letters("Lab 11, what you saw", _FOLDER, "tracks", "overshoot")
+"""Judge what the first figure shows: what the queue has of the window, and how slow start ends."""
+check_shapes = letters("Lab 11, three shapes", _FOLDER, "hystart", "gaps", "rests")
+"""Judge what the three controls' figure shows: HyStart, CUBIC's two gaps, BBR's rests."""
+check_shares = letters("Lab 11, shares", _FOLDER, "long", "depth")
+"""Judge whom the long round trip favours, and what decides BBR's share next to others."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import fsum
 from pathlib import Path
@@ -17,12 +17,12 @@ from typing import Final
 
 from linklab.analysis import Expectation, answered
 from linklab.course import course_network
-from linklab.grade.check import Check, listed
-from linklab.grade.choices import asked_by_letter
-from linklab.grade.measured import between, elsewhere, measured, no_result, state_of_run, stopped
+from linklab.grade.check import Check, Refuse, listed
+from linklab.grade.choices import letters
+from linklab.grade.measured import between, measured, of_kind, refuse_another_network, refuse_stopped, state_of_run
 from linklab.grade.path_questions import FRAME_BYTES
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Judged, Slip, Value, asked, stated
+from linklab.grade.questions import Slip, Value, asked_each, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.seeding import seeds
 from linklab.grade.student_functions import Formula, Trial
@@ -224,10 +224,10 @@ _TRIAL: Final = Trial(
 )
 
 
-@guarded
-def check_limit(function: object) -> Result:
+@guarded("Lab 12, a queue's limit")
+def check_limit(function: object) -> Iterable[Check]:
     """Judge a function of a rate in Mbit/s and a time in ms: how many full frames may wait, at least 1."""
-    return Result("Lab 12, a queue's limit", _TRIAL.checks(function))
+    return _TRIAL.checks(function)
 
 
 # --- Measurements
@@ -321,19 +321,24 @@ def base_ms(run: Run) -> float:
 # --- The right measurement
 
 
-def refused(what: str, run: object, seconds: float, kind: str = "", *, pages: bool = True) -> Check | None:
-    """Return a failed check if ``run`` is not an upload of so long with pings and looks beside it, or None.
+def run_of(what: str, given: object, seconds: float, kind: str = "", *, pages: bool = True) -> Run:
+    """Return a run of an upload of so long, with pings and looks beside it. Refuses everything else.
 
     ``kind`` is the discipline that must have held U's packets, where that matters; ``pages`` is whether pages must have
     been loaded too.
     """
-    if not isinstance(run, Run):
-        return no_result(what, run, _HOW, _FLOWS)
+    run = of_kind(what, given, Run, _HOW, _FLOWS)
     problem = _problem(run, seconds, pages)
     if problem is not None:
-        return Check.failing(what, *problem, _FLOWS, listed((result.flow.title for result in run.results), ", "))
-    found = elsewhere(what, state_of_run(run), the_network()) or _other_uplink(what, run) or stopped(what, run)
-    return found or (_other_kind(what, run, kind) if kind else None)
+        found = listed((result.flow.title for result in run.results), ", ")
+        raise Refuse(Check.failing(what, *problem, _FLOWS, found))
+    refuse_another_network(what, state_of_run(run), the_network())
+    _refuse_another_uplink(what, run)
+    refuse_stopped(what, run)
+    if kind and kind_of(run) != kind:
+        hint = f"tc qdisc replace dev r1-eth2 parent 5:1 {kind}, typed on r1; what does tc say? Then measure again"
+        raise Refuse(Check.failing(what, f"U's queue was {kind_of(run)}", hint, kind, queue_of(run).discipline))
+    return run
 
 
 def _problem(run: Run, seconds: float, pages: bool) -> tuple[str, str] | None:
@@ -365,23 +370,15 @@ def _problem(run: Run, seconds: float, pages: bool) -> tuple[str, str] | None:
     return None
 
 
-def _other_uplink(what: str, run: Run) -> Check | None:
-    """Return a failed check if U's rate is gone, or what it sends is delayed or lost on purpose."""
+def _refuse_another_uplink(what: str, run: Run) -> None:
+    """Refuse a run in which U's rate is gone, or what it sends is delayed or lost on purpose."""
     state = state_of_run(run)
     face = None if state is None else state.interface("r1", "r1-eth2")
     if face is None or (face.shape.rate_mbps and not face.shape.delay_ms and not face.shape.loss_percent):
-        return None
+        return
     reason = "U has no rate any more" if not face.shape.rate_mbps else "U was given a delay or a loss"
-    return Check.failing(what, reason, "replace what is under the class 5:1 alone: tc qdisc replace ... parent 5:1 ...")
-
-
-def _other_kind(what: str, run: Run, wanted: str) -> Check | None:
-    """Return a failed check if another discipline held U's packets."""
-    found = kind_of(run)
-    if found == wanted:
-        return None
-    hint = f"tc qdisc replace dev r1-eth2 parent 5:1 {wanted}, typed on r1; what does tc say? Then measure again"
-    return Check.failing(what, f"U's queue was {found}", hint, wanted, queue_of(run).discipline)
+    hint = "replace what is under the class 5:1 alone: tc qdisc replace ... parent 5:1 ..."
+    raise Refuse(Check.failing(what, reason, hint))
 
 
 def _setting(run: Run, name: str) -> float:
@@ -465,16 +462,16 @@ def _added(what: str, value: float, low_ms: float, high_ms: float, why: str, sou
 # --- A queue of 1000
 
 
-@guarded
-def check_long(run: object, predicted: object = "bloat") -> Result:
+_LONG: Final = "Lab 12, a queue of 1000 packets"
+
+
+@guarded(_LONG)
+def check_long(given: object, predicted: object = "bloat") -> Result:
     """Judge an upload of 40 s with U's queue as it was built; ``predicted`` is what the student predicted."""
-    title = "Lab 12, a queue of 1000 packets"
-    problem = refused("the run", run, RUN_S)
-    if problem is None and isinstance(run, Run) and _setting(run, "limit") != QUEUE_PACKETS:
+    run = run_of("the run", given, RUN_S)
+    if _setting(run, "limit") != QUEUE_PACKETS:
         hint = "start the lab anew: the first run is with the queue as it is"
-        problem = Check.failing("the run", "U's queue was changed", hint, "1000 packets", queue_of(run).discipline)
-    if problem is not None or not isinstance(run, Run):
-        return Result(title, (problem or Check.failing("the run", "not measured yet", _HOW),))
+        raise Refuse(Check.failing("the run", "U's queue was changed", hint, "1000 packets", queue_of(run).discipline))
     one_ms = frame_ms(rate_mbps(run))
     full_ms = base_ms(run) + QUEUE_PACKETS * one_ms
     # a ping every 0.2 s may miss the fullest moment: Reno's line in CUBIC adds half a packet in each round trip
@@ -490,9 +487,7 @@ def check_long(run: object, predicted: object = "bloat") -> Result:
         _page("a queue of 1000", run, lossless=False),
         _use("a queue of 1000", run),
     )
-    result = Result(title, checks)
-    if not result.passed:
-        return result
+    result = Result(_LONG, checks)
     return PREDICTIONS.compared(result, predicted, {"ping": highest_ms(run), "page": page_s(run)})
 
 
@@ -540,16 +535,12 @@ _OF_KIND: Final[Mapping[str, Callable[[Run], Iterator[Check]]]] = {
 def check_one_queue(runs: object) -> Result:
     """Judge an upload of 40 s with each of `ONE_QUEUE` at U: its use of U, and what the discipline promises."""
 
-    def judge(kind: str, run: object) -> Iterator[Check]:
-        problem = refused(kind, run, RUN_S, kind)
-        if problem is not None:
-            yield problem
-        elif isinstance(run, Run):
-            yield from _OF_KIND[kind](run)
-            yield _use(kind, run)
+    def judge(kind: str, given: object) -> Iterator[Check]:
+        run = run_of(kind, given, RUN_S, kind)
+        yield from _OF_KIND[kind](run)
+        yield _use(kind, run)
 
-    questions = [Judged(kind, judge) for kind in ONE_QUEUE]
-    return asked("Lab 12, one queue for all", runs, questions, '{"pfifo": measure.run_together(...), ...}')
+    return asked_each("Lab 12, one queue for all", runs, ONE_QUEUE, judge, '{"pfifo": measure.run_together(...), ...}')
 
 
 # --- Flows apart
@@ -568,39 +559,31 @@ def _alone_checks(kind: str, run: Run) -> Iterator[Check]:
 def check_apart(runs: object) -> Result:
     """Judge an upload of 40 s with each of `APART` at U: pings and pages hardly wait, and the upload has the rest."""
 
-    def judge(kind: str, run: object) -> Iterator[Check]:
-        problem = refused(kind, run, RUN_S, kind)
-        if problem is not None:
-            yield problem
-        elif isinstance(run, Run):
-            yield from _alone_checks(kind, run)
+    def judge(kind: str, given: object) -> Iterator[Check]:
+        return _alone_checks(kind, run_of(kind, given, RUN_S, kind))
 
-    questions = [Judged(kind, judge) for kind in APART]
-    return asked("Lab 12, flows apart", runs, questions, '{"fq_codel": measure.run_together(...), ...}')
+    return asked_each("Lab 12, flows apart", runs, APART, judge, '{"fq_codel": measure.run_together(...), ...}')
 
 
 # --- Marks in place of losses
 
 
-@guarded
-def check_ecn(run: object) -> Result:
+@guarded("Lab 12, marks")
+def check_ecn(given: object) -> Iterator[Check]:
     """Judge an upload of 40 s through fq_codel by a sender that asks for marks: packets are marked, none is lost."""
-    title, what = "Lab 12, marks", "the run"
-    problem = refused(what, run, RUN_S, "fq_codel")
-    if problem is not None or not isinstance(run, Run):
-        return Result(title, (problem or Check.failing(what, "not measured yet", _HOW),))
+    run = run_of("the run", given, RUN_S, "fq_codel")
     marks, again = queue_of(run).marked_packets, upload_of(run).retransmitted_segments
     if marks and " ecn " in f"{queue_of(run).discipline} ":
-        marked = Check.passing("packets that were marked", "one or more", str(marks))
+        yield Check.passing("packets that were marked", "one or more", str(marks))
     else:
         hint = "sysctl -w net.ipv4.tcp_ecn=1, typed on h1, who opens the connection; then measure again"
-        marked = Check.failing("packets that were marked", "none", hint, "one or more", str(marks))
+        yield Check.failing("packets that were marked", "none", hint, "one or more", str(marks))
     if again:
         hint = "a packet that can be marked is not dropped: did h1 ask for marks before this run?"
-        sent = Check.failing("packets that were sent again", str(again), hint, "none", str(again))
+        yield Check.failing("packets that were sent again", str(again), hint, "none", str(again))
     else:
-        sent = Check.passing("packets that were sent again", "none", "0")
-    return Result(title, (marked, sent, *_alone_checks("marks", run)))
+        yield Check.passing("packets that were sent again", "none", "0")
+    yield from _alone_checks("marks", run)
 
 
 # --- Networks that nobody has seen
@@ -610,33 +593,23 @@ def check_ecn(run: object) -> Result:
 def check_finale(runs: object) -> Result:
     """Judge an upload of 30 s on each of the networks that nobody has seen: ping below 40 ms, U used by 95 %."""
 
-    def judge(name: str, run: object) -> Iterator[Check]:
-        problem = refused(name, run, FINALE_S, pages=False)
+    def judge(name: str, given: object) -> Iterator[Check]:
+        run = run_of(name, given, FINALE_S, pages=False)
         low, high = BANDS_MBPS[name]
-        if problem is None and isinstance(run, Run) and not low <= round(rate_mbps(run), 3) <= high:
+        if not low <= round(rate_mbps(run), 3) <= high:
             found = f"U had {rate_mbps(run):g} Mbit/s"
             hint = "measure each network of lab12.unseen() in its own lab, and keep the run under its own name"
-            problem = Check.failing(name, found, hint, f"{low:g} to {high:g} Mbit/s", found)
-        if problem is not None:
-            yield problem
-        elif isinstance(run, Run):
-            yield _below(name, run)
-            yield _use(name, run)
+            raise Refuse(Check.failing(name, found, hint, f"{low:g} to {high:g} Mbit/s", found))
+        yield _below(name, run)
+        yield _use(name, run)
 
-    questions = [Judged(name, judge) for name in BANDS_MBPS]
-    return asked("Lab 12, unseen", runs, questions, '{"slow": measure.run_together(...), "middle": ..., "fast": ...}')
+    example = '{"slow": measure.run_together(...), "middle": ..., "fast": ...}'
+    return asked_each("Lab 12, unseen", runs, BANDS_MBPS, judge, example)
 
 
 # --- Questions with options
 
-
-@guarded
-def check_drops(answers: object) -> Result:
-    """Judge what one queue does: why RED drops early, and what CoDel looks at."""
-    return asked_by_letter("Lab 12, drops", answers, _FOLDER, "early", "sojourn")
-
-
-@guarded
-def check_turns(answers: object) -> Result:
-    """Judge why a ping passes an upload in fq_codel, and what a mark is for."""
-    return asked_by_letter("Lab 12, turns", answers, _FOLDER, "turns", "mark")
+check_drops = letters("Lab 12, drops", _FOLDER, "early", "sojourn")
+"""Judge what one queue does: why RED drops early, and what CoDel looks at."""
+check_turns = letters("Lab 12, turns", _FOLDER, "turns", "mark")
+"""Judge why a ping passes an upload in fq_codel, and what a mark is for."""

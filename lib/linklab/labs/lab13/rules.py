@@ -116,13 +116,13 @@ question = partial(choices.question_text, _FOLDER)
 @guarded
 def check_bits(answer: object) -> Result:
     """Judge the letter: why acknowledgements have numbers."""
-    return asked_one("Lab 13, numbers", answer, choices.choice(_FOLDER, "bits"))
+    return asked_one("Lab 13, numbers", answer, *choices.choices(_FOLDER, "bits"))
 
 
 @guarded
 def check_karn(answer: object) -> Result:
     """Judge the letter: what a sender learns from an acknowledgement after a repeat."""
-    return asked_one("Lab 13, Karn's rule", answer, choices.choice(_FOLDER, "karn"))
+    return asked_one("Lab 13, Karn's rule", answer, *choices.choices(_FOLDER, "karn"))
 
 
 # --- The timeout
