@@ -64,3 +64,8 @@ def repeated(table: Table, count: int) -> Table:
     once = table.frame[table.frame["repeat"] == 1]
     copies: Sequence[pandas.DataFrame] = [once.assign(repeat=number + 1) for number in range(count)]
     return replace(table, frame=pandas.concat(copies, ignore_index=True), missing=())
+
+
+def rows_of(table: Table, metric: str, **levels: Any) -> list[dict[str, Any]]:
+    """The rows of a metric at the given levels."""
+    return [row for row in table.select(**levels) if row["metric"] == metric]

@@ -30,7 +30,7 @@ from studies.mtu.page import JUDGES, PUBLISHED, find
 from studies.mtu.study import evaluate, from_captures, rates_mbps
 
 from ..conftest import lab_processes
-from .measured import PRINTED, changed, on, repeated, short
+from .measured import PRINTED, changed, on, repeated, rows_of, short
 
 MTU, BURST, GRE = study_by_name("mtu"), study_by_name("burst"), study_by_name("gre")
 SIZE = 7999
@@ -133,7 +133,7 @@ def gre_table(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Table:
 
 
 def one(table: Table, metric: str, **levels: object) -> float:
-    (row,) = table.where(metric, **levels)
+    (row,) = rows_of(table, metric, **levels)
     return float(row["value"])
 
 
@@ -143,11 +143,11 @@ def test_paced_packets_arrive_as_they_left_and_greedy_ones_exceed_the_link_at_fi
     assert mtu_table.missing == ()
     # Greedy packets that find a controller still asked for the receiver's address wait in the sender's queue for
     # neighbours, which drops the oldest beyond 212,992 bytes (Linux's neigh/*/unres_qlen_bytes).
-    lost = {(row["sending"], row["switch"]) for row in mtu_table.where("lost_packets") if row["value"]}
+    lost = {(row["sending"], row["switch"]) for row in rows_of(mtu_table, "lost_packets") if row["value"]}
     assert lost <= {("greedy", "openflow")}
-    for row in mtu_table.where("bandwidth_settled_mbps", form="direct"):
+    for row in rows_of(mtu_table, "bandwidth_settled_mbps", form="direct"):
         assert row["value"] == pytest.approx(10, rel=0.005)
-    for row in mtu_table.where("jitter_mean_ms", form="direct", sending="paced", switch="bridge"):
+    for row in rows_of(mtu_table, "jitter_mean_ms", form="direct", sending="paced", switch="bridge"):
         assert row["value"] < 0.001
     for size in (SIZE,):
         run_10 = {"form": "direct", "frame_bytes": size, "rates": "10/10", "switch": "bridge"}
@@ -176,9 +176,9 @@ def test_through_the_tunnel_a_full_link_carries_what_its_headers_leave(mtu_table
 @pytest.mark.lab
 def test_the_gre_study_shows_what_the_tunnel_adds(gre_table: Table) -> None:
     assert gre_table.missing == ()
-    more = {row["room"]: row["value"] for row in gre_table.where("overhead_bytes")}
+    more = {row["room"]: row["value"] for row in rows_of(gre_table, "overhead_bytes")}
     assert more == {"larger-cables": 38, "shorter-packets": 38, "fragments": 72}
-    arrived = {row["room"]: row["value"] for row in gre_table.where("arrived_packets")}
+    arrived = {row["room"]: row["value"] for row in rows_of(gre_table, "arrived_packets")}
     assert arrived == {"larger-cables": 5, "shorter-packets": 5, "fragments": 5, "no-room": 0}
 
 

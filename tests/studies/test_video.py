@@ -28,7 +28,7 @@ from studies.video.page import JUDGES, LOW_PEAK, PUBLISHED, find
 from studies.video.study import FRAME, HTB, evaluate, evaluate_picture, from_captures, topology_of, video_of
 from tests.measure.streams import made_stream
 
-from .measured import PRINTED, changed, on, short
+from .measured import PRINTED, changed, on, rows_of, short
 
 VIDEO, PICTURE = study_by_name("video"), study_by_name("picture")
 
@@ -138,7 +138,7 @@ def test_the_short_form_gives_the_table_that_verdicts_are_tried_on(virtual: Kind
     least = {link: table.lookup("delay_ms_minimum", link_mbps=link, shaper=FRAME).same for link in (2, 4, 8)}
     assert all(value > 1370 * 8 / link / 1000 - 0.01 for link, value in least.items())
     assert least[2] == pytest.approx(5.48, abs=0.01)
-    assert all(row["value"] == 0 for row in table.where("lost_packets"))
+    assert all(row["value"] == 0 for row in rows_of(table, "lost_packets"))
     for link in (10, 100, 2, 4, 8):
         bridge, asked = (
             table.lookup("one_way_max_ms", link_mbps=link, shaper=HTB, switch=it).same for it in ("bridge", "openflow")
@@ -172,7 +172,7 @@ def test_the_same_seed_gives_the_same_picture_to_the_last_digit(virtual: Kind, t
     table, again = (run(study, tmp_path / name) for name in ("one", "two"))
     assert table.missing == ()
     assert list(table) == list(again)
-    lost = {row["queue_packets"]: row["value"] for row in table.where("lost_packets", link_mbps=1, repeat=1)}
+    lost = {row["queue_packets"]: row["value"] for row in rows_of(table, "lost_packets", link_mbps=1, repeat=1)}
     assert lost["endless"] == 0 < lost[10]
     assert table.lookup("damaged_percent", link_mbps=1, queue_packets="endless", loss_percent=0).same == 0
     assert table.lookup("damaged_percent", link_mbps=8, loss_percent=1).same > 10

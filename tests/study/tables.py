@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from linklab.study import Measured, Point, Study
-from linklab.study.store import Finished
 from linklab.study.table import Table, table_of
 
 
@@ -15,5 +14,5 @@ def table(study: Study, measured: Iterable[tuple[dict[str, str | int | float], i
     for levels, repeat, rows in measured:
         assert set(levels) == set(study.factors)
         point = Point(study.name, tuple((factor, levels[factor]) for factor in study.factors), repeat)
-        points[point] = Finished({}, tuple(rows), {}, {}, 1.0, 1.0)
+        points[point] = rows
     return table_of(study, points)

@@ -15,7 +15,7 @@ from linklab.study.claims import Judge, Tables, judged
 from linklab.study.declare import COLUMNS
 from linklab.study.page import Grid
 from linklab.study.table import Table as StudyTable
-from linklab.study.table import missing_points, read_table
+from linklab.study.table import read_table
 from tools.bench import fidelity, labs, overhead, search, speed, starts, switches
 from tools.bench.part import Claim, Findings, Keep, OwnPart, Part, Record, Say, Settings, Table, having
 
@@ -87,7 +87,9 @@ def table_of(study: Study, records: Sequence[Record]) -> StudyTable:
     rows = [tuple(record[column] for column in columns) for record in having(records, study=study.name)]
     frame = pandas.DataFrame(rows, columns=columns, dtype=object)
     frame = frame.astype({"repeat": "int64", "number": "Int64", "value": "float64"})
-    return StudyTable(study, frame, missing=missing_points(study, frame))
+    there = set(frame[[*study.factors, "repeat"]].itertuples(index=False, name=None))
+    missing = (it for it in study.points() if (*dict(it.levels).values(), it.repeat) not in there)
+    return StudyTable(study, frame, missing=tuple(Missing(point, "not measured") for point in missing))
 
 
 def _table(title: str, grid: Callable[[Tables], Grid], tables: Tables) -> Table | None:

@@ -1,18 +1,27 @@
-"""The studies and pages that Linklab brings along, by name. A study of one's own needs no line here: FILE.py:STUDY."""
+"""What a name on the command line means: a study or page that comes along, or ``FILE.py:NAME``, and own levels."""
 
 from __future__ import annotations
 
+import importlib.util
+import json
+import re
 import shlex
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any, Final
 
 from linklab.discovery import study_module, study_names
 from linklab.errors import MeasurementError
-from linklab.study.declare import Study
-from linklab.study.own import from_file, is_in_file, names_in_file
+from linklab.study.declare import Level, Study, raised
 from linklab.study.page import Page
+from linklab.study.table import digest, named_level
+
+_IN_FILE: Final = re.compile(r"(?P<file>.+\.py):(?P<name>\w+)")
+_LONGEST: Final = 40
 
 
 @cache
@@ -73,3 +82,98 @@ def _with_commands(page: Page, name: str) -> Page:
 def page_that_has(study: Study) -> Page | None:
     """Return the page whose claims a study's table may judge, if there is one."""
     return next((page for page in pages().values() if study in page.studies), None)
+
+
+def is_in_file(name: str) -> bool:
+    """Whether a name is ``FILE.py:NAME``."""
+    return _IN_FILE.fullmatch(name) is not None
+
+
+def from_file(name: str) -> Any:
+    """Return what ``FILE.py:NAME`` names: a study or a page. The files next to it can be imported there.
+
+    Raises MeasurementError in one line where the file is not there or fails, or has no such name.
+    """
+    there = names_in_file(name)
+    file, _, wanted = name.rpartition(":")
+    if wanted not in there:
+        raise MeasurementError(f"{file} has no {wanted!r}: say the name of a study or page in it")
+    return there[wanted]
+
+
+def names_in_file(name: str) -> Mapping[str, Any]:
+    """Return all that the file of ``FILE.py:NAME`` has, by name. Raises MeasurementError as `from_file`."""
+    found = _IN_FILE.fullmatch(name)
+    if found is None:
+        raise MeasurementError(f"{name} names nothing in a file: write FILE.py:NAME")
+    path = Path(found["file"]).absolute()
+    if not path.is_file():
+        raise MeasurementError(f"{found['file']} is not there: say another file")
+    module_name = f"study_file_{digest(str(path))}"
+    module = sys.modules.get(module_name)
+    if module is None:
+        spec = importlib.util.spec_from_file_location(module_name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[module_name] = module  # its source is looked up there
+        sys.path.insert(0, str(path.parent))
+        try:
+            spec.loader.exec_module(module)
+        except (Exception, SystemExit) as error:
+            del sys.modules[module_name]
+            raise MeasurementError(f"{found['file']} fails: {raised(error)}") from error
+        finally:
+            sys.path.remove(str(path.parent))
+    return vars(module)
+
+
+def selection(settings: Iterable[str], option: str) -> dict[str, list[str]]:
+    """Return the levels of each factor that an option of the command line names: ``["size=1,2", "kind=a"]``.
+
+    Raises MeasurementError for a word that names no level.
+    """
+    chosen: dict[str, list[str]] = {}
+    for text in settings:
+        factor, _, levels = text.partition("=")
+        if not factor or not all(levels.split(",")):
+            raise MeasurementError(
+                f"{option} {text} names no level: write {option} FACTOR=LEVEL,LEVEL, as in {option} rates=10/10"
+            )
+        chosen.setdefault(factor, []).extend(levels.split(","))
+    return chosen
+
+
+def with_own_levels(study: Study, settings: Mapping[str, Sequence[str]]) -> Study:
+    """Return the study with own levels of some factors, given as texts; its name says them, and its command has them.
+
+    Raises MeasurementError for a factor it has not, a text where its levels are numbers, a file that is not there, or
+    a level that the study leaves out of all its combinations.
+    """
+    if not settings:
+        return study
+    levels: dict[str, Sequence[Level]] = {
+        factor: tuple(dict.fromkeys(_level(study, factor, text) for text in texts))
+        for factor, texts in settings.items()
+    }
+    words = " ".join("--set " + shlex.quote(f"{factor}={','.join(texts)}") for factor, texts in settings.items())
+    plain = "-".join(text for factor in study.factors for text in settings.get(factor, ()))
+    short = re.sub(r"[^a-z0-9_]+", "-", plain.lower()).strip("-")[:_LONGEST]
+    exact = digest(json.dumps(levels, sort_keys=True))[:6]  # the same numbers may be levels of other factors
+    own = replace(
+        study.with_levels(**levels), name=f"{study.name}-own-{short}-{exact}", command=f"{study.command} {words}"
+    )
+    points = own.points()
+    for factor, given in levels.items():
+        for level in given:
+            if not any(point[factor] == level for point in points):
+                raise MeasurementError(f"study {study.name} leaves out every combination with {factor}={level}")
+    return own
+
+
+def _level(study: Study, factor: str, text: str) -> Level:
+    level = named_level(study, factor, text)
+    if factor in study.files and level not in study.factors[factor] and not Path(text).is_file():
+        names = ", ".join(map(str, study.factors[factor]))
+        raise MeasurementError(f"{factor} is {text!r}: no such file here; say one, or {names}")
+    return level

@@ -89,8 +89,7 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do what was asked for; return the exit status. Raises `LinklabError` for the caller to print."""
     # what takes long to load is not needed for --help
-    from linklab.study.catalogue import studies, study_by_name
-    from linklab.study.own import selection, with_own_levels
+    from linklab.study.catalogue import selection, studies, study_by_name, with_own_levels
 
     if arguments.study_command == "list":
         width = max(map(len, studies()))
@@ -130,11 +129,18 @@ def _pages(arguments: argparse.Namespace) -> int:
 def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str], bool]:
     """Return the name and the files of a page, and whether it is one of Linklab's as published."""
     from linklab.errors import MeasurementError
-    from linklab.study.catalogue import page_by_name, page_that_has, pages, study_by_name
+    from linklab.study.catalogue import (
+        is_in_file,
+        page_by_name,
+        page_that_has,
+        pages,
+        selection,
+        study_by_name,
+        with_own_levels,
+    )
     from linklab.study.declare import Study
-    from linklab.study.own import is_in_file, read_own, selection, with_own_levels
     from linklab.study.page import make_page, overview, read_tables
-    from linklab.study.table import read_table
+    from linklab.study.table import read_own, read_table
 
     own_levels = bool(arguments.levels or arguments.short)
     page = study_by_name(name) if own_levels and not is_in_file(name) else page_by_name(name)
@@ -171,7 +177,7 @@ def _keep(arguments: argparse.Namespace) -> int:
 
 
 def _template(study: Study, output: Path | None) -> int:
-    from linklab.study.own import template
+    from linklab.study.table import template
 
     if output is None:
         print(template(study), end="")
@@ -182,7 +188,7 @@ def _template(study: Study, output: Path | None) -> int:
 
 
 def _import(study: Study, settings: dict[str, list[str]], arguments: argparse.Namespace) -> int:
-    from linklab.study.own import add_to_csv, import_captures
+    from linklab.study.table import add_to_csv, import_captures
 
     table = import_captures(study, settings, arguments.sent, arguments.received)
     repeat = add_to_csv(table, arguments.output)
@@ -212,7 +218,7 @@ def _run(study: Study, arguments: argparse.Namespace) -> int:
     from linklab.progress import ProgressDisplay
     from linklab.runtime.backends import need_system
     from linklab.signals import interrupted_once
-    from linklab.study.own import selection
+    from linklab.study.catalogue import selection
     from linklab.study.runner import run as carry_out
 
     need_system()

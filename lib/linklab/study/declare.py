@@ -206,23 +206,26 @@ class Study:
             raise MeasurementError(f"{which}: {problem}")
         return testbed
 
+    def levels_of(self, factor: str) -> Sequence[Level]:
+        """Return the levels of a factor. Raises MeasurementError for one that the study has not."""
+        if factor not in self.factors:
+            raise MeasurementError(
+                f"study {self.name} has no factor {factor!r}: choose one of {', '.join(self.factors)}"
+            )
+        return self.factors[factor]
+
     def select(self, only: Selection) -> tuple[Point, ...]:
         """Return the points with one of the given levels of each factor that is named; levels are compared as texts.
 
         Raises MeasurementError for a factor or level that the study has not, or where no point is left.
         """
-        for factor, wanted in only.items():
-            if factor not in self.factors:
-                raise MeasurementError(
-                    f"study {self.name} has no factor {factor!r}: choose one of {', '.join(self.factors)}"
-                )
-            known = [str(level) for level in self.factors[factor]]
-            for level in wanted:
-                if str(level) not in known:
-                    raise MeasurementError(
-                        f"study {self.name} has no {factor}={level}: choose one of {', '.join(known)}"
-                    )
         chosen = {factor: {str(level) for level in wanted} for factor, wanted in only.items()}
+        for factor, wanted in chosen.items():
+            known = [str(level) for level in self.levels_of(factor)]
+            if unknown := sorted(wanted.difference(known)):
+                raise MeasurementError(
+                    f"study {self.name} has no {factor}={unknown[0]}: choose one of {', '.join(known)}"
+                )
         points = tuple(
             point for point in self.points() if all(str(point[factor]) in it for factor, it in chosen.items())
         )
@@ -233,15 +236,15 @@ class Study:
 
     def with_levels(self, **levels: Sequence[Level]) -> Study:
         """Return the same study with other levels of some factors. Raises MeasurementError for a factor it has not."""
-        return replace(self, factors=_changed(self, levels))
+        for factor in levels:
+            self.levels_of(factor)
+        return replace(self, factors={**self.factors, **levels})
 
     def short_form(self) -> Study:
         """Return the quick look; its name ends in ``-short``."""
-        factors = _changed(self, self.short)
         return replace(
-            self,
+            self.with_levels(**self.short),
             name=self.name + _SHORT,
-            factors=factors,
             repeats=self.short_repeats,
             short={},
             command=f"{self.command} --short",
@@ -294,15 +297,6 @@ def _testbed_problems(testbed: Testbed) -> Iterator[str]:
 
 def _shown(value: object) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
-
-
-def _changed(study: Study, levels: Mapping[str, Sequence[Level]]) -> dict[str, Sequence[Level]]:
-    for factor in levels:
-        if factor not in study.factors:
-            raise MeasurementError(
-                f"study {study.name} has no factor {factor!r}: choose one of {', '.join(study.factors)}"
-            )
-    return {**study.factors, **levels}
 
 
 def _problems(study: Study) -> Iterator[str]:

@@ -25,8 +25,8 @@ from linklab.errors import MeasurementError
 from linklab.files import write_whole
 from linklab.published import Claim
 from linklab.study.claims import Judge, Judged, Tables, both, compared, judged
-from linklab.study.declare import Level, Metric, Study
-from linklab.study.table import Table, Values, as_compared, read_table
+from linklab.study.declare import Metric, Study
+from linklab.study.table import Table, Values, read_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -136,6 +136,7 @@ class _Making:
 
     def __init__(self, page: Page, tables: Tables, hardware: Tables, partial: bool) -> None:
         self._page, self._tables, self._hardware, self._partial = page, tables, hardware, partial
+        self._both = both(tables, hardware)
         self._pictures: dict[str, str] = {}
 
     def files(self) -> dict[str, str]:
@@ -146,14 +147,14 @@ class _Making:
         environment.filters |= {"fixed": fixed, "significant": significant}
         known = {
             "title": page.title,
-            "value": self.value,
-            "largest": self.largest,
-            "least": self.least,
-            "spread": self.spread,
-            "values": _Called(page.values, both(self._tables, self._hardware)),
-            "grid": self.grid,
-            "figure": self.figure,
-            "claims": self.claims,
+            "value": lambda study, metric, /, **levels: self._lookup(study, metric, levels).mean,
+            "largest": lambda study, metric, /, **levels: self._lookup(study, metric, levels).high,
+            "least": lambda study, metric, /, **levels: self._lookup(study, metric, levels).low,
+            "spread": lambda study, metric, /, digits=4, **levels: spread(self._lookup(study, metric, levels), digits),
+            "values": _Values(self),
+            "grid": lambda name: as_markdown(self.made(page.grids, name, "grid")),
+            "figure": lambda name: self._shown(self.made(page.figures, name, "figure")),
+            "claims": self._claims,
             "verdict": lambda claim: self._of(claim).verdict,
             "because": lambda claim: self._of(claim).because,
             "inconsistencies": inconsistencies,
@@ -170,47 +171,33 @@ class _Making:
         text = text.rstrip() + self._compared() + "\n"
         return {f"{page.name}.md": text, **self._pictures}
 
+    def made(self, functions: Mapping[str, Callable[[Tables], _Thing]], name: str, kind: str) -> _Thing:
+        """Return what one of the page's functions makes of the tables."""
+        if name not in functions:
+            raise MeasurementError(f"page {self._page.name} has no {kind} {name!r}: {', '.join(functions) or 'none'}")
+        return functions[name](self._both)
+
+    def value(self, name: str) -> str:
+        """Return one of the page's values."""
+        return self.made(self._page.values, name, "value")
+
     def _compared(self) -> str:
-        """What a researcher gave, next to ours: the end of any page that is made with it."""
+        """Return what a researcher gave, next to ours: the end of any page that is made with it."""
         if not self._hardware:
             return ""
         names = ", ".join(path.name for table in self._hardware.values() for path in table.files)
-        tables = both(self._tables, self._hardware)
-        parts = [f"## Compared with {names}", as_markdown(compared_grid(tables))]
-        return "\n\n".join(["", *parts, *map(self._shown, _compared_pictures(tables))])
-
-    def value(self, study: str, metric: str, /, **levels: Any) -> float:
-        """The mean over repeats."""
-        return self._lookup(study, metric, levels).mean
-
-    def largest(self, study: str, metric: str, /, **levels: Any) -> float:
-        """The largest of all repeats."""
-        return self._lookup(study, metric, levels).high
-
-    def least(self, study: str, metric: str, /, **levels: Any) -> float:
-        """The least of all repeats."""
-        return self._lookup(study, metric, levels).low
-
-    def spread(self, study: str, metric: str, /, digits: int = 4, **levels: Any) -> str:
-        """The mean over repeats, with least and largest."""
-        return spread(self._lookup(study, metric, levels), digits)
-
-    def grid(self, name: str) -> str:
-        """One of the page's grids, as Markdown."""
-        return as_markdown(self._made(self._page.grids, name, "grid"))
-
-    def figure(self, name: str) -> str:
-        """One of the page's figures, as Markdown; its file is one of the page's."""
-        return self._shown(self._made(self._page.figures, name, "figure"))
+        parts = [f"## Compared with {names}", as_markdown(compared_grid(self._both))]
+        return "\n\n".join(["", *parts, *map(self._shown, _compared_pictures(self._both))])
 
     def _shown(self, picture: Picture) -> str:
+        """Return a picture as Markdown; its file is one of the page's."""
         file = f"{self._page.name}-{picture.name}.svg"
         if self._pictures.setdefault(file, text := _svg(picture)) != text:
             raise MeasurementError(f"two pictures of page {self._page.name} are called {file}: name them apart")
         return f"![{_cell(picture.alt_text)}]({file})\n\n*{picture.caption}*"
 
-    def claims(self) -> str:
-        """All claims with their verdicts."""
+    def _claims(self) -> str:
+        """Return all claims with their verdicts as Markdown."""
         rows = tuple((f"{it.claim.says} ({it.claim.where})", it.claim.about, it.verdict, it.because)
                      for it in self._judged.values())  # fmt: skip
         return as_markdown(Grid(("claim", "about", "verdict", "measured"), rows))
@@ -228,15 +215,20 @@ class _Making:
             raise MeasurementError(f"page {self._page.name} has no claim {claim!r}")
         return self._judged[claim]
 
-    def _lookup(self, study: str, metric: str, levels: Mapping[str, Level]) -> Values:
+    def _lookup(self, study: str, metric: str, levels: Mapping[str, Any]) -> Values:
         if study not in self._tables:
             raise MeasurementError(f"page {self._page.name} has no table of a study {study!r}")
-        return self._tables[study].lookup(metric, **levels)  # type: ignore[arg-type]
+        return self._tables[study].lookup(metric, **levels)
 
-    def _made(self, functions: Mapping[str, Callable[[Tables], _Thing]], name: str, kind: str) -> _Thing:
-        if name not in functions:
-            raise MeasurementError(f"page {self._page.name} has no {kind} {name!r}: {', '.join(functions) or 'none'}")
-        return functions[name](both(self._tables, self._hardware))
+
+class _Values:
+    """A page's values, which its template asks for by name."""
+
+    def __init__(self, making: _Making) -> None:
+        self._making = making
+
+    def __getitem__(self, name: str) -> str:
+        return self._making.value(name)
 
 
 def overview(study: Study, key: str, table: Table, paper: Page | None = None) -> Page:
@@ -270,14 +262,14 @@ def values_grid(study: str, tables: Tables) -> Grid:
     Where there are more metrics than combinations a metric has a row, so that the table is no wider than a page.
     """
     table = tables[study]
-    metrics = [metric for metric in table.study.metrics if _single(table)["metric"].eq(metric.name).any()]
     factors = _differing(table)
-    groups = list(_groups(_single(table), factors))
-    things = ("of",) if any(group.of for group in groups) else ()
-    rows = [
-        (*group.levels, *(group.of or "-" for _ in things), *(group.text(metric) for metric in metrics))
-        for group in groups
-    ]
+    found = _values_at(table, factors)
+    metrics = [metric for metric in table.study.metrics if any(metric.name in values for values in found.values())]
+    things = ("of",) if any(of for *_, of in found) else ()
+    rows = []
+    for (*levels, of), values in found.items():
+        texts = (spread(values[metric.name]) if metric.name in values else "-" for metric in metrics)
+        rows.append((*levels, *(of or "-" for _ in things), *texts))
     columns = (*factors, *things, *(f"{metric.name} ({metric.unit})" for metric in metrics))
     if len(metrics) <= len(rows):
         return Grid(columns, tuple(rows), _NOTE)
@@ -290,52 +282,41 @@ def compared_grid(tables: Tables) -> Grid:
     """Return a researcher's own values next to ours: a row for each metric and combination that they gave."""
     rows = []
     units = {metric.name: metric.unit for table in tables.values() for metric in table.study.metrics}
-    for name, ours in tables.items():
-        theirs = tables.get(compared(name))
-        if theirs is None:
-            continue
+    for ours, theirs in _pairs(tables):
         factors = list(ours.study.factors)
-        here = {group.key: group for group in _groups(_single(ours), factors)}
-        for group in _groups(_single(theirs), factors):
-            for metric, values in group.metrics.items():
-                mine = here[group.key].metrics.get(metric) if group.key in here else None
-                at = " ".join(f"{factor}={level}" for factor, level in zip(factors, group.levels, strict=True))
+        here = _values_at(ours, factors)
+        for (*levels, of), given in _values_at(theirs, factors).items():
+            at = " ".join(f"{factor}={level}" for factor, level in zip(factors, levels, strict=True))
+            for metric, values in given.items():
+                mine = here.get((*levels, of), {}).get(metric)
                 off = "-" if mine is None or mine.mean == 0 else f"{100 * (values.mean / mine.mean - 1):+.1f} %"
-                rows.append((f"{metric} ({units[metric]}){' of ' + group.of if group.of else ''}", at,
+                rows.append((f"{metric} ({units[metric]}){' of ' + of if of else ''}", at,
                              spread(values), spread(mine) if mine else "not measured", off))  # fmt: skip
     columns = ("metric", "at", "given", "ours", "given above ours")
     return Grid(columns, tuple(rows), _NOTE)
 
 
-@dataclass(frozen=True)
-class _Group:
-    """The values at one combination of levels, of one thing."""
-
-    levels: tuple[str, ...]
-    of: str
-    metrics: dict[str, Values]
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return (*self.levels, self.of)
-
-    def text(self, metric: Metric) -> str:
-        return spread(self.metrics[metric.name]) if metric.name in self.metrics else "-"
+def _pairs(tables: Tables) -> list[tuple[Table, Table]]:
+    """Return our table and a researcher's of each study that has both."""
+    return [(ours, tables[compared(name)]) for name, ours in tables.items() if compared(name) in tables]
 
 
-def _single(table: Table) -> pandas.DataFrame:
-    return table.frame[table.frame["number"].isna()]
+def _values_at(table: Table, factors: Sequence[str]) -> dict[tuple[str, ...], dict[str, Values]]:
+    """Return the values that are no series: by the levels of factors and what they are of, then by metric."""
+    rows = table.frame[table.frame["number"].isna()]
+    found: dict[tuple[str, ...], dict[str, Values]] = {}
+    for (*levels, of, metric), values in rows.groupby([*factors, "of", "metric"], sort=False)["value"]:
+        found.setdefault((*map(_level, levels), str(of)), {})[str(metric)] = Values(tuple(values))
+    return found
+
+
+def _level(level: object) -> str:
+    return str(int(level)) if isinstance(level, float) and level.is_integer() else str(level)
 
 
 def _differing(table: Table) -> list[str]:
     several = [factor for factor in table.study.factors if table.frame[factor].nunique() > 1]
     return several or list(table.study.factors)[:1]
-
-
-def _groups(rows: pandas.DataFrame, factors: list[str]) -> Iterator[_Group]:
-    for key, group in rows.groupby([*factors, "of"], sort=False):
-        metrics = {str(name): Values(tuple(values)) for name, values in group.groupby("metric", sort=False)["value"]}
-        yield _Group(tuple(map(as_compared, key[:-1])), str(key[-1]), metrics)
 
 
 def _what(table: Table) -> str:
@@ -351,10 +332,7 @@ def _series_of(study: str, metric: Metric, tables: Tables) -> Picture:
 
 def _compared_pictures(tables: Tables) -> Iterator[Picture]:
     """A figure for each series of a researcher's own values, with ours at the same levels."""
-    for name, ours in tables.items():
-        theirs = tables.get(compared(name))
-        if theirs is None:
-            continue
+    for ours, theirs in _pairs(tables):
         factors = [factor for factor in ours.study.factors if factor in {*_differing(ours), *_differing(theirs)}]
         for metric in ours.study.metrics:
             given, mine = _lines(theirs, metric, factors), _lines(ours, metric, factors)
@@ -368,7 +346,7 @@ def _lines(table: Table, metric: Metric, factors: Sequence[str]) -> dict[str, pa
     """A metric by number, mean over repeats, for each combination of levels."""
     rows = table.frame[(table.frame["metric"] == metric.name) & table.frame["number"].notna()]
     return {
-        " ".join(map(as_compared, key)).strip(): group.groupby(group["number"].astype(int))["value"].mean()
+        " ".join(map(_level, key)).strip(): group.groupby(group["number"].astype(int))["value"].mean()
         for key, group in rows.groupby([*factors, "of"], sort=False)
     }
 
@@ -402,18 +380,6 @@ def _missing_points(tables: Tables) -> str:
         for table in lacking
     )
     return f"\n**Not measured in full: {told} are missing. No claim that needs them is judged.**\n"
-
-
-class _Called:
-    """Functions of the tables whose results a template asks for by name."""
-
-    def __init__(self, functions: Mapping[str, Callable[[Tables], str]], tables: Tables) -> None:
-        self._functions, self._tables = functions, tables
-
-    def __getitem__(self, name: str) -> str:
-        if name not in self._functions:
-            raise MeasurementError(f"the page has no value {name!r}: {', '.join(self._functions) or 'none'}")
-        return self._functions[name](self._tables)
 
 
 def fixed(value: float, digits: int) -> str:

@@ -1,32 +1,45 @@
-"""Carrying out a study: points side by side, each saved when it is done, whatever is done already left out."""
+"""Carry out a study: measure its points side by side, and save each in a file of its own as soon as it is done.
+
+A file is there whole or not at all, whatever ends the program; the next run leaves out what is done. A point counts as
+done only where it was measured with the same definition: the measurement's code, metrics, factors, Linklab, image, and
+the point's testbed.
+"""
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import datetime
+import fcntl
+import inspect
+import json
 import os
 import platform
 import re
 import shlex
+import sys
+import tempfile
+import textwrap
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any, Final
 
+from linklab import __version__
 from linklab.dask_run import Cluster, WorkerPlace
+from linklab.discovery import linklab_digest
 from linklab.errors import LabError, LinklabError, MeasurementError
+from linklab.files import write_whole
 from linklab.lab_group import Labs
 from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.record import processor
 from linklab.runtime.backends import choose, guest_memory_mb
-from linklab.study import table
-from linklab.study.declare import Point, Selection, Study, refuse_rows
-from linklab.study.store import Finished, Store, changes, definition, definition_of, own_modules
-from linklab.study.table import Missing, Table
+from linklab.study.declare import Measured, Point, Selection, Study, is_own, refuse_rows
+from linklab.study.table import Missing, Table, digest, table_of
 
 _WALL_LIMIT_S: Final = 3600.0
 _LOOK_S: Final = 1.0
@@ -36,6 +49,10 @@ _TRIED_FIRST: Final = 3
 
 _ADDRESS: Final = re.compile("0x[0-9a-f]+")
 """What Python and ffmpeg call things by: another address in memory each time."""
+
+
+VERSION: Final = 2
+_LOCK: Final = ".linklab-study"
 
 
 def how_many(asked: int | None, points: int) -> int:
@@ -123,11 +140,11 @@ def run(
                 Missing(point, work.failures.get(point, "not measured")) for point in asked if point not in done
             )
             about = _about_run(jobs, time.monotonic() - began_s, done, missing)
-            before = table.read_about_run(study, store.folder)
+            before = store.about_run(study.name)
             if not todo and before.get("lab_s_of_all_points") == about["lab_s_of_all_points"]:
                 about = before  # it was measured then, and not now
-            written = table.write(study, store.folder, done, about)
-    return replace(written, missing=missing)
+            table = store.write(study, done, about)
+    return replace(table, missing=missing)
 
 
 class _Work:
@@ -154,7 +171,9 @@ class _Work:
         first = _far_apart(todo) if nothing_yet else []
         todo = [*first, *(point for point in todo if point not in first)]
         over = total - len(todo)
-        with closing(self._in_threads(todo, jobs) if cluster is None else self._on_workers(todo, cluster)) as outcomes:
+        with contextlib.closing(
+            self._in_threads(todo, jobs) if cluster is None else self._on_workers(todo, cluster)
+        ) as outcomes:
             for point, reason in outcomes:
                 if reason:
                     self.failures[point] = reason
@@ -166,7 +185,7 @@ class _Work:
     def _in_threads(self, todo: list[Point], jobs: int) -> Generator[tuple[Point, str]]:
         """Yield each point that was measured on this machine, with the reason where it could not be."""
         with (
-            TemporaryDirectory(prefix="linklab-study-") as place,
+            tempfile.TemporaryDirectory(prefix="linklab-study-") as place,
             ThreadPoolExecutor(jobs) as pool,  # left only when its threads have ended
             _ended(Labs(Path(place), _WALL_LIMIT_S, "the study")) as labs,
         ):
@@ -181,7 +200,7 @@ class _Work:
     def _on_workers(self, todo: list[Point], cluster: Cluster) -> Generator[tuple[Point, str]]:
         """Yield each point that was measured on a cluster, with the reason where it could not be."""
         tasks = ((point, (self._study, point, self._definitions[point])) for point in todo)
-        with closing(cluster.run(_measure_on_worker, tasks, own_modules(self._study))) as outcomes:
+        with contextlib.closing(cluster.run(_measure_on_worker, tasks, own_modules(self._study).values())) as outcomes:
             for point, outcome in outcomes:
                 yield point, str(outcome) if isinstance(outcome, LinklabError) else self._saved(point, outcome)
 
@@ -264,7 +283,7 @@ def _far_apart(points: list[Point]) -> list[Point]:
     return [points[number * (len(points) - 1) // (_TRIED_FIRST - 1)] for number in range(_TRIED_FIRST)]
 
 
-@contextmanager
+@contextlib.contextmanager
 def _ended(labs: Labs) -> Iterator[Labs]:
     try:
         yield labs
@@ -278,6 +297,33 @@ def _say_nothing(progress: Progress) -> None:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def _metadata(study: Study, points: Mapping[Point, Finished]) -> dict[str, Any]:
+    """Return all that does not differ from run to run: the study, versions, networks as read back."""
+    networks: dict[str, tuple[list[str], dict[str, Any]]] = {}
+    for point, finished in points.items():
+        of, _ = networks.setdefault(json.dumps(finished.network, sort_keys=True), ([], finished.network))
+        if point.combination not in of:
+            of.append(point.combination)
+    labs = {json.dumps(finished.about): finished.about for finished in points.values()}
+    made_by = next((it.definition for it in points.values()), {})  # of one they all are
+    return {
+        "study": study.name,
+        "title": study.title,
+        "source": study.source,
+        "command": study.command,
+        "factors": {factor: list(levels) for factor, levels in study.factors.items()},
+        "repeats": study.repeats,
+        "metrics": {metric.name: {"unit": metric.unit, "meaning": metric.meaning} for metric in study.metrics},
+        "measurement": f"{study.measurement.__module__}:{study.measurement.__qualname__}",
+        "linklab": __version__,
+        "made_by": {part: made_by[part] for part in ("measurement", "code", "image") if part in made_by},
+        "points": len(study.points()),
+        "points_done": len(points),
+        "labs": list(labs.values()),
+        "networks": [{"of": of, "read_back": network} for of, network in networks.values()],
+    }
 
 
 def _about_run(jobs: int, wall_s: float, done: dict[Point, Finished], missing: tuple[Missing, ...]) -> dict[str, Any]:
@@ -297,3 +343,235 @@ def _about_run(jobs: int, wall_s: float, done: dict[Point, Finished], missing: t
         },
         "missing": [{"point": str(each.point), "reason": each.reason} for each in missing],
     }
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A point that was measured. ``about`` is the lab's kind, kernel and tools; ``network`` was read back.
+
+    ``lab_s`` is the lab's own time at the end of the measurement, ``wall_s`` the wall's, which differs from run to run;
+    neither is part of the table.
+    """
+
+    definition: dict[str, str]
+    rows: tuple[Measured, ...]
+    about: dict[str, str]
+    network: dict[str, Any]
+    lab_s: float
+    wall_s: float
+
+
+class Store:
+    """The finished points of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make the folder. Raises LabError, in one line, where it cannot be written to."""
+        self.folder = folder
+        self._points = folder / "points"
+        try:
+            self._points.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self._points):
+                pass
+        except OSError as error:
+            raise LabError(f"{folder} cannot be written to: {error.strerror}; say another folder (--output)") from None
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Inside, no other run writes here. Raises LabError where one does."""
+        with (self.folder / _LOCK).open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise LabError(
+                    f"another run writes to {self.folder}: wait for its end, or say another folder (--output)"
+                ) from None
+            self._sweep()
+            yield
+
+    def save(self, point: Point, finished: Finished) -> None:
+        """Save a point: after a crash at any moment its file is there whole, or not at all."""
+        body = {
+            "linklab_study_point": VERSION,
+            "study": point.study,
+            "levels": dict(point.levels),
+            "repeat": point.repeat,
+            "definition": finished.definition,
+            "about": finished.about,
+            "network": finished.network,
+            "lab_s": finished.lab_s,
+            "wall_s": finished.wall_s,
+            "rows": [asdict(row) for row in finished.rows],
+        }
+        write_whole(self._file(point), json.dumps({"digest": _digest_of(body), **body}) + "\n")
+
+    def load(self, point: Point) -> Finished | None:
+        """Return what was measured at a point; None where that is not there or its file is damaged."""
+        try:
+            data = json.loads(self._file(point).read_text("utf-8"))
+            if data.pop("digest") != _digest_of(data) or data["linklab_study_point"] != VERSION:
+                return None
+            if (data["study"], data["levels"], data["repeat"]) != (point.study, dict(point.levels), point.repeat):
+                return None
+            rows = tuple(Measured(**row) for row in data["rows"])
+            return Finished(data["definition"], rows, data["about"], data["network"], data["lab_s"], data["wall_s"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    def damaged(self, point: Point) -> bool:
+        """Return whether there is a file of the point that cannot be used."""
+        return self._file(point).exists() and self.load(point) is None
+
+    def refuse_change(self, study: str, definition: dict[str, str]) -> None:
+        """Raise MeasurementError, naming what changed, where the folder was begun with another definition."""
+        try:
+            before = json.loads(self._definition_file(study).read_text("utf-8"))
+        except (OSError, ValueError):
+            return  # none, or damaged: every point says by itself what it was measured with
+        if changed := changes(before, definition):
+            raise MeasurementError(self._changed(study, changed))
+
+    def keep_definition(self, study: str, definition: dict[str, str]) -> None:
+        """Note what the study is from now on."""
+        write_whole(self._definition_file(study), json.dumps(definition, indent=1) + "\n")
+
+    def finished(self, points: dict[Point, dict[str, str]]) -> dict[Point, Finished]:
+        """Return those of the points that were measured, by the definitions that are theirs now.
+
+        Raises MeasurementError, naming what changed, where one was measured with another definition.
+        """
+        found = {}
+        for point, definition in points.items():
+            done = self.load(point)
+            if done is None:
+                continue
+            if changed := changes(done.definition, definition):
+                raise MeasurementError(self._changed(point.study, changed))
+            found[point] = done
+        return found
+
+    def forget(self, points: dict[Point, dict[str, str]]) -> None:
+        """Remove what was measured at the points."""
+        for point in points:
+            self._file(point).unlink(missing_ok=True)
+
+    def about_run(self, study: str) -> dict[str, Any]:
+        """Return what NAME.run.json says; nothing where it is missing or damaged."""
+        try:
+            about = json.loads((self.folder / f"{study}.run.json").read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return about if isinstance(about, dict) else {}
+
+    def write(self, study: Study, points: Mapping[Point, Finished], about_run: Mapping[str, Any]) -> Table:
+        """Write NAME.csv, NAME.json (what is the same in every run) and NAME.run.json (what is not)."""
+        about = _metadata(study, points)
+        table = table_of(study, {point: finished.rows for point, finished in points.items()}, about | dict(about_run))
+        files = tuple(self.folder / f"{study.name}{ending}" for ending in (".csv", ".json", ".run.json"))
+        write_whole(files[0], table.csv)
+        write_whole(files[1], json.dumps(about, indent=1) + "\n")
+        write_whole(files[2], json.dumps(about_run, indent=1) + "\n")
+        return replace(table, files=files)
+
+    def _changed(self, study: str, changed: list[str]) -> str:
+        return (
+            f"the points of study {study} in {self.folder} are older than its {' and '.join(changed)}: measure all "
+            "again (--again), or say another folder (--output)"
+        )
+
+    def _definition_file(self, study: str) -> Path:
+        return self._points / f"{study}.definition.json"
+
+    def _file(self, point: Point) -> Path:
+        exact = digest(json.dumps([point.study, point.levels]))
+        readable = re.sub(r"[^A-Za-z0-9.=]+", "-", point.combination)[:80].strip("-")
+        return self._points / f"{readable}.{exact}.{point.repeat}.json"
+
+    def _sweep(self) -> None:
+        """Remove what a program that was killed while it wrote has left."""
+        for folder in (self.folder, self._points):
+            for left in folder.glob("*.unfinished"):
+                left.unlink(missing_ok=True)
+
+
+def _digest_of(body: dict[str, Any]) -> str:
+    return digest(json.dumps(body, sort_keys=True))
+
+
+def definition(study: Study) -> dict[str, str]:
+    """Return digests of all that is one for the whole study. Levels and repeats are not: a study may grow.
+
+    Raises MeasurementError where the measurement's source cannot be read.
+    """
+    metrics = [[metric.name, metric.unit] for metric in study.metrics]
+    name = study.measurement.__module__
+    module = None if name == "__main__" else sys.modules.get(name)
+    return {
+        "measurement": digest(_meaning_of(study.measurement if module is None else module)),
+        "metrics": digest(json.dumps(metrics)),
+        "factors": digest(json.dumps(list(study.factors))),
+        "seed": "the repeat" if study.seed is None else "of the point",
+        "code": _code_digest(study),
+    }
+
+
+def definition_of(study: Study, point: Point, shared: dict[str, str]) -> dict[str, str]:
+    """Return `shared`, the study's `definition`, and a digest of the point's network, switches and controller.
+
+    That digest counts the files in the current folder that its levels and the controller's command name.
+
+    Raises MeasurementError where there can be no such testbed.
+    """
+    testbed = study.place(point)
+    words = shlex.split(testbed.controller or "")
+    files = [str(point[factor]) for factor in study.files if Path(str(point[factor])).is_file()]
+    programs = [digest(Path(word).read_bytes()) for word in (*files, *words) if Path(word).is_file()]
+    return {**shared, "testbed": digest(" ".join([repr(testbed), *programs]))}
+
+
+def changes(before: Any, now: dict[str, str]) -> list[str]:
+    """Return which of the parts of a definition differ, by name."""
+    was = before if isinstance(before, dict) else {}
+    return [part for part, value in now.items() if was.get(part) != value]
+
+
+def own_modules(study: Study) -> dict[str, ModuleType]:
+    """Return the modules of a study's author that measure its points, by name: those of its functions, and what they
+    import of their own. Modules of Linklab and of libraries are not among them.
+    """
+    todo = [study.measurement.__module__, getattr(study.testbed, "__module__", "__main__")]
+    found: dict[str, ModuleType] = {}
+    while todo:
+        name = todo.pop()
+        module = sys.modules.get(name)
+        file = getattr(module, "__file__", None)
+        if module is None or name in {*found, "__main__"} or not file or not is_own(Path(file)):
+            continue
+        found[name] = module
+        for node in ast.walk(ast.parse(Path(file).read_bytes())):
+            if isinstance(node, ast.Import):
+                todo += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                todo += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return found
+
+
+def _code_digest(study: Study) -> str:
+    """Return a digest of the code besides the measurement that makes a point: Linklab, and the study's own modules."""
+    own = own_modules(study)
+    own.pop(study.measurement.__module__, None)
+    return digest(linklab_digest() + "".join(sorted(_meaning_of(module) for module in own.values())).encode())
+
+
+def _meaning_of(what: ModuleType | Callable[..., Any]) -> str:
+    """Return a module, or a function of a notebook, as a syntax tree: comments do not count."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(what)))
+    except (OSError, TypeError, SyntaxError):
+        raise MeasurementError(
+            f"the source of {what.__name__} cannot be read, so a change of it would go unnoticed: "
+            "define it in a file or in a notebook"
+        ) from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree)

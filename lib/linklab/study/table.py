@@ -1,8 +1,14 @@
-"""A study's table: one value a row, tidy, with the levels in the columns before it; written to files and read back."""
+"""A study's table: one value a row, with the levels in the columns before it. Written to CSV and read back, and made of
+a researcher's own numbers and captures.
+
+Levels have the types that the study gives them: a number is equal to the same number, whatever wrote it down.
+"""
 
 from __future__ import annotations
 
+import csv
 import functools
+import hashlib
 import io
 import json
 import lzma
@@ -15,15 +21,13 @@ from typing import Any, Final
 
 import pandas
 
-from linklab import __version__
 from linklab.errors import MeasurementError
 from linklab.files import write_whole
-from linklab.study.declare import COLUMNS, Level, Point, Study
-from linklab.study.store import Finished, digest
+from linklab.study.declare import COLUMNS, Level, Measured, Point, Study, in_one_line, refuse_rows
 
-Row = dict[str, Any]
 _EXACT: Final = 1e-9
 """By how much, relatively, two values differ that are the same but for rounding."""
+_LARGEST: Final = 2**31
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,10 @@ class Values:
         return self.values[0]
 
 
+Wanted = Level | tuple[Level, ...]
+"""A level to look up, or several of one factor."""
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """The values that a study measured. ``frame`` has the columns factors..., repeat, of, number, metric, value, unit,
@@ -78,6 +86,10 @@ class Table:
 
     ``missing`` are points that were asked for and have no rows; ``files`` is where the table was written or read.
     ``complete``: what is looked up is refused where one of its points is missing, as verdicts need.
+
+    Levels that are looked up may be texts, as from a terminal. All look-ups raise MeasurementError for a factor that
+    the study has not, where no row fits (with the command that measures it), and where a factor that is not named has
+    several levels among the rows.
     """
 
     study: Study
@@ -90,80 +102,45 @@ class Table:
     def __len__(self) -> int:
         return len(self.frame)
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[dict[str, Any]]:
         for row in self.frame.to_dict("records"):
             yield {
                 **{str(name): it for name, it in row.items()},
                 "number": None if pandas.isna(row["number"]) else int(row["number"]),
             }
 
-    def where(self, metric: str, **levels: Any) -> list[Row]:
-        """Return the rows of a metric at the given levels (or ``repeat``, ``of``, ``number``)."""
-        return [
-            row for row in self if row["metric"] == metric and all(row[name] == level for name, level in levels.items())
-        ]
-
-    def lookup(self, metric: str, *, of: str = "", number: int | None = None, **levels: Level) -> Values:
+    def lookup(self, metric: str, *, of: str = "", number: int | None = None, **levels: Wanted) -> Values:
         """Return what the repeats measured of a metric at the given levels; ``repeat=2`` takes one of them.
 
-        Levels are compared by value: ``"9018"`` from a terminal is 9018. Raises MeasurementError where no row fits,
-        with the command that measures it, and where a factor that is not named has several levels among the rows.
+        Raises MeasurementError where a repeat has two values.
         """
-        self._refuse_missing(self._missing_at(levels))
-        rows = self._at(metric, of, levels)
-        rows = rows[rows["number"].isna()] if number is None else rows[(rows["number"] == number).fillna(False)]
-        what = self._named(metric, of, levels) + ("" if number is None else f", number {number}")
-        self._refuse_none_or_several(rows, what, levels)
+        rows, what = self._rows(metric, of, levels, number=number)
         if rows["repeat"].duplicated().any():
             raise MeasurementError(f"{what}: a repeat is there twice: remove one of its rows")
         return Values(tuple(map(float, rows["value"])), what)
 
-    def each(
-        self, metric: str, *factors: str, of: str = "", **levels: Level | tuple[Level, ...]
-    ) -> dict[tuple[Any, ...], Values]:
-        """Return what the repeats measured of a metric that is no series at the given levels, by those of `factors`.
+    def each(self, metric: str, *factors: str, of: str = "", **levels: Wanted) -> dict[tuple[Any, ...], Values]:
+        """Return what the repeats measured of a metric at the given levels, by the levels of `factors`."""
+        rows, what = self._rows(metric, of, levels, factors)
+        groups: Any = rows.groupby(list(factors), sort=False, dropna=False) if factors else [((), rows)]
+        return {tuple(key): Values(tuple(map(float, it["value"])), f"{what}, {key}") for key, it in groups}
 
-        Raises MeasurementError as `lookup` does: for no row, and for a factor that is not named and has several levels.
-        """
-        chosen = self.select(**levels)
-        self._refuse_missing(chosen.missing)
-        rows = chosen._at(metric, of, {})
-        rows = rows[rows["number"].isna()]
-        what = self._named(metric, of, levels)
-        self._refuse_none_or_several(rows, what, {**levels, **dict.fromkeys(factors, "")})
-        grouped: Any = (
-            rows.groupby(list(factors), sort=False, dropna=False)["value"] if factors else [((), rows["value"])]
-        )
-        return {tuple(key): Values(tuple(map(float, values)), f"{what}, {key}") for key, values in grouped}
-
-    def series(self, metric: str, *, of: str = "", **levels: Level) -> pandas.DataFrame:
-        """Return a numbered metric as a frame of ``number``, ``mean``, ``low`` and ``high`` over repeats.
-
-        Raises MeasurementError as `lookup` does.
-        """
-        self._refuse_missing(self._missing_at(levels))
-        rows = self._at(metric, of, levels)
-        rows = rows[rows["number"].notna()]
-        self._refuse_none_or_several(rows, f"the series of {self._named(metric, of, levels)}", levels)
+    def series(self, metric: str, *, of: str = "", **levels: Wanted) -> pandas.DataFrame:
+        """Return a numbered metric as a frame of ``number``, ``mean``, ``low`` and ``high`` over repeats."""
+        rows, _ = self._rows(metric, of, levels, ("number",))
         grouped = rows.groupby(rows["number"].astype(int), sort=True)["value"]
         return grouped.agg(mean="mean", low="min", high="max").reset_index()
 
-    def select(self, **levels: Level | tuple[Level, ...]) -> Table:
-        """Return the table of the given levels alone; several of one factor as a tuple.
-
-        Raises MeasurementError for a name that is no factor.
-        """
-        kept = pandas.Series(True, index=self.frame.index)
-        for factor, wanted in levels.items():
-            each = wanted if isinstance(wanted, tuple) else (wanted,)
-            kept &= self._texts(factor).isin([as_compared(level) for level in each])
-        return replace(self, frame=self.frame[kept], missing=self._missing_at(levels))
+    def select(self, **levels: Wanted) -> Table:
+        """Return the table of the given levels alone; several of one factor as a tuple."""
+        return replace(self, frame=self._chosen(self.frame, levels), missing=self._missing_at(levels))
 
     def levels(self, factor: str) -> tuple[Level, ...]:
-        """Return the levels of a factor that the table has, in its order. Raises MeasurementError for no factor."""
-        there = set(self._texts(factor))
-        self._refuse_missing([it for it in self.missing if as_compared(it.point[factor]) not in there])
-        return tuple(dict.fromkeys(self.frame[factor]))
+        """Return the levels of a factor that the table has, in its order."""
+        self.study.levels_of(factor)
+        there = tuple(dict.fromkeys(self.frame[factor]))
+        self._refuse_missing([it for it in self.missing if it.point[factor] not in there])
+        return there
 
     def runs(self, *factors: str) -> list[tuple[Level, ...]]:
         """Return the combinations of levels of some factors that the table has, in its order."""
@@ -186,36 +163,50 @@ class Table:
     def _by_metric(self) -> dict[str, pandas.DataFrame]:
         return {str(metric): rows for metric, rows in self.frame.groupby("metric", sort=False)}
 
-    @functools.cached_property
-    def _compared(self) -> dict[str, pandas.Series[str]]:
-        columns = (self.frame[name] for name in (*self.study.factors, "repeat", "of"))
-        return {str(it.name): it.map({level: as_compared(level) for level in it.unique()}) for it in columns}
+    def _rows(
+        self, metric: str, of: str, levels: Mapping[str, Wanted], by: Sequence[str] = (), number: int | None = None
+    ) -> tuple[pandas.DataFrame, str]:
+        """Return the rows of a metric, and its name for people. Without a number they are no series, unless ``number``
+        is one of those that they are looked at `by`.
+        """
+        self._refuse_missing(self._missing_at(levels))
+        rows = self._chosen(self._by_metric.get(metric, self.frame[:0]), {"of": of, **levels})
+        if "number" in by:
+            rows = rows[rows["number"].notna()]
+        else:
+            rows = rows[rows["number"].isna()] if number is None else rows[(rows["number"] == number).fillna(False)]
+        at = " ".join(f"{name}={level}" for name, level in levels.items())
+        what = ("the series of " if "number" in by else "") + metric
+        what += (f" of {of}" if of else "") + (f" at {at}" if at else "")
+        what += "" if number is None else f", number {number}"
+        if rows.empty:
+            raise MeasurementError(f"the table of study {self.study.name} has no {what}: {self.study.command}")
+        for factor in self.study.factors:
+            if factor not in levels and factor not in by and len(there := rows[factor].unique()) > 1:
+                raise MeasurementError(f"{what}: say which {factor}: {', '.join(map(str, there))}")
+        return rows, what
 
-    def _texts(self, factor: str) -> pandas.Series[str]:
-        if factor not in self._compared:
-            known = ", ".join(self.study.factors)
-            raise MeasurementError(f"study {self.study.name} has no factor {factor!r}: choose one of {known}")
-        return self._compared[factor]
-
-    def _at(self, metric: str, of: str, levels: Mapping[str, Level]) -> pandas.DataFrame:
-        rows = self._by_metric.get(metric, self.frame[:0])
-        for name, level in (("of", of), *levels.items()):
-            rows = rows[self._texts(name).loc[rows.index] == as_compared(level)]
+    def _chosen(self, rows: pandas.DataFrame, levels: Mapping[str, Wanted]) -> pandas.DataFrame:
+        for name, wanted in levels.items():
+            each = self._typed(name, wanted)
+            rows = rows[rows[name] == each[0]] if len(each) == 1 else rows[rows[name].isin(each)]
         return rows
 
-    def _missing_at(self, levels: Mapping[str, Any]) -> tuple[Missing, ...]:
-        wanted = {
-            factor: {as_compared(it) for it in (level if isinstance(level, tuple) else (level,))}
-            for factor, level in levels.items()
-            if factor != "of"
-        }
+    def _typed(self, name: str, wanted: Wanted) -> list[Level]:
+        """Return the levels that are looked up, each of the type that its factor's have."""
+        each = wanted if isinstance(wanted, tuple) else (wanted,)
+        if name in ("of", "repeat"):
+            return list(each)
+        return [as_level(self.study.levels_of(name), it) if isinstance(it, str) else it for it in each]
+
+    def _missing_at(self, levels: Mapping[str, Wanted]) -> tuple[Missing, ...]:
+        if not self.missing:
+            return ()
+        wanted = {factor: self._typed(factor, level) for factor, level in levels.items() if factor != "of"}
         return tuple(
             it
             for it in self.missing
-            if all(
-                as_compared(it.point.repeat if factor == "repeat" else it.point[factor]) in texts
-                for factor, texts in wanted.items()
-            )
+            if all((it.point.repeat if name == "repeat" else it.point[name]) in each for name, each in wanted.items())
         )
 
     def _refuse_missing(self, missing: Sequence[Missing]) -> None:
@@ -225,56 +216,62 @@ class Table:
                 f"({missing[0].point}): {self.study.command}"
             )
 
-    def _refuse_none_or_several(self, rows: pandas.DataFrame, what: str, levels: Mapping[str, object]) -> None:
-        if rows.empty:
-            raise MeasurementError(f"the table of study {self.study.name} has no {what}: {self.study.command}")
-        for factor in self.study.factors:
-            texts = self._texts(factor).loc[rows.index]
-            if factor not in levels and texts.nunique() > 1:
-                there = ", ".join(map(str, dict.fromkeys(rows[factor])))
-                raise MeasurementError(f"{what}: say which {factor}: {there}")
 
-    def _named(self, metric: str, of: str, levels: Mapping[str, object]) -> str:
-        at = " ".join(f"{name}={level}" for name, level in levels.items())
-        return metric + (f" of {of}" if of else "") + (f" at {at}" if at else "")
+def digest(content: str | bytes) -> str:
+    """Return the first 16 digits of SHA-256: enough to tell two versions of one thing apart."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()[:16]
 
 
-def as_compared(level: object) -> str:
-    """Return the text by which levels are compared: numbers by their value, whatever wrote them down."""
-    try:
-        number = float(str(level))
-    except ValueError:
-        return str(level)
-    if not math.isfinite(number):
-        return str(level)
-    return str(int(number)) if number.is_integer() else repr(number)
+def as_level(known: Sequence[Level], text: str) -> Level:
+    """Return the level of a factor that a text is: one of the known ones by its text; else a number, where one of them
+    is a number and the text can be read as one; else the text.
+    """
+    for level in known:
+        if str(level) == text:
+            return level
+    if all(isinstance(level, str) for level in known):
+        return text
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        return number if math.isfinite(number) else text
+    return text
 
 
-def table_of(study: Study, points: Mapping[Point, Finished]) -> Table:
-    """Return the table of all points that are done. Pure."""
+def named_level(study: Study, factor: str, text: str) -> Level:
+    """Return the level that a person wrote. Raises MeasurementError for a factor that the study has not, for no text,
+    and for a text where the factor's levels are numbers.
+    """
+    known = study.levels_of(factor)
+    level = as_level(known, text)
+    names = ", ".join(map(str, known))
+    if not text:
+        raise MeasurementError(f"{factor} is '': its levels are like {names}")
+    if isinstance(level, str) and not any(isinstance(it, str) for it in known):
+        raise MeasurementError(f"{factor} is {text!r}, which is no number: its levels are like {names}")
+    return level
+
+
+def table_of(study: Study, points: Mapping[Point, Iterable[Measured]], about: Mapping[str, Any] | None = None) -> Table:
+    """Return the table of what was measured at points. Pure."""
     units = {metric.name: metric.unit for metric in study.metrics}
-    rows = (
+    frame = _frame(
+        study,
         (
-            *(level for _, level in point.levels),
-            point.repeat,
-            row.of,
-            row.number,
-            row.metric,
-            row.value,
-            units[row.metric],
-        )
-        for point, finished in points.items()
-        for row in finished.rows
+            (*dict(point.levels).values(), point.repeat, row.of, row.number, row.metric, row.value, units[row.metric])
+            for point, measured in points.items()
+            for row in measured
+        ),
     )
-    return Table(study, _frame(study, rows))
+    return Table(study, frame, about or {})
 
 
-def table_of_rows(
-    study: Study, rows: Iterable[Row], about: Mapping[str, Any] | None = None, files: tuple[Path, ...] = ()
-) -> Table:
+def table_of_rows(study: Study, rows: Iterable[Mapping[str, Any]], about: Mapping[str, Any] | None = None) -> Table:
     """Return the table of rows that have a value for each of its columns."""
     columns = (*study.factors, *COLUMNS)
-    return Table(study, _frame(study, (tuple(row[name] for name in columns) for row in rows)), about or {}, (), files)
+    return Table(study, _frame(study, (tuple(row[name] for name in columns) for row in rows)), about or {})
 
 
 def table_of_values(
@@ -298,6 +295,51 @@ def _frame(study: Study, rows: Iterable[tuple[Any, ...]]) -> pandas.DataFrame:
     return frame.astype({"repeat": "int64", "number": "Int64", "value": "float64"})
 
 
+def _read(path: Path) -> pandas.DataFrame:
+    return pandas.read_csv(path, dtype=str, keep_default_na=False, index_col=False, encoding="utf-8-sig")
+
+
+def _typed_frame(study: Study, texts: pandas.DataFrame) -> pandas.DataFrame:
+    """Return the rows of a CSV file with their types. Raises MeasurementError that names the first row that cannot be:
+    for a level, metric, unit, repeat, number or value that is none, and for a row that is there twice.
+    """
+    units = {metric.name: metric.unit for metric in study.metrics}
+    numbers = texts[["repeat", "number", "value"]].apply(pandas.to_numeric, errors="coerce")
+    whole = numbers.where((numbers % 1 == 0) & (numbers < _LARGEST))
+    no_metric = f"{{!r}} is no metric of study {study.name}: {', '.join(units)}"
+    meant = texts.assign(meant=texts["metric"].map(units))
+    checks = (
+        (~texts["metric"].isin(units), no_metric, "metric"),
+        (meant["meant"] != texts["unit"], "the unit of {} is {!r} and not {!r}", "metric", "meant", "unit"),
+        (~numbers["value"].abs().lt(math.inf), "value is {!r}, which is no finite number", "value"),
+        (~whole["repeat"].ge(1), "repeat is {!r}, which is no whole number above 0 or far too large", "repeat"),
+        (~whole["number"].ge(0) & (texts["number"] != ""), "number is {!r}, which is no whole number", "number"),
+    )
+    for wrong, says, *names in checks:
+        if wrong.any():
+            row: Any = wrong.idxmax()  # the first
+            raise MeasurementError(f"row {row + 2}: {says.format(*(meant.at[row, name] for name in names))}")
+    frame = texts.astype(object)
+    for factor in study.factors:
+        levels: dict[str, Level] = {}
+        for text in texts[factor].unique():
+            try:
+                levels[text] = named_level(study, factor, text)
+            except MeasurementError as wrong:
+                row = (texts[factor] == text).idxmax()
+                raise MeasurementError(f"row {row + 2}: {wrong}") from None
+        frame[factor] = pandas.Series([levels[text] for text in texts[factor]], frame.index, dtype=object)
+    frame["repeat"], frame["number"] = whole["repeat"].astype("int64"), whole["number"].astype("Int64")
+    frame["value"] = texts["value"].astype("float64")  # with all digits, which to_numeric does not promise
+    frame = frame[[*study.factors, *COLUMNS]]
+    keys = frame.drop(columns=["value", "unit"])
+    if (again := keys.duplicated()).any():
+        row = again.idxmax()
+        first = (keys.astype(str) == keys.astype(str).loc[row]).all(axis="columns").idxmax()
+        raise MeasurementError(f"row {row + 2}: the same as row {first + 2}: give it another repeat")
+    return frame
+
+
 def read_table(study: Study, folder: Path) -> Table:
     """Return the table of a study that a run has written to `folder`, or to the folder NAME in it.
 
@@ -311,117 +353,20 @@ def read_table(study: Study, folder: Path) -> Table:
         raise MeasurementError(f"{folder} has no table {study.name}.csv: {study.command}")
     about: dict[str, Any] = {}
     try:
-        frame = _read_frame(study, path)
+        texts = _read(path)
+        if list(texts.columns) != [*study.factors, *COLUMNS]:
+            raise MeasurementError(f"it has not the columns of study {study.name}")
+        frame = _typed_frame(study, texts)
         for ending in (".json", ".run.json"):
             if (beside := path.with_name(study.name + ending)).exists():
                 about |= json.loads(beside.read_text("utf-8"))
-    except (ValueError, KeyError, TypeError, OSError, OverflowError, EOFError, lzma.LZMAError) as wrong:
+    except (ValueError, OSError, EOFError, lzma.LZMAError, MeasurementError) as wrong:
         raise MeasurementError(
             f"{path} is damaged ({' '.join(str(wrong).split())}): remove it, then {study.command}"
         ) from None
-    return Table(study, frame, about, missing_points(study, frame), (path,))
-
-
-def missing_points(study: Study, frame: pandas.DataFrame) -> tuple[Missing, ...]:
-    """Return the study's points that a frame has no row of."""
-    rows = frame[[*study.factors, "repeat"]].drop_duplicates()
-    there = {tuple(map(as_compared, row)) for row in rows.itertuples(index=False, name=None)}
-    return tuple(
-        Missing(point, "not measured")
-        for point in study.points()
-        if (*(as_compared(level) for _, level in point.levels), as_compared(point.repeat)) not in there
-    )
-
-
-def _read_frame(study: Study, path: Path) -> pandas.DataFrame:
-    texts = pandas.read_csv(path, dtype=str, keep_default_na=False)
-    if list(texts.columns) != [*study.factors, *COLUMNS]:
-        raise MeasurementError(f"{path} has not the columns of study {study.name}: {study.command}")
-    for factor, levels in study.factors.items():
-        texts[factor] = pandas.Series([level_of(levels, it) for it in texts[factor]], dtype=object)
-    texts["number"] = pandas.Series([int(it) if it else None for it in texts["number"]], dtype="Int64")
-    frame = texts.astype({"repeat": "int64", "value": "float64", "of": object, "metric": object, "unit": object})
-    for number, value in enumerate(frame["value"], 2):
-        if not math.isfinite(value):
-            raise ValueError(f"line {number} has the value {value}, which is no finite number")
-    return frame
-
-
-def as_level(text: str) -> Level:
-    """Return the number that a text is, else the text."""
-    for kind in (int, float):
-        try:
-            number = kind(text)
-        except ValueError:
-            continue
-        return number if math.isfinite(number) else text
-    return text
-
-
-def level_of(known: Sequence[Level], text: str) -> Level:
-    """Return the level that a text is, among those of a factor or another: a text where all of them are."""
-    for level in known:
-        if str(level) == text:
-            return level
-    return text if all(isinstance(level, str) for level in known) else as_level(text)
-
-
-def metadata(study: Study, points: Mapping[Point, Finished]) -> dict[str, Any]:
-    """Return all that does not differ from run to run: the study, versions, networks as read back. Pure."""
-    networks: dict[str, Any] = {}
-    used: dict[str, list[str]] = {}
-    abouts: list[dict[str, str]] = []
-    made_by: dict[str, str] = {}
-    for point, finished in points.items():
-        name = digest(json.dumps(finished.network, sort_keys=True))
-        networks[name] = finished.network
-        combinations = used.setdefault(name, [])
-        if point.combination not in combinations:
-            combinations.append(point.combination)
-        if finished.about not in abouts:
-            abouts.append(finished.about)
-        made_by = {part: finished.definition[part] for part in ("measurement", "code", "image")}  # of one they all are
-    return {
-        "study": study.name,
-        "title": study.title,
-        "source": study.source,
-        "command": study.command,
-        "factors": {factor: list(levels) for factor, levels in study.factors.items()},
-        "repeats": study.repeats,
-        "metrics": {metric.name: {"unit": metric.unit, "meaning": metric.meaning} for metric in study.metrics},
-        "measurement": f"{study.measurement.__module__}:{study.measurement.__qualname__}",
-        "linklab": __version__,
-        "made_by": made_by,
-        "points": len(study.points()),
-        "points_done": len(points),
-        "labs": abouts,
-        "networks": [{"of": used[name], "read_back": network} for name, network in networks.items()],
-    }
-
-
-def write(
-    study: Study,
-    folder: Path,
-    points: Mapping[Point, Finished],
-    about_run: Mapping[str, Any],
-) -> Table:
-    """Write NAME.csv, NAME.json (what is the same in every run) and NAME.run.json (what is not)."""
-    table = table_of(study, points)
-    about = metadata(study, points)
-    files = [folder / f"{study.name}{ending}" for ending in (".csv", ".json", ".run.json")]
-    write_whole(files[0], table.csv)
-    write_whole(files[1], json.dumps(about, indent=1) + "\n")
-    write_whole(files[2], json.dumps(about_run, indent=1) + "\n")
-    return replace(table, about=about | dict(about_run), files=tuple(files))
-
-
-def read_about_run(study: Study, folder: Path) -> dict[str, Any]:
-    """Return what NAME.run.json says; nothing where it is missing or damaged."""
-    try:
-        about = json.loads((folder / f"{study.name}.run.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return about if isinstance(about, dict) else {}
+    there = set(frame[[*study.factors, "repeat"]].drop_duplicates().itertuples(index=False, name=None))
+    missing = (it for it in study.points() if (*(level for _, level in it.levels), it.repeat) not in there)
+    return Table(study, frame, about, tuple(Missing(point, "not measured") for point in missing), (path,))
 
 
 def keep(table: Table, folder: Path) -> Path:
@@ -441,3 +386,109 @@ def keep(table: Table, folder: Path) -> Path:
     except OSError as error:
         raise MeasurementError(f"{error.filename} cannot be read or written: {error.strerror}") from None
     return kept
+
+
+def template(study: Study) -> str:
+    """Return the CSV to fill in with numbers of one's own: the columns, and a row for each point and metric, whose
+    values are empty. Rows that stay empty are left out when it is read.
+    """
+    rows = (
+        (*(level for _, level in point.levels), point.repeat, "", "", metric.name, "", metric.unit)
+        for point in study.points()
+        for metric in study.metrics
+    )
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([(*study.factors, *COLUMNS), *rows])
+    return text.getvalue()
+
+
+def read_own(studies: Sequence[Study], given: str) -> Table:
+    """Return the table of a CSV file that a researcher wrote, ``"mine.csv"`` or ``"STUDY=mine.csv"``.
+
+    The study is the one whose columns the file has, in any order. Levels may be any. Raises MeasurementError in one
+    line for a file that cannot be read, and, with its number, for a row that cannot be.
+    """
+    name, equals, path = given.partition("=")
+    if not equals:
+        name, path = "", given
+    study, frame = _own_rows(studies, name, Path(path))
+    if frame.empty:
+        raise MeasurementError(f"{path} has no row with a value")
+    return Table(study, frame, {"from": path}, (), (Path(path),))
+
+
+def _own_rows(studies: Sequence[Study], name: str, path: Path) -> tuple[Study, pandas.DataFrame]:
+    try:
+        texts = _read(path)
+    except pandas.errors.EmptyDataError:
+        texts = pandas.DataFrame()
+    except (OSError, ValueError) as error:
+        raise MeasurementError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
+    study = _study_of(studies, name, path, list(texts.columns))
+    try:
+        texts = texts.apply(lambda column: column.str.strip())
+        return study, _typed_frame(study, texts[texts["value"] != ""])
+    except MeasurementError as wrong:
+        raise MeasurementError(f"{path}, {wrong}") from None
+
+
+def _study_of(studies: Sequence[Study], name: str, path: Path, columns: list[str]) -> Study:
+    fitting = [study for study in studies if sorted((*study.factors, *COLUMNS)) == sorted(columns)]
+    if name:
+        fitting = [study for study in fitting if study.name == name]
+    if len(fitting) == 1:
+        return fitting[0]
+    names = ", ".join(study.name for study in fitting or studies)
+    if fitting:
+        raise MeasurementError(f"{path} may belong to {names}: write --beside {fitting[0].name}={path}")
+    study = next((each for each in studies if each.name == name), studies[0])
+    raise MeasurementError(
+        f"{path} has the columns {','.join(columns) or '(none)'} and not those of {names}: "
+        f"{','.join((*study.factors, *COLUMNS))}; linklab study template {study.name}"
+    )
+
+
+def import_captures(study: Study, settings: Mapping[str, Sequence[str]], sent: Path, received: Path) -> Table:
+    """Return the table of one point, measured by a pair of captures (pcap or pcapng) of a researcher's own test.
+
+    `settings` names a level of each factor that has several. Raises MeasurementError where the study says not how to
+    read captures, a level is missing, or a file cannot be read.
+    """
+    if study.from_captures is None:
+        raise MeasurementError(f"study {study.name} does not say how to read captures: give its numbers as CSV")
+    given = {factor: named_level(study, factor, texts[0]) for factor, texts in settings.items() if len(texts) == 1}
+    for factor, known in study.factors.items():
+        if factor not in given and len(known) > 1:
+            raise MeasurementError(f"say which {factor} the captures are of: --set {factor}=LEVEL, one of them")
+    levels = {factor: given.get(factor, known[0]) for factor, known in study.factors.items()}
+    point = Point(study.name, tuple(levels.items()))
+    for path in (sent, received):
+        if not path.is_file():
+            raise MeasurementError(f"{path} is not there: say the file of a capture")
+    with in_one_line(f"study {study.name}: its from_captures failed"):
+        measured = study.from_captures(point, sent, received)
+    refuse_rows(measured, tuple(study.metrics))
+    return table_of(study, {point: measured}, {"from": f"{sent}, {received}"})
+
+
+def add_to_csv(table: Table, path: Path) -> int:
+    """Write a table of one point to a CSV file, behind all that it has already; return the repeat that it is there.
+
+    Raises MeasurementError where the file is no table of the study, or cannot be read or written.
+    """
+    try:
+        text = path.read_bytes().decode() if path.exists() else ""
+        columns, repeat = [*table.study.factors, *COLUMNS], 1
+        if text.removeprefix("\ufeff").strip():
+            columns = list(_read(path).columns)
+            mine = {factor: table.frame[factor].iloc[0] for factor in table.study.factors}
+            there = Table(table.study, _own_rows([table.study], "", path)[1]).select(**mine).frame["repeat"]
+            repeat = 1 if there.empty else 1 + int(there.max())
+        else:
+            text = ",".join(columns)
+        end = "\r\n" if "\r\n" in text else "\n"
+        rows = table.frame.assign(repeat=repeat)[columns].to_csv(index=False, header=False, lineterminator=end)
+        write_whole(path, text + ("" if text.endswith("\n") else end) + rows)
+    except (OSError, UnicodeError) as error:
+        raise MeasurementError(f"{path} cannot be read or written: {error}") from None
+    return repeat

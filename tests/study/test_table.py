@@ -11,7 +11,7 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.study import Measured, Metric, run
-from linklab.study.table import Table, Values, as_compared, read_table
+from linklab.study.table import Table, Values, read_table
 
 from . import pretend, tables
 
@@ -57,7 +57,6 @@ def test_repeats_that_agree_are_one_value_and_others_are_refused(measured: Table
 @pytest.mark.parametrize("level", ["2", 2, 2.0, "2.0"])
 def test_levels_are_compared_by_value(measured: Table, level: Any) -> None:
     assert measured.lookup("rate_mbps", size=level).low == 21
-    assert as_compared("10/10") == "10/10" != as_compared("10")
 
 
 def test_a_factor_that_is_not_named_must_have_one_level(measured: Table) -> None:

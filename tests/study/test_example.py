@@ -10,7 +10,7 @@ import pytest
 from linklab.cli import main
 from linklab.runtime.backends import Kind
 from linklab.study import Study, catalogue, run
-from linklab.study.own import with_own_levels
+from linklab.study.catalogue import with_own_levels
 from linklab.study.table import read_table
 
 FILE = Path(__file__).parents[2] / "docs" / "studies" / "own" / "spacing.py"
@@ -62,7 +62,7 @@ def test_the_example_is_carried_out_with_levels_of_ones_own(
 
 @pytest.mark.lab
 @pytest.mark.slow
-@pytest.mark.thorough  # test_study_published_pages.py makes pages, and the test above carries this study out
+@pytest.mark.thorough  # tests/studies/test_pages.py makes pages, and the test above carries this study out
 def test_the_page_of_the_example_judges_its_claims(
     virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -175,13 +175,13 @@ def _by_a_library(point: Point) -> Network:
 @pytest.mark.parametrize(
     ("testbed", "says"),
     [
-        (_divides, r"its testbed failed: ZeroDivisionError: .* by zero \(test_study_declare.py, line \d+\)"),
-        (_ends_all, r"its testbed failed: SystemExit: 3 \(test_study_declare.py, line \d+\)"),
-        (_by_a_library, r"its testbed failed: JSONDecodeError: .* \(test_study_declare.py, line \d+\)"),
+        (_divides, r"its testbed failed: ZeroDivisionError: .* by zero \(test_declare.py, line \d+\)"),
+        (_ends_all, r"its testbed failed: SystemExit: 3 \(test_declare.py, line \d+\)"),
+        (_by_a_library, r"its testbed failed: JSONDecodeError: .* \(test_declare.py, line \d+\)"),
         (lambda: TWO_HOSTS, r"its testbed failed: TypeError: .* takes 0 positional arguments but 1 was given"),
         (
             lambda point: ANY_TESTBED(),
-            r"TypeError: .*missing 1 required .*'network' \(test_study_declare.py, line \d+\)",
+            r"TypeError: .*missing 1 required .*'network' \(test_declare.py, line \d+\)",
         ),
         (lambda point: None, "its testbed is None: let it return a Network, or a Testbed of one"),
         (lambda point: ANY_TESTBED("course"), "its testbed is a str: let it return a Network"),

@@ -14,7 +14,7 @@ from linklab.network import TWO_HOSTS
 from linklab.network.catalogue import mtu_direct
 from linklab.runtime.backends import Kind
 from linklab.study import Level, Measured, Metric, Point, Study, Testbed, run
-from linklab.study.store import definition, definition_of
+from linklab.study.runner import definition, definition_of
 
 from ..guest.test_controllers import LEARNING
 
