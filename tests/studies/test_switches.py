@@ -16,8 +16,7 @@ from linklab.errors import MeasurementError
 from linklab.runtime.backends import Kind
 from linklab.study import Level, Measured, Point, Study, run, study_by_name
 from linklab.study.claims import judged
-from linklab.study.own import read_own
-from linklab.study.table import Table, read_table
+from linklab.study.table import Table, read_own, read_table
 from studies.switches.page import (
     CISCO,
     FIGURES,
