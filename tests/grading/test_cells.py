@@ -10,7 +10,7 @@ import pytest
 
 from linklab.errors import LinklabError
 from linklab.grading.cells import Argument, calls_of
-from linklab.report.graded import kind_of
+from linklab.report.notebook import kind_of
 
 ROOT = Path(__file__).parents[2]
 _nbformat: Any = nbformat

@@ -11,7 +11,7 @@ from linklab.grade.result import GradeError, Result
 from linklab.grading import outputs
 from linklab.grading.outputs import CUT, Outputs
 from linklab.record import LAB_MIME, RESULT_MIME
-from linklab.report.graded import graded
+from linklab.report.notebook import graded
 
 _nbformat: Any = nbformat
 PASSED = Result("Lab", (Check.passing("it", "1"),))

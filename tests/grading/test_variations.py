@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from linklab.report.graded import graded, kind_of
+from linklab.report.notebook import graded, kind_of
 from linklab.runtime.backends import Kind
 from tests.grading import variations
 from tests.grading.judging import Verdicts, judge

@@ -13,8 +13,8 @@ import nbformat
 
 from linklab import record
 from linklab.grade import Check, Result
-from linklab.report.lab import lab_of
 from linklab.report.model import LabRecord, Portfolio
+from linklab.report.notebook import lab_of
 from linklab.report.page import page
 
 _v4: Any = nbformat.v4

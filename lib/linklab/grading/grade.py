@@ -37,8 +37,8 @@ from linklab.grading.submissions import Collected, Submission, collect
 from linklab.headless.runner import read_book
 from linklab.network import COURSE, Network
 from linklab.notebooks.render import TEXT_STUB
-from linklab.report.lab import lab_of
 from linklab.report.model import LabRecord
+from linklab.report.notebook import lab_of
 
 MARK: Final = "linklab-grades"
 """A file by which the folder of a graded class is known."""

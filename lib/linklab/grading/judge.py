@@ -38,7 +38,7 @@ from linklab.headless.runner import label, read_book, run_facts, runs, write_boo
 from linklab.measure import Clip, Video, encoded
 from linklab.network import COURSE, Network
 from linklab.programs.submission import ProgramError
-from linklab.report.graded import graded, kind_of
+from linklab.report.notebook import graded, kind_of
 from linklab.runtime import transport
 from linklab.runtime.backends import choose
 

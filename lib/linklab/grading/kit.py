@@ -13,7 +13,7 @@ from linklab.classroom.contents import Contents
 from linklab.errors import LinklabError
 from linklab.grading.cells import calls_of
 from linklab.notebooks.build import SOLUTIONS
-from linklab.report.markdown import headings
+from linklab.report.safe_html import headings
 
 Role = Literal["given", "answer", "check", "free text"]
 SIMPLEPERF = "simpleperf.py"

@@ -3,13 +3,12 @@
 | module | holds |
 | --- | --- |
 | `model` | a portfolio as immutable data: labs, graded cells, sections |
-| `lab`, `facts`, `graded`, `sections`, `outputs`, `pictures`, `widgets` | from a notebook to that data. Pure |
-| `clean` | what may stand in the page of what others wrote. Pure |
+| `notebook` | from a notebook to that data. Pure |
+| `outputs` | what cells show, as safe HTML. Pure |
+| `safe_html` | what may stand in the page of what others wrote, HTML and markdown. Pure |
 | `page` | from that data to the page, with `page.jinja`, `parts.jinja` and `page.css`. Pure |
-| `gather` | which notebooks, and reading them |
-| `chromium` | the page as a PDF file |
-| `cli` | the command line |
+| `cli` | the command line: which notebooks, the page's file, and the page as a PDF file |
 
-Which cells hold what is told in :mod:`linklab.notebooks`. Everything in a notebook is untrusted: the model carries it
-as it is, and `page` lets it out only escaped or through `clean`.
+Which cells hold what is told in :mod:`linklab.notebooks`. Everything in a notebook is untrusted. HTML leaves it through
+`safe_html` alone; all else the page escapes.
 """

@@ -1,16 +1,26 @@
-"""``linklab report [NOTEBOOK...]``."""
+"""``linklab report [NOTEBOOK...]``: which notebooks it is made of, the page's file, and the same printed as a PDF file."""
 
 from __future__ import annotations
 
 import argparse
+import datetime
+import os
+import platform
+import shutil
+import subprocess
 import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from linklab.errors import LinklabError
 from linklab.files import write_whole
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
+
+    from linklab.report.model import LabRecord, Portfolio
 
 _DESCRIPTION = """\
 Makes one HTML file of your executed notebooks: points, checks with what to do where they failed, networks, tables,
@@ -19,7 +29,7 @@ figures, your answers, and what is open. It needs no other file, no network and 
 
 
 def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds ``report`` to the command line; `run` takes what it parsed."""
+    """Add ``report`` to the command line; `run` takes what it parsed."""
     parser = subparsers.add_parser(
         "report", help="your portfolio, from your executed notebooks", description=_DESCRIPTION
     )
@@ -34,41 +44,156 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Makes the portfolio; gives the exit status. Raises LinklabError or OSError for the caller to print."""
-    # what takes long to load is not needed for --help
-    from linklab.errors import LinklabError
-    from linklab.report import chromium, gather
-    from linklab.report.page import page
+    """Make the portfolio; return the exit status. Raises LinklabError or OSError for the caller to print."""
+    from linklab.report.page import page  # what takes long to load is not needed for --help
 
     output: Path = arguments.output
     pdf = output.with_suffix(".pdf")
     if arguments.pdf and pdf == output:
         raise LinklabError(f"{output} is the page's name, and the PDF file's too: say --output portfolio.html")
-    notebooks: list[Path] = arguments.notebooks or gather.default_notebooks(Path())
+    notebooks: list[Path] = arguments.notebooks or _default_notebooks(Path())
     if output.resolve() in {path.resolve() for path in notebooks}:
         raise LinklabError(f"{output} is one of the notebooks: say another file with --output")
-    portfolio = gather.portfolio_of(notebooks, arguments.name.strip())
-    _write(output, page(portfolio))
+    portfolio = _portfolio_of(notebooks, arguments.name.strip())
+    try:
+        write_whole(output, page(portfolio))
+    except OSError as error:
+        raise LinklabError(f"{output} cannot be written ({error.strerror}): say another file with --output") from None
     for lab in portfolio.labs:
         for note in lab.notes if lab.executed else ("It was never executed.",):
             print(f"{lab.file}: {note}", file=sys.stderr)
     points, of = sum(lab.points for lab in portfolio.labs), sum(lab.max_points for lab in portfolio.labs)
-    print(f"{output}: {_counted(len(portfolio.labs))}, {points:g} of {of:g} points", flush=True)
+    labs = "1 lab" if len(portfolio.labs) == 1 else f"{len(portfolio.labs)} labs"
+    print(f"{output}: {labs}, {points:g} of {of:g} points", flush=True)
     if arguments.pdf:
-        chromium.print_pdf(output, pdf, chromium.find())
+        print_pdf(output, pdf)
         print(pdf)
     return 0
 
 
-def _counted(labs: int) -> str:
-    return "1 lab" if labs == 1 else f"{labs} labs"
+def _default_notebooks(folder: Path) -> list[Path]:
+    """A folder's labs in their order: those in its ``labs``, or in itself. Raises LinklabError if it has none."""
+    place = folder / "labs" if (folder / "labs").is_dir() else folder
+    found = sorted(place.glob("*.ipynb"))
+    if not found:
+        raise LinklabError(f"there is no notebook in {place.resolve()}: go to your labs, or name the notebooks")
+    return found
 
 
-def _write(path: Path, text: str) -> None:
-    """Writes the page. Raises LinklabError where it cannot be written."""
-    from linklab.errors import LinklabError
+def _portfolio_of(paths: Sequence[Path], student: str) -> Portfolio:
+    """The portfolio of these notebooks, each once, in this order.
 
+    Raises LinklabError for a file that is missing or no notebook, and where none of them was ever executed.
+    """
+    from linklab import __version__
+    from linklab.options import cores
+    from linklab.record import processor
+    from linklab.report.model import Portfolio
+
+    once = {path.resolve(): path for path in paths}
+    labs = tuple(_read_lab(path) for path in once.values())
+    if not any(lab.executed for lab in labs):
+        names = ", ".join(str(path) for path in once.values())
+        raise LinklabError(
+            f"nothing of {names} was ever executed: run it in JupyterLab and save it, or `linklab run` it"
+        )
+    count, memory_gb = cores(), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    machine = (
+        ("Machine", f"{processor()}, {count} core{'' if count == 1 else 's'}, {memory_gb:.1f} GB of memory"),
+        ("System", f"{platform.system()} {platform.release()}, Python {platform.python_version()}"),
+    )
+    made_at = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return Portfolio(student, made_at, __version__, machine, labs)
+
+
+def _read_lab(path: Path) -> LabRecord:
+    """A notebook as part of a portfolio. Raises LinklabError for what is missing or no notebook."""
+    import nbformat
+
+    from linklab.headless.runner import read_book
+    from linklab.report.notebook import lab_of
+
+    book = read_book(path)
     try:
-        write_whole(path, text)
-    except OSError as error:
-        raise LinklabError(f"{path} cannot be written ({error.strerror}): say another file with --output") from None
+        nbformat.validate(book)
+    except nbformat.ValidationError as error:
+        reason = str(error).splitlines()[0][:100]
+        raise LinklabError(f"{path} is not a notebook: {reason}; open it in JupyterLab and save it again") from None
+    return lab_of(book, path.name, datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC))
+
+
+# --- The page as a PDF file
+
+
+_BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+LIMIT_S: Final = 300
+_FLAGS: Final = (
+    "--headless=new",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-extensions",
+    # The page needs no network, and it shows what others wrote.
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--no-pdf-header-footer",
+)
+
+
+def print_pdf(page: Path, pdf: Path) -> None:
+    """Print a page into a file. Raises LinklabError where there is no Chromium, or it does not do it.
+
+    Chromium gets a profile of its own for this, reaches no network, and shows the page in its sandbox, which refuses to
+    run as root: for root it is another user, who sees no file but the page (bubblewrap).
+    """
+    from linklab.runtime import bwrap
+
+    program = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if program is None:
+        raise LinklabError(
+            f"a PDF file needs Chromium, which is not installed: open {page} in your browser and print it into a file, "
+            "or sudo apt-get install chromium"
+        )
+    # Chromium of some distributions sees the temporary folder of its own alone; a folder beside the page works.
+    with tempfile.TemporaryDirectory(prefix="linklab-report-", dir=pdf.absolute().parent) as made:
+        folder = Path(made)
+        shutil.copyfile(page, folder / "page.html")
+        as_root = os.geteuid() == 0
+        seen = Path(bwrap.HOME) if as_root else folder
+        command = [program, *_FLAGS, f"--user-data-dir={seen}/profile", f"--print-to-pdf={seen}/page.pdf"]
+        command.append((seen / "page.html").as_uri())
+        if as_root:
+            settings = (f"/etc/{name}" for name in ("chromium", "chromium.d", "fonts"))
+            more = ["--unshare-net", *(word for it in settings for word in ("--ro-bind-try", it, it))]
+            command = [*bwrap.for_program(folder, program, more=more), *command]
+        complaint = _complaint(command, bwrap.program_environment() if as_root else None)
+        printed = folder / "page.pdf"
+        if printed.is_symlink() or not printed.is_file() or printed.read_bytes()[:5] != b"%PDF-":
+            again = "; run linklab report as an ordinary user instead of root" if as_root else ""
+            raise LinklabError(f"{program} printed no PDF file of {page}: {complaint or 'it said nothing'}{again}")
+        shutil.move(printed, pdf)
+
+
+def _complaint(command: list[str], environment: dict[str, str] | None) -> str:
+    """Run a program and all that it starts to the end; return the last line of what it complains of."""
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        complaint = process.communicate(timeout=LIMIT_S)[1]
+    except subprocess.TimeoutExpired:
+        raise LinklabError(f"{command[0]} was not done with the PDF file after {LIMIT_S} s and was ended") from None
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, 9)
+            process.wait()
+    return complaint.strip().rpartition("\n")[2][:200]

@@ -1,13 +1,17 @@
-"""A portfolio as data. Texts are the notebooks' own, not made safe for a page yet."""
+"""A portfolio as data. HTML in it is safe; texts are the notebooks' own, and the page escapes them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from markupsafe import Markup as Safe
 
 from linklab.grade.check import Check, Surprise
 
 Kind = Literal["check", "free text"]
+_NETWORK: Final = re.compile(r"Network( [^:\n]{1,80})?: ")
 Status = Literal["passed", "failed", "inconclusive", "not run", "no result", "answered", "not answered"]
 
 
@@ -36,38 +40,24 @@ class Graded:
 
 
 @dataclass(frozen=True)
-class Picture:
-    """An image: its type, its data in base64, what it shows in words, and how wide it wants to be, if it says so."""
+class Image:
+    """An image: its data as an address, what it shows in words, and how wide it wants to be, if it says so."""
 
-    mime: str
-    data: str
+    address: str
     alt: str
     width_pixels: int | None = None
 
-
-@dataclass(frozen=True)
-class Markup:
-    """HTML that a cell showed."""
-
-    html: str
+    @property
+    def is_network(self) -> bool:
+        """Whether it is the drawing of a network (`linklab.show.draw`), by its words."""
+        return _NETWORK.match(self.alt) is not None
 
 
 @dataclass(frozen=True)
-class Written:
-    """Markdown: a note of the student's own, or what a cell showed as such."""
+class Shown:
+    """What a cell shows, or a note of the student's own, as HTML that is safe."""
 
-    markdown: str
-    attachments: dict[str, Picture] = field(default_factory=dict)
-    own_note: bool = False
-
-
-@dataclass(frozen=True)
-class Printed:
-    """Text that a cell printed; `left_out` counts the lines that were too many."""
-
-    text: str
-    left_out: int = 0
-    is_error: bool = False
+    html: Safe
 
 
 @dataclass(frozen=True)
@@ -80,11 +70,11 @@ class Code:
 
 @dataclass(frozen=True)
 class FreeText:
-    """A question and the student's answer, both in markdown; no answer where none was written."""
+    """A question and the student's answer, both as safe HTML; no answer where none was written."""
 
     graded: Graded
-    question: str
-    answer: Written | None
+    question: Safe
+    answer: Safe | None
 
 
 @dataclass(frozen=True)
@@ -94,22 +84,7 @@ class Verdict:
     graded: Graded
 
 
-@dataclass(frozen=True)
-class Gone:
-    """Something that a notebook cannot show any more; why, in a sentence."""
-
-    why: str
-
-
-@dataclass(frozen=True)
-class Played:
-    """A replay of a recorded measurement: its data for our player, and what it shows in words."""
-
-    data: str
-    words: str
-
-
-Item = Picture | Markup | Written | Printed | Code | FreeText | Verdict | Gone | Played
+Item = Image | Shown | Code | FreeText | Verdict
 
 
 @dataclass(frozen=True)
@@ -144,7 +119,7 @@ class LabRecord:
     cells: int
     executed: int
     graded: tuple[Graded, ...]
-    network: Picture | None
+    network: Image | None
     sections: tuple[Section, ...]
     notes: tuple[str, ...] = ()
 

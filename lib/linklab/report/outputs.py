@@ -1,27 +1,34 @@
-"""What a cell shows, as a page can show it."""
+"""What a cell shows, as a page can show it: pictures, and all else as safe HTML."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from html import unescape
 from typing import Any, Final
 
+from markupsafe import Markup as Safe
+
 from linklab.record import LAB_MIME, PROGRESS_MIME, REPLAY_MIME, RESULT_MIME
-from linklab.report import pictures, widgets
-from linklab.report.model import Gone, Item, Markup, Played, Printed, Written
-from linklab.show.player.page import recording_in
+from linklab.report.model import Image, Shown
+from linklab.report.safe_html import clean, from_markdown
+from linklab.show.player.page import frame_of, recording_in
 
 LINES_AT_MOST: Final = 40
 _CHARACTERS_AT_MOST: Final = 200 * LINES_AT_MOST
 _ESCAPES: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _OURS: Final = frozenset((RESULT_MIME, LAB_MIME))
-_WIDGET: Final = "application/vnd.jupyter.widget-view+json"
+_IMAGES: Final = ("image/png", "image/svg+xml", "image/jpeg", "image/gif", "image/webp")
+"""In the order in which they are preferred. In an image element of a page, SVG runs no script and loads nothing."""
+_UNTOLD: Final = re.compile(r"<[^<>]*>|")
 
 
-def items(outputs: Iterable[Any], states: Mapping[str, Any], where: str, *, graded: bool = False) -> Iterator[Item]:
-    """What a cell's outputs show, in order. ``states`` are the notebook's widgets, ``where`` names the place.
+def items(outputs: Iterable[Any], where: str, *, graded: bool = False) -> Iterator[Image | Shown]:
+    """Yield what a cell's outputs show, in order. ``where`` names the place.
 
     Of a ``graded`` cell, what its checks say is left out: it stands elsewhere.
     """
@@ -30,68 +37,107 @@ def items(outputs: Iterable[Any], states: Mapping[str, Any], where: str, *, grad
         if output.output_type == "stream":
             said += "".join(output.text)
             continue
-        if said:
-            yield from _spoken(said)
-            said = ""
+        yield from _printed(said)
+        said = ""
         if output.output_type == "error":
             if not graded:
-                yield printed(f"{output.ename}: {output.evalue}", is_error=True)
+                yield from _printed(f"{output.ename}: {output.evalue}", is_error=True)
         elif not (graded and RESULT_MIME in output.data) and PROGRESS_MIME not in output.data:
-            yield from bundle(output.data, states, where)
-    yield from _spoken(said)
+            yield from _bundle({mime: _joined(data) for mime, data in output.data.items()}, where)
+    yield from _printed(said)
 
 
-def bundle(data: Mapping[str, Any], states: Mapping[str, Any], where: str) -> Iterator[Item]:
-    """The best form of one output that a page can show without a script of a notebook's."""
-    image = pictures.from_bundle(data, where)
+def _joined(value: Any) -> Any:
+    """Text that a notebook has as a list of lines, as one text."""
+    return "".join(value) if isinstance(value, list) and all(isinstance(it, str) for it in value) else value
+
+
+def _bundle(data: Mapping[str, Any], where: str) -> Iterator[Image | Shown]:
+    """Yield the best form of one output that a page can show without a script of a notebook's."""
+    image = next((mime for mime in _IMAGES if mime in data), None)
     if image is not None:
-        yield image
+        yield _image(image, data, where)
     elif REPLAY_MIME in data:
-        yield _played(data)
-    elif _WIDGET in data:
-        found = widgets.last_state(data[_WIDGET], states, where)
-        for part in found:
-            yield from bundle(part, states, where)
-        if not found:
-            yield Gone("A part that one could click here: its last state was not saved with the notebook.")
+        yield _replay(data)
     elif "text/html" in data:
-        yield Markup("".join(data["text/html"]))
+        yield Shown(Safe('<div class="shown wide">{}</div>').format(clean(_text(data["text/html"]))))
     elif "text/markdown" in data:
-        yield Written("".join(data["text/markdown"]))
+        yield Shown(Safe('<div class="shown">{}</div>').format(from_markdown(_text(data["text/markdown"]))))
     elif "text/latex" in data or "text/plain" in data:
-        yield from _spoken("".join(data.get("text/latex", data.get("text/plain"))))
+        yield from _printed(_text(data.get("text/latex", data.get("text/plain"))))
     elif "application/json" in data:
-        yield printed(json.dumps(data["application/json"], indent=1))
+        yield from _printed(json.dumps(data["application/json"], indent=1))
     elif set(data) - _OURS:
-        yield Gone(f"An output of a type that no page shows: {', '.join(sorted(data))[:200]}.")
+        yield note(f"An output of a type that no page shows: {', '.join(sorted(data))[:200]}.")
 
 
-def _played(data: Mapping[str, Any]) -> Item:
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def note(why: str) -> Shown:
+    """Return a sentence in the place of something that a notebook cannot show any more."""
+    return Shown(Safe('<p class="label">{}</p>').format(why))
+
+
+def _replay(data: Mapping[str, Any]) -> Shown:
     """A replay's data, and nothing of the page that the notebook has for it: the player in a report is our own."""
-    recording = recording_in("".join(data.get("text/html", "")))
+    recording = recording_in(_text(data.get("text/html")))
     if recording is None:
-        return Gone("A replay whose data was not saved with the notebook.")
-    return Played(recording, plain("".join(data.get("text/plain", ""))))
+        return note("A replay whose data was not saved with the notebook.")
+    words = plain(_text(data.get("text/plain")))
+    figure = '<figure>{}<figcaption><details><summary>In words</summary><p class="words">{}</p></details></figcaption>'
+    return Shown(Safe(figure + "</figure>").format(Safe(frame_of(recording)), words))
 
 
-def _spoken(text: str) -> Iterator[Printed]:
-    if text.strip():
-        yield printed(text)
+def _image(mime: str, data: Mapping[str, Any], where: str) -> Image | Shown:
+    html = _text(data.get("text/html"))
+    address = image_address(mime, data[mime])
+    if address is None:
+        return note("An image that cannot be read.")
+    told = re.search(r'<img\b[^<>]*?\balt="([^"]*)"', html)
+    alt = unescape(told[1]) if told else _text(data.get("text/plain")).strip()
+    width = re.search(r"<img\b[^<>]*?\bwidth:(\d{1,4})px", html)
+    untold = f"A figure without a description, {where}"
+    return Image(address, untold if _UNTOLD.fullmatch(alt) else alt, int(width[1]) if width else None)
 
 
-def printed(text: str, *, is_error: bool = False) -> Printed:
-    """Text as a terminal would have left it: what was written over is gone, and so are colours."""
-    rows = [_overwritten(row) for row in plain(text).rstrip().split("\n")]
+def image_address(mime: str, data: object) -> str | None:
+    """Return an image from a notebook's data, text for SVG and base64 for others, as a data address; None for none."""
+    if not isinstance(data, str):
+        return None
+    try:
+        raw = data.encode() if mime == "image/svg+xml" else base64.b64decode("".join(data.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return f"data:{mime};base64,{base64.b64encode(raw).decode()}"
+
+
+def attached(told: object) -> dict[str, str]:
+    """Return the images that are attached to a cell as data addresses, by name."""
+    found = {}
+    for name, data in (told if isinstance(told, Mapping) else {}).items():
+        mime = next((mime for mime in _IMAGES if isinstance(data, Mapping) and mime in data), None)
+        address = image_address(mime, _joined(data[mime])) if mime else None
+        if address:
+            found[str(name)] = address
+    return found
+
+
+def _printed(text: str, *, is_error: bool = False) -> Iterator[Shown]:
+    """Yield text as a terminal would have left it: what was written over is gone, and so are colours."""
+    if not text.strip():
+        return
+    rows = [row.rstrip("\r").rpartition("\r")[2] for row in plain(text).rstrip().split("\n")]
     kept = "\n".join(rows[:LINES_AT_MOST])
-    cut = len(kept) > _CHARACTERS_AT_MOST
-    return Printed(kept[:_CHARACTERS_AT_MOST], max(0, len(rows) - LINES_AT_MOST) + cut, is_error)
+    left_out = max(0, len(rows) - LINES_AT_MOST) + (len(kept) > _CHARACTERS_AT_MOST)
+    kind = Safe("printed error") if is_error else Safe("printed")
+    html = Safe('<pre class="{}" tabindex="0">{}</pre>').format(kind, kept[:_CHARACTERS_AT_MOST])
+    lines = "1 more line" if left_out == 1 else f"{left_out} more lines"
+    yield Shown(html + (note(f"{lines} in the notebook").html if left_out else ""))
 
 
 def plain(text: str) -> str:
-    """Text without a terminal's escapes; of control characters, line ends, carriage returns and tabs remain."""
+    """Return text without a terminal's escapes; of control characters line ends, carriage returns and tabs remain."""
     text = _ESCAPES.sub("", text).replace("\r\n", "\n")
     return _CONTROLS.sub(lambda found: "\r" if found[0] == "\r" else "", text)
-
-
-def _overwritten(row: str) -> str:
-    return row.rstrip("\r").rpartition("\r")[2]

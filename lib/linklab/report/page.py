@@ -1,8 +1,8 @@
 """A portfolio as one page of HTML that needs nothing else: no other file, no network, no script but a replay's.
 
-Jinja escapes everything that the templates put out. HTML of others passes `clean` first, and a content security policy
-in the page forbids whatever might still want to run or load. Of replays it lets our own player run, known by its hash,
-in a frame that reaches nothing of the page.
+Jinja escapes everything that the templates put out, but HTML that `linklab.report.safe_html` has cleaned. A content
+security policy in the page forbids whatever might still want to run or load. Of replays it lets our own player run,
+known by its hash, in a frame that reaches nothing of the page.
 """
 
 from __future__ import annotations
@@ -18,10 +18,8 @@ from markupsafe import Markup as Safe
 
 from linklab.grade.check import Surprise
 from linklab.grade.render import first_reason, surprises_figure
-from linklab.report import markdown
-from linklab.report.clean import clean
-from linklab.report.model import Facts, Graded, Item, LabRecord, Markup, Played, Portfolio, Status, Written
-from linklab.show.player.page import frame_of, script_hash
+from linklab.report.model import Facts, Graded, LabRecord, Portfolio, Status
+from linklab.show.player.page import script_hash
 
 _FOLDER: Final = Path(__file__).parent
 _SIGNS: Final[dict[Status, str]] = {
@@ -38,11 +36,11 @@ _SHORT_ALT: Final = 300
 
 
 def page(portfolio: Portfolio) -> str:
-    """The whole file as text."""
+    """Return the whole file as text."""
     text = environment().get_template("page.jinja").render(
         portfolio=portfolio,
         css=style(),
-        conditions=conditions(portfolio),
+        conditions=_conditions(portfolio),
         unfinished=[(lab.title, found) for lab in portfolio.labs if (found := unfinished(lab))],
         surprising=[(lab.title, off) for lab in portfolio.labs if (off := [*filter(_is_off, lab.surprises)])],
     )  # fmt: skip
@@ -50,24 +48,23 @@ def page(portfolio: Portfolio) -> str:
 
 
 def encodable(text: str) -> str:
-    """Text that can be written to a file. JSON can carry halves of characters, which no encoding of a file can."""
+    """Return text that can be written to a file. JSON can carry halves of characters, which no encoding can."""
     return _SURROGATES.sub("\ufffd", text)
 
 
 def style() -> Safe:
-    """The pages' style sheet."""
+    """Return the pages' style sheet."""
     return Safe((_FOLDER / "page.css").read_text("utf-8"))
 
 
 def unfinished(lab: LabRecord) -> list[tuple[str, str]]:
-    """What is inconclusive, was not run or not answered: what it is, and why. Pure."""
+    """Return what is inconclusive, was not run or not answered: what it is, and why."""
     if not lab.executed:
         return [("The notebook", "It was never executed.")]
     found = []
     for mark in lab.graded:
-        reasons = [check.reason for check in mark.checks if check.outcome == "inconclusive"]
-        if reasons:
-            found.append((mark.title, f"Inconclusive: {'; '.join(dict.fromkeys(reasons))}"))
+        if reasons := _inconclusive(mark):
+            found.append((mark.title, f"Inconclusive: {reasons}"))
         elif mark.status == "not run":
             found.append((mark.title, "This check was not run."))
         elif mark.status == "no result":
@@ -79,6 +76,10 @@ def unfinished(lab: LabRecord) -> list[tuple[str, str]]:
     return found
 
 
+def _inconclusive(mark: Graded) -> str:
+    return _each(check.reason for check in mark.checks if check.outcome == "inconclusive")
+
+
 _CLOSE: Final = 0.05
 
 
@@ -88,44 +89,38 @@ def _is_off(surprise: Surprise) -> bool:
 
 
 def summed_up(surprises: Sequence[Surprise]) -> str:
-    """How predictions went, in a sentence. Pure."""
+    """Return how predictions went, in a sentence."""
     off = [*filter(_is_off, surprises)]
     near = len(surprises) - len(off)
     text = f"{near} of {_counted(len(surprises), 'prediction')} came near theory, with no known mistake behind."
-    slips = dict.fromkeys(it.slip for it in off if it.slip)
-    return f"{text} Likely mistakes behind the others: {'; '.join(slips)}." if slips else text
+    slips = _each(it.slip for it in off if it.slip)
+    return f"{text} Likely mistakes behind the others: {slips}." if slips else text
 
 
-def method(lab: LabRecord) -> str:
-    """How a lab was measured, in sentences. Pure."""
+def _method(lab: LabRecord) -> str:
+    """How a lab was measured, in sentences."""
     tools = ", ".join(f"{name} {words}" for name, words in lab.facts.tools)
-    sentences = [f"Measured with Linklab {lab.facts.linklab or '(version not noted)'}, labs: {lab_of(lab.facts)}."]
+    sentences = [f"Measured with Linklab {lab.facts.linklab or '(version not noted)'}, labs: {_kind(lab.facts)}."]
     sentences += [f"Tools: {tools}."] if tools else []
     sentences.append(f"Of {_counted(lab.cells, 'cell')} with code {lab.executed} ran.")
     return " ".join(sentences)
 
 
-def limits(lab: LabRecord) -> list[str]:
-    """What a reader must know before trusting a lab's numbers. Pure."""
+def _limits(lab: LabRecord) -> list[str]:
+    """What a reader must know before trusting a lab's numbers."""
     found = list(lab.notes)
     found.append(
         "On virtual time programs compute in no time at all: what a real host's processor would add is not there."
     )
     found.append("Links are Linux's htb and netem: exact rates and delays, no bit errors, 1514 bytes for a full frame.")
-    for mark in lab.graded:
-        reasons = dict.fromkeys(check.reason for check in mark.checks if check.outcome == "inconclusive")
-        found += [f"{mark.title} is inconclusive: {'; '.join(reasons)}."] if reasons else []
+    found += [f"{mark.title} is inconclusive: {why}." for mark in lab.graded if (why := _inconclusive(mark))]
     return found
 
 
-def _drawn(surprises: Sequence[Surprise]) -> Safe:
-    return Safe(surprises_figure(surprises))
-
-
-def conditions(portfolio: Portfolio) -> list[tuple[str, str]]:
-    """What the labs were run with, all together: a name, and each different thing once. Pure."""
+def _conditions(portfolio: Portfolio) -> list[tuple[str, str]]:
+    """What the labs were run with, all together: a name, and each different thing once."""
     ran = [lab.facts for lab in portfolio.labs if lab.executed]
-    found = [("Labs", _each(lab_of(facts) for facts in ran))]
+    found = [("Labs", _each(_kind(facts) for facts in ran))]
     found.append(("Linklab", _each(facts.linklab for facts in ran if facts.linklab) or "not noted"))
     tools: dict[str, list[str]] = {}
     for facts in ran:
@@ -134,8 +129,8 @@ def conditions(portfolio: Portfolio) -> list[tuple[str, str]]:
     return found + [(name, _each(words)) for name, words in tools.items()]
 
 
-def lab_of(facts: Facts) -> str:
-    """The kind and the kernel of a lab's labs, in words. Pure."""
+def _kind(facts: Facts) -> str:
+    """The kind and the kernel of a lab's labs, in words."""
     kernel = f"Linux {facts.kernel}" if facts.kernel else ""
     return ", ".join(filter(None, (facts.kind, kernel))) or "not noted"
 
@@ -146,9 +141,9 @@ def _each(words: Iterable[str]) -> str:
 
 @cache
 def environment(*folders: Path) -> Environment:
-    """What renders templates: those of the portfolio, and others in ``folders`` that use their parts.
+    """Return what renders templates: those of the portfolio, and others in ``folders`` that use their parts.
 
-    It escapes everything but what a filter has cleaned.
+    It escapes everything but HTML that is safe.
     """
     environment = Environment(
         loader=FileSystemLoader([*folders, _FOLDER]),
@@ -157,28 +152,16 @@ def environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"cleaned": _cleaned, "written": _written, "points": "{:g}".format, "counted": _counted}
-    environment.filters |= {"grouped": first_reason, "method": method, "limits": limits}
-    environment.filters |= {"summed_up": summed_up, "drawn": _drawn}
-    environment.filters |= {"played": _played}
+    environment.filters |= {"points": "{:g}".format, "counted": _counted, "grouped": first_reason}
+    environment.filters |= {"method": _method, "limits": _limits, "summed_up": summed_up, "drawn": _drawn}
     environment.tests |= {"troubled": _is_troubled}
-    environment.globals |= {"signs": _SIGNS, "kind_of_item": _kind_of_item, "short_alt": _SHORT_ALT}
-    environment.globals |= {"script_hash": script_hash()}
+    environment.globals |= {"signs": _SIGNS, "kind_of_item": lambda item: type(item).__name__}
+    environment.globals |= {"short_alt": _SHORT_ALT, "script_hash": script_hash()}
     return environment
 
 
-def _cleaned(item: Markup) -> Safe:
-    return Safe(clean(item.html))
-
-
-def _played(item: Played) -> Safe:
-    return Safe(frame_of(item.data))
-
-
-def _written(item: Written | str) -> Safe:
-    if isinstance(item, str):
-        return Safe(clean(markdown.html(item)))
-    return Safe(clean(markdown.html(item.markdown, item.attachments)))
+def _drawn(surprises: Sequence[Surprise]) -> Safe:
+    return Safe(surprises_figure(surprises))
 
 
 def _counted(number: float, word: str) -> str:
@@ -187,7 +170,3 @@ def _counted(number: float, word: str) -> str:
 
 def _is_troubled(mark: Graded) -> bool:
     return bool(mark.trouble) or any(not check.passed for check in mark.checks)
-
-
-def _kind_of_item(item: Item) -> str:
-    return type(item).__name__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -12,7 +13,7 @@ import pytest
 from linklab import __version__
 from linklab.cli import main
 from linklab.grade import Check
-from linklab.report import chromium
+from linklab.report import cli
 from tests.processes import gone
 
 from .books import check, code, look, prints, raises, result, save, text
@@ -92,27 +93,13 @@ def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there is no notebook 03.ipynb" in mistake(capsys, "03.ipynb")
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "not JSON",
-        "[]",
-        "{}",
-        "\x00\x01",
-        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [1]}),
-    ],
-)
-def test_a_file_that_is_no_notebook(content: str, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("x.ipynb").write_text(content)
-    assert "x.ipynb is not a notebook: " in mistake(capsys, "x.ipynb")
-
-
-def test_cells_that_are_not_as_jupyter_writes_them(capsys: pytest.CaptureFixture[str]) -> None:
-    path = lab_00()
-    book = json.loads(path.read_text())
-    book["cells"][1]["outputs"] = [{"output_type": "stream", "text": 3}]
-    path.write_text(json.dumps(book))
-    assert f"{path} is not a notebook: " in mistake(capsys, str(path))
+def test_a_file_that_is_no_notebook(capsys: pytest.CaptureFixture[str]) -> None:
+    book = json.loads(lab_00("x.ipynb").read_text())
+    book["cells"][1]["outputs"] = [{"output_type": "stream", "text": 3}]  # not as Jupyter writes them
+    no_cell = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [1]}
+    for content in ("not JSON", "[]", "{}", "\x00\x01", json.dumps(no_cell), json.dumps(book)):
+        Path("x.ipynb").write_text(content)
+        assert "x.ipynb is not a notebook: " in mistake(capsys, "x.ipynb")
 
 
 def test_nothing_was_ever_executed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,49 +127,49 @@ def test_without_chromium_the_page_is_made_and_the_pdf_is_not(
 ) -> None:
     lab_00()
     monkeypatch.setenv("PATH", "/nowhere")
-    assert "a PDF file needs Chromium, which is not installed: sudo apt-get install chromium" in mistake(
-        capsys, "--pdf"
-    )
+    said = mistake(capsys, "--pdf")
+    assert "open portfolio.html in your browser and print it into a file" in said
+    assert "sudo apt-get install chromium" in said
     assert Path("portfolio.html").is_file()
 
 
-def test_a_chromium_that_prints_nothing_is_told_of(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.fixture
+def chromium(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Makes a chromium of these lines of a shell."""
+
+    def make(lines: str) -> None:
+        program = tmp_path / "bin" / "chromium"
+        program.parent.mkdir()
+        program.write_text(f"#!/bin/sh\n{lines}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+
     lab_00()
-    program = tmp_path / "bin" / "chromium"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho first >&2\necho it has no library >&2\nexit 1\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    return make
+
+
+def test_a_chromium_that_prints_nothing_is_told_of(
+    capsys: pytest.CaptureFixture[str], chromium: Callable[[str], None]
+) -> None:
+    chromium("echo first >&2\necho it has no library >&2\nexit 1")
     assert "printed no PDF file of portfolio.html: it has no library" in mistake(capsys, "--pdf")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="Chromium keeps root alone from its sandbox")
 def test_for_root_chromium_is_another_user_in_its_sandbox_who_sees_no_files(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], chromium: Callable[[str], None]
 ) -> None:
-    lab_00()
-    program = tmp_path / "bin" / "chromium"
-    program.parent.mkdir()
     seen = '"user $(id -u), without sandbox: $(echo "$*" | grep -c no-sandbox), sees: $(ls /etc/shadow)"'
-    program.write_text(f"#!/bin/sh\necho {seen} >&2\nexit 1\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    chromium(f"echo {seen} >&2\nexit 1")
     assert "user 1000, without sandbox: 0, sees:;" in mistake(capsys, "--pdf")
 
 
 def test_a_chromium_that_hangs_is_ended_with_what_it_started(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, chromium: Callable[[str], None]
 ) -> None:
-    lab_00()
-    program = tmp_path / "bin" / "chromium"
-    program.parent.mkdir()
     words = ["sleep", f"1000.{os.getpid()}"]
-    program.write_text(f"#!/bin/sh\n{' '.join(words)} &\nwait\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
-    monkeypatch.setattr(chromium, "LIMIT_S", 3)
+    chromium(f"{' '.join(words)} &\nwait")
+    monkeypatch.setattr(cli, "LIMIT_S", 3)
     assert "was not done with the PDF file after 3 s" in mistake(capsys, "--pdf")
     left = [process.pid for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"] == words]
     assert all(gone(number) for number in left)

@@ -15,7 +15,6 @@ from linklab.notebooks.render import TEXT_STUB
 from linklab.record import RESULT_MIME
 from linklab.report.model import LabRecord
 from linklab.report.page import unfinished
-from linklab.report.widgets import STATE_MIME
 
 from .books import DOT, Seen, check, code, free_text, lab, look, page_of, prints, raises, result, shows, text, typed
 
@@ -146,7 +145,6 @@ EVIL = "</style></script></pre></title>\"'><script>steal()</script><img src=http
 def hostile() -> LabRecord:
     """A notebook that tries it everywhere."""
     check_ = {"outcome": "failed"} | dict.fromkeys(("description", "reason", "hint", "expected", "found"), EVIL)
-    widget = {"box": {"model_name": "HTMLModel", "state": {"value": EVIL}}}
     answer = free_text(
         "reflect-a", f"{EVIL}\n\n[a](javascript:steal()) <b onclick=steal()>b</b> ![p](attachment:{EVIL[:5]})"
     )
@@ -158,12 +156,12 @@ def hostile() -> LabRecord:
         code("plain", prints(EVIL), shows(text_plain=EVIL), typed("text/markdown", EVIL), raises(EVIL, EVIL)),
         code("image", shows(png=DOT, text_plain=EVIL), shows(svg=f"<svg>{EVIL}</svg>"), shows(png=EVIL)),
         code("script", typed("application/javascript", "steal()"), typed(EVIL, EVIL)),
-        code("widget", typed("application/vnd.jupyter.widget-view+json", {"model_id": "box"})),
+        code("widget", typed("application/vnd.jupyter.widget-view+json", {"model_id": "box"}, EVIL)),
         code("answer-a", source=EVIL, solution=True, grade=False),
         check("check-a", typed(RESULT_MIME, {"linklab": EVIL, "title": EVIL, "checks": [check_]}), raises(EVIL, EVIL)),
     ]
     noted = dict.fromkeys(("linklab", "run_at", "clock", "kind", "kernel", "ping"), EVIL)
-    return lab(*cells, linklab=noted, widgets={STATE_MIME: {"state": widget}})
+    return lab(*cells, linklab=noted)
 
 
 def harmless(seen: Seen) -> bool:

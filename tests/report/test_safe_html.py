@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from linklab.report import markdown
-from linklab.report.clean import clean
-from linklab.report.model import Picture
+from linklab.report.safe_html import clean, from_markdown, headings, question_of
 
 from .books import DOT
 
@@ -65,7 +63,7 @@ def test_an_image_from_elsewhere_becomes_a_note(source: str) -> None:
 
 
 def test_html_in_markdown_is_shown_as_text() -> None:
-    shown = clean(markdown.html("**so** <script>steal()</script> [x](javascript:steal()) ![y](https://evil.test/y)"))
+    shown = from_markdown("**so** <script>steal()</script> [x](javascript:steal()) ![y](https://evil.test/y)")
     assert shown == (
         "<p><strong>so</strong> &lt;script&gt;steal()&lt;/script&gt; [x](javascript:steal()) "
         "<em>[an image that is not in the notebook was left out: y]</em></p>\n"
@@ -73,17 +71,17 @@ def test_html_in_markdown_is_shown_as_text() -> None:
 
 
 def test_attached_images_are_filled_in() -> None:
-    attached = {"my plot.png": Picture("image/png", DOT, "")}
-    assert f"data:image/png;base64,{DOT}" in clean(markdown.html("![p](<attachment:my%20plot.png>)", attached))
-    assert "left out: p]" in clean(markdown.html("![p](attachment:other.png)", attached))
+    attached = {"my plot.png": f"data:image/png;base64,{DOT}"}
+    assert f'src="data:image/png;base64,{DOT}"' in from_markdown("![p](<attachment:my%20plot.png>)", attached)
+    assert "left out: p]" in from_markdown("![p](attachment:other.png)", attached)
 
 
 def test_headings_stand_below_those_of_the_page() -> None:
-    assert clean(markdown.html("# a\n\n### b")) == "<h4>a</h4>\n<h6>b</h6>\n"
+    assert from_markdown("# a\n\n### b") == "<h4>a</h4>\n<h6>b</h6>\n"
 
 
 def test_headings_and_questions_of_a_lab_s_text() -> None:
     source = "# The *lab*\n\n```\n# not one\n```\n\nSome.\n\n## 2. Then\n\n**Question.** Why\nnot?\n\n- this\n- that"
-    assert markdown.headings(source) == [(1, "The lab"), (2, "2. Then")]
-    assert markdown.question_of(source) == "**Question.** Why\nnot?\n\n- this\n- that"
-    assert markdown.question_of("Nothing **Question.** asked") == ""
+    assert headings(source) == ((1, "The lab"), (2, "2. Then"))
+    assert question_of(source) == "**Question.** Why\nnot?\n\n- this\n- that"
+    assert question_of("Nothing **Question.** asked") == ""

@@ -1,19 +1,101 @@
-"""Graded cells: points and outcomes from what a notebook kept."""
+"""A notebook as a part of the portfolio: sections, graded cells, and the circumstances of its run."""
 
 from __future__ import annotations
 
 import pytest
+from markupsafe import Markup as Safe
 
 from linklab.grade import Check
 from linklab.notebooks.render import TEXT_STUB
-from linklab.record import RESULT_MIME
-from linklab.report.graded import graded, kind_of
+from linklab.record import LAB_MIME, RESULT_MIME
+from linklab.report.model import Code, FreeText, Image, Shown, Verdict
+from linklab.report.notebook import graded, kind_of
 
-from .books import check, code, free_text, lab, prints, raises, result, text, typed
+from .books import DOT, check, code, free_text, lab, prints, raises, result, shows, text, typed
 
 GOOD = Check.passing("the rate", "10 Mbit/s")
 BAD = Check.failing("the delay", "it is 0 ms", "write 10ms", "10 ms", "0 ms")
 BUSY = Check("the queue", "inconclusive", "the machine was busy", "run it again")
+
+
+ADDED = "1b2c3d4e-0000-4000-8000-abcdefabcdef"
+
+
+def test_sections_hold_the_student_s_work_and_not_the_instructions() -> None:
+    one = lab(
+        text("goal", "# Lab 03: **Bandwidth**\n\nIn this lab you measure."),
+        code("imports"),
+        text("predict", "## 1. Predict\n\nHow much?"),
+        code(
+            "answer-rate", source="rate = 3\n### BEGIN SOLUTION\nrate = 4\n### END SOLUTION", solution=True, grade=False
+        ),
+        check("check-rate"),
+        text("explain", "More.\n\n## 2. Explain\n\n**Question.** Why?"),
+        free_text("reflect-why", "Because."),
+        text("stop", "## 3. Stop"),
+        code("end"),
+    )
+    assert one.title == "Lab 03: Bandwidth"
+    assert [section.title for section in one.sections] == ["1. Predict", "2. Explain"]
+    assert one.sections[0].items == (Code("answer-rate", "rate = 3\nrate = 4"), Verdict(one.graded[0]))
+    assert one.sections[1].items == (
+        FreeText(one.graded[1], Safe("<p><strong>Question.</strong> Why?</p>\n"), Safe("<p>Because.</p>\n")),
+    )
+
+
+def test_a_question_belongs_to_the_answer_right_after_it_alone() -> None:
+    one = lab(text("q", "**Question.** Why?"), free_text("reflect-a", "So."), free_text("reflect-b", "Thus."))
+    asked = [it.question for it in one.sections[0].items if isinstance(it, FreeText)]
+    assert ["Why?" in asked[0], asked[1]] == [True, ""]
+
+
+def test_notes_that_students_add_are_theirs() -> None:
+    one = lab(text("goal", "# Lab\n\nRead this."), text(ADDED, "I saw 38.2."), code("run", prints("x")))
+    (note, _) = one.sections[0].items
+    assert note == Shown(Safe('<div class="own"><p class="label">Note</p><p>I saw 38.2.</p>\n</div>'))
+
+
+def test_the_last_drawing_of_the_network_stands_apart_and_pictures_come_once() -> None:
+    first, last = (
+        shows(png=data, text_plain=f"Network: {words}.") for data, words in ((DOT, "1 host"), ("AAAA", "2 hosts"))
+    )
+    curve = shows(png="BBBB", text_plain="Throughput over time.")
+    one = lab(code("a", first, count=1), code("b", curve, curve, count=2), code("c", last, count=3))
+    assert one.network == Image("data:image/png;base64,AAAA", "Network: 2 hosts.")
+    (section,) = one.sections
+    kept = [it.address for it in section.items if isinstance(it, Image)]
+    assert kept == [f"data:image/png;base64,{data}" for data in (DOT, "BBBB")]
+
+
+def test_what_a_run_noted_of_itself() -> None:
+    noted = {
+        "linklab": "0.1.0",
+        "run_at": "2026-11-21T18:53:46+00:00",
+        "clock": "virtual",
+        "kind": "guest",
+        "ping": "p",
+    }
+    facts = lab(code("a"), linklab=noted, language_info={"name": "python", "version": "3.11.2"}).facts
+    assert (facts.run_at, facts.kind) == ("2026-11-21 18:53 UTC", "guest")
+    assert facts.tools == (("python", "3.11.2"), ("ping", "p"))
+
+
+def test_without_a_note_the_outputs_and_the_file_s_date_tell_it() -> None:
+    output = typed(LAB_MIME, {"linklab": "0.1.0", "clock": "real", "kind": "native", "kernel": "6.1"})
+    facts = lab(code("a", output)).facts
+    assert (facts.run_at, facts.kind, facts.linklab) == ("until 2026-05-04 12:30 UTC", "native", "0.1.0")
+    assert lab(code("a"), linklab="forged").facts.kind == ""
+
+
+def test_notes_on_the_run() -> None:
+    assert lab(code("a", count=1), code("b", count=2)).notes == ()
+    (note,) = lab(code("a", count=3), code("b", count=2)).notes
+    assert "cell b ran as number 2, before a above it (number 3)" in note
+    (note,) = lab(code("a"), linklab={"linklab": "0.0.9"}).notes
+    assert "Run with Linklab 0.0.9" in note
+    assert lab(code("a"), code("b", count=None)).notes == ("1 of 2 cells was not run.",)
+    assert lab(code("a", raises("ValueError", "x"))).notes == ("Stopped with an error: cell a.",)
+    assert lab(check("check-a", raises("ValueError", "x"))).notes == ()
 
 
 def test_only_graded_cells_are_counted() -> None:

@@ -1,0 +1,67 @@
+"""What a cell shows: pictures with their words, text as a terminal leaves it, and one form of each output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from linklab import record
+from linklab.report.model import Image, Shown
+from linklab.report.outputs import LINES_AT_MOST, items
+
+from .books import DOT, look, prints, raises, shows, typed
+
+ADDRESS = f"data:image/png;base64,{DOT}"
+
+
+def shown(*outputs: Any) -> list[Image | Shown]:
+    return list(items(outputs, "in 'here'"))
+
+
+def html(*outputs: Any) -> str:
+    return "".join(it.html for it in shown(*outputs) if isinstance(it, Shown))
+
+
+def test_pictures_say_what_they_show() -> None:
+    page = f'<img src="{ADDRESS}" alt="a &lt; b" style="width:720px;max-width:100%">'
+    assert shown(shows(png=DOT, text_html=page, text_plain="p")) == [Image(ADDRESS, "a < b", 720)]
+    assert shown(shows(png=DOT, text_plain="RTT over time")) == [Image(ADDRESS, "RTT over time")]
+    for untold in ("<Figure size 640x480 with 1 Axes>", ""):
+        assert shown(shows(png=DOT, text_plain=untold)) == [Image(ADDRESS, "A figure without a description, in 'here'")]
+    (svg,) = shown(shows(svg="<svg onload='x'/>", text_plain="s"))
+    assert svg == Image("data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9J3gnLz4=", "s")
+    assert "An image that cannot be read." in html(shows(png='"><script>', text_plain="s"))
+
+
+def test_text_is_what_a_terminal_would_have_left() -> None:
+    found = html(prints("a\x1b[31mred\x1b[0m\x07"), prints("\n10 %\r20 %\r\n30 % x\u202egnp.exe"))
+    assert look(found).words == "ared\n20 %\n30 % xgnp.exe"
+    assert shown(prints(" \n")) == []
+    long = html(prints("\n".join(map(str, range(100)))))
+    assert f"{LINES_AT_MOST - 1}</pre>" in long
+    assert "60 more lines in the notebook" in long
+    assert len(html(prints("x" * 10**6))) < 10**4
+
+
+@pytest.mark.parametrize(
+    ("output", "page"),
+    [
+        (shows(text_html="<table></table>", text_plain="t"), '<div class="shown wide"><table></table></div>'),
+        (typed("text/markdown", "*a*", "a"), '<div class="shown"><p><em>a</em></p>\n</div>'),
+        (shows(text_plain="{'a': 1}"), '<pre class="printed" tabindex="0">{&#39;a&#39;: 1}</pre>'),
+        (typed("application/json", {"a": 1}), '<pre class="printed" tabindex="0">{\n &#34;a&#34;: 1\n}</pre>'),
+        (raises("ValueError", "no"), '<pre class="printed error" tabindex="0">ValueError: no</pre>'),
+        (typed(record.LAB_MIME, {"kind": "guest"}), ""),
+        (
+            typed("application/javascript", "steal()"),
+            '<p class="label">An output of a type that no page shows: application/javascript.</p>',
+        ),
+        (
+            typed("application/vnd.jupyter.widget-view+json", {"model_id": "box"}, "VBox(children=())"),
+            '<pre class="printed" tabindex="0">VBox(children=())</pre>',
+        ),
+    ],
+)
+def test_each_output_has_one_form(output: Any, page: str) -> None:
+    assert html(output) == page
