@@ -1,4 +1,4 @@
-"""``linklab report [NOTEBOOK...]``: which notebooks it is made of, the page's file, and the same printed as a PDF file."""
+"""``linklab report [NOTEBOOK...]``: which notebooks it is made of, the page's file, and the page as a PDF file."""
 
 from __future__ import annotations
 

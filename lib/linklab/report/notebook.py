@@ -218,9 +218,16 @@ def _checks(result: dict[str, Any]) -> Iterator[Check]:
     """Yield the checks of a result's JSON form, but what is not of that form: anybody may have written it."""
     for entry in _entries(result, "checks"):
         if entry.get("outcome") in _OUTCOMES:
-            texts = {name: _text(entry, name) for name in ("description", "reason", "hint", "expected", "found")}
             worth = entry.get("points")
-            yield Check(outcome=entry["outcome"], points=worth if isinstance(worth, int | float) else 0, **texts)
+            yield Check(
+                _text(entry, "description"),
+                entry["outcome"],
+                _text(entry, "reason"),
+                _text(entry, "hint"),
+                worth if isinstance(worth, int | float) else 0,
+                expected=_text(entry, "expected"),
+                found=_text(entry, "found"),
+            )
 
 
 def _surprises(result: dict[str, Any]) -> Iterator[Surprise]:
