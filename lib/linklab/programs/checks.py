@@ -227,7 +227,8 @@ def _said(check: Check, columns: int) -> Iterator[str]:
         if check.hint:
             yield from _wrapped(f"Hint: {check.hint}", columns, _MARGIN)
         return
-    yield from _wrapped(f"{check.reason} ({check.found})" if check.found else check.reason, columns, _MARGIN)
+    told = not check.found or check.found in check.reason
+    yield from _wrapped(check.reason if told else f"{check.reason} ({check.found})", columns, _MARGIN)
     if check.expected:
         yield from _wrapped(f"Wanted: {check.expected}", columns, _MARGIN)
     if check.hint:

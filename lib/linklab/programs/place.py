@@ -92,7 +92,7 @@ class SteadyPlace:
 
 
 class LabPlace:
-    """A lab with this network on virtual time, started with its first scene. Raises LabError where there can be none.
+    """A lab with this network on virtual time, which starts with its first scene. Raises LabError where none can.
 
     ``started`` is called with each lab before its first scene.
     """
@@ -156,13 +156,13 @@ class LabPlace:
             self._lab = None
 
     def close(self) -> None:
-        """Ends the lab."""
+        """End the lab."""
         self._end_lab()
         self._folder.cleanup()
 
 
 def _lost(watch: _Watch) -> dict[str, Any]:
-    """The record of a scene that went with its lab: no more is known than which programs ran."""
+    """Return the record of a scene that went with its lab, of which only is known which programs ran."""
     return {
         "server": None,
         "listening": [],
@@ -179,11 +179,12 @@ def _lost(watch: _Watch) -> dict[str, Any]:
 
 
 class _Watch:
-    """Looks how much computing a lab does for one request: its own clock cannot tell, it stands still meanwhile."""
+    """Watches how much a lab computes for one request: its own clock cannot tell, for it stands still meanwhile."""
 
     def __init__(self, cpu_s: Callable[[], float], limit_s: float, end: Callable[[], None]) -> None:
-        """``cpu_s`` tells how much the lab has computed so far, in seconds, and less once it has ended. ``end`` ends
-        it: a program that only computes leaves the guest no moment to hear anything else.
+        """Begin. ``cpu_s`` tells how many seconds the lab has computed so far, and fewer once it has ended.
+
+        ``end`` ends the lab: a program that only computes leaves the guest no moment to hear anything else.
         """
         self._cpu_s, self._limit_s, self._end = cpu_s, limit_s, end
         self._from_s = cpu_s()
@@ -198,7 +199,7 @@ class _Watch:
         self.running = running
 
     def stalled(self) -> bool:
-        """Whether it is too much."""
+        """Return True once it is too much."""
         self._spent_s = max(self._spent_s, self._cpu_s() - self._from_s)
         took_s = time.monotonic() - self._began_s
         if not self.fired and (self._spent_s > self._limit_s or took_s > _WALL_SHARE * self._limit_s):
@@ -209,7 +210,7 @@ class _Watch:
         return self.fired
 
     def done(self) -> None:
-        """The request has been answered."""
+        """Stop watching: the request has been answered."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -266,7 +267,7 @@ class LoopbackPlace:
         return json.loads(answer)
 
     def close(self) -> None:
-        """Ends it, with every program in it."""
+        """End it, with every program in it."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.kill()

@@ -12,6 +12,12 @@ Play = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
 """Plays scenes (`linklab.programs.engine.scene`), up to the first that stalls; `linklab.programs.place.Place.play`."""
 _BUSY: Final = "end what else runs on this machine, and check again"
 _LONGEST: Final = 160
+_KEEP_TO: Final = {
+    "cpu": "wait with a timeout of the socket, and do not look again and again",
+    "memory": "keep no more in memory than is needed",
+    "processes": "start fewer threads and processes, and let them end",
+    "output": "print less: a line now and then",
+}
 
 
 class NotTried(LinklabError):
@@ -53,14 +59,25 @@ def programs_of(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 def stopped_for(record: dict[str, Any]) -> str:
     """Return which program met which limit, and how; empty where all kept to all. What it did before counts no more."""
+    program, breach = _limit_met(record)
+    if program:
+        return f"the {program['side']}: {BREACHES[breach]}"
+    # of a lab that went with its programs no more is known than which ones ran
+    by = " and the " if record["acts"] else " or the "
+    return f"the {by.join(record['by'])} computed on and on, and had to be stopped" if breach else ""
+
+
+def keep_to_limit(record: dict[str, Any]) -> str:
+    """Return what to do about the limit of `stopped_for`."""
+    return _KEEP_TO.get(_limit_met(record)[1], "write only the files that the program is told to write")
+
+
+def _limit_met(record: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return the first program that met a limit, and the limit's name; no program where a whole scene stalled."""
     for program in programs_of(record):
         for breach in program["breaches"]:
-            return f"the {program['side']}: {BREACHES[breach]}"
-    if record["stalled"]:
-        # of a lab that went with its programs no more is known than which ones ran
-        by = " and the " if record["acts"] else " or the "
-        return f"the {by.join(record['by'])} computed on and on, and had to be stopped"
-    return ""
+            return program, breach
+    return {}, "cpu" if record["stalled"] else ""
 
 
 def last_line(program: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The program to check: read once, copied, never run where it lies."""
+"""A program that a student has written: read once, and run as a copy, never where it lies."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class SubmittedProgram:
     packages: str | None
 
     def encoded(self) -> dict[str, str]:
-        """The files in base64."""
+        """Return the files in base64."""
         return {name: base64.b64encode(data).decode() for name, data in self.files.items()}
 
 
 def read(path: Path) -> SubmittedProgram:
-    """Reads a program. Raises ProgramError, in one line, where there is none."""
+    """Read a Python program and the modules that it imports. Raises ProgramError, in one line, where there is none."""
     if path.is_dir():
         raise ProgramError(f"{path} is a folder: name the Python file in it")
     try:
@@ -88,5 +88,5 @@ def _refuse_broken(path: Path, data: bytes) -> None:
 
 
 def interpreter() -> str:
-    """The interpreter itself: a virtual environment's would first read all that is installed there."""
+    """Return the interpreter itself: a virtual environment's would first read all that is installed there."""
     return str(Path(sys.executable).resolve())

@@ -1,4 +1,4 @@
-"""A relay for UDP that notes each datagram, and loses, repeats and overtakes them as a plan says, always alike."""
+"""A relay for UDP: it notes each datagram, and loses, repeats and delays them as a plan says, always alike."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 Direction = Literal["up", "down"]
 """``up`` is from the sender to the receiver."""
 MOST: Final = 20_000
-"""So many datagrams of a direction are noted. More are a flood: they are counted, and lost."""
+"""The relay notes so many datagrams of a direction. More are a flood: it counts them, and passes none on."""
 _MOST_SENDERS: Final = 64
 _TWICE_S: Final = 0.001
 _READ: Final = 65_536
@@ -22,11 +22,12 @@ _READ: Final = 65_536
 
 @dataclass(frozen=True)
 class Impairments:
-    """What happens to datagrams. All shares are of 1, and are drawn for each datagram from ``seed`` and its number.
+    """What the relay does to datagrams. Shares are of 1; each datagram's draw comes from ``seed`` and its number.
 
-    ``loss`` in each direction. Of those that pass ``twice`` pass again 1 ms later, and ``late`` only after ``late_s``,
-    so that others overtake them. ``lost`` are numbers of datagrams, from 1, that are lost by plan in each direction.
-    From datagram ``silent_from`` of the sender on everything is lost for ``silent_s`` in the directions of ``silent``.
+    The share ``loss`` is lost in each direction. Of those that pass, the share ``twice`` passes again 1 ms later, and
+    the share ``late`` only after ``late_s``, so that others overtake it. ``lost`` are the numbers of datagrams, from 1,
+    that are lost in each direction whatever is drawn. From datagram ``silent_from`` of the sender on everything is lost
+    for ``silent_s`` in the directions of ``silent``.
     """
 
     loss: float = 0.0
@@ -53,7 +54,7 @@ class Impairments:
 
 
 class DatagramRelay:
-    """Takes datagrams of a sender on a socket, carries them on to the receiver, and its answers back.
+    """Carries the datagrams of a sender on to the receiver, and the answers back.
 
     Each address that sends gets a socket of its own towards the receiver (of which the last 64 are kept), so an answer
     finds the way back to who asked. ``connect`` makes one. ``notes`` are ``[second, bytes, digest, fate]`` for each
@@ -136,7 +137,7 @@ class DatagramRelay:
         self._listening.close()
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return it as JSON."""
         return {"up": self.notes["up"], "down": self.notes["down"], "flooded": self.flooded, "silent_s": self._silent_s}
 
 

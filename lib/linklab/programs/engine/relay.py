@@ -1,4 +1,4 @@
-"""A relay between a client and a server that notes what passes, and can hold it back."""
+"""A relay for TCP between a client and a server: it notes what passes, and can hold it back."""
 
 from __future__ import annotations
 
@@ -12,30 +12,28 @@ from typing import Any
 
 _KEPT_BYTES = 8192
 _READ = 16 * 1024
-# What waits in the relay has left the client but not reached the server: little, or clocks would differ by it.
 _BUFFER = 64 * 1024
+"""What waits in the relay has left the client and not reached the server: more would show in the clocks of both."""
 BULK_BYTES = 8000
-"""More than a client sends to introduce itself: beyond that its data has begun."""
+"""A client sends less than this to introduce itself: beyond it its data has begun."""
 _AHEAD = 64
 """How many pieces of what a server says may be held back at once."""
 _EACH_ARRIVAL = 40
 _ARRIVALS = 2000
 _ARRIVAL_S = 0.02
-
-
 Wait = Callable[[int, float], Awaitable[None]]
 """Waits until a piece may be passed on, given its size and when it arrived."""
 
 
 class Arrivals:
-    """When how many bytes had arrived: the first as they came, then two for each short while, up to the last."""
+    """How many bytes had arrived when: the first as they came, then two of each short while, up to the last."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[float, int]] = []
         self._apart_s = _ARRIVAL_S
 
     def add(self, now_s: float, size: int) -> None:
-        """Notes that ``size`` bytes have arrived by now. The first and the last of each short while stay."""
+        """Note that ``size`` bytes have arrived by now. The first and the last of each short while stay."""
         entries = self.entries
         if len(entries) > _EACH_ARRIVAL and now_s - entries[-2][0] < self._apart_s:
             entries[-1] = (now_s, size)
@@ -63,7 +61,7 @@ class RelayedStream:
     arrivals: Arrivals = field(default_factory=Arrivals)
 
     def note(self, data: bytes, now_s: float) -> None:
-        """Counts what has arrived."""
+        """Count what has arrived."""
         self.last_s = now_s
         self.size += len(data)
         self.head += data[: _KEPT_BYTES - len(self.head)]
@@ -71,19 +69,19 @@ class RelayedStream:
         self.arrivals.add(now_s, self.size)
 
     def close(self, now_s: float, *, reset: bool) -> None:
-        """Notes that its sender has closed it. What is seen of that first counts."""
+        """Note that its sender has closed it. What is seen first of that counts."""
         if self.closed_s is None:
             self.closed_s, self.reset = now_s, reset
 
     def record(self) -> dict[str, Any]:
-        """As JSON; bytes in base64."""
+        """Return it as JSON; bytes in base64."""
         kept = {name: base64.b64encode(getattr(self, name)).decode() for name in ("head", "tail")}
         return {**self.__dict__, "bytes": self.size, **kept, "arrivals": self.arrivals.entries}
 
 
 @dataclass
 class RelayedConnection:
-    """A relayed connection: when it came, when its bulk of data began, and its two directions."""
+    """A connection that was relayed: when it came, when its bulk of data began, and its two directions."""
 
     accepted_s: float
     refused: bool = False
@@ -92,17 +90,17 @@ class RelayedConnection:
     down: RelayedStream = field(default_factory=RelayedStream)
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return it as JSON."""
         return {**self.__dict__, "up": self.up.record(), "down": self.down.record()}
 
 
 class Relay:
-    """Listens on a socket and carries every connection on to the server.
+    """Accepts connections on a socket and carries each on to the server.
 
-    A connection's bulk begins when more than `BULK_BYTES` have come up. Within ``hold_s`` (from, to; since then)
-    nothing is read from the client, and ``answer_delay_s`` holds back what the server says since then: what the two
-    say to each other before is not delayed. ``pace_mbps`` bounds what all connections together carry up to the server,
-    in Mbit/s of application data. ``connect`` makes a socket on the relay's host.
+    A connection's bulk begins when more than `BULK_BYTES` have come up. What the two say to each other before is not
+    delayed. Within ``hold_s`` (from, to, since the bulk began) the relay reads nothing from the client, and it holds
+    back what the server says by ``answer_delay_s``. ``pace_mbps`` bounds what all connections together carry up to the
+    server, in Mbit/s of application data. ``connect`` makes a socket on the relay's host.
     """
 
     def __init__(
@@ -248,7 +246,7 @@ class Relay:
             await asyncio.wait(self._ups, timeout=patience_s)
 
     def close(self) -> None:
-        """Ends all connections."""
+        """End all connections."""
         for task in list(self._tasks):
             task.cancel()
         for one in self._sockets:
@@ -256,7 +254,7 @@ class Relay:
 
 
 def listener(port: int, address: str = "0.0.0.0") -> socket.socket:
-    """A socket in the present namespace that listens, for a relay or a listener."""
+    """Return a socket in the present namespace that listens, for a relay or a listener."""
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
@@ -267,7 +265,7 @@ def listener(port: int, address: str = "0.0.0.0") -> socket.socket:
 
 
 def plain_socket() -> socket.socket:
-    """A socket in the present namespace that can connect."""
+    """Return a socket in the present namespace that can connect."""
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
     return made

@@ -11,11 +11,12 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from linklab.grade.seeding import seeds
 from linklab.programs.checks import Observed, Requirement
 from linklab.programs.engine.datagrams import Impairments
+from linklab.programs.reliable.faults import wrong_with
 from linklab.programs.reliable.path import packet_ms
 from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan, Transfers
 from linklab.programs.scenes import last_line, stopped_for
@@ -45,77 +46,6 @@ def content(size: int) -> bytes:
     edge = b"\0\r\n\0"
     inside = random.Random(seed).randbytes(max(0, size - 2 * len(edge)))
     return (edge + inside + edge)[:size] if size >= 2 * len(edge) else (b"\0" + inside + edge)[:size]
-
-
-# --- What may be wrong with any transfer
-
-
-def wrong_with(transfer: PlayedTransfer) -> Observed:
-    """Return what is wrong with a transfer; without a reason where every byte arrived once and both sides ended well.
-
-    Everything that was seen stands in the reason; the hint is for what has to be mended first.
-    """
-    if limit := stopped_for(transfer.record):
-        return Observed(limit, "wait with the socket's timeout, not in a loop, and hold no more than the file")
-    if transfer.flooding:
-        hint = "send again after a timeout alone, and wait longer each time"
-        return Observed(f"the {transfer.flooding} sent more than 20,000 datagrams", hint)
-    crashed = any(map(_crashed, transfer.programs))
-    arrived = _difference(transfer.got, transfer.plan.content)
-    endings = [_ending(program, well=not arrived) for program in transfer.programs]
-    if not any([arrived, *endings]):
-        return Observed()
-    sent = "" if transfer.up else "no datagram of the sender came to the HOST and PORT that it was given"
-    said = [arrived or "all bytes arrived", sent, *endings]
-    return Observed("; ".join(filter(None, said)), "mend this error first" if crashed else _hint(transfer))
-
-
-def _difference(got: bytes | None, wanted: bytes) -> str:
-    if got is None:
-        return "the receiver wrote no file"
-    same = next((at for at, (one, two) in enumerate(zip(got, wanted, strict=False)) if one != two), None)
-    if not got and wanted:
-        return f"none of the {len(wanted)} bytes arrived"
-    if same is not None:
-        return f"{len(got)} of {len(wanted)} bytes arrived, and from byte {same} on they are others"
-    if len(got) < len(wanted):
-        return f"only the first {len(got)} of {len(wanted)} bytes arrived"
-    return f"{len(got) - len(wanted)} bytes too many stand behind the file" if len(got) > len(wanted) else ""
-
-
-def _ending(program: dict[str, Any], *, well: bool) -> str:
-    """Say how a program ended; nothing where that was as it should be. ``well``: whether the file has arrived."""
-    side, status, said = program["side"], program["status"], last_line(program)
-    if program["stopped"]:
-        return f"the {side} did not come to an end"
-    if status == 0:
-        return "" if well else f"the {side} ended with status 0"
-    return f"the {side} ended with status {status}{said and f' and said: {said}'}"
-
-
-def _crashed(program: dict[str, Any]) -> bool:
-    return bool(program["status"]) and "Traceback (most recent call last)" in "".join(
-        text for _, text in program["err"]
-    )
-
-
-def _hint(transfer: PlayedTransfer) -> str:
-    got, wanted = transfer.got, transfer.plan.content
-    if not transfer.up:
-        return "by packets alone the receiver learns that there is a file, an empty one too"
-    if got is None:
-        return "receive PORT FILE writes what arrives to FILE"
-    if got == wanted and any(program["stopped"] for program in transfer.programs):
-        return "each side must know when it is done: the receiver a few seconds after the last packet it heard"
-    if got == wanted:
-        return "status 0 says that the whole file has arrived: who has the last acknowledgement to send must stay"
-    if transfer.untouched and not transfer.repeats:
-        return "each packet passed once and in order: what becomes of bytes when they are read, sent and written?"
-    if len(got) > len(wanted):
-        return "a repeat must not be written again: how does the receiver know it?"
-    if len(got) < len(wanted):
-        return "which packet was never sent again, or taken for an old one? Who ended too early?"
-    return "packets must be written by their number, not in the order of their arrival"
 
 
 def _all_arrive(played: Transfers, plans: Mapping[str, TransferPlan], expected: str) -> Observed:
@@ -186,7 +116,8 @@ def share_percent(played: Transfers, window: int) -> float:
 def _arrives(played: Transfers) -> Observed:
     transfer = _clean(played, 1)
     wrong = wrong_with(transfer)
-    return Observed(wrong.reason, wrong.hint, "every byte once, in order", f"{len(transfer.up)} datagrams")
+    found = "" if wrong.reason else f"{len(transfer.up)} datagrams"
+    return Observed(wrong.reason, wrong.hint, "every byte once, in order", found)
 
 
 def _small(played: Transfers) -> Observed:
@@ -240,10 +171,12 @@ def _within_window(played: Transfers) -> Observed:
     transfer = played.play("window 4, nothing passes for 3 s", plan)
     if not transfer.silent:
         return _too_few(transfer)
-    begun_s = transfer.silent[0].s
-    at_first = {one.digest for one in transfer.silent if one.s <= begun_s + transfer.rtt_ms / 1000}
-    # a program may write something new into each repeat, but repeats nothing within a round trip
-    sent = min({one.digest for one in transfer.silent}, at_first, key=len)
+    sent = {one.digest for one in transfer.silent}
+    before = {one.digest for one in transfer.up if one.s < transfer.silent[0].s}
+    if len(sent) == len(transfer.silent) and not sent & before:
+        # it writes something new into each repeat, but repeats nothing within a round trip
+        end_s = transfer.silent[0].s + transfer.rtt_ms / 1000
+        sent = {one.digest for one in transfer.silent if one.s <= end_s}
     expected = f"{window} packets"
     if len(sent) > window:
         reason = f"{len(sent)} different packets were sent while nothing was acknowledged"

@@ -120,6 +120,12 @@ class PlayedTransfer:
         return None if kept is None else base64.b64decode(kept)
 
     @property
+    def unanswered(self) -> list[Datagram]:
+        """The sender's datagrams that came to the receiver after its last answer."""
+        last_s = self.down[-1].s if self.down else 0.0
+        return [one for one in self.up if one.passed and one.s > last_s]
+
+    @property
     def untouched(self) -> bool:
         """Whether the relay passed each datagram on once and in order."""
         return all(one.fate == "passed" for one in (*self.up, *self.down))
@@ -133,6 +139,18 @@ class PlayedTransfer:
     def took_s(self) -> float:
         """From the sender's first datagram to its last one, as they arrived."""
         return self.up[-1].s - self.up[0].s if self.up else 0.0
+
+    @property
+    def sent_bytes(self) -> int:
+        """The payload of all of the sender's datagrams, of those with the same bytes once."""
+        return sum({one.digest: one.size for one in self.up}.values())
+
+    @property
+    def pause_s(self) -> float:
+        """For how long the sender sent nothing, at most: between two datagrams, or before it ended by itself."""
+        end_s = self.programs[0]["ended_s"] if self.programs else None
+        times = [*(one.s for one in self.up), *([end_s] if end_s is not None else [])]
+        return max((late - early for early, late in pairwise(times)), default=0.0)
 
     @property
     def repeats(self) -> int:

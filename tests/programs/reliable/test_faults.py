@@ -1,0 +1,84 @@
+"""What is wrong with a transfer is said by what was seen: the same bytes with other evidence have another reason."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from linklab.programs.engine.datagrams import Impairments
+from linklab.programs.reliable.faults import wrong_with
+from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan
+
+WANTED = bytes(range(200)) * 10
+TRACEBACK = "Traceback (most recent call last):\n  ...\nKeyError: 3\n"
+PASSED, ANSWERED = [[1.0, 1005, "a", "passed"], [2.0, 1005, "b", "passed"]], [[1.1, 4, "x", "passed"]]
+
+
+def _program(side: str) -> dict[str, Any]:
+    ended = {"status": 0, "stopped": "", "ended_s": 3.0, "kept": None}
+    return {"side": side, "breaches": [], "err": [], "out": [], "unconfined": False, **ended}
+
+
+def _transfer(
+    got: bytes | None,
+    sender: dict[str, Any],
+    receiver: dict[str, Any],
+    up: list[list[Any]],
+    down: list[list[Any]],
+) -> PlayedTransfer:
+    kept = None if got is None else base64.b64encode(got).decode()
+    acts = [{"program": _program("sender") | sender}, {"program": _program("receiver") | receiver | {"kept": kept}}]
+    datagrams = {"up": up, "down": down, "flooded": {"up": 0, "down": 0}}
+    record = {"server": None, "restarted": None, "acts": acts, "stalled": False, "by": [], "datagrams": datagrams}
+    plan = TransferPlan(WANTED, impairments=Impairments(silent_from=2, silent_s=8.0))
+    return PlayedTransfer("made", plan, record)
+
+
+BOTH = [*ANSWERED, [2.1, 4, "y", "passed"]]
+GAVE_UP: dict[str, Any] = {"status": 1}
+HANGS: dict[str, Any] = {"status": None, "stopped": "it did not come to an end", "ended_s": None}
+LOST = [PASSED[0], [2.0, 1005, "b", "lost"]]
+AGAIN = [*PASSED, [3.0, 1005, "b", "passed"], [4.0, 1005, "b", "passed"]]
+SILENT = [PASSED[0], [2.0, 1005, "b", "silent"]]
+PAUSE = [PASSED[0], [20.0, 1005, "b", "lost"]]
+
+
+@pytest.mark.parametrize(
+    ("got", "sender", "receiver", "up", "down", "reason", "hint"),
+    [
+        (WANTED, {}, {}, PASSED, BOTH, "", ""),
+        (WANTED[:900], {"breaches": ["memory"]}, {}, PASSED, BOTH, "more than 192 MB", "in memory"),
+        (None, GAVE_UP | {"err": [[1.0, TRACEBACK]]}, {}, PASSED, BOTH, "and said: KeyError: 3", "this error"),
+        (b"", GAVE_UP, GAVE_UP, [], [], "no datagram of the sender", "packets alone"),
+        (b"", GAVE_UP, GAVE_UP, PASSED, [], "answered none of 2 datagrams", "listens on the PORT"),
+        (WANTED, GAVE_UP, {"ended_s": 2.5}, AGAIN, BOTH, "all bytes arrived; the receiver answered none", "TIME-WAIT"),
+        (WANTED, GAVE_UP, {"ended_s": 9.0}, AGAIN, BOTH, "none of the last 2 datagrams", "a repeat too"),
+        (WANTED, {}, GAVE_UP, LOST, ANSWERED, "the sender's last datagram was lost", "when all is acknowledged"),
+        (WANTED[:900], {}, {}, [PASSED[0]], ANSWERED, "room for 1005 bytes", "to its end"),
+        (WANTED[:900], GAVE_UP | {"ended_s": 7.0}, {}, SILENT, ANSWERED, "5.0 s after the silence", "30 s of silence"),
+        (WANTED[:900], GAVE_UP | {"ended_s": 25.0}, {}, PAUSE, ANSWERED, "nothing for 19.0 s", "measured anew"),
+        (None, {}, {}, PASSED, BOTH, "no file; the sender ended with status 0", "writes what arrives"),
+        (WANTED, HANGS, {}, PASSED, BOTH, "the sender did not come to an end", "still waits"),
+        (WANTED, {}, HANGS, PASSED, BOTH, "the receiver did not come to an end", "some seconds after"),
+        (WANTED, {}, GAVE_UP, PASSED, BOTH, "the receiver ended with status 1", "how does the receiver know"),
+        (WANTED[::-1], {}, {}, PASSED, BOTH, "from byte 0 on they are others", "read, sent and written"),
+        (WANTED[::-1], {}, {}, [*PASSED, PASSED[1]], BOTH, "from byte 0 on they are others", "by their number"),
+        (WANTED + b"x", {}, {}, [*PASSED, PASSED[1]], BOTH, "1 bytes too many", "not be written again"),
+        (WANTED[:9], {}, {}, [*PASSED, PASSED[1]], BOTH, "only the first 9 of 2000 bytes", "never sent again"),
+    ],
+)
+def test_each_fault_has_the_reason_that_was_seen_and_its_hint(
+    got: bytes | None,
+    sender: dict[str, Any],
+    receiver: dict[str, Any],
+    up: list[list[Any]],
+    down: list[list[Any]],
+    reason: str,
+    hint: str,
+) -> None:
+    found = wrong_with(_transfer(got, sender, receiver, up, down))
+    assert reason in found.reason
+    assert hint in found.hint
+    assert bool(found.reason) == bool(reason)
