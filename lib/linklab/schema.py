@@ -13,6 +13,9 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Final, TypeVar
 
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
+
 from linklab.errors import MeasurementError, quoted
 
 T = TypeVar("T")
@@ -38,14 +41,10 @@ def check(kind: type[T], value: Any, what: str) -> T:
 
 def dump(value: Any) -> Any:
     """Return a data class as JSON data, without the fields that are `NOT_STORED`."""
-    from pydantic_core import to_jsonable_python
-
     return to_jsonable_python(value, exclude=_left_out(value))
 
 
 def _checked(read: Callable[[Any], T], kind: type[T], what: str) -> T:
-    from pydantic import ValidationError  # it takes a while to load; who reads no data needs none of it
-
     hashed: Any = kind
     try:
         return read(_reader(hashed))
@@ -59,8 +58,6 @@ def _checked(read: Callable[[Any], T], kind: type[T], what: str) -> T:
 
 @cache
 def _reader(kind: Any) -> Any:
-    from pydantic import TypeAdapter
-
     return TypeAdapter(kind)
 
 

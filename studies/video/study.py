@@ -145,11 +145,10 @@ def from_captures(point: Point, sent: Path, received: Path) -> list[Measured]:
     left, arrived = (
         rtp_packets(Capture(path.stem, path.name, path.read_bytes()).packets, UDP_PORT) for path in (sent, received)
     )
-    seen = passage(left, arrived)
+    seen = passage(left, arrived) | {"received": b""}
     flow, clip = VideoFlow("sender", "receiver"), Clip(duration_s=point.number("duration_s"))
     origin = Origin("captures", "unknown")
-    times = (seen.departure_s, seen.media_s, seen.ip_bytes, seen.arrival_s)
-    return evaluate(VideoResult(flow, origin, clip, received.name, *times, seen.duplicates, seen.reordered))
+    return evaluate(VideoResult(flow, origin, clip, received.name, **seen))
 
 
 def evaluate(result: VideoResult) -> list[Measured]:

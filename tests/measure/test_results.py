@@ -60,7 +60,7 @@ RESULTS: list[Result] = [
     TcpResult(TcpFlow(*ENDS, 2), ORIGIN, 9.4, 1, 25.0, 0, "cubic", (STREAM,), STREAM.samples),
     UdpResult(UdpFlow(*ENDS, 5), ORIGIN, 5.0, 5.0, 10.0, 100, 100, 0, 0.1, (), ()),
     SimpleperfResult(SimpleperfFlow(*ENDS, program=Path("mine.py")), ORIGIN, 9.4, 9.4, None, (), (), "said", ""),
-    TrainResult(TrainFlow(*ENDS, 2), ORIGIN, (0.0, 0.1), (0.2, None), 0),
+    TrainResult(TrainFlow(*ENDS, 2), ORIGIN, (0.0, 0.1), (0.2, 0.3), 0),
     EchoResult(EchoFlow(*ENDS, 1), ORIGIN, (20.0,), 20.0, 1.0),
     ConstantRateResult(ConstantRateFlow(*ENDS, 1, window_s=(1, 2)), ORIGIN, 10, 10, 10, 10.0),
     VideoResult(VideoFlow(*ENDS), ORIGIN, Clip(), "x", (0.0,), (0.0,), (1356,), (0.1,), 0, 0, received=b"\xff"),

@@ -28,18 +28,18 @@ def test_what_left_and_what_arrived_are_put_side_by_side() -> None:
     left = [packet(number, 10 * number, timestamp=900 * number) for number in range(5)]
     arrived = [packet(0, 3), packet(2, 24), packet(1, 25), packet(2, 26), packet(4, 43)]
     seen = passage(left, arrived)
-    assert seen.departure_s == (0, 0.01, 0.02, 0.03, 0.04)
-    assert seen.media_s == (0, 0.01, 0.02, 0.03, 0.04)
-    assert seen.arrival_s == (0.003, 0.025, 0.024, None, 0.043)
-    assert (seen.duplicates, seen.reordered, seen.received) == (1, 1, bytes([0, 1, 2, 4]))
+    assert seen["departure_s"] == (0, 0.01, 0.02, 0.03, 0.04)
+    assert seen["media_s"] == (0, 0.01, 0.02, 0.03, 0.04)
+    assert seen["arrival_s"] == (0.003, 0.025, 0.024, None, 0.043)
+    assert (seen["duplicates"], seen["reordered"], seen["received"]) == (1, 1, bytes([0, 1, 2, 4]))
 
 
 def test_numbers_and_timestamps_that_start_again_are_followed() -> None:
     first = 0xFFFE
     left = [packet(it, it, first + it, 0xFFFFFF00 + 100 * it) for it in range(4)]
     seen = passage(left, [left[0], left[3]])
-    assert seen.media_s == pytest.approx((0, 100 / 90000, 200 / 90000, 300 / 90000))
-    assert seen.arrival_s == (0, None, None, 0.003)
+    assert seen["media_s"] == pytest.approx((0, 100 / 90000, 200 / 90000, 300 / 90000))
+    assert seen["arrival_s"] == (0, None, None, 0.003)
 
 
 def test_captures_that_do_not_fit_are_refused() -> None:

@@ -34,7 +34,7 @@ def _taken(begin_ns: int, count: int, interval_ns: int, command: list[str]) -> I
         _, ended = os.waitpid(os.posix_spawnp(command[0], command, environment, file_actions=into_it), 0)
         output = os.pread(kept, os.fstat(kept).st_size, 0).decode("utf-8", "replace")
         if ended:
-            raise SystemExit(output or f"{command[0]} failed")
+            raise SystemExit(output.strip() or f"{command[0]} failed")
         os.ftruncate(kept, 0)
         os.lseek(kept, 0, os.SEEK_SET)
         yield at_ns / 1e9, output

@@ -11,9 +11,11 @@ import contextlib
 import math
 import re
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeVar
+
+from pydantic import AliasChoices, AliasPath, BaseModel, Field
 
 from linklab import schema
 from linklab.errors import LabError, MeasurementError
@@ -183,21 +185,21 @@ class Tcp(_Iperf3[TcpFlow, TcpResult]):
 
         Raises MeasurementError with iperf3's own error, or naming what is missing in a report that is not known.
         """
-        sent, received = _reports(job, "TCP", _Sent[_Retransmitted], _Received[_TcpStream])
+        sent, received = _reports(job, "TCP", _TcpSent)
         total = _arrived(received)
         if not job.interrupted:
-            _refuse_held_back(job, total.mbps, received.end.cpu_utilization_percent.host_total)
+            _refuse_held_back(job, total.mbps, received.busy_percent)
         return TcpResult(
             job.flow,
             origin,
             throughput_mbps=total.mbps,
             received_bytes=total.bytes,
             duration_s=total.seconds,
-            retransmitted_segments=sent.end.sum_sent.retransmits,
-            congestion=sent.end.sender_tcp_congestion,
+            retransmitted_segments=sent.retransmits,
+            congestion=sent.congestion,
             streams=tuple(
-                Stream(_arrived(received, number, stream.receiver).mbps, _samples(received, number))
-                for number, stream in enumerate(received.end.streams)
+                Stream(_arrived(received, number).mbps, _samples(received, number))
+                for number in range(len(received.streams))
             ),
             samples=_samples(received),
             interrupted=job.interrupted,
@@ -218,8 +220,8 @@ class Udp(_Iperf3[UdpFlow, UdpResult]):
     def reordered(self, job: Job[UdpFlow]) -> int:
         """Return what the server counted."""
         with contextlib.suppress(MeasurementError):  # a report that cannot be read gives no result either
-            report = schema.parse(_Received[_UdpStream], _document(job.server_stdout, "the server"), "its report")
-            return sum(stream.udp.out_of_order for stream in report.end.streams)
+            report = schema.parse(_Received, _document(job.server_stdout, "the server"), _WHOSE)
+            return sum(stream.received.out_of_order for stream in report.streams)
         return 0
 
     def parse(self, job: Job[UdpFlow], origin: Origin) -> UdpResult:
@@ -228,23 +230,22 @@ class Udp(_Iperf3[UdpFlow, UdpResult]):
         Raises MeasurementError with iperf3's own error, naming what is missing in a report that is not known, or where
         more arrived than was sent (something duplicates packets).
         """
-        sent, received = _reports(job, "UDP", _Sent[_Datagrams], _Received[_UdpStream])
-        total, timed, left = received.end.sum_received, _arrived(received), sent.end.sum_sent
-        payload_bytes = sent.start.test_start.blksize
+        sent, received = _reports(job, "UDP", _UdpSent)
+        total, timed, payload_bytes = received.total, _arrived(received), sent.payload_bytes
         arrived, rest = divmod(total.bytes, payload_bytes)
         result = UdpResult(
             job.flow,
             origin,
             throughput_mbps=timed.mbps,
-            sent_mbps=left.bits_per_second / 1e6,
+            sent_mbps=sent.bits_per_second / 1e6,
             duration_s=timed.seconds,
-            sent_packets=left.packets,
+            sent_packets=sent.packets,
             received_packets=arrived,
-            out_of_order_packets=sum(stream.udp.out_of_order for stream in received.end.streams),
+            out_of_order_packets=sum(stream.received.out_of_order for stream in received.streams),
             jitter_ms=total.jitter_ms or 0.0,
             streams=tuple(
                 Stream(_mean_mbps(samples), samples)
-                for number in range(len(received.end.streams))
+                for number in range(len(received.streams))
                 if (samples := _samples(received, number))
             ),
             samples=_samples(received),
@@ -326,12 +327,13 @@ def _slowest_mbps(network: NetworkState) -> float:
 
 # What is read of a report; iperf3 says much more.
 
-StreamT = TypeVar("StreamT")
-SumT = TypeVar("SumT")
+
+def _at(path: str) -> Any:
+    """Return that a field's value stands further inside: ``"end.sum_sent.packets"``."""
+    return Field(validation_alias=AliasPath(*path.split(".")))
 
 
-@dataclass(frozen=True)
-class _Values:
+class _Values(BaseModel):
     """What iperf3 counted in an interval or in all of a test, of one stream or of all together."""
 
     start: float
@@ -350,99 +352,56 @@ class _Values:
         return self.bits_per_second / 1e6
 
 
-@dataclass(frozen=True)
-class _Interval:
+class _Interval(BaseModel):
     sum: _Values
     streams: tuple[_Values, ...]
 
 
-@dataclass(frozen=True)
-class _TcpStream:
-    receiver: _Values
+class _Stream(BaseModel):
+    received: _Values = Field(validation_alias=AliasChoices("receiver", "udp"))
 
 
-@dataclass(frozen=True)
-class _UdpStream:
-    udp: _Values
+class _Failed(BaseModel):
+    """Why the test failed, if it did."""
+
+    error: str = ""
 
 
-@dataclass(frozen=True)
-class _Busy:
-    host_total: float
+class _Report(_Failed):
+    """Which test it was; each datagram carries `payload_bytes`."""
+
+    protocol: str = _at("start.test_start.protocol")
+    streams_asked: int = _at("start.test_start.num_streams")
+    payload_bytes: int = _at("start.test_start.blksize")
 
 
-@dataclass(frozen=True)
-class _ReceivedEnd(Generic[StreamT]):
-    streams: tuple[StreamT, ...]
-    sum_received: _Values
-    cpu_utilization_percent: _Busy
+class _TcpSent(_Report):
+    """The client's report of a TCP test."""
+
+    retransmits: int = _at("end.sum_sent.retransmits")
+    congestion: str = _at("end.sender_tcp_congestion")
 
 
-@dataclass(frozen=True)
-class _Retransmitted:
-    retransmits: int
+class _UdpSent(_Report):
+    """The client's report of a UDP test."""
+
+    packets: int = _at("end.sum_sent.packets")
+    bits_per_second: float = _at("end.sum_sent.bits_per_second")
 
 
-@dataclass(frozen=True)
-class _Datagrams:
-    packets: int
-    bits_per_second: float
-
-
-@dataclass(frozen=True)
-class _SentEnd(Generic[SumT]):
-    sum_sent: SumT
-    sender_tcp_congestion: str = ""
-
-
-@dataclass(frozen=True)
-class _Test:
-    """Which test a report is of; a datagram carries `blksize` bytes."""
-
-    protocol: str
-    num_streams: int
-    blksize: int
-
-
-@dataclass(frozen=True)
-class _Start:
-    test_start: _Test
-
-
-@dataclass(frozen=True)
-class _Sent(Generic[SumT]):
-    """The client's report."""
-
-    start: _Start
-    end: _SentEnd[SumT]
-
-
-@dataclass(frozen=True)
-class _Received(Generic[StreamT]):
+class _Received(_Report):
     """The server's report."""
 
     intervals: tuple[_Interval, ...]
-    end: _ReceivedEnd[StreamT]
-    error: str = ""
+    total: _Values = _at("end.sum_received")
+    streams: tuple[_Stream, ...] = _at("end.streams")
+    busy_percent: float = _at("end.cpu_utilization_percent.host_total")
 
 
-@dataclass(frozen=True)
-class _Failed:
-    """Of a report of either: why the test failed."""
-
-    error: str = ""
+SentT = TypeVar("SentT", bound=_Report)
 
 
-@dataclass(frozen=True)
-class _Head:
-    """Of a report of either that did not fail."""
-
-    start: _Start
-
-
-def _reports(
-    job: Job[Any], protocol: str, sent: type[_Sent[SumT]], received: type[_Received[StreamT]]
-) -> tuple[_Sent[SumT], _Received[StreamT]]:
+def _reports(job: Job[Any], protocol: str, kind: type[SentT]) -> tuple[SentT, _Received]:
     """Return both reports, about the test that was asked for, and without an error but that of being stopped."""
     flow = job.flow
     where = f"from {flow.source} to {flow.destination}"
@@ -457,10 +416,12 @@ def _reports(
         raise MeasurementError(f"{server} (flow {where}) failed: {server_error}")
     if client_error:
         raise MeasurementError(f"{client} failed: {client_error}")
-    for test in (schema.parse(_Head, text, _WHOSE).start.test_start for text in (client_text, server_text)):
-        if (test.protocol, test.num_streams) != (protocol, flow.streams):
-            raise MeasurementError(f"{client} reports another test than was asked for: {test}")
-    return schema.parse(sent, client_text, _WHOSE), schema.parse(received, server_text, _WHOSE)
+    for text in (client_text, server_text):
+        test = schema.parse(_Report, text, _WHOSE)
+        if (test.protocol, test.streams_asked) != (protocol, flow.streams):
+            asked = f"{test.streams_asked} streams of {test.protocol}"
+            raise MeasurementError(f"{client} reports another test than was asked for: {asked}")
+    return schema.parse(kind, client_text, _WHOSE), schema.parse(_Received, server_text, _WHOSE)
 
 
 _WHOSE: Final = "this iperf3's report (Linklab reads those of 3.12 to 3.18)"
@@ -482,7 +443,7 @@ def _document(text: str, who: str) -> str:
     return "".join(lines)
 
 
-def _arrived(report: _Received[Any], stream: int | None = None, total: _Values | None = None) -> _Values:
+def _arrived(report: _Received, stream: int | None = None) -> _Values:
     """Return the bytes that arrived, the seconds in which they did, and their rate, of one stream or of all together.
 
     A server that is ended counts all bytes until then, and divides them by the end of its last whole interval, or where
@@ -492,16 +453,17 @@ def _arrived(report: _Received[Any], stream: int | None = None, total: _Values |
     MeasurementError for a run that was stopped before its first interval was over.
     """
     if _ENDED not in report.error:
-        return total or report.end.sum_received
+        return report.total if stream is None else report.streams[stream].received
     intervals = _intervals(report, stream)
     if not intervals:
         raise MeasurementError("iperf3 was stopped in its first second: it tells what arrived second by second")
     arrived = sum(values.bytes for values in intervals)
     seconds = intervals[-1].end - intervals[0].start
-    return replace(intervals[-1], bytes=arrived, seconds=seconds, bits_per_second=8 * arrived / seconds)
+    whole = {"bytes": arrived, "seconds": seconds, "bits_per_second": 8 * arrived / seconds}
+    return intervals[-1].model_copy(update=whole)
 
 
-def _intervals(report: _Received[Any], stream: int | None = None) -> list[_Values]:
+def _intervals(report: _Received, stream: int | None = None) -> list[_Values]:
     """Return what iperf3 says of each interval at the receiver, of one stream or of all together.
 
     A server that is ended tells its last interval once more.
@@ -515,7 +477,7 @@ def _intervals(report: _Received[Any], stream: int | None = None) -> list[_Value
     return found
 
 
-def _samples(report: _Received[Any], stream: int | None = None) -> tuple[Sample, ...]:
+def _samples(report: _Received, stream: int | None = None) -> tuple[Sample, ...]:
     """Return the intervals at the receiver, of one stream or of all together."""
     return tuple(
         Sample(values.start, values.end, values.mbps, values.lost_packets, values.jitter_ms)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from linklab.errors import MeasurementError
 from linklab.measure.captures import Capture, capture
@@ -165,21 +165,8 @@ def rtp_packets(packets: Iterable[Packet], port: int) -> tuple[RtpPacket, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True)
-class Passage:
-    """What two captures say of one stream: see the fields of `VideoResult`."""
-
-    departure_s: tuple[float, ...]
-    media_s: tuple[float, ...]
-    ip_bytes: tuple[int, ...]
-    arrival_s: tuple[float | None, ...]
-    duplicates: int
-    reordered: int
-    received: bytes
-
-
-def passage(left: Sequence[RtpPacket], arrived: Sequence[RtpPacket]) -> Passage:
-    """Put side by side what left and what arrived, by sequence number. Pure; both captures have one clock.
+def passage(left: Sequence[RtpPacket], arrived: Sequence[RtpPacket]) -> dict[str, Any]:
+    """Return what two captures say of one stream, as fields of a `VideoResult`. Pure; both captures have one clock.
 
     Raises MeasurementError where nothing left, where numbers are missing among what left, and for an arrival that
     never left.
@@ -211,15 +198,15 @@ def passage(left: Sequence[RtpPacket], arrived: Sequence[RtpPacket]) -> Passage:
         highest = max(highest, number)
         times[number] = (packet.time_ns - begin.time_ns) / 1e9
         payloads[number] = packet.payload
-    return Passage(
-        tuple((packet.time_ns - begin.time_ns) / 1e9 for packet in left),
-        tuple(tick / CLOCK_HZ for tick in ticks),
-        tuple(packet.ip_bytes for packet in left),
-        tuple(times),
-        duplicates,
-        reordered,
-        b"".join(payloads),
-    )
+    return {
+        "departure_s": tuple((packet.time_ns - begin.time_ns) / 1e9 for packet in left),
+        "media_s": tuple(tick / CLOCK_HZ for tick in ticks),
+        "ip_bytes": tuple(packet.ip_bytes for packet in left),
+        "arrival_s": tuple(times),
+        "duplicates": duplicates,
+        "reordered": reordered,
+        "received": b"".join(payloads),
+    }
 
 
 def _unwrapped(counters: Iterable[int], begin: int, span: int) -> list[int]:
@@ -322,21 +309,8 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
                 f"{len(arrived)} packets passed the interface of {flow.destination}, its receiver took {taken}: "
                 "measure on virtual time, or a video of a lower rate"
             )
-        seen = passage(left, arrived)
-        return VideoResult(
-            flow,
-            origin,
-            video.clip,
-            video.digest,
-            seen.departure_s,
-            seen.media_s,
-            seen.ip_bytes,
-            seen.arrival_s,
-            seen.duplicates,
-            seen.reordered,
-            seen.received,
-            interrupted=job.interrupted,
-        )
+        known: dict[str, Any] = {"clip": video.clip, "video": video.digest, "interrupted": job.interrupted}
+        return VideoResult(flow, origin, **known, **passage(left, arrived))
 
 
 VIDEO: Final = VideoStream()
