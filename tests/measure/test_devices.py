@@ -85,7 +85,7 @@ def test_ports_come_back_to_their_bridge_wherever_ctrl_c_comes(at: str | None, m
         def write_file(self, *given: object) -> None:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(devices, "Crew", None)
+    monkeypatch.setattr(devices, "RunPrograms", None)
     lab: Any = FakeLab()
     with pytest.raises(KeyboardInterrupt), moderated(lab, ("s1-eth1", "s1-eth2"), 10.0):
         pass

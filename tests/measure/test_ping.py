@@ -89,11 +89,11 @@ def test_the_command_in_full() -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_versions_are_known(release: str) -> None:
-    assert PING.probe.read(captured(release, "ping-version.txt")).startswith("ping from iputils 202")
-    assert TCP.probe.read(captured(release, "iperf3-version.txt")).startswith("iperf 3.1")
+    assert PING.needs.read(captured(release, "ping-version.txt")).startswith("ping from iputils 202")
+    assert TCP.needs.read(captured(release, "iperf3-version.txt")).startswith("iperf 3.1")
 
 
 @pytest.mark.parametrize("said", ["bash: ping: command not found", "BusyBox v1.36.1 multi-call binary.", ""])
 def test_a_missing_or_different_tool_is_named_with_the_fix(said: str) -> None:
     with pytest.raises(MeasurementError, match="sudo apt-get install iputils-ping"):
-        PING.probe.read(said)
+        PING.needs.read(said)

@@ -142,7 +142,7 @@ def test_completed_repeats_are_kept_wherever_ctrl_c_comes(where: str, monkeypatc
             return self.run
 
     monkeypatch.setattr(runner, "_Runner", Begun)
-    monkeypatch.setattr(runner, "Crew", lambda lab: contextlib.nullcontext())
+    monkeypatch.setattr(runner, "RunPrograms", lambda lab: contextlib.nullcontext())
     lab: Any = {"h1": None, "h4": None}
     with pytest.raises(MeasurementStopped, match="nothing yet") as stopped:
         repeated(lab, [FLOW, ECHO], 5)

@@ -83,7 +83,7 @@ class Printed:
 class Uptime(Tool[UptimeFlow, UptimeResult]):
     flow = UptimeFlow
     result = UptimeResult
-    probe = PYTHON
+    needs = PYTHON
 
     def client(self, job: Job[UptimeFlow]) -> str:
         """Python, in a line."""

@@ -17,7 +17,7 @@ from typing import Final, Literal
 from linklab.errors import MeasurementError
 from linklab.guest import programs
 from linklab.lab import Lab
-from linklab.measure.programs import Crew, await_ready
+from linklab.measure.programs import RunPrograms, await_ready
 from linklab.measure.tool import IN_LAB
 
 _WAIT_MS: Final = 10_000
@@ -91,9 +91,9 @@ def moderated(lab: Lab, ports: tuple[str, str], interval_us: float, how: How = "
             _said(lab, switch, f"ip link set {name} nomaster")
         lab.write_file(f"{IN_LAB}/{_PROGRAM.name}", _PROGRAM.read_bytes())
         words = (how, *ports, round(interval_us * 1000), round(rate_mbps * 1e6), overhead_bytes)
-        with Crew(lab) as crew:
+        with RunPrograms(lab) as running:
             command = ["python3", "-I", "-S", f"{IN_LAB}/{_PROGRAM.name}", *map(str, words)]
-            await_ready(crew.start(switch, f"exec {shlex.join(command)}"))
+            await_ready(running.start(switch, f"exec {shlex.join(command)}"))
             yield
 
 

@@ -1,4 +1,4 @@
-"""The programs of one run: started in the lab, let go together, followed, and ended whatever happens."""
+"""Start the programs of one run in a lab, let them go together, follow them, and end them whatever happens."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _MARGIN_S = 0.05
 _gates = itertools.count(1)
 
 
-class Crew:
-    """Starts programs and ends those that still run when it ends itself."""
+class RunPrograms:
+    """The programs of one run. Its block starts them; at the block's end those that still run are ended."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self._programs: list[Program] = []
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> RunPrograms:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -36,14 +36,14 @@ class Crew:
                 self.end(program)
 
     def start(self, node: str, command: str) -> Program:
-        """Starts one. Raises LabError."""
+        """Start a program. Raises LabError."""
         program = Program(self._lab.process, command)
         self._programs.append(program)  # first, so that one which is started is not forgotten
         program.start(node, command)
         return program
 
     def end(self, program: Program) -> None:
-        """Ends one that still runs, as far as is known."""
+        """End a program, unless it is known to have ended."""
         if program.returncode is None:
             with contextlib.suppress(LabError):  # the lab may have ended, and the program with it
                 program.terminate()
@@ -55,10 +55,10 @@ class Crew:
         tell: Callable[[float], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> str:
-        """Waits for the end of all, at most `limit_s` of the lab's time: "done", "timeout" or "interrupted".
+        """Wait until all have ended, at most `limit_s` of the lab's time: "done", "timeout" or "interrupted".
 
-        `tell` is called each second with the time since then; `stop` is asked whether to go on. What the programs say
-        is in their `output`, also when this raises KeyboardInterrupt.
+        `tell` gets the time since then each second, and `stop` is asked whether to stop. What the programs print goes
+        to their `output`, also where this raises KeyboardInterrupt.
         """
         by_number = {str(program.number): program for program in programs if program.returncode is None}
         if not by_number:
@@ -76,7 +76,7 @@ class Crew:
         return self._lab.process.call(lab_api.follow_programs, numbers, limit_s, on_event=heard, stop=stop)
 
     def interrupt(self, programs: Sequence[Program], grace_s: float = 3.0) -> None:
-        """As Ctrl-C would, and waits for their last words."""
+        """Send SIGINT, as Ctrl-C does, and wait for what they still print."""
         for program in programs:
             if program.returncode is None:
                 program.send_signal(signal.SIGINT)
@@ -84,24 +84,22 @@ class Crew:
 
 
 class Gate:
-    """A lock that all clients wait for. Its holder lives in the lab, and its end opens the gate for all at once.
+    """A locked file that all clients wait for. A process in the lab holds the lock; its end lets all clients go.
 
-    Programs of `linklab.guest.programs` wait for it themselves, and start at the instant that it then holds: with
-    some of these among the clients (`exact`), all start `margin_s` after it opens.
+    Programs of `linklab.guest.programs` wait for the lock themselves, and start at the instant that the file then
+    holds. With some of these among the clients (`exact`), all clients start `margin_s` after the gate opens.
     """
 
-    def __init__(self, lab: Lab, crew: Crew, node: str, *, exact: bool) -> None:
+    def __init__(self, lab: Lab, programs: RunPrograms, node: str, *, exact: bool) -> None:
         self._lab, self._exact = lab, exact
         self.path = f"/tmp/linklab-gate-{next(_gates)}"
         self.margin_s = _MARGIN_S if exact else 0.0
         # sleep inherits the locked file; infinity sets no timer that virtual time could jump to
-        self._holder = crew.start(node, f"exec 9>{self.path}; flock -x 9; echo {READY}; exec sleep infinity")
+        self._holder = programs.start(node, f"exec 9>{self.path}; flock -x 9; echo {READY}; exec sleep infinity")
         await_ready(self._holder)
 
     def before(self, command: str, later_s: float) -> str:
-        """Return the command, held back until `later_s` after all start; it prints when it started, by the lab's
-        clock.
-        """
+        """Return a command that waits until `later_s` after the start of all, and prints when it starts."""
         if self._exact:
             words = ["sh", "-c", command]
             return in_lab("at_gate.py", "become", gate=self.path, later_ns=round(later_s * 1e9), command=words)

@@ -1,4 +1,4 @@
-"""Flows carried out in a lab: tools are asked for, servers listen, clients start together, every program is ended."""
+"""Carry out flows in a lab: find the tools, start servers, start clients together, and end every program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from linklab.guest import programs as programs_in_labs
 from linklab.lab import Lab
 from linklab.measure import recordings
 from linklab.measure.flows import Flow, FlowOf, ResultT_co
-from linklab.measure.programs import PATIENCE_S, Crew, Gate, split_start
+from linklab.measure.programs import PATIENCE_S, Gate, RunPrograms, split_start
 from linklab.measure.results import MeasurementStopped, Origin, Result, Run, Sample
 from linklab.measure.snapshot import RunSnapshot
 from linklab.measure.tool import IN_LAB, Job, Tool
@@ -33,10 +33,10 @@ _PROGRAMS: Final = Path(programs_in_labs.__file__).parent
 
 @dataclass(frozen=True)
 class Progress:
-    """`done_s` of about `total_s` seconds of the lab's time are over; both 0 while tools get ready.
+    """How far a run is: `done_s` of about `total_s` seconds of the lab's time; both are 0 while tools get ready.
 
-    `flows` are those that run. `curves` has the intervals so far, by flow and connection, of those tools that print
-    them while they run: simpleperf does, iperf3 with ``--json`` tells all at its end.
+    `curves` has the intervals so far, by flow and connection, of those tools that print them while they run:
+    simpleperf does, iperf3 with ``--json`` prints all at its end.
     """
 
     flows: tuple[Flow, ...]
@@ -46,12 +46,12 @@ class Progress:
 
     @property
     def share(self) -> float:
-        """From 0 to 1."""
+        """The share that is done, from 0 to 1."""
         return min(1.0, self.done_s / self.total_s) if self.total_s else 0.0
 
     @property
     def words(self) -> str:
-        """What runs, in a line."""
+        """The titles of the flows, in a line."""
         return ", ".join(flow.title for flow in self.flows)
 
 
@@ -99,8 +99,8 @@ def run_together(
             lab[node]  # raises for one that is not there, before anything runs
     recorded = None if not record else recordings.interfaces_in([] if record is True else record)
     try:
-        with Crew(lab) as crew:
-            return _Runner(lab, flows, tools, crew, on_progress, stop, recorded).results()
+        with RunPrograms(lab) as programs:
+            return _Runner(lab, flows, tools, programs, on_progress, stop, recorded).results()
     except MeasurementStopped:
         raise
     except KeyboardInterrupt:
@@ -111,7 +111,7 @@ def run_together(
 
 
 def listed(flows: Flow | Sequence[Flow]) -> tuple[Flow, ...]:
-    """Return one flow, or several, as several. Raises MeasurementError for none, and for what is no flow."""
+    """Return one flow, or a list of flows, as a tuple. Raises MeasurementError for none, and for what is no flow."""
     if isinstance(flows, FlowOf):
         return (flows,)
     if isinstance(flows, str) or not isinstance(flows, Iterable):
@@ -137,7 +137,7 @@ def address_in(state: NetworkState, node: str) -> str:
 
 
 def curves(flows: Sequence[Flow], said: Sequence[str]) -> dict[str, tuple[Sample, ...]]:
-    """Return the intervals in what the tools have printed so far, by flow and connection. Pure."""
+    """Return the intervals that the tools have printed so far, by flow and connection. Pure."""
     return {
         f"{flow.name} {connection}": samples
         for flow, text in zip(flows, said, strict=True)
@@ -147,7 +147,7 @@ def curves(flows: Sequence[Flow], said: Sequence[str]) -> dict[str, tuple[Sample
 
 @dataclass
 class _Task:
-    """A flow on its way: its tool and job, and its programs once they run."""
+    """A flow that is carried out: its tool and job, and its programs once they run."""
 
     tool: Tool[Any, Any]
     job: Job[Any]
@@ -157,19 +157,19 @@ class _Task:
 
 
 class _Runner:
-    """One run, from the first look around to its results."""
+    """Carries out one run, from reading the network back to the results."""
 
     def __init__(
         self,
         lab: Lab,
         flows: Sequence[Flow],
         tools: Sequence[Tool[Any, Any]],
-        crew: Crew,
+        programs: RunPrograms,
         on_progress: OnProgress | None,
         stop: Stop | None,
         record: Sequence[str] | None,
     ) -> None:
-        self._lab, self._crew, self._flows = lab, crew, tuple(flows)
+        self._lab, self._programs, self._flows = lab, programs, tuple(flows)
         self._on_progress, self._stop = on_progress, stop
         self._total_s = max(flow.start_s + flow.lasts_s for flow in flows)
         self._exact = any(tool.exact for tool in tools)
@@ -195,7 +195,7 @@ class _Runner:
         self._stopping = False
 
     def results(self) -> Run:
-        """Carry it out."""
+        """Carry the run out, and return what was measured."""
         for task in self._tasks:
             task.tool.check(self._lab, task.job)
         for task in self._tasks:
@@ -217,7 +217,7 @@ class _Runner:
                 assert task.client is not None
                 task.job.interrupted = task.client.returncode is None
             if stopped or pressed:
-                self._crew.interrupt(self._clients)
+                self._programs.interrupt(self._clients)
             self._collect(PATIENCE_S if not stopped and not pressed else _DRAIN_S)
         if not stopped and not pressed:
             overdue = next((task for task in self._tasks if task.job.interrupted), None)
@@ -250,13 +250,13 @@ class _Runner:
 
     def _make_gate(self) -> Gate:
         if self._gate is None:
-            self._gate = Gate(self._lab, self._crew, self._flows[0].source, exact=self._exact)
+            self._gate = Gate(self._lab, self._programs, self._flows[0].source, exact=self._exact)
             for task in self._tasks:
                 task.job.gate = self._gate.path
         return self._gate
 
     def _server(self, task: _Task) -> Program | None:
-        """A server for one test, ready; None for a flow that needs none."""
+        """Start the server of one flow, and wait until it is ready. Return None for a flow that needs none."""
         tool, job = task.tool, task.job
         command = tool.server(job)
         if command is None:
@@ -265,7 +265,7 @@ class _Runner:
             raise MeasurementError(
                 f"port {job.port} of {job.flow.destination} is in use: end the program that listens there"
             )
-        server = self._crew.start(job.flow.destination, command)
+        server = self._programs.start(job.flow.destination, command)
         # a request that acts: recorded digits come after it
         deadline_s = self._lab.process.call(lab_api.now) + PATIENCE_S
         while not tool.listens(self._lab, job, server.output, 0.5):
@@ -282,17 +282,17 @@ class _Runner:
             command = task.tool.client(task.job)
             if gate is not None and not task.tool.exact:
                 command = gate.before(command, task.job.flow.start_s)
-            task.client = self._crew.start(task.job.flow.source, command)
+            task.client = self._programs.start(task.job.flow.source, command)
         if gate is not None:
             gate.open(self._clients)
 
     def _follow_clients(self) -> tuple[bool, bool]:
-        """Return whether it was stopped by the hook, and whether by Ctrl-C."""
+        """Return whether the `stop` hook ended the run, and whether Ctrl-C did."""
         margin_s = 0.0 if self._gate is None else self._gate.margin_s
         limit_s = margin_s + max(flow.longest_s for flow in self._flows)
         stop = self._asked if self._stop is not None or self._on_progress is not None else None
         try:
-            outcome = self._crew.follow(self._clients, limit_s, self._tell, stop)
+            outcome = self._programs.follow(self._clients, limit_s, self._tell, stop)
         except KeyboardInterrupt:
             return self._stopping, not self._stopping
         return outcome == "interrupted", False
@@ -312,26 +312,26 @@ class _Runner:
             self._failure = failure
 
     def _collect(self, patience_s: float) -> None:
-        """Gather what all have said. A server has `patience_s` to end after its client, and more while it speaks."""
+        """Gather what all have printed. A server has `patience_s` to end after its client, and more while it prints."""
         ending = [task.server for task in self._tasks if task.server is not None and task.tool.server_ends]
         heard = -1
         while heard != (heard := sum(len(server.output) for server in ending)):
-            if self._crew.follow(ending, patience_s) == "done":
+            if self._programs.follow(ending, patience_s) == "done":
                 break
         ours = [task.server for task in self._tasks if task.tool.exact and task.tool.server_ends and task.server]
-        self._crew.interrupt(ours)
+        self._programs.interrupt(ours)
         talking = [task for task in self._tasks if task.server is not None and not task.tool.server_ends]
         for _ in range(_LOOKS):
             if all(task.tool.server_done(task.job, task.server.output) for task in talking if task.server):
                 break
-            self._crew.follow([task.server for task in talking if task.server], _LAST_WORDS_S)
+            self._programs.follow([task.server for task in talking if task.server], _LAST_WORDS_S)
         for task in self._tasks:
             assert task.client is not None
             said = task.client.output
             task.start_s, task.job.stdout = split_start(said) if self._gated else (0.0, said)
             task.job.status = task.client.returncode
             if task.server is not None:
-                self._crew.end(task.server)  # it may wait for a client that could not connect
+                self._programs.end(task.server)  # it may wait for a client that could not connect
                 task.job.server_stdout = task.server.output
 
     def _read(self, origin: Origin) -> list[Result]:

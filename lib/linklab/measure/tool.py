@@ -1,6 +1,6 @@
 """What a tool is: one module of `linklab.measure.tools` that says how its flows are carried out and read.
 
-A tool has a flow and a result, both pure data. It asks for its program before it is used (`probe`), names the commands
+A tool has a flow and a result, both pure data. It asks for its program before it is used (`needs`), names the commands
 of server and client, or a program of `linklab.guest.programs` that is both, and makes a result of what they printed
 (`parse`). All else is the runner's (`linklab.measure.runner`): that flows start at one instant, are shown, stopped and
 repeated, and that every result carries its origin.
@@ -40,8 +40,8 @@ _found: WeakKeyDictionary[Lab, dict[str, str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
-class Probe:
-    """How to ask a program for its version before it is used: the command, what its answer looks like, its package."""
+class Requirement:
+    """A program that a tool needs: the command that prints its version, what that looks like, and its package."""
 
     program: str
     command: str
@@ -70,7 +70,7 @@ class Probe:
         return version[0]
 
 
-PYTHON: Final = Probe("python3", "python3 --version", re.compile(r"Python 3\.\S+"), "python3")
+PYTHON: Final = Requirement("python3", "python3 --version", re.compile(r"Python 3\.\S+"), "python3")
 
 
 @dataclass
@@ -121,7 +121,7 @@ class Tool(ABC, Generic[FlowT, ResultT]):
 
     flow: ClassVar[type[Flow]]
     result: ClassVar[type[Result]]
-    probe: ClassVar[Probe | None] = None
+    needs: ClassVar[Requirement | None] = None
     """The program that must be there."""
     exact: ClassVar[bool] = False
     """Its client is a program of `linklab.guest.programs`: it waits for the gate itself, and starts at an instant."""
@@ -133,8 +133,8 @@ class Tool(ABC, Generic[FlowT, ResultT]):
 
     def prepare(self, lab: Lab, job: Job[FlowT]) -> None:
         """Find out what the tool calls itself. Raises MeasurementError with the fix where something is missing."""
-        if self.probe is not None:
-            version = self.probe.version(lab, job.flow.source)
+        if self.needs is not None:
+            version = self.needs.version(lab, job.flow.source)
             job.tool = f"linklab {job.flow.tool_name} on {version}" if self.exact else version
 
     def server(self, job: Job[FlowT]) -> str | None:

@@ -136,7 +136,7 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
 
     flow = ConstantRateFlow
     result = ConstantRateResult
-    probe = PYTHON
+    needs = PYTHON
     exact = True
     server_ends = True
 

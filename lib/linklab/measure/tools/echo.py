@@ -121,7 +121,7 @@ class Echo(Tool[EchoFlow, EchoResult]):
 
     flow = EchoFlow
     result = EchoResult
-    probe = PYTHON
+    needs = PYTHON
     exact = True
 
     def server(self, job: Job[EchoFlow]) -> str:

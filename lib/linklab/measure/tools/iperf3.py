@@ -22,7 +22,7 @@ from linklab.errors import LabError, MeasurementError
 from linklab.measure.fields import Range, WholeSeconds
 from linklab.measure.flows import PAYLOAD_BYTES, FlowOf
 from linklab.measure.results import Origin, Result, Row, Sample, Stream, stream_rows
-from linklab.measure.tool import FlowT, Job, Probe, ResultT, Tool, link_rates_mbps
+from linklab.measure.tool import FlowT, Job, Requirement, ResultT, Tool, link_rates_mbps
 from linklab.network.state import CONGESTION_CONTROL, NetworkState
 from linklab.units import FASTEST_TCP_MBPS
 
@@ -141,7 +141,7 @@ class UdpResult(Result):
 class _Iperf3(Tool[FlowT, ResultT]):
     """A server for each test, which ends with it, and a client."""
 
-    probe = Probe("iperf3", "iperf3 --version", re.compile(r"iperf (3\.\d+)\S*"), "iperf3")
+    needs = Requirement("iperf3", "iperf3 --version", re.compile(r"iperf (3\.\d+)\S*"), "iperf3")
     server_ends = True
 
     def server(self, job: Job[FlowT]) -> str:

@@ -122,7 +122,7 @@ class PacketTrain(Tool[TrainFlow, TrainResult]):
 
     flow = TrainFlow
     result = TrainResult
-    probe = PYTHON
+    needs = PYTHON
     exact = True
     server_ends = True
 

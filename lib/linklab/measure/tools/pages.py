@@ -88,7 +88,7 @@ class Pages(Tool[PageFlow, PageResult]):
 
     flow = PageFlow
     result = PageResult
-    probe = PYTHON
+    needs = PYTHON
     exact = True
 
     def server(self, job: Job[PageFlow]) -> str:

@@ -14,7 +14,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.fields import Positive, Range
 from linklab.measure.flows import PAYLOAD_BYTES, FlowOf
 from linklab.measure.results import Origin, Result, Row
-from linklab.measure.tool import Job, Probe, Tool, last_line
+from linklab.measure.tool import Job, Requirement, Tool, last_line
 
 _ANSWER_S = 10
 """How long ping waits for the last answer."""
@@ -103,7 +103,7 @@ class Ping(Tool[PingFlow, PingResult]):
 
     flow = PingFlow
     result = PingResult
-    probe = Probe("ping", "ping -V", re.compile(r"ping from iputils \d+"), "iputils-ping")
+    needs = Requirement("ping", "ping -V", re.compile(r"ping from iputils \d+"), "iputils-ping")
 
     def client(self, job: Job[PingFlow]) -> str:
         """Return the command. ``-n``: names of addresses are not asked for, which would take the resolver's time."""

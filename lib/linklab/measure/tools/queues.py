@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Sampler
 from linklab.measure.results import Origin, Result, Row
-from linklab.measure.tool import Job, Probe, Tool, last_line, samples, sampling
+from linklab.measure.tool import Job, Requirement, Tool, last_line, samples, sampling
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
@@ -90,7 +90,7 @@ class Queues(Tool[QueueFlow, QueueResult]):
 
     flow = QueueFlow
     result = QueueResult
-    probe = Probe("tc", "tc -V", re.compile(r"tc utility, iproute2-\S+"), "iproute2")
+    needs = Requirement("tc", "tc -V", re.compile(r"tc utility, iproute2-\S+"), "iproute2")
     exact = True
 
     def prepare(self, lab: Lab, job: Job[QueueFlow]) -> None:

@@ -97,7 +97,7 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
 
     flow = SimpleperfFlow
     result = SimpleperfResult
-    probe = PYTHON
+    needs = PYTHON
 
     def prepare(self, lab: Lab, job: Job[SimpleperfFlow]) -> None:
         """Bring the program into the lab."""

@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Sampler
 from linklab.measure.results import Origin, Result, Row
-from linklab.measure.tool import Job, Probe, Tool, samples, sampling
+from linklab.measure.tool import Job, Requirement, Tool, samples, sampling
 
 _ENDS: Final = re.compile(r"^([A-Z][\w-]+)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
 _FIELD: Final = re.compile(r"(?<!\S)(cwnd|ssthresh|rtt|retrans):([\d./]+)")
@@ -78,7 +78,7 @@ class Sockets(Tool[SocketsFlow, SocketsResult]):
 
     flow = SocketsFlow
     result = SocketsResult
-    probe = Probe("ss", "ss -V", re.compile(r"ss utility, iproute2-\S+"), "iproute2")
+    needs = Requirement("ss", "ss -V", re.compile(r"ss utility, iproute2-\S+"), "iproute2")
     exact = True
 
     def client(self, job: Job[SocketsFlow]) -> str:

@@ -21,7 +21,7 @@ from linklab.measure.captures import Capture, capture
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Result, Row, packet_rows
-from linklab.measure.tool import PYTHON, Job, Probe, Tool, in_lab, last_line
+from linklab.measure.tool import PYTHON, Job, Requirement, Tool, in_lab, last_line
 from linklab.measure.video_file import CLOCK_HZ, MP2T, RTP_HEADER_BYTES, RTP_PACKET_BYTES, Clip, Video
 from linklab.schema import NOT_STORED
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Sender = Literal["paced", "ffmpeg"]
 UDP_PORT: Final = 5004
 """RTP's own (RFC 3551, section 8), and the study's."""
-FFMPEG: Final = Probe("ffmpeg", "ffmpeg -version", re.compile(r"ffmpeg version \S+"), "ffmpeg")
+FFMPEG: Final = Requirement("ffmpeg", "ffmpeg -version", re.compile(r"ffmpeg version \S+"), "ffmpeg")
 _PROGRAM: Final = "video.py"
 _HEADERS_BYTES: Final = ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + UDP_HEADER_BYTES + RTP_HEADER_BYTES
 _SILENCE_S: Final = 3.0
@@ -246,7 +246,7 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
 
     flow = VideoFlow
     result = VideoResult
-    probe = PYTHON
+    needs = PYTHON
     exact = True
     server_ends = True
 
