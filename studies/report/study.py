@@ -16,7 +16,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from linklab.analysis.fairness import jain_index
+from linklab.analysis.sharing import jain_index
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure import (

@@ -19,9 +19,8 @@ from linklab.analysis.expectation import (
     udp_throughput,
     unloaded_rtt,
 )
-from linklab.analysis.fairness import jain_index
 from linklab.analysis.measured_paths import MeasuredPath, measured_path
-from linklab.analysis.sharing import LinkUse, Load, Share, max_min_shares, utilisation
+from linklab.analysis.sharing import LinkUse, Load, Share, jain_index, max_min_shares, utilisation
 from linklab.analysis.tcp_model import full_queue_share_ms
 
 __all__ = [

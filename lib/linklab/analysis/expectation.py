@@ -58,8 +58,7 @@ class Expectation:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.value <= self.high):
             raise MeasurementError(
-                f"an expectation of {self.value} {self.unit} from {self.low} to {self.high} is none: "
-                "the value must lie in the interval"
+                f"invalid interval: the value {self.value} {self.unit} lies outside {self.low} to {self.high}"
             )
         if self.low < self.high and not (self.source or self.allowance):
             raise MeasurementError(

@@ -95,7 +95,7 @@ def train_rate_mbps(arrival_s: Sequence[float], payload_bytes: int) -> float:
     Raises MeasurementError for fewer than two packets, times out of order, or packets that all came at one instant.
     """
     _refuse(arrival_s, payload_bytes, 2)
-    return _rate_mbps(len(arrival_s) - 1, arrival_s[-1] - arrival_s[0], payload_bytes)
+    return _mbps((len(arrival_s) - 1) * payload_bytes, arrival_s[-1] - arrival_s[0])
 
 
 def steady_rate_mbps(arrival_s: Sequence[float], payload_bytes: int) -> float:
@@ -109,16 +109,12 @@ def steady_rate_mbps(arrival_s: Sequence[float], payload_bytes: int) -> float:
     _refuse(arrival_s, payload_bytes, _FEWEST_FOR_MEDIAN)
     half = len(arrival_s) // 2
     spans_s = [arrival_s[first + half] - arrival_s[first] for first in range(len(arrival_s) - half)]
-    return _rate_mbps(half, median(spans_s), payload_bytes)
-
-
-def _rate_mbps(gaps: int, span_s: float, payload_bytes: int) -> float:
-    if span_s <= 0:
-        raise MeasurementError("these packets came at one instant, which shows no rate: send a longer train")
-    return _mbps(payload_bytes * gaps, span_s)
+    return _mbps(half * payload_bytes, median(spans_s))
 
 
 def _mbps(size_bytes: float, time_s: float) -> float:
+    if time_s <= 0:
+        raise MeasurementError("these packets came at one instant, which shows no rate: send a longer train")
     return BITS_PER_BYTE * size_bytes / 1e6 / time_s
 
 
@@ -153,25 +149,16 @@ def real_mbps(frame_bytes: int, rate_mbps: float, more_bytes: int = 0) -> float:
     return rate_mbps * frame_bytes / (frame_bytes + ETHERNET_PREAMBLE_AND_GAP_BYTES + more_bytes)
 
 
-def after_first_s(packet: int, frame_bytes: int, rate_mbps: float, bucket_bytes: int) -> float:
-    """When a packet of a greedy sender arrives after the first one, in s, behind HTB with such a bucket.
+def first_bandwidth_mbps(packet: int, frame_bytes: int, rate_mbps: float, bucket_bytes: int) -> float:
+    """Return the bandwidth from the first packet to this one, its bits left out: what a bucket makes of the first ones.
 
-    HTB lets a packet go as long as its bucket is not in debt: so after k - 1 frames packet k waits for what they took
-    beyond the bucket. 0 for those that the bucket lets through at once.
+    HTB lets a packet go as long as its bucket is not in debt: so after k - 1 frames packet k of a greedy sender waits
+    for what they took beyond the bucket. Raises MeasurementError for a packet that comes with the first one.
     """
     debt_bytes = (packet - 1) * (frame_bytes - ETHERNET_CHECKSUM_BYTES) - bucket_bytes
-    return max(0.0, transmission_ms(debt_bytes, rate_mbps) / 1000)
-
-
-def first_bandwidth_mbps(packet: int, frame_bytes: int, rate_mbps: float, bucket_bytes: int) -> float:
-    """The bandwidth from the first packet to this one, its bits left out: what a bucket makes of the first packets.
-
-    Raises MeasurementError for a packet that comes with the first one.
-    """
-    time_s = after_first_s(packet, frame_bytes, rate_mbps, bucket_bytes)
-    if not time_s:
+    if debt_bytes <= 0:
         raise MeasurementError(
             f"packet {packet} of {frame_bytes} bytes comes with the first one: ask for one that the bucket does not "
             "hold"
         )
-    return _mbps((packet - 1) * frame_bytes, time_s)
+    return _mbps((packet - 1) * frame_bytes, transmission_ms(debt_bytes, rate_mbps) / 1000)

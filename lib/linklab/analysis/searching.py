@@ -20,7 +20,7 @@ _MOST_HALVINGS: Final = 12
 """From 98 % of what a train shows, or from the end of a range that begins at 0, down to a 4096th of it."""
 
 
-class Answer(Protocol):
+class ProbeLoss(Protocol):
     """What a probe at one rate says."""
 
     @property
@@ -32,7 +32,7 @@ class Answer(Protocol):
 class Probing(Protocol):
     """What a search may do: send at a rate, send a train. `linklab.measure.prober.Prober` is one."""
 
-    def send(self, rate_mbps: float, duration_s: int = 1) -> Answer:
+    def send(self, rate_mbps: float, duration_s: int = 1) -> ProbeLoss:
         """Sends for whole seconds at a payload rate in Mbit/s."""
         ...
 

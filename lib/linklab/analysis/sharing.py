@@ -1,4 +1,4 @@
-"""Compute how links are shared: max-min fair shares, shares in proportion, and the use that flows make of each link.
+"""Compute how links are shared: max-min fair shares, shares in proportion, the use of each link, and fairness.
 
 TCP tends to max-min shares. Constant rates get shares in proportion to what they offer: a full queue drops whatever
 comes next, whoever sent it, so that over time every flow loses the same share of what it offers there (a fluid model).
@@ -9,38 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from linklab.analysis.measured_paths import MeasuredPath, measured_path
 from linklab.errors import MeasurementError, NetworkError
 from linklab.network import Hop, Network, NetworkState, goodput_ceiling_mbps, path, path_mtu_bytes
 from linklab.network.theory import as_fragmented, datagram_wire_bytes
 
+if TYPE_CHECKING:
+    from linklab.measure import ConstantRateFlow
+
 _TIE = 1e-9
-
-
-class RatedTraffic(Protocol):
-    """A constant rate of UDP payload, in Mbit/s, in datagrams of ``payload_bytes``: what is read of such a flow."""
-
-    @property
-    def source(self) -> str:
-        """The node that sends."""
-        ...
-
-    @property
-    def destination(self) -> str:
-        """The node that receives."""
-        ...
-
-    @property
-    def rate_mbps(self) -> float:
-        """What is sent."""
-        ...
-
-    @property
-    def payload_bytes(self) -> int:
-        """Of each datagram."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -204,12 +183,12 @@ _WHOLE = 1 - 1e-9
 class Served:
     """What arrives of a flow, in Mbit/s of payload. `losses` are the shares lost at each full link on its path."""
 
-    flow: RatedTraffic
+    flow: ConstantRateFlow
     throughput_mbps: float
     losses: tuple[tuple[str, float], ...]
 
 
-def proportional(network: Network, flows: Sequence[RatedTraffic]) -> tuple[Served, ...]:
+def proportional(network: Network, flows: Sequence[ConstantRateFlow]) -> tuple[Served, ...]:
     """Return what arrives of each flow, in their order.
 
     A link direction to which more is offered than it carries lets ``rate / offered`` of everything pass; what was
@@ -217,41 +196,53 @@ def proportional(network: Network, flows: Sequence[RatedTraffic]) -> tuple[Serve
     and take away at the begin and end. Raises NetworkError for paths that do not exist, or links that are no cables.
     """
     paths = [as_fragmented(path(network, flow.source, flow.destination).hops) for flow in flows]
-    passing: dict[str, float] = {}
+    passing: dict[tuple[str, str], float] = {}
     for _ in range(_ROUNDS):
-        offered: dict[str, float] = {}
-        rates: dict[str, float] = {}
+        offered: dict[tuple[str, str], float] = {}
+        rates = {direction_of(hop): _cable_mbps(hop) for hops in paths for hop in hops}
         for flow, hops in zip(flows, paths, strict=True):
             left = flow.rate_mbps
             for hop in hops:
-                name = _direction(hop)
-                rates[name] = _rate(hop)
                 on_wire = left * datagram_wire_bytes(hop.link, flow.payload_bytes, hop.tagged) / flow.payload_bytes
-                offered[name] = offered.get(name, 0.0) + on_wire
-                left *= passing.get(name, 1.0)
-        new = {name: min(1.0, rates[name] / offered[name]) for name in offered}
+                offered[direction_of(hop)] = offered.get(direction_of(hop), 0.0) + on_wire
+                left *= passing.get(direction_of(hop), 1.0)
+        new = {key: min(1.0, rates[key] / offered[key]) for key in offered}
         if new == passing:
             break
         passing = new
-    return tuple(_served(flow, hops, passing) for flow, hops in zip(flows, paths, strict=True))
+    found = []
+    for flow, hops in zip(flows, paths, strict=True):
+        shares = [(hop.link.label, passing[direction_of(hop)]) for hop in hops]
+        losses = tuple((label, 1 - share) for label, share in shares if share < _WHOLE)
+        found.append(Served(flow, math.prod([flow.rate_mbps, *(share for _, share in shares)]), losses))
+    return tuple(found)
 
 
-def _served(flow: RatedTraffic, hops: Sequence[Hop], passing: dict[str, float]) -> Served:
-    rate, losses = flow.rate_mbps, []
-    for hop in hops:
-        share = passing[_direction(hop)]
-        rate *= share
-        if share < _WHOLE:
-            losses.append((hop.link.label, 1 - share))
-    return Served(flow, rate, tuple(losses))
-
-
-def _direction(hop: Hop) -> str:
-    """A link is used in one direction by what leaves at this interface of this node."""
-    return f"{hop.out.node} {hop.out.interface}"
-
-
-def _rate(hop: Hop) -> float:
+def _cable_mbps(hop: Hop) -> float:
     if hop.link.rate_mbps is None or hop.link.overhead_bytes is None:
         raise NetworkError(f"link {hop.link.label} is no cable with a rate: set rate_mbps and overhead_bytes")
     return hop.link.rate_mbps
+
+
+def jain_index(values: Sequence[float]) -> float:
+    """Jain's fairness index of what each of n takers has: ``(sum of x)**2 / (n * sum of x**2)``.
+
+    1 where all have the same; 1/n where one has everything; k/n where k of n have the same and the others
+    nothing. The unit does not matter, nor does the order. (R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of
+    Fairness and Discrimination for Resource Allocation in Shared Computer Systems", DEC-TR-301, 1984.)
+
+    What counts as a taker is for the caller to say: the index per connection and per host are two numbers.
+
+    Raises MeasurementError for no values, a value that is negative or not finite, or nothing but zeros.
+    """
+    if not len(values):
+        raise MeasurementError("Jain's index of no values is not defined: give one throughput per flow")
+    for value in values:
+        if not (math.isfinite(value) and value >= 0):
+            raise MeasurementError(f"Jain's index takes amounts of 0 and more, and one is {value}: correct it")
+    largest = max(values)
+    if largest == 0:
+        raise MeasurementError("Jain's index of nothing but zeros is not defined: did any flow carry data?")
+    # scaled first, for squares of very large or small numbers leave the range of a float
+    parts = [value / largest for value in values]
+    return math.fsum(parts) ** 2 / (len(parts) * math.fsum(part * part for part in parts))

@@ -85,58 +85,44 @@ class Pipe:
 
 
 @dataclass(frozen=True)
-class Transfer:
+class ModelledTransfer:
     """What came of a transfer: the share of the bottleneck's rate, and how full its queue was on average, 0 to 1."""
 
     rate_share: float
     queue_share: float
 
 
-def lossy(pipe: Pipe, duration_s: float, found_late: float = 1.0, *, lowered: bool = False) -> Transfer:
-    """Slow start ends with a loss. ``found_late`` 2: the window has doubled once more before the loss is noticed.
-
-    ``lowered`` as in `courses`. What is sent while the loss is repaired may find the queue still full, and the window
-    falls once more, with a lower plateau; but no longer where a round of so many packets no longer overflows the queue.
-    """
-    overshot = min(found_late * pipe.burst_window_packets, max(pipe.full_window_packets, INITIAL_WINDOW_PACKETS))
-    plateau = _LOWERED * overshot if lowered else overshot
-    return _transfer(pipe, duration_s, until=overshot, window=BETA * overshot, plateau=plateau, lowered=lowered)
-
-
-def early(pipe: Pipe, duration_s: float, *, lowered: bool = False) -> Transfer:
-    """HyStart ends slow start early, without a loss. ``lowered`` as in `courses`.
-
-    It does so when the acknowledgements of a round take half a round trip (RFC 9406 describes its successor): at half
-    of the bandwidth-delay product.
-    """
-    window = max(pipe.bdp_packets / 2, INITIAL_WINDOW_PACKETS)
-    return _transfer(pipe, duration_s, until=window, window=window, plateau=window, lowered=lowered)
-
-
-def smooth(pipe: Pipe, duration_s: float) -> Transfer:
+def smooth(pipe: Pipe, duration_s: float) -> ModelledTransfer:
     """Slow start ends where the later oscillation begins: the best that can be hoped for."""
     full = pipe.full_window_packets
     return _transfer(pipe, duration_s, until=BETA * full, window=BETA * full, plateau=full)
 
 
-def courses(pipe: Pipe, duration_s: float, *, lowered: bool = False) -> tuple[Transfer, ...]:
-    """The transfer for each way in which slow start may end: by a loss, by one that is found late, and early.
+def courses(pipe: Pipe, duration_s: float, *, lowered: bool = False) -> tuple[ModelledTransfer, ...]:
+    """Return the transfer for each way in which slow start may end: by a loss, by one that is found late, and early.
+
+    A loss that is found late comes after the window has doubled once more. What is sent while a loss is repaired may
+    find the queue still full, and the window falls once more, with a lower plateau; but no longer where a round of so
+    many packets no longer overflows the queue. HyStart ends slow start early, without a loss, when the acknowledgements
+    of a round take half a round trip (RFC 9406 describes its successor): at half of the bandwidth-delay product.
 
     ``lowered`` lets fast convergence (RFC 9438, section 4.7) put every second plateau at (1 + beta)/2 of the window.
     Linux does so after a loss that comes before the window is as large as at the last one, which chance decides by a
     packet, and never twice in a row: the lower plateau is then the last one.
     """
-    return (
-        lossy(pipe, duration_s, lowered=lowered),
-        lossy(pipe, duration_s, 2, lowered=lowered),
-        early(pipe, duration_s, lowered=lowered),
-    )
+    found = []
+    for found_late in (1.0, 2.0):
+        overshot = min(found_late * pipe.burst_window_packets, max(pipe.full_window_packets, INITIAL_WINDOW_PACKETS))
+        plateau = _LOWERED * overshot if lowered else overshot
+        found.append(_transfer(pipe, duration_s, overshot, BETA * overshot, plateau, lowered))
+    early = max(pipe.bdp_packets / 2, INITIAL_WINDOW_PACKETS)
+    return (*found, _transfer(pipe, duration_s, early, early, early, lowered))
 
 
 @functools.lru_cache(maxsize=1024)  # a check asks for the same few transfers again and again, at 10 ms each
 def _transfer(
     pipe: Pipe, duration_s: float, until: float, window: float, plateau: float, lowered: bool = False
-) -> Transfer:
+) -> ModelledTransfer:
     bdp, full = pipe.bdp_packets, max(pipe.full_window_packets, 1.0)
     base_ms, packet_ms, room, most = pipe.base_ms, pipe.packet_ms, pipe.room_packets, bdp * pipe.most
     carried = waiting = time_s = 0.0
@@ -163,7 +149,7 @@ def _transfer(
         waiting += queue * _STEP_S
         reno += RENO_PACKETS_PER_RTT * _STEP_S / ((base_ms + queue * packet_ms) / 1000)
         time_s += _STEP_S
-    return Transfer(min(1.0, carried / (bdp * duration_s)), waiting / (room * duration_s) if room else 0.0)
+    return ModelledTransfer(min(1.0, carried / (bdp * duration_s)), waiting / (room * duration_s) if room else 0.0)
 
 
 KERNEL_QUEUE_PACKETS: Final = 1000

@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 from linklab.errors import MeasurementError
@@ -113,27 +112,26 @@ class Series:
 
 
 def series(values: Sequence[float]) -> Series:
-    """The summary of a series. The variance is the sample's (n - 1).
+    """Return the summary of a series. The variance is the sample's (n - 1).
 
     Raises MeasurementError for fewer than 20 values, for which the test says nothing.
     """
     stats: Any = importlib.import_module("scipy.stats")  # it takes half a second to load
     if len(values) < _LEAST:
         raise MeasurementError(f"{len(values)} values are too few to say how they are distributed: send a longer video")
-    mean = fmean(values)
-    variance = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
     lowest, highest = min(values), max(values)
     if lowest == highest:
-        return Series(len(values), mean, lowest, highest, variance, math.sqrt(variance), None, None, None)
+        return Series(len(values), lowest, lowest, lowest, 0.0, 0.0, None, None, None)
+    told = stats.describe(values)
     return Series(
         len(values),
-        mean,
+        float(told.mean),
         lowest,
         highest,
-        variance,
-        math.sqrt(variance),
-        float(stats.skew(values)),
-        float(stats.kurtosis(values)),
+        float(told.variance),
+        math.sqrt(told.variance),
+        float(told.skewness),
+        float(told.kurtosis),
         float(stats.normaltest(values).pvalue),
     )
 

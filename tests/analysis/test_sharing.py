@@ -1,15 +1,20 @@
-"""Max-min fair shares and the use of links, against hand-made ones and against their definition."""
+"""Shares of links, max-min and in proportion, the use of links, and fairness: by hand and by their definitions."""
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
 
-from linklab.analysis import Load, max_min_shares, measured_path, utilisation
-from linklab.errors import MeasurementError
+from linklab.analysis import Load, jain_index, max_min_shares, measured_path, utilisation
+from linklab.analysis.sharing import proportional
+from linklab.errors import MeasurementError, NetworkError
+from linklab.labs.lab10.testbeds import fairness_network, senders
+from linklab.measure import ConstantRateFlow
 from linklab.network import COURSE, goodput_ceiling_mbps
-from linklab.network.catalogue import l3_switch
+from linklab.network.catalogue import l3_switch, router_on_a_stick
+from studies.switches.page import additional_theory_mbps
 from tests.states import PLAN, reshape
 
 L1, L2, L3 = (goodput_ceiling_mbps(rate) for rate in (40, 30, 20))
@@ -103,3 +108,88 @@ def test_a_cable_s_overhead_counts_in_shares_and_in_use() -> None:
     (share,) = max_min_shares(network, [Load("h1", "h3")])
     assert share.total_mbps == pytest.approx(100 * 1448 / 1538)
     assert [use.share for use in utilisation(network, [Load("h1", "h3")])] == pytest.approx([1, 1])
+
+
+def test_what_fits_passes_whole() -> None:
+    (one,) = proportional(l3_switch(10), [ConstantRateFlow("h1", "h3", 5, payload_bytes=1000)])
+    assert (one.throughput_mbps, one.losses) == (5, ())
+
+
+def test_two_that_do_not_fit_lose_alike() -> None:
+    network = fairness_network("30/90", 10)
+    one, two = proportional(network, senders("30/90", 10))
+    assert one.throughput_mbps == pytest.approx(10 * 1470 / 1536 / 4)
+    assert two.throughput_mbps == pytest.approx(3 * one.throughput_mbps)
+    assert [label for label, _ in one.losses] == ["t1-s1"]
+
+
+def test_a_second_full_link_meets_what_the_first_let_pass() -> None:
+    """By hand: 8.49 + 3.1375 Mbit/s leave h1, and of that 0.86 arrives at h2's link."""
+    first = 10 / (7.5 * 566 / 500 + 3 * 1506 / 1440)
+    second = 10 / (5 * 566 / 500 + (2.5 * 566 / 500 + 3 * 1506 / 1440) * first)
+    assert additional_theory_mbps("l3-switch", "intra-vlan", 10, 1440) == pytest.approx(3 * first * second)
+
+
+def test_the_trunk_counts_tags_and_both_directions_apart() -> None:
+    share = 10 / (4 * 2 * 570 / 500 + 3 * 1510 / 1440)
+    assert additional_theory_mbps("router-on-a-stick", "inter-vlan", 10, 1440) == pytest.approx(3 * share)
+    assert additional_theory_mbps("router-on-a-stick", "inter-vlan", 100, 1440) == pytest.approx(30 * share)
+    one, other = proportional(
+        router_on_a_stick(10),
+        [ConstantRateFlow("h1", "h2", 8, payload_bytes=1000), ConstantRateFlow("h2", "h1", 8, payload_bytes=1000)],
+    )
+    assert one.losses == other.losses == ()
+
+
+def test_a_link_that_is_no_cable_is_refused() -> None:
+    with pytest.raises(NetworkError, match="no cable with a rate"):
+        proportional(COURSE, [ConstantRateFlow("h1", "h4", 5, payload_bytes=1000)])
+
+
+@pytest.mark.parametrize(
+    ("values", "index"),
+    [
+        ([1], 1),
+        ([5, 5, 5], 1),
+        ([1, 0], 0.5),
+        ([1, 0, 0, 0], 0.25),
+        ([1, 1, 0, 0], 0.5),  # k of n have the same: k / n
+        ([3, 1], 0.8),
+        ([13.73, 15.00], 0.9980),
+        ([28.39, 19.09], 0.9631),
+        ([6.04, 7.88, 7.48, 7.82], 0.9897),
+        ([6.04 + 7.88, 7.48, 7.82], 0.9155),
+    ],
+)
+def test_jain_s_index_of_known_shares(values: list[float], index: float) -> None:
+    assert jain_index(values) == pytest.approx(index, abs=5e-5)
+
+
+def test_neither_unit_nor_order_matter_and_it_stays_between_one_nth_and_one() -> None:
+    chance = random.Random(5)
+    for _ in range(200):
+        values = [chance.expovariate(1) for _ in range(chance.randint(1, 9))]
+        index = jain_index(values)
+        assert 1 / len(values) - 1e-12 <= index <= 1 + 1e-12
+        assert jain_index([value * 1e6 for value in values]) == pytest.approx(index)
+        assert jain_index(values[::-1]) == pytest.approx(index)
+
+
+def test_very_large_and_small_numbers_do_not_break_it() -> None:
+    assert jain_index([1e300, 1e300]) == 1
+    assert jain_index([3e-300, 1e-300]) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ([], "of no values"),
+        ([0, 0], "nothing but zeros"),
+        ([1, -1], "one is -1"),
+        ([1, math.nan], "one is nan"),
+        ([math.inf], "one is inf"),
+    ],
+)
+def test_what_has_no_index_is_refused(values: list[float], says: str) -> None:
+    with pytest.raises(MeasurementError, match=says):
+        jain_index(values)

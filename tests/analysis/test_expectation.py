@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 
@@ -11,6 +12,8 @@ from linklab.analysis import (
     Expectation,
     Load,
     MeasuredPath,
+    answered,
+    between,
     experiment,
     full_queue_rtt,
     full_queue_share_ms,
@@ -293,7 +296,7 @@ def test_where_answers_wait_behind_the_data_there_is_no_model() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(MeasurementError, match="must lie in the interval"):
+    with pytest.raises(MeasurementError, match="lies outside 2 to 3"):
         Expectation(1, 2, 3, "ms", "")
     with pytest.raises(MeasurementError, match="neither what it is derived from nor why it is allowed"):
         Expectation(2, 1, 3, "ms", "a number")
@@ -358,3 +361,8 @@ def test_a_datagram_in_fragments_stays_so_behind_the_link_that_made_them() -> No
 def change_mtu(name: str, mtu_bytes: int) -> Network:
     links = tuple(replace(link, mtu_bytes=mtu_bytes) if link.name == name else link for link in COURSE.links)
     return replace(COURSE, links=links)
+
+
+def test_small_statistics() -> None:
+    assert (between(5, 0, 1), between(-5, 0, 1), between(0.5, 0, 1)) == (1, 0, 0.5)
+    assert answered([20.0, None, 21.0, math.nan]) == (20.0, 21.0)
