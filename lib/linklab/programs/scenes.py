@@ -15,6 +15,7 @@ _LONGEST: Final = 160
 _KEEP_TO: Final = {
     "cpu": "wait with a timeout of the socket, and do not look again and again",
     "memory": "keep no more in memory than is needed",
+    "killed": "use less processor time and less memory",
     "processes": "start fewer threads and processes, and let them end",
     "output": "print less: a line now and then",
 }
