@@ -16,7 +16,7 @@ RIGHT: Final = {path.name.removesuffix(".txt"): path.read_text() for path in sor
 
 @dataclass(frozen=True)
 class Wrong:
-    """A mistake: what is edited, and a part of the words of the check that must fail in a step."""
+    """A mistake: what is edited, and by a pattern the check that must fail in a step."""
 
     step: str
     fails: str
@@ -157,7 +157,7 @@ WRONG: Final[dict[str, Wrong]] = {
         ),
     ),
     "it computes instead of waiting": Wrong(
-        _SAW, _SIZES, (("        connection.settimeout(wait_s)\n        try:", "        connection.setblocking(False)\n        try:"), ("        except TimeoutError:\n            return None\n        except Conn", "        except BlockingIOError:\n            pass\n        except Conn"))
+        _SAW, f"{_LOST}|{_SIZES}", (("        connection.settimeout(wait_s)\n        try:", "        connection.setblocking(False)\n        try:"), ("        except TimeoutError:\n            return None\n        except Conn", "        except BlockingIOError:\n            pass\n        except Conn"))
     ),
 }  # fmt: skip
 """By what is wrong."""

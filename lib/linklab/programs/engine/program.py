@@ -1,4 +1,4 @@
-"""One confined program: started, listened to, ended, and what is known of it afterwards."""
+"""One confined program: the engine starts it, listens to it, ends it, and records what it did."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _READ = 64 * 1024
 _LOOK_S = 0.1
 _SCREEN = (50, 200)
 _HOSTS = b"127.0.0.1 localhost\n127.0.1.1 sandbox\n"
-"""The sandbox's /etc/hosts: a program finds its own host's name, as on any machine, and learns nothing of this one."""
+"""The sandbox's /etc/hosts: a program finds its own host by name, and learns nothing of this machine."""
 _OUT_OF_CPU = (128 + signal.SIGXCPU, -signal.SIGXCPU)
 _KILLED = (128 + signal.SIGKILL, -signal.SIGKILL)
 
@@ -55,9 +55,9 @@ _KILLED = (128 + signal.SIGKILL, -signal.SIGKILL)
 class Stage:
     """Where programs run: hosts by name, and what they get.
 
-    ``files`` is a folder whose files each program finds copied in its own; ``python`` runs them, with ``packages``
-    if that is not None. ``cgroups`` is a mounted cgroup2 file system, if there is one. ``scratch`` is an empty
-    folder. ``entered`` makes the namespace of a host this thread's own. ``proc``: whether programs get a /proc.
+    Each program finds copies of the files in ``files`` in a folder of its own, which is made in ``scratch``. ``python``
+    runs it, with ``packages`` if there are some. ``cgroups`` is a mounted cgroup2 file system, or None. ``entered``
+    makes the namespace of a host this thread's own. ``proc`` says whether programs get a /proc.
     """
 
     files: Path
@@ -71,7 +71,7 @@ class Stage:
 
 
 def unpack(folder: Path, files: dict[str, str]) -> None:
-    """Write files (path in the folder: base64), and the folders that they lie in."""
+    """Write files (path in the folder: base64), with the folders that they lie in."""
     for name, data in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -93,10 +93,10 @@ class ConfinedProgram:
         given: dict[str, str] | None = None,
         keep: str = "",
     ) -> None:
-        """Starts it. Its clock gives the seconds that its record counts in; ``side`` is its part in the scene.
+        """Start it. ``side`` is its part in the scene; the record counts in the seconds of ``clock``.
 
-        ``given`` are files (path: base64) that it alone finds in its folder; of a file ``keep`` that it writes there
-        the record tells the content.
+        It alone finds the files ``given`` (path: base64) in its folder. The record keeps what it writes to the file
+        ``keep`` there.
         """
         ConfinedProgram._numbers += 1
         self._stage, self._clock = stage, clock
@@ -185,7 +185,7 @@ class ConfinedProgram:
         return self.ended_s is None
 
     async def _look(self) -> None:
-        """Without control groups: looks now and then whether the program keeps to its limits."""
+        """Look now and then whether the program keeps to its limits, where no control group does."""
         limits = self._stage.limits
         while self.running:
             await asyncio.sleep(_LOOK_S)
@@ -201,17 +201,17 @@ class ConfinedProgram:
         self.stop(f"it met a limit: {breach}")
 
     def computes(self) -> bool:
-        """Whether any of its processes computes just now, instead of waiting."""
+        """Return True if any of its processes computes just now, and does not wait."""
         return any(_runs(pid) for pid in _family(self._process.pid))
 
     async def wait(self, timeout_s: float) -> bool:
-        """Waits for its end, at most so long; whether it has ended."""
+        """Wait for its end, at most so long; return whether it has ended."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._over.wait(), timeout_s)
         return not self.running
 
     def stop(self, why: str) -> None:
-        """Ends it at once with all that it has started. `why` goes into the record, if it was still running."""
+        """End it at once with all that it has started. The record says `why`, if it was still running."""
         if self.running:
             self.stopped = self.stopped or why
             self._cage.kill()
@@ -219,13 +219,13 @@ class ConfinedProgram:
                 os.kill(self._process.pid, signal.SIGKILL)
 
     async def finish(self) -> None:
-        """Stops what is left of it, takes in its last words and cleans up after it."""
+        """Stop what is left of it, take in its last words, and clean up after it."""
         self.stop("no longer needed")
         await self.wait(10.0)
         self.clean_up()
 
     def clean_up(self) -> None:
-        """The same without waiting by the loop, which may be gone."""
+        """Do the same without the event loop, which may be gone."""
         if self._watch is not None:
             self._watch.cancel()
         self.stop("interrupted")
@@ -249,7 +249,7 @@ class ConfinedProgram:
         _remove(self._elsewhere)
 
     def _read(self, name: str, screen: int) -> bool:
-        """Takes in what is there; whether there may be more."""
+        """Take in what is there; return whether there may be more."""
         try:
             data = os.read(screen, _READ)
         except BlockingIOError:
@@ -268,7 +268,7 @@ class ConfinedProgram:
         return True
 
     def _take_in(self, name: str, text: str) -> None:
-        """Keeps what was printed; of one moment it is one piece, in however many it came through the terminal."""
+        """Keep what was printed, as one piece of what came in one moment."""
         printed, now_s = self.printed[name], self._clock()
         if printed and printed[-1][0] == now_s:
             printed[-1] = (now_s, printed[-1][1] + text)
@@ -301,7 +301,7 @@ class ConfinedProgram:
         self._over.set()
 
     def record(self) -> dict[str, Any]:
-        """What is known of it, as JSON."""
+        """Return what it did, as JSON."""
         return {
             "side": self.side,
             "words": self.words,
@@ -347,7 +347,7 @@ def _filled_pipe(data: bytes) -> int:
 
 
 def _family(pid: int) -> list[int]:
-    """The process and all below it."""
+    """Return a process and all below it."""
     parents: dict[int, list[int]] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -361,7 +361,7 @@ def _family(pid: int) -> list[int]:
 
 
 def _resident_mb(pid: int) -> float:
-    """Its memory: the second number of /proc/PID/statm, in pages."""
+    """Return a process's memory: the second number of /proc/PID/statm, in pages."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
     except (OSError, IndexError, ValueError):
@@ -369,7 +369,7 @@ def _resident_mb(pid: int) -> float:
 
 
 def _runs(pid: int) -> bool:
-    """Whether one of its threads is runnable."""
+    """Return True if one of a process's threads is runnable."""
     for thread in Path(f"/proc/{pid}/task").glob("*/stat"):
         with contextlib.suppress(OSError):
             if thread.read_text().rpartition(")")[2].split()[0] == "R":
@@ -382,7 +382,7 @@ def _listing(folder: Path) -> dict[str, bytes]:
 
 
 def _changes(before: dict[str, bytes], folder: Path) -> list[str]:
-    """What a program did to files that were there: a program that measures has no business with them."""
+    """Return what a program did to the files that it found: it is to leave them as they are."""
     root = folder.resolve()
     try:
         for name, data in before.items():
@@ -423,7 +423,7 @@ def _untouched(folder: Path) -> bool:
 def _remove(folder: Path) -> None:
     """Remove a folder and all in it, however deep a program has nested it, and whatever rights it took away.
 
-    Folders in folders are moved to the top first, so no path becomes long, and nothing is called within itself.
+    Folders in folders are moved to the top first, so no path becomes long, and no call nests.
     """
     moved = 0
     with contextlib.suppress(OSError):
@@ -452,5 +452,5 @@ def _emptied(folder: Path) -> list[Path]:
 
 
 def allow_every_port() -> None:
-    """Let ordinary users bind ports below 1024 too, in this thread's namespace: programs run as root in Mininet."""
+    """Let ordinary users bind ports below 1024 in this thread's namespace, as root may, who runs programs in Mininet."""
     Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0")
