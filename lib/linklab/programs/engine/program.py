@@ -452,5 +452,5 @@ def _emptied(folder: Path) -> list[Path]:
 
 
 def allow_every_port() -> None:
-    """Let ordinary users bind ports below 1024 in this thread's namespace, as root may, who runs programs in Mininet."""
+    """Let ordinary users bind ports below 1024 in this thread's namespace, as root may."""
     Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").write_text("0")
