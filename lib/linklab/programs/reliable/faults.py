@@ -44,7 +44,7 @@ def _seen(transfer: PlayedTransfer) -> tuple[str, str]:
         return what, "the receiver listens on the PORT that it is given, and answers to where each packet came from"
     if len(unanswered) > 1:
         what = f"the receiver answered none of the last {len(unanswered)} datagrams that came to it"
-        if receiver["ended_s"] is not None and receiver["ended_s"] < unanswered[-1].s:
+        if receiver["ended_s"] is not None and receiver["ended_s"] < unanswered[0].s:
             return what, "the receiver must answer repeats for some seconds when it has all (as TCP does in TIME-WAIT)"
         return what, "answer every packet, a repeat too: the answer to the first one may be lost"
     if sender["status"] == 0 and not up[-1].passed:
