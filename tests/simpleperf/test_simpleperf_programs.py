@@ -107,7 +107,7 @@ def test_a_right_program_refuses_what_is_wrong(program: Program, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "name", ["mebi-rate", "asked-time", "one-at-a-time", "first-interval-twice", "num-in-whole-chunks"]
+    "name", ["mebi-rate", "asked-time", "one-at-a-time", "first-interval-twice", "num-in-whole-mb"]
 )
 def test_a_wrong_program_runs(name: str, tmp_path: Path) -> None:
     path = registry()[name].write(tmp_path)

@@ -4,7 +4,7 @@
 
 | file | what stands there |
 | --- | --- |
-| `choices` | dimensions, what goes with what, sets of choices in which all pairs occur |
+| `choices` | dimensions, what goes with what, sets of choices in which all occur |
 | `mistakes` | mistakes, the checks that must fail for them, the names that a check may give them |
 | `text`, `parts/` | from choices and mistakes to a program's text: each choice adds its own code |
 | `driver` | runs a program over loopback and counts what passes, without the check |
@@ -15,25 +15,20 @@ The check knows nothing of these programs, and they use nothing of it but names.
 
 from __future__ import annotations
 
-import hashlib
-import random
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
 from . import text
-from .choices import Choices, covering
-from .mistakes import FAULTS, Fault, go_together
+from .choices import covering
+from .mistakes import FAULTS, Fault
 
 __all__ = ["Fault", "Generated", "right", "wrong"]
 
 _SEED = 19
-_RIGHT = 120
-_EACH = 2
-"""How many programs make each mistake alone."""
-_PAIRS = 40
-"""How many make two."""
+_RIGHT = 30
 
 
 @dataclass(frozen=True)
@@ -49,16 +44,6 @@ class Generated:
         """The files by name; the first is the one to run."""
         return text.files(dict(self.choices), (fault.name for fault in self.mistakes))
 
-    @property
-    def hint_only(self) -> bool:
-        """Whether all of its mistakes cost nothing."""
-        return bool(self.mistakes) and all(fault.hint_only for fault in self.mistakes)
-
-    @property
-    def digest(self) -> str:
-        """A short name for the files' content: results of another content are not this program's."""
-        return hashlib.sha256(b"\0".join(self.files.values())).hexdigest()[:12]
-
     def write(self, folder: Path) -> Path:
         """Write the files into the folder and return the path of the one to run."""
         for name, data in self.files.items():
@@ -70,7 +55,7 @@ class Generated:
 
 @cache
 def right() -> tuple[Generated, ...]:
-    """Return the right programs: each pair of choices that go together occurs in one of them."""
+    """Return the right programs: each choice occurs in one of them."""
     return tuple(
         Generated(f"right-{number:03d}", choices, ()) for number, choices in enumerate(covering(_RIGHT, _SEED))
     )
@@ -78,31 +63,12 @@ def right() -> tuple[Generated, ...]:
 
 @cache
 def wrong() -> tuple[Generated, ...]:
-    """Return the wrong programs, with one mistake or two, each written as one of the right ones is."""
-    chance = random.Random(_SEED)
-    sets = [(fault,) for _ in range(_EACH) for fault in FAULTS] + list(_pairs(chance))
-    dialects = _dialects(chance)
+    """Return the wrong programs, each with one mistake, and written as one of the right ones is."""
+    dialects = deque(dict(program.choices) for program in right())
     made = []
-    for number, faults in enumerate(sets):
-        choices = next(one for one in dialects if all(fault.fits(one) for fault in faults))
-        made.append(Generated(f"wrong-{number:03d}-{'-and-'.join(fault.name for fault in faults)}", choices, faults))
+    for number, fault in enumerate(FAULTS):
+        choices = next(one for one in dialects if fault.fits(one))
+        dialects.remove(choices)
+        dialects.append(choices)
+        made.append(Generated(f"wrong-{number:03d}-{fault.name}", choices, (fault,)))
     return tuple(made)
-
-
-def _dialects(chance: random.Random) -> Iterator[Choices]:
-    """Yield the choices of right programs, all in turn, in another order each time."""
-    while True:
-        order = [dict(program.choices) for program in right()]
-        chance.shuffle(order)
-        yield from order
-
-
-def _pairs(chance: random.Random) -> Iterator[tuple[Fault, ...]]:
-    """Yield pairs of mistakes in different parts of a program, which some right program could make both."""
-    found = 0
-    while found < _PAIRS:
-        one, other = chance.sample(FAULTS, 2)
-        possible = any(one.fits(dict(program.choices)) and other.fits(dict(program.choices)) for program in right())
-        if go_together(one, other) and possible:
-            found += 1
-            yield one, other

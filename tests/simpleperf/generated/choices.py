@@ -1,10 +1,10 @@
-"""The choices that a program's author makes, what goes with what, and sets of choices in which all pairs occur."""
+"""The choices that a program's author makes, what goes with what, and sets of choices in which all occur."""
 
 from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections import Counter
 from typing import Final
 
 Choices = dict[str, str]
@@ -13,12 +13,12 @@ _Pair = tuple[str, str, str, str]
 DIMENSIONS: Final[dict[str, tuple[str, ...]]] = {
     # what a row looks like
     "layout": (
-        "padded", "tabs", "bars", "prettytable", "prettytable each", "tabulate", "upright", "upright values",
+        "padded", "tabs", "bars", "prettytable", "prettytable each", "tabulate",
         "aligned", "python tuple",
-        "python list", "sentence", "csv",
+        "python list", "csv",
     ),
     "interval": ("0.0 - 25.0", "0.0-25.0", "[0.0 - 25.0]", "0.00s - 25.03s", "0.0 to 25.0 sec", "0.0 -> 25.0"),
-    "headings": ("sheet", "misspelt", "misspelt more", "none", "units", "capitals"),
+    "headings": ("sheet", "misspelt", "misspelt more", "units", "capitals"),
     "order": ("sheet", "rate first", "id last", "interval last"),
     "id": ("local", "remote", "tuple", "client", "none"),
     "amount_digits": ("0", "1", "2", "3", "round"),
@@ -74,15 +74,7 @@ _NEVER: Final[dict[tuple[str, str], dict[str, tuple[str, ...]]]] = {
     ("layout", "python list"): {"colour": ("headings", "rates", "all")},
     ("layout", "prettytable"): {"colour": ("headings", "rates", "all")},
     ("layout", "prettytable each"): {"colour": ("headings", "rates", "all")},
-    ("layout", "upright values"): {
-        "colour": ("headings", "all"),
-        "headings": tuple(name for name in DIMENSIONS["headings"] if name != "none"),
-        "output": ("pieces",),
-    },
-    ("layout", "upright"): {"colour": ("headings", "all")},
     ("layout", "tabulate"): {"colour": ("rates", "all")},
-    ("layout", "sentence"): {"headings": ("units",), "order": DIMENSIONS["order"][1:], "colour": ("headings", "all")},
-    ("headings", "none"): {"colour": ("headings", "all"), "layout": ("upright",)},
     ("headings", "units"): {"amount_glue": ("glued",)},
     ("rows", "by a timer"): {
         "loop": ("one", "two"),
@@ -101,8 +93,6 @@ _NEVER: Final[dict[tuple[str, str], dict[str, tuple[str, ...]]]] = {
     ("server", "selectors"): {"tail": ("kept",)},
     ("server", "asyncio"): {"tail": ("kept",)},
     ("id", "none"): {"total_id": ("Total before", "Total glued", "Total alone"), "sum_row": ("SUM", "Total")},
-    ("sum_row", "SUM"): {"layout": ("sentence",)},
-    ("sum_row", "Total"): {"layout": ("sentence",)},
 }
 
 
@@ -118,54 +108,29 @@ def _forbidden() -> frozenset[_Pair]:
 FORBIDDEN: Final = _forbidden()
 
 
-def pairs_of(choices: Choices) -> Iterator[_Pair]:
-    """Yield each pair of choices, dimensions in order."""
-    for (one, value), (other, each) in itertools.combinations(choices.items(), 2):
-        yield one, value, other, each
+def goes_together(choices: Choices) -> bool:
+    """Return whether no two of the choices exclude each other."""
+    return not any(
+        (one, value, other, each) in FORBIDDEN
+        for (one, value), (other, each) in itertools.combinations(choices.items(), 2)
+    )
 
 
-def possible_pairs() -> set[_Pair]:
-    """Return all pairs that may occur."""
-    found = set()
-    for one, other in itertools.combinations(DIMENSIONS, 2):
-        for pair in itertools.product(DIMENSIONS[one], DIMENSIONS[other]):
-            found.add((one, pair[0], other, pair[1]))
-    return found - FORBIDDEN
-
-
-def covering(at_least: int, seed: int) -> list[Choices]:
-    """Return sets of choices in which each possible pair occurs, at least so many; the same for the same seed."""
+def covering(count: int, seed: int) -> list[Choices]:
+    """Return so many sets of choices, in which all values of a dimension occur about equally often; the same for the
+    same seed.
+    """
     chance = random.Random(seed)
-    order = {name: number for number, name in enumerate(DIMENSIONS)}
-    waiting = dict.fromkeys(sorted(possible_pairs()))
+    times: Counter[tuple[str, str]] = Counter()
     made: list[Choices] = []
-    while waiting or len(made) < at_least:
-        chosen = _one(chance, order, waiting)
-        made.append(chosen)
-        for pair in pairs_of(chosen):
-            waiting.pop(pair, None)
+    for _ in range(count):
+        chosen: Choices = {}
+        names = list(DIMENSIONS)
+        chance.shuffle(names)
+        for name in names:
+            possible = [value for value in DIMENSIONS[name] if goes_together({**chosen, name: value})]
+            least = min(times[name, value] for value in possible)
+            chosen[name] = chance.choice([value for value in possible if times[name, value] == least])
+        times.update(chosen.items())
+        made.append({name: chosen[name] for name in DIMENSIONS})
     return made
-
-
-def _one(chance: random.Random, order: dict[str, int], waiting: dict[_Pair, None]) -> Choices:
-    """Return choices that begin with a pair that waits, each further one taken for the most pairs that wait."""
-    first = next(iter(waiting), None)
-    chosen = {first[0]: first[1], first[2]: first[3]} if first else {}
-    rest = [name for name in DIMENSIONS if name not in chosen]
-    chance.shuffle(rest)
-    for name in rest:
-        best: list[str] = []
-        most = -1
-        for value in DIMENSIONS[name]:
-            if any((name, value, other, each) in FORBIDDEN for other, each in chosen.items()):
-                continue
-            count = 0
-            for other, each in chosen.items():
-                pair = (name, value, other, each) if order[name] < order[other] else (other, each, name, value)
-                count += pair in waiting
-            if count > most:
-                best, most = [value], count
-            elif count == most:
-                best.append(value)
-        chosen[name] = chance.choice(best)
-    return {name: chosen[name] for name in DIMENSIONS}

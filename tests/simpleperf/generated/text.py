@@ -110,8 +110,7 @@ _NAMES: Final[dict[str, dict[str, str]]] = {
     },
 }
 _SECONDS_GIVEN: Final = {
-    "asked-time-rate", "num-rate-bytes", "num-rate-kilo", "num-rate-asked-time", "total-rate-interval",
-    "interval-rate-from-start",
+    "asked-time-rate", "num-rate-bytes", "num-rate-kilo", "total-rate-interval", "interval-rate-from-start",
 }  # fmt: skip
 _SIDE_KNOWN: Final = {"rate-bytes-client", "rate-mebi-client", "rate-mebi-server", "amount-binary-server"}
 
