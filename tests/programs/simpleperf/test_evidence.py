@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from linklab.programs.simpleperf.evidence import Printed, Take, breach, take_apart
+from linklab.programs.simpleperf.evidence import ProgramRun, Take, breach, take_apart
 from linklab.programs.simpleperf.mistakes import Mistake
 
 
@@ -123,7 +123,7 @@ TRACEBACK = """Traceback (most recent call last):
     ["socket.gaierror: [Errno -2] Name or service not known", "KeyError: 'rate'", "__main__.Oops", "TimeoutError"],
 )
 def test_any_exception_is_read_with_its_place(line: str) -> None:
-    (error,) = Printed(program("client", 1, err=TRACEBACK.format(line=line))).errors
+    (error,) = ProgramRun(program("client", 1, err=TRACEBACK.format(line=line))).errors
     assert error.line == line
     assert error.place == "simpleperf.py, line 12: sock.connect((ip, port))"
 
@@ -131,14 +131,14 @@ def test_any_exception_is_read_with_its_place(line: str) -> None:
 def test_a_traceback_that_was_cut_off_has_the_place_that_it_came_to() -> None:
     text = TRACEBACK.format(line="").rstrip()
     for cut in (text, text.rsplit("\n", 1)[0]):
-        (error,) = Printed(program("client", 1, err=cut)).errors
+        (error,) = ProgramRun(program("client", 1, err=cut)).errors
         assert error.line == "Traceback (most recent call last)"
         assert error.place.startswith("simpleperf.py, line 12")
 
 
 def test_the_first_traceback_is_not_hidden_by_the_last() -> None:
     text = TRACEBACK.format(line="ConnectionResetError: gone") + TRACEBACK.format(line="UnicodeDecodeError: no text")
-    assert [error.line[:6] for error in Printed(program("server", 1, err=text)).errors] == ["Connec", "Unicod"]
+    assert [error.line[:6] for error in ProgramRun(program("server", 1, err=text)).errors] == ["Connec", "Unicod"]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_the_first_traceback_is_not_hidden_by_the_last() -> None:
     ],
 )
 def test_last_words_are_the_programs_own(err: str, words: str) -> None:
-    assert Printed(program("client", 1, err=err)).last_words() == words
+    assert ProgramRun(program("client", 1, err=err)).last_words() == words
 
 
 START = [b"", b"START 300000", b'{"mode": "time"}\n', b"\x00\x04\x93\xe0"]

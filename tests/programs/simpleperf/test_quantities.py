@@ -1,4 +1,4 @@
-"""Printed amounts and rates against true ones."""
+"""ProgramRun amounts and rates against true ones."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from linklab.programs.checks import Observed
-from linklab.programs.simpleperf.evidence import Printed, Take, breach
+from linklab.programs.simpleperf.evidence import ProgramRun, Take, breach
 from linklab.programs.simpleperf.judges import of_trouble
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
 from linklab.programs.simpleperf.session import FORMS, Session, amount_words
@@ -40,7 +40,7 @@ _ALL: Final = (*_CLIENT, "-f", "KB", "-P", "2", "-i", "1")
 
 
 @dataclass(frozen=True)
-class Argument:
+class TriedArgument:
     """An argument, and how it is tried.
 
     ``wrong`` are commands that are wrong in it alone, ``right`` those of which one must be taken. ``names`` are the
@@ -53,34 +53,36 @@ class Argument:
     accepted: Mistake = Mistake.ACCEPTED
 
 
-MODES: Final = Argument((_ALL, _CLIENT), ((), ("-s", "-c")), r"server|client|mode|-s|-c", Mistake.MODES)
-PORTS: Final = Argument(
+MODES: Final = TriedArgument((_ALL, _CLIENT), ((), ("-s", "-c")), r"server|client|mode|-s|-c", Mistake.MODES)
+PORTS: Final = TriedArgument(
     (_SERVER,),
     (("-s", "-p", "80"), ("-s", "-p", "70000"), ("-c", "-I", "127.0.0.1", "-t", "1", "-p", "abc")),
     r"port(?:number)?|-p",
     Mistake.PORT_RANGE,
 )
-ADDRESSES: Final = Argument(
+ADDRESSES: Final = TriedArgument(
     (_SERVER,),
     (("-c", "-t", "1", "-p", "8088", "-I", "300.1.1.1"), ("-s", "-b", "nonsense")),
     r"(?:ip)?address|ip(?:v4)?|serverip|bind|-I|-b|host(?:name)?",
     Mistake.ADDRESS_UNCHECKED,
 )
-FORMATS: Final = Argument((_ALL, (*_CLIENT, "-f", "KB")), ((*_CLIENT, "-f", "GB"),), r"format|unit|-f")
-TIMES: Final = Argument((_ALL, _CLIENT), ((*_CLIENT[:-1], "0"), (*_CLIENT[:-1], "soon")), r"time|second|duration|-t")
-PARALLELS: Final = Argument(
+FORMATS: Final = TriedArgument((_ALL, (*_CLIENT, "-f", "KB")), ((*_CLIENT, "-f", "GB"),), r"format|unit|-f")
+TIMES: Final = TriedArgument(
+    (_ALL, _CLIENT), ((*_CLIENT[:-1], "0"), (*_CLIENT[:-1], "soon")), r"time|second|duration|-t"
+)
+PARALLELS: Final = TriedArgument(
     (_ALL, (*_CLIENT, "-P", "2")),
     ((*_CLIENT, "-P", "0"), (*_CLIENT, "-P", "6")),
     r"parallel(?:ism)?|connection|-P",
     Mistake.PARALLEL_RANGE,
 )
 # without -t: some refuse the two beside each other
-AMOUNTS: Final = Argument(
+AMOUNTS: Final = TriedArgument(
     tuple((*_WITHOUT_T, *amount_words(form, 10, "MB")) for form in FORMS),
     ((*_WITHOUT_T, "-n", "10XB"),),
     r"num(?:ber)?|amount|size|byte|unit|-n|n[- ]flag",
 )
-INTERVALS: Final = Argument((_ALL, (*_CLIENT, "-i", "1")), ((*_CLIENT, "-i", "often"),), r"interval|-i")
+INTERVALS: Final = TriedArgument((_ALL, (*_CLIENT, "-i", "1")), ((*_CLIENT, "-i", "often"),), r"interval|-i")
 _OPTION: Final = re.compile(r"^[ \t]*-{1,2}\w.*(?:\n[ \t]{8,}\S.*)*", re.M)
 _A_LIST: Final = 3
 _REFUSES: Final = re.compile(
@@ -99,18 +101,18 @@ _BY_THE_NETWORK: Final = re.compile(
 )
 
 
-def judge_of(argument: Argument) -> Callable[[Session], Observed]:
+def judge_of(argument: TriedArgument) -> Callable[[Session], Observed]:
     """Return the judge of an argument: is a right value taken, and each wrong one refused in a line that names it?"""
 
     def judge(session: Session) -> Observed:
-        return _refused(session.beside, argument) or _judge_wrong(session.beside, argument)
+        return _refused(session, argument) or _judge_wrong(session, argument)
 
     commands = ", ".join(f"`{shlex.join(words)}`" if words else "no argument" for words in argument.wrong)
     judge.__doc__ = f"Run what is wrong: {commands}. A right value must be taken, too."
     return judge
 
 
-def _refused(session: Session, argument: Argument) -> Observed | None:
+def _refused(session: Session, argument: TriedArgument) -> Observed | None:
     """Return the verdict on a program that takes no right value; None if it takes one."""
     if any(_is_taken(session, words) for words in argument.right):
         return None
@@ -128,7 +130,7 @@ def _is_taken(session: Session, words: Sequence[str]) -> bool:
     return any(map(_did, _takes(session, words)))
 
 
-def _judge_wrong(session: Session, argument: Argument) -> Observed:
+def _judge_wrong(session: Session, argument: TriedArgument) -> Observed:
     expected = "a line that names the argument, status not 0"
     said, advice = [], None
     for words in argument.wrong:
@@ -162,7 +164,7 @@ def _takes(session: Session, words: Sequence[str]) -> Iterator[Take]:
         yield session.alone(f"arguments: {command or 'none'}, and a listener", words, listeners=[_DEFAULT])
 
 
-def refusal(take: Take, words: Sequence[str], argument: Argument) -> tuple[Mistake, str] | None:
+def refusal(take: Take, words: Sequence[str], argument: TriedArgument) -> tuple[Mistake, str] | None:
     """Return what is wrong with how a program took wrong arguments, and what shows it; None if it refused them well.
 
     It hangs on nothing but what the program did, whether and how it ended, and what it said.
@@ -204,7 +206,7 @@ def _did(take: Take) -> str:
     return ""
 
 
-def _naming(program: Printed, words: Sequence[str], names: str) -> str:
+def _naming(program: ProgramRun, words: Sequence[str], names: str) -> str:
     """Return the last line that names the argument or its value, or ""."""
     value = words[-1] if words and not words[-1].startswith("-") else ""
     # how a program is used says which mode is missing, but not which value is wrong
@@ -233,7 +235,6 @@ def _quoted(line: str) -> str:
 
 def no_server(session: Session) -> Observed:
     """Run a client to a port where nothing listens."""
-    session = session.beside
     words = ("-c", "-I", session.addresses.server, "-p", "6999", "-t", "1")
     command = f"{_typed(session, words)}, where nothing listens: "
     expected = "a line that says so, status not 0"
@@ -256,8 +257,8 @@ def no_server(session: Session) -> Observed:
 
 def helps(session: Session) -> Observed:
     """Run -h, or --help: status 0, and every flag is named."""
-    verdict = _help(session.beside, "-h")
-    again = _help(session.beside, "--help") if verdict.reason else verdict
+    verdict = _help(session, "-h")
+    again = _help(session, "--help") if verdict.reason else verdict
     return verdict if again.reason else again
 
 

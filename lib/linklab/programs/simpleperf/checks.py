@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -83,28 +84,28 @@ _TABLE: Final[dict[str, tuple[_Row, ...]]] = {
         ),
     ),
     "intervals": (
-        ("interval-rows", 2, intervals.interval_rows, "-i prints a row for each interval", "ends client-row"),
+        ("interval-rows", 2, intervals.counts_rows, "-i prints a row for each interval", "ends client-row"),
         (
             "interval-join",
             1,
-            intervals.interval_join,
+            intervals.joins,
             "each interval begins where the one before ended",
             "interval-rows",
         ),
-        ("interval-sum", 2, intervals.interval_sum, "amounts of intervals add up to the total", "interval-rows"),
-        ("interval-rates", 1, intervals.interval_rates, "each rate fits its own row", "ends client-rate"),
-        ("interval-total", 1, intervals.interval_total, "a row gives the total", "ends client-rate"),
+        ("interval-sum", 2, intervals.adds_up, "amounts of intervals add up to the total", "interval-remainder"),
+        ("interval-rates", 1, intervals.own_rates, "each rate fits its own row", "ends client-rate"),
+        ("interval-total", 1, intervals.gives_total, "a row gives the total", "ends client-rate"),
         (
             "interval-remainder",
             1,
-            intervals.interval_remainder,
+            intervals.reaches_end,
             "the rows reach to the end where -t is no multiple of -i",
             "interval-rows",
         ),
         (
             "interval-stall",
             1,
-            intervals.interval_stall,
+            intervals.bears_stall,
             "the rows reach to the end where the network stalls",
             "interval-join interval-rates interval-remainder",
         ),
@@ -174,6 +175,7 @@ ITEMS: Final[dict[str, Item]] = {
     for key, points, judge, description, needs in rows
 }
 """All checks, by key, in order."""
+_ASIDE: Final = "arguments"
 
 
 def run(file: Path, steps: Iterable[str] | None, tell: Callable[[str], None] | None) -> Report:
@@ -187,25 +189,33 @@ def run(file: Path, steps: Iterable[str] | None, tell: Callable[[str], None] | N
 
 
 def judged(program: SubmittedProgram, wanted: Iterable[str], tell: Callable[[str], None]) -> Report:
-    """Return the report on a program, of the steps that are wanted. Raises LabError where nothing can be tried."""
+    """Return the report on a program, of the steps that are wanted. Raises LabError where nothing can be tried.
+
+    Arguments need no network and no clock: they are tried on loopback, a tenth of the time that a lab takes, meanwhile.
+    """
+    steps = list(wanted)
     with contextlib.ExitStack() as places:
         lab = SteadyPlace(lambda: LabPlace(program, NETWORK))
         places.callback(lab.close)
-        tried = [("", lab)]
+        beside = _loopback(program) if _ASIDE in steps else None
+        if beside is None:
+            return Report("simpleperf", program.name, lab.title, results(Session(program, lab, tell), steps))
+        places.callback(beside.close)
+        pool = places.enter_context(ThreadPoolExecutor(1))
+        aside = pool.submit(results, Session(program, beside, tell), [_ASIDE])
+        found = results(Session(program, lab, tell), [step for step in steps if step != _ASIDE])
+        found[_ASIDE] = aside.result()[_ASIDE]
+        titles = [lab.title] if len(steps) > 1 else []
+        where = "; ".join([*titles, f"arguments {beside.title}"])
+        return Report("simpleperf", program.name, where, {step: found[step] for step in steps})
 
-        def beside() -> Session:
-            """Return a session on loopback: arguments need no network and no clock, and take a tenth of the time."""
-            try:
-                loopback = SteadyPlace(lambda: LoopbackPlace(program))
-            except LabError:
-                return session
-            places.callback(loopback.close)
-            tried.append(("arguments ", loopback))
-            return Session(program, loopback, tell)
 
-        session = Session(program, lab, tell, beside)
-        found = results(session, wanted)
-        return Report("simpleperf", program.name, "; ".join(f"{what}{place.title}" for what, place in tried), found)
+def _loopback(program: SubmittedProgram) -> SteadyPlace | None:
+    """Return loopback as a place; None where there can be none."""
+    try:
+        return SteadyPlace(lambda: LoopbackPlace(program))
+    except LabError:
+        return None
 
 
 def results(session: Session, wanted: Iterable[str]) -> dict[str, Result]:

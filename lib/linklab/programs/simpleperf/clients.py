@@ -10,7 +10,7 @@ from linklab.measure.simpleperf_rows import Row, amount_bytes, amount_step
 from linklab.programs.checks import Observed, WaitsFor
 from linklab.programs.scenes import NotTried
 from linklab.programs.simpleperf import session as scenes
-from linklab.programs.simpleperf.evidence import Printed, Take, breach, crash, trouble
+from linklab.programs.simpleperf.evidence import ProgramRun, Take, breach, crash, trouble
 from linklab.programs.simpleperf.judges import no_row, of_trouble
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
 from linklab.programs.simpleperf.quantities import amount_fits, amount_mistake, amount_shown, total
@@ -67,7 +67,7 @@ def together(session: Session) -> Observed:
     return passes(expected, seen)
 
 
-def _single(program: Printed) -> list[Row]:
+def _single(program: ProgramRun) -> list[Row]:
     """Return a row for each connection: its total, where it has a name of its own."""
     rows = list(program.rows)
     if len(rows) > CONNECTIONS:  # of a connection that only tried whether the server is there
@@ -102,7 +102,7 @@ def server_rows(session: Session) -> Observed:
     return _rows(session.parallel().server)
 
 
-def _rows(program: Printed) -> Observed:
+def _rows(program: ProgramRun) -> Observed:
     rows = _single(program)
     expected, found = f"{CONNECTIONS} rows", f"{len(rows)} rows"
     if len(rows) == CONNECTIONS:

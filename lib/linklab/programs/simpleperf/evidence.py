@@ -52,7 +52,7 @@ def _error(below: str, heading: str) -> Error:
 
 
 @dataclass(frozen=True)
-class Printed:
+class ProgramRun:
     """A program of a scene and what it printed."""
 
     record: dict[str, Any]
@@ -262,16 +262,16 @@ class Take:
         return list(self.record["by"])
 
     @cached_property
-    def server(self) -> Printed:
+    def server(self) -> ProgramRun:
         """The server (the second one, after a restart)."""
-        return Printed(self.record["server"])
+        return ProgramRun(self.record["server"])
 
     @property
     def has_server(self) -> bool:
         """Whether there was one at all."""
         return self.record["server"] is not None
 
-    def program(self, side: str) -> Printed | None:
+    def program(self, side: str) -> ProgramRun | None:
         """Return the server, or the first client; None if it was not started."""
         if side == "server":
             return self.server if self.has_server else None
@@ -288,12 +288,12 @@ class Take:
         return bool(self.record["alive"])
 
     @cached_property
-    def clients(self) -> list[Printed]:
+    def clients(self) -> list[ProgramRun]:
         """The clients that were started, in order."""
-        return [Printed(act["program"]) for act in self.record["acts"] if "program" in act]
+        return [ProgramRun(act["program"]) for act in self.record["acts"] if "program" in act]
 
     @cached_property
-    def client(self) -> Printed:
+    def client(self) -> ProgramRun:
         """The first client."""
         return self.clients[0]
 
@@ -339,9 +339,9 @@ class Take:
         return end_s is None or one.acknowledged_s <= end_s + _SETTLE_S
 
     @property
-    def programs(self) -> list[Printed]:
+    def programs(self) -> list[ProgramRun]:
         """All of them."""
-        return list(map(Printed, programs_of(self.record)))
+        return list(map(ProgramRun, programs_of(self.record)))
 
 
 # --- What a client sent, taken apart
@@ -548,7 +548,7 @@ def _stall(take: Take) -> Trouble | None:
     return Trouble(Mistake.ENDLESS, reason)
 
 
-def crash(program: Printed) -> Trouble | None:
+def crash(program: ProgramRun) -> Trouble | None:
     """Return why a program ended that was not to end, or None if it says nothing."""
     missing = re.search(r"ModuleNotFoundError: (.{0,200})", program.text)
     if missing is not None:

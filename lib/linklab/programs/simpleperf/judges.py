@@ -23,7 +23,7 @@ from linklab.programs.simpleperf import session as scenes
 from linklab.programs.simpleperf.evidence import (
     ELSEWHERE,
     Connection,
-    Printed,
+    ProgramRun,
     Take,
     Trouble,
     breach,
@@ -215,7 +215,7 @@ def server_row(session: Session) -> Observed:
     return _row(session.transfer().server)
 
 
-def _row(program: Printed) -> Observed:
+def _row(program: ProgramRun) -> Observed:
     expected = f"{HEADING} / {ROW}"
     if program.rows:
         advice = Mistake.BYTES_LABEL if label_says_bytes(program.rows[-1].rate) else None
@@ -223,7 +223,7 @@ def _row(program: Printed) -> Observed:
     return no_row(program, expected)
 
 
-def no_row(program: Printed, expected: str, context: str = "") -> Observed:
+def no_row(program: ProgramRun, expected: str, context: str = "") -> Observed:
     """Return the verdict on a program that prints no row, or one without a heading."""
     if program.reading.complaint:
         return fails(Mistake.NO_HEADING, f"{context}the {program.side}: {program.reading.complaint}", expected)
@@ -231,7 +231,7 @@ def no_row(program: Printed, expected: str, context: str = "") -> Observed:
     return fails(Mistake.NO_ROW, reason, expected)
 
 
-def _sides(take: Take) -> tuple[tuple[str, Printed], ...]:
+def _sides(take: Take) -> tuple[tuple[str, ProgramRun], ...]:
     return (("client", take.client), ("server", take.server))
 
 

@@ -96,28 +96,16 @@ ABRUPT: Final = (LEAVES, RESETS, ENDS, RANDOM, SILENT)
 class Session:
     """Scenes with one program. Each is played when a check first asks for it."""
 
-    def __init__(
-        self,
-        program: SubmittedProgram,
-        place: Place,
-        tell: Callable[[str], None],
-        beside: Callable[[], Session] | None = None,
-    ) -> None:
-        """``beside`` gives the session in which arguments are tried; else it is this one."""
+    def __init__(self, program: SubmittedProgram, place: Place, tell: Callable[[str], None]) -> None:
         self.program = program
         self.addresses = IN_LAB if place.virtual else ON_LOOPBACK
         self.refused_formats: dict[tuple[str, str], str] = {}
         """What a side said that did not take a unit of -f, by side and unit."""
-        self._is_virtual, self._scenes, self._make_beside = place.virtual, Scenes(place.play, tell), beside
+        self._is_virtual, self._scenes = place.virtual, Scenes(place.play, tell)
         self._takes: dict[str, Take] = {}
         self._stops: list[str] = []
         self._format_known = False
         self._port = 5200
-
-    @cached_property
-    def beside(self) -> Session:
-        """The session in which arguments are tried."""
-        return self._make_beside() if self._make_beside else self
 
     # --- Scenes in which data is sent
 
