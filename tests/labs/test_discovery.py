@@ -227,7 +227,7 @@ remarks = {b = "once perhaps"}
     assert [question.remark("a") for question in choices(mine / "lab50")] == [(True, "")]
     assert not any(file.stale for file in build_all(tmp_path, check=True))
     (mine / "lab50" / "50-choices.toml").write_text("[why]\n")
-    with pytest.raises(LinklabError, match=r"50-choices\.toml: question why has : give hints, options"):
+    with pytest.raises(LinklabError, match=r"50-choices\.toml: question why is damaged: question: field required"):
         build_all(tmp_path)
 
 

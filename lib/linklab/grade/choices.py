@@ -6,16 +6,16 @@ An instructor writes them into ``NN-choices.toml`` beside the lab's notebook sou
     question = "Why is the highest RTT with three flows what it is with two?"
     right = "a"
     hints = ["what decides how long a ping waits?", "compare the sums of throughput"]
+    told = "the explanation, in Markdown, that a right answer opens; it may be left out"
     [third_flow.options]
     a = "L2's queue was full with two already"
     b = "each flow waits in a queue of its own"
     [third_flow.remarks]
     b = "all packets that leave r2 for r3 wait in one queue"
 
-`told` may come to it: the explanation, in Markdown, that a right answer opens (ask first, then tell). `seal` makes of
-it what the lab's folder carries: question and options as they are, and for each option its verdict and remark as a text
-that only this option opens. So a check can judge an answer, and who reads the file finds no key. Who tries all options
-finds it, here as with the check.
+`seal` makes the lab's ``choices.json`` of it. There the verdict and the remark of each option are a text that only this
+option opens: a check can judge an answer, and who reads the file finds no key. Who tries all options finds it, here as
+with the check.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ import itertools
 import json
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from linklab import schema
 from linklab.errors import LinklabError
 from linklab.grade.questions import OneOf, asked, asked_one
 from linklab.grade.result import Result, guarded
@@ -75,34 +77,39 @@ def question_text(folder: Path, *keys: str) -> str:
     )
 
 
+@dataclass(frozen=True)
+class WrittenQuestion:
+    """A question as an instructor writes it."""
+
+    question: str
+    right: str
+    options: dict[str, str]
+    remarks: dict[str, str]
+    hints: list[str]
+    told: str = ""
+
+
 def seal(text: str) -> str:
     """Return the sealed form of an instructor's questions. Raise LinklabError where they are not well formed."""
     try:
-        written = tomllib.loads(text)
+        data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
         raise LinklabError(f"this is no TOML ({wrong})") from None
+    written = {key: schema.load(WrittenQuestion, one, f"question {key}") for key, one in data.items()}
     return json.dumps({key: _sealed(key, one) for key, one in written.items()}, indent=1, ensure_ascii=False) + "\n"
 
 
-def _sealed(key: str, one: Any) -> dict[str, Any]:
+def _sealed(key: str, one: WrittenQuestion) -> dict[str, Any]:
     """Return one question with its verdicts and remarks crossed."""
-    wanted = {"question", "right", "options", "remarks", "hints"}
-    has = set(one) if isinstance(one, dict) else set()
-    if has - {"told"} != wanted:
-        raise LinklabError(f"question {key} has {', '.join(sorted(has))}: give {', '.join(sorted(wanted))}")
-    options, remarks, hints, right = one["options"], one["remarks"], one["hints"], str(one["right"])
-    if not isinstance(options, dict) or not isinstance(remarks, dict) or not isinstance(hints, list):
-        raise LinklabError(f"question {key}: options and remarks are tables, as [{key}.options], and hints a list")
-    wrong = set(options) - {right}
-    if right not in options or set(remarks) != wrong:
-        raise LinklabError(
-            f"question {key}: give a remark for each wrong option ({', '.join(sorted(wrong))}) and for no other"
-        )
-    said = {letter: f"{_WRONG}{remarks[letter]}" for letter in remarks} | {right: f"{_RIGHT}{one.get('told', '')}"}
-    longest = max(len(text.encode()) for text in said.values())
-    crossed = {letter: _crossed(key, letter, said[letter].encode().ljust(longest)) for letter in options}
+    wrong = set(one.options) - {one.right}
+    if one.right not in one.options or set(one.remarks) != wrong:
+        named = ", ".join(sorted(wrong))
+        raise LinklabError(f"question {key}: give a remark for each wrong option ({named}) and for no other")
+    said = {letter: f"{_WRONG}{remark}" for letter, remark in one.remarks.items()} | {one.right: f"{_RIGHT}{one.told}"}
+    longest = max(len(each.encode()) for each in said.values())
+    crossed = {letter: _crossed(key, letter, said[letter].encode().ljust(longest)) for letter in one.options}
     sealed = {letter: base64.b64encode(data).decode() for letter, data in crossed.items()}
-    return {"question": one["question"], "options": options, "hints": hints, "sealed": sealed}
+    return {"question": one.question, "options": one.options, "hints": one.hints, "sealed": sealed}
 
 
 def _opened(key: str, sealed: Mapping[str, str], letter: str) -> tuple[bool, str]:
