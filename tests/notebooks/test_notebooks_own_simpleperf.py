@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import linklab
+from linklab.labs.multiplexing import own_parallel_simpleperf
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.network import COURSE
 from linklab.runtime.backends import Kind
@@ -56,3 +57,16 @@ def test_one_that_does_not_work_is_not_and_one_line_says_why(
     assert said.startswith("Measuring with Linklab's own simpleperf: ")
     assert said.count("\n") == 1
     assert says in said
+
+
+def test_a_simpleperf_without_parallel_connections_is_told_and_replaced(
+    lab: linklab.Lab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, broken = tmp_path / "simpleperf.py", FINISHED.replace('"-P"', '"-Q"')
+    assert broken != FINISHED
+    file.write_text(broken)
+    assert own_parallel_simpleperf(lab, file) is None
+    assert "For -P it is Linklab's own after all: " in capsys.readouterr().out
+    file.write_text(FINISHED)
+    assert own_parallel_simpleperf(lab, file) == str(file)
+    assert "Linklab's own" not in capsys.readouterr().out
