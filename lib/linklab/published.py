@@ -7,7 +7,7 @@ says where its numbers stand: in which table, figure or section.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -19,17 +19,19 @@ from linklab.errors import MeasurementError
 @dataclass(frozen=True)
 class Threshold:
     """What decides on a claim: in each repeat a ``quantity`` has a number for each of several things, and the relation
-    has to hold for ``all`` of them, for ``any``, or ``each`` counts by itself.
+    has to hold for ``all`` of them, for ``most`` (nine in ten), or for ``any``. Or ``each`` counts as a run; or they
+    are judged ``apart``, each by its own repeats, and it has to hold for all.
 
-    ``tells`` is the reason: words with places for the number that decides, for what it is of, and for the number
-    without its sign.
+    ``within`` is from the first threshold on and below the second. ``tells`` is the reason: words with places for the
+    number that decides, for what it is of, and for the number without its sign; of things that are judged apart, with
+    places for ``mean``, ``low`` and ``high``.
     """
 
     quantity: str
-    relation: Literal["<", "<=", ">", ">="]
-    threshold: float
+    relation: Literal["<", "<=", ">", ">=", "within"]
+    threshold: float | Sequence[float]
     tells: str
-    of: Literal["all", "any", "each"] = "all"
+    of: Literal["all", "most", "any", "each", "apart"] = "all"
 
 
 @dataclass(frozen=True)

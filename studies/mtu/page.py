@@ -23,7 +23,7 @@ from linklab.published import Entry, Threshold, publication
 from linklab.show.chart import SMALL_POINTS, chart, legend, logarithmic, told_apart
 from linklab.show.packets import first_packets, frames
 from linklab.study.chance import ShareOfRuns
-from linklab.study.claims import Finding, Judge, Numbers, Tables, compared, decided
+from linklab.study.claims import Finding, Judge, Numbers, Quantity, Tables, by_thresholds, compared, decided
 from linklab.study.declare import BRIDGE, OPENFLOW, Level
 from linklab.study.page import Grid, Page, Picture
 from linklab.study.table import Table, table_of_values
@@ -319,7 +319,7 @@ def _real_above_percent(tables: Tables) -> list[Numbers]:
     return found
 
 
-_BESIDE: Final[Mapping[str, Callable[[Tables], Sequence[Numbers]]]] = {
+_BESIDE: Final[Mapping[str, Quantity]] = {
     "gap at light load less that at full load (%)": _light_less_full_percent,
     "gap (%)": lambda tables: [{of: abs(it) for of, it in repeat.items()} for repeat in _gaps_percent(tables)],
     "real above ours (%)": _real_above_percent,
@@ -331,15 +331,11 @@ _BESIDE: Final[Mapping[str, Callable[[Tables], Sequence[Numbers]]]] = {
 """What thresholds of claims about hardware are asked of: numbers for each repeat of ours."""
 
 
-def _judge_beside(by: Threshold, tables: Tables) -> Finding:
-    found, told = decided(by, _BESIDE[by.quantity](tables))
-    return Finding(found.holds, f"{found}; {told}")
-
-
 JUDGES: Final[Mapping[str, Judge]] = {
-    claim.id: partial(_judge_mininet if by.quantity in _OF_RUNS else _judge_beside, by)
+    claim.id: partial(by_thresholds, claim.thresholds, _BESIDE)
+    if claim.about == "hardware"
+    else partial(_judge_mininet, claim.thresholds[0])
     for claim in PUBLISHED.claims
-    for by in claim.thresholds
 }
 """A judge of each claim, by its id."""
 

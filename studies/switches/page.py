@@ -33,7 +33,7 @@ from linklab.show.chart import (
     panels,
     told_apart,
 )
-from linklab.study.claims import Finding, Judge, Tables, compared
+from linklab.study.claims import Judge, Numbers, Quantity, Tables, by_thresholds, compared
 from linklab.study.declare import OPENFLOW
 from linklab.study.page import Grid, Page, Picture, fixed, significant, spread
 from linklab.study.table import Table, Values
@@ -177,17 +177,6 @@ def shares_theory_mbps(offered_percent: str, rate_mbps: float) -> list[float]:
 # --- The claims
 
 CISCO: Final = "cisco"
-_ALIKE: Final = 0.10
-"""What curves in a figure of that size show as nearly the same: an allowance."""
-_NEAR: Final = 0.25
-"""What a reader calls "not far": an allowance."""
-_MOST: Final = 0.9
-"""What "almost all" settings are: an allowance."""
-_FLAT: Final = 0.02
-"""What a figure shows as a line that does not grow: an allowance."""
-_FULL: Final = 0.98
-_STEADIER: Final = 1.2
-_UNSTEADY: Final = 0.01
 _LARGE_BYTES: Final = 1000
 
 Key = tuple[Any, ...]
@@ -221,178 +210,114 @@ def _cisco_and_others(found: Mapping[Key, float]) -> dict[Key, tuple[float, list
     return pairs
 
 
-def _alike(found: Mapping[Key, float], what: str) -> Finding:
-    """Return whether kinds of switch, the first part of each key, are nearly the same in almost all settings."""
+def _more_percent(value: float, than: float) -> float:
+    """Return by how many percent a value is larger; than nothing infinitely many."""
+    return 100 * (value / than - 1) if than else math.inf if value else 0.0
+
+
+def _by_name(found: Mapping[Key, float], lacking: str) -> Numbers:
+    """Return the numbers by their settings' names. Raises MeasurementError where there are none."""
+    if not found:
+        raise MeasurementError(f"the table has not {lacking}: run the study without --only")
+    return {_named(key): number for key, number in found.items()}
+
+
+def _between_kinds(found: Mapping[Key, float]) -> Numbers:
+    """Return by how many percent kinds of switch, the first part of each key, differ at each setting."""
     groups: dict[Key, list[float]] = {}
     for key, value in found.items():
         groups.setdefault(key[1:], []).append(value)
-    apart = {key: _ratio(max(values), min(values)) - 1 for key, values in groups.items() if len(values) > 1}
-    if not apart:
-        raise MeasurementError("the table has one kind of switch only: run the study without --only")
-    return _mostly(apart, f"within {100 * _ALIKE:.0f} % of each other", what, " apart")
+    apart = {key: _more_percent(max(values), min(values)) for key, values in groups.items() if len(values) > 1}
+    return _by_name(apart, "two kinds of switch")
 
 
-def _mostly(differences: Mapping[Key, float], alike: str, what: str, unit: str = "") -> Finding:
-    """Return whether most differences, as shares, are no larger than what is called alike; and the worst of them."""
-    near = sum(it <= _ALIKE for it in differences.values())
-    worst = max(differences, key=lambda key: differences[key])
-    return Finding(
-        near >= _MOST * len(differences),
-        f"{alike} at {near} of {len(differences)} {what}, at most {100 * differences[worst]:.1f} %{unit} "
-        f"({_named(worst)})",
-    )
-
-
-def _ratio(value: float, to: float) -> float:
-    """Return how many times as large a value is; of nothing infinitely many."""
-    return value / to if to else math.inf if value else 1.0
+def _cisco(number: Callable[[float, list[float]], float], found: Mapping[Key, float]) -> Numbers:
+    """Return what ``number`` makes of the Cisco switch's value and the others' at each setting."""
+    return {_named(key): number(mine, others) for key, (mine, others) in _cisco_and_others(found).items()}
 
 
 def _named(key: Key) -> str:
     return ", ".join(map(str, key))
 
 
-# --- Round-trip times
-
-
 def _rtts(tables: Tables, **levels: Any) -> dict[Key, float]:
     return _means(tables[SWITCHES_RTT.name], "rtt_mean_ms", *_PLACE, protocol="ipv4", **levels)
 
 
-def _cisco_rtt(tables: Tables) -> Finding:
-    pairs = _cisco_and_others(_rtts(tables))
-    lowest = sum(mine <= min(others) for mine, others in pairs.values())
-    return Finding(lowest == len(pairs), f"lowest in {lowest} of {len(pairs)} settings")
-
-
-def _ethernet_near(tables: Tables) -> Finding:
-    pairs = _cisco_and_others(_rtts(tables, rate_mbps=10))
-    longer = {key: _ratio(max(others), mine) - 1 for key, (mine, others) in pairs.items()}
-    worst = max(longer, key=lambda key: longer[key])
-    return Finding(longer[worst] <= _NEAR, f"at most {100 * longer[worst]:.0f} % longer ({_named(worst)})")
-
-
-def _software_alike_rtt(tables: Tables) -> Finding:
-    return _alike(_software(_rtts(tables)), "settings on an idle network")
-
-
-def _flat(number: int) -> Judge:
+def _growth(number: int, tables: Tables) -> Numbers:
+    """Return by how many percent round trips grow where the paper's figure does not."""
     from_bytes, to_bytes = PUBLISHED["flat_rtt_payloads"][str(number)]
-
-    def judge(tables: Tables) -> Finding:
-        found = _software(
-            _rtts(tables, communication=_figure(number).communication, rate_mbps=_figure(number).rate_mbps)
-        )
-        growths = {
-            key[:2]: (start, found[*key[:-1], to_bytes])
-            for key, start in found.items()
-            if key[-1] == from_bytes and (*key[:-1], to_bytes) in found
-        }
-        if not growths:
-            raise MeasurementError(f"the table has not both payloads of {from_bytes} and {to_bytes} bytes")
-        grown = {key: _ratio(end, start) - 1 for key, (start, end) in growths.items()}
-        worst = max(grown, key=lambda key: grown[key])
-        start, end = growths[worst]
-        return Finding(
-            grown[worst] <= _FLAT,
-            f"from {from_bytes} to {to_bytes} bytes it grows by up to {100 * grown[worst]:.0f} %: {start:.3f} to "
-            f"{end:.3f} ms ({_named(worst)})",
-        )
-
-    return judge
+    published = _figure(number)
+    found = _software(_rtts(tables, communication=published.communication, rate_mbps=published.rate_mbps))
+    grown = {
+        key[:2]: _more_percent(found[*key[:-1], to_bytes], start)
+        for key, start in found.items()
+        if key[-1] == from_bytes and (*key[:-1], to_bytes) in found
+    }
+    return _by_name(grown, f"both payloads of {from_bytes} and {to_bytes} bytes")
 
 
-def _l3_free(tables: Tables) -> Finding:
+def _routing_adds(tables: Tables) -> Numbers:
     found = _software(_rtts(tables, testbed="l3-switch"))
     added = {
-        (switch, rate, payload): _ratio(rtt_ms, found[switch, testbed, "intra-vlan", rate, payload]) - 1
+        (switch, rate, payload): _more_percent(rtt_ms, found[switch, testbed, "intra-vlan", rate, payload])
         for (switch, testbed, communication, rate, payload), rtt_ms in found.items()
         if communication == "inter-vlan" and (switch, testbed, "intra-vlan", rate, payload) in found
     }
-    if not added:
-        raise MeasurementError("the table has not both communications: run the study without --only")
-    return _mostly(added, f"it adds {100 * _ALIKE:.0f} % or less", "settings")
+    return _by_name(added, "both communications")
 
 
-def _stick(tables: Tables) -> Finding:
+def _stick_adds(tables: Tables) -> Numbers:
     found = _software(_rtts(tables, communication="inter-vlan"))
-    ratios = {
-        (switch, rate, payload): _ratio(rtt_ms, found[switch, "l3-switch", communication, rate, payload])
+    longer = {
+        (switch, rate, payload): _more_percent(rtt_ms, found[switch, "l3-switch", communication, rate, payload])
         for (switch, testbed, communication, rate, payload), rtt_ms in found.items()
         if testbed == "router-on-a-stick" and (switch, "l3-switch", communication, rate, payload) in found
     }
-    if not ratios:
-        raise MeasurementError("the table has not both testbeds: run the study without --only")
-    least, most = min(ratios.values()), max(ratios.values())
-    longer = sum(ratio > 1 + _FLAT for ratio in ratios.values())
-    return Finding(
-        longer == len(ratios),
-        f"longer in {longer} of {len(ratios)} settings: {least:.2f} to {most:.2f} times as long",
-    )
-
-
-# --- Throughput
+    return _by_name(longer, "both testbeds")
 
 
 def _throughputs(tables: Tables, **levels: Any) -> dict[Key, float]:
     return _means(tables[SWITCHES_THROUGHPUT.name], "additional_mbps", *_PLACE, **levels)
 
 
-def _cisco_throughput(tables: Tables) -> Finding:
-    best = settings = 0
+def _cisco_more(tables: Tables) -> Numbers:
+    """Return by how many percent the Cisco switch carries more than the others, where the paper's figures show it."""
+    found: dict[Key, float] = {}
     for number, above_bytes in PUBLISHED["cisco_better_above_bytes"].items():
-        published = _figure(int(number))
-        pairs = _cisco_and_others(
-            _throughputs(tables, testbed=published.testbed, communication=published.communication,
-                         rate_mbps=published.rate_mbps)
-        )  # fmt: skip
-        large = [pair for key, pair in pairs.items() if key[-1] > above_bytes]
-        settings += len(large)
-        best += sum(mine > max(others) for mine, others in large)
-    return Finding(0 < settings == best, f"highest in {best} of {settings} settings of larger payloads")
+        it = _figure(int(number))
+        place = {"testbed": it.testbed, "communication": it.communication, "rate_mbps": it.rate_mbps}
+        pairs = _cisco_and_others(_throughputs(tables, **place))
+        found |= {
+            key: _more_percent(mine, max(others)) for key, (mine, others) in pairs.items() if key[-1] > above_bytes
+        }
+    return _by_name(found, "larger payloads")
 
 
-def _all_alike_fast(tables: Tables) -> Finding:
+def _all_alike_fast(tables: Tables) -> Numbers:
     found = _throughputs(tables, testbed="l3-switch", communication="intra-vlan", rate_mbps=100)
     _cisco_and_others(found)
-    return _alike({key: it for key, it in found.items() if key[0] != USER}, "payloads")
+    return _between_kinds({key: it for key, it in found.items() if key[0] != USER})
 
 
-def _software_alike_throughput(tables: Tables) -> Finding:
-    return _alike(_software(_throughputs(tables)), "settings, means of the repeats")
-
-
-def _ten_times(tables: Tables) -> Finding:
+def _off_ten_times(tables: Tables) -> Numbers:
     found = _software(_throughputs(tables, testbed="l3-switch"))
-    ratios = {
-        (switch, communication, payload): _ratio(mbps, found[switch, testbed, communication, 10, payload])
-        for (switch, testbed, communication, rate, payload), mbps in found.items()
-        if rate == 100 and (switch, testbed, communication, 10, payload) in found
+    slow = {(key[0], key[2], key[4]): mbps for key, mbps in found.items() if key[3] == 10}
+    fast = {(key[0], key[2], key[4]): mbps for key, mbps in found.items() if key[3] == 100}
+    off = {
+        key: abs(_more_percent(fast[key], 10 * mbps)) if mbps else math.inf for key, mbps in slow.items() if key in fast
     }
-    if not ratios:
-        raise MeasurementError("the table has not both rates: run the study without --only")
-    near = sum(abs(ratio / 10 - 1) <= _ALIKE for ratio in ratios.values())
-    return Finding(
-        near >= _MOST * len(ratios),
-        f"{min(ratios.values()):.2f} to {max(ratios.values()):.2f} times, within {100 * _ALIKE:.0f} % of ten at "
-        f"{near} of {len(ratios)} settings",
-    )
+    return _by_name(off, "both rates")
 
 
-def _stick_full(tables: Tables) -> Finding:
+def _stick_full(tables: Tables) -> Numbers:
     found = _throughputs(tables, switch=CISCO, testbed="router-on-a-stick")
-    shares = {
-        key: mbps / load_of("router-on-a-stick", key[3])["additional_mbps"]
+    large = {
+        key: 100 * mbps / load_of("router-on-a-stick", key[3])["additional_mbps"]
         for key, mbps in found.items()
         if key[-1] >= _LARGE_BYTES
     }
-    if not shares:
-        raise MeasurementError(f"the table has no payload of {_LARGE_BYTES} bytes or more")
-    worst = min(shares, key=lambda key: shares[key])
-    return Finding(shares[worst] >= 1 - _ALIKE, f"{100 * shares[worst]:.0f} % of it or more ({_named(worst)})")
-
-
-# --- Shares
+    return _by_name(large, f"a payload of {_LARGE_BYTES} bytes or more")
 
 
 def _of_senders(table: Table, count: int | None = None, **levels: Any) -> dict[Key, list[Values]]:
@@ -445,83 +370,77 @@ def _deviation(got: tuple[float, ...], fair: tuple[float, ...], key: Key) -> flo
     return max(abs(mine / sum(got) / (share / sum(fair)) - 1) for mine, share in zip(got, fair, strict=True))
 
 
-def _bottleneck_full(tables: Tables) -> Finding:
+def _bottleneck(tables: Tables) -> Numbers:
     found = tables[SWITCHES_FAIRNESS.name].each("bottleneck_mbps", *_RUN, rate_mbps=10)
-    two = {key: values.low for key, values in found.items() if key[2].count("/") == 1}
-    if not two:
-        raise MeasurementError("the table has no run of two senders: run the study without --only")
-    least = min(two, key=lambda key: two[key])
-    return Finding(two[least] >= _FULL * 10, f"{two[least]:.3f} of 10 Mbit/s or more ({_named(least)})")
+    two = {key: 10 * values.low for key, values in found.items() if key[2].count("/") == 1}
+    return _by_name(two, "a run of two senders")
 
 
-def _proportional(count: int, excepted: tuple[int, str] | None = None, **levels: Any) -> Judge:
-    """Return a judge of runs of so many senders but for one of a rate and an offer."""
-
-    def judge(tables: Tables) -> Finding:
-        found = deviations(tables[SWITCHES_FAIRNESS.name], count, **levels)
-        runs = {key: repeats for key, repeats in found.items() if key[1:3] != excepted}
-        means = _software({key: fmean(repeats) for key, repeats in runs.items()})
-        near = sum(deviation <= _ALIKE for deviation in means.values())
-        worst = max(means, key=lambda key: means[key])
-        return Finding(
-            near >= _MOST * len(means),
-            f"within {100 * _ALIKE:.0f} % of it in {near} of {len(means)} settings, at most {100 * means[worst]:.0f} % "
-            f"off ({_named(worst[:3])})",
-        )
-
-    return judge
+def _off_proportion(tables: Tables, count: int, excepted: tuple[int, str] | None = None, **levels: Any) -> Numbers:
+    """Return how far software switches are off proportion in percent, but for runs of one rate and offer."""
+    found = deviations(tables[SWITCHES_FAIRNESS.name], count, **levels)
+    software = _software({key: 100 * fmean(repeats) for key, repeats in found.items() if key[1:3] != excepted})
+    return {_named(key): percent for key, percent in software.items()}
 
 
-def _two_unstable(tables: Tables) -> Finding:
-    mean = {}
-    for rate in (10, 100):
-        runs = deviations(tables[SWITCHES_FAIRNESS.name], 2, rate_mbps=rate, sender_link_percent=100)
-        mean[rate] = fmean(_software({key: fmean(repeats) for key, repeats in runs.items()}).values())
-    return Finding(
-        mean[100] > _STEADIER * mean[10] and mean[100] - mean[10] > _UNSTEADY,
-        f"mean deviation from proportion is {100 * mean[100]:.1f} % at 100 Mbit/s and {100 * mean[10]:.1f} % at 10",
+def _unsteady(number: Callable[[float, float], float], tables: Tables) -> Numbers:
+    """Return what ``number`` makes of the mean deviation of two senders at 100 and at 10 Mbit/s."""
+    fast, slow = (
+        fmean(_off_proportion(tables, 2, rate_mbps=rate, sender_link_percent=100).values()) for rate in (100, 10)
     )
+    return {f"{fast:.1f} % at 100 Mbit/s and {slow:.1f} % at 10": number(fast, slow)}
 
 
-def _cisco_unfair(tables: Tables) -> Finding:
+def _unfair(tables: Tables) -> dict[Key, tuple[float, list[float]]]:
+    """Return the Cisco switch's mean deviation from proportion in percent and the others', by rate."""
     mean: dict[Key, float] = {}
     for rate in (10, 100):
         runs = deviations(tables[SWITCHES_FAIRNESS.name], rate_mbps=rate)
         for switch in dict.fromkeys(key[0] for key in runs):
-            mean[switch, rate] = fmean(it for key, repeats in runs.items() if key[0] == switch for it in repeats)
+            mean[switch, rate] = 100 * fmean(it for key, each in runs.items() if key[0] == switch for it in each)
     pairs = _cisco_and_others(mean)
     for rate in (10, 100):
         if (rate,) not in pairs:
             raise MeasurementError(f"the table has no setting with a switch {CISCO!r} at {rate} Mbit/s and another one")
-    worst = all(mine > max(others) for mine, others in pairs.values())
-    return Finding(
-        worst and pairs[100,][0] > pairs[10,][0],
-        "mean deviation from proportion: "
-        + "; ".join(
-            f"{100 * mine:.0f} % at {rate} Mbit/s, others at most {100 * max(others):.0f} %"
-            for (rate,), (mine, others) in pairs.items()
-        ),
-    )
+    return pairs
 
 
+_ASKED_OF: Final[Mapping[str, Quantity]] = {
+    "Cisco's RTT more than the others' least (%)": lambda tables: _cisco(
+        lambda mine, others: _more_percent(mine, min(others)), _rtts(tables)
+    ),
+    "others' RTT more than Cisco's at 10 Mbit/s (%)": lambda tables: _cisco(
+        lambda mine, others: _more_percent(max(others), mine), _rtts(tables, rate_mbps=10)
+    ),
+    "RTT between software switches (%)": lambda tables: _between_kinds(_software(_rtts(tables))),
+    "growth of the RTT, figure 14 (%)": partial(_growth, 14),
+    "growth of the RTT, figure 16 (%)": partial(_growth, 16),
+    "routing adds to the RTT (%)": _routing_adds,
+    "a router on a stick adds to the RTT (%)": _stick_adds,
+    "Cisco's throughput more than the others' most (%)": _cisco_more,
+    "throughput between all at 100 Mbit/s (%)": _all_alike_fast,
+    "throughput between software switches (%)": lambda tables: _between_kinds(_software(_throughputs(tables))),
+    "throughput at 100 Mbit/s off ten times that at 10 (%)": _off_ten_times,
+    "Cisco's throughput on a stick, of what is offered (%)": _stick_full,
+    "bottleneck used (%)": _bottleneck,
+    "two senders off proportion at 10 Mbit/s (%)": lambda tables: _off_proportion(tables, 2, rate_mbps=10),
+    "three senders off proportion, but for 8/8/8 at 10 Mbit/s (%)": lambda tables: _off_proportion(
+        tables, 3, (10, "80/80/80")
+    ),
+    "two senders off proportion at 100, times that at 10": partial(
+        _unsteady, lambda fast, slow: fast / slow if slow else math.inf if fast else 1.0
+    ),
+    "two senders off proportion at 100 less that at 10 (points)": partial(_unsteady, lambda fast, slow: fast - slow),
+    "Cisco off proportion less the others' most (points)": lambda tables: {
+        f"{rate} Mbit/s": mine - max(others) for (rate,), (mine, others) in _unfair(tables).items()
+    },
+    "Cisco off proportion at 100 less that at 10 (points)": lambda tables: {
+        "100 and 10 Mbit/s": (pairs := _unfair(tables))[100,][0] - pairs[10,][0]
+    },
+}
+"""What thresholds are asked of: means of the repeats, by setting."""
 JUDGES: Final[Mapping[str, Judge]] = {
-    "switch-cisco-rtt": _cisco_rtt,
-    "switch-ethernet-near": _ethernet_near,
-    "switch-software-alike-rtt": _software_alike_rtt,
-    "switch-flat-rtt-intra": _flat(14),
-    "switch-flat-rtt-inter": _flat(16),
-    "switch-l3-free": _l3_free,
-    "switch-stick-rtt": _stick,
-    "switch-cisco-throughput": _cisco_throughput,
-    "switch-all-alike-fast": _all_alike_fast,
-    "switch-software-alike-throughput": _software_alike_throughput,
-    "switch-ten-times": _ten_times,
-    "switch-stick-full": _stick_full,
-    "switch-bottleneck-full": _bottleneck_full,
-    "switch-two-proportional": _proportional(2, rate_mbps=10),
-    "switch-two-fast-unstable": _two_unstable,
-    "switch-three-proportional": _proportional(3, excepted=(10, "80/80/80")),
-    "switch-cisco-unfair": _cisco_unfair,
+    it.id: partial(by_thresholds, it.thresholds, _ASKED_OF) for it in PUBLISHED.claims
 }
 """A judge of each claim, by its id."""
 

@@ -406,7 +406,7 @@ def test_nothing_that_arrived_is_not_alike() -> None:
 def test_a_table_without_the_runs_gives_no_verdict_but_one_line() -> None:
     given = tables()
     lacking: dict[str, tuple[Study, dict[str, Any], str]] = {
-        "switch-software-alike-rtt": (SWITCHES_RTT, {"switch": "ovs"}, "one kind of switch only"),
+        "switch-software-alike-rtt": (SWITCHES_RTT, {"switch": "ovs"}, "has not two kinds of switch"),
         "switch-flat-rtt-intra": (SWITCHES_RTT, {"payload_bytes": (100, 1440)}, "not both payloads of 750 and 1440"),
         "switch-l3-free": (SWITCHES_RTT, {"communication": "intra-vlan"}, "not both communications"),
         "switch-stick-rtt": (SWITCHES_RTT, {"testbed": "l3-switch"}, "not both testbeds"),

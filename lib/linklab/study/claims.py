@@ -6,16 +6,24 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from linklab.errors import MeasurementError
 from linklab.published import Claim, Threshold
-from linklab.study.chance import Outcome, ShareOfRuns, share
-from linklab.study.table import Table
+from linklab.study.chance import Outcome, ShareOfRuns, by_repeat, every, share
+from linklab.study.table import Table, Values
 
 Verdict = Literal["reproduced", "not reproduced", "open", "decided by construction", "not testable here"]
 """Open: what was measured leaves both possible."""
-_RELATIONS: Final = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_RELATIONS: Final[Mapping[str, Callable[[float, Any], bool]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "within": lambda number, limits: limits[0] <= number < limits[1],
+}
+_MOST: Final = 0.9
+"""Of settings: what "almost all" are, an allowance."""
 _PRINTED: Final = "the paper's own hardware"
 Tables = Mapping[str, Table]
 """The tables of the studies that a page needs, by the study's name; see `compared` for a second one of a study."""
@@ -60,21 +68,69 @@ def compared(study: str) -> str:
 
 Numbers = Mapping[str, float]
 """What decides on a claim in one repeat, by what each number is of."""
+Quantity = Callable[[Tables], Sequence[Numbers] | Numbers]
+"""What thresholds are asked of: the numbers of each repeat, or of all settings by their means."""
+
+
+def numbered(values: Mapping[str, Values], number: Callable[[str, float], float] | None = None) -> list[Numbers]:
+    """Return for each repeat what it measured of several things, by their names, or what ``number`` makes of each.
+
+    Raises MeasurementError where not each of them has all repeats.
+    """
+    return [
+        {name: it if number is None else number(name, it) for name, it in zip(values, each, strict=True)}
+        for each in by_repeat(list(values.values()))
+    ]
 
 
 def decided(by: Threshold, repeats: Sequence[Numbers]) -> tuple[ShareOfRuns, str]:
-    """Return in how many repeats, or runs, the threshold's relation holds, and which number decides, in words.
-
-    That is the worst one where the relation has to hold for all, else the best.
-    """
-    outcomes = [[_RELATIONS[by.relation](it, by.threshold) for it in numbers.values()] for numbers in repeats]
-    found = chain.from_iterable(outcomes) if by.of == "each" else map({"all": all, "any": any}[by.of], outcomes)
+    """Return in how many repeats, or runs, the threshold's relation holds, and which number decides, in words."""
+    outcomes = [[_holds(by, it) for it in numbers.values()] for numbers in repeats]
+    found = chain.from_iterable(outcomes) if by.of == "each" else (_enough(by, each) for each in outcomes)
     measured = ([numbers[name] for numbers in repeats if name in numbers] for name in repeats[0])
-    shown = share(found, *measured, what="runs" if by.of == "each" else "repeats")
-    sign = 1 if (by.of == "all") == by.relation.startswith("<") else -1
+    return share(found, *measured, what="runs" if by.of == "each" else "repeats"), _told(by, repeats)
+
+
+def by_thresholds(thresholds: Sequence[Threshold], quantities: Mapping[str, Quantity], tables: Tables) -> Finding:
+    """Judge a claim that holds where all of its thresholds are kept: in most repeats, or in one set of settings."""
+    outcomes: list[Outcome] = []
+    words = []
+    for by in thresholds:
+        numbers = quantities[by.quantity](tables)
+        if by.of == "apart":
+            assert not isinstance(numbers, Mapping)
+            for name in numbers[0]:
+                values = Values(tuple(repeat[name] for repeat in numbers))
+                found = share((_holds(by, it) for it in values.values), values.values)
+                outcomes.append(found.holds)
+                told = by.tells.format(mean=values.mean, low=values.low, high=values.high)
+                words.append(f"{name}: {found}{told}")
+        elif isinstance(numbers, Mapping):
+            kept = [_holds(by, it) for it in numbers.values()]
+            outcomes.append(_enough(by, kept))
+            counted = f"{sum(kept)} of {len(kept)} settings; " if len(kept) > 1 else ""
+            words.append(counted + _told(by, [numbers]))
+        else:
+            found, told = decided(by, numbers)
+            outcomes.append(found.holds)
+            words.append(f"{found}; {told}")
+    return Finding(every(outcomes), "; ".join(words))
+
+
+def _holds(by: Threshold, number: float) -> bool:
+    return bool(_RELATIONS[by.relation](number, by.threshold))
+
+
+def _enough(by: Threshold, outcomes: Sequence[bool]) -> bool:
+    return any(outcomes) if by.of == "any" else sum(outcomes) >= (_MOST if by.of == "most" else 1) * len(outcomes)
+
+
+def _told(by: Threshold, repeats: Sequence[Numbers]) -> str:
+    """Return the number that decides, in words: the worst, or the best where not all have to hold."""
+    sign = 1 if (by.of in ("all", "most")) == by.relation.startswith("<") else -1
     each = ((number, name) for numbers in repeats for name, number in numbers.items())
     number, name = max(each, key=lambda it: (sign * it[0], it[1]))
-    return shown, by.tells.format(number, name, abs(number))
+    return by.tells.format(number, name, abs(number))
 
 
 class _Tables(dict[str, Table]):
