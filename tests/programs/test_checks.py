@@ -8,18 +8,18 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.grade import GradeError
-from linklab.programs.checks import Judging, Observed, Report, Requirement
+from linklab.programs.checks import CheckRow, Judging, Observed, Report
 from linklab.programs.scenes import NotTried
 
 Heard = list[str]
 
 
-def _asked(key: str, *needs: str, judge: Callable[[Heard], Observed] | None = None) -> Requirement[Heard]:
+def _asked(key: str, *needs: str, judge: Callable[[Heard], Observed] | None = None) -> CheckRow[Heard]:
     def heard(evidence: Heard) -> Observed:
         evidence.append(key)
         return judge(evidence) if judge else Observed()
 
-    return Requirement(key, f"it is {key}", heard, f"make it {key}", needs, 2.0)
+    return CheckRow(key, f"it is {key}", heard, f"make it {key}", needs, 2.0)
 
 
 def _raising(error: Exception) -> Callable[[Heard], Observed]:
@@ -29,7 +29,7 @@ def _raising(error: Exception) -> Callable[[Heard], Observed]:
     return judge
 
 
-def _report(*table: Requirement[Heard], evidence: Heard | None = None) -> Report:
+def _report(*table: CheckRow[Heard], evidence: Heard | None = None) -> Report:
     judging = Judging(table, [] if evidence is None else evidence)
     return Report("toy", "toy.py", "here", {"all": judging.result("all", [asked.key for asked in table])})
 

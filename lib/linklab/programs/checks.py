@@ -1,7 +1,7 @@
-"""What is asked of a program, as a table: each requirement with what must pass first, what judges it, and one hint.
+"""What is asked of a program, as a table: each check with what must pass first, what judges it, and one hint.
 
-A requirement is judged once, by the evidence alone, so the same evidence has one verdict. One that needs another waits
-until that one passes, and says for which it waits. A program has a table in its folder
+A check is judged once, by the evidence alone, so the same evidence has one verdict. One that needs another waits until
+that one passes, and says for which it waits. A program has a table in its folder
 (`linklab.programs.reliable.checks`), and `Report` shows what came of it.
 """
 
@@ -28,10 +28,10 @@ _MARGIN: Final = " " * 6
 
 @dataclass(frozen=True)
 class Observed:
-    """What the evidence shows of one requirement, which is met unless there is a ``reason``.
+    """What the evidence shows of one check, which passes unless there is a ``reason``.
 
     ``reason`` says what was seen, and nothing that the evidence does not show. ``hint`` stands in place of the
-    requirement's own; on one that is met it is advice, and costs nothing. ``expected`` and ``found`` are for reading,
+    row's own; where the check passes it is advice, and costs nothing. ``expected`` and ``found`` are for reading,
     with units.
     """
 
@@ -42,7 +42,7 @@ class Observed:
 
 
 class WaitsFor(Exception):
-    """Raised by a judge where the evidence tells nothing before another requirement, the one with this key, is met."""
+    """Raised by a judge where the evidence tells nothing before the check with this key passes."""
 
     def __init__(self, key: str) -> None:
         super().__init__(key)
@@ -50,11 +50,11 @@ class WaitsFor(Exception):
 
 
 @dataclass(frozen=True)
-class Requirement(Generic[Evidence]):
-    """One thing that is asked of a program.
+class CheckRow(Generic[Evidence]):
+    """One row of a table: one thing that is asked of a program.
 
     ``key`` is its name in the table. ``needs`` are the keys of those that must pass first. ``judge`` plays the scenes
-    that it needs with the evidence, and says what they show. ``hint`` is what to do where it is not met.
+    that it needs with the evidence, and says what they show. ``hint`` is what to do where it fails.
     """
 
     key: str
@@ -68,7 +68,7 @@ class Requirement(Generic[Evidence]):
 class Judging(Generic[Evidence]):
     """The verdicts on one program, each made when it is first asked for."""
 
-    def __init__(self, table: Iterable[Requirement[Evidence]], evidence: Evidence) -> None:
+    def __init__(self, table: Iterable[CheckRow[Evidence]], evidence: Evidence) -> None:
         self._table = {asked.key: asked for asked in table}
         self._evidence = evidence
         self._checks: dict[str, Check] = {}
@@ -76,13 +76,13 @@ class Judging(Generic[Evidence]):
         self._faults: dict[str, str] = {}
 
     def result(self, title: str, keys: Iterable[str]) -> Result:
-        """Return the checks of some requirements as one result. Raises LabError where no scene can be played at all."""
+        """Return some checks as one result. Raises LabError where no scene can be played at all."""
         wanted = tuple(keys)
         checks = tuple(self._in_result(key, wanted) for key in wanted)
         return Result(title, checks, fault="; ".join(self._faults[key] for key in wanted if key in self._faults))
 
     def check(self, key: str) -> Check:
-        """Return the verdict on a requirement, and make it first if need be. Raises as `result`."""
+        """Return a check of the table, judged first if need be. Raises as `result`."""
         if key not in self._checks:
             self._checks[key] = self._judged(self._table[key])
         return self._checks[key]
@@ -94,7 +94,7 @@ class Judging(Generic[Evidence]):
             return check
         return replace(check, reason=f"{check.reason}: {self._checks[first].reason}", hint=self._checks[first].hint)
 
-    def _judged(self, asked: Requirement[Evidence]) -> Check:
+    def _judged(self, asked: CheckRow[Evidence]) -> Check:
         for key in asked.needs:
             if not self.check(key).passed:
                 return self._blocked(asked, key)
@@ -122,8 +122,8 @@ class Judging(Generic[Evidence]):
         failing = Check.failing(asked.description, observed.reason, hint, observed.expected, found)
         return replace(failing, points=asked.points)
 
-    def _blocked(self, asked: Requirement[Evidence], key: str) -> Check:
-        """Return a requirement that waits for another one, or for what that one waits for itself."""
+    def _blocked(self, asked: CheckRow[Evidence], key: str) -> Check:
+        """Return a check that waits for another one, or for what that one waits for itself."""
         first = self._blockers[asked.key] = self._blockers.get(key, key)
         why = f"waits for: {self._table[first].description}"
         return _open(asked, why, self._checks[first].hint if self._is_open(first) else "mend that one first")
@@ -132,7 +132,7 @@ class Judging(Generic[Evidence]):
         return self._checks[key].outcome == "inconclusive"
 
 
-def _open(asked: Requirement[Any], why: str, hint: str) -> Check:
+def _open(asked: CheckRow[Any], why: str, hint: str) -> Check:
     return Check(asked.description, "inconclusive", why, hint, asked.points)
 
 

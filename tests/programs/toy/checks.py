@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linklab.programs.checks import Observed, Requirement
+from linklab.programs.checks import CheckRow, Observed
 
 from .scenes import Echoed, EchoScenes, said
 
@@ -41,8 +41,8 @@ def _survives(played: EchoScenes) -> Observed:
 
 
 TABLE = (
-    Requirement("echoes", "what a client sends comes back", _echoes, "send back what recv returns"),
-    Requirement("all", "100 kB come back whole", _all_of_it, "read until the client has closed", ("echoes",)),
-    Requirement("two", "a second client need not wait", _two, "a thread for each connection", ("echoes",)),
-    Requirement("survives", "a client that resets ends no server", _survives, "catch its OSError", ("echoes",)),
+    CheckRow("echoes", "what a client sends comes back", _echoes, "send back what recv returns"),
+    CheckRow("all", "100 kB come back whole", _all_of_it, "read until the client has closed", ("echoes",)),
+    CheckRow("two", "a second client need not wait", _two, "a thread for each connection", ("echoes",)),
+    CheckRow("survives", "a client that resets ends no server", _survives, "catch its OSError", ("echoes",)),
 )

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from linklab.grade.seeding import seeds
-from linklab.programs.checks import Observed, Requirement
+from linklab.programs.checks import CheckRow, Observed
 from linklab.programs.engine.datagrams import Impairments
 from linklab.programs.reliable.faults import wrong_with
 from linklab.programs.reliable.path import packet_ms
@@ -358,8 +358,8 @@ def _numbers(played: Transfers) -> Observed:
 
 def _asked(
     key: str, description: str, judge: Callable[[Transfers], Observed], hint: str | tuple[str, ...] = "", *needs: str
-) -> Requirement[Transfers]:
-    return Requirement(key, description, judge, hint, ("arrives", *needs) if key != "arrives" else ())
+) -> CheckRow[Transfers]:
+    return CheckRow(key, description, judge, hint, ("arrives", *needs) if key != "arrives" else ())
 
 
 def _in_window(judge: Callable[[Transfers, int], Observed], window: int) -> Callable[[Transfers], Observed]:
@@ -372,7 +372,7 @@ _LEARN: Final = (
     "an acknowledgement of a packet that was sent twice says nothing of the round trip (Karn). Keep the doubled "
     "timeout until a packet that was sent once is acknowledged (RFC 6298, sections 3 and 5)",
 )
-_STEPS: Final[dict[str, tuple[Requirement[Transfers], ...]]] = {
+_STEPS: Final[dict[str, tuple[CheckRow[Transfers], ...]]] = {
     "stop-and-wait": (
         _asked("arrives", "a file arrives where nothing is lost", _arrives),
         _asked("small", "its datagrams are not too large", _small, "cut the file into smaller pieces"),

@@ -13,7 +13,7 @@ from typing import Final
 from linklab.errors import LabError, LinklabError
 from linklab.grade.result import Result
 from linklab.programs import submission
-from linklab.programs.checks import Judging, Observed, Report, Requirement
+from linklab.programs.checks import CheckRow, Judging, Observed, Report
 from linklab.programs.place import LabPlace, LoopbackPlace, SteadyPlace
 from linklab.programs.simpleperf import STEPS, arguments, clients, intervals, judges
 from linklab.programs.simpleperf.session import NETWORK, Session
@@ -21,7 +21,7 @@ from linklab.programs.submission import SubmittedProgram
 
 
 @dataclass(frozen=True)
-class Item(Requirement[Session]):
+class Item(CheckRow[Session]):
     """A check of a step. Its judge's docstring says how it looks."""
 
     step: str = ""
