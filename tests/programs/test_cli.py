@@ -43,6 +43,11 @@ def test_what_cannot_be_checked_is_one_line(
     assert "\n" not in error
 
 
+def test_of_lab_13_the_steps_are_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(REFERENCE), "--lab", "13", "--step", "transfer"]) == 2
+    assert "no step is called 'transfer': choose one of stop-and-wait" in capsys.readouterr().err
+
+
 def test_a_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(tmp_path)]) == 2
     assert "is a folder: name the Python file in it" in capsys.readouterr().err
