@@ -90,12 +90,11 @@ def test_what_was_interrupted_leaves_no_half_video(cache: Path, monkeypatch: pyt
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(video_file, "_cut", interrupted)
+        patched.setattr(video_file, "rtp_packets_of", interrupted)
         with pytest.raises(KeyboardInterrupt):
             encoded(SMALL)
     assert [it.name for it in cache.iterdir()] == ["lock"]
     # and of one that was killed a folder stays, which the next one takes away
-    (cache / f"{video_file._name_of(SMALL)}.new").mkdir()
     (cache / "another.new").mkdir()
     assert encoded(SMALL).packets > 10
     assert not list(cache.glob("*.new"))

@@ -1,4 +1,4 @@
-"""Packets as an interface saw them: tcpdump writes them in the lab, scapy reads them outside.
+"""Capture packets at an interface: tcpdump writes them in the lab, scapy reads them outside.
 
 with capture(lab, "h2", "h2-eth0", "udp port 5004") as caught:
     ...                      # traffic
@@ -39,7 +39,7 @@ _numbers = itertools.count(1)
 
 @dataclass
 class Capture:
-    """What `capture` caught; empty until its block has ended. `pcap` is the file, to be kept or opened in Wireshark."""
+    """What `capture` caught; empty until its block has ended. `pcap` is a file that Wireshark opens."""
 
     node: str
     interface: str
@@ -92,11 +92,11 @@ class Capture:
 def capture(
     lab: Lab, node: str, interface: str, expression: str = "", *, bytes_per_packet: int = 0
 ) -> Iterator[Capture]:
-    """Captures what passes `interface` while the block runs; `expression` is tcpdump's (``"udp port 5004"``).
+    """Capture what passes `interface` while the block runs; `expression` is tcpdump's (``"udp port 5004"``).
 
     `bytes_per_packet` keeps that many of each, 0 all. A bridge's ports belong to the first namespace: give the
     switch's name. Raises MeasurementError where tcpdump is missing, does not know the interface or the expression,
-    or did not keep up with the packets: half a capture is none. At an exception nothing is left running.
+    or did not keep up with the packets. At an exception tcpdump is ended.
     """
     number = next(_numbers)
     path = f"/tmp/linklab-capture-{number}.pcap"
@@ -158,7 +158,7 @@ class Layer:
 
 
 def layers(packet: Packet) -> tuple[Layer, ...]:
-    """The headers of a frame that `linklab.measure.capture` caught whole, and what is left as data, in their order.
+    """Return the headers of a frame that was caught whole, and what is left as data, in their order.
 
     A fragment that is not the first has IPv4 and data alone: what is in it cannot be told without the others.
     """

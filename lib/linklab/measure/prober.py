@@ -1,4 +1,4 @@
-"""What a search for the bandwidth may use where nobody knows the network: probes, and what they cost."""
+"""Probes for a search for the bandwidth of an unknown network, within a budget of bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAYLOAD_BYTES: Final = 1448
 
 @dataclass(frozen=True)
 class Probe:
-    """What one rate did. Rates are of UDP payload, in Mbit/s (10**6 bits).
+    """What came of sending at one rate. Rates are of UDP payload, in Mbit/s (10**6 bits).
 
     `received_mbps` is what arrived divided by the time of *sending*, and so `rate_mbps` where nothing was lost and
     the sender kept up. (iperf3's own rate divides by the receiver's time, which lasts a round trip and a full queue
@@ -62,7 +62,7 @@ class Prober:
         self.probes: list[Probe] = []
 
     def send(self, rate_mbps: float, duration_s: int = 1) -> Probe:
-        """Sends datagrams of 1448 bytes at a rate of `rate_mbps` (their payload), for `duration_s` whole seconds.
+        """Send datagrams of 1448 bytes at a rate of `rate_mbps` (their payload), for `duration_s` whole seconds.
 
         Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.run`.
         """
@@ -76,7 +76,7 @@ class Prober:
         return probe
 
     def train(self, packets: int = 50, payload_bytes: int = PAYLOAD_BYTES) -> tuple[float, ...]:
-        """Sends a packet train back to back; the times of arrival in seconds, in order, of the packets that came.
+        """Send a packet train back to back. Return when the packets that came arrived, in seconds, in order.
 
         Raises MeasurementError where that would go beyond the budget, and as `linklab.measure.run`.
         """

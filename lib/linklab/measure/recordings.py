@@ -285,7 +285,7 @@ class _Format:
             self.reasons = {int(number): name for number, name in _REASON.findall(text)}
 
     def reader(self, *names: str) -> struct.Struct:
-        """What unpacks these fields of an event, which the kernel has in this order, from its first byte."""
+        """Return what unpacks these fields of an event from its first byte; the kernel has them in this order."""
         text, end = "=", 0
         for name in names:
             at, size, signed = self._places[name]
@@ -303,7 +303,7 @@ def _found(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _events(pages: bytes) -> Iterator[tuple[int, int]]:
-    """When each event was and where it begins, in the order in which they happened."""
+    """Yield the time of each event and where it begins, in the order in which they happened."""
     word = struct.Struct("=I")
     for page in range(0, len(pages), _PAGE_BYTES):
         now_ns, commit = struct.unpack_from("=QQ", pages, page)
@@ -343,7 +343,7 @@ class _Packet(NamedTuple):
 
 
 class _Reader:
-    """Follows packets through what was noted."""
+    """Follows packets from hop to hop through the kernel's notes."""
 
     def __init__(self, network: NetworkState, notes: _Notes) -> None:
         peers = {it.name: it.peer[1] for node in network.nodes for it in node.interfaces if it.peer}
@@ -409,7 +409,7 @@ class _Reader:
         return tuple(self._ports), tuple(hops), tuple(self._tcp)
 
     def _text(self, at: int, place: int) -> bytes:
-        """A text of an event: the lower half of its place is where it begins, the upper one how long it is."""
+        """Return a text of an event: the lower half of `place` is where it begins, the upper half how long it is."""
         begin = at + (place & 0xFFFF)
         return self._pages[begin : begin + (place >> 16)]
 
@@ -436,17 +436,17 @@ class _Reader:
         self._held[port] += 1
 
     def _number_of(self, node: str, head: bytes, time_ns: int) -> int:
-        """The packet's number: that of the one that has arrived at this node and looks so, or a new one."""
-        looks = node, fingerprint(head)
-        waiting = self._arrived.get(looks)
+        """Return the packet's number: that of an equal one that has arrived at this node, or a new one."""
+        seen = node, fingerprint(head)
+        waiting = self._arrived.get(seen)
         if waiting:
             number = waiting.popleft()
-        elif (before := self._passed_on.get(looks)) and before[1] == time_ns:
+        elif (before := self._passed_on.get(seen)) and before[1] == time_ns:
             number = before[0]  # a switch that sends it out by several ports
         else:
             number = self._packets
             self._packets += 1
-        self._passed_on[looks] = number, time_ns
+        self._passed_on[seen] = number, time_ns
         return number
 
     def _sent(self, time_ns: int, at: int, address: int, length: int, status: int, name: int, namespace: int) -> None:
@@ -470,12 +470,12 @@ class _Reader:
         self._end(packet, time_ns, received_ns, sent_head=received or packet.head)
         peer = self._peer[port]
         if peer is not None:
-            node, looks = self._ports[peer].node, fingerprint(received or packet.head)
+            node, same = self._ports[peer].node, fingerprint(received or packet.head)
             for place in (node, *self._carried[node]):
-                self._arrived[place, looks].append(packet.number)
+                self._arrived[place, same].append(packet.number)
 
     def _received(self, port: int, address: int, time_ns: int, packet: _Packet | None) -> tuple[int | None, bytes]:
-        """When the other end of the cable had the packet, and its first bytes there; None where it never did.
+        """Return when the other end of the cable had the packet, and its first bytes there; None where it never did.
 
         That is at the same instant, or some microseconds later where a program keeps the processor.
         """
@@ -494,7 +494,7 @@ class _Reader:
         return received_ns, head
 
     def _copied(self, port: int, head: bytes) -> int:
-        """The number of a packet that netem has duplicated."""
+        """Return the number of a packet that netem has duplicated."""
         same = fingerprint(head)
         for hop in reversed(self._hops[-1000:]):
             if hop.interface == self._ports[port].interface and fingerprint(hop.head) == same:
@@ -621,18 +621,16 @@ def fingerprint(head: bytes) -> bytes:
 
     Of a packet in a GRE tunnel it is that of the packet inside.
     """
-    at, kind = payload_of(head)
-    if kind != IPV4 or len(head) < at + 20:
+    ip = ipv4_of(head)
+    if ip is None:
         return head[12:]
-    data = at + 4 * (head[at] & 15)
-    protocol = head[at + 9]
-    if protocol == 47 and head[data + 2 : data + 4] == b"\x65\x58":
-        return fingerprint(head[data + 4 :])
-    fixed = head[at + 2 : at + 8] + head[at + 9 : at + 10] + head[at + 12 : data]
-    rest = head[data : data + _COMPARED_BYTES]
-    if protocol == 6:
+    if ip.protocol == 47 and head[ip.data + 2 : ip.data + 4] == b"\x65\x58":
+        return fingerprint(head[ip.data + 4 :])
+    fixed = head[ip.at + 2 : ip.at + 8] + head[ip.at + 9 : ip.at + 10] + head[ip.at + 12 : ip.data]
+    rest = head[ip.data : ip.data + _COMPARED_BYTES]
+    if ip.protocol == 6:
         return fixed + rest[:16] + rest[18:]
-    return fixed + rest[:6] + rest[8:] if protocol == 17 else fixed + rest
+    return fixed + rest[:6] + rest[8:] if ip.protocol == 17 else fixed + rest
 
 
 _COMPARED_BYTES: Final = 20
@@ -650,7 +648,10 @@ _INBOUND, _OUTBOUND = 1, 2
 
 
 def _pcapng(recording: Recording, interfaces: Sequence[str]) -> bytes:
-    """What tcpdump on these interfaces would have seen, both directions of each, in the order of time."""
+    """Return what tcpdump on these interfaces would have seen, both directions of each, in the order of time.
+
+    scapy's writer knows microseconds only, and takes 22 times as long (20,000 frames: 1.48 s for 0.07).
+    """
     numbers = {name: number for number, name in enumerate(interfaces)}
     ports = {port.interface: port for port in recording.ports}
     blocks = [_block(_SECTION, struct.pack("=IHHq", 0x1A2B3C4D, 1, 0, -1))]

@@ -1,8 +1,8 @@
-"""A measurement repeated: the median, how far the repeats lie apart, and a warning where they disagree.
+"""Repeat a measurement: the median, how far the repeats lie apart, and a warning where they disagree.
 
-It says how far repeats scatter, how well their mean is known, and whether they jump between two states. Range over
-median grows with the number of repeats, whatever is measured. The standard deviation does not: repeats of one thing
-give the same on average however many they are, so that more of them bring fewer false alarms.
+A warning says how far repeats scatter, how well their mean is known, and whether they jump between two states. It goes
+by the standard deviation, which does not grow with the number of repeats as their range does: more repeats bring fewer
+false alarms.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def repeated(
     on_progress: OnProgress | None = None,
     stop: Stop | None = None,
 ) -> Repeats:
-    """Carries out the flows together, `repeats` times one after the other.
+    """Carry out the flows together, `repeats` times one after the other.
 
     Each begins elsewhere between two ticks of TCP's timers and meets other queues. The moments are drawn from the lab's
     seed, so the spread shows how much hangs on chance.
@@ -116,7 +116,7 @@ def repeated(
 
 
 def summary(flows: Sequence[Flow], runs: Sequence[Run]) -> Repeats:
-    """The spreads of runs of the same flows, and what is to be said of them. Pure."""
+    """Return the spreads of runs of the same flows, and the warnings. Pure."""
     spreads = tuple(
         Spread(flow, tool_of(flow).result.QUANTITY, _values(runs, flows, number)) for number, flow in enumerate(flows)
     )
@@ -131,7 +131,7 @@ def summary(flows: Sequence[Flow], runs: Sequence[Run]) -> Repeats:
 
 
 def warning_for(spread: Spread) -> str:
-    """Return what is to be said of one flow's repeats; "" where they agree. Pure."""
+    """Return the warning about one flow's repeats; "" where they agree. Pure."""
     name, values, unit = spread.flow.title, spread.values, spread.quantity.rpartition("_")[2]
     unit = _UNITS.get(unit, unit)
     if not disagree(values, _DISAGREE_LEAST.get(unit, 0.0)):
@@ -153,12 +153,12 @@ def warning_for(spread: Spread) -> str:
 
 
 def _values(runs: Sequence[Run], flows: Sequence[Flow], number: int) -> tuple[float, ...]:
-    """What the flow of that number gave in each run; one that was cut short may lack it."""
+    """Return what the flow of that number gave in each run; a run that was cut short may lack it."""
     return tuple(value for value in _headlines(runs, flows, number) if value is not None)
 
 
 def _headlines(runs: Sequence[Run], flows: Sequence[Flow], number: int) -> list[float | None]:
-    """As `_values`, with None for what had no answer."""
+    """Return what `_values` does, with None for what had no answer."""
     found: list[float | None] = []
     for run in runs:
         whole = len(run.results) == len(flows)

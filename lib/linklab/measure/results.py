@@ -1,4 +1,4 @@
-"""What was measured: immutable values with units in their names, and one JSON form for all, that loads again."""
+"""Results: immutable values with units in their names. All have one JSON form, which loads again."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class QueueCounters:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a result comes from: the tool as it names itself, the lab's kernel, and what was seen of the run.
+    """Where a result comes from: the tool as it names itself, the lab's kernel, and what the run had in common.
 
     `network` is the network as it was read back right before, `linklab` the version, `started_at` the machine's date
     (ISO 8601, UTC). `virtual_s` is how long the run took by the lab's clock, and `wall_s` on the wall, `seed` where the
@@ -63,7 +63,7 @@ class Origin:
     reordered_packets: int = 0
 
     def queue(self, node: str, interface: str | None = None) -> QueueCounters | None:
-        """The counters of an interface, or of a node's first shaped one; None if there is none."""
+        """Return the counters of an interface, or of a node's first shaped one; None if there is none."""
         return next((q for q in self.queues if q.node == node and interface in (None, q.interface)), None)
 
 

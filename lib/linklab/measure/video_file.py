@@ -1,5 +1,4 @@
-"""What a video is to be like, the video that was made of it, and how it is made: encoded once by ffmpeg outside any
-lab, cut into RTP packets, and kept in the user's cache folder.
+"""Make a video: ffmpeg encodes it once, outside any lab; cut into RTP packets it lies in the user's cache folder.
 
 The stream tells the time in some of its packets (PCR, ISO/IEC 13818-1, section 2.4.3.5). Between two of these, packets
 are spread evenly, which is what the standard says their times are. Seven make one packet of RTP (RFC 2250).
@@ -17,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
@@ -120,7 +120,7 @@ _COLOURS: Final = ("red", "blue", "green", "yellow", "purple")
 
 
 def scenes(clip: Clip) -> tuple[tuple[str, float], ...]:
-    """ffmpeg's filters of each scene, with how many seconds it lasts.
+    """Return ffmpeg's filters of each scene, with how many seconds it lasts.
 
     Every ten seconds: a test card that hardly moves, one full of motion, a colour gradient, a zoom into the Mandelbrot
     set, Conway's game of life. Each round starts elsewhere, so no two seconds are alike. The rate of one second thus
@@ -138,7 +138,7 @@ def scenes(clip: Clip) -> tuple[tuple[str, float], ...]:
 
 
 def graph(clip: Clip) -> str:
-    """The scenes one after the other, as one graph of filters whose output is called ``v``."""
+    """Return the scenes one after the other, as one graph of filters whose output is called ``v``."""
     parts = scenes(clip)
     chains = [
         f"{source},trim=duration={lasts_s:.6f},setpts=PTS-STARTPTS,format=yuv420p,setsar=1[s{number}]"
@@ -177,14 +177,14 @@ _CONFINED: Final = ("-protocol_whitelist", "file,pipe")
 
 @functools.cache
 def version() -> str:
-    """What ffmpeg calls itself: ``"ffmpeg version 5.1.9-0+deb12u1"``. Raises MeasurementError where it is missing."""
+    """Return what ffmpeg calls itself, as ``"ffmpeg version 5.1.9-0+deb12u1"``. Raises MeasurementError without it."""
     words, _ = _program("ffmpeg", caged=False)
     said = subprocess.run([*words, "-version"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     return said.stdout.partition(" Copyright")[0].strip() or "ffmpeg of an unknown version"
 
 
 def ffmpeg(folder: Path, *words: str, doing: str) -> bytes:
-    """Runs ffmpeg in a folder, the only one that it may write to; what it wrote to its standard output.
+    """Run ffmpeg in a folder, the only one that it may write to, and return what it wrote to its standard output.
 
     The words ``-i NAME`` stand for an input that may open files only. Raises MeasurementError where ffmpeg is missing
     or fails, with what it was `doing` and its own last line; LabError where bubblewrap is missing, which confines it
@@ -195,7 +195,7 @@ def ffmpeg(folder: Path, *words: str, doing: str) -> bytes:
 
 
 def ffprobe(folder: Path, *words: str, doing: str) -> bytes:
-    """As `ffmpeg`, for ffprobe."""
+    """Run ffprobe as `ffmpeg` runs ffmpeg."""
     return _run(folder, ["ffprobe", "-hide_banner", "-loglevel", "error", *_CONFINED, *words], doing)
 
 
@@ -254,12 +254,12 @@ _SOURCE: Final = 1
 
 
 def filled_up(stream: bytes) -> bytes:
-    """The stream with packets that mean nothing at its end, so that it fills whole RTP packets."""
+    """Return the stream with packets that mean nothing at its end, so that it fills whole RTP packets."""
     return stream + _NULL * (-(len(stream) // TS_PACKET_BYTES) % _PER_PACKET)
 
 
 def rtp_packets_of(stream: bytes) -> bytes:
-    """The RTP packets of a stream that fills them, one behind the other, `RTP_PACKET_BYTES` each.
+    """Return the RTP packets of a stream that fills them, one behind the other, `RTP_PACKET_BYTES` each.
 
     Sequence numbers and timestamps begin at 0. Raises MeasurementError for what is no transport stream, or one that
     does not tell the time twice.
@@ -279,7 +279,7 @@ def rtp_packets_of(stream: bytes) -> bytes:
 
 
 def packet_times(stream: bytes) -> list[float]:
-    """When each packet of a transport stream is to leave, in ticks of RTP's clock (1/90000 s).
+    """Return when each packet of a transport stream is to leave, in ticks of RTP's clock (1/90000 s).
 
     Before the first and behind the last one that tells the time, packets go on at the pace beside it. Raises
     MeasurementError where fewer than two tell it, or time does not move on.
@@ -300,7 +300,7 @@ def packet_times(stream: bytes) -> list[float]:
 
 
 def _clock(packet: bytes) -> float | None:
-    """What time a packet tells, in 1/90000 s, or None."""
+    """Return the time that a packet tells, in 1/90000 s, or None."""
     has_field = packet[3] & 0x20 and packet[4] >= 7 and packet[5] & 0x10
     if not has_field:
         return None
@@ -333,40 +333,41 @@ TRANSPORT_STREAM: Final = (
 
 
 def encoded(clip: Clip, *, tell: Callable[[str], None] | None = None) -> Video:
-    """The video of a clip: from the cache, or encoded now, which takes about as long as it lasts; `tell` says so.
+    """Return the video of a clip from the cache, or encode it, which takes about as long as it lasts; `tell` says so.
 
     Raises MeasurementError where ffmpeg is missing, cannot encode it, or misses the rate by more than 3 %, and
     LabError where the cache cannot be written.
     """
-    place = cache_folder() / "video"
-    name = _name_of(clip)
-    if (found := _kept(clip, place / name)) is not None:
-        return found
-    with locked(place / "lock"):
-        if (found := _kept(clip, place / name)) is not None:  # somebody else made it meanwhile
-            return found
-        if tell is not None:
-            tell(f"encoding {clip.duration_s:g} s of video, once; this takes about as long as it lasts")
-        fresh = place / f"{name}.new"
-        for left in (place / name, *place.glob("*.new")):  # nobody else is at work: of one that was killed
-            shutil.rmtree(left, ignore_errors=True)
-        fresh.mkdir()
-        try:
-            rate_kbps = _encode(clip, fresh)
-            _cut(fresh)
-            about = schema.dump(_Made(rate_kbps, version())) | {"clip": asdict(clip)}
-            (fresh / _ABOUT).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
-            for rest in fresh.glob("pass*"):
-                rest.unlink()
-            fresh.rename(place / name)  # whoever looks sees all of it or none
-        except BaseException:
-            shutil.rmtree(fresh, ignore_errors=True)
-            raise
-    return Video(clip, place / name, rate_kbps, version())
+    folder = cache_folder() / "video" / _name_of(clip)
+    if not folder.is_dir():
+        with locked(folder.parent / "lock"):
+            if not folder.is_dir():  # nobody else has made it meanwhile
+                if tell is not None:
+                    tell(f"encoding {clip.duration_s:g} s of video, once; this takes about as long as it lasts")
+                _make(clip, folder)
+    made = schema.parse(_Made, (folder / _ABOUT).read_bytes(), f"the video in {folder}")
+    return Video(clip, folder, made.bitrate_kbps, made.ffmpeg)
+
+
+def _make(clip: Clip, folder: Path) -> None:
+    """Encode a video, cut it into RTP packets, and put both into a folder, which appears as a whole or not at all."""
+    for left in folder.parent.glob("*.new"):  # of a process that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    with TemporaryDirectory(suffix=".new", dir=folder.parent, ignore_cleanup_errors=True) as place:
+        fresh = Path(place)
+        rate_kbps = _encode(clip, fresh)
+        stream = filled_up((fresh / "video.ts").read_bytes())
+        (fresh / "video.ts").write_bytes(stream)
+        (fresh / "video.rtp").write_bytes(rtp_packets_of(stream))
+        (fresh / _ABOUT).write_text(json.dumps(schema.dump(_Made(rate_kbps, version()))), "utf-8")
+        for rest in fresh.glob("pass*"):
+            rest.unlink()
+        fresh.chmod(0o755)
+        fresh.rename(folder)
 
 
 def coded_kbps(folder: Path, name: str, duration_s: float) -> float:
-    """The mean rate of the coded video in a file, without what the container adds.
+    """Return the mean rate of the coded video in a file, without what the container adds.
 
     Raises MeasurementError for a file that is no video.
     """
@@ -383,7 +384,7 @@ def coded_kbps(folder: Path, name: str, duration_s: float) -> float:
 
 
 def _encode(clip: Clip, folder: Path) -> float:
-    """Two passes; the second once more with a corrected aim where it missed the rate."""
+    """Encode in two passes, the second again with a corrected aim where it missed the rate. Return the rate."""
     encoder, *options = CODECS[clip.codec]
     source = ["-filter_complex", graph(clip), "-map", "[v]", "-c:v", encoder, *options, "-threads", _THREADS]
     source += ["-g", str(2 * clip.frames_per_s), "-passlogfile", "pass", "-flags:v", "+bitexact"]
@@ -402,24 +403,8 @@ def _encode(clip: Clip, folder: Path) -> float:
     )
 
 
-def _cut(folder: Path) -> None:
-    """Makes RTP packets of the transport stream; what does not fill the last one is filled up."""
-    stream = filled_up((folder / "video.ts").read_bytes())
-    (folder / "video.ts").write_bytes(stream)
-    (folder / "video.rtp").write_bytes(rtp_packets_of(stream))
-
-
 def _name_of(clip: Clip) -> str:
-    """What the result depends on, as the name of a folder."""
+    """Return the name of the video's folder: a digest of all that its bytes depend on."""
     settings = [_FORM, asdict(replace(clip, duration_s=float(clip.duration_s), bitrate_kbps=float(clip.bitrate_kbps)))]
     text = json.dumps([*settings, CODECS[clip.codec], graph(clip), _PCR_MS, version()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _kept(clip: Clip, folder: Path) -> Video | None:
-    """Return the finished video in a folder, or None where there is none. It is there as a whole or not at all."""
-    about = folder / _ABOUT
-    if not about.is_file():
-        return None
-    made = schema.parse(_Made, about.read_bytes(), str(about))
-    return Video(clip, folder, made.bitrate_kbps, made.ffmpeg)

@@ -1,4 +1,4 @@
-"""What loss does to the picture: what arrived is decoded as a player would, and held beside what was sent.
+"""Compare the pictures that arrived with those that were sent: ffmpeg decodes both, as a player would.
 
 A picture is compared with the one that was to be shown at the same instant: frames are paired by their time in the
 stream (PTS), and where none arrived for an instant, the one before it stands still. So a lost picture spoils its own
@@ -88,7 +88,7 @@ class Quality:
 
 
 def quality(video: Video, result: VideoResult) -> Quality:
-    """PSNR and SSIM of each picture that was to be shown, by ffmpeg's filters of that name.
+    """Return PSNR and SSIM of each picture that was to be shown, by ffmpeg's filters of that name.
 
     Raises MeasurementError where the result is of another video or has no payload (it came from a file, or was sent
     by another sender than ``paced``), or where not one picture can be decoded.
@@ -102,7 +102,7 @@ def quality(video: Video, result: VideoResult) -> Quality:
 
 
 def picture_at(video: Video, result: VideoResult, time_s: float) -> tuple[bytes, bytes]:
-    """The picture at an instant of the video as sent, and as shown at the receiver then (black before the first one
+    """Return the picture at an instant as it was sent, and as the receiver showed it (black before the first one
     arrived); both as PNG.
 
     Raises MeasurementError as `quality` does, and for an instant outside the video.
@@ -129,12 +129,12 @@ def picture_at(video: Video, result: VideoResult, time_s: float) -> tuple[bytes,
 
 
 def _ticks(clip: Clip, number: float) -> int:
-    """When picture `number` is due, by the stream's clock."""
+    """Return when picture `number` is due, by the stream's clock."""
     return round(number * CLOCK_HZ / clip.frames_per_s)
 
 
 def parsed(said: str, clip: Clip) -> Quality:
-    """What ffmpeg's filters printed (``metadata=mode=print``), frame by frame. Pure.
+    """Read what ffmpeg's filters printed (``metadata=mode=print``), frame by frame. Pure.
 
     Raises MeasurementError for output without the pictures of the clip.
     """
@@ -164,7 +164,7 @@ def _refuse(video: Video, result: VideoResult) -> None:
 
 
 def _laid_out(folder: Path, video: Video, received: bytes) -> Path:
-    """The two streams in a folder of their own, where ffmpeg sees nothing else."""
+    """Put the two streams into a folder of their own, where ffmpeg sees nothing else. Return it."""
     (folder / _SENT).write_bytes(video.stream_path.read_bytes())
     (folder / _RECEIVED).write_bytes(received)
     return folder

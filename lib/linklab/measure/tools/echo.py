@@ -52,7 +52,7 @@ class EchoFlow(FlowOf["EchoResult"]):
 
     @property
     def longest_s(self) -> float:
-        """When it has ended for sure, even if every exchange is lost."""
+        """Latest time by which it must have ended, even if every exchange is lost."""
         return super().longest_s + (self.count + self.warm_up) * self.wait_s
 
 

@@ -486,6 +486,6 @@ def _samples(report: _Received, stream: int | None = None) -> tuple[Sample, ...]
 
 
 def _mean_mbps(samples: tuple[Sample, ...]) -> float:
-    """Over the whole time: for UDP the end of a server's report has no rates of single streams."""
+    """Return the mean over the whole time: for UDP the end of a server's report has no rates of single streams."""
     length_s = samples[-1].end_s - samples[0].start_s
     return fsum(sample.throughput_mbps * (sample.end_s - sample.start_s) for sample in samples) / length_s

@@ -45,7 +45,7 @@ class TrainFlow(FlowOf["TrainResult"]):
 
     @property
     def longest_s(self) -> float:
-        """When the sender has ended for sure."""
+        """Latest time by which the sender must have ended."""
         return super().longest_s + self.count * transmission_ms(self.payload_bytes, _SLOWEST_MBPS) / 1000
 
 

@@ -41,7 +41,7 @@ class PageFlow(FlowOf["PageResult"]):
 
     @property
     def longest_s(self) -> float:
-        """When it has ended for sure, even if the last page's objects hardly come."""
+        """Latest time by which it must have ended, even if the last page's objects hardly come."""
         return super().longest_s + self.objects * _WAIT_S
 
     @property

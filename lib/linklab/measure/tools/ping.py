@@ -48,7 +48,7 @@ class PingFlow(FlowOf["PingResult"]):
 
     @property
     def longest_s(self) -> float:
-        """When ping has ended for sure: it waits for the last answer."""
+        """Latest time by which ping must have ended: it waits for the last answer."""
         return self.start_s + self.lasts_s + 3 * _ANSWER_S
 
 

@@ -1,4 +1,4 @@
-"""A real video stream through a lab: RTP over UDP in real pace, captured at both ends and read by scapy.
+"""Send a video through a lab: RTP over UDP at the video's pace, captured at both ends and read by scapy.
 
 Two senders. ``paced`` sends RTP packets that ffmpeg made, each at the time that its timestamp names, so that they
 are spread evenly. ``ffmpeg`` is ``ffmpeg -re`` itself: it looks at the clock every 10 ms (version 5; from 6.1 on it
@@ -210,7 +210,7 @@ def passage(left: Sequence[RtpPacket], arrived: Sequence[RtpPacket]) -> dict[str
 
 
 def _unwrapped(counters: Iterable[int], begin: int, span: int) -> list[int]:
-    """Counters that start again at `span`, as distances from `begin`: each next one is taken the shorter way."""
+    """Return counters that start again at `span` as distances from `begin`, each the shorter way from the last."""
     found: list[int] = []
     last = 0
     for counter in counters:
@@ -338,13 +338,13 @@ def ffmpeg_words(flow: VideoFlow, address: str, file: str, version: str) -> list
 
 
 def _release(version: str) -> tuple[int, int]:
-    """ "ffmpeg version 5.1.9-0+deb12u1" is (5, 1). Builds between releases have a revision instead, and are new."""
+    """Return (5, 1) of "ffmpeg version 5.1.9-0+deb12u1". A build between releases, with a revision instead, is new."""
     found = re.search(r"version n?(\d+)\.(\d+)", version)
     return (int(found[1]), int(found[2])) if found else (99, 0)
 
 
 def _placed(lab: Lab, node: str, path: Path) -> str:
-    """Where a file of this machine stands in the lab. A guest sees most of them; what it does not see is copied."""
+    """Return where a file of this machine stands in the lab. What the guest does not see is copied into it."""
     said = lab[node].cmd(f"stat -L -c %s {shlex.quote(str(path))} 2>/dev/null").strip()
     if said == str(path.stat().st_size):
         return str(path)
@@ -354,7 +354,7 @@ def _placed(lab: Lab, node: str, path: Path) -> str:
 
 
 def _interface(lab: Lab, node: str, address: str) -> str:
-    """By which interface a node sends to an address."""
+    """Return the interface by which a node sends to an address."""
     words = lab[node].cmd(f"ip -4 -oneline route get {shlex.quote(address)} 2>&1").split()
     if "dev" not in words:
         raise MeasurementError(f"{node} has no way to {address}: {' '.join(words)}")
@@ -362,7 +362,7 @@ def _interface(lab: Lab, node: str, address: str) -> str:
 
 
 def _interface_of(lab: Lab, node: str, address: str) -> str:
-    """Which interface of a node has an address."""
+    """Return the interface of a node that has an address."""
     for line in lab[node].cmd("ip -4 -oneline address show").splitlines():
         words = line.split()
         if len(words) > 3 and words[3].partition("/")[0] == address:
