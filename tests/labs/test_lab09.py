@@ -18,7 +18,7 @@ from linklab.labs.lab09 import rules
 from linklab.labs.lab09 import rules as lab09
 from linklab.measure import Clip, Quality, Video, VideoFlow, VideoResult
 from linklab.measure.video_quality import FrameQuality
-from tests.measure.streams import made_stream
+from tests.support.streams import made_stream
 
 from .written import unnamed_slips
 

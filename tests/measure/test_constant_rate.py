@@ -22,8 +22,7 @@ from linklab.measure import (
 from linklab.measure.tools.constant_rate import CONSTANT_RATE
 from linklab.network.catalogue import fairness
 from linklab.runtime.backends import Kind
-
-from .captured import parsed
+from tests.support.printed import parsed
 
 ORIGIN = Origin("linklab constant rate", "7.3.4")
 FLOW = ConstantRateFlow("h1", "t1", 2.0, duration_s=1.0, window_s=(0.5, 1.0))

@@ -17,8 +17,7 @@ from linklab.network import TWO_HOSTS
 from linklab.network.catalogue import l3_switch
 from linklab.network.theory import cable_rtt_ms
 from linklab.runtime.backends import Kind
-
-from .captured import parsed
+from tests.support.printed import parsed
 
 ORIGIN = Origin("linklab echo 1", "7.3.4")
 RESULT = EchoResult(EchoFlow("h1", "h2", 3), ORIGIN, (1.0, None, 3.0), 1004.0, 17.0)

@@ -11,8 +11,7 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, TcpFlow, TcpResult, UdpFlow, UdpResult
 from linklab.measure.tools import iperf3
-
-from .captured import RELEASES, captured, job, parsed
+from tests.support.printed import RELEASES, captured, job, parsed
 
 ORIGIN = Origin("iperf 3.12", "7.3.4")
 TCP_FLOW, UDP_FLOW = TcpFlow("h1", "h4", 2), UdpFlow("h1", "h4", 20, 2, payload_bytes=1472)

@@ -13,8 +13,7 @@ from linklab.measure import Origin, Sample, SimpleperfFlow, SimpleperfResult
 from linklab.measure.program_file import REFERENCE, Brought, program_files, sealed
 from linklab.measure.runner import curves
 from linklab.measure.tools.simpleperf import SIMPLEPERF, together
-
-from .captured import job, parsed
+from tests.support.printed import job, parsed
 
 ORIGIN = Origin("simpleperf.py", "7.3.4")
 _FOLDER = Path(__file__).with_name("captured")

@@ -17,8 +17,7 @@ from linklab.network import COURSE, payload_rate_mbps
 from linklab.network.catalogue import mtu_direct
 from linklab.network.theory import payload_of_frame_bytes
 from linklab.runtime.backends import Kind
-
-from .captured import parsed
+from tests.support.printed import parsed
 
 RESULT = TrainResult(
     TrainFlow("h1", "h4", 3), Origin("linklab train 1", "7.3.4"), (0.0, 1e-5, 2e-5), (0.06, None, 0.061), 0

@@ -14,8 +14,7 @@ from linklab.measure.tool import in_lab
 from linklab.measure.tools.pages import PAGES
 from linklab.network import COURSE
 from linklab.runtime.backends import Kind
-
-from .captured import parsed
+from tests.support.printed import parsed
 
 ORIGIN = Origin("linklab page on Python 3.13.5", "7.3.4")
 

@@ -8,8 +8,7 @@ from linklab.errors import MeasurementError
 from linklab.measure import Origin, PingFlow, PingResult
 from linklab.measure.tools.iperf3 import TCP
 from linklab.measure.tools.ping import PING
-
-from .captured import RELEASES, captured, job, parsed
+from tests.support.printed import RELEASES, captured, job, parsed
 
 ORIGIN = Origin("ping from iputils 20221126", "7.3.4")
 FLOW = PingFlow("h1", "h4", count=5)

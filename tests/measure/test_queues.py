@@ -26,8 +26,7 @@ from linklab.measure import (
 from linklab.measure.tools.queues import QUEUES, QueueSample
 from linklab.network import COURSE
 from linklab.runtime.backends import Kind
-
-from .captured import parsed, sampled
+from tests.support.printed import parsed, sampled
 
 ORIGIN = Origin("tc utility, iproute2-6.1.0", "7.3.4")
 ENDS = "requeues 0)\x20"

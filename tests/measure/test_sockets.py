@@ -13,8 +13,7 @@ from linklab.measure import Origin, SocketsFlow, SocketsResult, TcpFlow, repeate
 from linklab.measure.tools.sockets import SOCKETS, SocketSample
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
-
-from .captured import parsed, sampled
+from tests.support.printed import parsed, sampled
 
 ORIGIN = Origin("ss utility, iproute2-6.1.0", "7.3.4")
 NAME = "10.0.0.1:40612-10.0.0.2:5201"

@@ -36,8 +36,7 @@ from linklab.measure.results import Row
 from linklab.measure.tool import PYTHON, Job, Tool
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
-
-from .captured import parsed
+from tests.support.printed import parsed
 
 ENDS = ("h1", "h2")
 

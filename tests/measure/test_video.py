@@ -14,7 +14,7 @@ from linklab.measure import Clip, Video, VideoFlow, VideoResult, bucket_of_one_f
 from linklab.measure.tools.video import RtpPacket, ffmpeg_words, passage
 from linklab.network.catalogue import video_network
 from linklab.runtime.backends import Kind
-from tests.measure.streams import made_stream
+from tests.support.streams import made_stream
 
 SMALL = Clip(duration_s=3, width=320, height=240, frames_per_s=25, bitrate_kbps=1026)
 

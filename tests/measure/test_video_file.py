@@ -18,8 +18,7 @@ from linklab.measure.video_file import (
     rtp_packets_of,
     scenes,
 )
-
-from .streams import payload
+from tests.support.streams import payload
 
 SMALL = Clip(duration_s=2, width=160, height=120, frames_per_s=20, bitrate_kbps=200)
 

@@ -7,7 +7,7 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.measure import Clip, Quality, Video, VideoResult, encoded, picture_at, quality
 from linklab.measure.video_quality import FrameQuality, parsed
-from tests.measure.streams import made_stream, without
+from tests.support.streams import made_stream, without
 
 CLIP = Clip(duration_s=4, width=320, height=240, frames_per_s=20, bitrate_kbps=600)
 CAPTURED = """\

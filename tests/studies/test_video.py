@@ -26,7 +26,7 @@ from linklab.study.table import Table
 from linklab.units import transmission_ms
 from studies.video.page import JUDGES, LOW_PEAK, PUBLISHED, find
 from studies.video.study import FRAME, HTB, evaluate, evaluate_picture, from_captures, topology_of, video_of
-from tests.measure.streams import made_stream
+from tests.support.streams import made_stream
 
 from .measured import PRINTED, changed, on, rows_of, short
 

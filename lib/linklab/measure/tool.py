@@ -77,10 +77,10 @@ PYTHON: Final = Requirement("python3", "python3 --version", re.compile(r"Python 
 class Job(Generic[FlowT]):
     """One flow of a run, its `number` among them: where it goes, and what came of it.
 
-    `gate` is the file that all wait for, and holds the instant of the start when it opens; the flow starts its
-    `start_s` after that. `tool` is what the tool calls itself and `file` the program's path in the lab, both once the
-    flow is prepared. `stdout` is what the client printed, `status` its exit status, `server_stdout` what the
-    server printed. `capture` is what `Tool.watching` gave. `interrupted`: it was stopped before its end.
+    All clients wait for the file `gate`; when it opens it holds the instant of the start, and the flow starts its
+    `start_s` after that. `tool` is what the tool calls itself, once the flow is prepared. `stdout` is what the client
+    printed, `status` its exit status, `server_stdout` what the server printed. `capture` is what `Tool.watching` gave.
+    `interrupted`: the flow was stopped before its end.
     """
 
     flow: FlowT
@@ -91,7 +91,6 @@ class Job(Generic[FlowT]):
     network: NetworkState
     gate: str = ""
     tool: str = ""
-    file: str = ""
     extra: Any = None
     stdout: str = ""
     status: int | None = None

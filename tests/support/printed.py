@@ -11,7 +11,7 @@ from linklab.measure.tool import FlowT, Job, ResultT, Tool
 from linklab.network import TWO_HOSTS, expected_state
 
 RELEASES = ("deb12", "deb13")
-_FOLDER = Path(__file__).with_name("captured")
+_FOLDER = Path(__file__).parents[1] / "measure/captured"
 
 
 def captured(release: str, name: str) -> str:
