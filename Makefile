@@ -47,9 +47,14 @@ docs: install-dev ## build the documentation site, its examples run anew, and ch
 	@bash .ci/parts $(BIN) image docs
 	@echo "open file://$(CURDIR)/build/site/index.html"
 
-bench: install-dev ## measure fidelity, starts and speed side by side into bench-results/ (about 20 minutes)
+# Which benchmarks, and words for them: make bench BENCH="fidelity speed" WORDS=--short
+BENCH ?= fidelity starts switches speed search labs overhead
+
+bench: install-dev ## measure fidelity, starts and speed; pages in study-results/pages (about 20 minutes)
 	@$(BIN)/python -m tools.image
-	@$(BIN)/python -m tools.bench $(BENCH)
+	@for name in $(BENCH); do \
+	  $(BIN)/linklab study run tools/bench/$$name.py:STUDY $(WORDS) && \
+	  $(BIN)/linklab study page tools/bench/$$name.py:PAGE $(WORDS) || exit 1; done
 
 studies: install ## carry out the published studies in full, keep their tables, and make their pages in docs/studies
 	@$(BIN)/python -m tools.image

@@ -102,7 +102,7 @@ def test_a_study_that_cannot_be_is_refused_in_one_line(changes: dict[str, Any], 
 
 def test_a_testbed_is_a_name_or_a_function() -> None:
     assert STUDY.place(POINT) == Testbed(TWO_HOSTS)
-    assert replace(STUDY, testbed=lambda point: Testbed(TWO_HOSTS, "ovs")).place(POINT).switch == "ovs"
+    assert replace(STUDY, testbed=lambda point: Testbed(TWO_HOSTS, "ovs")).place(POINT) == Testbed(TWO_HOSTS, "ovs")
     with pytest.raises(MeasurementError, match=r"study made-up, size=2 kind=a: no network is called 'three'"):
         replace(STUDY, testbed="three").place(POINT)
 
@@ -201,8 +201,8 @@ def test_a_mistake_in_the_testbed_is_one_line_that_says_where(testbed: Any, says
 
 
 def test_a_testbed_that_is_none_is_refused_with_the_study() -> None:
-    with pytest.raises(MeasurementError, match="its testbed is None: give the name of a network, or a function"):
-        replace(STUDY, testbed=None)  # type: ignore[arg-type]
+    with pytest.raises(MeasurementError, match="its testbed is a int: give the name of a network, or a function"):
+        replace(STUDY, testbed=5)  # type: ignore[arg-type]
 
 
 def test_a_mistake_in_belongs_is_one_line_that_says_where() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import LabError, LinklabError, MeasurementError
+from linklab.lab_group import Labs
 from linklab.network import TWO_HOSTS
 from linklab.study import Measured, Metric, Point, Progress, Study, run, runner, study_by_name
 from linklab.study.runner import how_many
@@ -287,6 +288,25 @@ def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="cannot be written to"):
         run(STUDY, "/proc/linklab")
     assert STARTED == []
+
+
+def test_a_study_without_a_testbed_measures_this_machine_a_point_after_the_other(tmp_path: Path) -> None:
+    study = replace(STUDY, testbed=None, measurement=of_this_machine)
+    several: tuple[dict[str, Any], ...] = ({"jobs": 2}, {"cluster": SimpleNamespace(threads=2)})
+    for options in several:
+        with pytest.raises(LabError, match="measures this machine, a point after the other: leave --jobs and --dask"):
+            run(study, tmp_path, **options)
+    table = run(study, tmp_path)
+    assert table.missing == ()
+    assert len(STARTED) == 12
+    assert {values.same for values in table.each("rate_mbps", "size", "kind").values()} == {0}
+
+
+def of_this_machine(labs: Labs, point: Point) -> list[Measured]:
+    """How many labs of others run meanwhile."""
+    beside = sum(lab.running for lab in STARTED)
+    with labs.lab(TWO_HOSTS):
+        return [Measured("rate_mbps", beside)]
 
 
 def test_as_many_jobs_as_there_are_points() -> None:

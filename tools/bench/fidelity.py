@@ -14,14 +14,14 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final
+from pathlib import Path
+from typing import Final, Literal
 
+from linklab import network
 from linklab.lab import Lab
 from linklab.measure import PingFlow, TcpFlow, UdpFlow, run
 from linklab.network import (
     COURSE,
-    Path,
     bottleneck,
     goodput_ceiling_mbps,
     path,
@@ -30,13 +30,13 @@ from linklab.network import (
     rtt_floor_ms,
 )
 from linklab.published import Claim
-from linklab.study.claims import Finding, Judge, Tables
+from linklab.study.claims import Finding, Tables, compared
 from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.study.page import Grid, fixed
 from linklab.study.table import Table
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 from studies.report.study import LINKS, PATHS, ends
-from tools.bench.part import range_text, seed_level
+from tools.bench.page import bench_page
 
 LOOPS_PER_CORE: Final = 4
 IDLE, BUSY = "idle", "busy"
@@ -61,7 +61,7 @@ class Row:
     source: str
     destination: str
     address: str
-    path: Path
+    path: network.Path
 
     @property
     def is_link(self) -> bool:
@@ -144,12 +144,12 @@ def _measure_row(lab: Lab, row: Row, point: Point, number: int) -> list[Measured
     return [Measured(metric, value, of=row.name, number=number) for metric, value in values.items()]
 
 
-FIDELITY: Final = Study(
+STUDY: Final = Study(
     name="fidelity",
     title="Fidelity: RTT, TCP and UDP of the course network's links and paths, on an idle and on a busy machine",
     testbed="course",
     factors={"machine": (IDLE, BUSY), "seed": (0,), "pings": (26,), "link_s": (10,), "path_s": (5,), "udp_s": (2,)},
-    seed=seed_level,
+    seed=lambda point: point.whole("seed"),  # repeats differ by nothing but the machine
     measurement=measure,
     metrics=(
         Metric("rtt_mean_ms", "ms", "mean round trip of the pings that were answered"),
@@ -165,47 +165,43 @@ FIDELITY: Final = Study(
     short_repeats=2,
     source="what README promises; in one lab for each repeat",
 )
-EARLIER: Final = "fidelity earlier"
-"""The table of an earlier run, where one is given."""
-
 CLAIMS: Final = (
     Claim(
         "fidelity-rtt",
-        f"On virtual time the mean RTT is within {RTT_TOLERANCE_MS} ms of theory on every link and path, no ping lost",
+        f"The mean RTT is within {RTT_TOLERANCE_MS} ms of theory on every link and path, no ping lost",
         "README",
         "either",
-        "rtt_mean_ms and lost_pings of study fidelity",
+        "rtt_mean_ms and lost_pings",
     ),
     Claim(
         "fidelity-tcp",
-        f"On virtual time TCP on each link reaches {TCP_SHARE:.0%} of the goodput ceiling or more, slow start included",
+        f"TCP on each link reaches {TCP_SHARE:.0%} of the goodput ceiling or more, slow start included",
         "README",
         "either",
         "tcp_mbps of L1, L2 and L3",
     ),
     Claim(
         "fidelity-udp",
-        f"On virtual time UDP at {UDP_SHARE:.0%} of the bottleneck loses nothing",
+        f"UDP at {UDP_SHARE:.0%} of the bottleneck loses nothing",
         "README",
         "either",
         "udp_lost_packets, where what was asked for was sent",
     ),
     Claim(
         "fidelity-same",
-        "On virtual time RTT, TCP and UDP have the same three digits in every fresh lab, idle and busy, and, measured "
-        "again in a lab, the same idle and busy; a rounding edge (within a tenth of the third digit) counts as the "
-        "same",
+        "RTT, TCP and UDP have the same three digits in every fresh lab, idle and busy, and, measured again in a lab, "
+        "the same idle and busy; a rounding edge (within a tenth of the third digit) counts as the same",
         "README",
-        "either",
+        "Mininet",
         "all repeats rounded to three digits, those of a round together",
     ),
-)
-EARLIER_CLAIM: Final = Claim(
-    "fidelity-earlier",
-    "The same three digits also together with those of an earlier run",
-    "README",
-    "either",
-    "the same, with the rows of the earlier table",
+    Claim(
+        "fidelity-earlier",
+        "The same three digits also together with those of another run",
+        "README",
+        "hardware",
+        "needs that run's table: --beside fidelity.csv",
+    ),
 )
 
 
@@ -249,16 +245,8 @@ def judge_same(tables: Tables) -> Finding:
 
 
 def judge_earlier(tables: Tables) -> Finding:
-    """Judge whether an earlier run's labs did as well."""
-    return _agreeing([_both_machines(tables["fidelity"]), tables[EARLIER]])
-
-
-JUDGES: Final[dict[str, Judge]] = {
-    "fidelity-rtt": judge_rtt,
-    "fidelity-tcp": judge_tcp,
-    "fidelity-udp": judge_udp,
-    "fidelity-same": judge_same,
-}
+    """Judge whether another run's labs did as well."""
+    return _agreeing([_both_machines(tables["fidelity"]), _both_machines(tables[compared("fidelity")])])
 
 
 def measured_grid(tables: Tables) -> Grid:
@@ -271,10 +259,10 @@ def measured_grid(tables: Tables) -> Grid:
             values = {metric: _values(found, metric, row) for metric in (*COMPARED, "udp_lost_packets")}
             cells.append((
                 row.name, str(machine), str(len(values["tcp_mbps"])),
-                fixed(row.rtt_floor_ms, 0), range_text(values["rtt_mean_ms"], 3),
-                fixed(row.tcp_ceiling_mbps, 3), range_text(values["tcp_mbps"], 3),
+                fixed(row.rtt_floor_ms, 0), _range(values["rtt_mean_ms"], 3),
+                fixed(row.tcp_ceiling_mbps, 3), _range(values["tcp_mbps"], 3),
                 f"{min(values['tcp_mbps']) / row.tcp_ceiling_mbps:.1%}", fixed(row.udp_offered_mbps, 3),
-                range_text(values["udp_mbps"], 3), fixed(sum(values["udp_lost_packets"]), 0),
+                _range(values["udp_mbps"], 3), fixed(sum(values["udp_lost_packets"]), 0),
             ))  # fmt: skip
     columns = (
         "from, to", "machine", "repeats", "RTT theory (ms)", "RTT mean (ms)", "TCP ceiling (Mbit/s)", "TCP (Mbit/s)",
@@ -301,8 +289,8 @@ def digits_grid(tables: Tables) -> Grid:
                 found = agreement(values)
                 cells.append((
                     "fresh" if number == 0 else f"again ({number})", row.name, heading, str(len(values)),
-                    range_text(values, 4), " / ".join(f"{it:#.3g}" for it in found.rounded), f"{found.spread:.3f}",
-                    found.sameness.value,
+                    _range(values, 4), " / ".join(f"{it:#.3g}" for it in found.rounded), f"{found.spread:.3f}",
+                    found.sameness,
                 ))  # fmt: skip
     columns = ("lab", "from, to", "quantity", "values", "least to largest", "to three digits", "spread", "sameness")
     note = (
@@ -313,36 +301,24 @@ def digits_grid(tables: Tables) -> Grid:
     return Grid(columns, tuple(cells), note)
 
 
-class Sameness(StrEnum):
-    """Whether values agree in their first digits."""
-
-    SAME = "same"
-    EDGE = "edge"
-    DIFFERENT = "different"
-
-
 @dataclass(frozen=True)
 class Agreement:
-    """How far values agree in three significant digits; `measured_grid` says what the words mean. `spread` is the
+    """How far values agree in three significant digits; `digits_grid` says what ``sameness`` means. ``spread`` is the
     largest less the smallest, in units of the last digit.
     """
 
-    sameness: Sameness
+    sameness: Literal["same", "edge", "different"]
     rounded: tuple[float, ...]
     spread: float
 
 
 def agreement(values: Sequence[float]) -> Agreement:
-    """Compare values rounded to three digits. Raises ValueError for none, or for a value that is no number."""
-    if not values or not all(map(math.isfinite, values)):
-        raise ValueError(f"there is nothing to compare in {values}")
+    """Compare values rounded to three digits."""
     rounded = tuple(sorted({float(f"{value:.{_DIGITS - 1}e}") for value in values}))
     largest = max(map(abs, values))
     unit = 10.0 ** (math.floor(math.log10(largest)) - _DIGITS + 1) if largest else 1.0
     spread = (max(values) - min(values)) / unit
-    if len(rounded) == 1:
-        return Agreement(Sameness.SAME, rounded, spread)
-    return Agreement(Sameness.EDGE if spread <= 0.1 else Sameness.DIFFERENT, rounded, spread)
+    return Agreement("same" if len(rounded) == 1 else "edge" if spread <= 0.1 else "different", rounded, spread)
 
 
 def _agreeing(tables: Sequence[Table]) -> Finding:
@@ -353,14 +329,14 @@ def _agreeing(tables: Sequence[Table]) -> Finding:
         for number in _rounds(tables)
         if (values := [it for table in tables for it in _values(table, metric, row, number)])
     }
-    named = {
-        sameness: [name for name, found in agreements.items() if found.sameness is sameness] for sameness in Sameness
-    }
-    because = f"{len(named[Sameness.SAME])} of {len(agreements)} the same"
-    for what, sameness in (("on a rounding edge", Sameness.EDGE), ("different", Sameness.DIFFERENT)):
-        if named[sameness]:
-            because += f", {len(named[sameness])} {what} ({', '.join(named[sameness])})"
-    return Finding(not named[Sameness.DIFFERENT], because)
+    edge, different = (
+        [name for name, found in agreements.items() if found.sameness == sameness] for sameness in ("edge", "different")
+    )
+    because = f"{len(agreements) - len(edge) - len(different)} of {len(agreements)} the same"
+    for what, named in (("on a rounding edge", edge), ("different", different)):
+        if named:
+            because += f", {len(named)} {what} ({', '.join(named)})"
+    return Finding(not different, because)
 
 
 def _both_machines(table: Table) -> Table:
@@ -381,3 +357,24 @@ def _values(table: Table, metric: str, row: Row | None = None, number: int | Non
 def _rounds(tables: Sequence[Table]) -> list[int]:
     """Return the rounds there are: 0 is the first measurement of a fresh lab, 1 the second in the same lab."""
     return sorted({int(it) for table in tables for it in table.frame["number"].dropna()})
+
+
+def _range(values: Sequence[float], digits: int) -> str:
+    """Return ``least..largest``, or one number where both print alike."""
+    low, high = (f"{value:.{digits}f}" for value in (min(values), max(values)))
+    return low if low == high else f"{low}..{high}"
+
+
+PAGE: Final = bench_page(
+    STUDY,
+    {"measured": measured_grid, "digits": digits_grid},
+    CLAIMS,
+    {
+        "fidelity-rtt": judge_rtt,
+        "fidelity-tcp": judge_tcp,
+        "fidelity-udp": judge_udp,
+        "fidelity-same": judge_same,
+        "fidelity-earlier": judge_earlier,
+    },
+    Path(__file__).with_name("fidelity.md"),
+)

@@ -13,10 +13,10 @@ from linklab.labs.lab03.unknown import random_chain
 from linklab.measure import Prober
 from linklab.network import Network, bottleneck, path, payload_rate_mbps
 from linklab.published import Claim
-from linklab.study.claims import Finding, Judge, Tables
+from linklab.study.claims import Finding, Tables
 from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.study.page import Grid
-from tools.bench.part import seed_level
+from tools.bench.page import bench_page
 
 INCREASE, HALVING, TRAIN = "plain increase by 1 Mbit/s", "halving 0 to 128 Mbit/s", "train, then one probe"
 SEARCHES: Final[Mapping[str, Callable[[Prober], float]]] = {
@@ -56,17 +56,17 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
 
 def testbed(point: Point) -> Network:
     """Return the random network of the point's seed."""
-    return random_chain(seed_level(point))
+    return random_chain(point.whole("seed"))
 
 
 testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for one
 
-SEARCH: Final = Study(
+STUDY: Final = Study(
     name="search",
     title="Search: an unknown bandwidth on random networks of 2 to 6 links",
     testbed=testbed,
     factors={"seed": tuple(range(1, 31))},
-    seed=seed_level,
+    seed=lambda point: point.whole("seed"),
     measurement=measure,
     metrics=(
         Metric("error_percent", "%", "what was found, above the payload rate that fills the bottleneck's frames"),
@@ -97,9 +97,6 @@ def judge_train(tables: Tables) -> Finding:
     return Finding(error <= ERROR_PERCENT and share <= TRAFFIC_SHARE, f"{error:.2f} %, {share:.1%}")
 
 
-JUDGES: Final[dict[str, Judge]] = {"search-train": judge_train}
-
-
 def search_grid(tables: Tables) -> Grid:
     """Return each search's error and traffic."""
     cells = []
@@ -125,3 +122,8 @@ def _values(tables: Tables, metric: str, search: str) -> list[float]:
     if missing := set(table.study.factors["seed"]) - set(rows["seed"]):
         raise MeasurementError(f"{len(missing)} networks were not searched by {search}: {table.study.command}")
     return [float(value) for value in rows["value"]]
+
+
+PAGE: Final = bench_page(
+    STUDY, {"Error and traffic of each search": search_grid}, CLAIMS, {"search-train": judge_train}
+)

@@ -1,28 +1,33 @@
-"""Speed: virtual seconds for each second on the wall, for single loads and for the five test cases."""
+"""Speed as a study of this machine: virtual seconds for each second on the wall, for single loads and for the five test
+cases of the course report.
+"""
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
+from typing import Final
 
 from linklab.lab import Lab
+from linklab.lab_group import Labs
 from linklab.measure import Flow, PingFlow, TcpFlow, UdpFlow, run_together
 from linklab.network import COURSE
-from studies.report.study import (
-    IPERF3,
-    LINKS,
-    PARALLEL,
-    PATHS,
-    SHARED,
-    ping_flow,
-    shared_flows,
-    transfer_flow,
-)
+from linklab.options import cores
+from linklab.published import Claim
+from linklab.study.claims import Finding, Tables
+from linklab.study.declare import Measured, Metric, Point, Study
+from linklab.study.page import Grid
+from studies.report.study import IPERF3, LINKS, PARALLEL, PATHS, SHARED, ping_flow, shared_flows, transfer_flow
 from tools.bench.fidelity import ROWS
-from tools.bench.part import Claim, Crew, Findings, Keep, Record, Say, Settings, Table, having
+from tools.bench.page import bench_page
+
+CASES: Final = "the five test cases"
+ONE, ALL = "one", "a lab a core"
+AT_LEAST: Final = 10.0
+_PINGS_EACH_S: Final = 5
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,17 @@ def steps(flow_s: int) -> tuple[Step, ...]:
     return (*found, Step(5, PARALLEL, tuple(flow for flow in parallel if not isinstance(flow, PingFlow))))
 
 
+def loads(duration_s: int) -> dict[str, tuple[Flow, ...]]:
+    """Return the single loads by name, each of about `duration_s` virtual seconds; pings of ten times as many."""
+    four = (("h1", "h4"), ("h2", "h5"), ("h3", "h6"), ("h7", "h9"))
+    return {
+        "ping": (PingFlow("h1", "h4", 10 * _PINGS_EACH_S * duration_s, 1 / _PINGS_EACH_S),),
+        "UDP": (_udp("h1-h4", duration_s),),
+        "one TCP flow": (TcpFlow("h1", "h4", duration_s),),
+        "four TCP flows": tuple(TcpFlow(*pair, duration_s) for pair in four),
+    }
+
+
 def _udp(name: str, duration_s: int) -> UdpFlow:
     row = ROWS[name]
     return UdpFlow(
@@ -61,158 +77,127 @@ def _udp(name: str, duration_s: int) -> UdpFlow:
     )
 
 
-NAME, TITLE = "speed", "Speed: virtual seconds for each second on the wall"
-CASES = "the five test cases"
-_PINGS_EACH_S = 5
-
-
-def loads(duration_s: int) -> dict[str, tuple[Flow, ...]]:
-    """The single loads by name, each of about `duration_s` virtual seconds; pings of ten times as many."""
-    four = (("h1", "h4"), ("h2", "h5"), ("h3", "h6"), ("h7", "h9"))
-    return {
-        "ping": (PingFlow("h1", "h4", 10 * _PINGS_EACH_S * duration_s, 1 / _PINGS_EACH_S),),
-        "UDP": (_udp("h1-h4", duration_s),),
-        "one TCP flow": (TcpFlow("h1", "h4", duration_s),),
-        "four TCP flows": tuple(TcpFlow(*pair, duration_s) for pair in four),
-    }
-
-
-def measure(settings: Settings, say: Say, keep: Keep) -> None:
-    """A record for each load and number of labs at once: 1, then one for each core."""
-    for labs in sorted({1, settings.cores}):
-        with Crew(settings.folder) as crew:
-            say(f"starting {_labs(labs)}")
-            running = crew.side_by_side(crew.start, [COURSE] * labs, labs)
-            for name, flows in loads(settings.speed_s).items():
-                say(f"{name} in {_labs(labs)} at once")
-                keep({"load": name, "labs": labs} | _same_in_all(crew, running, flows))
-            _cases(crew, running, steps(settings.case_s), say, keep)
-
-
-def _labs(labs: int) -> str:
-    return "one lab" if labs == 1 else f"{labs} labs"
-
-
-def _same_in_all(crew: Crew, labs: Sequence[Lab], flows: tuple[Flow, ...]) -> Record:
-    """The same flows in every lab at one time."""
-    began_s = time.perf_counter()
-    virtual_s = crew.side_by_side(lambda lab: run(lab, flows), labs, len(labs))
-    return {"virtual_s": sum(virtual_s), "wall_s": time.perf_counter() - began_s}
-
-
-def _cases(crew: Crew, labs: Sequence[Lab], todo: Sequence[Step], say: Say, keep: Keep) -> None:
-    """All steps, spread over the labs: each takes the next as soon as it is done with one.
-
-    What was done until a failure is kept under a name of its own, and no verdict is built on it.
-    """
-    waiting: SimpleQueue[Step] = SimpleQueue()
-    # the longest to the front, so that no lab is left alone with it at the end
-    for step in sorted(todo, key=lambda step: -len(step.flows)):
-        waiting.put(step)
-    done: list[Record] = []
-    lock = threading.Lock()
-
-    def work(lab: Lab) -> None:
-        while True:
-            try:
-                step = waiting.get_nowait()
-            except Empty:
-                return
-            began_s = time.perf_counter()
-            virtual_s = run(lab, step.flows)
-            record = {"case": step.case, "step": step.name, "virtual_s": virtual_s}
-            with lock:
-                done.append(record | {"wall_s": time.perf_counter() - began_s})
-                say(f"{CASES} in {_labs(len(labs))}: {len(done)} of {len(todo)} steps")
-
-    def record(load: str) -> Record:
+def measure(labs: Labs, point: Point) -> list[Measured]:
+    """Start the labs, and carry out the load in each, or spread the test cases over them."""
+    count = 1 if point["labs"] == ONE else cores()
+    todo: SimpleQueue[Step] = SimpleQueue()
+    if point["load"] == CASES:
+        # the longest to the front, so that no lab is left alone with it at the end
+        for step in sorted(steps(point.whole("case_s")), key=lambda step: -len(step.flows)):
+            todo.put(step)
+    else:
+        for number in range(count):
+            todo.put(Step(number, "", loads(point.whole("load_s"))[point.text("load")]))
+    with ExitStack() as started, ThreadPoolExecutor(count) as pool:
+        running = [started.enter_context(labs.lab(COURSE)) for _ in range(count)]
+        began_s = time.perf_counter()
+        done = [it for each in pool.map(lambda lab: _work(lab, todo), running) for it in each]
         wall_s = time.perf_counter() - began_s
-        virtual_s = sum(step["virtual_s"] for step in done)
-        return {"load": load, "labs": len(labs), "virtual_s": virtual_s, "wall_s": wall_s, "steps": done}
+    rows = [
+        Measured("labs", count),
+        Measured("virtual_s", sum(virtual_s for _, virtual_s, _ in done)),
+        Measured("wall_s", wall_s),
+    ]
+    for case in sorted({step.case for step, *_ in done}) if point["load"] == CASES else ():
+        mine = [(virtual_s, took_s) for step, virtual_s, took_s in done if step.case == case]
+        for metric, times_s in zip(("virtual_s", "wall_s"), zip(*mine, strict=True), strict=True):
+            rows.append(Measured(metric, sum(times_s), of=f"case {case}"))
+    return rows
 
-    began_s = time.perf_counter()
-    try:
-        crew.side_by_side(work, labs, len(labs))
-    except BaseException:
-        keep(record(f"{CASES}, the first {len(done)} of {len(todo)} steps"))
-        raise
-    keep(record(CASES))
 
-
-def run(lab: Lab, flows: Sequence[Flow]) -> float:
-    """Carries out flows at once; how many virtual seconds of traffic that was."""
-    run_together(lab, flows)
-    return max(map(traffic_s, flows))
+def _work(lab: Lab, todo: SimpleQueue[Step]) -> list[tuple[Step, float, float]]:
+    """Take one step after the other; return each with its virtual and its real seconds."""
+    done: list[tuple[Step, float, float]] = []
+    while True:
+        try:
+            step = todo.get_nowait()
+        except Empty:
+            return done
+        began_s = time.perf_counter()
+        run_together(lab, step.flows)
+        done.append((step, max(map(traffic_s, step.flows)), time.perf_counter() - began_s))
 
 
 def traffic_s(flow: Flow) -> float:
-    """How long a flow sends. Connecting and waiting before and after it do not count as time gained."""
+    """Return how long a flow sends. Connecting and waiting before and after it do not count as time gained."""
     return (flow.count - 1) * flow.interval_s if isinstance(flow, PingFlow) else flow.lasts_s
 
 
-AT_LEAST = 10.0
-
-
-def report(records: Sequence[Record], settings: Settings) -> Findings:
-    """The rates of every load, and the verdict on the five test cases."""
-    tables = [table for table in (_rates(records), _steps(records)) if table.rows]
-    return Findings(tuple(tables), (_judge_cases(records, settings),))
-
-
-def _judge_cases(records: Sequence[Record], settings: Settings) -> Claim:
-    text = (
+STUDY: Final = Study(
+    name="speed",
+    title="Speed: virtual seconds for each second on the wall",
+    testbed=None,
+    factors={"load": (*loads(10), CASES), "labs": (ONE, ALL), "load_s": (10,), "case_s": (25,)},
+    measurement=measure,
+    metrics=(
+        Metric("labs", "1", "labs at once"),
+        Metric("virtual_s", "s", "virtual time in which flows send, of all labs"),
+        Metric("wall_s", "s", "real time, the starts of tools and the last packets included, that of the lab not"),
+    ),
+    short={"load_s": (3,), "case_s": (3,)},
+    source="what README promises",
+)
+CLAIMS: Final = (
+    Claim(
+        "speed-cases",
         f"At least {AT_LEAST:g} virtual seconds for each second on the wall, over the five test cases of the course "
-        f"report, on all cores (here {settings.cores})"
-    )
-    rates = {record["labs"]: record["virtual_s"] / record["wall_s"] for record in having(records, load=CASES)}
-    numbers = ", ".join(f"{rate:.1f} with {_at_once(labs)}" for labs, rate in rates.items())
-    if settings.quick and numbers:
-        numbers += f" (--quick: {settings.case_s} s a flow in place of 25, so that starting the tools weighs more)"
-    met = rates[settings.cores] >= AT_LEAST if settings.cores in rates else None
-    return Claim.judged(text, met, numbers)
+        "report, on all cores",
+        "README",
+        "either",
+        "virtual_s and wall_s of the test cases",
+    ),
+)
 
 
-def _at_once(labs: int) -> str:
-    return "one lab" if labs == 1 else f"{labs} labs at once"
+def judge_cases(tables: Tables) -> Finding:
+    """Judge the five test cases, spread over as many labs as there are cores."""
+    (one, _), (each, labs) = (_rate(tables, CASES, at_once) for at_once in (ONE, ALL))
+    return Finding(each >= AT_LEAST, f"{one:.1f} with one lab, {each:.1f} with {labs:.0f} at once")
 
 
-def _rates(records: Sequence[Record]) -> Table:
-    rows = [
-        (
-            record["load"],
-            str(record["labs"]),
-            f"{record['virtual_s']:.1f}",
-            f"{record['wall_s']:.2f}",
-            f"{record['virtual_s'] / record['wall_s']:.2f}",
-            f"{record['virtual_s'] / record['wall_s'] / record['labs']:.2f}",
-        )
-        for record in records
-    ]
-    return Table(
-        "Virtual seconds for each second on the wall",
-        ("load", "labs at once", "virtual s, all labs", "wall s", "virtual / wall", "virtual / wall, each core"),
-        tuple(rows),
-        (
-            "h1-h4; four flows: h1-h4, h2-h5, h3-h6, h7-h9. Each lab is pinned to a core of its own. Virtual "
-            "seconds are those in which flows send; the wall's also start the tools and wait for the last packets, but "
-            "do not start the lab. The test cases are spread "
-            "over the labs, the other loads run in each of them.",
-        ),
-    )
+def _rate(tables: Tables, load: str, labs: str) -> tuple[float, float]:
+    """Return virtual seconds for each on the wall, and the number of labs."""
+    found = (tables["speed"].lookup(it, load=load, labs=labs).mean for it in ("virtual_s", "wall_s", "labs"))
+    virtual_s, wall_s, count = found
+    return virtual_s / wall_s, count
 
 
-def _steps(records: Sequence[Record]) -> Table:
-    found = having(records, load=CASES, labs=1)
-    rows = []
-    for case in sorted({step["case"] for record in found for step in record["steps"]}):
-        mine = having([step for record in found for step in record["steps"]], case=case)
-        virtual_s, wall_s = (sum(step[key] for step in mine) for key in ("virtual_s", "wall_s"))
-        rows.append((
-            str(case), ", ".join(step["step"] for step in mine), f"{virtual_s:.1f}", f"{wall_s:.2f}",
-            f"{virtual_s / wall_s:.2f}",
+def rates_grid(tables: Tables) -> Grid:
+    """Return the rates of every load."""
+    cells = []
+    for load, labs in tables["speed"].runs("load", "labs"):
+        virtual_s, wall_s = (
+            tables["speed"].lookup(it, load=load, labs=labs).mean for it in ("virtual_s", "wall_s")
+        )  # fmt: skip
+        rate, count = _rate(tables, str(load), str(labs))
+        cells.append((
+            str(load), f"{count:.0f}", f"{virtual_s:.1f}", f"{wall_s:.2f}", f"{rate:.2f}", f"{rate / count:.2f}",
         ))  # fmt: skip
-    return Table(
-        "The five test cases on one core",
-        ("case", "what ran", "virtual s", "wall s", "virtual / wall"),
-        tuple(rows),
+    columns = (
+        "load", "labs at once", "virtual s, all labs", "wall s", "virtual / wall", "virtual / wall, each core",
+    )  # fmt: skip
+    note = (
+        "h1-h4; four flows: h1-h4, h2-h5, h3-h6, h7-h9. Each lab is pinned to a core of its own. The test cases are "
+        "spread over the labs, the other loads run in each of them."
     )
+    return Grid(columns, tuple(cells), note)
+
+
+def cases_grid(tables: Tables) -> Grid:
+    """Return the five test cases on one core."""
+    cells = []
+    for case in range(1, 6):
+        virtual_s, wall_s = (
+            tables["speed"].lookup(it, of=f"case {case}", load=CASES, labs=ONE).mean for it in ("virtual_s", "wall_s")
+        )  # fmt: skip
+        names = ", ".join(step.name for step in steps(25) if step.case == case)
+        cells.append((str(case), names, f"{virtual_s:.1f}", f"{wall_s:.2f}", f"{virtual_s / wall_s:.2f}"))
+    return Grid(("case", "what ran", "virtual s", "wall s", "virtual / wall"), tuple(cells))
+
+
+PAGE: Final = bench_page(
+    STUDY,
+    {"Virtual seconds for each second on the wall": rates_grid, "The five test cases on one core": cases_grid},
+    CLAIMS,
+    {"speed-cases": judge_cases},
+)

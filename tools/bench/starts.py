@@ -1,38 +1,35 @@
-"""Starts: how long a network takes to come up and to go.
+"""Starts as a study of this machine: how long a network takes to come up and to go.
 
 Times are the machine's: a lab does not notice how long it computes.
 """
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from statistics import linear_regression, median
+from typing import Any, Final
 
 from mininet.topo import Topo
 
-from linklab.errors import LabError, LinklabError
+from linklab.errors import LabError
+from linklab.lab_group import Labs
 from linklab.network import COURSE, Switch
-from tools.bench.part import (
-    Claim,
-    Crew,
-    Findings,
-    Keep,
-    Record,
-    Say,
-    Settings,
-    Table,
-    growth_exponent,
-    having,
-    median,
-    seconds_text,
-)
+from linklab.published import Claim
+from linklab.study.claims import Finding, Judge, Tables
+from linklab.study.declare import Measured, Metric, Point, Study
+from linklab.study.page import Grid, significant
+from tools.bench.page import bench_page
 
-NAME, TITLE = "starts", "Start and stop"
-LINK = {"bw": 100, "delay": "1ms", "max_queue_size": 100}
+LINK: Final = {"bw": 100, "delay": "1ms", "max_queue_size": 100}
 """Every link is shaped, so that queueing disciplines are a part of the work: HTB and netem at both ends."""
-FANOUT = 3
+FANOUT: Final = 3
+CHAIN, TREE, THE_COURSE = "chain", "tree", "course"
+NEAR_LINEAR: Final = 1.2
+"""The largest exponent that is called near linear: 200 nodes take at most 5.3 times as long as 50."""
+LARGE: Final = 50
+"""Growth is judged from this number of nodes on: below it, what does not grow at all hides it."""
 
 
 class Chain(Topo):  # type: ignore[misc]
@@ -62,74 +59,34 @@ class Tree(Topo):  # type: ignore[misc]
                 self.addLink(names[(index - 1) // FANOUT], names[index], **LINK)
 
 
-SHAPES = {"chain": Chain, "tree": Tree}
+NETWORKS: Final[dict[str, Callable[[int], Any]]] = {
+    THE_COURSE: lambda nodes: COURSE,
+    CHAIN: lambda nodes: Chain(nodes=nodes),
+    TREE: lambda nodes: Tree(nodes=nodes),
+}
 
 
-def topology(shape: str, nodes: int) -> Any:
-    """Return the topology called `shape` with this many hosts and switches. Raises KeyError for another shape."""
-    return SHAPES[shape](nodes=nodes)
-
-
-@dataclass(frozen=True)
-class _Network:
-    shape: str
-    nodes: int
-
-    @property
-    def wish(self) -> Any:
-        """What `linklab.start` gets."""
-        if self.shape == "course":
-            return COURSE
-        return topology(self.shape, self.nodes)
-
-    @property
-    def hosts(self) -> int:
-        """How many of the nodes Mininet calls hosts, routers included."""
-        wish = self.wish
-        if self.shape == "course":
-            return sum(not isinstance(node, Switch) for node in COURSE.nodes)
-        return len(wish.hosts())
-
-
-def measure(settings: Settings, say: Say, keep: Keep) -> None:
-    """A record for each start: what did not come up has its reason in it, and the others go on."""
-    course = _Network("course", len(COURSE.nodes))
-    plan = [(course, settings.course_repeats)]
-    plan += [
-        (_Network(shape, nodes), settings.start_repeats(nodes))
-        for nodes in settings.sizes
-        for shape in ("chain", "tree")
-    ]
-    with Crew(settings.folder) as crew:
-        for network, repeats in plan:
-            for repeat in range(1, repeats + 1):
-                say(f"{network.shape}, {network.nodes} nodes: repeat {repeat} of {repeats}")
-                labels = {"shape": network.shape, "nodes": network.nodes, "repeat": repeat}
-                try:
-                    keep(labels | _timed(crew, network))
-                except LinklabError as error:
-                    if not crew.ended:
-                        keep(labels | {"failed": str(error)})
-
-
-def _timed(crew: Crew, network: _Network) -> Record:
-    wish = network.wish
+def measure(labs: Labs, point: Point) -> list[Measured]:
+    """Start a network, use each of its hosts, and stop it."""
+    network = NETWORKS[point.text("network")](point.whole("nodes"))
+    # Mininet calls routers hosts, too
+    hosts = sum(not isinstance(it, Switch) for it in COURSE.nodes) if network is COURSE else len(network.hosts())
     began_s = time.perf_counter()
-    lab = crew.start(wish)
+    lab = labs.start(network)
     up_s = time.perf_counter()
     answered = lab.call(_answers)
-    if answered != network.hosts:
-        raise LabError(f"{answered} of {network.hosts} hosts answered a command")
+    if answered != hosts:
+        raise LabError(f"{answered} of {hosts} hosts answered a command")
     answered_s = time.perf_counter()
     if not lab.call(_reaches):
         raise LabError("the first host does not reach the last")
     end_s = time.perf_counter()
-    crew.stop(lab)
-    return {
-        "start_s": up_s - began_s,
-        "answer_s": answered_s - up_s,
-        "stop_s": time.perf_counter() - end_s,
-    }
+    labs.stop(lab)
+    return [
+        Measured("start_s", up_s - began_s),
+        Measured("answers_s", answered_s - began_s),
+        Measured("stop_s", time.perf_counter() - end_s),
+    ]
 
 
 def _answers(net: Any) -> int:
@@ -142,79 +99,79 @@ def _reaches(net: Any) -> bool:
     return " 0% packet loss" in net.hosts[0].cmd(f"ping -n -c 3 -i 0.2 {net.hosts[-1].IP()}")
 
 
-NEAR_LINEAR = 1.2
-"""The largest exponent that is called near linear: 200 nodes take at most 5.3 times as long as 50."""
-LARGEST = 200
-_LARGE = 50
-"""Growth is judged from this size on: below it, what does not grow at all hides it."""
-_HEADINGS = ("network", "nodes", "repeats", "start", "ms a node", "first answers", "stop")
+def _belongs(point: Point) -> bool:
+    nodes = point.whole("nodes")
+    if (point["network"] == THE_COURSE) != (nodes == len(COURSE.nodes)):
+        return False
+    return point["network"] == THE_COURSE or point.repeat <= (1 if nodes > LARGE else 2 if nodes == LARGE else 3)
 
 
-def report(records: Sequence[Record], settings: Settings) -> Findings:
-    """The table of starts and stops, their growth, and verdicts on it."""
-    done = [record for record in records if "failed" not in record]
-    tables = [table for table in (_table(records), _growth(done)) if table.rows]
-    return Findings(tuple(tables), tuple(_near_linear(shape, done, settings) for shape in ("chain", "tree")))
-
-
-def _near_linear(shape: str, records: Sequence[Record], settings: Settings) -> Claim:
-    text = f"A {shape}'s start grows near linearly to {LARGEST} nodes (exponent at most {NEAR_LINEAR})"
-    sizes, times_s = _medians(shape, records, _LARGE)
-    if LARGEST not in sizes or len(sizes) < 2:
-        why = f"--quick stops at {max(settings.sizes)} nodes" if settings.quick else ""
-        return Claim.judged(text, None, why)
-    exponent = growth_exponent(sizes, times_s)
-    per_node = ", ".join(
-        f"{1000 * time_s / size:.2f} ms at {size}" for size, time_s in zip(sizes, times_s, strict=True)
+STUDY: Final = Study(
+    name="starts",
+    title="Starts: how long networks of 10 to 200 nodes take to come up and to go",
+    testbed=None,
+    factors={"network": tuple(NETWORKS), "nodes": (10, len(COURSE.nodes), 50, 100, 200)},
+    measurement=measure,
+    metrics=(
+        Metric("start_s", "s", "real time of linklab.start: the guest's boot, the read-back and the comparison"),
+        Metric("answers_s", "s", "the same, until every host's shell has answered a command"),
+        Metric("stop_s", "s", "real time until nothing is left, the guest included"),
+    ),
+    repeats=5,
+    belongs=_belongs,
+    short={"nodes": (10, len(COURSE.nodes), 50)},
+    short_repeats=2,
+    source="what README promises",
+)
+CLAIMS: Final = tuple(
+    Claim(
+        f"starts-{network}",
+        f"A {network}'s start grows near linearly to 200 nodes (exponent at most {NEAR_LINEAR})",
+        "README",
+        "either",
+        "start_s of 50, 100 and 200 nodes",
     )
-    numbers = f"exponent {exponent:.2f} from {sizes[0]} nodes on; per node {per_node}"
-    return Claim.judged(text, exponent <= NEAR_LINEAR, numbers)
+    for network in (CHAIN, TREE)
+)
 
 
-def _medians(shape: str, records: Sequence[Record], least: int = 0) -> tuple[list[int], list[float]]:
-    """The sizes that came up, and the median time of each."""
-    sizes = sorted({record["nodes"] for record in having(records, shape=shape) if record["nodes"] >= least})
-    return sizes, [median([it["start_s"] for it in having(records, shape=shape, nodes=size)]) for size in sizes]
+def growth_exponent(times_s: dict[int, float]) -> float:
+    """Return the exponent b of ``time = a * nodes ** b``, fitted by least squares to the logarithms: 1 is linear."""
+    return float(linear_regression([*map(math.log, times_s)], [*map(math.log, times_s.values())]).slope)
 
 
-def _table(records: Sequence[Record]) -> Table:
-    rows = []
-    for shape, nodes in dict.fromkeys((record["shape"], record["nodes"]) for record in records):
-        tried = having(records, shape=shape, nodes=nodes)
-        failures = [record["failed"] for record in tried if "failed" in record]
-        found = [record for record in tried if "failed" not in record]
-        if not found:
-            rows.append((shape, str(nodes), "0", f"failed: {failures[0]}", *["-"] * 3))
-            continue
-        starts_s = [record["start_s"] for record in found]
-        rows.append((
-            shape, str(nodes), f"{len(found)}" + (f" ({len(failures)} failed)" if failures else ""),
-            seconds_text(starts_s), f"{1000 * median(starts_s) / nodes:.2f}",
-            seconds_text([r["start_s"] + r["answer_s"] for r in found]),
-            seconds_text([r["stop_s"] for r in found]),
+def _judge(network: str) -> Judge:
+    def judge(tables: Tables) -> Finding:
+        nodes = [it for it in STUDY.factors["nodes"] if isinstance(it, int) and it >= LARGE]
+        times_s = {it: median(tables["starts"].lookup("start_s", network=network, nodes=it).values) for it in nodes}
+        exponent = growth_exponent(times_s)
+        each = ", ".join(f"{1000 * time_s / it:.2f} ms at {it}" for it, time_s in times_s.items())
+        return Finding(exponent <= NEAR_LINEAR, f"exponent {exponent:.2f} from {LARGE} nodes on; per node {each}")
+
+    return judge
+
+
+def starts_grid(tables: Tables) -> Grid:
+    """Return how long each network took."""
+    cells = []
+    for network, nodes in tables["starts"].runs("network", "nodes"):
+        found = [tables["starts"].lookup(metric.name, network=network, nodes=nodes) for metric in STUDY.metrics]
+        start_s, *others_s = (median(values.values) for values in found)
+        cells.append((
+            str(network), str(nodes), str(found[0].count), significant(start_s), f"{1000 * start_s / int(nodes):.2f}",
+            *map(significant, others_s),
         ))  # fmt: skip
-    return Table(
-        "Start and stop, medians in seconds",
-        _HEADINGS,
-        tuple(rows),
-        (
-            "Start: with the guest's boot, the read-back and the comparison. First answers: until every host's shell "
-            "has answered a command; a shell is opened when it is first needed. Stop: until nothing is left, the guest "
-            "included. In every network the first host then reached the last.",
-        ),
+    columns = ("network", "nodes", "repeats", "start (s)", "ms a node", "first answers (s)", "stop (s)")
+    note = (
+        "Medians. First answers: until every host's shell has answered a command; a shell is opened when it is first "
+        "needed. In every network the first host then reached the last."
     )
+    return Grid(columns, tuple(cells), note)
 
 
-def _growth(records: Sequence[Record]) -> Table:
-    rows = []
-    for shape in ("chain", "tree"):
-        sizes, times_s = _medians(shape, records)
-        large = _medians(shape, records, _LARGE)
-        if len(sizes) >= 2:
-            exponent = f"{growth_exponent(*large):.2f}" if len(large[0]) >= 2 else "-"
-            rows.append((shape, ", ".join(map(str, sizes)), f"{growth_exponent(sizes, times_s):.2f}", exponent))
-    return Table(
-        "Growth of the start: the exponent b of time = a * nodes ^ b (1 is linear)",
-        ("network", "nodes", "exponent, all sizes", f"exponent, {_LARGE} nodes and more"),
-        tuple(rows),
-    )
+PAGE: Final = bench_page(
+    STUDY,
+    {"Start and stop": starts_grid},
+    CLAIMS,
+    {f"starts-{network}": _judge(network) for network in (CHAIN, TREE)},
+)

@@ -11,7 +11,7 @@ from linklab.published import Claim
 from linklab.study.claims import Finding, Judge, Tables
 from linklab.study.declare import BRIDGE, Measured, Metric, Point, Study, Testbed
 from linklab.study.page import Grid, spread
-from tools.bench.part import seed_level
+from tools.bench.page import bench_page
 
 TCP_SHARES: Final = {"ovs": 0.98, "ovs-user": 0.85}
 """Of the bridge's. The user-space datapath adds 0.07 ms to a round trip, by which TCP's start loses other packets, and
@@ -33,12 +33,12 @@ def testbed(point: Point) -> Testbed:
 
 testbed.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for one
 
-SWITCH_KINDS: Final = Study(
+STUDY: Final = Study(
     name="switch-kinds",
     title="Switches: the Linux bridge and Open vSwitch forward alike on virtual time",
     testbed=testbed,
     factors={"switch": (BRIDGE, *TCP_SHARES), "seed": (0,), "pings": (26,), "duration_s": (10,)},
-    seed=seed_level,
+    seed=lambda point: point.whole("seed"),  # repeats differ by nothing but the machine
     measurement=measure,
     metrics=(
         Metric("rtt_mean_ms", "ms", "mean round trip of the pings that were answered"),
@@ -72,9 +72,6 @@ def _judge(kind: str) -> Judge:
     return judge
 
 
-JUDGES: Final = {f"switch-{kind}": _judge(kind) for kind in TCP_SHARES}
-
-
 def switches_grid(tables: Tables) -> Grid:
     """Return the kinds of switch side by side."""
     table = tables["switch-kinds"]
@@ -83,3 +80,11 @@ def switches_grid(tables: Tables) -> Grid:
         for kind in table.levels("switch")
     )
     return Grid(("switch", "RTT mean (ms)", "TCP (Mbit/s)"), cells, "h1-h4 of the course network, through s1 and s2.")
+
+
+PAGE: Final = bench_page(
+    STUDY,
+    {"h1-h4 of the course network": switches_grid},
+    CLAIMS,
+    {f"switch-{kind}": _judge(kind) for kind in TCP_SHARES},
+)

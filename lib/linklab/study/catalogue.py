@@ -90,7 +90,8 @@ def is_in_file(name: str) -> bool:
 
 
 def from_file(name: str) -> Any:
-    """Return what ``FILE.py:NAME`` names: a study or a page. The files next to it can be imported there.
+    """Return what ``FILE.py:NAME`` names: a study or a page. What lies beside it or in the current
+    folder can be imported there.
 
     Raises MeasurementError in one line where the file is not there or fails, or has no such name.
     """
@@ -117,14 +118,16 @@ def names_in_file(name: str) -> Mapping[str, Any]:
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[module_name] = module  # its source is looked up there
-        sys.path.insert(0, str(path.parent))
+        beside = [str(path.parent), str(Path.cwd())]
+        sys.path[:0] = beside
         try:
             spec.loader.exec_module(module)
         except (Exception, SystemExit) as error:
             del sys.modules[module_name]
             raise MeasurementError(f"{found['file']} fails: {raised(error)}") from error
         finally:
-            sys.path.remove(str(path.parent))
+            for place in beside:
+                sys.path.remove(place)
     return vars(module)
 
 

@@ -139,7 +139,7 @@ def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str]
         with_own_levels,
     )
     from linklab.study.declare import Study
-    from linklab.study.page import make_page, overview, read_tables
+    from linklab.study.page import make_page, overview
     from linklab.study.table import read_own, read_table
 
     own_levels = bool(arguments.levels or arguments.short)
@@ -153,7 +153,10 @@ def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str]
         page = overview(study, base.name, tables[base.name], page_that_has(base))
     else:
         base = None
-        tables = read_tables(page, arguments.tables)
+        forms = [study.short_form() if arguments.short else study for study in page.studies]
+        tables = {
+            study.name: read_table(form, arguments.tables) for study, form in zip(page.studies, forms, strict=True)
+        }
     given = [read_own((base,) if base else page.studies, each) for each in arguments.beside]
     hardware: dict[str, Table] = {}
     for table in given:
@@ -162,7 +165,7 @@ def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str]
                 f"{other.files[0]} and {table.files[0]} are both of study {table.study.name}: put their rows into one "
                 "file"
             )
-    files = make_page(page, tables, hardware, partial=base is not None)
+    files = make_page(page, tables, hardware, partial=own_levels or base is not None)
     return page.name, files, page.name in pages() and not hardware and base is None
 
 

@@ -16,6 +16,7 @@ from typing import Final, get_args
 
 from linklab.errors import LinklabError, MeasurementError
 from linklab.lab import Lab
+from linklab.lab_group import Labs
 from linklab.network import Network, by_name
 from linklab.units import SwitchName
 
@@ -128,7 +129,7 @@ class Testbed:
     """It is no test, whatever pytest makes of its name."""
 
 
-Measurement = Callable[[Lab, Point], Sequence[Measured]]
+Measurement = Callable[[Lab, Point], Sequence[Measured]] | Callable[[Labs, Point], Sequence[Measured]]
 Selection = Mapping[str, Sequence[Level]]
 
 
@@ -136,7 +137,9 @@ Selection = Mapping[str, Sequence[Level]]
 class Study:
     """A study, as data; `linklab.study.run` carries it out.
 
-    ``testbed``: the name of a network in the catalogue, or a function that gives a Network or Testbed for a point.
+    ``testbed``: the name of a network in the catalogue, or a function that gives a Network or Testbed for a point; None
+    for a study of this machine, whose measurement gets `linklab.lab_group.Labs` in place of a lab, to start labs with,
+    and whose points follow each other.
     ``factors``: the levels of each by name. All combinations are measured ``repeats`` times, but the points that
     ``belongs`` denies, every one in a fresh lab whose seed is the number of the repeat (or what ``seed`` says of the
     point): repeats are independent samples, and the same ones when the study is run again. A setting that does not
@@ -152,7 +155,7 @@ class Study:
 
     name: str
     title: str
-    testbed: str | Callable[[Point], Network | Testbed]
+    testbed: str | Callable[[Point], Network | Testbed] | None
     factors: Mapping[str, Sequence[Level]]
     measurement: Measurement
     metrics: Sequence[Metric]
@@ -192,8 +195,10 @@ class Study:
             raise MeasurementError(f"study {self.name}: no combination of its levels belongs to it")
         return belonging
 
-    def place(self, point: Point) -> Testbed:
+    def place(self, point: Point) -> Testbed | None:
         """Return the testbed of a point. Raises MeasurementError, naming the point, where there can be none."""
+        if self.testbed is None:
+            return None
         which = f"study {self.name}, {point.combination}"
         try:
             made = by_name(self.testbed) if isinstance(self.testbed, str) else self.testbed(point)
@@ -302,7 +307,7 @@ def _shown(value: object) -> str:
 def _problems(study: Study) -> Iterator[str]:
     if not _NAME.fullmatch(study.name):
         yield "its name names files: write it with small letters, digits, '-' and '_'"
-    if not isinstance(study.testbed, str) and not callable(study.testbed):
+    if study.testbed is not None and not isinstance(study.testbed, str) and not callable(study.testbed):
         yield f"its testbed is {_shown(study.testbed)}: give the name of a network, or a function that returns one"
     if not study.factors:
         yield "it has no factors: give at least one, with one level"

@@ -424,6 +424,7 @@ def provenance(tables: Tables, hardware: Tables) -> str:
         ", ".join(f"{what} {version}" for what, version in lab.items() if what not in ("clock", "seed"))
         for table in tables.values()
         for lab in table.about.get("labs", ())
+        if lab
     }
     versions = sorted({str(table.about["linklab"]) for table in tables.values() if "linklab" in table.about})
     note = "\n".join([f"- Linklab {', '.join(versions) or 'unknown'}", *(f"- Labs: {each}" for each in sorted(ran))])

@@ -22,7 +22,7 @@ import tempfile
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -115,7 +115,11 @@ def run(
     everything = study.points()
     now = definition(study)
     definitions = {point: definition_of(study, point, now) for point in everything}
-    jobs = how_many(jobs, len(asked)) if cluster is None else cluster.threads
+    if study.testbed is None and (jobs is not None or cluster is not None):
+        raise LabError(
+            f"study {study.name} measures this machine, a point after the other: leave --jobs and --dask away"
+        )
+    jobs = 1 if study.testbed is None else how_many(jobs, len(asked)) if cluster is None else cluster.threads
     image = _image_key()
     for each in (now, *definitions.values()):
         each["image"] = image
@@ -227,16 +231,22 @@ class _Work:
 def _outcome(study: Study, point: Point, definition: dict[str, str], labs: Labs) -> Finished | str:
     """Return what was measured at a point, or in one line why it could not be."""
     began_s = time.monotonic()
+    about: dict[str, str] = {}
+    network: dict[str, Any] = {}
+    lab_s = 0.0
+    measurement: Callable[..., Sequence[Measured]] = study.measurement
     try:
-        testbed = study.place(point)
-        command = testbed.controller and f"cd {shlex.quote(str(Path.cwd()))} && {testbed.controller}"
-        with labs.lab(testbed.network, testbed.switch, study.seed_of(point), command) as lab:
-            network = lab.state().to_json()
-            about = lab.info()
-            for _ in range(2):  # each look acted when the tables that are kept were measured
-                lab.sleep(0)
-            rows = study.measurement(lab, point)
-            lab_s = lab.now()
+        if (testbed := study.place(point)) is None:
+            rows = measurement(labs, point)
+        else:
+            command = testbed.controller and f"cd {shlex.quote(str(Path.cwd()))} && {testbed.controller}"
+            with labs.lab(testbed.network, testbed.switch, study.seed_of(point), command) as lab:
+                network = lab.state().to_json()
+                about = lab.info()
+                for _ in range(2):  # each look acted when the tables that are kept were measured
+                    lab.sleep(0)
+                rows = measurement(lab, point)
+                lab_s = lab.now()
         refuse_rows(rows, tuple(study.metrics))
         return Finished(definition, tuple(rows), about, network, lab_s, time.monotonic() - began_s)
     except LinklabError as error:
@@ -522,7 +532,7 @@ def definition_of(study: Study, point: Point, shared: dict[str, str]) -> dict[st
     Raises MeasurementError where there can be no such testbed.
     """
     testbed = study.place(point)
-    words = shlex.split(testbed.controller or "")
+    words = shlex.split((testbed and testbed.controller) or "")
     files = [str(point[factor]) for factor in study.files if Path(str(point[factor])).is_file()]
     programs = [digest(Path(word).read_bytes()) for word in (*files, *words) if Path(word).is_file()]
     return {**shared, "testbed": digest(" ".join([repr(testbed), *programs]))}
