@@ -56,39 +56,27 @@ class Namespace:
     @classmethod
     def new(cls) -> Namespace:
         """Make a namespace without IPv6, whose chatter (router solicitations, listener reports) would be traffic."""
-        home = _here()
-        try:
+        with _returning():
             _check(_libc.unshare(_CLONE_NEWNET), "unshare")
             made = cls(_here())
             made.kernel.ask(*links.change(LOOPBACK, up=True))
             quiet_ipv6()
             return made
-        finally:
-            _enter(home, _CLONE_NEWNET)
-            os.close(home)
 
     @classmethod
     def of_process(cls, pid: int | str) -> Namespace:
         """Return the namespace that a process lives in. Raises OSError."""
         number = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-        home = _here()
-        try:
+        with _returning():
             _enter(number, _CLONE_NEWNET)
             return cls(number)
-        finally:
-            _enter(home, _CLONE_NEWNET)
-            os.close(home)
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
         """Let this thread be in the namespace meanwhile: for /proc/sys/net, and for programs that it starts."""
-        home = _here()
-        try:
+        with _returning():
             _enter(self.number, _CLONE_NEWNET)
             yield
-        finally:
-            _enter(home, _CLONE_NEWNET)
-            os.close(home)
 
     @contextlib.contextmanager
     def entered_with_own_mounts(self) -> Iterator[None]:
@@ -234,6 +222,17 @@ def set_sysctl(name: str, value: str) -> None:
 
 def _setting(name: str) -> Path:
     return Path("/proc/sys/net", *name.split("."))
+
+
+@contextlib.contextmanager
+def _returning() -> Iterator[None]:
+    """Bring this thread back to its present network namespace at the end."""
+    home = _here()
+    try:
+        yield
+    finally:
+        _enter(home, _CLONE_NEWNET)
+        os.close(home)
 
 
 def _here() -> int:

@@ -146,18 +146,9 @@ def for_program(
     in many containers. ``more`` are bubblewrap's words for what else is to be seen. Raises LabError where bubblewrap
     is missing.
     """
-    words = [
-        *program("programs"),
-        "--die-with-parent",
-        "--new-session",
-        "--unshare-user",
-        "--uid",
-        "1000",
-        "--gid",
-        "1000",
-    ]
-    words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"]
-    words += ["--cap-drop", "ALL", *system_programs()]
+    words = [*program("programs"), "--die-with-parent", "--new-session", "--unshare-user", "--uid", "1000"]
+    words += ["--gid", "1000", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    words += ["--hostname", "sandbox", "--cap-drop", "ALL", *system_programs()]
     for place in ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/nsswitch.conf", "/etc/hosts"):
         words += ["--ro-bind-try", place, place]
     prefix = Path(python).resolve().parents[1]

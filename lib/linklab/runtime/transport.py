@@ -24,6 +24,7 @@ from linklab import errors, process_tree
 from linklab.errors import LabEnded, LabError
 from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout, ClientEnd, Message
 from linklab.runtime.backends import Kind, guest_memory_mb
+from linklab.runtime.console import Console
 from linklab.runtime.user_mode import launch
 
 VARIABLE: Final = "LINKLAB_LABS"
@@ -89,7 +90,26 @@ class Transport(Protocol):
         """Give back what the connection took. Only after `hang_up`, and when no request runs."""
 
 
-class UserModeLab:
+class OwnLab:
+    """What labs have in common whose processes this one has started. `pid` is that of the first of them."""
+
+    pid: int
+    console: Console
+
+    def cpu_s(self) -> float:
+        """Return how long the lab's processes have had a core so far, in seconds."""
+        return process_tree.tree_cpu_s(self.pid)
+
+    def killed_for_memory(self, answer: Message) -> list[str]:
+        """Return those that the guest's kernel told of on the console."""
+        return self.console.killed_for_memory()
+
+    def console_tail(self) -> str:
+        """Return the console's last lines."""
+        return self.console.tail()
+
+
+class UserModeLab(OwnLab):
     """A guest in user mode that this process has started, and that ends with it."""
 
     def __init__(self, kind: Kind, folder: Path | None, *, untrusted: bool, seed: int, reads: Iterable[Path]) -> None:
@@ -100,7 +120,8 @@ class UserModeLab:
         self._group = 0
         memory_mb = guest_memory_mb()
         launched = launch(kind, folder, list(reads), untrusted=untrusted, memory_mb=memory_mb, seed=seed)
-        self._supervisor, self._console, info = launched.supervisor, launched.console, launched.info_fd
+        self._supervisor, self.console, info = launched.supervisor, launched.console, launched.info_fd
+        self.pid = self._supervisor.pid
         self._lifeline, self._ours = launched.lifeline, launched.ours
         _started_labs.add(self)
         ours = self._ours.fileno()
@@ -166,18 +187,6 @@ class UserModeLab:
                     if state == "R" and int(parent) == self._group and _bears_alarm(folder):
                         os.kill(int(folder.name), signal.SIGALRM)
 
-    def cpu_s(self) -> float:
-        """Return the time of the supervisor and of all below it."""
-        return process_tree.tree_cpu_s(self._supervisor.pid)
-
-    def killed_for_memory(self, answer: Message) -> list[str]:
-        """Return those that the guest's kernel told of on the console."""
-        return self._console.killed_for_memory()
-
-    def console_tail(self) -> str:
-        """Return the console's last lines."""
-        return self._console.tail()
-
     def hang_up(self) -> None:
         """End the lab and everything it made."""
         with contextlib.suppress(OSError):
@@ -195,7 +204,7 @@ class UserModeLab:
     def close(self) -> None:
         """Close the channel and the console."""
         self._ours.close()
-        self._console.close()
+        self.console.close()
 
 
 _started_labs: weakref.WeakSet[UserModeLab] = weakref.WeakSet()

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from linklab import process_tree
 from linklab.errors import LabError
 from linklab.guest.channel import ChannelClosed, ChannelTimeout, Message
 from linklab.guest.qemu_folder import NOTES_KEY, Folders
@@ -17,13 +16,13 @@ from linklab.runtime.qemu import snapshot
 from linklab.runtime.qemu.host_box import HostBox
 from linklab.runtime.qemu.machine import Machine, find_qemu, machine_words
 from linklab.runtime.qemu.snapshot import Snapshot
-from linklab.runtime.transport import BOOT_LIMIT_S, LabFacts
+from linklab.runtime.transport import BOOT_LIMIT_S, LabFacts, OwnLab
 
 _ROOT_MB: Final = 320
 """Of a machine's memory: the image's files lie in it, besides what a guest may use."""
 
 
-class QemuLab:
+class QemuLab(OwnLab):
     """A lab in a QEMU that this process has started, and that ends with it. It rests between two requests by itself."""
 
     group_pid = 0
@@ -58,6 +57,7 @@ class QemuLab:
         words = machine_words(kept.memory_mb, kept.ram, private=True)
         words += ["-S", "-incoming", "defer"]
         self._machine = machine = Machine(kept.qemu, words, shown=kept.ram if confined else None)
+        self.pid, self.console = machine.pid, machine.console
         try:
             machine.receive_state(kept.state)
             self.channel = box = HostBox(machine.gdb)
@@ -98,18 +98,6 @@ class QemuLab:
 
     def force_interrupt(self) -> None:
         """Do nothing: an interrupt rings."""
-
-    def cpu_s(self) -> float:
-        """QEMU's, and that of the processes around it."""
-        return process_tree.tree_cpu_s(self._machine.pid)
-
-    def killed_for_memory(self, answer: Message) -> list[str]:
-        """Return those that the guest's kernel told of on the console."""
-        return self._machine.console.killed_for_memory()
-
-    def console_tail(self) -> str:
-        """Return the last lines, without empty ones."""
-        return self._machine.console.tail()
 
     def hang_up(self) -> None:
         """End QEMU, which wakes a request of another thread: the connection ends."""
