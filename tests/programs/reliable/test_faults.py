@@ -60,7 +60,7 @@ PAUSE = [PASSED[0], [20.0, 1005, "b", "lost"]]
         (WANTED[:900], GAVE_UP | {"ended_s": 7.0}, {}, SILENT, ANSWERED, "5.0 s after the silence", "30 s of silence"),
         (WANTED[:900], GAVE_UP | {"ended_s": 25.0}, {}, PAUSE, ANSWERED, "nothing for 19.0 s", "measured anew"),
         (None, {}, {}, PASSED, BOTH, "no file; the sender ended with status 0", "writes what arrives"),
-        (WANTED, HANGS, {}, PASSED, BOTH, "the sender did not come to an end", "still waits"),
+        (WANTED, HANGS, {}, PASSED, BOTH, "the sender did not come to an end within 300 s", "still waits"),
         (WANTED, {}, HANGS, PASSED, BOTH, "the receiver did not come to an end", "some seconds after"),
         (WANTED, {}, GAVE_UP, PASSED, BOTH, "the receiver ended with status 1", "how does the receiver know"),
         (WANTED[::-1], {}, {}, PASSED, BOTH, "from byte 0 on they are others", "read, sent and written"),

@@ -245,8 +245,8 @@ class ConfinedProgram:
         if not _untouched(self._elsewhere):
             self.breaches.append("outside")
         self._cage.remove()
-        _remove(self._folder)
-        _remove(self._elsewhere)
+        remove_folder(self._folder)
+        remove_folder(self._elsewhere)
 
     def _read(self, name: str, screen: int) -> bool:
         """Take in what is there; return whether there may be more."""
@@ -420,7 +420,7 @@ def _untouched(folder: Path) -> bool:
         return False
 
 
-def _remove(folder: Path) -> None:
+def remove_folder(folder: Path) -> None:
     """Remove a folder and all in it, however deep a program has nested it, and whatever rights it took away.
 
     Folders in folders are moved to the top first, so no path becomes long, and no call nests.

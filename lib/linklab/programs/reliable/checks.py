@@ -256,7 +256,7 @@ def _backs_off(played: Transfers) -> Observed:
     if not transfer.silent:
         return _too_few(transfer)
     if len(gaps) < 2:
-        reason = f"it sent {len(transfer.silent)} packets in 8 s of silence"
+        reason = f"it sent {len(transfer.silent)} packet{'s' * (len(transfer.silent) > 1)} in 8 s of silence"
         return Observed(reason, "send again after a timeout: about one round trip, 1 s at most", expected)
     if any(late < 1.5 * early for early, late in pairwise(gaps)):
         return Observed("the gaps do not grow", expected=expected, found=shown)

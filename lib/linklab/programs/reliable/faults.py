@@ -23,7 +23,7 @@ def wrong_with(transfer: PlayedTransfer) -> Observed:
         hint = "send again after a timeout alone, and wait longer each time"
         return Observed(f"the {transfer.flooding} sent more than 20,000 datagrams", hint)
     arrived = _difference(transfer.got, transfer.plan.content)
-    endings = [_ending(program, well=not arrived) for program in transfer.programs]
+    endings = [_ending(program, transfer.plan.limit_s, well=not arrived) for program in transfer.programs]
     if not any([arrived, *endings]):
         return Observed()
     seen, hint = _seen(transfer)
@@ -85,11 +85,11 @@ def _wrong_from(got: bytes, wanted: bytes) -> int | None:
     return next((at for at, (one, two) in enumerate(zip(got, wanted, strict=False)) if one != two), None)
 
 
-def _ending(program: dict[str, Any], *, well: bool) -> str:
+def _ending(program: dict[str, Any], limit_s: float, *, well: bool) -> str:
     """Say how a program ended; nothing where that was as it should be. ``well``: whether the file has arrived."""
     side, status, said = program["side"], program["status"], last_line(program)
     if program["stopped"]:
-        return f"the {side} did not come to an end"
+        return f"the {side} did not come to an end within {limit_s:g} s"
     if status == 0:
         return "" if well else f"the {side} ended with status 0"
     return f"the {side} ended with status {status}{said and f' and said: {said}'}"
@@ -113,7 +113,7 @@ def _hint(transfer: PlayedTransfer) -> str:
         return "the receiver is done some seconds after the last packet that it heard"
     if got == wanted:
         side = "receiver" if receiver["status"] else "sender"
-        return f"the whole file is there, which is status 0: how does the {side} know it?"
+        return f"status 0 says that the whole file has arrived: how does the {side} know it?"
     if transfer.untouched and not transfer.repeats:
         return "each packet passed once and in order: what becomes of bytes when they are read, sent and written?"
     if _wrong_from(got, wanted) is not None:
