@@ -43,12 +43,6 @@ class Recorded:
         return not hasattr(lab, self.check) and self._name in getattr(lab, "PREDICTIONS", _NONE).names
 
     @property
-    def is_gone(self) -> bool:
-        """Return True if nothing of that name is asked any more."""
-        lab = importlib.import_module(f"linklab.labs.{self.lab}")
-        return not hasattr(lab, self.check) and not self.is_prediction
-
-    @property
     def _name(self) -> str:
         return self.check.removeprefix("check_").removeprefix("prediction_")
 

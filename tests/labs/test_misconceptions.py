@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -39,56 +39,50 @@ def _last_page(lab: str, name: str, question: Value, number: float) -> str:
     return summed_up(predictions.compared(SOUND, name, measured).surprises)
 
 
-def test_there_is_something_to_be_wrong_about() -> None:
-    assert {lab for lab, _, _ in _questions("Mbit/s")} >= {"lab03", "lab04", "lab05", "lab06", "lab07"}
-    assert {lab for lab, _, _ in _questions("ms")} >= {"lab04", "lab05"}
-
-
-@pytest.mark.parametrize("lab", ["lab04", "lab05"])
-def test_who_takes_one_direction_for_a_round_trip(lab: str) -> None:
-    asked = [each for each in _questions("ms") if each[0] == lab and each[2].round_trip]
-    assert asked
-    for _, name, question in asked:
-        said = _last_page(lab, name, question, question.expected.value / 2)
-        assert "one direction" in said, (name, question.key, said)
-
-
-@pytest.mark.parametrize("lab", LABS)
-def test_who_takes_bytes_for_bits(lab: str) -> None:
-    for _, name, question in (each for each in _questions("Mbit/s") if each[0] == lab):
-        said = _last_page(lab, name, question, question.expected.value / 8)
-        assert "MByte/s" in said, (name, question.key, said)
-
-
-@pytest.mark.parametrize("lab", ["lab03", "lab04", "lab05"])
-def test_who_takes_the_rate_that_the_slowest_link_is_sold_with(lab: str) -> None:
+def _nominal(question: Value) -> float:
+    """The rate that the slowest link is sold with."""
     rates = [link.rate_mbps for link in course_network().links if link.rate_mbps]
-    for _, name, question in (each for each in _questions("Mbit/s") if each[0] == lab):
-        nominal = min(rate for rate in rates if rate > question.expected.value)
-        said = _last_page(lab, name, question, nominal)
-        assert "headers" in said, (name, question.key, said)
+    return min(rate for rate in rates if rate > question.expected.value)
 
 
-@pytest.mark.parametrize("lab", ["lab03", "lab05"])
-@pytest.mark.parametrize("words", ["sum of the links", "mean of the links", "not the slowest"])
-def test_who_adds_up_takes_the_mean_or_another_link(lab: str, words: str) -> None:
-    for _, name, question in (each for each in _questions("Mbit/s") if each[0] == lab):
-        (slip, *_) = [slip for slip in question.all_slips if words in slip.reason]
-        said = _last_page(lab, name, question, slip.value)
-        assert "Likely mistakes behind the others: " in said, (name, question.key, said)
+def _share(factor: float) -> Callable[[Value], float]:
+    return lambda question: factor * question.expected.value
 
 
-SHARED = {
-    ("lab06", "two"): "that is the sum of all connections",
-    ("lab06", "crossing h7-h9"): "that is what L3 carries",
-    ("lab07", "h1"): "as if each host had the same",
-}
-"""Who thinks that hosts share at once, or that only the own link counts: the prediction, and what is said."""
+def _slip(words: str) -> Callable[[Value], float]:
+    return lambda question: next(slip.value for slip in question.all_slips if words in slip.reason)
 
 
-@pytest.mark.parametrize(("lab", "key"), SHARED)
-def test_who_is_wrong_about_sharing(lab: str, key: str) -> None:
-    ((_, name, question),) = [each for each in _questions("Mbit/s") if (each[0], str(each[2].key)) == (lab, key)]
-    slips = [slip for slip in question.all_slips if SHARED[lab, key] in slip.reason]
-    assert slips, [slip.reason for slip in question.all_slips]
-    assert SHARED[lab, key] in _last_page(lab, name, question, slips[0].value)
+ADDS_UP, SHARES, L3 = (
+    "Likely mistakes behind the others: ",
+    "that is the sum of all connections",
+    "that is what L3 carries",
+)
+Student = tuple[tuple[str, ...], str, str, Callable[[Value], float], str]
+STUDENTS: dict[str, Student] = {
+    "takes one direction for a round trip": (("lab04", "lab05"), "ms", "", _share(1 / 2), "one direction"),
+    "takes bytes for bits": (LABS, "Mbit/s", "", _share(1 / 8), "MByte/s"),
+    "takes the rate that a link is sold with": (("lab03", "lab04", "lab05"), "Mbit/s", "", _nominal, "headers"),
+    "adds up": (("lab03", "lab05"), "Mbit/s", "", _slip("sum of the links"), ADDS_UP),
+    "takes the mean": (("lab03", "lab05"), "Mbit/s", "", _slip("mean of the links"), ADDS_UP),
+    "takes another link": (("lab03", "lab05"), "Mbit/s", "", _slip("not the slowest"), ADDS_UP),
+    "does not divide": (("lab06",), "Mbit/s", "two", _slip(SHARES), SHARES),
+    "looks at the own link": (("lab06",), "Mbit/s", "crossing h7-h9", _slip(L3), L3),
+    "shares by host": (("lab07",), "Mbit/s", "h1", _slip("as if each host"), "as if each host had the same"),
+}  # fmt: skip
+"""Who is wrong: the labs, the unit, one key or all, the number that is predicted, and what is said."""
+
+
+@pytest.mark.parametrize("student", STUDENTS)
+def test_who_is_wrong_is_told_why_after_the_measurement(student: str) -> None:
+    labs, unit, key, number, says = STUDENTS[student]
+    for lab in labs:
+        asked = [
+            (name, question)
+            for at, name, question in _questions(unit)
+            if at == lab and str(question.key) == (key or str(question.key)) and (unit != "ms" or question.round_trip)
+        ]
+        assert asked
+        for name, question in asked:
+            said = _last_page(lab, name, question, number(question))
+            assert says in said, (name, question.key, said)

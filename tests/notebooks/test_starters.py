@@ -1,61 +1,156 @@
-"""The starters, run as students find them: each fails exactly its graded cells, and says what is to be done."""
+"""The file that students edit beside a notebook: made from the finished one, step by step, and giving nothing away."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 import pytest
 
-from linklab.labs import NOTHING
-from linklab.notebooks.build import sources
-from tests.notebooks.run_notebook import ROOT, graded, read, run, shown
+from linklab.errors import LinklabError
+from linklab.notebooks.build import build_all
+from linklab.notebooks.leaks import leaks_of_program
+from linklab.notebooks.starters import read_blocks, stage
 
-pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("virtual")]
-MISSING: Final = (
-    "not filled in", "not answered", "not measured", "not written", "not there", "is measured yet", "returns nothing",
-    "run is missing", "no UDP packet", "was not shown", "nothing was sent", "no queue was looked at",
-)  # fmt: skip
-NOT_MEASURED: Final = "not measured yet: fill in the cells above and run them"
-OTHERWISE: Final[Mapping[str, Mapping[str, str]]] = {
-    "10": {"check-ports": "VLAN 10 must be its pvid", "check-gateways": "r1 has no sub-interface for VLAN 20"},
-    "12": {"check-finale": "ping, slow"},
-}
-"""Cells of which something is there already, and what they fail for, by lab."""
-EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
-    "06": ("throughput-figure",),
-    "07": ("throughput-figure",),
-    "08": ("data-figure", "first-figure", "calm-figure", "calm-table"),
-    "09": ("study-table", "rate-figure", "gaps-figure", "qualities", "worst-loss"),
-    "10": ("step",),
-    "11": ("look-figure", "controls-figure", "queues-figure", "answer-together"),
-    "12": ("long-figure", "one-figure", "all-figure"),
-}
-"""Cells that show one line in place of a figure, by lab."""
-SMALL: Final = ("00", "01", "09")
-LABS: Final = [
-    pytest.param(source.stem, marks=() if source.stem[:2] in SMALL else pytest.mark.large) for source in sources(ROOT)
-]
+FINISHED = """\
+import math
 
 
-@pytest.mark.parametrize("name", LABS)
-def test_a_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, tmp_path: Path) -> None:
-    number, starter = name[:2], read(f"labs/{name}.ipynb")
-    for program in (ROOT / "labs").glob("*.py"):
-        shutil.copy(program, tmp_path)
-    errors = run(starter, tmp_path).errors
-    assert set(errors) == graded(starter)
-    assert all(said.startswith("GradeError: ") and "Hint: " in said for said in errors.values())
-    if number >= "03" and number not in ("10", "13"):
-        otherwise = OTHERWISE.get(number, {})
-        lost = {cell: said for cell, said in errors.items() if not any(words in said for words in MISSING)}
-        assert set(lost) <= set(otherwise), lost
-    assert [cell for cell, words in OTHERWISE.get(number, {}).items() if words not in errors[cell]] == []
-    assert [cell for cell in EMPTY.get(number, ()) if repr(NOTHING) not in shown(starter, cell)] == []
-    if number in ("04", "05"):
-        assert shown(starter, "queue-figure" if number == "04" else "answer-together") == repr(NOT_MEASURED)
-    if number in ("04", "05", "06", "07"):
-        cell = "answer-transfers" if number < "06" else "start"
-        assert "Measuring with Linklab's own simpleperf: with your simpleperf.py" in shown(starter, cell)
+def area(radius):
+    \"\"\"In square metres.\"\"\"
+    # the radius may be a text
+    number = float(radius)
+    if number < 0:
+        raise ValueError(radius)
+    return math.pi * number**2
+"""
+STARTER = """\
+What this is about.
+
+## Step 1: the area
+
+<<<<<<<
+    number = radius
+    ...
+    return math.pi * number**2
+=======
+    return None  # TODO 1
+>>>>>>>
+
+<<<<<<<
+import math
+
+
+=======
+>>>>>>>
+
+## Step 2: what is no radius
+
+<<<<<<<
+    # the radius may be a text
+    number = float(radius)
+    if number < 0:
+        raise ValueError(radius)
+=======
+    number = radius
+    # TODO 2: what if it is not a number?
+>>>>>>>
+"""
+BLOCKS = read_blocks(STARTER)
+TWICE = """\
+def volume(radius):
+    # the radius may be a text
+    number = float(radius)
+    if number < 0:
+        raise ValueError(radius)
+"""
+
+
+def _kit(folder: Path, starter: str = STARTER) -> Path:
+    (folder / "solutions").mkdir()
+    (folder / "solutions" / "07-small.py").write_text('# %% id="one"\n1\n')
+    (folder / "solutions" / "area.py").write_text(FINISHED)
+    (folder / "solutions" / "area.py.starter").write_text(starter)
+    return folder
+
+
+def test_the_starter_keeps_what_no_block_names() -> None:
+    assert stage(FINISHED, BLOCKS) == ('def area(radius):\n    """In square metres."""\n    return None  # TODO 1\n')
+
+
+def test_each_step_brings_its_own_blocks() -> None:
+    first = stage(FINISHED, BLOCKS, done=1)
+    assert "import math" in first
+    assert "    number = radius\n    # TODO 2: what if it is not a number?\n    return math.pi * number**2\n" in first
+    assert "ValueError" not in first
+
+
+def test_after_the_last_step_it_is_the_finished_file() -> None:
+    assert stage(FINISHED, BLOCKS, done=2) == FINISHED
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "times"),
+    [
+        ("    number = float(radius)\n", "    number = int(radius)\n", 0),
+        ("def area", f"{TWICE}\n\ndef area", 2),
+    ],
+    ids=["changed", "twice"],
+)
+def test_a_finished_file_that_moved_away_is_noticed(old: str, new: str, times: int) -> None:
+    assert old in FINISHED
+    with pytest.raises(LinklabError, match=f"of step 2 that begins '# the radius may be a text' stands {times} times"):
+        stage(FINISHED.replace(old, new), BLOCKS)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (STARTER.replace(">>>>>>>", "", 1), "line 13, <<<<<<<"),
+        (STARTER.replace("=======", "", 1), "line 11, >>>>>>>"),
+        (STARTER.replace("## Step 1", "Step 1"), "line 5, <<<<<<<"),
+        (STARTER.removesuffix(">>>>>>>\n"), "not closed"),
+        (STARTER.replace("import math\n\n\n", "", 1), "line 14, ======="),
+        ("## Step 1: nothing\n", "holds no block"),
+    ],
+    ids=["not ended", "no starter", "before the first step", "open at the end", "nothing above", "empty"],
+)
+def test_blocks_that_are_not_well_formed_are_refused(text: str, said: str) -> None:
+    with pytest.raises(LinklabError, match=said):
+        read_blocks(text)
+
+
+def test_a_solution_line_that_another_block_gives_is_found() -> None:
+    assert leaks_of_program(FINISHED, BLOCKS) == ()
+    told = STARTER.replace("    return None  # TODO 1", "    number = float(radius)\n    return None  # TODO 1")
+    assert leaks_of_program(FINISHED, read_blocks(told)) == ("it holds the solution line 'number = float(radius)'",)
+
+
+def test_building_a_kit_makes_it_and_says_when_it_is_out_of_date(tmp_path: Path) -> None:
+    kit = _kit(tmp_path)
+    build_all(kit)
+    made = kit / "labs" / "area.py"
+    assert made.read_text() == stage(FINISHED, BLOCKS)
+    assert not any(built.stale for built in build_all(kit, check=True))
+    made.write_text(FINISHED)
+    assert [str(built.path) for built in build_all(kit, check=True) if built.stale] == ["labs/area.py"]
+    assert made.read_text() == FINISHED
+
+
+def test_a_program_that_no_source_makes_is_not_given_to_students(tmp_path: Path) -> None:
+    kit = _kit(tmp_path)
+    build_all(kit)
+    (kit / "labs" / "answers.py").write_text("")
+    with pytest.raises(LinklabError, match=r"no source makes labs/answers\.py"):
+        build_all(kit)
+
+
+def test_a_starter_that_is_no_python_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LinklabError, match=r"area\.py\.starter: .*area\.py, line 3"):
+        build_all(_kit(tmp_path, STARTER.replace("    return None  # TODO 1", "    return (")))
+
+
+def test_a_starter_without_its_finished_file_is_refused(tmp_path: Path) -> None:
+    kit = _kit(tmp_path)
+    (kit / "solutions" / "area.py").unlink()
+    with pytest.raises(LinklabError, match=r"no area\.py beside it"):
+        build_all(kit)

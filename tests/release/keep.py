@@ -27,7 +27,7 @@ from linklab.labs.lab12.rules import unseen
 from linklab.network import COURSE, TWO_HOSTS, Network
 from linklab.network.variants import variant
 from linklab.programs.reliable.path import the_network as network_of_lab_13
-from tests.notebooks.test_notebooks_build import SOURCE
+from tests.notebooks.test_build import SOURCE
 
 ROOT: Final = Path(__file__).parents[2]
 KEPT: Final = Path(__file__).with_name("kept")

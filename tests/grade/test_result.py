@@ -10,6 +10,8 @@ import pytest
 from linklab.discovery import lab_names, load
 from linklab.errors import LinklabError, MeasurementError
 from linklab.grade import Check, GradeError
+from linklab.grade.check import Refuse
+from linklab.grade.questions import Judged, asked
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab04 import rules as lab04
 from linklab.labs.lab05 import rules as lab05
@@ -102,3 +104,30 @@ def test_pings_that_are_too_few_fail_beside_others() -> None:
     more = pinged("h1", "h4", H1_H4_LOADED, interval_s=1)
     assert "lasted 5 s" in the_failure(lab04.check_together(type(run)((*run.results, more), run.start_skew_ms))).reason
     assert not lab05.check_together(None).passed
+
+
+@guarded("a title")
+def check_positive(*values: float) -> Iterator[Check]:
+    """Passes for each number above 0, and refuses what comes from the first other one on."""
+    for value in values:
+        if value <= 0:
+            raise Refuse(Check.failing(f"{value:g}", "it is not above 0", "give another"))
+        yield Check.passing(f"{value:g}", "above 0")
+
+
+def test_what_is_refused_is_one_failed_check_after_those_before_it() -> None:
+    assert [check.outcome for check in check_positive(1, 2).checks] == ["passed", "passed"]
+    result = check_positive(1, -1, 2)
+    assert result.title == "a title"
+    assert [(check.description, check.outcome) for check in result.checks] == [("1", "passed"), ("-1", "failed")]
+
+
+def test_a_check_may_refuse_before_it_gives_anything_and_a_question_too() -> None:
+    def refuse(*_: object) -> Check:
+        raise Refuse(Check.failing("the run", "nothing is measured", "measure"))
+
+    assert [check.reason for check in guarded("a title")(refuse)().checks] == ["nothing is measured"]
+    both = asked(
+        "runs", {"one": 1, "two": 2}, [Judged("one", refuse), Judged("two", lambda *_: Check.passing("two", ""))]
+    )
+    assert [check.outcome for check in both.checks] == ["failed", "passed"]

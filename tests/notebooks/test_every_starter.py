@@ -1,0 +1,61 @@
+"""The starters, run as students find them: each fails exactly its graded cells, and says what is to be done."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from linklab.labs import NOTHING
+from linklab.notebooks.build import sources
+from tests.notebooks.run_notebook import ROOT, graded, read, run, shown
+
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("virtual")]
+MISSING: Final = (
+    "not filled in", "not answered", "not measured", "not written", "not there", "is measured yet", "returns nothing",
+    "run is missing", "no UDP packet", "was not shown", "nothing was sent", "no queue was looked at",
+)  # fmt: skip
+NOT_MEASURED: Final = "not measured yet: fill in the cells above and run them"
+OTHERWISE: Final[Mapping[str, Mapping[str, str]]] = {
+    "10": {"check-ports": "VLAN 10 must be its pvid", "check-gateways": "r1 has no sub-interface for VLAN 20"},
+    "12": {"check-finale": "ping, slow"},
+}
+"""Cells of which something is there already, and what they fail for, by lab."""
+EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
+    "06": ("throughput-figure",),
+    "07": ("throughput-figure",),
+    "08": ("data-figure", "first-figure", "calm-figure", "calm-table"),
+    "09": ("study-table", "rate-figure", "gaps-figure", "qualities", "worst-loss"),
+    "10": ("step",),
+    "11": ("look-figure", "controls-figure", "queues-figure", "answer-together"),
+    "12": ("long-figure", "one-figure", "all-figure"),
+}
+"""Cells that show one line in place of a figure, by lab."""
+SMALL: Final = ("00", "01", "09")
+LABS: Final = [
+    pytest.param(source.stem, marks=() if source.stem[:2] in SMALL else pytest.mark.large) for source in sources(ROOT)
+]
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_a_starter_fails_exactly_its_graded_cells_each_with_a_hint(name: str, tmp_path: Path) -> None:
+    number, starter = name[:2], read(f"labs/{name}.ipynb")
+    for program in (ROOT / "labs").glob("*.py"):
+        shutil.copy(program, tmp_path)
+    errors = run(starter, tmp_path).errors
+    assert set(errors) == graded(starter)
+    assert all(said.startswith("GradeError: ") and "Hint: " in said for said in errors.values())
+    if number >= "03" and number not in ("10", "13"):
+        otherwise = OTHERWISE.get(number, {})
+        lost = {cell: said for cell, said in errors.items() if not any(words in said for words in MISSING)}
+        assert set(lost) <= set(otherwise), lost
+    assert [cell for cell, words in OTHERWISE.get(number, {}).items() if words not in errors[cell]] == []
+    assert [cell for cell in EMPTY.get(number, ()) if repr(NOTHING) not in shown(starter, cell)] == []
+    if number in ("04", "05"):
+        assert shown(starter, "queue-figure" if number == "04" else "answer-together") == repr(NOT_MEASURED)
+    if number in ("04", "05", "06", "07"):
+        cell = "answer-transfers" if number < "06" else "start"
+        assert "Measuring with Linklab's own simpleperf: with your simpleperf.py" in shown(starter, cell)
