@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from mininet.link import TCLink
+from mininet.topo import Topo
 
+import linklab
 from linklab.errors import MeasurementError
-from linklab.measure import Origin, TcpFlow, TcpResult, UdpFlow, UdpResult
+from linklab.measure import Origin, TcpFlow, TcpResult, UdpFlow, UdpResult, run, run_together
 from linklab.measure.tools import iperf3
+from linklab.network import TWO_HOSTS
+from linklab.runtime.backends import Kind
 from tests.support.printed import RELEASES, captured, job, parsed
 
 ORIGIN = Origin("iperf 3.12", "7.3.4")
@@ -209,3 +216,36 @@ def test_the_commands_in_full() -> None:
     assert stream == "exec env LC_ALL=C iperf3 --json -c 10.0.5.2 -p 5202 -t 3 -P 2 -C cubic"
     datagrams = iperf3.UDP.client(job(UdpFlow("h1", "h4", 9.5, 3)))
     assert datagrams == "exec env LC_ALL=C iperf3 --json -c 10.0.5.2 -p 5201 -t 3 -u -b 9500000 -l 1448"
+
+
+@pytest.mark.lab
+def test_what_a_lab_s_programs_hold_back_is_refused(virtual: Kind, lab_folder: Path) -> None:
+    """Over an idle link of 1 Gbit/s iperf3 sends 60 of 500 Mbit/s in small datagrams, and 107 Mbit/s by Reno."""
+    fast = replace(TWO_HOSTS, links=(replace(TWO_HOSTS.links[0], rate_mbps=1000, delay_ms=0, queue_packets=1000),))
+    with linklab.start(fast, folder=lab_folder) as lab:
+        said = r"h1 sent 60\.\d+ of the 500 Mbit/s .* cannot send 43,163 datagrams a second; choose larger"
+        with pytest.raises(MeasurementError, match=said):
+            run(lab, UdpFlow("h1", "h2", 500, 1))
+        assert run(lab, UdpFlow("h1", "h2", 500, 1, payload_bytes=8000)).sent_mbps == pytest.approx(500, rel=0.01)
+        with pytest.raises(MeasurementError, match="programs held it back"):
+            run(lab, TcpFlow("h1", "h2", 1, congestion="reno"))
+
+
+class Pairs(Topo):  # type: ignore[misc]
+    """h1 and h2 to h3 and h4, over a link without delay."""
+
+    def build(self) -> None:
+        left, right = self.addSwitch("s1"), self.addSwitch("s2")
+        self.addLink(left, right, cls=TCLink, bw=250, max_queue_size=100)
+        for number in (1, 2):
+            self.addLink(self.addHost(f"h{number}"), left)
+            self.addLink(self.addHost(f"h{number + 2}"), right)
+
+
+@pytest.mark.lab
+def test_two_flows_fill_a_fast_link_without_delay(virtual: Kind, lab_folder: Path) -> None:
+    """They got 105 of 239 Mbit/s: the servers read each segment by itself, and each look at the clock took 16 us."""
+    flows = [TcpFlow("h1", "h3", 2, congestion="reno"), TcpFlow("h2", "h4", 2, congestion="reno")]
+    with linklab.start(Pairs(), folder=lab_folder) as lab:
+        found = run_together(lab, flows).results
+    assert sum(it.throughput_mbps for it in found if isinstance(it, TcpResult)) == pytest.approx(238, rel=0.01)

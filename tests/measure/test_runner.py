@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mininet.link import TCLink
-from mininet.topo import Topo
 
 import linklab
 from linklab.errors import LabError, MeasurementError
@@ -82,46 +79,6 @@ def test_udp_loses_nothing_below_the_rate_and_the_excess_above(lab: linklab.Lab)
     assert below.lost_packets == 0
     above = run(lab, UdpFlow("h1", "h2", 2 * filling_mbps, 3, payload_bytes=1472))
     assert 40 < above.loss_percent < 50
-
-
-@pytest.mark.lab
-def test_udp_that_iperf3_cannot_send_is_refused(virtual: Kind, lab_folder: Path) -> None:
-    """It was returned without a word: 60 of 500 Mbit/s over an idle link of 1 Gbit/s."""
-    fast = replace(TWO_HOSTS, links=(replace(TWO_HOSTS.links[0], rate_mbps=1000, delay_ms=0, queue_packets=1000),))
-    with linklab.start(fast, folder=lab_folder) as lab:
-        said = r"h1 sent 60\.\d+ of the 500 Mbit/s .* cannot send 43,163 datagrams a second; choose larger"
-        with pytest.raises(MeasurementError, match=said):
-            run(lab, UdpFlow("h1", "h2", 500, 1))
-        assert run(lab, UdpFlow("h1", "h2", 500, 1, payload_bytes=8000)).sent_mbps == pytest.approx(500, rel=0.01)
-
-
-class Pairs(Topo):  # type: ignore[misc]
-    """h1 and h2 to h3 and h4, over a link without delay."""
-
-    def build(self) -> None:
-        left, right = self.addSwitch("s1"), self.addSwitch("s2")
-        self.addLink(left, right, cls=TCLink, bw=250, max_queue_size=100)
-        for number in (1, 2):
-            self.addLink(self.addHost(f"h{number}"), left)
-            self.addLink(self.addHost(f"h{number + 2}"), right)
-
-
-@pytest.mark.lab
-def test_two_flows_fill_a_fast_link_without_delay(virtual: Kind, lab_folder: Path) -> None:
-    """They got 105 of 239 Mbit/s: the servers read each segment by itself, and each look at the clock took 16 us."""
-    flows = [TcpFlow("h1", "h3", 2, congestion="reno"), TcpFlow("h2", "h4", 2, congestion="reno")]
-    with linklab.start(Pairs(), folder=lab_folder) as lab:
-        found = run_together(lab, flows).results
-    assert sum(it.throughput_mbps for it in found if isinstance(it, TcpResult)) == pytest.approx(238, rel=0.01)
-
-
-@pytest.mark.lab
-def test_tcp_that_a_lab_s_programs_hold_back_is_refused(virtual: Kind, lab_folder: Path) -> None:
-    """It was returned without a word: 107 Mbit/s over an idle link of 1 Gbit/s."""
-    fast = replace(TWO_HOSTS, links=(replace(TWO_HOSTS.links[0], rate_mbps=1000, delay_ms=0, queue_packets=1000),))
-    refused = pytest.raises(MeasurementError, match="programs held it back")
-    with linklab.start(fast, folder=lab_folder) as lab, refused:
-        run(lab, TcpFlow("h1", "h2", 1, congestion="reno"))
 
 
 @pytest.mark.lab
