@@ -126,7 +126,7 @@ CASES = (
         "rates in kB/s, labelled Mbit/s",
         (Edit("(count * 8 / 1000000 / max", "(count / 1000 / max"),),
         ("clock",),
-        dict.fromkeys(("client-rate", "server-rate"), Mistake.BYTES_AS_BITS),
+        dict.fromkeys(("client-rate", "server-rate"), Mistake.RATE_UNIT),
         {},
     ),
     Case(

@@ -66,7 +66,7 @@ def test_a_scene_that_was_never_played_is_no_pass() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_a_failed_check_has_one_mistake_one_hint_and_a_reason_from_the_evidence(name: str) -> None:
-    printed = "\n".join(program.text for program in _programs(name))
+    printed = " ".join("\n".join(program.text for program in _programs(name)).split())
     for check in played.judged(name).values():
         if check.outcome != "failed":
             continue
@@ -160,6 +160,17 @@ def test_sleep_inside_the_clock_is_no_pass(where: str) -> None:
     found = played.judged("as-the-sheet", ("amount",), sleeping)
     assert played.failed(found) == {"num-rate": Mistake.SLEEPS}
     assert where in found["num-rate"].reason
+
+
+def test_a_transfer_of_n_that_t_ends_costs_that_check_alone() -> None:
+    def cut(scene: str, record: dict[str, Any]) -> dict[str, Any]:
+        if not scene.startswith("-n 4MB"):
+            return record
+        (one,) = record["relay"]
+        arrivals = [*one["up"]["arrivals"][:-1], (one["up"]["last_s"], 1_240_003)]
+        return {**record, "relay": [{**one, "up": {**one["up"], "bytes": 1_240_003, "arrivals": arrivals}}]}
+
+    assert played.failed(played.judged("as-the-sheet", ("amount",), cut)) == {"num-time": Mistake.NUM_TIME}
 
 
 def test_a_traceback_that_ended_the_server_is_not_quiet() -> None:

@@ -66,8 +66,8 @@ FAULTS: Final[tuple[Fault, ...]] = (
     _fault("rate-bytes-client", "client-rate", "BYTES_AS_BITS"),
     _fault("rate-mebi-client", "client-rate", "BINARY_UNITS"),
     _fault("rate-mebi-server", "server-rate", "BINARY_UNITS"),
-    _fault("rate-125", _ALL_RATES, "WRONG_RATE BYTES_AS_BITS"),
-    _fault("rate-125th", _ALL_RATES, "WRONG_RATE BITS_TWICE"),  # 1/125 is 8/1000
+    _fault("rate-125", _ALL_RATES, "RATE_UNIT"),
+    _fault("rate-125th", _ALL_RATES, "RATE_UNIT"),  # 1/125 is 8/1000
     _fault(
         "rate-follows-format",
         f"{_ALL_RATES} format",
@@ -99,8 +99,8 @@ FAULTS: Final[tuple[Fault, ...]] = (
     # -n
     _fault("num-time", "num-time", "NUM_TIME", lambda c: c["num_beside"] == "accepts -t"),
     _fault("num-refused", _NUM, "NUM_REFUSED"),
-    _fault("num-rate-bytes", f"{_NUM} client-rate", "WRONG_RATE BYTES_AS_BITS CLOCK"),
-    _fault("num-rate-kilo", f"{_NUM} client-rate", "WRONG_RATE CLOCK"),
+    _fault("num-rate-bytes", f"{_NUM} client-rate", "RATE_UNIT BYTES_AS_BITS CLOCK"),
+    _fault("num-rate-kilo", f"{_NUM} client-rate", "RATE_UNIT WRONG_RATE CLOCK"),
     _fault("num-time-doubled", f"{_NUM} client-rate", "CLOCK WRONG_RATE"),
     _fault("crash-num", _NUM, "CRASH TRACEBACK", _blocking_client),
     # -P

@@ -48,10 +48,11 @@ class Mistake(Enum):
     )
     END_IGNORED = _Text(
         "the server does not look for the end message",
-        "leave the loop when BYE has come, not when the connection ends: the client keeps it open until it is answered",
+        "leave the loop when the end message has come: the client keeps the connection open until it is answered",
     )
     NO_END_MESSAGE = _Text(
-        "the client sends no end message", "after the data send BYE, then wait for the acknowledgement"
+        "the client sends no end message",
+        "after the data send an end message such as BYE, then wait for the acknowledgement",
     )
     NO_DATA = _Text("the client sends no data", "after connect() send chunks of 1000 bytes until the time is over")
     NO_WAIT = _Text(
@@ -77,7 +78,7 @@ class Mistake(Enum):
         "only planned",
     )
     CHUNK_SIZE = _Text("chunks of 1024 bytes sent, 1000 counted", "make the chunk 1000 bytes, and count len(chunk)")
-    END_COUNTED = _Text("the end message counted as data", "take the length of BYE off the bytes received")
+    END_COUNTED = _Text("the end message counted as data", "take its length off the bytes received")
     CLOCK_BEFORE_ACK = _Text(
         "clock stopped before the acknowledgement",
         "stop the client's clock when the acknowledgement has come: until then data waits in buffers on the way",
@@ -115,6 +116,10 @@ class Mistake(Enum):
     )
     INTEGER_DIVISION = _Text(
         "integer division", "divide with /, not with // or int(), and round only when you print, with :.2f"
+    )
+    RATE_UNIT = _Text(
+        "the rate is in another unit than its label",
+        "a rate in Mbit/s is bytes * 8 / 1000000 / seconds: 1000 times as much is kbit/s, 125 times kB/s",
     )
     WRONG_RATE = _Text(
         "the rate does not fit amount and time",
@@ -222,12 +227,13 @@ class Mistake(Enum):
     )
     NO_REUSEADDR = _Text("no SO_REUSEADDR", "before bind(): sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)")
     END_GLUED = _Text(
-        "BYE inside a chunk",
-        "TCP is a stream: BYE may come in one read with data before it, so look whether what has come ends with "
-        "BYE, and count the data before it",
+        "an end message behind data is not found",
+        "TCP is a stream: the end message may come in one read with data before it, so look whether what has come ends "
+        "with it, and count the data before it",
     )
     END_IN_PIECES = _Text(
-        "partial read of BYE", "TCP is a stream: keep the end of the last read, BYE may come as B and YE"
+        "an end message in pieces is not found",
+        "TCP is a stream: keep the end of the last read, for BYE may come as B and YE",
     )
     ABRUPT_CLIENT = _Text(
         "server dies with an abrupt client", "catch OSError around each client, and treat an empty read as its end"
@@ -307,5 +313,6 @@ def fails(mistake: Mistake, reason: str, expected: str = "", quotes: Sequence[st
     """Return what is wrong: the one mistake that the evidence shows, the evidence in words, and lines of the program's
     own that show it.
     """
-    shown = "; ".join(quote.strip()[:_LONGEST_QUOTE] for quote in quotes if quote.strip() not in reason)
+    told = [" ".join(quote.split())[:_LONGEST_QUOTE] for quote in quotes]
+    shown = "; ".join(quote for quote in told if quote and quote not in reason)
     return Observed(f"{mistake.title}: {reason}", mistake.hint, expected, shown or "as expected")

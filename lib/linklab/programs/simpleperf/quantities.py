@@ -21,12 +21,10 @@ FACTORS: Final = (
     *((factor, Mistake.BINARY_UNITS) for factor in (1 / _MI, 1 / _KI, _KI, _MI, 1 / _GI)),
     *((factor / 8, Mistake.BYTES_AS_BITS) for factor in (1 / _MI, 1 / _KI, _MI)),
     *((factor * 8, Mistake.BITS_TWICE) for factor in (1 / _MI, 1 / _KI)),
-    *((factor, Mistake.WRONG_RATE) for factor in (1e-3, 1e3, 1e-6, 1e6)),
-    *((factor / 8, Mistake.BYTES_AS_BITS) for factor in (1e3, 1e-3, 1e6)),
-    *((8 * factor, Mistake.BITS_TWICE) for factor in (1e3, 1e-3)),
+    *((factor * by, Mistake.RATE_UNIT) for factor in (1e-6, 1e-3, 1e3, 1e6) for by in (1, 1 / 8, 8)),
 )
-"""By which a rate may be wrong, and the mistake that makes it so: 8 forgotten or taken twice, alone or with a power of
-1000 (125 is kB/s printed as Mbit/s); 1024 for 1000, once, twice or three times."""
+"""By which a rate may be wrong, and the mistake that makes it so: 8 forgotten or taken twice, 1024 for 1000 (once, twice
+or three times), or another unit, as kB/s, which are 125 times as many as Mbit/s."""
 
 Span = tuple[float, float]
 """The shortest and the longest time that something may have taken, in seconds."""
