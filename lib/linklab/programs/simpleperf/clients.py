@@ -48,7 +48,7 @@ def together(session: Session) -> Observed:
         ends = one.up_text.count(one.stream.end) if one.stream.end else 0
         printed = len(take.client.rows) if take.client.ended else 0
         if ends > 1 or printed == CONNECTIONS or opened == CONNECTIONS:
-            reason = f"all data went over one connection; connections opened: {opened}, rows that the client printed: {printed}"
+            reason = f"all data went over one of {opened} connections; rows that the client printed: {printed}"
             return fails(Mistake.PARALLEL_SHARED, reason, expected)
         if found is not None:  # a client that takes no notice of -P would end as it does without
             reason = f"{_WITH}all data went over one connection, and {found.reason}"

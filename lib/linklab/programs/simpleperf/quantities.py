@@ -23,8 +23,8 @@ FACTORS: Final = (
     *((factor * 8, Mistake.BITS_TWICE) for factor in (1 / _MI, 1 / _KI)),
     *((factor * by, Mistake.RATE_UNIT) for factor in (1e-6, 1e-3, 1e3, 1e6) for by in (1, 1 / 8, 8)),
 )
-"""By which a rate may be wrong, and the mistake that makes it so: 8 forgotten or taken twice, 1024 for 1000 (once, twice
-or three times), or another unit, as kB/s, which are 125 times as many as Mbit/s."""
+"""By which a rate may be wrong, and the mistake that makes it so: 8 forgotten or taken twice, 1024 for 1000 (once,
+twice or three times), or another unit, as kB/s, which are 125 times as many as Mbit/s."""
 
 Span = tuple[float, float]
 """The shortest and the longest time that something may have taken, in seconds."""
