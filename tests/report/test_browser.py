@@ -123,7 +123,7 @@ def test_a_replay_plays_in_the_page_and_nothing_else_does(
     shown = show.replay(recorded())._repr_mimebundle_()
     data = recording_in(shown["text/html"])
     assert data is not None
-    forged = f'{evil(address)}<main data-recording=&quot;{data}&quot; onclick="fetch(1)">{evil(address)}'
+    forged = f'{evil(address)}<main data-replay=&quot;{data}&quot; onclick="fetch(1)">{evil(address)}'
     book = save(
         tmp_path / "x.ipynb",
         text("goal", "# Lab 06: Multiplexing\n\n## 1. Look"),
@@ -142,7 +142,7 @@ def test_a_replay_plays_in_the_page_and_nothing_else_does(
         browser.switch_to.default_content()
     words = browser.find_element("tag name", "main").get_attribute("textContent") or ""
     assert "Replay of run 1: 0.100 s, 21 packets at 2 interfaces, 1 lost." in words
-    assert "A replay whose data was not saved with the notebook." in words
+    assert "A replay that this version of Linklab cannot play: run its cell again." in words
     assert paths == []
     assert browser.title == "Portfolio: labs on network performance"
 

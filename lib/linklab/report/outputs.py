@@ -84,7 +84,7 @@ def _replay(data: Mapping[str, Any]) -> Shown:
     """A replay's data, and nothing of the page that the notebook has for it: the player in a report is our own."""
     recording = recording_in(_text(data.get("text/html")))
     if recording is None:
-        return note("A replay whose data was not saved with the notebook.")
+        return note("A replay that this version of Linklab cannot play: run its cell again.")
     words = plain(_text(data.get("text/plain")))
     figure = '<figure>{}<figcaption><details><summary>In words</summary><p class="words">{}</p></details></figcaption>'
     return Shown(Safe(figure + "</figure>").format(Safe(frame_of(recording)), words))

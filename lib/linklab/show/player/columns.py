@@ -1,8 +1,8 @@
-"""A recording as compact data for the player: columns of small numbers, packed.
+"""A recording as compact data for the player: one text of JSON, compressed.
 
-A form for machines: a text of JSON that says what there is, and behind it one column after the other. Times are
-nanoseconds since the first packet. A number in a column takes as many bytes as it needs (LEB128, as in DWARF),
-and where numbers rise only the steps are kept.
+What there is much of is in columns, lists of whole numbers. Times are nanoseconds since the first packet. Where numbers
+mostly rise only the steps are kept, and headers stand byte by byte: the first bytes of all packets, then the second
+ones. Most of them are alike, which compresses to a tenth.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import base64
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Interface
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from linklab.measure import Recording
 from linklab.measure.recordings import Hop, TcpState, ipv4_of, payload_of
@@ -22,46 +22,19 @@ from linklab.network import NetworkState
 from linklab.show.network.layout import Placed, Point, along
 from linklab.show.network.paint import drawn
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _PROTOCOLS: Final = {1: "ICMP", 6: "TCP", 17: "UDP"}
 
 
-class Columns:
-    """Columns of whole numbers that are not negative."""
-
-    def __init__(self) -> None:
-        self._written = bytearray()
-
-    def write(self, numbers: Iterable[int]) -> None:
-        """Append a column."""
-        out = self._written
-        for number in numbers:
-            while number > 127:
-                out.append(number & 127 | 128)
-                number >>= 7
-            out.append(number)
-
-    def write_bytes(self, data: bytes) -> None:
-        """Append bytes as they are."""
-        self._written += data
-
-    def packed(self, about: dict[str, Any]) -> str:
-        """Return all with what is said about it, compressed, in base64."""
-        head = json.dumps(about, ensure_ascii=False, separators=(",", ":")).encode()
-        return base64.b64encode(zlib.compress(len(head).to_bytes(4, "little") + head + self._written, 9)).decode()
-
-
-def steps(numbers: Iterable[int]) -> Iterable[int]:
-    """Yield the difference of each number from the one before, of the first from 0."""
-    before = 0
+def steps(numbers: Iterable[int]) -> list[int]:
+    """Return the difference of each number from the one before, of the first from 0."""
+    found, before = [], 0
     for number in numbers:
-        yield number - before
+        found.append(number - before)
         before = number
-
-
-def signed(numbers: Iterable[int]) -> Iterable[int]:
-    """Yield numbers of any sign as ones that are not negative: 0, -1, 1, -2 as 0, 1, 2, 3."""
-    for number in numbers:
-        yield 2 * number if number >= 0 else -2 * number - 1
+    return found
 
 
 @dataclass(frozen=True)
@@ -74,7 +47,7 @@ class Ends:
 
 
 @dataclass
-class Flow:
+class PacketFlow:
     """All packets between two ends, each packet by its number, in both directions."""
 
     name: str
@@ -121,16 +94,16 @@ def first_hops(recording: Recording) -> dict[int, Hop]:
     return found
 
 
-def flows_of(recording: Recording, first: dict[int, Hop]) -> list[Flow]:
+def flows_of(recording: Recording, first: dict[int, Hop]) -> list[PacketFlow]:
     """Return the flows with their packets, those with most bytes first."""
     names = _Names(recording.network)
-    flows: dict[Ends, Flow] = {}
-    known: dict[Ends, tuple[Flow, bool]] = {}
+    flows: dict[Ends, PacketFlow] = {}
+    known: dict[Ends, tuple[PacketFlow, bool]] = {}
     for number, hop in first.items():
         ends = ends_of(hop.head)
         if ends not in known:
             other = Ends(ends.protocol, ends.destination, ends.source)
-            flow = flows.setdefault(ends, Flow(names.of(ends)))
+            flow = flows.setdefault(ends, PacketFlow(names.of(ends)))
             known[ends] = flow, True
             known.setdefault(other, (flow, False))
         flow, forward = known[ends]
@@ -161,14 +134,14 @@ class _Names:
         return f"{self._node.get(host, host)}{f':{port}' if port else ''}"
 
 
-def write_run(columns: Columns, recording: Recording, label: str) -> dict[str, Any]:
-    """Append a recording's columns, and return what there is to say about it."""
+def about_run(recording: Recording, label: str) -> dict[str, Any]:
+    """Return a recording as data for the player, with what there is to say about it."""
     begin_ns = first_ns(recording)
     end_ns = max([round(recording.end_s * 1e9), *(hop.left_ns or 0 for hop in recording.hops)])
     first = first_hops(recording)
     notes: dict[tuple[str, str], int] = {}
     picture, placed = drawn(recording.network)
-    about = {
+    return {
         "label": label,
         "begin_s": begin_ns / 1e9,
         "length_ns": end_ns - begin_ns,
@@ -176,70 +149,56 @@ def write_run(columns: Columns, recording: Recording, label: str) -> dict[str, A
         "picture": base64.b64encode(picture.png()).decode(),
         "size": [*picture.get_size_inches()],
         "packets": len(first),
-        "flows": [_flow(columns, flow, first) for flow in flows_of(recording, first)],
-        "ports": _ports(
-            columns, recording, placed, picture.axes[0].get_xlim(), picture.axes[0].get_ylim(), begin_ns, notes
-        ),
-        "tcp": _tcp(columns, recording, begin_ns),
-        "pings": _pings(columns, recording, first, begin_ns),
+        "flows": [
+            {"name": flow.name, "ways": [_way(numbers, first) for numbers in (flow.forward, flow.back)]}
+            for flow in flows_of(recording, first)
+        ],
+        "ports": [*_ports(recording, placed, picture.axes[0], begin_ns, notes)],
+        "tcp": [*_tcp(recording, begin_ns)],
+        "pings": [*_pings(recording, first, begin_ns)],
+        "notes": [list(note) for note in notes],
     }
-    return about | {"notes": [list(note) for note in notes]}
 
 
-def _flow(columns: Columns, flow: Flow, first: dict[int, Hop]) -> dict[str, Any]:
-    counts = []
-    for numbers in (flow.forward, flow.back):
-        counts.append(len(numbers))
-        heads = [kept_head(first[number].head) for number in numbers]
-        columns.write(signed(steps(numbers)))
-        columns.write(first[number].length_bytes for number in numbers)
-        columns.write(map(len, heads))
-        for place in range(max(map(len, heads), default=0)):  # the same byte of all: most of them are alike
-            columns.write_bytes(bytes(head[place] for head in heads if len(head) > place))
-    return {"name": flow.name, "counts": counts}
+def _way(numbers: Sequence[int], first: dict[int, Hop]) -> dict[str, Any]:
+    """The packets of a flow in one direction, with their headers."""
+    heads = [kept_head(first[number].head) for number in numbers]
+    bytes_at = (bytes(it[at] for it in heads if len(it) > at) for at in range(max(map(len, heads), default=0)))
+    return {
+        "packets": steps(numbers),
+        "lengths": [first[number].length_bytes for number in numbers],
+        "heads": [*map(len, heads)],
+        "bytes": b"".join(bytes_at).hex(),
+    }
 
 
 def _ports(
-    columns: Columns,
-    recording: Recording,
-    placed: Placed,
-    across: tuple[float, float],
-    up: tuple[float, float],
-    begin_ns: int,
-    notes: dict[tuple[str, str], int],
-) -> list[dict[str, Any]]:
+    recording: Recording, placed: Placed, axes: Axes, begin_ns: int, notes: dict[tuple[str, str], int]
+) -> Iterator[dict[str, Any]]:
     by_name: defaultdict[str, list[Hop]] = defaultdict(list)
     for hop in recording.hops:
         by_name[hop.interface].append(hop)
     shapes = {it.name: it.shape for node in recording.network.nodes for it in node.interfaces}
+    nodes = {port.interface: port.node for port in recording.ports}
     lines = _lines(placed)
-    found = []
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     for port in recording.ports:
         hops, shape = by_name[port.interface], shapes.get(port.interface)
-        columns.write(steps(hop.queued_ns - begin_ns for hop in hops))
-        columns.write(0 if hop.left_ns is None else 1 + hop.left_ns - hop.queued_ns for hop in hops)
-        columns.write(signed(steps(hop.packet for hop in hops)))
-        columns.write(_note(recording, hop, notes) for hop in hops)
-        line = lines.get(port.interface)
-        found.append(
-            {
-                "name": port.interface,
-                "node": port.node,
-                "to": next((other.node for other in recording.ports if other.interface == port.peer), ""),
-                "hops": len(hops),
-                "limit": shape.queue_packets if shape else None,
-                "rate_mbps": shape.rate_mbps if shape else None,
-                "delay_ns": round(shape.delay_ms * 1e6) if shape else 0,
-                "line": [
-                    round(part, 5)
-                    for x, y in line
-                    for part in ((x - across[0]) / (across[1] - across[0]), (up[1] - y) / (up[1] - up[0]))
-                ]
-                if line
-                else None,
-            }
-        )
-    return found
+        places = [((x - left) / (right - left), (top - y) / (top - bottom)) for x, y in lines.get(port.interface, ())]
+        yield {
+            "name": port.interface,
+            "node": port.node,
+            "to": nodes.get(port.peer or "", ""),
+            "hops": len(hops),
+            "limit": shape.queue_packets if shape else None,
+            "rate_mbps": shape.rate_mbps if shape else None,
+            "delay_ns": round(shape.delay_ms * 1e6) if shape else 0,
+            "line": [round(part, 5) for place in places for part in place] or None,
+            "queued": steps(hop.queued_ns - begin_ns for hop in hops),
+            "stayed": [-1 if hop.left_ns is None else hop.left_ns - hop.queued_ns for hop in hops],
+            "packet": steps(hop.packet for hop in hops),
+            "note": [_note(recording, hop, notes) for hop in hops],
+        }
 
 
 def _lines(placed: Placed) -> dict[str, tuple[Point, Point]]:
@@ -278,7 +237,7 @@ def _is_marked(hop: Hop) -> bool:
     return came is not None and went is not None and came.ecn != went.ecn == _CONGESTED
 
 
-def _tcp(columns: Columns, recording: Recording, begin_ns: int) -> list[dict[str, Any]]:
+def _tcp(recording: Recording, begin_ns: int) -> Iterator[dict[str, Any]]:
     """What each connection's sender knew, each time that it changed; who sends nothing is left out."""
     names = _Names(recording.network)
     series: defaultdict[tuple[str, str], list[TcpState]] = defaultdict(list)
@@ -286,24 +245,22 @@ def _tcp(columns: Columns, recording: Recording, begin_ns: int) -> list[dict[str
         of = series[state.source, state.destination]
         if not of or of[-1][3:] != state[3:]:
             of.append(state)
-    found = []
     for (source, destination), states in series.items():
-        if max(it.in_flight_bytes for it in states) < _SENDS_BYTES:
-            continue
-        columns.write(steps(it.time_ns - begin_ns for it in states))
-        columns.write(it.cwnd_packets for it in states)
-        columns.write((it.ssthresh_packets or 0) for it in states)
-        columns.write(round(it.rtt_ms * 1000) for it in states)
-        name = f"TCP {names.place(source)} to {names.place(destination)}"
-        found.append({"name": name, "count": len(states)})
-    return found
+        if max(it.in_flight_bytes for it in states) >= _SENDS_BYTES:
+            yield {
+                "name": f"TCP {names.place(source)} to {names.place(destination)}",
+                "times": steps(it.time_ns - begin_ns for it in states),
+                "cwnd": [it.cwnd_packets for it in states],
+                "ssthresh": [it.ssthresh_packets or 0 for it in states],
+                "rtt": [round(it.rtt_ms * 1000) for it in states],
+            }
 
 
 _SENDS_BYTES: Final = 5000
 """Who has never more under way than that only asks or answers."""
 
 
-def _pings(columns: Columns, recording: Recording, first: dict[int, Hop], begin_ns: int) -> list[dict[str, Any]]:
+def _pings(recording: Recording, first: dict[int, Hop], begin_ns: int) -> Iterator[dict[str, Any]]:
     """Round trips of pings: from the queue of who asks to the arrival of the answer there.
 
     Pings in fragments are left out: their round trip ends with the last fragment.
@@ -325,17 +282,17 @@ def _pings(columns: Columns, recording: Recording, first: dict[int, Hop], begin_
             behind = node_of.get(node_behind.get(hop.interface) or "", "")
             if key in asked and behind == names.place(ip.destination):
                 trips[key[:2]].append((hop.received_ns, hop.received_ns - asked.pop(key)))
-    found = []
     for (source, destination), them in trips.items():
         them.sort()
-        columns.write(steps(at - begin_ns for at, _ in them))
-        columns.write(round(took / 1000) for _, took in them)
-        found.append({"name": f"ping {names.place(source)} to {names.place(destination)}", "count": len(them)})
-    return found
+        yield {
+            "name": f"ping {names.place(source)} to {names.place(destination)}",
+            "times": steps(at - begin_ns for at, _ in them),
+            "rtt": [round(took / 1000) for _, took in them],
+        }
 
 
 @dataclass(frozen=True)
-class Difference:
+class RunDifference:
     """The packet that fares otherwise first in two runs: its number in each (None where that run has none), when they
     part, in ns since each run's first packet, and how, in a sentence.
     """
@@ -345,8 +302,9 @@ class Difference:
     words: str
 
 
-def written(recordings: Sequence[tuple[str, Recording]], difference: Difference | None) -> str:
+def written(recordings: Sequence[tuple[str, Recording]], difference: RunDifference | None) -> str:
     """Return recordings, each with its label, and where two of them part, as the player reads them."""
-    columns = Columns()
-    runs = [write_run(columns, recording, label) for label, recording in recordings]
-    return columns.packed({"runs": runs, "difference": difference and vars(difference)})
+    runs = [about_run(recording, label) for label, recording in recordings]
+    about = {"runs": runs, "difference": difference and vars(difference)}
+    text = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()

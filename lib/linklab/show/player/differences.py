@@ -8,19 +8,19 @@ from typing import Final
 
 from linklab.measure import Recording
 from linklab.measure.recordings import Hop
-from linklab.show.player.columns import Difference, first_hops, first_ns, flows_of
+from linklab.show.player.columns import RunDifference, first_hops, first_ns, flows_of
 
 _SAME_NS: Final = 100_000
 """Runs that began at another moment differ by some steps of the clock: so much is taken for the same."""
 
 
-def first_difference(one: Recording, two: Recording) -> Difference | None:
+def first_packet_apart(one: Recording, two: Recording) -> RunDifference | None:
     """Return where two runs part; None where every packet of the one fares as it does in the other.
 
     The packets of each flow are compared in the order in which they were sent, in each direction: by their sizes, by
     where they pass, when, to a tenth of a millisecond since the run's first packet, and how they end.
     """
-    found: list[Difference] = []
+    found: list[RunDifference] = []
     paths = [_paths(run) for run in (one, two)]
     sequences = [_sequences(run) for run in (one, two)]
     begins = [first_ns(run) for run in (one, two)]
@@ -31,7 +31,7 @@ def first_difference(one: Recording, two: Recording) -> Difference | None:
             if differs is not None:
                 at_ns, words = differs
                 first, second = packets
-                found.append(Difference((first, second), at_ns, f"{flow[0]}: {words}"))
+                found.append(RunDifference((first, second), at_ns, f"{flow[0]}: {words}"))
                 break
     return min(found, key=lambda each: each.at_ns, default=None)
 

@@ -16,12 +16,12 @@ from linklab.measure import Recording, Run
 from linklab.measure.recordings import write
 from linklab.record import REPLAY_MIME
 from linklab.show.player.columns import first_hops, first_ns, flows_of, written
-from linklab.show.player.differences import first_difference
+from linklab.show.player.differences import first_packet_apart
 
 _FOLDER: Final = Path(__file__).parent
 _CLASS: Final = "linklab-replay"
 _HEIGHT: Final = "min(900px,88vh)"
-_DATA: Final = re.compile(r"data-recording=&quot;([A-Za-z0-9+/]+=*)&quot;")
+_DATA: Final = re.compile(r"data-replay=&quot;([A-Za-z0-9+/]+=*)&quot;")
 MOST_RUNS: Final = 2
 
 
@@ -31,7 +31,7 @@ class Replay:
     def __init__(self, runs: Mapping[str, Recording]) -> None:
         self._runs = dict(runs)
         both = [*self._runs.values()]
-        found = first_difference(*both) if len(both) == MOST_RUNS else None
+        found = first_packet_apart(*both) if len(both) == MOST_RUNS else None
         self._data = written([*self._runs.items()], found)
 
     @property
@@ -121,7 +121,7 @@ def page_of(data: str) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Linklab: replay of a measurement</title><style>{_text('uPlot.min.css')}{_text('player.css')}</style>"
-        f'</head><body><main id="player" data-recording="{data}">'
+        f'</head><body><main id="player" data-replay="{data}">'
         "<p>This replay needs a browser that runs scripts.</p></main>"
         f"<script>{_script()}</script></body></html>\n"
     )

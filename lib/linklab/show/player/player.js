@@ -1,4 +1,4 @@
-/* The player of a recorded measurement. Its data is what columns.py writes: text of JSON, then columns of numbers. */
+/* The player of a recorded measurement. Its data is what columns.py writes: a text of JSON with columns of numbers. */
 (() => {
 "use strict";
 
@@ -49,33 +49,19 @@ async function turnedPicture(source) {
 async function unpacked(base64) {
   const packed = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  return JSON.parse(await new Response(stream).text());
 }
 
-class Reader {
-  constructor(bytes) {
-    this.bytes = bytes;
-    const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-    this.about = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
-    this.at = 4 + size;
-  }
-  column(count, change) {
-    const found = new Float64Array(count), bytes = this.bytes;
-    let at = this.at;
-    for (let i = 0; i < count; i++) {
-      let byte = bytes[at++], number = byte & 127, weight = 128;
-      while (byte > 127) { byte = bytes[at++]; number += (byte & 127) * weight; weight *= 128; }
-      found[i] = number;
-    }
-    this.at = at;
-    if (change) change(found);
-    return found;
-  }
-  raw(count) { this.at += count; return this.bytes.subarray(this.at - count, this.at); }
+/** Numbers of which only the steps were kept. */
+function summed(steps) {
+  const numbers = Float64Array.from(steps);
+  for (let i = 1; i < numbers.length; i++) numbers[i] += numbers[i - 1];
+  return numbers;
 }
-const summed = (numbers) => { for (let i = 1; i < numbers.length; i++) numbers[i] += numbers[i - 1]; };
-const signs = (numbers) => { for (let i = 0; i < numbers.length; i++) numbers[i] = numbers[i] % 2 ? -(numbers[i] + 1) / 2 : numbers[i] / 2; };
-const signedSteps = (numbers) => { signs(numbers); summed(numbers); };
+
+const hexDigit = (code) => code < 58 ? code - 48 : code - 87;
+/** A byte of a text of hexadecimal digits. */
+const hexByte = (text, at) => 16 * hexDigit(text.charCodeAt(2 * at)) + hexDigit(text.charCodeAt(2 * at + 1));
 
 /** The place of the last number that is not above a limit; -1 where all are. The numbers rise. */
 function lastUpTo(numbers, limit) {
@@ -85,20 +71,16 @@ function lastUpTo(numbers, limit) {
 }
 
 class Run {
-  constructor(about, reader) {
+  constructor(about) {
     Object.assign(this, about);
     this.flowOf = new Uint16Array(this.packets);
     this.isBack = new Uint8Array(this.packets);
     this.lengthOf = new Uint32Array(this.packets);
     this.headOf = new Array(this.packets);
-    this.flows.forEach((flow, number) => flow.counts.forEach((count, back) => this.readFlow(reader, number, count, back)));
-    for (const port of this.ports) this.readPort(reader, port);
+    this.flows.forEach((flow, number) => flow.ways.forEach((way, back) => this.readWay(way, number, back)));
+    for (const port of this.ports) this.readPort(port);
     this.busy = this.ports.filter((port) => port.line && port.waits);
-    for (const it of this.tcp) {
-      it.times = reader.column(it.count, summed);
-      [it.cwnd, it.ssthresh, it.rtt] = [0, 1, 2].map(() => reader.column(it.count));
-    }
-    for (const it of this.pings) { it.times = reader.column(it.count, summed); it.rtt = reader.column(it.count); }
+    for (const it of [...this.tcp, ...this.pings]) it.times = summed(it.times);
     this.losses = [];
     for (const port of this.ports) {
       for (let i = 0; i < port.hops; i++) {
@@ -108,25 +90,21 @@ class Run {
     }
     this.losses.sort((one, two) => one.time - two.time);
   }
-  readFlow(reader, number, count, back) {
-    const packets = reader.column(count, signedSteps), lengths = reader.column(count), heads = reader.column(count);
-    let most = 0;
-    for (let i = 0; i < count; i++) {
-      const packet = packets[i];
-      this.flowOf[packet] = number; this.isBack[packet] = back; this.lengthOf[packet] = lengths[i];
-      this.headOf[packet] = new Uint8Array(heads[i]);
-      if (heads[i] > most) most = heads[i];
-    }
-    for (let place = 0; place < most; place++) {
-      for (let i = 0; i < count; i++) if (heads[i] > place) this.headOf[packets[i]][place] = reader.bytes[reader.at++];
+  readWay(way, number, back) {
+    const packets = summed(way.packets), most = Math.max(0, ...new Set(way.heads));
+    packets.forEach((packet, i) => {
+      this.flowOf[packet] = number; this.isBack[packet] = back; this.lengthOf[packet] = way.lengths[i];
+      this.headOf[packet] = new Uint8Array(way.heads[i]);
+    });
+    for (let place = 0, at = 0; place < most; place++) {
+      packets.forEach((packet, i) => { if (way.heads[i] > place) this.headOf[packet][place] = hexByte(way.bytes, at++); });
     }
   }
-  readPort(reader, port) {
-    port.queued = reader.column(port.hops, summed);
-    const stayed = reader.column(port.hops);
-    port.left = port.queued.map((at, i) => stayed[i] ? at + stayed[i] - 1 : Infinity);
-    port.packet = Int32Array.from(reader.column(port.hops, signedSteps));
-    port.note = Uint16Array.from(reader.column(port.hops));
+  readPort(port) {
+    port.queued = summed(port.queued);
+    port.left = port.queued.map((at, i) => port.stayed[i] < 0 ? Infinity : at + port.stayed[i]);
+    port.packet = Int32Array.from(summed(port.packet));
+    port.note = Uint16Array.from(port.note);
     // until when any of the packets up to here is in the queue: who looks back stops there
     port.until = Float64Array.from(port.left);
     for (let i = 1; i < port.hops; i++) if (port.until[i - 1] > port.until[i]) port.until[i] = port.until[i - 1];
@@ -699,9 +677,8 @@ function legend() {
 window.linklabReplay = (async () => {
   const root = document.getElementById("player"), begun = performance.now();
   try {
-    const reader = new Reader(await unpacked(root.dataset.recording));
-    const runs = reader.about.runs.map((about) => new Run(about, reader));
-    const player = new Player(root, reader.about, runs);
+    const recorded = await unpacked(root.dataset.replay);
+    const player = new Player(root, recorded, recorded.runs.map((about) => new Run(about)));
     root.dataset.ready = `${Math.round(performance.now() - begun)}`;
     return player;
   } catch (wrong) {

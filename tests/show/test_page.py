@@ -1,19 +1,14 @@
-"""The player: what it is given is what was recorded, and a reader finds it there, with the keyboard alone too."""
+"""The player's page: it is complete, shows what was recorded, and a reader finds it, with the keyboard alone too."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import json
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from scapy.layers.inet import ICMP, IP
-from scapy.layers.l2 import ARP, Dot1Q, Ether
-from scapy.packet import Packet
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
@@ -21,92 +16,14 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from linklab import show
 from linklab.errors import MeasurementError
-from linklab.measure import Recording, Run
+from linklab.measure import PingFlow, Recording, Run
 from linklab.network import TWO_HOSTS, expected_state
 from linklab.report.page import environment
-from linklab.show.player.columns import Columns, ends_of, kept_head, signed, steps, write_run
-from linklab.show.player.differences import first_difference
+from linklab.show.player.columns import kept_head
 from linklab.show.player.page import page_of, recording_in, script_hash
 from tests.commands.browser import Page, missing
 
-from .recorded import MS, recorded, segment
-
-# The data
-
-
-def vlan(frame: Packet) -> Packet:
-    """The frame with the tag of VLAN 20."""
-    inside: Packet = frame[IP]
-    return Ether(src=frame.src, dst=frame.dst) / Dot1Q(vlan=20) / inside
-
-
-def tagged(recording: Recording) -> Recording:
-    """The recording with all frames in VLAN 20."""
-    frames = [bytes(vlan(Ether(it.head))) for it in recording.hops]
-    recording.hops = tuple(
-        it._replace(head=frame, sent_head=frame) for it, frame in zip(recording.hops, frames, strict=True)
-    )
-    return recording
-
-
-def marked(recording: Recording) -> Recording:
-    """The recording with its first packet marked by the queue."""
-    first, *others = recording.hops
-    frame = Ether(first.head)
-    frame[IP].tos |= 3
-    recording.hops = (first._replace(sent_head=bytes(frame)), *others)
-    return recording
-
-
-def test_numbers_become_columns_of_as_many_bytes_as_they_need() -> None:
-    columns = Columns()
-    columns.write([0, 127, 128, 300, 2**40])
-    columns.write(signed([0, -1, 1, -64]))
-    columns.write(steps([5, 5, 9]))
-    found = zlib.decompress(base64.b64decode(columns.packed({"a": "\u00e4"})))
-    size = int.from_bytes(found[:4], "little")
-    assert json.loads(found[4 : 4 + size]) == {"a": "\u00e4"}
-    many = bytes([0, 127, 0x80, 1, 0xAC, 2, *[0x80] * 5, 0x20])
-    assert found[4 + size :] == many + bytes([0, 1, 2, 127]) + bytes([5, 0, 4])
-
-
-def test_a_packet_s_ends_and_headers() -> None:
-    head = bytes(segment(1) / (b"x" * 40))
-    assert ends_of(head) == ends_of(bytes(segment(9)))
-    assert (ends_of(head).source, ends_of(head).destination) == ("10.0.0.1:40000", "10.0.0.2:5201")
-    assert kept_head(head) == head[:54]
-    assert ends_of(bytes(Ether() / ARP())).protocol == "ARP"
-    assert ends_of(bytes(Ether(type=0x88CC))).protocol == "Ethernet 0x88cc"
-
-
-def test_what_is_behind_a_vlan_s_tag_is_read_as_without_one() -> None:
-    plain = recorded()
-    before, after = write_run(Columns(), plain, ""), write_run(Columns(), marked(tagged(plain)), "")
-    assert after["pings"] == before["pings"] != []
-    assert [kind for kind, _ in after["notes"]] == ["marked", "dropped"]
-    head = bytes(vlan(segment(1)) / (b"x" * 40))
-    assert kept_head(head) == head[:58]
-
-
-def test_another_class_of_service_is_no_mark() -> None:
-    changed = recorded()
-    other = bytes(Ether(type=0x800) / IP(tos=0x20))
-    changed.hops = tuple(it._replace(head=bytes(Ether(type=0x800) / IP()), sent_head=other) for it in changed.hops)
-    assert "marked" not in str(write_run(Columns(), changed, "")["notes"])
-
-
-def test_a_later_fragment_has_neither_ports_nor_headers_but_ipv4_s() -> None:
-    data = ICMP(type=8, id=5, seq=1)  # what a later fragment carries may look so
-    udp, ping = (
-        bytes(Ether(type=0x800) / IP(src="10.0.0.1", dst="10.0.0.2", frag=185, proto=it) / data) for it in (17, 1)
-    )
-    assert (ends_of(udp).protocol, ends_of(udp).source) == ("UDP", "10.0.0.1")
-    assert kept_head(udp) == udp[:34]
-    recording = recorded()
-    lone = recording.hops[0]._replace(packet=90, head=ping, sent_head=ping)
-    answer = recording.hops[-1]._replace(packet=91)
-    recording.hops = (lone, answer)
-    assert write_run(Columns(), recording, "")["pings"] == []
+from .recorded import MS, recorded
 
 
 def test_words_for_those_who_do_not_see_it() -> None:
@@ -131,42 +48,18 @@ def test_what_cannot_be_replayed_is_said() -> None:
         show.replay(recorded(), recorded(), labels=["a", "a"])
 
 
-@pytest.mark.parametrize(
-    ("other", "packets", "at_ms", "words"),
-    [
-        (recorded(lost=(4, 7)), (4, 4), 4, "it is lost at h1-eth0 in the second run, and not in the first"),
-        (recorded(lost=()), (7, 7), 7, "it is lost at h1-eth0 in the first run, and not in the second"),
-        (recorded(late_ms=3), (8, 8), 8, "it leaves h1-eth0 3.000 ms later in the second run"),
-    ],
-)
-def test_the_first_packet_that_differs(other: Recording, packets: tuple[int, int], at_ms: float, words: str) -> None:
-    found = first_difference(recorded(), other)
-    assert found is not None
-    assert (found.packets, found.at_ns, found.words) == (packets, at_ms * MS, f"TCP h1 to h2: {words}")
+@pytest.mark.parametrize("wrong", [None, 5, "run", PingFlow("h1", "h4")])
+def test_what_is_no_recorded_run_is_refused_in_one_line(wrong: Any) -> None:
+    with pytest.raises(MeasurementError, match=r"cannot replay a .*record=True") as caught:
+        show.replay(wrong)
+    assert "\n" not in str(caught.value)
 
 
-def test_runs_of_other_moments_and_a_clock_s_steps_are_the_same() -> None:
-    assert first_difference(recorded(), recorded(begin_s=50.0)) is None
-    assert first_difference(recorded(), recorded(late_ms=0.05)) is None
-
-
-def test_what_a_switch_sends_to_all_is_no_difference() -> None:
-    flooded = recorded()
-    copy = flooded.hops[0]._replace(interface="h2-eth0", discarded="OTHERHOST")
-    flooded.hops = (copy, *flooded.hops)
-    assert first_difference(recorded(), flooded) is None
-
-
-def test_a_packet_that_one_run_lacks_differs() -> None:
-    short = recorded()
-    short.hops = tuple(it for it in short.hops if it.packet not in (9, 18))
-    found = first_difference(recorded(), short)
-    assert found is not None
-    assert found.packets == (9, None)
-    assert found.words == "TCP h1 to h2: the first run alone has this packet, at h1-eth0"
-
-
-# The page
+def test_a_replay_that_cannot_be_saved_names_its_file(tmp_path: Path) -> None:
+    replay = show.replay(recorded())
+    with pytest.raises(MeasurementError, match=r"^/nosuch/x\.html cannot be written \(No such file or directory\)"):
+        replay.save("/nosuch/x.html")
+    assert replay.save(tmp_path / "x.html").read_text("utf-8").startswith("<!DOCTYPE html>")
 
 
 def test_the_page_loads_nothing_and_lets_its_own_script_run_alone(tmp_path: Path) -> None:
@@ -195,7 +88,7 @@ def test_a_report_finds_the_data_and_nothing_else() -> None:
     assert base64.b64decode(data, validate=True)
     assert data in page_of(data)
     assert recording_in("<p>no replay</p>") is None
-    assert recording_in('<main data-recording=&quot;"><script>x</script>&quot;') is None
+    assert recording_in('<main data-replay=&quot;"><script>x</script>&quot;') is None
     assert environment().globals["script_hash"] == script_hash()
 
 
