@@ -1,4 +1,4 @@
-"""Labs laid into a student's folder, those of an installed Linklab or released ones, and renewed there by newer ones.
+"""Lay labs, an installed Linklab's or released ones, into a student's folder, and renew them there.
 
 Nothing of the student's is ever lost. A hidden file in the folder has the checksum of each file as it was laid down. A
 file that still has that checksum is replaced by a newer one. One that the student has changed stays, and the newer one

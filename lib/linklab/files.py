@@ -1,4 +1,4 @@
-"""A file is written at one stroke: whoever looks finds the older one or the new one, each whole."""
+"""Write a file atomically: a reader finds the older file or the new one, each whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labs side by side, started from several threads, all ended whatever happens."""
+"""Start labs side by side from several threads, and end all of them whatever happens."""
 
 from __future__ import annotations
 

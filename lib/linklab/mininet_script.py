@@ -1,4 +1,4 @@
-"""``linklab mininet``: other people's Mininet scripts, as they are, in a lab."""
+"""``linklab mininet``: run other people's Mininet scripts unchanged in a lab."""
 
 from __future__ import annotations
 

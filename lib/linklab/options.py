@@ -1,4 +1,4 @@
-"""Options of the command line: values that cannot be are refused in people's words, and so is what no machine bears."""
+"""Parse options of the command line, and refuse values that are impossible or too much for this machine."""
 
 from __future__ import annotations
 

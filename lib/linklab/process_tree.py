@@ -1,4 +1,4 @@
-"""A process and all that came of it: what they use together, and how they are ended.
+"""Measure and end a process together with all processes that descend from it.
 
 A process that leaves its session or whose parent ends stays in the tree, because the tree's head asks the kernel to
 become the parent of such orphans (PR_SET_CHILD_SUBREAPER). Nothing here needs root. A cgroup would bound a tree more

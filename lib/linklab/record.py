@@ -1,4 +1,4 @@
-"""What is kept of a run besides what people see.
+"""Data stored in notebook outputs for reports, and facts about a run.
 
 JSON among a cell's outputs, for `linklab report`: Jupyter's pages show nothing for a type that they do not know, and
 keep it with the notebook. How much virtual time the labs of a run went through. On what processor it was.

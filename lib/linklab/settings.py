@@ -1,4 +1,4 @@
-"""What somebody sets for all commands and notebooks: in the environment, or in a file ``linklab.toml``.
+"""Read settings for all commands and notebooks from the environment, or from a file ``linklab.toml``.
 
 The setting ``labs_path`` is the variable ``LINKLAB_LABS_PATH``, or ``labs_path = ["../my-labs"]`` in the file.
 """

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP (the terminal was closed) as one and the same, and once only.
+"""Treat Ctrl-C, SIGTERM and SIGHUP (the terminal was closed) alike, and act on the first one only.
 
 The first one begins the clean-up. Those that follow, as of a person who presses Ctrl-C twice or of a session that ends
 and sends SIGTERM after SIGHUP, must not tear it off, nor turn the status of a program that is ending in order into

@@ -1,4 +1,4 @@
-"""What runs inside a lab, beside Mininet and the programs of the lab image."""
+"""Everything of Linklab that runs inside a lab."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a lab's first process runs: it splits in two, process 1 and the agent, which makes the lab ready and serves it.
+"""Split a lab's first process in two: process 1, and the agent, which makes the lab ready and serves it.
 
-It splits before it loads anything large: each page of memory to which one of them writes afterwards is copied.
+The process splits before it loads anything large: each page of memory to which one of them writes afterwards is copied.
 """
 
 from __future__ import annotations

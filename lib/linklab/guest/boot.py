@@ -1,4 +1,4 @@
-"""The first steps inside a lab: from a bare kernel to a place where Mininet can work.
+"""Turn a bare kernel into a place where Mininet can work: mounts, kernel settings, date and timers.
 
 Everything is done by system calls from this one process: each program started instead would cost a guest
 several milliseconds of boot.

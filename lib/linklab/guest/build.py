@@ -1,4 +1,4 @@
-"""Making a network real: Mininet builds it, then it is prepared for measuring, read back and compared."""
+"""Build a network with Mininet, prepare it for measuring, read it back and compare it with what was asked for."""
 
 from __future__ import annotations
 

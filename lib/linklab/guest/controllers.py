@@ -1,4 +1,4 @@
-"""OpenFlow controllers inside a lab: any command line that starts one, or a Controller class of Mininet's."""
+"""Run OpenFlow controllers inside a lab: any command line that starts one, or a Controller class of Mininet's."""
 
 from __future__ import annotations
 

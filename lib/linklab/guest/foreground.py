@@ -1,4 +1,4 @@
-"""A program in the foreground of a lab: it prints to the terminal of `linklab mininet` and reads from it.
+"""Run a program in the foreground of a lab: it prints to the terminal of `linklab mininet` and reads from it.
 
 The lab's time must stand still while a person types, and nobody can see that a program waits for a line. So a program
 that reads says so: `linklab.guest.startup`, which each Python of such a lab loads, connects to a socket and gets

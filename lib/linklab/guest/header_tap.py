@@ -1,4 +1,4 @@
-"""The first bytes of each packet, noted where an interface's queue gets it and where the other end has received it.
+"""Note the first bytes of each packet where an interface queues it, and where the other end receives it.
 
 A program of the kernel's own (BPF, attached by tcx) runs for each packet that leaves or enters an interface. It writes
 into a ring in memory: no packet is copied, no queue is made, no process wakes, and on virtual time no time passes, for

@@ -1,4 +1,4 @@
-"""What an untrusted program may use: memory, processes, files, time, and as whom it runs.
+"""Limit what an untrusted program uses: memory, processes, files, time; and the user that it runs as.
 
 Standard library only: this is loaded inside labs too.
 """

@@ -1,4 +1,4 @@
-"""Which ports are open in a network namespace, as the kernel tells (proc(5), /proc/PID/net)."""
+"""Find the open ports of a network namespace in /proc/PID/net (proc(5))."""
 
 from __future__ import annotations
 

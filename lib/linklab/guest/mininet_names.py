@@ -1,4 +1,4 @@
-"""Mininet's names as other people's scripts find them in a lab: where measurements depend on them they mean ours.
+"""Bind Mininet's names, as other people's scripts import them in a lab, to Linklab's classes.
 
 A script's ``from mininet.net import Mininet`` gets `ScriptNetwork`. Mininet's own modules keep their own names.
 """

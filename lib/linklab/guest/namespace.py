@@ -1,4 +1,4 @@
-"""A node's network namespace, worked on from the lab's own process without starting a program."""
+"""Work on a node's network namespace from the lab's own process, without starting a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mininet itself, with nodes and links that need no shell to be made."""
+"""Mininet's network class, with nodes and links that need no shell to be made."""
 
 from __future__ import annotations
 

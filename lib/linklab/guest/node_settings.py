@@ -1,4 +1,4 @@
-"""What a built network needs before anything measured on it can be trusted."""
+"""Set what a built network needs before it is measured: offloads, congestion control, routes, known neighbours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shell of a Mininet node: each answer ends at its own mark, and a shell that ends is replaced.
+"""Run a Mininet node's shell: each answer ends at its own mark, and a shell that ends is replaced.
 
 Mininet takes one character, the shell's prompt, for the end of an answer. It is in the environment of every program,
 so ``env`` prints it, and from then on each answer belongs to the command before. Here the prompt carries a number that

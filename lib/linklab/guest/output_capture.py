@@ -1,4 +1,4 @@
-"""What a lab prints while it works on a request: the agent, Mininet, and whatever they start, in order."""
+"""Capture what the agent, Mininet and the programs they start print during a request, in order."""
 
 from __future__ import annotations
 

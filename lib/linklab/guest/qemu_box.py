@@ -1,4 +1,4 @@
-"""Messages in the guest's memory: a box of 4 MB that the host reads and writes while the machine is stopped.
+"""Exchange messages through the guest's memory: the host reads and writes a box of 4 MB of a stopped machine.
 
 The guest stops its machine by itself (`rest.patch`): at an event, which the host takes before it lets the machine go
 on, and when it wants the next request. So no message arrives while the guest runs, and the moment of none can show in

@@ -1,4 +1,4 @@
-"""Notes what happens to packets at interfaces while something else runs: the kernel does, and is asked afterwards.
+"""Record what happens to packets at interfaces: the kernel notes it, and the recorder reads it afterwards.
 
 What the kernel traces says when a packet reached an interface's queue, left it, or was dropped and why, and what TCP
 knew at each segment; `header_tap` has the headers. Both go into rings in the kernel's memory. Nothing of it takes time

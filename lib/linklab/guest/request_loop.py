@@ -1,4 +1,4 @@
-"""The lab's side of the channel: takes a request, runs the function it names, answers.
+"""Take a request from the channel, run the function that it names, and answer.
 
 What a lab can do is not written here: a request carries a function, pickled by the notebook, and its arguments. The
 function gets the `RequestLoop`, in which labs keep their state (the Mininet object) between requests. Results are JSON:

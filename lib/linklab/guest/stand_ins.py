@@ -1,4 +1,4 @@
-"""Programs that other people's scripts and habits call and that a lab answers by a few lines of its own.
+"""Scripts that stand in for programs (sudo, modprobe, xterm, ryu-manager) that a lab does not have.
 
 The lab image has none of them. They are written into /usr/local/bin when a lab boots.
 """

@@ -1,4 +1,4 @@
-"""What each Python of a lab that runs other people's scripts does when it starts: see `linklab.guest.foreground`.
+"""Prepare each Python of a lab that runs other people's scripts when it starts: see `linklab.guest.foreground`.
 
 It must be quick, so Mininet is not loaded here: the first ``import mininet`` brings ours along.
 """

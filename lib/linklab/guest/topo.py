@@ -1,4 +1,4 @@
-"""The Mininet `Topo` that builds a network: made of a `Network`, or a user's own as data."""
+"""Make the Mininet `Topo` that builds a network: of a `Network`, or of a user's own Topo as data."""
 
 from __future__ import annotations
 

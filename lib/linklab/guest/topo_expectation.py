@@ -1,4 +1,4 @@
-"""What a student's own Mininet `Topo` asks for, as far as it says."""
+"""Derive what must be read back from what a student's own Mininet `Topo` asks for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes this machine ready for JupyterHub: ``python -m linklab.hub``, as root (``make hub``)."""
+"""Make this machine ready for JupyterHub: ``python -m linklab.hub``, as root (``make hub``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which released labs a student gets on a server."""
+"""Find the released labs that a student gets on a server."""
 
 from __future__ import annotations
 

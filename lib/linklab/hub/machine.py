@@ -1,4 +1,4 @@
-"""One machine for a class: what JupyterHub needs there, put in place by root, and looked at before each start."""
+"""Put in place, as root, what JupyterHub needs on a class's machine, and check it before each start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What JupyterHub starts for a student, as that student: ``python -m linklab.hub.start``.
+"""Start a student's server, as that student, for JupyterHub: ``python -m linklab.hub.start``.
 
 On one machine, in a container and on Kubernetes it is the same. The environment may say where released labs lie
 (``LINKLAB_RELEASED_LABS``); otherwise they are those that this Linklab carries. They are laid into ``~/labs``, or where

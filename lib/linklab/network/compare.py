@@ -1,4 +1,4 @@
-"""How a live network differs from what it should be, and what probably made it so.
+"""Compare a live network with what it should be, and explain each difference.
 
 :data:`FIELDS` is the table of all that is compared: how a value is said, when two are the same, and what may have made
 them differ. Reasons come in rows of a condition and a text; the first row whose condition holds is the reason.

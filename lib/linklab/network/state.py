@@ -1,4 +1,4 @@
-"""What a live network is, read back from the kernel, and what it should be, in the same form.
+"""Describe a live network as read back from the kernel, and what it should be, in the same form.
 
 :class:`NetworkState` is for reading: nodes, their interfaces, what these have. :func:`values_of` says the same as a
 flat mapping from (node, interface, field) to a value, which :mod:`linklab.network.compare` compares. Whoever expects

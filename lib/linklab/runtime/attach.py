@@ -1,4 +1,4 @@
-"""Where `linklab shell` attaches to a running lab: another terminal of the same user can run commands in it.
+"""Let `linklab shell` attach to a running lab: another terminal of the same user can run commands in it.
 
 A lab listens at an abstract Unix socket. It has no file that could be left behind, its name says whose it is, and each
 side lets in only the same user: the kernel tells both who the other one is.

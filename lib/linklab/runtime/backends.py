@@ -1,4 +1,4 @@
-"""The kinds of lab process, and which one a machine gets.
+"""Choose the kind of lab process for this machine.
 
 | kind  | what it is                                              | needs                          |
 | ----- | ------------------------------------------------------- | ------------------------------ |

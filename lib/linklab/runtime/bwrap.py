@@ -1,4 +1,4 @@
-"""bubblewrap's command line, which is written here alone: for whole labs, and for programs that nobody trusts.
+"""Write bubblewrap's command line, here alone: for whole labs, and for programs that nobody trusts.
 
 A guest sees of the host's files only what it is made of, to be read; to write there is none but the lab folder.
 Everything a lab makes for itself lies on a tmpfs in a mount namespace of its own, so the kernel

@@ -1,4 +1,4 @@
-"""The notebook's side of the channel: asks a lab, one request at a time, interrupts it, ends it."""
+"""Ask a lab from the notebook, one request at a time, interrupt it, end it."""
 
 from __future__ import annotations
 

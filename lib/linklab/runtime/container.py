@@ -1,4 +1,4 @@
-"""Labs inside a container, whose own walls are the lab's: for places where bubblewrap may make no namespaces.
+"""Run labs within a container's own walls, where bubblewrap may make no namespaces.
 
 A container of a cloud or of a JupyterHub holds one student and nothing else, and most forbid what bubblewrap needs.
 There guests run as ordinary processes of the container: where ``LINKLAB_CONFINEMENT=container`` says so, and, which is

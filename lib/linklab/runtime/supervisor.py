@@ -1,4 +1,4 @@
-"""The supervisor: a small process between a notebook and its lab, so that neither outlives the other.
+"""Supervise a lab: a small process between a notebook and its lab, so that neither outlives the other.
 
 It runs the lab as its child, and ends it when the notebook is gone, seen by the end of file on the lifeline
 (a socket whose other end only the notebook holds). If the supervisor itself is killed, the lab dies with it: every

@@ -1,4 +1,4 @@
-"""Which lab image a lab boots, where images are kept, and Linklab for an image's Python.
+"""Find the lab image that a lab boots, and compile Linklab for the image's Python.
 
 Fast (no process is started where all is made), because every lab's start asks. Python's own library is all it needs.
 The cache folder, ``linklab/image`` in the user's cache folder, holds:

@@ -1,4 +1,4 @@
-"""Runs QEMU and ends it when the notebook is gone, which is when standard input ends.
+"""Run QEMU, and end it when the notebook is gone, which is when standard input ends.
 
 ``keeper.py FOLDER QEMU ARGUMENT ...``: FOLDER, which holds the sockets, is removed at the end. With only the standard
 library, as it must start fast.

@@ -1,4 +1,4 @@
-"""The guest's files as an initramfs: the lab image's root, Linklab's own modules, and the first program.
+"""Write the guest's files as an initramfs: the lab image's root, Linklab's own modules, and the first program.
 
 The same files give the same bytes, on every computer.
 """
