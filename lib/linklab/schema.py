@@ -31,7 +31,7 @@ def parse(kind: type[T], text: str | bytes, what: str) -> T:
 
 def load(kind: type[T], data: Any, what: str) -> T:
     """Return JSON data as a value of this type. Raises MeasurementError as `parse`."""
-    return parse(kind, json.dumps(data), what)
+    return parse(kind, json.dumps(data, default=repr, skipkeys=True), what)
 
 
 def check(kind: type[T], value: Any, what: str) -> T:

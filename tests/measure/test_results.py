@@ -118,6 +118,7 @@ def test_one_of_the_second_version_keeps_its_queues_and_loses_the_machine() -> N
         ({"version": None}, "version: "),
         ({"duplicates": "three"}, "ping is damaged: duplicates: .* integer, and is 'three'"),
         ({"duplicates": True}, "duplicates"),
+        ({"duplicates": {1, 2}}, r"duplicates: .* integer, and is '{1, 2}'"),
         ({"rtt_ms": 60.0}, "rtt_ms: .* array"),
         ({"rtt_ms": ["fast"]}, r"rtt_ms\.0: .* number, and is 'fast'"),
         ({"origin": {"tool": "ping"}}, r"origin\.kernel: field required"),
