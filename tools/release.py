@@ -197,6 +197,7 @@ def _generated(root: Path) -> str:
     from linklab.programs.simpleperf import public_list
     from linklab.study.catalogue import pages
     from linklab.study.page import make_page, read_tables
+    from tools.bench import fidelity
 
     docs = root / "docs"
     studies = docs / "studies"
@@ -205,9 +206,9 @@ def _generated(root: Path) -> str:
         docs / "simpleperf-checks.md": public_list.page().encode(),
         docs / "course-network.png": show.draw(COURSE).png(),
     }
-    for page in pages().values():
+    for folder, page in (*((studies, page) for page in pages().values()), (docs, fidelity.PAGE)):
         made = make_page(page, read_tables(page, studies / "data"))
-        wanted |= {studies / file: text.encode() for file, text in made.items()}
+        wanted |= {folder / file: text.encode() for file, text in made.items()}
 
     def problems() -> Iterator[str]:
         yield from (f"{it.path} is not what its source makes: make notebooks" for it in notebooks if it.stale)
@@ -224,6 +225,7 @@ def _generated(root: Path) -> str:
 _MAKES: Final[Mapping[str, str]] = {
     "simpleperf-checks.md": "python -m linklab.programs.simpleperf.public_list > docs/simpleperf-checks.md",
     "course-network.png": "write show.draw(COURSE).png() there",
+    "benchmark-fidelity.md": "linklab study page tools/bench/fidelity.py:PAGE --from docs/studies/data --output docs",
     "": "linklab study page --from docs/studies/data",
 }
 

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from linklab.study import Measured, Point
-from linklab.study.page import make_page
+from linklab.study.page import make_page, read_tables
 from linklab.study.table import Table
 from tools.bench.fidelity import PAGE, ROWS, STUDY, agreement
 
@@ -89,6 +89,12 @@ def test_a_part_of_the_points_confirms_nothing_and_another_run_must_agree() -> N
     assert [verdict for verdict, _ in verdicts(PAGE, table, spoilt("tcp_mbps", 1.01))][3:] == [
         "reproduced", "not reproduced",
     ]  # fmt: skip
+
+
+def test_the_page_in_docs_is_made_of_its_table() -> None:
+    docs = ROOT / "docs"
+    made_page = make_page(PAGE, read_tables(PAGE, docs / "studies" / "data"))
+    assert made_page == {"benchmark-fidelity.md": (docs / "benchmark-fidelity.md").read_text("utf-8")}
 
 
 @pytest.mark.parametrize(
