@@ -22,11 +22,20 @@ from linklab.errors import MeasurementError
 from linklab.published import Entry, Threshold, publication
 from linklab.show.chart import SMALL_POINTS, chart, legend, logarithmic, told_apart
 from linklab.show.packets import first_packets, frames
-from linklab.study.chance import ShareOfRuns
-from linklab.study.claims import Finding, Judge, Numbers, Quantity, Tables, by_thresholds, compared, decided
+from linklab.study.claims import (
+    Finding,
+    Judge,
+    Numbers,
+    Quantity,
+    ShareOfRuns,
+    Tables,
+    by_thresholds,
+    compared,
+    decided,
+)
 from linklab.study.declare import BRIDGE, OPENFLOW, Level
 from linklab.study.page import Grid, Page, Picture
-from linklab.study.table import Table, table_of_values
+from linklab.study.table import StudyTable, table_of_values
 from linklab.units import (
     ETHERNET_HEADER_BYTES,
     GRE_HEADER_BYTES,
@@ -73,7 +82,7 @@ def find(frame_bytes: int, link_mbps: int, traffic_mbps: int, quantity: str, pla
     return PUBLISHED.row("figures", **run, quantity=quantity, platform=platform)
 
 
-def printed(platform: str) -> Table:
+def printed(platform: str) -> StudyTable:
     """Return the numbers that the study printed of its real network, or of its Mininet, as a table."""
     runs = []
     for row in PUBLISHED.rows("figures", platform=platform):
@@ -98,16 +107,16 @@ def _summaries(quantity: str) -> list[str]:
 class Run:
     """One size at one pair of rates, in one repeat of one setting; ``table`` has that repeat's rows alone."""
 
-    table: Table
+    table: StudyTable
     frame_bytes: Level
     rates: str
 
     def of(self, metric: str) -> float:
-        """Return the value of a metric. Raises MeasurementError as `Table.lookup` does."""
+        """Return the value of a metric. Raises MeasurementError as `StudyTable.lookup` does."""
         return _lookup(self, metric)
 
     def series(self, metric: str) -> pandas.DataFrame:
-        """Return a numbered metric. Raises MeasurementError as `Table.series` does."""
+        """Return a numbered metric. Raises MeasurementError as `StudyTable.series` does."""
         return self.table.series(metric, frame_bytes=self.frame_bytes, rates=self.rates)
 
     @property
@@ -137,7 +146,7 @@ def _lookup(run: Run, metric: str) -> float:
 
 
 @lru_cache(maxsize=64)
-def _setting(table: Table) -> dict[str, Level]:
+def _setting(table: StudyTable) -> dict[str, Level]:
     """Return the setting by which claims are judged: the paper's, or the table's own where it has another alone."""
 
     def nearest(factor: str, wanted: str) -> Level:
@@ -151,13 +160,13 @@ def _setting(table: Table) -> dict[str, Level]:
     return setting
 
 
-def repeats_of(table: Table, setting: Mapping[str, Level]) -> list[list[Run]]:
+def repeats_of(table: StudyTable, setting: Mapping[str, Level]) -> list[list[Run]]:
     """Return the runs of each repeat in one setting. Raises MeasurementError where there is none."""
     return _repeats(table, tuple(setting.items()))
 
 
 @lru_cache(maxsize=64)
-def _repeats(table: Table, setting: tuple[tuple[str, Level], ...]) -> list[list[Run]]:
+def _repeats(table: StudyTable, setting: tuple[tuple[str, Level], ...]) -> list[list[Run]]:
     chosen = table.select(**dict(setting))
     if not chosen.runs("frame_bytes", "rates"):
         told = " ".join(f"{factor}={level}" for factor, level in setting)
@@ -371,7 +380,7 @@ def _by_run(quantity: str) -> Callable[[Tables], Grid]:
     return grid
 
 
-def _summary(table: Table, metrics: Sequence[str], size: int, rates: str, setting: Mapping[str, Any]) -> str:
+def _summary(table: StudyTable, metrics: Sequence[str], size: int, rates: str, setting: Mapping[str, Any]) -> str:
     if not len(table.select(frame_bytes=size, rates=rates, **setting)):
         return "-"  # a greedy sender has no light load, and a cable is of interest where it is full
     mean, least, most = (table.lookup(it, frame_bytes=size, rates=rates, **setting) for it in metrics)
@@ -481,7 +490,7 @@ def _overhead(tables: Tables) -> Grid:
     return Grid(columns, tuple(rows), "In bytes, without checksum.")
 
 
-def _captured(gre: Table, of: str, size: int, room: str) -> list[float]:
+def _captured(gre: StudyTable, of: str, size: int, room: str) -> list[float]:
     chosen = gre.select(frame_bytes=size, room=room)
     if not (chosen.frame["of"] == of).any():
         return []  # nothing passed there
@@ -489,7 +498,7 @@ def _captured(gre: Table, of: str, size: int, room: str) -> list[float]:
 
 
 def _first_picture(tables: Tables) -> Picture:
-    def line(table: Table, size: int, **levels: Any) -> list[tuple[int, float]]:
+    def line(table: StudyTable, size: int, **levels: Any) -> list[tuple[int, float]]:
         found = table.series("bandwidth_mbps", frame_bytes=size, repeat=1, **levels)
         return list(zip(found["number"], found["mean"], strict=True))
 

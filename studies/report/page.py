@@ -12,8 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 from linklab.network import COURSE, bottleneck, goodput_ceiling_mbps, path, rtt_floor_ms
 from linklab.published import publication
 from linklab.show.chart import BLACK, VERMILLION, chart, label_axes, legend, panels
-from linklab.study.chance import by_repeat, difference
-from linklab.study.claims import Finding, Judge, Numbers, Quantity, Tables, by_thresholds, numbered
+from linklab.study.claims import (
+    Finding,
+    Judge,
+    Numbers,
+    Quantity,
+    Tables,
+    by_repeat,
+    by_thresholds,
+    difference,
+    numbered,
+)
 from linklab.study.page import Grid, Page, Picture, fixed, spread
 from linklab.study.table import Values
 from studies.report.study import (

@@ -36,7 +36,7 @@ from linklab.show.chart import (
 from linklab.study.claims import Judge, Numbers, Quantity, Tables, by_thresholds, compared
 from linklab.study.declare import OPENFLOW
 from linklab.study.page import Grid, Page, Picture, fixed, significant, spread
-from linklab.study.table import Table, Values
+from linklab.study.table import StudyTable, Values
 from linklab.units import BITS_PER_BYTE, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES
 from studies.switches.study import (
     FASTER,
@@ -184,7 +184,7 @@ _PLACE: Final = ("switch", "testbed", "communication", "rate_mbps", "payload_byt
 _RUN: Final = ("switch", "rate_mbps", "offered_percent", "sender_link_percent", "queue_packets", "pacing")
 
 
-def _means(table: Table, metric: str, *factors: str, **levels: Any) -> dict[Key, float]:
+def _means(table: StudyTable, metric: str, *factors: str, **levels: Any) -> dict[Key, float]:
     return {key: values.mean for key, values in table.each(metric, *factors, **levels).items()}
 
 
@@ -320,7 +320,7 @@ def _stick_full(tables: Tables) -> Numbers:
     return _by_name(large, f"a payload of {_LARGE_BYTES} bytes or more")
 
 
-def _of_senders(table: Table, count: int | None = None, **levels: Any) -> dict[Key, list[Values]]:
+def _of_senders(table: StudyTable, count: int | None = None, **levels: Any) -> dict[Key, list[Values]]:
     """Return what the senders of each run got in Mbit/s, h1 first; `count`: of runs with so many senders alone."""
     runs: dict[Key, list[Values]] = {}
     senders = [
@@ -336,7 +336,7 @@ def _of_senders(table: Table, count: int | None = None, **levels: Any) -> dict[K
     return runs
 
 
-def deviations(table: Table, count: int | None = None, **levels: Any) -> dict[Key, list[float]]:
+def deviations(table: StudyTable, count: int | None = None, **levels: Any) -> dict[Key, list[float]]:
     """Return how far the shares of each run are from being in proportion to what is offered, a number for each repeat.
 
     It is the largest relative deviation of a sender's share of the sum. Raises MeasurementError where there are no

@@ -21,11 +21,10 @@ from linklab.measure.video_file import IP_PACKET_BYTES, Clip
 from linklab.network.catalogue import VIDEO_RUNS_MBPS
 from linklab.published import Entry, Threshold, publication
 from linklab.show.video import Percentiles, distribution, rate_over_time, similarity_over_time
-from linklab.study.chance import by_repeat, every, share
-from linklab.study.claims import Finding, Judge, Numbers, Tables, compared, decided
+from linklab.study.claims import Finding, Judge, Numbers, Tables, by_repeat, compared, decided, every, share
 from linklab.study.declare import BRIDGE, OPENFLOW, Level
 from linklab.study.page import Grid, Page, Picture, significant, spread
-from linklab.study.table import Table, Values, table_of_values
+from linklab.study.table import StudyTable, Values, table_of_values
 from linklab.units import BITS_PER_BYTE, transmission_ms
 from studies.video.study import ENDLESS, FRAME, FRAME_BYTES, HTB, QUANTITIES, STUDIES, VIDEO
 
@@ -52,7 +51,7 @@ def find(link_mbps: int, quantity: str, platform: str) -> Entry:
 
 
 @cache
-def printed(platform: str) -> Table:
+def printed(platform: str) -> StudyTable:
     """Return the numbers that the study printed of its real network, or of its Mininet, as a table."""
     runs = []
     for row in PUBLISHED.rows("figures", platform=platform):
@@ -66,14 +65,14 @@ def printed(platform: str) -> Table:
 # --- The claims
 
 
-def ours(table: Table, metric: str, link_mbps: Level) -> Values:
-    """Return the values of a run in the study's setting. Raises MeasurementError as `Table.lookup` does."""
+def ours(table: StudyTable, metric: str, link_mbps: Level) -> Values:
+    """Return the values of a run in the study's setting. Raises MeasurementError as `StudyTable.lookup` does."""
     at = table.select(link_mbps=link_mbps, sender=PACED, shaper=HTB)
     switch = next((it for it in at.levels("switch") if str(it).startswith(OPENFLOW)), BRIDGE)
     return at.lookup(metric, link_mbps=link_mbps, switch=switch)
 
 
-def _devices(tables: Tables, value: Callable[[Table, str, Level], Values], expected: bool) -> Finding:
+def _devices(tables: Tables, value: Callable[[StudyTable, str, Level], Values], expected: bool) -> Finding:
     least = {
         link: value(tables["video"], "bandwidth_kbps_minimum", link).mean
         for link in (*VIDEO_RUNS_MBPS[1], *VIDEO_RUNS_MBPS[2])
@@ -251,7 +250,7 @@ def _by_run(quantity: str) -> Callable[[Tables], Grid]:
     return grid
 
 
-def _shown(table: Table, metric: str, levels: Mapping[str, Any]) -> str:
+def _shown(table: StudyTable, metric: str, levels: Mapping[str, Any]) -> str:
     if not len(table.select(**levels)):
         return "-"  # a network without switches has no controller
     found = table.lookup(metric, **levels)
@@ -299,7 +298,7 @@ def _normality(tables: Tables) -> Grid:
     return Grid(("topology, link", "quantity", "normal, published", "p", "skewness", "excess kurtosis"), tuple(rows))
 
 
-def _cases(table: Table) -> list[Case]:
+def _cases(table: StudyTable) -> list[Case]:
     """Return the combinations of a table, in its order."""
     factors = list(table.study.factors)
     return [dict(zip(factors, row, strict=True)) for row in table.frame[factors].drop_duplicates().to_numpy().tolist()]
@@ -321,7 +320,7 @@ def _damage(tables: Tables) -> Grid:
     return Grid(columns, tuple(rows), f"Mean of {seeds} seeds (least to largest); one value where all agree.")
 
 
-def _median(table: Table, cases: Sequence[Case]) -> Case:
+def _median(table: StudyTable, cases: Sequence[Case]) -> Case:
     """Return a case in the middle: neither whole nor ruined. Raises MeasurementError where none is damaged."""
     damaged = [case for case in cases if table.lookup("damaged_percent", **case).mean]
     if not damaged:
@@ -344,7 +343,7 @@ def _ssim_picture(tables: Tables) -> Picture:
     return Picture.of("ssim", caption, similarity_over_time(lines, Clip().frames_per_s))
 
 
-def _series(table: Table, metric: str, **levels: Any) -> list[float]:
+def _series(table: StudyTable, metric: str, **levels: Any) -> list[float]:
     """Return a numbered metric of the first repeat."""
     chosen = table.series(metric, repeat=1, **levels)
     return list(chosen["mean"])

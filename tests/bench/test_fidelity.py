@@ -14,7 +14,7 @@ import pytest
 
 from linklab.study import Measured, Point
 from linklab.study.page import make_page, read_tables
-from linklab.study.table import Table
+from linklab.study.table import StudyTable
 from tools.bench.fidelity import PAGE, ROWS, STUDY, agreement
 
 from .made import made, verdicts
@@ -40,7 +40,9 @@ def right(point: Point) -> list[Measured]:
     ]
 
 
-def spoilt(metric: str, factor: float, add: float = 0, *, number: int = 0, of: str = "L1", repeat: int = 2) -> Table:
+def spoilt(
+    metric: str, factor: float, add: float = 0, *, number: int = 0, of: str = "L1", repeat: int = 2
+) -> StudyTable:
     """The right table but for one value."""
 
     def measured(point: Point) -> Sequence[Measured]:
@@ -75,7 +77,7 @@ def test_right_tables_meet_every_claim_and_make_a_page() -> None:
         (spoilt("tcp_mbps", 1.02, of="h1-h9", number=1, repeat=1), 3, "1 different (h1-h9 TCP again (1))"),
     ],
 )
-def test_a_spoilt_table_meets_one_claim_less(table: Table, claim: int, says: str) -> None:
+def test_a_spoilt_table_meets_one_claim_less(table: StudyTable, claim: int, says: str) -> None:
     found = verdicts(PAGE, table, table)
     assert found[claim][0] == "not reproduced"
     assert says in found[claim][1]

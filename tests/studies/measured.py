@@ -12,8 +12,8 @@ import pandas
 
 from linklab.published import publication
 from linklab.study import study_by_name
-from linklab.study.claims import Judged, judged
-from linklab.study.table import Table, read_table
+from linklab.study.claims import JudgedClaim, judged
+from linklab.study.table import StudyTable, read_table
 from studies.mtu.page import JUDGES as MTU_JUDGES
 from studies.mtu.page import printed as printed_mtu
 from studies.video.page import JUDGES as VIDEO_JUDGES
@@ -23,22 +23,22 @@ from studies.video.study import VIDEO
 DATA = Path(__file__).with_name("data")
 CLAIMS = {"mtu": (publication("mtu").claims, MTU_JUDGES), "video": (publication("video").claims, VIDEO_JUDGES)}
 """What each study claims, and who judges it."""
-PRINTED: Mapping[str, Table] = {"mtu": printed_mtu("real"), "video": printed_video("real")}
+PRINTED: Mapping[str, StudyTable] = {"mtu": printed_mtu("real"), "video": printed_video("real")}
 
 
 @cache
-def short(study: str) -> Table:
+def short(study: str) -> StudyTable:
     """The table of a study's short form, with every repeat twice: nothing is left to chance."""
     return repeated(read_table(study_by_name(study).short_form(), DATA), 2)
 
 
 @cache
-def busy_film() -> Table:
+def busy_film() -> StudyTable:
     """A film of 13 Mbit/s over links of 10 and 100 Mbit/s."""
     return repeated(read_table(VIDEO, DATA), 2)  # its levels are others than the study's
 
 
-def on(claim: str, table: Table, hardware: Table | None = None, *, partial: bool = False) -> Judged:
+def on(claim: str, table: StudyTable, hardware: StudyTable | None = None, *, partial: bool = False) -> JudgedClaim:
     """Judge one claim alone; its name begins with its study's."""
     study = claim.partition("-")[0]
     claims, judges = CLAIMS[study]
@@ -48,7 +48,7 @@ def on(claim: str, table: Table, hardware: Table | None = None, *, partial: bool
     return found
 
 
-def changed(table: Table, factor: float, **levels: Any) -> Table:
+def changed(table: StudyTable, factor: float, **levels: Any) -> StudyTable:
     """The table with one metric's values at some levels (or ``repeat``) times a factor: what was never measured."""
     frame = table.frame.copy()
     chosen = frame["value"].notna()
@@ -59,13 +59,13 @@ def changed(table: Table, factor: float, **levels: Any) -> Table:
     return replace(table, frame=frame)
 
 
-def repeated(table: Table, count: int) -> Table:
+def repeated(table: StudyTable, count: int) -> StudyTable:
     """The table with its first repeat so many times."""
     once = table.frame[table.frame["repeat"] == 1]
     copies: Sequence[pandas.DataFrame] = [once.assign(repeat=number + 1) for number in range(count)]
     return replace(table, frame=pandas.concat(copies, ignore_index=True), missing=())
 
 
-def rows_of(table: Table, metric: str, **levels: Any) -> list[dict[str, Any]]:
+def rows_of(table: StudyTable, metric: str, **levels: Any) -> list[dict[str, Any]]:
     """The rows of a metric at the given levels."""
     return [row for row in table.select(**levels) if row["metric"] == metric]

@@ -24,7 +24,7 @@ from linklab.errors import MeasurementError
 from linklab.measure import Origin, TrainFlow, TrainResult
 from linklab.network.theory import payload_of_frame_bytes
 from linklab.runtime.backends import Kind
-from linklab.study import Point, Study, Table, run, study_by_name
+from linklab.study import Point, Study, StudyTable, run, study_by_name
 from linklab.study.claims import judged
 from studies.mtu.page import JUDGES, PUBLISHED, find
 from studies.mtu.study import evaluate, from_captures, rates_mbps
@@ -122,24 +122,24 @@ def test_a_level_that_the_testbed_refuses_is_one_line_before_anything_runs(
 
 
 @pytest.fixture(scope="module")
-def mtu_table(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Table:
+def mtu_table(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> StudyTable:
     return run(MTU.short_form().with_levels(frame_bytes=(SIZE,)), tmp_path_factory.mktemp("mtu"))
 
 
 @pytest.fixture(scope="module")
-def gre_table(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Table:
+def gre_table(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> StudyTable:
     """The GRE study's short form, without a break."""
     return run(GRE.short_form(), tmp_path_factory.mktemp("gre"))
 
 
-def one(table: Table, metric: str, **levels: object) -> float:
+def one(table: StudyTable, metric: str, **levels: object) -> float:
     (row,) = rows_of(table, metric, **levels)
     return float(row["value"])
 
 
 @pytest.mark.large
 @pytest.mark.lab
-def test_paced_packets_arrive_as_they_left_and_greedy_ones_exceed_the_link_at_first(mtu_table: Table) -> None:
+def test_paced_packets_arrive_as_they_left_and_greedy_ones_exceed_the_link_at_first(mtu_table: StudyTable) -> None:
     assert mtu_table.missing == ()
     # Greedy packets that find a controller still asked for the receiver's address wait in the sender's queue for
     # neighbours, which drops the oldest beyond 212,992 bytes (Linux's neigh/*/unres_qlen_bytes).
@@ -162,7 +162,7 @@ def test_paced_packets_arrive_as_they_left_and_greedy_ones_exceed_the_link_at_fi
 
 @pytest.mark.large
 @pytest.mark.lab
-def test_through_the_tunnel_a_full_link_carries_what_its_headers_leave(mtu_table: Table) -> None:
+def test_through_the_tunnel_a_full_link_carries_what_its_headers_leave(mtu_table: StudyTable) -> None:
     for size in (SIZE,):
         for sending in ("paced", "greedy"):
             settled = one(
@@ -174,7 +174,7 @@ def test_through_the_tunnel_a_full_link_carries_what_its_headers_leave(mtu_table
 
 
 @pytest.mark.lab
-def test_the_gre_study_shows_what_the_tunnel_adds(gre_table: Table) -> None:
+def test_the_gre_study_shows_what_the_tunnel_adds(gre_table: StudyTable) -> None:
     assert gre_table.missing == ()
     more = {row["room"]: row["value"] for row in rows_of(gre_table, "overhead_bytes")}
     assert more == {"larger-cables": 38, "shorter-packets": 38, "fragments": 72}
@@ -184,7 +184,7 @@ def test_the_gre_study_shows_what_the_tunnel_adds(gre_table: Table) -> None:
 
 @pytest.mark.large
 @pytest.mark.lab
-def test_links_like_cables_carry_what_checksum_preamble_and_gap_leave(mtu_table: Table) -> None:
+def test_links_like_cables_carry_what_checksum_preamble_and_gap_leave(mtu_table: StudyTable) -> None:
     for size in (SIZE,):
         for sending in ("paced", "greedy"):
             full = {"form": "cable", "frame_bytes": size, "rates": "10/10", "sending": sending}
@@ -195,7 +195,7 @@ def test_links_like_cables_carry_what_checksum_preamble_and_gap_leave(mtu_table:
 
 @pytest.mark.large
 @pytest.mark.lab
-def test_a_learning_controller_delays_the_first_packets_alone(mtu_table: Table) -> None:
+def test_a_learning_controller_delays_the_first_packets_alone(mtu_table: StudyTable) -> None:
     light = {"form": "direct", "frame_bytes": SIZE, "rates": "100/10", "sending": "paced"}
     assert one(mtu_table, "jitter_max_ms", **light, switch="bridge") < 0.001
     assert one(mtu_table, "jitter_ms", **light, switch="openflow", number=2) > 1
@@ -307,7 +307,7 @@ def guests() -> list[str]:
 @pytest.mark.large
 @pytest.mark.lab
 @pytest.mark.usefixtures("nothing_left")
-def test_killed_and_then_interrupted_nothing_is_lost(gre_table: Table, tmp_path: Path) -> None:
+def test_killed_and_then_interrupted_nothing_is_lost(gre_table: StudyTable, tmp_path: Path) -> None:
     output = tmp_path / "results"
     for points, number in ((1, signal.SIGKILL), (3, signal.SIGINT)):
         with begin(output) as program:
@@ -334,7 +334,7 @@ PAPERS = {"sending": "paced", "switch": "openflow", "form": "direct"}
 """The setting that is nearest to the paper's."""
 
 
-def verdicts(table: Table) -> dict[str, str]:
+def verdicts(table: StudyTable) -> dict[str, str]:
     printed = {"mtu": PRINTED["mtu"]}
     return {it.claim.id: it.verdict for it in judged(PUBLISHED.claims, JUDGES, {"mtu": table}, printed=printed)}
 
@@ -378,7 +378,7 @@ def test_reasons_say_where_other_senders_and_switches_differ() -> None:
     assert "paced, bridge, direct: 0 of 4 runs" in told
 
 
-def chance(factors: list[float], *metrics: str, **levels: Any) -> Table:
+def chance(factors: list[float], *metrics: str, **levels: Any) -> StudyTable:
     """Repeats whose metrics are those of the first one, each times a factor of its own."""
     table = repeated(short("mtu"), len(factors))
     for repeat, factor in enumerate(factors, 1):

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from linklab.study.catalogue import pages
-from linklab.study.claims import Judged, judged
-from linklab.study.table import Table, read_table
+from linklab.study.claims import JudgedClaim, judged
+from linklab.study.table import StudyTable, read_table
 from studies.report.study import REPORT_ALONE, REPORT_SHARED, REPORT_UDP
 from studies.switches.page import CISCO
 
@@ -21,7 +21,7 @@ from .test_switches import CISCO_WINS, tables
 
 DOCS = Path(__file__).parents[2] / "docs" / "studies" / "data"
 PAPERS = {"form": "direct", "sending": "paced", "switch": "openflow"}
-Configuration = Callable[[], tuple[Mapping[str, Table], Mapping[str, Table] | None]]
+Configuration = Callable[[], tuple[Mapping[str, StudyTable], Mapping[str, StudyTable] | None]]
 """Tables of ours, and of hardware beside them."""
 
 
@@ -29,7 +29,7 @@ def mtu(**settings: Any) -> Configuration:
     return lambda: ({"mtu": short("mtu").select(**settings)}, None)
 
 
-def mtu_beside(hardware: Callable[[], Table]) -> Configuration:
+def mtu_beside(hardware: Callable[[], StudyTable]) -> Configuration:
     return lambda: ({"mtu": short("mtu")}, {"mtu": hardware()})
 
 
@@ -44,7 +44,7 @@ def spacing(shaper: str) -> Configuration:
 def film(*changes: tuple[float, str], **levels: Any) -> Configuration:
     """Hardware's film is ours, but for some metrics."""
 
-    def make() -> tuple[Mapping[str, Table], Mapping[str, Table]]:
+    def make() -> tuple[Mapping[str, StudyTable], Mapping[str, StudyTable]]:
         hardware = short("video").select(sender="paced", shaper="htb", switch="bridge")
         for factor, metric in changes:
             hardware = changed(hardware, factor, metric=metric, **levels)
@@ -60,7 +60,7 @@ def variant(name: str) -> Configuration:
 
 
 @cache
-def course() -> tuple[Mapping[str, Table], None]:
+def course() -> tuple[Mapping[str, StudyTable], None]:
     """The course network, as the page has it."""
     return {study.name: read_table(study, DOCS) for study in (REPORT_UDP, REPORT_ALONE, REPORT_SHARED)}, None
 
@@ -127,7 +127,7 @@ def test_a_claim_comes_out_both_ways(claim: str) -> None:
     assert [_judged(claim, it).verdict for it in OUTCOMES[claim]] == ["reproduced", "not reproduced"]
 
 
-def _judged(claim: str, configuration: Configuration) -> Judged:
+def _judged(claim: str, configuration: Configuration) -> JudgedClaim:
     ours, hardware = configuration()
     (page,) = (page for page in pages().values() if claim in page.judges)
     asked = [each for each in page.claims if each.id == claim]

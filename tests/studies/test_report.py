@@ -13,7 +13,7 @@ from linklab.analysis import jain_index
 from linklab.errors import MeasurementError
 from linklab.measure import PingFlow, SimpleperfFlow, TcpFlow
 from linklab.network import COURSE, goodput_ceiling_mbps, path, rtt_floor_ms
-from linklab.study.table import Table, read_table
+from linklab.study.table import StudyTable, read_table
 from studies.report.page import JUDGES, PAGE, PUBLISHED, alone, floor_ms
 from studies.report.study import (
     EXPLANATIONS,
@@ -38,18 +38,18 @@ DATA = Path(__file__).parents[2] / "docs" / "studies" / "data"
 
 
 @pytest.fixture(scope="module")
-def tables() -> dict[str, Table]:
+def tables() -> dict[str, StudyTable]:
     return {study.name: read_table(study, DATA) for study in PAGE.studies}
 
 
 @pytest.mark.parametrize("claim", ["report-three-rtt", "report-three-throughput", "report-parallel-less"])
-def test_one_repeat_is_no_sample(claim: str, tables: dict[str, Table]) -> None:
+def test_one_repeat_is_no_sample(claim: str, tables: dict[str, StudyTable]) -> None:
     once = {**tables, "report-shared": tables["report-shared"].select(repeat=1)}
     with pytest.raises(MeasurementError, match="over two repeats or more: 1 is there"):
         JUDGES[claim](once)
 
 
-def test_round_trips_that_do_not_differ_significantly_are_open(tables: dict[str, Table]) -> None:
+def test_round_trips_that_do_not_differ_significantly_are_open(tables: dict[str, StudyTable]) -> None:
     pairs = {1: SHARED[0], 2: SHARED[1]}
     ms = {1: [71.4, 72.0, 72.3, 72.8, 73.1], 2: [71.9, 72.6, 73.1, 73.4, 74.1]}
     frame = tables["report-shared"].frame
@@ -72,14 +72,14 @@ def test_explanations_are_measured_one_by_one_and_together() -> None:
         assert set(changed) == {0, 1, count}
 
 
-def test_addresses_that_are_asked_for_make_the_first_ping_longer(tables: dict[str, Table]) -> None:
+def test_addresses_that_are_asked_for_make_the_first_ping_longer(tables: dict[str, StudyTable]) -> None:
     """On each link of the way the first of 25 pings waits for a round trip more: 60 ms in 25 pings from h1 to h4."""
     for between in (*LINKS, *PATHS):
         more_ms = alone(tables, "rtt_mean_ms", between, arp="asked").mean - alone(tables, "rtt_mean_ms", between).mean
         assert more_ms == pytest.approx(floor_ms(between) / 25, abs=0.01)
 
 
-def with_values(table: Table, metric: str, values: Mapping[str, float], column: str) -> Table:
+def with_values(table: StudyTable, metric: str, values: Mapping[str, float], column: str) -> StudyTable:
     """The table with other values of a metric, by what stands in a column."""
     frame = table.frame.copy()
     for name, value in values.items():
@@ -87,7 +87,7 @@ def with_values(table: Table, metric: str, values: Mapping[str, float], column: 
     return replace(table, frame=frame)
 
 
-def test_idle_paths_are_those_that_were_measured(tables: dict[str, Table]) -> None:
+def test_idle_paths_are_those_that_were_measured(tables: dict[str, StudyTable]) -> None:
     """The report's idle h1-h4 takes 69.6 ms, and not 60: what is 69.6 under load is no longer."""
     pairs = ("h1-h4", "h2-h5", "h3-h6", "h7-h9", "h8-h9")
     shared = with_values(tables["report-shared"], "rtt_mean_ms", dict.fromkeys(pairs, 69.6), "of")
@@ -98,12 +98,12 @@ def test_idle_paths_are_those_that_were_measured(tables: dict[str, Table]) -> No
     assert "; 0.0 ms more than idle at least, h1-h4" in found.because
 
 
-def test_round_trips_that_did_not_grow_are_no_router_s(tables: dict[str, Table]) -> None:
+def test_round_trips_that_did_not_grow_are_no_router_s(tables: dict[str, StudyTable]) -> None:
     still = with_values(tables["report-shared"], "rtt_mean_ms", {"h1-h4": 60.0, "h8-h9": 20.0}, "of")
     assert not JUDGES["report-apart-router"]({**tables, "report-shared": still}).holds
 
 
-def test_a_link_that_gives_a_third_is_not_close_to_what_it_has(tables: dict[str, Table]) -> None:
+def test_a_link_that_gives_a_third_is_not_close_to_what_it_has(tables: dict[str, StudyTable]) -> None:
     assert JUDGES["report-apart-throughput"](tables).holds
     third = with_values(tables["report-shared"], "throughput_mbps", {"h1-h4": 10.0}, "of")
     found = JUDGES["report-apart-throughput"]({**tables, "report-shared": third})
@@ -163,7 +163,7 @@ def test_a_level_that_is_none_is_one_line(wrong: object, says: str) -> None:
         wrong()  # type: ignore[operator]
 
 
-def test_the_committed_tables_are_whole(tables: dict[str, Table]) -> None:
+def test_the_committed_tables_are_whole(tables: dict[str, StudyTable]) -> None:
     for study in (REPORT_UDP, REPORT_ALONE, REPORT_SHARED):
         frame = tables[study.name].frame
         measured = frame[[*study.factors, "repeat"]].drop_duplicates()

@@ -16,7 +16,7 @@ from linklab.errors import MeasurementError
 from linklab.runtime.backends import Kind
 from linklab.study import Level, Measured, Point, Study, run, study_by_name
 from linklab.study.claims import judged
-from linklab.study.table import Table, read_own, read_table
+from linklab.study.table import StudyTable, read_own, read_table
 from studies.switches.page import (
     CISCO,
     FIGURES,
@@ -115,7 +115,7 @@ def test_all_studies_have_a_short_form_that_belongs_to_them() -> None:
         assert set(study.short_form().points())
 
 
-def short(name: str, folder: Path, repeats: int = 2, levels: Mapping[str, tuple[Level, ...]] = {}) -> Table:
+def short(name: str, folder: Path, repeats: int = 2, levels: Mapping[str, tuple[Level, ...]] = {}) -> StudyTable:
     table = run(replace(study_by_name(name).short_form().with_levels(**levels), repeats=repeats), folder)
     assert table.missing == ()
     return table
@@ -235,7 +235,7 @@ def tables(
     more: Mapping[str, float] = {},
     unfair: Mapping[str, float] = {},
     flat: bool = False,
-) -> dict[str, Table]:
+) -> dict[str, StudyTable]:
     """Made-up tables: serialisation, load and proportion. By switch: `rtt` a factor of round trips, `more` one of the
     additional flow, `unfair` what the first sender has more than its share.
     """
@@ -266,7 +266,7 @@ def tables(
     }
 
 
-def verdicts(ours: dict[str, Table], hardware: dict[str, Table] | None = None) -> dict[str, str]:
+def verdicts(ours: dict[str, StudyTable], hardware: dict[str, StudyTable] | None = None) -> dict[str, str]:
     return {each.claim.id: each.verdict for each in judged(PUBLISHED.claims, JUDGES, ours, hardware)}
 
 
@@ -323,7 +323,7 @@ def test_other_numbers_of_hardware_give_other_verdicts(change: dict[str, Any], c
     assert {claim for claim in HARDWARE - {"switch-stick-full"} if picture()[claim] != other[claim]} == claims
 
 
-def fairness(*shares: tuple[Any, int, str, int, tuple[float, ...]]) -> Table:
+def fairness(*shares: tuple[Any, int, str, int, tuple[float, ...]]) -> StudyTable:
     """A table of shares: switch, rate, setting, repeat, and what the senders got."""
     same: dict[str, Any] = {"sender_link_percent": 100, "queue_packets": 100, "pacing": DITHERED}
     return made.table(
@@ -376,7 +376,7 @@ def test_three_senders_of_8_mbits_at_10_are_what_the_claim_excepts() -> None:
         ),
     ],
 )
-def test_hardwares_numbers_that_do_not_suffice_are_one_line(claim: str, table: Table, says: str) -> None:
+def test_hardwares_numbers_that_do_not_suffice_are_one_line(claim: str, table: StudyTable, says: str) -> None:
     with pytest.raises(MeasurementError, match=says):
         JUDGES[claim]({SWITCHES_FAIRNESS.name: table})
 
@@ -422,7 +422,7 @@ def test_a_table_without_the_runs_gives_no_verdict_but_one_line() -> None:
         assert "\n" not in str(caught.value)
 
 
-def measured(study: Study, folder: Path, **levels: Any) -> Table:
+def measured(study: Study, folder: Path, **levels: Any) -> StudyTable:
     """The table of a study of one bridge with a few levels, each measured once."""
     factors = {**{name: (each[0],) for name, each in study.factors.items()}, **levels}
     table = run(replace(study.with_levels(**factors), belongs=None, repeats=1), folder / study.name)
@@ -430,7 +430,7 @@ def measured(study: Study, folder: Path, **levels: Any) -> Table:
     return table
 
 
-def finding(claim: str, table: Table) -> tuple[bool | None, str]:
+def finding(claim: str, table: StudyTable) -> tuple[bool | None, str]:
     found = JUDGES[claim]({table.study.name: table})
     return found.holds, found.because
 

@@ -22,7 +22,7 @@ from linklab.measure.video_quality import FrameQuality, Quality
 from linklab.runtime.backends import Kind
 from linklab.study import Point, run, study_by_name
 from linklab.study.claims import judged
-from linklab.study.table import Table
+from linklab.study.table import StudyTable
 from linklab.units import transmission_ms
 from studies.video.page import JUDGES, LOW_PEAK, PUBLISHED, find
 from studies.video.study import FRAME, HTB, evaluate, evaluate_picture, from_captures, topology_of, video_of
@@ -183,7 +183,7 @@ def test_the_same_seed_gives_the_same_picture_to_the_last_digit(virtual: Kind, t
 REPRODUCED, NOT, DECIDED = "reproduced", "not reproduced", "decided by construction"
 
 
-def verdicts(table: Table) -> dict[str, str]:
+def verdicts(table: StudyTable) -> dict[str, str]:
     printed = {"video": PRINTED["video"]}
     return {it.claim.id: it.verdict for it in judged(PUBLISHED.claims, JUDGES, {"video": table}, printed=printed)}
 

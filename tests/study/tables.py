@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from linklab.study import Measured, Point, Study
-from linklab.study.table import Table, table_of
+from linklab.study.table import StudyTable, table_of
 
 
-def table(study: Study, measured: Iterable[tuple[dict[str, str | int | float], int, list[Measured]]]) -> Table:
+def table(study: Study, measured: Iterable[tuple[dict[str, str | int | float], int, list[Measured]]]) -> StudyTable:
     """The table of a study with the given levels, repeat and values."""
     points = {}
     for levels, repeat, rows in measured:

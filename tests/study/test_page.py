@@ -14,7 +14,7 @@ from linklab.published import Claim, Inconsistency
 from linklab.study import Measured, run
 from linklab.study.claims import Finding, Tables
 from linklab.study.page import Grid, Page, Picture, fixed, make_page, read_tables, significant, values_grid, write_page
-from linklab.study.table import Table
+from linklab.study.table import StudyTable
 
 from . import pretend, tables
 
@@ -72,12 +72,12 @@ def page(tmp_path: Path) -> Page:
 
 
 @pytest.fixture
-def given(pretended: None, tmp_path: Path) -> dict[str, Table]:
+def given(pretended: None, tmp_path: Path) -> dict[str, StudyTable]:
     """The study's table."""
     return {"made-up": run(pretend.STUDY, tmp_path / "results")}
 
 
-def test_a_template_asks_for_numbers_where_they_stand(page: Page, given: dict[str, Table]) -> None:
+def test_a_template_asks_for_numbers_where_they_stand(page: Page, given: dict[str, StudyTable]) -> None:
     files = make_page(page, given)
     text = files["made-up.md"]
     assert text.startswith("# Made up\n\nThe rate is 0.67 Mbit/s\nwhere the paper has 0.7; 0.33.\nOf all, 9 of 12.\n")
@@ -90,7 +90,7 @@ def test_a_template_asks_for_numbers_where_they_stand(page: Page, given: dict[st
 
 
 def test_a_page_of_a_table_with_missing_points_says_so_below_its_title(
-    page: Page, given: dict[str, Table], tmp_path: Path
+    page: Page, given: dict[str, StudyTable], tmp_path: Path
 ) -> None:
     assert "Not measured in full" not in make_page(page, read_tables(page, tmp_path / "results"))["made-up.md"]
     path = tmp_path / "results" / "made-up.csv"
@@ -107,7 +107,7 @@ def test_a_page_of_a_table_with_missing_points_says_so_below_its_title(
     assert text.startswith("[up](..)\n\n# Made up\n\n**Not measured in full: ")
 
 
-def test_a_page_says_where_its_numbers_come_from(page: Page, given: dict[str, Table]) -> None:
+def test_a_page_says_where_its_numbers_come_from(page: Page, given: dict[str, StudyTable]) -> None:
     (line,) = [it for it in make_page(page, given)["made-up.md"].splitlines() if it.startswith("| made-up.csv |")]
     about = given["made-up"].about
     made_by = f"none, {about['made_by']['code']}"
@@ -118,7 +118,7 @@ def test_a_page_says_where_its_numbers_come_from(page: Page, given: dict[str, Ta
 
 
 def test_the_same_tables_give_the_same_bytes_and_old_pictures_go(
-    page: Page, given: dict[str, Table], tmp_path: Path
+    page: Page, given: dict[str, StudyTable], tmp_path: Path
 ) -> None:
     files = make_page(page, given)
     assert make_page(page, read_tables(page, tmp_path / "results")) == files
@@ -150,14 +150,14 @@ def test_the_same_tables_give_the_same_bytes_and_old_pictures_go(
         ("{{ value( }}", "cannot be used"),
     ],
 )
-def test_what_is_not_there_is_one_line(page: Page, given: dict[str, Table], template: str, says: str) -> None:
+def test_what_is_not_there_is_one_line(page: Page, given: dict[str, StudyTable], template: str, says: str) -> None:
     page.template.write_text(template)
     with pytest.raises(MeasurementError, match=says) as caught:
         make_page(page, given)
     assert "\n" not in str(caught.value)
 
 
-def test_two_pictures_of_one_name_are_refused(page: Page, given: dict[str, Table]) -> None:
+def test_two_pictures_of_one_name_are_refused(page: Page, given: dict[str, StudyTable]) -> None:
     other = Picture("rates", "Rates.", "another line", _draw)
     two = replace(page, figures={**page.figures, "other": lambda given: other})
     page.template.write_text("{{ figure('rates') }} {{ figure('other') }}")

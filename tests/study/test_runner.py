@@ -18,7 +18,7 @@ import pytest
 from linklab.errors import LabError, LinklabError, MeasurementError
 from linklab.lab_group import Labs
 from linklab.network import TWO_HOSTS
-from linklab.study import Measured, Metric, Point, Progress, Study, run, runner, study_by_name
+from linklab.study import Measured, Metric, Point, Study, StudyProgress, run, runner, study_by_name
 from linklab.study.runner import how_many
 
 from .pretend import CALLS, FAIL_AT, HOLD_AT, METRICS, STARTED, STUDY
@@ -30,8 +30,8 @@ def text(folder: Path, name: str = "made-up.csv") -> bytes:
     return (folder / name).read_bytes()
 
 
-def stop_after(points: int) -> Callable[[Progress], None]:
-    def watch(progress: Progress) -> None:
+def stop_after(points: int) -> Callable[[StudyProgress], None]:
+    def watch(progress: StudyProgress) -> None:
         if progress.point is not None and progress.done >= points:
             raise KeyboardInterrupt
 
@@ -94,14 +94,14 @@ def test_what_is_measured_later_changes_the_date(tmp_path: Path) -> None:
 def test_a_finished_study_starts_no_lab(tmp_path: Path) -> None:
     run(STUDY, tmp_path)
     STARTED.clear()
-    said: list[Progress] = []
+    said: list[StudyProgress] = []
     about = tmp_path / "made-up.run.json"
     about.write_text(about.read_text().replace('"date": "20', '"date": "19'))
     before = about.read_text()
     assert len(run(STUDY, tmp_path, on_progress=said.append)) == 36
     assert about.read_text() == before  # it was measured then, and not now
     assert STARTED == []
-    assert said == [Progress(12, 12, 0)]
+    assert said == [StudyProgress(12, 12, 0)]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_damaged_file_is_measured_again(tmp_path: Path, damage: Callable[[Path
     file = min((tmp_path / "points").glob("size=1*.json"))
     damage(file)
     CALLS.clear()
-    said: list[Progress] = []
+    said: list[StudyProgress] = []
     assert run(STUDY, tmp_path, on_progress=said.append).csv == whole.csv
     assert len(CALLS) == 1
     assert said[0].damaged == 1
@@ -137,7 +137,7 @@ def test_what_a_killed_program_left_half_written_is_swept_away(tmp_path: Path) -
 
 def test_a_failed_point_is_said_and_tried_again(tmp_path: Path) -> None:
     FAIL_AT.update({(2, 1), (3, 2)})
-    said: list[Progress] = []
+    said: list[StudyProgress] = []
     table = run(STUDY, tmp_path, jobs=2, on_progress=said.append)
     assert [(str(it.point), it.reason) for it in table.missing] == [
         ("size=2 kind=a, repeat 1", "the queue was full: make it longer"),
@@ -255,7 +255,7 @@ def _load(path: Path) -> ModuleType:
 
 
 def test_two_runs_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:
-    def second(progress: Progress) -> None:
+    def second(progress: StudyProgress) -> None:
         with pytest.raises(LabError, match=r"another run writes to .*: wait for its end"):
             run(STUDY, tmp_path)
 
@@ -356,7 +356,7 @@ def test_rows_that_are_none_are_a_failure_of_their_point(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_where_the_first_points_fail_alike_the_others_are_not_tried(tmp_path: Path, jobs: int) -> None:
-    told: list[Progress] = []
+    told: list[StudyProgress] = []
     says = r"^the first 3 points all failed alike \(the queue at 0x[0-9a-f]+ was full\), so .* \(--only FACTOR=LEVEL\)$"
     with pytest.raises(MeasurementError, match=says):
         run(replace(STUDY, measurement=fails_far_apart), tmp_path, jobs=jobs, on_progress=told.append)

@@ -11,7 +11,7 @@ import pytest
 
 from linklab.dask_run import Cluster
 from linklab.runtime.backends import Kind
-from linklab.study import Progress, Study, run, study_by_name
+from linklab.study import Study, StudyProgress, run, study_by_name
 
 pytestmark = [pytest.mark.large, pytest.mark.lab]
 OF_ONES_OWN = """
@@ -38,7 +38,7 @@ def of_ones_own(tmp_path: Path) -> Study:
 def test_a_cluster_that_loses_a_worker_measures_every_point_once_with_the_same_digits(
     virtual: Kind, of_ones_own: Study, tmp_path: Path
 ) -> None:
-    told: list[Progress] = []
+    told: list[StudyProgress] = []
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit=0
@@ -48,7 +48,7 @@ def test_a_cluster_that_loses_a_worker_measures_every_point_once_with_the_same_d
     ):
         (victim, *_) = other.run(os.getpid).values()
 
-        def watch(progress: Progress) -> None:
+        def watch(progress: StudyProgress) -> None:
             told.append(progress)
             if progress.done == 3:
                 os.kill(victim, signal.SIGKILL)
@@ -65,7 +65,7 @@ def test_a_cluster_that_loses_a_worker_measures_every_point_once_with_the_same_d
 
 
 def test_an_interrupt_ends_the_labs_on_the_workers(virtual: Kind, of_ones_own: Study, tmp_path: Path) -> None:
-    def interrupt(progress: Progress) -> None:
+    def interrupt(progress: StudyProgress) -> None:
         if progress.done == 2:
             raise KeyboardInterrupt
 

@@ -11,7 +11,7 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.study import Measured, Metric, run
-from linklab.study.table import Table, Values, read_table
+from linklab.study.table import StudyTable, Values, read_table
 
 from . import pretend, tables
 
@@ -19,7 +19,7 @@ METRICS = (*pretend.METRICS, Metric("share_mbps", "Mbit/s", "a share"))
 
 
 @pytest.fixture
-def measured() -> Table:
+def measured() -> StudyTable:
     """Two sizes of kind a, two repeats, which differ in size 2."""
     return tables.table(
         pretend.STUDY,
@@ -39,7 +39,7 @@ def measured() -> Table:
     )
 
 
-def test_a_lookup_gives_a_value_for_each_repeat(measured: Table) -> None:
+def test_a_lookup_gives_a_value_for_each_repeat(measured: StudyTable) -> None:
     found = measured.lookup("rate_mbps", size=2)
     assert (found.values, found.mean, found.low, found.high, found.count) == ((21, 22), 21.5, 21, 22, 2)
     assert measured.lookup("rate_mbps", size=2, repeat=2).values == (22,)
@@ -47,7 +47,7 @@ def test_a_lookup_gives_a_value_for_each_repeat(measured: Table) -> None:
     assert measured.lookup("gap_ms", number=10, size=1).values == (10.5, 11)
 
 
-def test_repeats_that_agree_are_one_value_and_others_are_refused(measured: Table) -> None:
+def test_repeats_that_agree_are_one_value_and_others_are_refused(measured: StudyTable) -> None:
     assert measured.lookup("rate_mbps", size=1).same == 10
     with pytest.raises(MeasurementError, match="rate_mbps at size=2: repeats differ, 21 to 22"):
         _ = measured.lookup("rate_mbps", size=2).same
@@ -55,11 +55,11 @@ def test_repeats_that_agree_are_one_value_and_others_are_refused(measured: Table
 
 
 @pytest.mark.parametrize("level", ["2", 2, 2.0, "2.0"])
-def test_levels_are_compared_by_value(measured: Table, level: Any) -> None:
+def test_levels_are_compared_by_value(measured: StudyTable, level: Any) -> None:
     assert measured.lookup("rate_mbps", size=level).low == 21
 
 
-def test_a_factor_that_is_not_named_must_have_one_level(measured: Table) -> None:
+def test_a_factor_that_is_not_named_must_have_one_level(measured: StudyTable) -> None:
     with pytest.raises(MeasurementError, match=r"^rate_mbps at kind=a: say which size: 1, 2$"):
         measured.lookup("rate_mbps", kind="a")
     with pytest.raises(MeasurementError, match="say which size: 1, 2"):
@@ -77,13 +77,13 @@ def test_a_factor_that_is_not_named_must_have_one_level(measured: Table) -> None
     ],
 )
 def test_what_is_not_there_is_said_with_the_command_that_measures_it(
-    measured: Table, metric: str, levels: dict[str, Any]
+    measured: StudyTable, metric: str, levels: dict[str, Any]
 ) -> None:
     with pytest.raises(MeasurementError, match=f"has no {metric}.*: linklab study run made-up$"):
         measured.lookup(metric, **levels)
 
 
-def test_an_unknown_factor_is_refused(measured: Table) -> None:
+def test_an_unknown_factor_is_refused(measured: StudyTable) -> None:
     for ask in (measured.lookup, measured.series):
         with pytest.raises(MeasurementError, match="no factor 'colour': choose one of size, kind"):
             ask("rate_mbps", colour="red")
@@ -91,12 +91,12 @@ def test_an_unknown_factor_is_refused(measured: Table) -> None:
         measured.select(colour="red")
 
 
-def test_a_series_has_mean_low_and_high_over_repeats(measured: Table) -> None:
+def test_a_series_has_mean_low_and_high_over_repeats(measured: StudyTable) -> None:
     found = measured.series("gap_ms", size=1)
     assert found.to_dict("list") == {"number": [2, 10], "mean": [2.75, 10.75], "low": [2.5, 10.5], "high": [3, 11]}
 
 
-def test_a_selection_is_a_table(measured: Table) -> None:
+def test_a_selection_is_a_table(measured: StudyTable) -> None:
     assert measured.select(size="2").lookup("rate_mbps").mean == 21.5
     assert len(measured.select(size=(1, 2), repeat=1)) == len(measured) / 2
     assert measured.levels("size") == (1, 2)

@@ -33,7 +33,7 @@ from linklab.published import Claim
 from linklab.study.claims import Finding, Tables, compared
 from linklab.study.declare import Measured, Metric, Point, Study
 from linklab.study.page import Grid, fixed
-from linklab.study.table import Table
+from linklab.study.table import StudyTable
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 from studies.report.study import LINKS, PATHS, ends
 from tools.bench.page import bench_page
@@ -321,7 +321,7 @@ def agreement(values: Sequence[float]) -> Agreement:
     return Agreement("same" if len(rounded) == 1 else "edge" if spread <= 0.1 else "different", rounded, spread)
 
 
-def _agreeing(tables: Sequence[Table]) -> Finding:
+def _agreeing(tables: Sequence[StudyTable]) -> Finding:
     agreements = {
         f"{row.name} {heading.partition(' ')[0]}{'' if number == 0 else f' again ({number})'}": agreement(values)
         for row in ROWS.values()
@@ -339,13 +339,13 @@ def _agreeing(tables: Sequence[Table]) -> Finding:
     return Finding(not different, because)
 
 
-def _both_machines(table: Table) -> Table:
+def _both_machines(table: StudyTable) -> StudyTable:
     """Return the table. Raises MeasurementError where an idle or a busy machine, or a repeat, is missing in it."""
     table.runs("machine")
     return table
 
 
-def _values(table: Table, metric: str, row: Row | None = None, number: int | None = None) -> list[float]:
+def _values(table: StudyTable, metric: str, row: Row | None = None, number: int | None = None) -> list[float]:
     frame = table.frame[table.frame["metric"] == metric]
     if row is not None:
         frame = frame[frame["of"] == row.name]
@@ -354,7 +354,7 @@ def _values(table: Table, metric: str, row: Row | None = None, number: int | Non
     return [float(it) for it in frame["value"]]
 
 
-def _rounds(tables: Sequence[Table]) -> list[int]:
+def _rounds(tables: Sequence[StudyTable]) -> list[int]:
     """Return the rounds there are: 0 is the first measurement of a fresh lab, 1 the second in the same lab."""
     return sorted({int(it) for table in tables for it in table.frame["number"].dropna()})
 

@@ -5,8 +5,8 @@
 
 from linklab.study.catalogue import studies, study_by_name
 from linklab.study.declare import Level, Measured, Measurement, Metric, Point, Selection, Study, Testbed
-from linklab.study.runner import Progress, run
-from linklab.study.table import Missing, Table
+from linklab.study.runner import StudyProgress, run
+from linklab.study.table import Missing, StudyTable
 
 __all__ = [
     "Level",
@@ -15,10 +15,10 @@ __all__ = [
     "Metric",
     "Missing",
     "Point",
-    "Progress",
     "Selection",
     "Study",
-    "Table",
+    "StudyProgress",
+    "StudyTable",
     "Testbed",
     "run",
     "studies",

@@ -1,18 +1,30 @@
-"""Verdicts on a paper's claims: a function of measured tables judges each, and gives the numbers behind it. Pure."""
+"""Verdicts on a paper's claims: a function of measured tables judges each, and gives the numbers behind it. Pure.
+
+Where chance has a hand, repeats decide: by the share of runs in which something holds, or by the difference of two
+means, with its interval. An outcome is True, False, or None: *open*, where the interval leaves both possible. Not
+significant is open.
+"""
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from statistics import fmean
 from typing import Any, Final, Literal
 
 from linklab.errors import MeasurementError
 from linklab.published import Claim, Threshold
-from linklab.study.chance import Outcome, ShareOfRuns, by_repeat, every, share
-from linklab.study.table import Table, Values
+from linklab.study.table import StudyTable, Values
 
+CONFIDENCE: Final = 0.95
+"""Of all intervals."""
+_EXACT: Final = 1e-6
+"""By how much, relatively, values differ that are the same but for rounding: a lab's times are whole nanoseconds."""
+
+Outcome = bool | None
 Verdict = Literal["reproduced", "not reproduced", "open", "decided by construction", "not testable here"]
 """Open: what was measured leaves both possible."""
 _RELATIONS: Final[Mapping[str, Callable[[float, Any], bool]]] = {
@@ -25,7 +37,7 @@ _RELATIONS: Final[Mapping[str, Callable[[float, Any], bool]]] = {
 _MOST: Final = 0.9
 """Of settings: what "almost all" are, an allowance."""
 _PRINTED: Final = "the paper's own hardware"
-Tables = Mapping[str, Table]
+Tables = Mapping[str, StudyTable]
 """The tables of the studies that a page needs, by the study's name; see `compared` for a second one of a study."""
 
 
@@ -49,7 +61,7 @@ Judge = Callable[[Tables], Finding]
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedClaim:
     """A claim, its verdict, and the reason with its numbers."""
 
     claim: Claim
@@ -133,8 +145,8 @@ def _told(by: Threshold, repeats: Sequence[Numbers]) -> str:
     return by.tells.format(number, name, abs(number))
 
 
-class _Tables(dict[str, Table]):
-    def __missing__(self, name: str) -> Table:
+class _Tables(dict[str, StudyTable]):
+    def __missing__(self, name: str) -> StudyTable:
         raise MeasurementError(f"there is no table of study {name}: linklab study run {name}")
 
 
@@ -151,7 +163,7 @@ def judged(
     *,
     printed: Tables | None = None,
     partial: bool = False,
-) -> tuple[Judged, ...]:
+) -> tuple[JudgedClaim, ...]:
     """Return each claim with its verdict, in order.
 
     A claim about hardware is judged by the hardware's tables, where they are given, else by the numbers that the paper
@@ -180,9 +192,9 @@ class _Hardware:
     whose: str
 
 
-def _judge(claim: Claim, judge: Judge | None, tables: Tables, hardware: _Hardware, partial: bool) -> Judged:
+def _judge(claim: Claim, judge: Judge | None, tables: Tables, hardware: _Hardware, partial: bool) -> JudgedClaim:
     if claim.not_testable:
-        return Judged(claim, "not testable here", claim.not_testable)
+        return JudgedClaim(claim, "not testable here", claim.not_testable)
     if claim.about == "hardware":
         return _judge_hardware(claim, judge, tables, hardware)
     if judge is None:
@@ -192,11 +204,11 @@ def _judge(claim: Claim, judge: Judge | None, tables: Tables, hardware: _Hardwar
     except MeasurementError as lacking:
         if not partial:
             raise
-        return Judged(claim, "not testable here", str(lacking))
+        return JudgedClaim(claim, "not testable here", str(lacking))
     because = finding.because + _by_hardware(claim, judge, tables, hardware)
     if claim.by_construction:
-        return Judged(claim, "decided by construction", f"{claim.by_construction}; {because}")
-    return Judged(claim, _verdict(finding.holds), because)
+        return JudgedClaim(claim, "decided by construction", f"{claim.by_construction}; {because}")
+    return JudgedClaim(claim, _verdict(finding.holds), because)
 
 
 def _by_hardware(claim: Claim, judge: Judge, tables: Tables, hardware: _Hardware) -> str:
@@ -210,15 +222,113 @@ def _by_hardware(claim: Claim, judge: Judge, tables: Tables, hardware: _Hardware
     return f"; by {hardware.whose} numbers {_verdict(finding.holds)}: {finding.because}"
 
 
-def _judge_hardware(claim: Claim, judge: Judge | None, tables: Tables, hardware: _Hardware) -> Judged:
+def _judge_hardware(claim: Claim, judge: Judge | None, tables: Tables, hardware: _Hardware) -> JudgedClaim:
     if judge is None or not hardware.tables:
-        return Judged(claim, "not testable here", claim.test)
+        return JudgedClaim(claim, "not testable here", claim.test)
     try:
         finding = judge(both(hardware.tables, tables))
     except MeasurementError as lacking:
-        return Judged(claim, "not testable here", f"{hardware.whose} numbers do not suffice: {lacking}")
-    return Judged(claim, _verdict(finding.holds), f"by {hardware.whose} numbers: {finding.because}")
+        return JudgedClaim(claim, "not testable here", f"{hardware.whose} numbers do not suffice: {lacking}")
+    return JudgedClaim(claim, _verdict(finding.holds), f"by {hardware.whose} numbers: {finding.because}")
 
 
 def _verdict(holds: Outcome) -> Verdict:
     return "open" if holds is None else "reproduced" if holds else "not reproduced"
+
+
+@dataclass(frozen=True)
+class ShareOfRuns:
+    """In how many repeats (``what``) something holds. ``chance``: they differ in what they measured, and not in their
+    seeds alone.
+
+    Its outcome is whether it holds in more than half of all that there could be.
+    """
+
+    hits: int
+    count: int
+    chance: bool
+    what: str = "repeats"
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The share of all that there could be, least and largest, by Clopper and Pearson (exact)."""
+        from scipy import stats  # type: ignore[import-untyped]  # it takes half a second to load
+
+        found = stats.binomtest(self.hits, self.count).proportion_ci(CONFIDENCE, method="exact")
+        return float(found.low), float(found.high)
+
+    @property
+    def holds(self) -> Outcome:
+        """The outcome: of the share itself where chance has no hand, else of its interval."""
+        return outcome(*self.interval, 0.5) if self.chance else 2 * self.hits > self.count
+
+    def __str__(self) -> str:
+        if not self.chance:
+            return f"{self.hits} of {self.count} {self.what}, alike with every seed"
+        low, high = self.interval
+        return f"{self.hits} of {self.count} {self.what} (95 % interval {100 * low:.0f} to {100 * high:.0f} %)"
+
+
+@dataclass(frozen=True)
+class MeanDifference:
+    """By how much one mean exceeds another, with the interval of Welch's t test. Its outcome is whether it does."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def holds(self) -> Outcome:
+        """The outcome."""
+        return outcome(self.low, self.high, 0)
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.2f} (95 % interval {self.low:+.2f} to {self.high:+.2f})"
+
+
+def outcome(low: float, high: float, bound: float) -> Outcome:
+    """Return whether a value is above a bound, by its interval."""
+    return True if low > bound else False if high <= bound else None
+
+
+def every(outcomes: Iterable[Outcome]) -> Outcome:
+    """Return the outcome of a claim that holds where all of its parts do."""
+    found = list(outcomes)
+    return False if False in found else None if None in found else True
+
+
+def share(outcomes: Iterable[bool], *measured: Sequence[float], what: str = "repeats") -> ShareOfRuns:
+    """Return in how many repeats something holds. ``measured``: of each setting what its repeats measured, which says
+    whether chance has a hand; one repeat does not say it. Several settings counted together make the interval wider
+    than it need be, and never narrower (W. Hoeffding, 1956).
+    """
+    found = list(outcomes)
+    alike = all(len(values) > 1 and math.isclose(min(values), max(values), rel_tol=_EXACT, abs_tol=_EXACT**2)
+                for values in measured)  # fmt: skip
+    return ShareOfRuns(sum(found), len(found), not alike, what)
+
+
+def difference(more: Sequence[float], fewer: Sequence[float]) -> MeanDifference:
+    """Return by how much the mean of `more` exceeds that of `fewer`.
+
+    Raises MeasurementError for fewer than two repeats of either.
+    """
+    if (least := min(len(more), len(fewer))) < 2:
+        raise MeasurementError(f"Welch's t test is over two repeats or more: {least} is there")
+    from scipy import stats
+
+    mean = fmean(more) - fmean(fewer)
+    if len(set(more)) == len(set(fewer)) == 1:
+        return MeanDifference(mean, mean, mean)
+    found = stats.ttest_ind(more, fewer, equal_var=False).confidence_interval(CONFIDENCE)
+    return MeanDifference(mean, float(found.low), float(found.high))
+
+
+def by_repeat(each: Sequence[Values]) -> list[tuple[float, ...]]:
+    """Return for each repeat what it measured of several things.
+
+    Raises MeasurementError where not each of them has all repeats.
+    """
+    if len({values.count for values in each}) > 1:
+        raise MeasurementError(f"not everything has all repeats ({', '.join(values.what for values in each)})")
+    return list(zip(*(values.values for values in each), strict=True))

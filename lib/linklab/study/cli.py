@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from linklab.progress import ProgressDisplay
     from linklab.study.declare import Study
-    from linklab.study.runner import Progress
-    from linklab.study.table import Table
+    from linklab.study.runner import StudyProgress
+    from linklab.study.table import StudyTable
 
 INTERRUPTED = 130  # the shell's status for a program ended by SIGINT
 _OUTPUT = Path("study-results")
@@ -158,7 +158,7 @@ def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str]
             study.name: read_table(form, arguments.tables) for study, form in zip(page.studies, forms, strict=True)
         }
     given = [read_own((base,) if base else page.studies, each) for each in arguments.beside]
-    hardware: dict[str, Table] = {}
+    hardware: dict[str, StudyTable] = {}
     for table in given:
         if (other := hardware.setdefault(table.study.name, table)) is not table:
             raise MeasurementError(
@@ -253,7 +253,7 @@ def _run(study: Study, arguments: argparse.Namespace) -> int:
     return 1 if table.missing else 0
 
 
-def _show_progress(display: ProgressDisplay, progress: Progress, passed_s: float) -> None:
+def _show_progress(display: ProgressDisplay, progress: StudyProgress, passed_s: float) -> None:
     """Move the bar, and print a line; above bars stand only the first line and those of points that failed."""
     if progress.point is None:
         display.expect(progress.total, progress.done)
@@ -267,7 +267,7 @@ def _show_progress(display: ProgressDisplay, progress: Progress, passed_s: float
             display.line(line)
 
 
-def _words(progress: Progress) -> list[str]:
+def _words(progress: StudyProgress) -> list[str]:
     if progress.point is not None:
         how = f" FAILED: {progress.reason}" if progress.reason else ""
         return [f"{progress.done} of {progress.total}: {progress.point}{how}"]

@@ -24,9 +24,9 @@ import pandas
 from linklab.errors import MeasurementError
 from linklab.files import write_whole
 from linklab.published import Claim
-from linklab.study.claims import Judge, Judged, Tables, both, compared, judged
+from linklab.study.claims import Judge, JudgedClaim, Tables, both, compared, judged
 from linklab.study.declare import Metric, Study
-from linklab.study.table import Table, Values, read_table
+from linklab.study.table import StudyTable, Values, read_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -96,7 +96,7 @@ class Page:
     printed: Tables = field(default_factory=dict)
 
 
-def read_tables(page: Page, folder: Path) -> dict[str, Table]:
+def read_tables(page: Page, folder: Path) -> dict[str, StudyTable]:
     """Return the tables of a page's studies, by name. Raises MeasurementError where one is missing or damaged."""
     return {study.name: read_table(study, folder) for study in page.studies}
 
@@ -203,14 +203,14 @@ class _Making:
         return as_markdown(Grid(("claim", "about", "verdict", "measured"), rows))
 
     @functools.cached_property
-    def _judged(self) -> dict[str, Judged]:
+    def _judged(self) -> dict[str, JudgedClaim]:
         page = self._page
         all_of = judged(
             page.claims, page.judges, self._tables, self._hardware, printed=page.printed, partial=self._partial
         )
         return {each.claim.id: each for each in all_of}
 
-    def _of(self, claim: str) -> Judged:
+    def _of(self, claim: str) -> JudgedClaim:
         if claim not in self._judged:
             raise MeasurementError(f"page {self._page.name} has no claim {claim!r}")
         return self._judged[claim]
@@ -231,7 +231,7 @@ class _Values:
         return self._making.value(name)
 
 
-def overview(study: Study, key: str, table: Table, paper: Page | None = None) -> Page:
+def overview(study: Study, key: str, table: StudyTable, paper: Page | None = None) -> Page:
     """Return the page of a study that has none of its own, as with own levels: all of its values, and its series.
 
     `key` is the table's name among the tables; `paper` is a page whose claims the table may judge.
@@ -296,12 +296,12 @@ def compared_grid(tables: Tables) -> Grid:
     return Grid(columns, tuple(rows), _NOTE)
 
 
-def _pairs(tables: Tables) -> list[tuple[Table, Table]]:
+def _pairs(tables: Tables) -> list[tuple[StudyTable, StudyTable]]:
     """Return our table and a researcher's of each study that has both."""
     return [(ours, tables[compared(name)]) for name, ours in tables.items() if compared(name) in tables]
 
 
-def _values_at(table: Table, factors: Sequence[str]) -> dict[tuple[str, ...], dict[str, Values]]:
+def _values_at(table: StudyTable, factors: Sequence[str]) -> dict[tuple[str, ...], dict[str, Values]]:
     """Return the values that are no series: by the levels of factors and what they are of, then by metric."""
     rows = table.frame[table.frame["number"].isna()]
     found: dict[tuple[str, ...], dict[str, Values]] = {}
@@ -314,12 +314,12 @@ def _level(level: object) -> str:
     return str(int(level)) if isinstance(level, float) and level.is_integer() else str(level)
 
 
-def _differing(table: Table) -> list[str]:
+def _differing(table: StudyTable) -> list[str]:
     several = [factor for factor in table.study.factors if table.frame[factor].nunique() > 1]
     return several or list(table.study.factors)[:1]
 
 
-def _what(table: Table) -> str:
+def _what(table: StudyTable) -> str:
     study = table.study
     levels = "; ".join(f"{factor} {', '.join(map(str, table.levels(factor)))}" for factor in study.factors)
     repeats = table.frame["repeat"].nunique()
@@ -342,7 +342,7 @@ def _compared_pictures(tables: Tables) -> Iterator[Picture]:
                 yield _picture(metric, f"compared-{metric.name.replace('_', '-')}", dict(pairs))
 
 
-def _lines(table: Table, metric: Metric, factors: Sequence[str]) -> dict[str, pandas.Series[float]]:
+def _lines(table: StudyTable, metric: Metric, factors: Sequence[str]) -> dict[str, pandas.Series[float]]:
     """A metric by number, mean over repeats, for each combination of levels."""
     rows = table.frame[(table.frame["metric"] == metric.name) & table.frame["number"].notna()]
     return {
@@ -432,7 +432,7 @@ def provenance(tables: Tables, hardware: Tables) -> str:
     return as_markdown(Grid(columns, tuple(rows), f"{note}\n- Measured again by: `{commands}`"))
 
 
-def _origin(name: str, table: Table) -> tuple[str, ...]:
+def _origin(name: str, table: StudyTable) -> tuple[str, ...]:
     about = table.about
     seeds = sorted({int(lab["seed"]) for lab in about.get("labs", ()) if "seed" in lab})
     return (
@@ -445,7 +445,7 @@ def _origin(name: str, table: Table) -> tuple[str, ...]:
     )
 
 
-def _place(name: str, table: Table) -> tuple[str, str, str]:
+def _place(name: str, table: StudyTable) -> tuple[str, str, str]:
     file = table.files[0].name.removesuffix(".xz") if table.files else name
     return file, str(len(table)), table.digest
 

@@ -39,7 +39,7 @@ from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.record import processor
 from linklab.runtime.backends import choose, guest_memory_mb
 from linklab.study.declare import Measured, Point, Selection, Study, is_own, refuse_rows
-from linklab.study.table import Missing, Table, digest, table_of
+from linklab.study.table import Missing, StudyTable, digest, table_of
 
 _WALL_LIMIT_S: Final = 3600.0
 _LOOK_S: Final = 1.0
@@ -72,7 +72,7 @@ def how_many(asked: int | None, points: int) -> int:
 
 
 @dataclass(frozen=True)
-class Progress:
+class StudyProgress:
     """How far a study is: ``done`` of ``total`` points, ``failed`` of them. ``point`` has just ended, with a
     ``reason`` where it failed; at the start it is None, and ``done`` are those of earlier runs, ``damaged`` the
     files of points that cannot be used and are measured again.
@@ -93,9 +93,9 @@ def run(
     jobs: int | None = None,
     only: Selection | None = None,
     again: bool = False,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[StudyProgress], None] | None = None,
     cluster: Cluster | None = None,
-) -> Table:
+) -> StudyTable:
     """Measure all points of a study that `folder` has not yet, `jobs` at once (None: one a core), or on the workers of
     a `cluster`; write its table.
 
@@ -134,7 +134,7 @@ def run(
         store.keep_definition(study.name, now)
         todo = [point for point in asked if point not in done]
         tell = on_progress or _say_nothing
-        tell(Progress(len(asked) - len(todo), len(asked), 0, damaged=sum(map(store.damaged, todo))))
+        tell(StudyProgress(len(asked) - len(todo), len(asked), 0, damaged=sum(map(store.damaged, todo))))
         work = _Work(study, store, definitions)
         try:
             work.carry_out(todo, jobs, cluster, tell, len(asked), nothing_yet=not done)
@@ -163,7 +163,7 @@ class _Work:
         todo: list[Point],
         jobs: int,
         cluster: Cluster | None,
-        tell: Callable[[Progress], None],
+        tell: Callable[[StudyProgress], None],
         total: int,
         *,
         nothing_yet: bool,
@@ -182,7 +182,7 @@ class _Work:
                 if reason:
                     self.failures[point] = reason
                 over += 1
-                tell(Progress(over, total, len(self.failures), point, reason))
+                tell(StudyProgress(over, total, len(self.failures), point, reason))
                 if nothing_yet and over < total:
                     self._refuse_to_go_on(first, over)
 
@@ -301,7 +301,7 @@ def _ended(labs: Labs) -> Iterator[Labs]:
         labs.end()
 
 
-def _say_nothing(progress: Progress) -> None:
+def _say_nothing(progress: StudyProgress) -> None:
     """For those who do not want to know."""
 
 
@@ -472,7 +472,7 @@ class Store:
             return {}
         return about if isinstance(about, dict) else {}
 
-    def write(self, study: Study, points: Mapping[Point, Finished], about_run: Mapping[str, Any]) -> Table:
+    def write(self, study: Study, points: Mapping[Point, Finished], about_run: Mapping[str, Any]) -> StudyTable:
         """Write NAME.csv, NAME.json (what is the same in every run) and NAME.run.json (what is not)."""
         about = _metadata(study, points)
         table = table_of(study, {point: finished.rows for point, finished in points.items()}, about | dict(about_run))

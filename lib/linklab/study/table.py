@@ -80,7 +80,7 @@ Wanted = Level | tuple[Level, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class StudyTable:
     """The values that a study measured. ``frame`` has the columns factors..., repeat, of, number, metric, value, unit,
     in the study's order; ``about``: date, versions, seeds, durations, networks (NAME.json and NAME.run.json).
 
@@ -131,7 +131,7 @@ class Table:
         grouped = rows.groupby(rows["number"].astype(int), sort=True)["value"]
         return grouped.agg(mean="mean", low="min", high="max").reset_index()
 
-    def select(self, **levels: Wanted) -> Table:
+    def select(self, **levels: Wanted) -> StudyTable:
         """Return the table of the given levels alone; several of one factor as a tuple."""
         return replace(self, frame=self._chosen(self.frame, levels), missing=self._missing_at(levels))
 
@@ -254,7 +254,9 @@ def named_level(study: Study, factor: str, text: str) -> Level:
     return level
 
 
-def table_of(study: Study, points: Mapping[Point, Iterable[Measured]], about: Mapping[str, Any] | None = None) -> Table:
+def table_of(
+    study: Study, points: Mapping[Point, Iterable[Measured]], about: Mapping[str, Any] | None = None
+) -> StudyTable:
     """Return the table of what was measured at points. Pure."""
     units = {metric.name: metric.unit for metric in study.metrics}
     frame = _frame(
@@ -265,20 +267,22 @@ def table_of(study: Study, points: Mapping[Point, Iterable[Measured]], about: Ma
             for row in measured
         ),
     )
-    return Table(study, frame, about or {})
+    return StudyTable(study, frame, about or {})
 
 
-def table_of_rows(study: Study, rows: Iterable[Mapping[str, Any]], about: Mapping[str, Any] | None = None) -> Table:
+def table_of_rows(
+    study: Study, rows: Iterable[Mapping[str, Any]], about: Mapping[str, Any] | None = None
+) -> StudyTable:
     """Return the table of rows that have a value for each of its columns."""
     columns = (*study.factors, *COLUMNS)
-    return Table(study, _frame(study, (tuple(row[name] for name in columns) for row in rows)), about or {})
+    return StudyTable(study, _frame(study, (tuple(row[name] for name in columns) for row in rows)), about or {})
 
 
 def table_of_values(
     study: Study,
     runs: Iterable[tuple[Mapping[str, Level], Mapping[str, float]]],
     about: Mapping[str, Any] | None = None,
-) -> Table:
+) -> StudyTable:
     """Return the table of runs that were measured once: for each its levels, and its values by their metrics."""
     units = {metric.name: metric.unit for metric in study.metrics}
     rows = (
@@ -340,7 +344,7 @@ def _typed_frame(study: Study, texts: pandas.DataFrame) -> pandas.DataFrame:
     return frame
 
 
-def read_table(study: Study, folder: Path) -> Table:
+def read_table(study: Study, folder: Path) -> StudyTable:
     """Return the table of a study that a run has written to `folder`, or to the folder NAME in it.
 
     The file is NAME.csv or NAME.csv.xz, and what is about it NAME.json and NAME.run.json. Any level that the file
@@ -366,10 +370,10 @@ def read_table(study: Study, folder: Path) -> Table:
         ) from None
     there = set(frame[[*study.factors, "repeat"]].drop_duplicates().itertuples(index=False, name=None))
     missing = (it for it in study.points() if (*(level for _, level in it.levels), it.repeat) not in there)
-    return Table(study, frame, about, tuple(Missing(point, "not measured") for point in missing), (path,))
+    return StudyTable(study, frame, about, tuple(Missing(point, "not measured") for point in missing), (path,))
 
 
-def keep(table: Table, folder: Path) -> Path:
+def keep(table: StudyTable, folder: Path) -> Path:
     """Write NAME.csv.xz to a folder, with NAME.json and NAME.run.json, and return where it is.
 
     The same table gives the same bytes. Raises MeasurementError for a folder that cannot be written to.
@@ -402,7 +406,7 @@ def template(study: Study) -> str:
     return text.getvalue()
 
 
-def read_own(studies: Sequence[Study], given: str) -> Table:
+def read_own(studies: Sequence[Study], given: str) -> StudyTable:
     """Return the table of a CSV file that a researcher wrote, ``"mine.csv"`` or ``"STUDY=mine.csv"``.
 
     The study is the one whose columns the file has, in any order. Levels may be any. Raises MeasurementError in one
@@ -414,7 +418,7 @@ def read_own(studies: Sequence[Study], given: str) -> Table:
     study, frame = _own_rows(studies, name, Path(path))
     if frame.empty:
         raise MeasurementError(f"{path} has no row with a value")
-    return Table(study, frame, {"from": path}, (), (Path(path),))
+    return StudyTable(study, frame, {"from": path}, (), (Path(path),))
 
 
 def _own_rows(studies: Sequence[Study], name: str, path: Path) -> tuple[Study, pandas.DataFrame]:
@@ -448,7 +452,7 @@ def _study_of(studies: Sequence[Study], name: str, path: Path, columns: list[str
     )
 
 
-def import_captures(study: Study, settings: Mapping[str, Sequence[str]], sent: Path, received: Path) -> Table:
+def import_captures(study: Study, settings: Mapping[str, Sequence[str]], sent: Path, received: Path) -> StudyTable:
     """Return the table of one point, measured by a pair of captures (pcap or pcapng) of a researcher's own test.
 
     `settings` names a level of each factor that has several. Raises MeasurementError where the study says not how to
@@ -471,7 +475,7 @@ def import_captures(study: Study, settings: Mapping[str, Sequence[str]], sent: P
     return table_of(study, {point: measured}, {"from": f"{sent}, {received}"})
 
 
-def add_to_csv(table: Table, path: Path) -> int:
+def add_to_csv(table: StudyTable, path: Path) -> int:
     """Write a table of one point to a CSV file, behind all that it has already; return the repeat that it is there.
 
     Raises MeasurementError where the file is no table of the study, or cannot be read or written.
@@ -482,7 +486,7 @@ def add_to_csv(table: Table, path: Path) -> int:
         if text.removeprefix("\ufeff").strip():
             columns = list(_read(path).columns)
             mine = {factor: table.frame[factor].iloc[0] for factor in table.study.factors}
-            there = Table(table.study, _own_rows([table.study], "", path)[1]).select(**mine).frame["repeat"]
+            there = StudyTable(table.study, _own_rows([table.study], "", path)[1]).select(**mine).frame["repeat"]
             repeat = 1 if there.empty else 1 + int(there.max())
         else:
             text = ",".join(columns)
