@@ -10,6 +10,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -51,9 +52,9 @@ def content(size: int) -> bytes:
 def _all_arrive(played: Transfers, plans: Mapping[str, TransferPlan], expected: str) -> Observed:
     """Judge transfers by their bytes and ends alone; the first that fails is told."""
     for name, plan in plans.items():
-        wrong = wrong_with(played.play(name, plan))
+        wrong = wrong_with(played.play(name, plan), name)
         if wrong.reason:
-            return Observed(f"{name}: {wrong.reason}", wrong.hint, expected)
+            return replace(wrong, expected=expected)
     return Observed(expected=expected, found=f"{len(plans)} transfers")
 
 
@@ -117,7 +118,7 @@ def _arrives(played: Transfers) -> Observed:
     transfer = _clean(played, 1)
     wrong = wrong_with(transfer)
     found = "" if wrong.reason else f"{len(transfer.up)} datagrams"
-    return Observed(wrong.reason, wrong.hint, "every byte once, in order", found)
+    return replace(wrong, expected="every byte once, in order", found=found)
 
 
 def _small(played: Transfers) -> Observed:
@@ -147,9 +148,9 @@ def _no_repeats(played: Transfers, window: int) -> Observed:
 
 def _share(played: Transfers, window: int) -> Observed:
     transfer = _clean(played, window)
-    wrong = wrong_with(transfer)
+    wrong = wrong_with(transfer, f"window {window}")
     if wrong.reason:
-        return Observed(f"window {window}: {wrong.reason}", wrong.hint)
+        return wrong
     theory_s, trip_s = _theory_s(transfer, len(transfer.up)), transfer.rtt_ms / 1000
     share = share_percent(played, window)
     expected = f"{theory_s:.2f} s, {share * transfer.took_s / theory_s:.0f} % of the link"
@@ -181,9 +182,7 @@ def _within_window(played: Transfers) -> Observed:
     if len(sent) > window:
         reason = f"{len(sent)} different packets were sent while nothing was acknowledged"
         return Observed(reason, "count what is sent and not acknowledged yet", expected)
-    wrong = wrong_with(transfer)
-    reason = f"after the silence: {wrong.reason}" if wrong.reason else ""
-    return Observed(reason, wrong.hint, expected, f"{len(sent)}")
+    return replace(wrong_with(transfer, "after the silence"), expected=expected, found=f"{len(sent)}")
 
 
 def _loss(played: Transfers) -> Observed:
@@ -210,9 +209,9 @@ def _sizes(played: Transfers, window: int) -> Observed:
 
 def _ends(played: Transfers, window: int) -> Observed:
     plain = played.play(f"a small file, window {window}", TransferPlan(content(_SMALL), window))
-    wrong = wrong_with(plain)
+    wrong = wrong_with(plain, "a small file")
     if wrong.reason:
-        return Observed(f"a small file: {wrong.reason}", wrong.hint)
+        return wrong
     up, down = len(plain.up), len(plain.down)
     losing: dict[str, dict[str, list[int]]] = {
         "the first packet is lost": {"up": [1]},
@@ -234,8 +233,7 @@ def _gives_up(played: Transfers) -> Observed:
     transfer = played.play("nobody receives", TransferPlan(content(_SMALL), nobody=True, limit_s=_GIVE_UP_S))
     expected = f"status 1 after about 30 s, {_GIVE_UP_S:g} s at most"
     if transfer.flooding or stopped_for(transfer.record):
-        wrong = wrong_with(transfer)
-        return Observed(wrong.reason, wrong.hint, expected)
+        return replace(wrong_with(transfer), expected=expected)
     (sender,) = transfer.programs
     if sender["stopped"]:
         return Observed("it tries for ever", "give up when nothing was heard for 30 s", expected)
@@ -260,8 +258,7 @@ def _backs_off(played: Transfers) -> Observed:
         return Observed(reason, "send again after a timeout: about one round trip, 1 s at most", expected)
     if any(late < 1.5 * early for early, late in pairwise(gaps)):
         return Observed("the gaps do not grow", expected=expected, found=shown)
-    wrong = wrong_with(transfer)
-    return Observed(wrong.reason and f"after the silence: {wrong.reason}", wrong.hint, expected, shown)
+    return replace(wrong_with(transfer, "after the silence"), expected=expected, found=shown)
 
 
 def _measured(played: Transfers) -> Observed:
@@ -281,9 +278,9 @@ def _karn(played: Transfers) -> Observed:
     near = played.play("a quarter of it", TransferPlan(content(_USUAL // 4)))
     far = played.play("a round trip of 1.5 s", TransferPlan(content(_USUAL // 4), path="far"))
     for transfer in (near, far):
-        wrong = wrong_with(transfer)
+        wrong = wrong_with(transfer, transfer.name)
         if wrong.reason:
-            return Observed(f"{transfer.name}: {wrong.reason}", wrong.hint)
+            return wrong
     most = len(near.up) + 2 * _STRAY
     reason = f"it sent {len(far.up)} packets, and nothing was lost" if len(far.up) > most else ""
     expected = f"{most} packets at most: {len(near.up)}, and the first ones twice"
@@ -295,9 +292,9 @@ def _cost_of_loss(played: Transfers, window: int) -> Observed:
     name = f"window {window}, {100 * loss:g} % lost each way"
     plan = TransferPlan(content(2 * _USUAL), window, impairments=Impairments(loss=loss, seed=4))
     transfer = played.play(name, plan)
-    wrong = wrong_with(transfer)
+    wrong = wrong_with(transfer, name)
     if wrong.reason:
-        return Observed(f"{name}: {wrong.reason}", wrong.hint)
+        return wrong
     packets, timeout_s = len({one.digest for one in transfer.up}), _timeout_s(played)
     waits_s = _waits_s(transfer, timeout_s) if window == 1 else 2 * transfer.lost * timeout_s
     theory_s = _theory_s(transfer, packets) + waits_s

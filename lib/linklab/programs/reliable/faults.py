@@ -12,24 +12,30 @@ _PAUSE_S: Final = 10.0
 """No timeout that is measured on these paths becomes so long, doubled in a silence of 8 s included."""
 
 
-def wrong_with(transfer: PlayedTransfer) -> Observed:
+def wrong_with(transfer: PlayedTransfer, where: str = "") -> Observed:
     """Return what is wrong with a transfer; without a reason where every byte arrived once and both sides ended well.
 
-    Everything that was seen stands in the reason; the hint is for what has to be mended first.
+    Everything that was seen stands in the reason, which begins with ``where``; the hint is for what is to be mended
+    first.
     """
+    reason, hint = _fault(transfer)
+    return Observed(f"{where}: {reason}" if where and reason else reason, hint)
+
+
+def _fault(transfer: PlayedTransfer) -> tuple[str, str]:
     if limit := stopped_for(transfer.record):
-        return Observed(limit, keep_to_limit(transfer.record))
+        return limit, keep_to_limit(transfer.record)
     if transfer.flooding:
-        hint = "send again after a timeout alone, and wait longer each time"
-        return Observed(f"the {transfer.flooding} sent more than 20,000 datagrams", hint)
+        what = f"the {transfer.flooding} sent more than 20,000 datagrams"
+        return what, "send again after a timeout alone, and wait longer each time"
     arrived = _difference(transfer.got, transfer.plan.content)
     endings = [_ending(program, transfer.plan.limit_s, well=not arrived) for program in transfer.programs]
     if not any([arrived, *endings]):
-        return Observed()
+        return "", ""
     seen, hint = _seen(transfer)
     reason = "; ".join(filter(None, [arrived or "all bytes arrived", seen, *endings]))
     crashed = any(map(_crashed, transfer.programs))
-    return Observed(reason, "mend this error first" if crashed else hint or _hint(transfer))
+    return reason, "mend this error first" if crashed else hint or _hint(transfer)
 
 
 def _seen(transfer: PlayedTransfer) -> tuple[str, str]:
