@@ -13,6 +13,7 @@ import pytest
 
 from linklab.analysis import measured_path
 from linklab.course import using
+from linklab.grade import Result
 from linklab.labs import NOTHING
 from linklab.labs.lab11 import figures, functions
 from linklab.labs.lab11 import rules as lab11
@@ -228,9 +229,19 @@ def looked_for(seconds: float, run: Run) -> Run:
 CUBIC, FIRST = controls()["cubic"], controls()["reno"]
 
 
-@pytest.mark.parametrize(
-    ("runs", "says"),
-    [
+def test_a_queue_that_got_a_delay_as_well_is_refused() -> None:
+    run = read_back(queues()[20], "r1-eth2", delay_ms=10.0)
+    result = lab11.check_queues({**queues(), 20: run})
+    assert "B was changed besides" in said(result)
+
+
+def default_of(run: Run) -> Run:
+    return changed(run, TcpResult, congestion=TcpFlow("h1", "h3").congestion)
+
+
+RENO = together()["reno"]
+LOOKS_RIGHT: dict[Callable[[object], Result], list[tuple[object, str]]] = {
+    lab11.check_controls: [
         (None, "not filled in yet"),
         (dict.fromkeys(lab11.CONTROLS), "not measured yet"),
         (dict.fromkeys(lab11.CONTROLS, CUBIC), "h2-h4 had cubic Hint: it must be reno"),
@@ -253,15 +264,7 @@ CUBIC, FIRST = controls()["cubic"], controls()["reno"]
         ({**controls(), "cubic": changed(FIRST, TcpResult, congestion="cubic")}, "CUBIC's losses apart"),
         ({**controls(), "bbr": changed(CUBIC, TcpResult, congestion="bbr")}, "packets that wait behind BBR"),
     ],
-)  # fmt: skip
-def test_controls_that_look_right_are_refused(runs: object, says: str) -> None:
-    result = lab11.check_controls(runs)
-    assert says in said(result), str(result)
-
-
-@pytest.mark.parametrize(
-    ("runs", "says"),
-    [
+    lab11.check_queues: [
         (dict.fromkeys(lab11.QUEUES, queues()[100]), "had a queue of 100 packets, as read back before the run"),
         ({**queues(), 20: queues()[1000], 1000: queues()[20]}, "tc qdisc change on r1"),
         ({str(packets): run for packets, run in queues().items()}, "which nobody asks for"),
@@ -270,28 +273,7 @@ def test_controls_that_look_right_are_refused(runs: object, says: str) -> None:
         ({**queues(), 100: CUBIC}, "no transfer of h1-h3"),
         ({**queues(), 20: without(queues()[20], SocketsResult, QueueResult)}, "nobody looked"),
     ],
-)
-def test_queues_that_look_right_are_refused(runs: object, says: str) -> None:
-    result = lab11.check_queues(runs)
-    assert says in said(result), str(result)
-
-
-def test_a_queue_that_got_a_delay_as_well_is_refused() -> None:
-    run = read_back(queues()[20], "r1-eth2", delay_ms=10.0)
-    result = lab11.check_queues({**queues(), 20: run})
-    assert "B was changed besides" in said(result)
-
-
-def default_of(run: Run) -> Run:
-    return changed(run, TcpResult, congestion=TcpFlow("h1", "h3").congestion)
-
-
-RENO = together()["reno"]
-
-
-@pytest.mark.parametrize(
-    ("runs", "says"),
-    [
+    lab11.check_together: [
         ({name: default_of(run) for name, run in together().items()}, "it must be reno"),
         ({**together(), "reno": one(RENO, 0)}, "no transfer of h2-h4"),
         ({**together(), "reno": one(RENO, 1)}, "no transfer of h1-h3"),
@@ -304,9 +286,14 @@ RENO = together()["reno"]
         ({**together(), "reno": changed(RENO, TcpResult, start_s=5)}, "later than the others"),
         ({**together(), "reno": replace(RENO, results=(*RENO.results, *controls()["bbr"].results))}, "h2-h4 had"),
     ],
-)
-def test_several_flows_that_look_right_are_refused(runs: object, says: str) -> None:
-    result = lab11.check_together(runs)
+}  # fmt: skip
+"""What looks right and is not, by check, and what is said of it."""
+CASES = [(check, *row) for check, rows in LOOKS_RIGHT.items() for row in rows]
+
+
+@pytest.mark.parametrize(("check", "given", "says"), CASES)
+def test_what_looks_right_is_refused(check: Callable[[object], Result], given: object, says: str) -> None:
+    result = check(given)
     assert says in said(result), str(result)
 
 

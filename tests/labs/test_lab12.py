@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from linklab.analysis import measured_path
 from linklab.course import using
+from linklab.grade import Result
 from linklab.labs import NOTHING
 from linklab.labs.lab12 import figures, rules
 from linklab.labs.lab12 import rules as lab12
@@ -134,9 +136,9 @@ WRONG_RUNS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("run", "says"),
-    [
+FINALE = finale("fq_codel")
+LOOKS_RIGHT: dict[Callable[[object], Result], list[tuple[object, str]]] = {
+    lab12.check_long: [
         *WRONG_RUNS,
         (FAIR, "U's queue was changed"),
         (kept()["too long"], "U's queue was changed"),
@@ -145,15 +147,7 @@ WRONG_RUNS = [
         (given(LONG, PageResult, page_ms=(283.0, 283.0), begin_s=(0.0, 1.3)), "page, a queue of 1000"),
         (given(LONG, TcpResult, throughput_mbps=4.0), "use of U"),
     ],
-)  # fmt: skip
-def test_a_long_queue_that_looks_right_is_refused(run: object, says: str) -> None:
-    result = lab12.check_long(run)
-    assert says in said(result), str(result)
-
-
-@pytest.mark.parametrize(
-    ("runs", "says"),
-    [
+    lab12.check_one_queue: [
         (None, "not filled in yet"),
         (dict.fromkeys(lab12.ONE_QUEUE), "not measured yet"),
         (dict.fromkeys(lab12.ONE_QUEUE, LONG), "U's queue was netem"),
@@ -169,15 +163,7 @@ def test_a_long_queue_that_looks_right_is_refused(run: object, says: str) -> Non
         ({**ONE, "red": given(LONG, QueueResult, discipline=HUGE_RED)}, "RED's max"),
         ({**ONE, "pfifo": given(ONE["pfifo"], TcpResult, throughput_mbps=8.9)}, "use of U, pfifo"),
     ],
-)  # fmt: skip
-def test_one_queue_that_looks_right_is_refused(runs: object, says: str) -> None:
-    result = lab12.check_one_queue(runs)
-    assert says in said(result), str(result)
-
-
-@pytest.mark.parametrize(
-    ("runs", "says"),
-    [
+    lab12.check_apart: [
         (dict.fromkeys(lab12.APART), "not measured yet"),
         (dict.fromkeys(lab12.APART, FAIR), "U's queue was fq_codel"),
         ({**APART, "fq_codel": kept()["codel"]}, "U's queue was codel"),
@@ -189,15 +175,7 @@ def test_one_queue_that_looks_right_is_refused(runs: object, says: str) -> None:
         ({**APART, "cake": without(APART["cake"], PageResult)}, "no pages"),
         ({**APART, "cake": given(APART["cake"], TcpResult, throughput_mbps=8.0)}, "use of U, cake"),
     ],
-)
-def test_flows_apart_that_look_right_are_refused(runs: object, says: str) -> None:
-    result = lab12.check_apart(runs)
-    assert says in said(result), str(result)
-
-
-@pytest.mark.parametrize(
-    ("run", "says"),
-    [
+    lab12.check_ecn: [
         (None, "not measured yet"),
         (FAIR, "tcp_ecn=1, typed on h1"),
         (given(FAIR, QueueResult, marked_packets=50), "did h1 ask for marks"),
@@ -205,9 +183,24 @@ def test_flows_apart_that_look_right_are_refused(runs: object, says: str) -> Non
         (kept()["red"], "U's queue was red"),
         (given(FAIR, TcpResult, retransmitted_segments=0), "packets that were marked: none"),
     ],
+    lab12.check_finale: [
+        ({}, "not measured yet"),
+        (dict.fromkeys(UNSEEN, FINALE["middle"]), "measure each network of lab12.unseen()"),
+        ({**FINALE, "slow": FINALE["fast"], "fast": FINALE["slow"]}, "U had 40 Mbit/s"),
+        ({**FINALE, "slow": FAIR}, "U had 10 Mbit/s"),
+        ({**FINALE, "slow": changed(FINALE["slow"], TcpResult, duration_s=10)}, "let it run 30 s"),
+        ({**FINALE, "fast": without(FINALE["fast"], PingResult)}, "no pings"),
+        ({**FINALE, "fast": given(FINALE["fast"], TcpResult, throughput_mbps=35.0)}, "use of U, fast"),
+    ],
+}  # fmt: skip
+"""What looks right and is not, by check, and what is said of it."""
+
+
+@pytest.mark.parametrize(
+    ("check", "given", "says"), [(check, *row) for check, rows in LOOKS_RIGHT.items() for row in rows]
 )
-def test_marks_that_look_right_are_refused(run: object, says: str) -> None:
-    result = lab12.check_ecn(run)
+def test_what_looks_right_is_refused(check: Callable[[object], Result], given: object, says: str) -> None:
+    result = check(given)
     assert says in said(result), str(result)
 
 
@@ -232,26 +225,6 @@ def test_what_each_queue_comes_to_is_as_the_text_says() -> None:
     assert pings["pfifo 16"]["slow"] > 2 * pings["pfifo 16"]["fast"]
     assert pings["fq_codel"]["fast"] < UNSEEN["fast"][1] + 2
     assert min(used["fq_codel"].values()) > rules.USE_PERCENT
-
-
-FINALE = finale("fq_codel")
-
-
-@pytest.mark.parametrize(
-    ("runs", "says"),
-    [
-        ({}, "not measured yet"),
-        (dict.fromkeys(UNSEEN, FINALE["middle"]), "measure each network of lab12.unseen()"),
-        ({**FINALE, "slow": FINALE["fast"], "fast": FINALE["slow"]}, "U had 40 Mbit/s"),
-        ({**FINALE, "slow": FAIR}, "U had 10 Mbit/s"),
-        ({**FINALE, "slow": changed(FINALE["slow"], TcpResult, duration_s=10)}, "let it run 30 s"),
-        ({**FINALE, "fast": without(FINALE["fast"], PingResult)}, "no pings"),
-        ({**FINALE, "fast": given(FINALE["fast"], TcpResult, throughput_mbps=35.0)}, "use of U, fast"),
-    ],
-)
-def test_a_finale_that_looks_right_is_refused(runs: object, says: str) -> None:
-    result = lab12.check_finale(runs)
-    assert says in said(result), str(result)
 
 
 def test_pings_that_are_lost_do_not_count_as_short_ones() -> None:
