@@ -8,13 +8,15 @@ from dataclasses import replace
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.published import Claim
+from linklab.published import Claim, Threshold
 from linklab.study import Measured, Missing
 from linklab.study.claims import (
     Finding,
+    Numbers,
     ShareOfRuns,
     Tables,
     by_repeat,
+    by_thresholds,
     compared,
     difference,
     every,
@@ -200,3 +202,36 @@ def test_repeats_that_not_everything_has_are_refused() -> None:
         by_repeat([Values((1, 2)), Values((3,), "rtt of h1")])
     with pytest.raises(MeasurementError, match="over two repeats or more: 1 is there"):
         difference([1], [1, 2])
+
+
+REPEATS: list[Numbers] = [{"a": 1, "b": 3}, {"a": 1, "b": 3}, {"a": 1, "b": 1.5}]
+SETTINGS: Numbers = {str(number): number for number in range(10)}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "by", "holds", "says"),
+    [
+        (REPEATS, Threshold("x", ">=", 1, "{:g} of {} at least"), None, "3 of 3 repeats (95 % interval"),
+        (REPEATS, Threshold("x", ">", 2, "{:g} of {} at most", "any"), None, "2 of 3 repeats (95 % interval"),
+        (REPEATS, Threshold("x", "<", 2, "{:g} of {} at least", "any"), None, "; 1 of a at least"),
+        (REPEATS, Threshold("x", "<", 1, "{:g} of {} at most"), None, "; 3 of b at most"),
+        (REPEATS, Threshold("x", ">", 0, "{2:g}", "each"), True, "6 of 6 runs"),
+        (REPEATS[:2], Threshold("x", "within", (1, 3), ", {mean:g}", "apart"), False,
+         "a: 2 of 2 repeats, alike with every seed, 1; b: 0 of 2 repeats, alike with every seed, 3"),
+        (SETTINGS, Threshold("x", "<=", 8, "{:g} at most", "most"), True, "9 of 10 settings; 9 at most"),
+        (SETTINGS, Threshold("x", "<=", 8, "{:g} at most"), False, "9 of 10 settings; 9 at most"),
+        ({"a": 2.0}, Threshold("x", ">", 1, "{:g}"), True, "2"),
+    ],
+)  # fmt: skip
+def test_a_threshold_decides_by_repeats_runs_things_or_settings(
+    numbers: list[Numbers] | Numbers, by: Threshold, holds: bool | None, says: str
+) -> None:
+    found = by_thresholds([by], {"x": lambda _: numbers}, {})
+    assert found.holds is holds
+    assert says in found.because
+
+
+def test_a_claim_of_several_thresholds_holds_where_all_do() -> None:
+    low, high = Threshold("x", ">", -1, "{:g} at least"), Threshold("x", "<", 5, "{:g} at most")
+    found = by_thresholds([low, high], {"x": lambda _: SETTINGS}, {})
+    assert found == Finding(False, "10 of 10 settings; 0 at least; 5 of 10 settings; 9 at most")
