@@ -13,6 +13,7 @@ from linklab.grade import Result
 from linklab.grade.choices import SEALED, choices
 from linklab.grade.predictions import Predictions, Sketch, remark
 from linklab.grade.questions import Value
+from linklab.labs.lab09 import rules as lab09
 from linklab.labs.lab11 import rules as lab11
 from linklab.labs.lab12 import rules as lab12
 from linklab.labs.lab13 import rules as lab13
@@ -62,6 +63,7 @@ def test_one_letter_is_right_and_each_other_has_a_remark(lab: str) -> None:
 @pytest.mark.parametrize(
     ("check", "right"),
     [
+        (lab09.check_close, "c"),
         (lab11.check_seen, {"tracks": "b", "overshoot": "d"}),
         (lab11.check_shapes, {"hystart": "c", "gaps": "a", "rests": "b"}),
         (lab11.check_shares, {"long": "c", "depth": "a"}),

@@ -346,7 +346,7 @@ def check_bucket(shown: object, run: object, video: object) -> Iterator[Check]:
     yield from check_runs({"one frame": run}, video, ("one frame",)).checks
 
 
-check_close = letter("Lab 09, packets that come too close", Path(__file__).parent, "close")
+check_close = letter("Lab 09, packets that come too close", Path(__file__).parent, "close_packets")
 """Judge why packets came too close in Mininet: a letter."""
 
 
