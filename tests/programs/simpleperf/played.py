@@ -25,7 +25,7 @@ from linklab.programs import submission
 from linklab.programs.place import LabPlace, LoopbackPlace, Place
 from linklab.programs.simpleperf import STEPS, checks
 from linklab.programs.simpleperf.mistakes import Mistake
-from linklab.programs.simpleperf.session import NETWORK, Session
+from linklab.programs.simpleperf.session import NETWORK, SimpleperfScenes
 from tests.grade import evidence_files
 
 from ...simpleperf.programs.make import Program, registry
@@ -131,9 +131,9 @@ def _judged(
     play: Callable[[str, str, list[dict[str, Any]]], dict[str, Any]],
 ) -> dict[str, Check]:
     lab, loopback = _Stage("lab", play), _Stage("loopback", play)
-    found = checks.results(Session(program, lab, lab.hear), [step for step in steps if step != "arguments"])
+    found = checks.results(SimpleperfScenes(program, lab, lab.hear), [step for step in steps if step != "arguments"])
     if "arguments" in steps:
-        found |= checks.results(Session(program, loopback, loopback.hear), ["arguments"])
+        found |= checks.results(SimpleperfScenes(program, loopback, loopback.hear), ["arguments"])
     keys = [key for step in steps for key, item in checks.ITEMS.items() if item.step == step]
     return dict(zip(keys, (check for step in steps for check in found[step].checks), strict=True))
 

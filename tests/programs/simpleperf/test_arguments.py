@@ -14,7 +14,7 @@ from linklab.programs.place import LoopbackPlace
 from linklab.programs.simpleperf.arguments import FLAGS
 from linklab.programs.simpleperf.checks import ITEMS
 from linklab.programs.simpleperf.mistakes import Mistake
-from linklab.programs.simpleperf.session import Session
+from linklab.programs.simpleperf.session import SimpleperfScenes
 
 from .played import mistake_of
 
@@ -96,7 +96,7 @@ def judge(tmp_path: Path, nothing_left: None) -> Iterator[Judge]:
         (tmp_path / "simpleperf.py").write_text(text)
         program = submission.read(tmp_path / "simpleperf.py")
         places.append(LoopbackPlace(program))
-        return ITEMS[key].judge(Session(program, places[-1], lambda _: None))
+        return ITEMS[key].judge(SimpleperfScenes(program, places[-1], lambda _: None))
 
     yield judged
     for place in places:

@@ -18,7 +18,7 @@ from linklab.errors import LabError
 from linklab.programs import submission
 from linklab.programs.place import LabPlace, LoopbackPlace
 from linklab.programs.simpleperf import checks
-from linklab.programs.simpleperf.session import Session
+from linklab.programs.simpleperf.session import SimpleperfScenes
 from linklab.runtime.backends import Kind
 from tests.programs.places import made
 
@@ -84,7 +84,7 @@ def look(kind: type[LabPlace] | type[LoopbackPlace], folder: Path, port: int) ->
     program = submission.read(folder / "looks.py")
     place = made(kind, program)
     try:
-        take = Session(program, place, lambda _: None).alone("look", [str(port)])
+        take = SimpleperfScenes(program, place, lambda _: None).alone("look", [str(port)])
     finally:
         place.close()
     assert take.client.status == 0, take.client.text
@@ -242,3 +242,22 @@ def test_a_program_that_speaks_as_bubblewrap_is_at_fault(
     file.write_text(f"import os, sys\nprint({said!r}, file=sys.stderr, flush=True)\nos._exit({status})\n")
     report = checks.judged(submission.read(file), ["transfer"], lambda _: None)
     assert report.whole.outcome == "failed", str(report)
+
+
+@pytest.mark.parametrize(
+    ("text", "breaches"),
+    [
+        ("import os; os.kill(os.getpid(), 9)", ["killed"]),
+        ("print('x' * 1_000_000)", []),
+        ("while True: print('x' * 100_000)", ["output"]),
+    ],
+)
+def test_what_ended_a_program_from_outside_stands_in_its_record(
+    text: str, breaches: list[str], tmp_path: Path, nothing_left: None
+) -> None:
+    program = written(tmp_path, {"looks.py": text})
+    place = LoopbackPlace(program)
+    try:
+        assert SimpleperfScenes(program, place, lambda _: None).alone("ends", []).client.breaches == breaches
+    finally:
+        place.close()

@@ -17,7 +17,7 @@ from linklab.programs.checks import Observed
 from linklab.programs.simpleperf.evidence import ProgramRun, Take, breach
 from linklab.programs.simpleperf.judges import of_trouble
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
-from linklab.programs.simpleperf.session import FORMS, Session, amount_words
+from linklab.programs.simpleperf.session import FORMS, SimpleperfScenes, amount_words
 
 FLAGS: Final = {
     "-s": "--server",
@@ -101,10 +101,10 @@ _BY_THE_NETWORK: Final = re.compile(
 )
 
 
-def judge_of(argument: TriedArgument) -> Callable[[Session], Observed]:
+def judge_of(argument: TriedArgument) -> Callable[[SimpleperfScenes], Observed]:
     """Return the judge of an argument: is a right value taken, and each wrong one refused in a line that names it?"""
 
-    def judge(session: Session) -> Observed:
+    def judge(session: SimpleperfScenes) -> Observed:
         return _refused(session, argument) or _judge_wrong(session, argument)
 
     commands = ", ".join(f"`{shlex.join(words)}`" if words else "no argument" for words in argument.wrong)
@@ -112,7 +112,7 @@ def judge_of(argument: TriedArgument) -> Callable[[Session], Observed]:
     return judge
 
 
-def _refused(session: Session, argument: TriedArgument) -> Observed | None:
+def _refused(session: SimpleperfScenes, argument: TriedArgument) -> Observed | None:
     """Return the verdict on a program that takes no right value; None if it takes one."""
     if any(_is_taken(session, words) for words in argument.right):
         return None
@@ -125,12 +125,12 @@ def _refused(session: Session, argument: TriedArgument) -> Observed | None:
     return fails(Mistake.FLAG_REFUSED, reason, "right arguments are taken")
 
 
-def _is_taken(session: Session, words: Sequence[str]) -> bool:
+def _is_taken(session: SimpleperfScenes, words: Sequence[str]) -> bool:
     """Return whether a program does something with the network when it is called so."""
     return any(map(_did, _takes(session, words)))
 
 
-def _judge_wrong(session: Session, argument: TriedArgument) -> Observed:
+def _judge_wrong(session: SimpleperfScenes, argument: TriedArgument) -> Observed:
     expected = "a line that names the argument, status not 0"
     said, advice = [], None
     for words in argument.wrong:
@@ -150,12 +150,12 @@ def _judge_wrong(session: Session, argument: TriedArgument) -> Observed:
     return passes(expected, said[0], advice)
 
 
-def _typed(session: Session, words: Sequence[str]) -> str:
+def _typed(session: SimpleperfScenes, words: Sequence[str]) -> str:
     """Return the command, as a student would type it."""
     return shlex.join(["python3", session.program.name, *words])
 
 
-def _takes(session: Session, words: Sequence[str]) -> Iterator[Take]:
+def _takes(session: SimpleperfScenes, words: Sequence[str]) -> Iterator[Take]:
     """Yield the scenes of a command. A listener would be in the way of a program that listens where it stands."""
     command = " ".join(words)
     if "-s" in words or not words:
@@ -233,7 +233,7 @@ def _quoted(line: str) -> str:
     return "nothing" if line == "nothing" else f'"{line}"'
 
 
-def no_server(session: Session) -> Observed:
+def no_server(session: SimpleperfScenes) -> Observed:
     """Run a client to a port where nothing listens."""
     words = ("-c", "-I", session.addresses.server, "-p", "6999", "-t", "1")
     command = f"{_typed(session, words)}, where nothing listens: "
@@ -255,14 +255,14 @@ def no_server(session: Session) -> Observed:
     return _refused(session, TIMES) or passes(expected, program.last_words())
 
 
-def helps(session: Session) -> Observed:
+def helps(session: SimpleperfScenes) -> Observed:
     """Run -h, or --help: status 0, and every flag is named."""
     verdict = _help(session, "-h")
     again = _help(session, "--help") if verdict.reason else verdict
     return verdict if again.reason else again
 
 
-def _help(session: Session, flag: str) -> Observed:
+def _help(session: SimpleperfScenes, flag: str) -> Observed:
     command, expected = f"{_typed(session, [flag])}: ", "status 0, and every flag"
     take = session.alone(f"help: {flag}", (flag,))
     if found := breach(take):

@@ -16,12 +16,12 @@ from linklab.programs import submission
 from linklab.programs.checks import CheckRow, Judging, Observed, Report
 from linklab.programs.place import LabPlace, LoopbackPlace, SteadyPlace
 from linklab.programs.simpleperf import STEPS, arguments, clients, intervals, judges
-from linklab.programs.simpleperf.session import NETWORK, Session
+from linklab.programs.simpleperf.session import NETWORK, SimpleperfScenes
 from linklab.programs.submission import SubmittedProgram
 
 
 @dataclass(frozen=True)
-class Item(CheckRow[Session]):
+class Item(CheckRow[SimpleperfScenes]):
     """A check of a step. Its judge's docstring says how it looks."""
 
     step: str = ""
@@ -32,7 +32,7 @@ class Item(CheckRow[Session]):
         return " ".join((inspect.getdoc(self.judge) or "").split())
 
 
-_Row = tuple[str, float, Callable[[Session], Observed], str, str]
+_Row = tuple[str, float, Callable[[SimpleperfScenes], Observed], str, str]
 _TABLE: Final[dict[str, tuple[_Row, ...]]] = {
     "transfer": (
         ("listens", 1, judges.listens, "the server listens on the port of -p", ""),
@@ -199,11 +199,11 @@ def judged(program: SubmittedProgram, wanted: Iterable[str], tell: Callable[[str
         places.callback(lab.close)
         beside = _loopback(program) if _ASIDE in steps else None
         if beside is None:
-            return Report("simpleperf", program.name, lab.title, results(Session(program, lab, tell), steps))
+            return Report("simpleperf", program.name, lab.title, results(SimpleperfScenes(program, lab, tell), steps))
         places.callback(beside.close)
         pool = places.enter_context(ThreadPoolExecutor(1))
-        aside = pool.submit(results, Session(program, beside, tell), [_ASIDE])
-        found = results(Session(program, lab, tell), [step for step in steps if step != _ASIDE])
+        aside = pool.submit(results, SimpleperfScenes(program, beside, tell), [_ASIDE])
+        found = results(SimpleperfScenes(program, lab, tell), [step for step in steps if step != _ASIDE])
         found[_ASIDE] = aside.result()[_ASIDE]
         titles = [lab.title] if len(steps) > 1 else []
         where = "; ".join([*titles, f"arguments {beside.title}"])
@@ -218,7 +218,7 @@ def _loopback(program: SubmittedProgram) -> SteadyPlace | None:
         return None
 
 
-def results(session: Session, wanted: Iterable[str]) -> dict[str, Result]:
+def results(session: SimpleperfScenes, wanted: Iterable[str]) -> dict[str, Result]:
     """Return the checks of the steps that are wanted, from what is played in a session. Raises as `judged`."""
     judging = Judging(ITEMS.values(), session)
     return {

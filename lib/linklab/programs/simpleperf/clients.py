@@ -14,7 +14,7 @@ from linklab.programs.simpleperf.evidence import ProgramRun, Take, breach, crash
 from linklab.programs.simpleperf.judges import no_row, of_trouble
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
 from linklab.programs.simpleperf.quantities import amount_fits, amount_mistake, amount_shown, total
-from linklab.programs.simpleperf.session import CONNECTIONS, LONG_S, Session
+from linklab.programs.simpleperf.session import CONNECTIONS, LONG_S, SimpleperfScenes
 
 _IN_USE: Final = re.compile(r"address (?:is )?already in use|Errno 98|EADDRINUSE", re.I)
 _OF_GARBAGE: Final = re.compile(r"Decode|invalid literal for int|could not convert string|^struct\.error")
@@ -23,7 +23,7 @@ _WITH: Final = f"with -P {CONNECTIONS} "
 # --- parallel
 
 
-def together(session: Session) -> Observed:
+def together(session: SimpleperfScenes) -> Observed:
     """Look in the relay whether the connections of -P 3 -t 2 are all open, and sending, at one time."""
     take = session.parallel()
     expected = f"{CONNECTIONS} connections that send at one time"
@@ -88,7 +88,7 @@ def _single(program: ProgramRun) -> list[Row]:
     return rows
 
 
-def client_rows(session: Session) -> Observed:
+def client_rows(session: SimpleperfScenes) -> Observed:
     """Count the client's rows with -P 3: three, and the sum is none."""
     take = session.parallel()
     if not take.client.ended:
@@ -97,7 +97,7 @@ def client_rows(session: Session) -> Observed:
     return _rows(take.client)
 
 
-def server_rows(session: Session) -> Observed:
+def server_rows(session: SimpleperfScenes) -> Observed:
     """Count the server's rows with -P 3: three, and the sum is none."""
     return _rows(session.parallel().server)
 
@@ -115,7 +115,7 @@ def _rows(program: ProgramRun) -> Observed:
     return fails(Mistake.PARALLEL_ROWS, f"{_WITH}the {program.side} prints {found}", expected)
 
 
-def rows_bytes(session: Session) -> Observed:
+def rows_bytes(session: SimpleperfScenes) -> Observed:
     """Compare the rows, sorted by size, with the relay's notes."""
     take = session.parallel()
     true = sorted(one.carried for one in take.carrying)
@@ -136,7 +136,7 @@ def rows_bytes(session: Session) -> Observed:
 # --- many
 
 
-def concurrent(session: Session) -> Observed:
+def concurrent(session: SimpleperfScenes) -> Observed:
     """Play a client that sends for 8 s, and another that comes after 2 s and sends for 1 s: the relay must see that
     one acknowledged while the first still sends.
     """
@@ -174,7 +174,7 @@ def concurrent(session: Session) -> Observed:
     return passes(expected, seen)
 
 
-def _never_answered(session: Session, take: Take, expected: str) -> Observed:
+def _never_answered(session: SimpleperfScenes, take: Take, expected: str) -> Observed:
     """Judge a second client that got no answer, not even when the first one had ended."""
     reason = "the second client was never answered, though the first one had ended"
     if found := trouble(take):
@@ -185,7 +185,7 @@ def _never_answered(session: Session, take: Take, expected: str) -> Observed:
     return fails(Mistake.ONE_AT_A_TIME, reason, expected)
 
 
-def restart(session: Session) -> Observed:
+def restart(session: SimpleperfScenes) -> Observed:
     """End the server while a client is connected, so that its port waits (TIME-WAIT), and start it anew."""
     take = session.restart()
     expected = "it listens again, and serves a client"
@@ -209,7 +209,7 @@ def restart(session: Session) -> Observed:
     return passes(expected)
 
 
-def glued(session: Session) -> Observed:
+def glued(session: SimpleperfScenes) -> Observed:
     """Send data and end message in one write."""
     if not session.transfer().main.stream.end:
         hint = "send an end message that is no multiple of 1000 bytes: BYE"
@@ -217,12 +217,12 @@ def glued(session: Session) -> Observed:
     return _ended(session, session.end_glued(), Mistake.END_GLUED, "in one write with data")
 
 
-def pieces(session: Session) -> Observed:
+def pieces(session: SimpleperfScenes) -> Observed:
     """Send the end message byte by byte."""
     return _ended(session, session.end_in_pieces(), Mistake.END_IN_PIECES, "byte by byte")
 
 
-def _ended(session: Session, take: Take, mistake: Mistake, how: str) -> Observed:
+def _ended(session: SimpleperfScenes, take: Take, mistake: Mistake, how: str) -> Observed:
     steps = take.peers[0] if take.peers else []
     answer = base64.b64decode(steps[-1].get("data", "")) if steps and steps[-1]["step"] == "receive" else b""
     expected = "the acknowledgement"
@@ -241,7 +241,7 @@ def _outlived(take: Take) -> bool:
     return not take.stalled and take.alive and any(one.acknowledged_s is not None for one in take.connections)
 
 
-def _abrupt_takes(session: Session) -> list[Take]:
+def _abrupt_takes(session: SimpleperfScenes) -> list[Take]:
     """Return a scene with all clients that misbehave; if the server did not outlive them, also one for each, up to
     the first that shows which it was.
     """
@@ -256,7 +256,7 @@ def _abrupt_takes(session: Session) -> list[Take]:
     return takes
 
 
-def abrupt(session: Session) -> Observed:
+def abrupt(session: SimpleperfScenes) -> Observed:
     """Play clients of which one leaves at once, one resets the connection, one ends without the end message, one
     sends random bytes and one stays silent; then an ordinary one.
     """
@@ -281,7 +281,7 @@ def abrupt(session: Session) -> Observed:
     return fails(mistake, f"{name}: the server runs on, and the next client was not served; it said: {said}", expected)
 
 
-def quiet(session: Session) -> Observed:
+def quiet(session: SimpleperfScenes) -> Observed:
     """Look at both outputs of the server. A traceback because random bytes are no text is a hint."""
     errors = [error for take in _abrupt_takes(session) if take.has_server for error in take.server.errors]
     expected = "no traceback"

@@ -176,7 +176,7 @@ class Connection:
         return flow
 
     @cached_property
-    def stream(self) -> Stream:
+    def stream(self) -> SentStream:
         """What the client sent, taken apart."""
         return take_apart(
             base64.b64decode(self.up["head"]),
@@ -363,7 +363,7 @@ _EDGE_BYTES: Final = 4
 
 
 @dataclass(frozen=True)
-class Stream:
+class SentStream:
     """The parts of what a client sent. ``chunk`` is what its data repeats, or the first bytes of it.
 
     ``is_sure`` is False where data does not repeat itself, so that what was taken for a message may be data.
@@ -385,18 +385,18 @@ class Stream:
         return (self.chunk * (size // max(1, len(self.chunk)) + 1))[:size]
 
 
-def take_apart(head: bytes, tail: bytes, total: int, arrivals: Sequence[tuple[float, int]]) -> Stream:
+def take_apart(head: bytes, tail: bytes, total: int, arrivals: Sequence[tuple[float, int]]) -> SentStream:
     """Return the parts of a stream, from its first and last bytes, its size, and when how much of it had arrived."""
     found = min(((_repeats_from(head, period), period) for period in _periods(head)), default=None)
     if found is None or found[0] > MESSAGE_BYTES:
         start = _start_by_arrival(head, arrivals)
         rest = (total - len(start)) % CHUNK_BYTES
         end = tail[-rest:] if 0 < rest <= MESSAGE_BYTES else b""
-        return Stream(start, end, head[len(start) : len(start) + CHUNK_BYTES], total, is_sure=False)
+        return SentStream(start, end, head[len(start) : len(start) + CHUNK_BYTES], total, is_sure=False)
     first, period = found
     pattern = head[first : first + period]
     end = _end(pattern, tail, total - first)
-    return Stream(head[:first], end, head[first : first + CHUNK_BYTES], total)
+    return SentStream(head[:first], end, head[first : first + CHUNK_BYTES], total)
 
 
 def _periods(head: bytes) -> list[int]:

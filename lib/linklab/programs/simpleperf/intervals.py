@@ -23,7 +23,7 @@ from linklab.programs.simpleperf.quantities import (
     rate_shown,
     read_rate,
 )
-from linklab.programs.simpleperf.session import STALL_S, Session
+from linklab.programs.simpleperf.session import STALL_S, SimpleperfScenes
 
 SUM_SHARE: Final = 0.02
 """How exact the amounts of intervals must add up."""
@@ -38,7 +38,7 @@ _END_S: Final = 0.5
 
 
 @dataclass(frozen=True)
-class _Table:
+class _IntervalRows:
     """The rows of a client with -i: those of intervals, in order, and the total, if there is one."""
 
     seconds: int
@@ -72,22 +72,24 @@ class _Table:
         return self.total.end_s if self.total else self.took_s
 
 
-def table(rows: Sequence[Row], seconds: int, every_s: int, true_bytes: float, took_s: float) -> _Table:
+def table(rows: Sequence[Row], seconds: int, every_s: int, true_bytes: float, took_s: float) -> _IntervalRows:
     """Return the rows sorted out. The total begins at 0, and of all that do so it lasts longest, wherever it stands."""
     from_0 = [row for row in rows if row.start_s <= JOIN_S]
     longest = max(from_0, key=lambda row: (row.end_s, amount_bytes(row)), default=None)
     if longest is None or longest.end_s <= every_s + min(1.0, every_s / 2):
-        return _Table(seconds, every_s, true_bytes, took_s, tuple(rows), None)
+        return _IntervalRows(seconds, every_s, true_bytes, took_s, tuple(rows), None)
     # the same total once more, below a line or over the asked time, is no interval
     again = {
         id(row)
         for row in from_0
         if row is longest or (row.end_s > 1.5 * every_s and row.amount.value == longest.amount.value)
     }
-    return _Table(seconds, every_s, true_bytes, took_s, tuple(row for row in rows if id(row) not in again), longest)
+    return _IntervalRows(
+        seconds, every_s, true_bytes, took_s, tuple(row for row in rows if id(row) not in again), longest
+    )
 
 
-def _table(session: Session, seconds: int, every_s: int, **relay: object) -> _Table | Observed:
+def _table(session: SimpleperfScenes, seconds: int, every_s: int, **relay: object) -> _IntervalRows | Observed:
     """Return the rows of a transfer with -i, or why there are none."""
     take = session.intervals(seconds, every_s, **relay)
     context = f"with -t {seconds} -i {every_s} "
@@ -104,7 +106,7 @@ def _table(session: Session, seconds: int, every_s: int, **relay: object) -> _Ta
     return done
 
 
-def _rows_of_intervals(session: Session) -> _Table:
+def _rows_of_intervals(session: SimpleperfScenes) -> _IntervalRows:
     """Return the rows of -t 5 -i 2. Raises WaitsFor where there are none, which is a check of its own."""
     done = _table(session, *_ASKED)
     if isinstance(done, Observed):
@@ -112,13 +114,13 @@ def _rows_of_intervals(session: Session) -> _Table:
     return done
 
 
-def counts_rows(session: Session) -> Observed:
+def counts_rows(session: SimpleperfScenes) -> Observed:
     """Count the rows of -t 5 -i 2: two of whole intervals at least, and nothing twice."""
     done = _table(session, *_ASKED)
     return done if isinstance(done, Observed) else judge_count(done)
 
 
-def judge_count(done: _Table) -> Observed:
+def judge_count(done: _IntervalRows) -> Observed:
     """Judge how many rows there are, and over which times."""
     parts = done.parts
     expected = f"{done.count} rows of {done.every_s} s, the rest, and the total"
@@ -133,7 +135,7 @@ def judge_count(done: _Table) -> Observed:
     return fails(mistake, f"the rows are {done}", expected, (parts[0].line, parts[-1].line))
 
 
-def _fault(done: _Table) -> Mistake | None:
+def _fault(done: _IntervalRows) -> Mistake | None:
     """Return what the rows have wrong together, by their amounts and times."""
     parts = done.parts
     amounts = list(map(amount_bytes, parts))
@@ -163,13 +165,13 @@ def _fault(done: _Table) -> Mistake | None:
     return None
 
 
-def joins(session: Session) -> Observed:
+def joins(session: SimpleperfScenes) -> Observed:
     """Compare where rows of -t 5 -i 2 begin and end, to the last digit printed and 0.15 s."""
     done = _table(session, *_ASKED)
     return done if isinstance(done, Observed) else judge_join(done)
 
 
-def judge_join(done: _Table) -> Observed:
+def judge_join(done: _IntervalRows) -> Observed:
     """Judge where the rows begin and end."""
     edges = range(done.count)
     expected = ", ".join(f"{number * done.every_s} - {(number + 1) * done.every_s}" for number in edges)
@@ -182,13 +184,13 @@ def judge_join(done: _Table) -> Observed:
     return passes(expected, str(done))
 
 
-def adds_up(session: Session) -> Observed:
+def adds_up(session: SimpleperfScenes) -> Observed:
     """Add up the amounts of the rows, within the digits printed and 2%."""
     done = _table(session, *_ASKED)
     return done if isinstance(done, Observed) else judge_sum(done)
 
 
-def judge_sum(done: _Table) -> Observed:
+def judge_sum(done: _IntervalRows) -> Observed:
     """Judge the sum of the amounts."""
     whole = amount_bytes(done.total) if done.total else done.true_bytes
     expected, found = f"{whole / 1000:.0f} KB in all", f"{done.summed / 1000:.0f} KB"
@@ -202,14 +204,14 @@ def judge_sum(done: _Table) -> Observed:
     return fails(Mistake.INTERVAL_SUM, f"the rows add up to {found}", expected)
 
 
-def own_rates(session: Session) -> Observed:
+def own_rates(session: SimpleperfScenes) -> Observed:
     """Compute each rate from its own row, within the digits printed and 3%."""
     done = _rows_of_intervals(session)
     stalled = _table(session, 6, 1, hold_s=STALL_S)
     return judge_rates(done, None if isinstance(stalled, Observed) else stalled)
 
 
-def judge_rates(done: _Table, other: _Table | None = None) -> Observed:
+def judge_rates(done: _IntervalRows, other: _IntervalRows | None = None) -> Observed:
     """Judge the rate of each row; ``other`` are rows of a transfer in which they differ more."""
     expected = "in each row: amount * 8 / seconds"
     from_start = all(_from_the_start(one.parts) for one in (done, other) if one)
@@ -255,12 +257,12 @@ def _from_the_start(parts: Sequence[Row]) -> bool:
     return bool(later) and any(fits.values())
 
 
-def gives_total(session: Session) -> Observed:
+def gives_total(session: SimpleperfScenes) -> Observed:
     """Look for a row from 0 to the end, with the bytes carried and the rate of both. It may stand anywhere."""
     return judge_total(_rows_of_intervals(session))
 
 
-def judge_total(done: _Table) -> Observed:
+def judge_total(done: _IntervalRows) -> Observed:
     """Judge the row of the total."""
     row, expected = done.total, f"0 to the end, {done.true_bytes / 1000:.0f} KB, and the rate of both"
     if row is None:
@@ -277,7 +279,7 @@ def judge_total(done: _Table) -> Observed:
     return passes(expected, row.line)
 
 
-def reaches_end(session: Session) -> Observed:
+def reaches_end(session: SimpleperfScenes) -> Observed:
     """Look at -t 5 -i 2: the last row is short, and no bytes are missing."""
     done = _table(session, *_ASKED)
     if isinstance(done, Observed):
@@ -285,7 +287,7 @@ def reaches_end(session: Session) -> Observed:
     return _covers(done, "0 - 2, 2 - 4, 4 - 5, and the same bytes as the total", "with -t 5 -i 2", False)
 
 
-def bears_stall(session: Session) -> Observed:
+def bears_stall(session: SimpleperfScenes) -> Observed:
     """Let nothing through for 3 s of -t 6 -i 1. One long row, or rows of 0 B, are both right."""
     done = _table(session, 6, 1, hold_s=STALL_S)
     if isinstance(done, Observed):
@@ -306,7 +308,7 @@ def bears_stall(session: Session) -> Observed:
     return covers
 
 
-def _covers(done: _Table, expected: str, when: str, stalled: bool) -> Observed:
+def _covers(done: _IntervalRows, expected: str, when: str, stalled: bool) -> Observed:
     """Judge whether the rows reach from 0 to the end, with all bytes, and no farther."""
     # a total that is wrong is a check of its own
     last, whole = done.parts[-1], done.true_bytes

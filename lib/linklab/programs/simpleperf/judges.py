@@ -44,7 +44,7 @@ from linklab.programs.simpleperf.quantities import (
     times,
     total,
 )
-from linklab.programs.simpleperf.session import RATE_MBPS, Session
+from linklab.programs.simpleperf.session import RATE_MBPS, SimpleperfScenes
 
 HEADING: Final = "ID   Interval   Transfer   Bandwidth"
 ROW: Final = "10.0.0.2:33540   0.0 - 2.0   2 MB   8.00 Mbps"
@@ -68,7 +68,7 @@ def of_trouble(found: Trouble, context: str = "", expected: str = "") -> Observe
 # --- transfer
 
 
-def listens(session: Session) -> Observed:
+def listens(session: SimpleperfScenes) -> Observed:
     """Ask the kernel which sockets listen."""
     take = session.transfer()
     found = breach(take)
@@ -92,7 +92,7 @@ def listens(session: Session) -> Observed:
     return fails(Mistake.NO_LISTENING, "nothing listens 10 s after the start", expected)
 
 
-def binds(session: Session) -> Observed:
+def binds(session: SimpleperfScenes) -> Observed:
     """Ask the kernel for their addresses: 0.0.0.0 is all addresses, and too many."""
     take = session.transfer()
     words = take.server.record["words"]
@@ -103,7 +103,7 @@ def binds(session: Session) -> Observed:
     return passes(asked, found_at)
 
 
-def connects(session: Session) -> Observed:
+def connects(session: SimpleperfScenes) -> Observed:
     """Wait for the client at a relay, on a host of its own."""
     take = session.transfer()
     if not take.clients:
@@ -129,7 +129,7 @@ def connects(session: Session) -> Observed:
     return fails(mistake, f"no connection came; the client said: {said[0]}", expected)
 
 
-def ends(session: Session) -> Observed:
+def ends(session: SimpleperfScenes) -> Observed:
     """Look in the relay for data, then for an answer to the last of it; the client must end by itself."""
     take = session.transfer()
     expected = "data, an answer to the end message, and the client's end"
@@ -162,7 +162,7 @@ def _sends_on(take: Take, expected: str) -> Observed | None:
     return fails(Mistake.TIME_IGNORED, reason, expected)
 
 
-def _no_answer(session: Session, take: Take, expected: str) -> Observed:
+def _no_answer(session: SimpleperfScenes, take: Take, expected: str) -> Observed:
     """Find which end of a transfer the server answers: one apart from the data, or that of the stream."""
     one = take.main
     end = one.stream.end
@@ -186,7 +186,7 @@ def _was_answered(take: Take) -> bool:
     return bool(take.peers and take.peers[0] and take.peers[0][-1].get("data"))
 
 
-def leaves_well(session: Session) -> Observed:
+def leaves_well(session: SimpleperfScenes) -> Observed:
     """Hold the answer back for 0.3 s: the client waits for it. Neither side may print a traceback."""
     take = session.transfer()
     expected = "it waits for the answer, and ends with status 0"
@@ -203,14 +203,14 @@ def leaves_well(session: Session) -> Observed:
     return of_trouble(server, expected=expected) if server is not None else passes(expected)
 
 
-def client_row(session: Session) -> Observed:
+def client_row(session: SimpleperfScenes) -> Observed:
     """Read the table: a heading that names interval, amount and rate, and below it a row with all three. A unit
     stands beside its number or in the heading; spacing, bars and decimals are free.
     """
     return _row(session.transfer().client)
 
 
-def server_row(session: Session) -> Observed:
+def server_row(session: SimpleperfScenes) -> Observed:
     """Read the server's table, as the client's."""
     return _row(session.transfer().server)
 
@@ -235,7 +235,7 @@ def _sides(take: Take) -> tuple[tuple[str, ProgramRun], ...]:
     return (("client", take.client), ("server", take.server))
 
 
-def both_bytes(session: Session) -> Observed:
+def both_bytes(session: SimpleperfScenes) -> Observed:
     """Compare with what the relay counted, within the digits printed and 0.5%: the step clock is exact."""
     take = session.transfer()
     true = take.main.carried
@@ -249,7 +249,7 @@ def both_bytes(session: Session) -> Observed:
     return passes(expected, found)
 
 
-def _amount_mistake(session: Session, row: Row, true: float, side: str) -> Mistake:
+def _amount_mistake(session: SimpleperfScenes, row: Row, true: float, side: str) -> Mistake:
     """Return why an amount is wrong. In B nothing is divided: a client that is off there too counts chunks wrongly."""
     mistake = amount_mistake(row, true, side)
     if mistake is Mistake.BINARY_UNITS and side == "client" and abs(true / amount_bytes(row) - 1.024) < 0.01:
@@ -288,7 +288,7 @@ def not_played(take: Take, context: str) -> Observed:
     return fails(Mistake.CRASH, f"{context}no data reached the server")
 
 
-def sends_for(session: Session) -> Observed:
+def sends_for(session: SimpleperfScenes) -> Observed:
     """Look in the relay how long data comes with -t 2: 1.9 to 4 s."""
     one = session.transfer().main
     # the data arrives at the relay while it is sent, but for what the two kernels' buffers hold at the end
@@ -345,7 +345,7 @@ def _by_its_own_times(row: Row, true_bytes: float, whole: Span) -> RateReading |
     return read_rate(row.rate, true_bytes, {"own": (max(0.001, row.duration_s - half), row.duration_s + half)})
 
 
-def client_rate(session: Session) -> Observed:
+def client_rate(session: SimpleperfScenes) -> Observed:
     """Compare with bytes * 8 / 1000000 / seconds from the relay's notes. Factors of 8 and 1.024 are named."""
     take = session.held()
     if not has_carried(take) or not _rows_of_both(take):
@@ -354,7 +354,7 @@ def client_rate(session: Session) -> Observed:
     return _units(session, take, "client", clock.row, clock.reading, clock.expected)
 
 
-def server_rate(session: Session) -> Observed:
+def server_rate(session: SimpleperfScenes) -> Observed:
     """Compare with the relay's notes, as the client's."""
     take = session.held()
     if not has_carried(take) or not _rows_of_both(take):
@@ -375,7 +375,9 @@ def server_rate(session: Session) -> Observed:
     return _units(session, take, "server", row, reading, expected)
 
 
-def _units(session: Session, take: Take, side: str, row: Row, reading: RateReading | None, expected: str) -> Observed:
+def _units(
+    session: SimpleperfScenes, take: Take, side: str, row: Row, reading: RateReading | None, expected: str
+) -> Observed:
     """Judge the factor by which a side's rate is wrong."""
     found = rate_shown(row.rate)
     if reading is not None and reading.mistake is None:
@@ -393,7 +395,7 @@ def _units(session: Session, take: Take, side: str, row: Row, reading: RateReadi
     return fails(mistake, reason, expected, (row.line,))
 
 
-def _rate_by_format(session: Session, take: Take, side: str) -> bool:
+def _rate_by_format(session: SimpleperfScenes, take: Take, side: str) -> bool:
     """Return whether a side's rate is of the right size where no -f is given, and far too large with -f KB."""
     large = []
     for each in (session.transfer(), take):
@@ -404,7 +406,7 @@ def _rate_by_format(session: Session, take: Take, side: str) -> bool:
     return large == [False, True]
 
 
-def waits_for_answer(session: Session) -> Observed:
+def waits_for_answer(session: SimpleperfScenes) -> Observed:
     """Read nothing in the relay from 1.2 s to 2.7 s of the data, while -t 2 runs out, and hold the acknowledgement
     back for 1.5 s. The printed rate must be that of the whole time, within 1.2%.
     """
@@ -432,7 +434,7 @@ def waits_for_answer(session: Session) -> Observed:
     return fails(mistake, reason, clock.expected, quote)
 
 
-def link(session: Session) -> Observed:
+def link(session: SimpleperfScenes) -> Observed:
     """Play a transfer of 4 s over a link of 8 Mbit/s and 10 ms each way, without the relay. A rate is at most 101%
     of the ceiling of TCP's goodput, and at least 80%: slow start and the wait for the acknowledgement take the
     rest.
@@ -454,7 +456,7 @@ def link(session: Session) -> Observed:
     return passes(expected, ", ".join(f"{side} {rate_shown(row.rate)}" for side, row in rows.items()))
 
 
-def format_sets_unit(session: Session) -> Observed:
+def format_sets_unit(session: SimpleperfScenes) -> Observed:
     """Compare amounts in each unit with the bytes carried; 1 KB is 1000 B."""
     held, over_link = session.held(), session.link()
     expected = "amounts in KB with -f KB, in B with -f B"
@@ -475,7 +477,7 @@ def format_sets_unit(session: Session) -> Observed:
     return passes(expected)
 
 
-def conserved(session: Session) -> Observed:
+def conserved(session: SimpleperfScenes) -> Observed:
     """Compare the two amounts to the last digit. If a side counts the end message as well, that is a hint."""
     take = session.link()
     if not _rows_of_both(take):
@@ -503,7 +505,7 @@ def conserved(session: Session) -> Observed:
     return fails(mistake, reason, expected, (client.line, server.line))
 
 
-def _is_off(session: Session, side: str) -> float:
+def _is_off(session: SimpleperfScenes, side: str) -> float:
     """Return how far a side's count is from the relay's in a transfer with amounts in KB, in bytes."""
     take = session.held()
     program = take.program(side)
@@ -513,7 +515,7 @@ def _is_off(session: Session, side: str) -> float:
 # --- amount
 
 
-def num_understood(session: Session) -> Observed:
+def num_understood(session: SimpleperfScenes) -> Observed:
     """Try 1500KB, 1500 KB, and 1500 with -f KB (or 1500000), without -t."""
     expected = "1500KB, or 1500 KB, or 1500 with -f KB"
     form = session.form
@@ -529,7 +531,7 @@ def num_understood(session: Session) -> Observed:
     return fails(Mistake.NUM_REFUSED, reason, expected)
 
 
-def _amounts(session: Session) -> dict[int, Take]:
+def _amounts(session: SimpleperfScenes) -> dict[int, Take]:
     """Return the transfers of -n by the bytes that were asked for: in KB, in B, and in MB.
 
     That in MB is the one beside -t, unless -t ended it, which is a check of its own.
@@ -551,7 +553,7 @@ def _messages(takes: dict[int, Take]) -> int:
     return len(largest.start) + len(largest.end)
 
 
-def num_exact(session: Session) -> Observed:
+def num_exact(session: SimpleperfScenes) -> Observed:
     """Count in the relay 1500KB, 5000B, and 4MB or 2MB."""
     takes = _amounts(session)
     expected = ", ".join(f"{size} B" for size in takes)
@@ -598,7 +600,7 @@ def _why_amount(sent: dict[int, int]) -> Mistake:
     return Mistake.NUM_ROUNDED
 
 
-def num_time(session: Session) -> Observed:
+def num_time(session: SimpleperfScenes) -> Observed:
     """Play 4MB, which take four seconds, with -t 1. To refuse -t beside -n is a hint."""
     take = session.amount_and_time()
     size = scenes.TIMED_MB * 1_000_000
@@ -620,7 +622,7 @@ def num_time(session: Session) -> Observed:
     return fails(Mistake.NUM_TIME, f"with -n {scenes.TIMED_MB}MB and -t 1 it sent {seen}", expected)
 
 
-def num_rows(session: Session) -> Observed:
+def num_rows(session: SimpleperfScenes) -> Observed:
     """Compare the rows of these transfers with what the relay counted."""
     takes = {size: take for size, take in _amounts(session).items() if has_carried(take)}
     if not takes:
@@ -643,7 +645,7 @@ def num_rows(session: Session) -> Observed:
     return passes(expected, ", ".join(found))
 
 
-def num_rate(session: Session) -> Observed:
+def num_rate(session: SimpleperfScenes) -> Observed:
     """Compare the rates of 1500KB at 8 Mbit/s with the time that they took, within 1.2%. Then those of 5000B, which
     take next to no time: who says that they took 0.25 s longer sleeps, or divides by too much.
     """
@@ -684,7 +686,7 @@ def num_rate(session: Session) -> Observed:
     )
 
 
-def _short_time(session: Session) -> Observed | None:
+def _short_time(session: SimpleperfScenes) -> Observed | None:
     """Judge the rates of 5000 B, which take no time at all here: who sleeps, or never divides by less than a second,
     says that they took long.
     """

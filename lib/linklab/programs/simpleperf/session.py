@@ -93,7 +93,7 @@ LEAVES, RESETS, ENDS, RANDOM, SILENT = (
 ABRUPT: Final = (LEAVES, RESETS, ENDS, RANDOM, SILENT)
 
 
-class Session:
+class SimpleperfScenes:
     """Scenes with one program. Each is played when a check first asks for it."""
 
     def __init__(self, program: SubmittedProgram, place: Place, tell: Callable[[str], None]) -> None:
