@@ -76,3 +76,10 @@ def test_one_letter_is_right_and_each_other_has_a_remark(lab: str) -> None:
 def test_a_check_asks_its_own_questions(check: Callable[[object], Result], right: object) -> None:
     assert check(right).passed
     assert not check(None).passed
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_check_by_letter_finds_its_questions_in_the_lab_s_folder(lab: str) -> None:
+    for name, check in vars(load(lab)).items():
+        if name.startswith("check_") and check.__wrapped__.__name__ == "<lambda>":
+            assert not check(None).passed, name

@@ -168,7 +168,7 @@ def test_lab_10_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
 def test_lab_11_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     solution = read("solutions/11-congestion-control.ipynb")
     assert run(solution, tmp_path).errors == {}
-    assert "Path and queue are full with 133 packets" in shown(solution, "look-figure")
+    assert "path and queue full: 133" in shown(solution, "look-figure")
     table = shown(solution, "controls-figure")
     shown_gaps = re.split(r"\('cubic', '[\d.]+ to [\d.]+', '", table)[1].split("'")[0]
     gaps = [float(gap) for gap in re.findall(r"[\d.]+", shown_gaps)]
