@@ -199,7 +199,8 @@ def judged(program: SubmittedProgram, wanted: Iterable[str], tell: Callable[[str
         places.callback(lab.close)
         beside = _loopback(program) if _ASIDE in steps else None
         if beside is None:
-            return Report("simpleperf", program.name, lab.title, results(SimpleperfScenes(program, lab, tell), steps))
+            found = results(SimpleperfScenes(program, lab, tell), steps)
+            return Report("simpleperf", program.name, lab.title, found)
         places.callback(beside.close)
         pool = places.enter_context(ThreadPoolExecutor(1))
         aside = pool.submit(results, SimpleperfScenes(program, beside, tell), [_ASIDE])
