@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from linklab.network import TWO_HOSTS
-from linklab.report.model import Graded, Image, LabRecord
+from linklab.report.model import Graded, LabRecord, ShownImage
 from linklab.report.notebook import lab_of
 from linklab.runtime.backends import Kind
 from linklab.show import describe
@@ -54,6 +54,6 @@ def test_a_starter(virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert statuses(lab.graded) == ["failed"] * 5 + ["not answered", "failed", "not answered"]
     assert all(mark.checks and not mark.trouble for mark in lab.of("check")), "the results are kept with the errors"
     assert [check.outcome for check in lab.graded[0].checks].count("failed") == 2
-    pictures = [item for section in lab.sections for item in section.items if isinstance(item, Image)]
+    pictures = [item for section in lab.sections for item in section.items if isinstance(item, ShownImage)]
     assert lab.network not in pictures
     assert "delay=" in look(page_of(lab)).words

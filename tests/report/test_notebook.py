@@ -8,7 +8,7 @@ from markupsafe import Markup as Safe
 from linklab.grade import Check
 from linklab.notebooks.render import TEXT_STUB
 from linklab.record import LAB_MIME, RESULT_MIME
-from linklab.report.model import Code, FreeText, Image, Shown, Verdict
+from linklab.report.model import Code, FreeText, Shown, ShownImage, Verdict
 from linklab.report.notebook import graded, kind_of
 
 from .books import DOT, check, code, free_text, lab, prints, raises, result, shows, text, typed
@@ -61,9 +61,9 @@ def test_the_last_drawing_of_the_network_stands_apart_and_pictures_come_once() -
     )
     curve = shows(png="BBBB", text_plain="Throughput over time.")
     one = lab(code("a", first, count=1), code("b", curve, curve, count=2), code("c", last, count=3))
-    assert one.network == Image("data:image/png;base64,AAAA", "Network: 2 hosts.")
+    assert one.network == ShownImage("data:image/png;base64,AAAA", "Network: 2 hosts.")
     (section,) = one.sections
-    kept = [it.address for it in section.items if isinstance(it, Image)]
+    kept = [it.address for it in section.items if isinstance(it, ShownImage)]
     assert kept == [f"data:image/png;base64,{data}" for data in (DOT, "BBBB")]
 
 

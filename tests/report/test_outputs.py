@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from linklab import record
-from linklab.report.model import Image, Shown
+from linklab.report.model import Shown, ShownImage
 from linklab.report.outputs import LINES_AT_MOST, items
 
 from .books import DOT, look, prints, raises, shows, typed
@@ -15,7 +15,7 @@ from .books import DOT, look, prints, raises, shows, typed
 ADDRESS = f"data:image/png;base64,{DOT}"
 
 
-def shown(*outputs: Any) -> list[Image | Shown]:
+def shown(*outputs: Any) -> list[ShownImage | Shown]:
     return list(items(outputs, "in 'here'"))
 
 
@@ -25,12 +25,14 @@ def html(*outputs: Any) -> str:
 
 def test_pictures_say_what_they_show() -> None:
     page = f'<img src="{ADDRESS}" alt="a &lt; b" style="width:720px;max-width:100%">'
-    assert shown(shows(png=DOT, text_html=page, text_plain="p")) == [Image(ADDRESS, "a < b", 720)]
-    assert shown(shows(png=DOT, text_plain="RTT over time")) == [Image(ADDRESS, "RTT over time")]
+    assert shown(shows(png=DOT, text_html=page, text_plain="p")) == [ShownImage(ADDRESS, "a < b", 720)]
+    assert shown(shows(png=DOT, text_plain="RTT over time")) == [ShownImage(ADDRESS, "RTT over time")]
     for untold in ("<Figure size 640x480 with 1 Axes>", ""):
-        assert shown(shows(png=DOT, text_plain=untold)) == [Image(ADDRESS, "A figure without a description, in 'here'")]
+        assert shown(shows(png=DOT, text_plain=untold)) == [
+            ShownImage(ADDRESS, "A figure without a description, in 'here'")
+        ]
     (svg,) = shown(shows(svg="<svg onload='x'/>", text_plain="s"))
-    assert svg == Image("data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9J3gnLz4=", "s")
+    assert svg == ShownImage("data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9J3gnLz4=", "s")
     assert "An image that cannot be read." in html(shows(png='"><script>', text_plain="s"))
 
 

@@ -40,7 +40,7 @@ class Graded:
 
 
 @dataclass(frozen=True)
-class Image:
+class ShownImage:
     """An image: its data as an address, what it shows in words, and how wide it wants to be, if it says so."""
 
     address: str
@@ -84,7 +84,7 @@ class Verdict:
     graded: Graded
 
 
-Item = Image | Shown | Code | FreeText | Verdict
+Item = ShownImage | Shown | Code | FreeText | Verdict
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class LabRecord:
     cells: int
     executed: int
     graded: tuple[Graded, ...]
-    network: Image | None
+    network: ShownImage | None
     sections: tuple[Section, ...]
     notes: tuple[str, ...] = ()
 

@@ -20,12 +20,12 @@ from linklab.report.model import (
     Facts,
     FreeText,
     Graded,
-    Image,
     Item,
     Kind,
     LabRecord,
     Section,
     Shown,
+    ShownImage,
     Status,
     Verdict,
 )
@@ -38,7 +38,7 @@ def lab_of(book: Any, file: str, saved_at: datetime.datetime) -> LabRecord:
     executed = sum(cell.get("execution_count") is not None or bool(cell.get("outputs")) for cell in code)
     facts = facts_of(book, saved_at)
     title, sections, marks = _contents(book, file)
-    drawings = [it for section in sections for it in section.items if isinstance(it, Image) and it.is_network]
+    drawings = [it for section in sections for it in section.items if isinstance(it, ShownImage) and it.is_network]
     network = drawings[-1] if drawings else None
     left = len(code) - executed
     notes = [
@@ -317,15 +317,15 @@ def _written(cell: Any) -> Safe:
     return from_markdown(cell.source, outputs.attached(cell.get("attachments")))
 
 
-def _each_image_once(sections: list[_Open], network: Image | None) -> Iterator[Section]:
+def _each_image_once(sections: list[_Open], network: ShownImage | None) -> Iterator[Section]:
     """Yield sections that show something; the same image once, the network's last drawing nowhere."""
     seen = {network.address} if network else set()
     for section in sections:
         items: list[Item] = []
         for item in section.items:
-            if isinstance(item, Image) and item.address in seen:
+            if isinstance(item, ShownImage) and item.address in seen:
                 continue
-            if isinstance(item, Image):
+            if isinstance(item, ShownImage):
                 seen.add(item.address)
             items.append(item)
         if items:

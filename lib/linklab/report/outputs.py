@@ -13,7 +13,7 @@ from typing import Any, Final
 from markupsafe import Markup as Safe
 
 from linklab.record import LAB_MIME, PROGRESS_MIME, REPLAY_MIME, RESULT_MIME
-from linklab.report.model import Image, Shown
+from linklab.report.model import Shown, ShownImage
 from linklab.report.safe_html import clean, from_markdown
 from linklab.show.player.page import frame_of, recording_in
 
@@ -27,7 +27,7 @@ _IMAGES: Final = ("image/png", "image/svg+xml", "image/jpeg", "image/gif", "imag
 _UNTOLD: Final = re.compile(r"<[^<>]*>|")
 
 
-def items(outputs: Iterable[Any], where: str, *, graded: bool = False) -> Iterator[Image | Shown]:
+def items(outputs: Iterable[Any], where: str, *, graded: bool = False) -> Iterator[ShownImage | Shown]:
     """Yield what a cell's outputs show, in order. ``where`` names the place.
 
     Of a ``graded`` cell, what its checks say is left out: it stands elsewhere.
@@ -52,7 +52,7 @@ def _joined(value: Any) -> Any:
     return "".join(value) if isinstance(value, list) and all(isinstance(it, str) for it in value) else value
 
 
-def _bundle(data: Mapping[str, Any], where: str) -> Iterator[Image | Shown]:
+def _bundle(data: Mapping[str, Any], where: str) -> Iterator[ShownImage | Shown]:
     """Yield the best form of one output that a page can show without a script of a notebook's."""
     image = next((mime for mime in _IMAGES if mime in data), None)
     if image is not None:
@@ -90,7 +90,7 @@ def _replay(data: Mapping[str, Any]) -> Shown:
     return Shown(Safe(figure + "</figure>").format(Safe(frame_of(recording)), words))
 
 
-def _image(mime: str, data: Mapping[str, Any], where: str) -> Image | Shown:
+def _image(mime: str, data: Mapping[str, Any], where: str) -> ShownImage | Shown:
     html = _text(data.get("text/html"))
     address = image_address(mime, data[mime])
     if address is None:
@@ -99,7 +99,7 @@ def _image(mime: str, data: Mapping[str, Any], where: str) -> Image | Shown:
     alt = unescape(told[1]) if told else _text(data.get("text/plain")).strip()
     width = re.search(r"<img\b[^<>]*?\bwidth:(\d{1,4})px", html)
     untold = f"A figure without a description, {where}"
-    return Image(address, untold if _UNTOLD.fullmatch(alt) else alt, int(width[1]) if width else None)
+    return ShownImage(address, untold if _UNTOLD.fullmatch(alt) else alt, int(width[1]) if width else None)
 
 
 def image_address(mime: str, data: object) -> str | None:
