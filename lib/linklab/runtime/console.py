@@ -10,7 +10,7 @@ from typing import Final
 _TAIL_BYTES: Final = 4096
 _TAIL_LINES: Final = 5
 _LOOKED_AT_BYTES: Final = 1024 * 1024
-_KILLED: Final = re.compile(r"^Out of memory: Killed process \d{1,10} \(([^()]{1,64})\)")
+_KILLED: Final = re.compile(r"^Out of memory\b[^:]{0,64}: Killed process \d{1,10} \(([^()]{1,64})\)")
 
 
 class Console:
