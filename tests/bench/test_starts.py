@@ -43,4 +43,4 @@ def test_growth_is_near_linear_or_not(exponent: float, verdict: str) -> None:
 def test_networks_of_all_shapes_start(virtual: Kind, tmp_path: Path) -> None:
     table = run(STUDY.short_form().with_levels(nodes=(10, 15)), tmp_path)
     assert table.missing == ()
-    assert {values.low > 0 for values in table.each("start_s", "network").values()} == {True}
+    assert {values.low > 0 for values in table.each("start_s", "network", "nodes").values()} == {True}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import distributed
@@ -30,6 +31,7 @@ MINE = Study("mine", "Mine", "two-hosts", {"count": (3, 4, 5)}, measure, [Metric
 @pytest.fixture
 def of_ones_own(tmp_path: Path) -> Study:
     """A study in a file, with a module beside it: no other machine has them."""
+    sys.modules.pop("beside", None)  # another test's
     (tmp_path / "beside.py").write_text("def packets(point):\n    return point.whole('count')\n")
     (tmp_path / "mine.py").write_text(OF_ONES_OWN)
     return study_by_name(f"{tmp_path / 'mine.py'}:MINE")

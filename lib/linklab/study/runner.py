@@ -554,7 +554,13 @@ def own_modules(study: Study) -> dict[str, ModuleType]:
         name = todo.pop()
         module = sys.modules.get(name)
         file = getattr(module, "__file__", None)
-        if module is None or name in {*found, "__main__"} or not file or not is_own(Path(file)):
+        if (
+            module is None
+            or name in {*found, "__main__"}
+            or not file
+            or not Path(file).is_file()
+            or not is_own(Path(file))
+        ):
             continue
         found[name] = module
         for node in ast.walk(ast.parse(Path(file).read_bytes())):
