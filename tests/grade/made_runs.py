@@ -8,12 +8,12 @@ from linklab.measure import (
     Origin,
     PingFlow,
     PingResult,
-    Result,
     Run,
     Sample,
     SimpleperfFlow,
     SimpleperfResult,
     Stream,
+    ToolResult,
 )
 from linklab.network import NetworkState
 from tests.states import PLAN
@@ -55,6 +55,6 @@ def pinged(
     return PingResult(flow, origin(state), each, 60.0, mean_ms, highest_ms, 5.0, 0, 0)
 
 
-def together(*results: Result, interrupted: bool = False) -> Run:
+def together(*results: ToolResult, interrupted: bool = False) -> Run:
     """The results as of one run."""
     return Run(results, 0.1, interrupted)

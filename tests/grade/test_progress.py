@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from linklab.grade.progress import Progress
+from linklab.grade.progress import LabProgress
 from linklab.record import TEXT_STUB
 from tests.report.books import check, code, free_text, text
 
@@ -13,7 +13,7 @@ from tests.report.books import check, code, free_text, text
 def _list_of(folder: Path, *cells: object) -> list[str]:
     file = folder / "04.ipynb"
     file.write_text(json.dumps({"cells": cells}), "utf-8")
-    return str(Progress(file)).splitlines()
+    return str(LabProgress(file)).splitlines()
 
 
 def test_graded_cells_stand_under_their_headings(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from linklab.discovery import lab_names, load
 from linklab.errors import LinklabError, MeasurementError
 from linklab.grade import Check, GradeError
 from linklab.grade.check import Refuse
-from linklab.grade.questions import Judged, asked
+from linklab.grade.questions import JudgedBy, asked
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab04 import rules as lab04
 from linklab.labs.lab05 import rules as lab05
@@ -128,6 +128,6 @@ def test_a_check_may_refuse_before_it_gives_anything_and_a_question_too() -> Non
 
     assert [check.reason for check in guarded("a title")(refuse)().checks] == ["nothing is measured"]
     both = asked(
-        "runs", {"one": 1, "two": 2}, [Judged("one", refuse), Judged("two", lambda *_: Check.passing("two", ""))]
+        "runs", {"one": 1, "two": 2}, [JudgedBy("one", refuse), JudgedBy("two", lambda *_: Check.passing("two", ""))]
     )
     assert [check.outcome for check in both.checks] == ["failed", "passed"]

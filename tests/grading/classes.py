@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from linklab.grade import Check
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
-from linklab.grading.kit import Kit, KitLab, Part
+from linklab.grading.kit import Kit, KitLab, LabCell
 from linklab.grading.model import Judged
 from linklab.grading.similarity import Alike
 from linklab.report.model import Graded, Kind, Status
@@ -16,9 +16,9 @@ LAB = KitLab(
     "03-a-lab",
     "Lab 03: A <lab>",
     (
-        Part("check-rate", "check", "code", "", "", 2),
-        Part("check-queue", "check", "code", "", "", 3),
-        Part("reflect-why", "free text", "markdown", "", "", 1),
+        LabCell("check-rate", "check", "code", "", "", 2),
+        LabCell("check-queue", "check", "code", "", "", 3),
+        LabCell("reflect-why", "free text", "markdown", "", "", 1),
     ),
     {},
 )

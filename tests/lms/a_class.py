@@ -6,13 +6,13 @@ from pathlib import Path
 
 from linklab.grade import Check
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, to_json
-from linklab.grading.kit import KitLab, Part
+from linklab.grading.kit import KitLab, LabCell
 from linklab.grading.model import Judged
 from linklab.report.model import Graded
 
 EXPORTS = Path(__file__).with_name("exports")
-UDP = KitLab("03-udp-bandwidth", "Lab 03: UDP bandwidth", (Part("check-rate", "check", "code", "", "", 10),), {})
-TCP = KitLab("04-tcp", "Lab 04: TCP, shared", (Part("check-tcp", "check", "code", "", "", 20),), {})
+UDP = KitLab("03-udp-bandwidth", "Lab 03: UDP bandwidth", (LabCell("check-rate", "check", "code", "", "", 10),), {})
+TCP = KitLab("04-tcp", "Lab 04: TCP, shared", (LabCell("check-tcp", "check", "code", "", "", 20),), {})
 UDP_POINTS = {
     "ada": 10.0, "juergen": 7.5, "bob": 0.0, "eve": 9.0, "kim1": 4.0, "kim2": 5.0, "dan": 6.0, "fay": 3.0, "gus": 8.0
 }  # fmt: skip

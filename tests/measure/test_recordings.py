@@ -16,7 +16,7 @@ from linklab.errors import LabError, MeasurementError
 from linklab.guest import lab_api
 from linklab.lab import Lab, start
 from linklab.measure import PingFlow, Run, TcpFlow, UdpFlow, capture, recorded, run_together
-from linklab.measure.recordings import UNKNOWN, Hop, Recording, fingerprint, interfaces_in
+from linklab.measure.recordings import UNKNOWN, PacketHop, Recording, fingerprint, interfaces_in
 from linklab.network import COURSE, TWO_HOSTS, Host, by_name, expected_state
 
 CROSSING = [
@@ -82,7 +82,7 @@ def test_packets_bytes_and_drops_are_what_tc_counts(crossed: tuple[Run, float]) 
 @pytest.mark.lab
 def test_a_packet_has_one_number_at_all_its_hops(crossed: tuple[Run, float]) -> None:
     recording = recording_of(crossed[0])
-    paths: dict[int, list[Hop]] = {}
+    paths: dict[int, list[PacketHop]] = {}
     for hop in recording.hops:
         paths.setdefault(hop.packet, []).append(hop)
     node_of = {port.interface: port.node for port in recording.ports}

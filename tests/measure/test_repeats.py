@@ -17,11 +17,11 @@ from linklab.measure import (
     Origin,
     PingFlow,
     PingResult,
-    Result,
     Run,
     Spread,
     TcpFlow,
     TcpResult,
+    ToolResult,
     VideoFlow,
     repeated,
 )
@@ -92,7 +92,7 @@ def test_each_flow_has_its_own_values() -> None:
 def test_the_same_flow_twice_is_two_flows() -> None:
     runs = []
     for one, two in ((10.0, 20.0), (10.1, 20.1)):
-        results: Sequence[Result] = [replace(_run(rate, 1.0).results[0]) for rate in (one, two)]
+        results: Sequence[ToolResult] = [replace(_run(rate, 1.0).results[0]) for rate in (one, two)]
         runs.append(Run(tuple(results), 0.0))
     first, second = summary([FLOW, FLOW], runs).spreads
     assert (first.values, second.values) == ((10.0, 10.1), (20.0, 20.1))

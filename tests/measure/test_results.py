@@ -24,7 +24,6 @@ from linklab.measure import (
     QueueCounters,
     QueueFlow,
     QueueResult,
-    Result,
     Run,
     Sample,
     SimpleperfFlow,
@@ -34,6 +33,7 @@ from linklab.measure import (
     Stream,
     TcpFlow,
     TcpResult,
+    ToolResult,
     TrainFlow,
     TrainResult,
     UdpFlow,
@@ -55,7 +55,7 @@ QUEUE = QueueCounters("r1", "r1-eth1", 100, 150000, 3, 90, 0)
 ORIGIN = Origin("t", "7", expected_state(TWO_HOSTS), "0.1.0", "2026-01-02T03:04:05+00:00", 25.0, 25.1, 4, (QUEUE,), 2)
 ENDS = ("h1", "h2")
 STREAM = Stream(9.4, (Sample(0, 1, 9.3), Sample(1, 2, 9.5, 4, 0.25)))
-RESULTS: list[Result] = [
+RESULTS: list[ToolResult] = [
     PingResult(PingFlow(*ENDS, 2, start_s=0.5), ORIGIN, (20.0, None), 20.0, 20.0, 20.0, 0.0, 0, 0, interrupted=True),
     TcpResult(TcpFlow(*ENDS, 2), ORIGIN, 9.4, 1, 25.0, 0, "cubic", (STREAM,), STREAM.samples),
     UdpResult(UdpFlow(*ENDS, 5), ORIGIN, 5.0, 5.0, 10.0, 100, 100, 0, 0.1, (), ()),
@@ -71,7 +71,7 @@ RESULTS: list[Result] = [
 each_result = pytest.mark.parametrize("result", RESULTS, ids=lambda result: str(result.KIND))
 
 
-def stored(result: Result | Run, **changes: Any) -> dict[str, Any]:
+def stored(result: ToolResult | Run, **changes: Any) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(json.dumps(result.to_json()))
     return data | changes
 
@@ -82,7 +82,7 @@ def test_every_tool_is_here() -> None:
 
 
 @each_result
-def test_it_loads_again_alone_and_in_a_run(result: Result) -> None:
+def test_it_loads_again_alone_and_in_a_run(result: ToolResult) -> None:
     assert stored(result)["measurement"] == result.KIND
     assert load_result(stored(result)) == result
     run = Run((result, RESULTS[0]), 0.5, interrupted=True)
@@ -90,7 +90,7 @@ def test_it_loads_again_alone_and_in_a_run(result: Result) -> None:
 
 
 @each_result
-def test_one_of_the_first_version_loads_without_what_was_not_noted_then(result: Result) -> None:
+def test_one_of_the_first_version_loads_without_what_was_not_noted_then(result: ToolResult) -> None:
     data = stored(result, version=1)
     del data["interrupted"], data["flow"]["start_s"]
     for later in ("discipline", "marked_packets"):
@@ -148,7 +148,7 @@ def test_one_without_a_time_for_each_packet_is_refused(number: int, changes: dic
 
 
 @each_result
-def test_a_figure_and_the_table_need_no_more_than_its_rows(result: Result) -> None:
+def test_a_figure_and_the_table_need_no_more_than_its_rows(result: ToolResult) -> None:
     figure = measured(result)
     assert result.flow.title in figure.alt_text
     assert all(axes.lines for axes in figure.axes)

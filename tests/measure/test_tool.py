@@ -21,10 +21,10 @@ from linklab.measure import (
     Origin,
     PingFlow,
     QueueFlow,
-    Result,
     SimpleperfFlow,
     SocketsFlow,
     TcpFlow,
+    ToolResult,
     TrainFlow,
     UdpFlow,
     VideoFlow,
@@ -54,7 +54,7 @@ class UptimeFlow(FlowOf["UptimeResult"]):
 
 
 @dataclass(frozen=True)
-class UptimeResult(Result):
+class UptimeResult(ToolResult):
     """What it answered each time, in seconds."""
 
     KIND: ClassVar[str] = "uptime"

@@ -34,7 +34,9 @@ KEPT: Final = Path(__file__).with_name("kept")
 SECRET: Final = b"0123456789abcdef"
 STUDENTS: Final = ("ada", "bob", "Zo\u00eb")
 SUBMISSION: Final = b"the digest of a submission"
-ANSWER: Final = manual_points.Answer("03-udp-bandwidth", "reflect-rate", "ada", "Because of the headers.", 2.0, 1.5)
+ANSWER: Final = manual_points.WrittenAnswer(
+    "03-udp-bandwidth", "reflect-rate", "ada", "Because of the headers.", 2.0, 1.5
+)
 
 
 def shapes(network: Network) -> list[list[Any]]:

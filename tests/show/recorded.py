@@ -9,7 +9,7 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 
 from linklab.measure import Recording
-from linklab.measure.recordings import Hop, Port, TcpState
+from linklab.measure.recordings import PacketHop, Port, TcpState
 from linklab.network import TWO_HOSTS, expected_state
 
 MS = 1_000_000
@@ -26,12 +26,14 @@ def segment(number: int, back: bool = False) -> Packet:
     )
 
 
-def hop(packet: int, at_ms: float, stay_ms: float | None, head: Packet, port: str = "h1-eth0", **more: Any) -> Hop:
+def hop(
+    packet: int, at_ms: float, stay_ms: float | None, head: Packet, port: str = "h1-eth0", **more: Any
+) -> PacketHop:
     raw = bytes(head)
     at = round(at_ms * MS) + 10**9
     left = None if stay_ms is None else at + round(stay_ms * MS)
     received = None if more.get("dropped") else left
-    return Hop(packet, port, at, left, received, 1514 if port == "h1-eth0" else 66, raw, raw, **more)
+    return PacketHop(packet, port, at, left, received, 1514 if port == "h1-eth0" else 66, raw, raw, **more)
 
 
 def recorded(lost: tuple[int, ...] = (7,), late_ms: float = 0.0, begin_s: float = 1.0) -> Recording:

@@ -30,8 +30,8 @@ from linklab.course import course_network
 from linklab.errors import NetworkError
 from linklab.grade.check import Check, Hints, Refuse, a_kind, listed
 from linklab.grade.path_questions import packet_ms, path_between
-from linklab.grade.questions import Judged, Question, Slip, Value, is_missing, stated
-from linklab.measure import PingResult, Result, Run, SimpleperfResult, TcpResult, UdpResult
+from linklab.grade.questions import JudgedBy, Question, Slip, Value, is_missing, stated
+from linklab.measure import PingResult, Run, SimpleperfResult, TcpResult, ToolResult, UdpResult
 from linklab.measure.tool import ResultT
 from linklab.network import Link, Network, NetworkState
 
@@ -79,7 +79,7 @@ def between(results: Iterable[ResultT], source: str, destination: str) -> Result
     return next((it for it in results if (it.flow.source, it.flow.destination) == (source, destination)), None)
 
 
-def name_of(result: Result) -> str:
+def name_of(result: ToolResult) -> str:
     """Return the pair of a result: ``"h1-h4"``."""
     return f"{result.flow.source}-{result.flow.destination}"
 
@@ -153,7 +153,7 @@ def whole_result(
     return result
 
 
-def refuse_stopped(what: str, run: Result | Run) -> None:
+def refuse_stopped(what: str, run: ToolResult | Run) -> None:
     """Refuse a run that was stopped before its end: what is missing may be what matters."""
     if run.interrupted:
         raise Refuse(Check.failing(what, "it was stopped before its end", "run the cell again and let it finish"))
@@ -416,7 +416,7 @@ def queue_questions(run: object, ends: tuple[str, str], idle_ms: float, link: Li
         missing = "the pings next to a transfer are not there yet"
         hint = "run the cell of pings and transfer at once first"
         return tuple(
-            Judged(key, lambda key, _: Check.failing(str(key), missing, hint))
+            JudgedBy(key, lambda key, _: Check.failing(str(key), missing, hint))
             for key in ("mean_added_ms", "mean_packets")
         )
     added, one = fmean(rtt_ms) - idle_ms, packet_ms(link)

@@ -22,7 +22,7 @@ _NO_NOTEBOOK: Final = "The list of what is done appears where the notebook is op
 
 
 @dataclass(frozen=True)
-class Part:
+class GradedPart:
     """A graded cell: under which heading it stands, its points, and (of a check) its source.
 
     ``is_written`` is None for a check; of a free answer it says whether one stood there when the notebook was saved.
@@ -35,7 +35,7 @@ class Part:
     is_written: bool | None = None
 
 
-def parts(book: Mapping[str, Any]) -> Iterator[Part]:
+def parts(book: Mapping[str, Any]) -> Iterator[GradedPart]:
     """Give the graded cells of a notebook (its JSON), in order."""
     section = ""
     for cell in book.get("cells", ()):
@@ -47,7 +47,9 @@ def parts(book: Mapping[str, Any]) -> Iterator[Part]:
         elif told.get("grade"):
             free = cell.get("cell_type") == "markdown"
             name = str(told.get("grade_id", "")).partition("-")[2].replace("-", " ") + (", in words" if free else "")
-            yield Part(name, section, told.get("points", 0), source.strip(), _is_written(source) if free else None)
+            yield GradedPart(
+                name, section, told.get("points", 0), source.strip(), _is_written(source) if free else None
+            )
 
 
 def _is_written(source: str) -> bool:
@@ -56,7 +58,7 @@ def _is_written(source: str) -> bool:
 
 _outcomes: dict[str, Outcome] = {}
 """What each check cell of this kernel came to last, by its source."""
-_shown: list[Progress] = []
+_shown: list[LabProgress] = []
 """The list that the page shows: the last one alone, however often its cell was run."""
 
 
@@ -67,7 +69,7 @@ def _ran(result: Result) -> None:
         shown.update()
 
 
-class Progress:
+class LabProgress:
     """What is done of the notebook ``file``; it shows itself, and again whenever a check was run."""
 
     def __init__(self, file: Path | None) -> None:
@@ -79,13 +81,13 @@ class Progress:
         if self._handle is not None:
             self._handle.update(self._bundle(), raw=True)
 
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[GradedPart]:
         try:
             return list(parts(json.loads(self._file.read_text("utf-8")))) if self._file is not None else []
         except (OSError, ValueError, AttributeError, TypeError):  # somebody wrote into the notebook's file
             return []
 
-    def _lines(self) -> Iterator[tuple[str, str, Part]]:
+    def _lines(self) -> Iterator[tuple[str, str, GradedPart]]:
         """Each graded cell with its sign and a word."""
         for part in self._parts():
             if part.is_written is not None:
@@ -132,7 +134,7 @@ class Progress:
         return {"text/html": self._repr_html_(), "text/plain": str(self), PROGRESS_MIME: {"version": 1}}
 
 
-def _count(lines: list[tuple[str, str, Part]]) -> str:
+def _count(lines: list[tuple[str, str, GradedPart]]) -> str:
     done = [part for _, word, part in lines if word in ("done", "written")]
     total = sum(part.points for _, _, part in lines)
     return f"{len(done)} of {len(lines)} parts done; the lab has {total:g} points"
@@ -146,13 +148,13 @@ def _running() -> str:
     return str(history[-1]).strip() if history else ""
 
 
-def progress(lab: str) -> Progress:
+def progress(lab: str) -> LabProgress:
     """Return what is done of a lab's notebook; ``lab`` is its package's name, ``"linklab.labs.lab04"``.
 
     The notebook is the one that is open in a page, or else the only one of that number in the present folder.
     """
     page = Path(os.environ.get("JPY_SESSION_NAME", ""))
     if page.suffix == ".ipynb" and page.is_file():
-        return Progress(page)
+        return LabProgress(page)
     found = list(Path.cwd().glob(f"{lab[-2:]}-*.ipynb"))
-    return Progress(found[0] if len(found) == 1 else None)
+    return LabProgress(found[0] if len(found) == 1 else None)

@@ -248,7 +248,7 @@ def among(
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedBy:
     """What a function judges: a measurement, say, that must be the right one before its numbers count."""
 
     key: object
@@ -276,8 +276,8 @@ def asked_each(
     judge: Callable[[Any, object], Check | Iterable[Check]],
     example: str,
 ) -> Result:
-    """Judge a student's dictionary that has something under each key, such as a measurement: see `Judged`."""
-    return asked(title, given, [Judged(key, judge) for key in keys], example)
+    """Judge a student's dictionary that has something under each key, such as a measurement: see `JudgedBy`."""
+    return asked(title, given, [JudgedBy(key, judge) for key in keys], example)
 
 
 def checks_of(title: str, given: object, every: Sequence[Question], example: str = "") -> tuple[Check, ...]:

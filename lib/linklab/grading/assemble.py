@@ -14,7 +14,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from linklab.grading.kit import KitLab, Part
+from linklab.grading.kit import KitLab, LabCell
 from linklab.grading.names import cleaned, counted, listed
 from linklab.grading.submitted_notebook import SubmittedCell
 
@@ -94,7 +94,9 @@ def _sorted(
     return own, added, list(doubled)
 
 
-def _text(part: Part, cell: SubmittedCell | None, rewritten: bool) -> tuple[str, Mapping[str, Mapping[str, str]], str]:
+def _text(
+    part: LabCell, cell: SubmittedCell | None, rewritten: bool
+) -> tuple[str, Mapping[str, Mapping[str, str]], str]:
     """What stands in a cell of the lab, the images attached to it, and a note where the student's cannot.
 
     `rewritten`: the student has code in cells of their own, where a missing answer may stand. A starter that ran behind

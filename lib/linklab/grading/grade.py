@@ -185,7 +185,7 @@ def _graded(
     collected: Collected,
     order: Order,
     done: Mapping[tuple[str, str], Done],
-    answers: Sequence[manual_points.Answer],
+    answers: Sequence[manual_points.WrittenAnswer],
 ) -> ClassGrade:
     labs = {name: order.kit.labs[name] for name in order.labs}
     given: dict[tuple[str, str], dict[str, float]] = {}
@@ -229,7 +229,7 @@ def _given(path: Path) -> Mapping[str, manual_points.Given]:
     return manual_points.read(path.read_bytes()) if path.exists() else {}
 
 
-def _answers(students: list[_Student], order: Order) -> Iterator[manual_points.Answer]:
+def _answers(students: list[_Student], order: Order) -> Iterator[manual_points.WrittenAnswer]:
     for name in order.labs:
         for part in order.kit.labs[name].parts:
             if part.role != "free text":
@@ -237,7 +237,7 @@ def _answers(students: list[_Student], order: Order) -> Iterator[manual_points.A
             for student in students:
                 text = student.assembled[name].free_texts.get(part.cell_id, "") if name in student.assembled else ""
                 if text.strip() and text.strip() != TEXT_STUB:
-                    yield manual_points.Answer(name, part.cell_id, student.student, text, part.points)
+                    yield manual_points.WrittenAnswer(name, part.cell_id, student.student, text, part.points)
 
 
 def _alike(students: list[_Student], kit: Kit, labs: Mapping[str, KitLab]) -> Iterator[Alike]:

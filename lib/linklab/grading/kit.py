@@ -20,7 +20,7 @@ SIMPLEPERF = "simpleperf.py"
 
 
 @dataclass(frozen=True)
-class Part:
+class LabCell:
     """One cell of a lab. ``starter`` is its text as students get it, ``full`` as the instructor runs it."""
 
     cell_id: str
@@ -37,7 +37,7 @@ class KitLab:
 
     name: str
     title: str
-    parts: tuple[Part, ...]
+    parts: tuple[LabCell, ...]
     book: dict[str, Any]
 
     @property
@@ -104,7 +104,7 @@ def _lab(name: str, given: dict[str, Any], solved: dict[str, Any]) -> KitLab:
     return KitLab(name, titles[0] if titles else name, parts, given)
 
 
-def _refuse_no_check(lab: str, part: Part) -> None:
+def _refuse_no_check(lab: str, part: LabCell) -> None:
     try:
         for call in calls_of(part.full):
             call.function()
@@ -112,7 +112,7 @@ def _refuse_no_check(lab: str, part: Part) -> None:
         raise LinklabError(f"{lab}, {part.cell_id}: {error}") from None
 
 
-def _part(cell: dict[str, Any], full: str) -> Part:
+def _part(cell: dict[str, Any], full: str) -> LabCell:
     told = cell["metadata"].get("nbgrader", {})
     role: Role = "given"
     if told.get("solution"):
@@ -122,7 +122,7 @@ def _part(cell: dict[str, Any], full: str) -> Part:
     points = float(told.get("points", 0)) if told.get("grade") else 0.0
     # of an answer the instructor's own solution is nothing that grading may need
     starter = text_of(cell)
-    return Part(cell["id"], role, cell["cell_type"], starter, full if role == "check" else starter, points)
+    return LabCell(cell["id"], role, cell["cell_type"], starter, full if role == "check" else starter, points)
 
 
 def text_of(cell: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ _LONGEST_LINE: Final = 20_000
 
 
 @dataclass(frozen=True)
-class Answer:
+class WrittenAnswer:
     """A free text that waits for points, or has them."""
 
     lab: str
@@ -52,7 +52,7 @@ class Given:
     row: Sequence[str]
 
 
-def to_csv(answers: Iterable[Answer], earlier: Mapping[str, Given]) -> str:
+def to_csv(answers: Iterable[WrittenAnswer], earlier: Mapping[str, Given]) -> str:
     """The file: labs and questions in the order given, the answers to one question in that of the alphabet."""
     answers = list(answers)
     questions = {place: number for number, place in enumerate(dict.fromkeys((one.lab, one.cell) for one in answers))}
@@ -109,7 +109,7 @@ def _points(points: str, worth: str, number: int) -> float:
     return given
 
 
-def with_points(answers: Iterable[Answer], given: Mapping[str, Given]) -> list[Answer]:
+def with_points(answers: Iterable[WrittenAnswer], given: Mapping[str, Given]) -> list[WrittenAnswer]:
     """The answers with the points that were given for them, never more than they are worth."""
     return [
         replace(one, points=min(one.max_points, given[one.key].points) if one.key in given else None) for one in answers

@@ -82,7 +82,7 @@ class LabCount:
 
 
 @dataclass(frozen=True)
-class Line:
+class OpenItem:
     """Something to look at: whose page, which lab, and what."""
 
     student: StudentGrade
@@ -160,38 +160,38 @@ def slowest(grades: ClassGrade) -> list[tuple[StudentGrade, str, float, float]]:
     return sorted(found, key=lambda row: -row[2])[:_SLOWEST]
 
 
-def inconclusive(grades: ClassGrade) -> Iterator[Line]:
+def inconclusive(grades: ClassGrade) -> Iterator[OpenItem]:
     """Each check that could not be decided, and why."""
     for one, name, lab in _labs(grades):
         for cell in lab.judged.cells if lab.judged else ():
             if cell.status == "inconclusive":
-                yield Line(one, name, f"{cell.title}: {reason_of(cell)}")
+                yield OpenItem(one, name, f"{cell.title}: {reason_of(cell)}")
 
 
-def ended_early(grades: ClassGrade) -> Iterator[Line]:
+def ended_early(grades: ClassGrade) -> Iterator[OpenItem]:
     """Each notebook that was not judged to its end, and why."""
     for one, name, lab in _labs(grades):
         if lab.judged is not None and lab.judged.ended:
-            yield Line(one, name, lab.judged.ended)
+            yield OpenItem(one, name, lab.judged.ended)
         elif lab.state == "not judged":
-            yield Line(one, name, "not judged yet: run the same command again")
+            yield OpenItem(one, name, "not judged yet: run the same command again")
 
 
-def tried(grades: ClassGrade) -> Iterator[Line]:
+def tried(grades: ClassGrade) -> Iterator[OpenItem]:
     """What judges noticed of submissions, for the instructor alone."""
     for one, name, lab in _labs(grades):
         for note in lab.judged.notes if lab.judged else ():
-            yield Line(one, name, note)
+            yield OpenItem(one, name, note)
 
 
-def notes(grades: ClassGrade) -> Iterator[Line]:
+def notes(grades: ClassGrade) -> Iterator[OpenItem]:
     """What was noticed of what was handed in."""
     for one in grades.students:
         for note in one.notes:
-            yield Line(one, "", note)
+            yield OpenItem(one, "", note)
         for name, lab in one.labs.items():
             for note in lab.notes:
-                yield Line(one, name, note)
+                yield OpenItem(one, name, note)
 
 
 def _labs(grades: ClassGrade) -> Iterator[tuple[StudentGrade, str, LabGrade]]:

@@ -21,10 +21,10 @@ from linklab.measure.results import (
     MeasurementStopped,
     Origin,
     QueueCounters,
-    Result,
     Run,
     Sample,
     Stream,
+    ToolResult,
     to_dataframe,
 )
 from linklab.measure.runner import OnProgress, Progress, Stop, run, run_together
@@ -67,7 +67,6 @@ __all__ = [
     "QueueResult",
     "Recording",
     "Repeats",
-    "Result",
     "Run",
     "Sample",
     "SimpleperfFlow",
@@ -79,6 +78,7 @@ __all__ = [
     "Stream",
     "TcpFlow",
     "TcpResult",
+    "ToolResult",
     "TrainFlow",
     "TrainResult",
     "UdpFlow",

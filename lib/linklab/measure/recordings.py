@@ -39,7 +39,7 @@ UNKNOWN: Final = "UNKNOWN"
 _HARMLESS: Final = ("OTHERHOST", "NO_SOCKET", "SOCKET_CLOSE", "SOCKET_FILTER", "NOT_SPECIFIED", "QUEUE_PURGE")
 
 
-class Hop(NamedTuple):
+class PacketHop(NamedTuple):
     """A packet at one interface. Times are the lab's clock in ns.
 
     `packet` is its number, the same at each hop. `head` are its first bytes (96 at most) when the queue got it, and
@@ -107,12 +107,12 @@ class Recording:
 
     network: NetworkState
     ports: tuple[Port, ...] = ()
-    hops: tuple[Hop, ...] = ()
+    hops: tuple[PacketHop, ...] = ()
     tcp: tuple[TcpState, ...] = ()
     begin_s: float = 0.0
     end_s: float = 0.0
 
-    def of(self, interface: str) -> tuple[Hop, ...]:
+    def of(self, interface: str) -> tuple[PacketHop, ...]:
         """Return the hops at one interface. Raises MeasurementError for one that was not recorded."""
         if interface not in {port.interface for port in self.ports}:
             raise MeasurementError(
@@ -120,7 +120,7 @@ class Recording:
             )
         return tuple(hop for hop in self.hops if hop.interface == interface)
 
-    def why(self, hop: Hop) -> str:
+    def why(self, hop: PacketHop) -> str:
         """Return why a packet was dropped at this hop, in a sentence; empty where it was not."""
         if hop.dropped:
             return self._why_dropped(hop)
@@ -131,7 +131,7 @@ class Recording:
         told = _DISCARDS.get(hop.discarded, "")
         return f"{node} discarded it: {told or 'the kernel says ' + hop.discarded}."
 
-    def _why_dropped(self, hop: Hop) -> str:
+    def _why_dropped(self, hop: PacketHop) -> str:
         shape = next(
             (it.shape for node in self.network.nodes for it in node.interfaces if it.name == hop.interface), None
         )
@@ -376,11 +376,11 @@ class _Reader:
         self._sent_now: dict[int, int] = {}  # by address: the hop that has just ended at the other end of its cable
         self._arrived: defaultdict[tuple[str, bytes], deque[int]] = defaultdict(deque)
         self._passed_on: dict[tuple[str, bytes], tuple[int, int]] = {}
-        self._hops: list[Hop] = []
+        self._hops: list[PacketHop] = []
         self._tcp: list[TcpState] = []
         self._reason_of_queue: dict[int, str] = {}
 
-    def read(self) -> tuple[tuple[Port, ...], tuple[Hop, ...], tuple[TcpState, ...]]:
+    def read(self) -> tuple[tuple[Port, ...], tuple[PacketHop, ...], tuple[TcpState, ...]]:
         handlers: dict[str, tuple[tuple[str, ...], Callable[..., None]]] = {
             "net_dev_queue": (("skbaddr", "len", "name", "net_cookie"), self._queued),
             "net_dev_xmit": (("skbaddr", "len", "rc", "name", "net_cookie"), self._sent),
@@ -539,7 +539,7 @@ class _Reader:
         number, port, queued_ns, length, head, waiting = packet
         name = self._ports[port].interface
         self._hops.append(
-            Hop(number, name, queued_ns, time_ns, received_ns, length, head, sent_head, dropped, "", waiting)
+            PacketHop(number, name, queued_ns, time_ns, received_ns, length, head, sent_head, dropped, "", waiting)
         )
 
     def _segment(self, time_ns: int, at: int, source: bytes, destination: bytes, *numbers: int) -> None:
@@ -660,7 +660,7 @@ def _pcapng(recording: Recording, interfaces: Sequence[str]) -> bytes:
         options += _option(_DESCRIPTION, f"of {ports[interface].node}, times are the lab's clock".encode())
         options += _option(_RESOLUTION, _NANOSECONDS) + _option(0, b"")
         blocks.append(_block(_INTERFACE, struct.pack("=HHI", _ETHERNET, 0, _NOTE_BYTES - 24) + options))
-    frames: list[tuple[int, int, int, Hop]] = []
+    frames: list[tuple[int, int, int, PacketHop]] = []
     for hop in recording.hops:
         peer = ports[hop.interface].peer
         if hop.sent and hop.left_ns is not None and hop.interface in numbers:
@@ -671,7 +671,7 @@ def _pcapng(recording: Recording, interfaces: Sequence[str]) -> bytes:
     return b"".join([*blocks, *(_frame(*frame) for frame in frames)])
 
 
-def _frame(time_ns: int, interface: int, direction: int, hop: Hop) -> bytes:
+def _frame(time_ns: int, interface: int, direction: int, hop: PacketHop) -> bytes:
     head = hop.sent_head
     body = struct.pack("=IIIII", interface, time_ns >> 32, time_ns & 0xFFFFFFFF, len(head), hop.length_bytes)
     options = _option(_FLAGS, struct.pack("=I", direction)) + _option(0, b"")

@@ -68,7 +68,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Result:
+class ToolResult:
     """What one flow gave. Each tool has a kind of its own (`linklab.measure.tools`).
 
     `interrupted`: the flow was stopped before its end, and the result says only what had been measured until then.
@@ -139,7 +139,7 @@ def packet_rows(departure_s: Sequence[float], arrival_s: Sequence[float | None])
     ]
 
 
-_Kind = TypeVar("_Kind", bound=Result)
+_Kind = TypeVar("_Kind", bound=ToolResult)
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Run:
     KIND: ClassVar[str] = "at once"
     VERSION: ClassVar[int] = 1
 
-    results: tuple[Result, ...]
+    results: tuple[ToolResult, ...]
     start_skew_ms: float
     interrupted: bool = False
     recording: Recording | None = field(default=None, repr=False, compare=False, metadata=schema.NOT_STORED)
@@ -201,12 +201,12 @@ class MeasurementStopped(KeyboardInterrupt):
         return [f"{type(self).__name__}: {self}"]
 
 
-Results = Result | Run | Iterable[Result | Run]
+Results = ToolResult | Run | Iterable[ToolResult | Run]
 """One result, those of a run, or those of a list of either."""
 
 
 def results_in(
-    given: Any, kinds: Any = Result, wanted: str = "results, a run that has them, or one of a repeat's runs"
+    given: Any, kinds: Any = ToolResult, wanted: str = "results, a run that has them, or one of a repeat's runs"
 ) -> list[Any]:
     """Return one result, those of a run, or those of a list of either, as a list; of runs those of these kinds alone.
 

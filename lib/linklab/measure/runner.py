@@ -16,7 +16,7 @@ from linklab.lab import Lab
 from linklab.measure import recordings
 from linklab.measure.flows import Flow, FlowOf, ResultT_co
 from linklab.measure.programs import PATIENCE_S, Gate, RunPrograms, split_start
-from linklab.measure.results import MeasurementStopped, Origin, Result, Run, Sample
+from linklab.measure.results import MeasurementStopped, Origin, Run, Sample, ToolResult
 from linklab.measure.snapshot import RunSnapshot
 from linklab.measure.tool import IN_LAB, Job, Tool
 from linklab.measure.tools import tool_of
@@ -334,8 +334,8 @@ class _Runner:
                 self._programs.end(task.server)  # it may wait for a client that could not connect
                 task.job.server_stdout = task.server.output
 
-    def _read(self, origin: Origin) -> list[Result]:
-        results: list[Result] = []
+    def _read(self, origin: Origin) -> list[ToolResult]:
+        results: list[ToolResult] = []
         for task in self._tasks:
             job = task.job
             # of a run that was stopped, what had not begun yet is left out

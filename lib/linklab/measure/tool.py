@@ -22,14 +22,14 @@ from weakref import WeakKeyDictionary
 from linklab import schema
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Flow
-from linklab.measure.results import Origin, Result, Sample
+from linklab.measure.results import Origin, Sample, ToolResult
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
     from linklab.network import NetworkState
 
 FlowT = TypeVar("FlowT", bound=Flow)
-ResultT = TypeVar("ResultT", bound=Result)
+ResultT = TypeVar("ResultT", bound=ToolResult)
 PrintedT = TypeVar("PrintedT")
 
 IN_LAB: Final = "/tmp/linklab-measure"
@@ -119,7 +119,7 @@ class Tool(ABC, Generic[FlowT, ResultT]):
     """How flows of one kind are carried out. Its parts are called in their order here, by the runner alone."""
 
     flow: ClassVar[type[Flow]]
-    result: ClassVar[type[Result]]
+    result: ClassVar[type[ToolResult]]
     needs: ClassVar[Requirement | None] = None
     """The program that must be there."""
     exact: ClassVar[bool] = False

@@ -10,7 +10,7 @@ from typing import Final
 from linklab.course import course_network
 from linklab.grade.measured import expectations, pings
 from linklab.labs import NOTHING, multiplexing
-from linklab.labs.lab06.rules import COMBINATIONS, Look, read_look
+from linklab.labs.lab06.rules import COMBINATIONS, QueueLook, read_look
 from linklab.labs.multiplexing import rates_mbps, report_heading, three_digits
 from linklab.measure import Run
 from linklab.published import publication
@@ -57,7 +57,7 @@ def looks_table(looks: Sequence[object], packets_in_queue: Callable[[float], flo
     rows = [
         [it.rtt_ms, it.rtt_ms and packets_in_queue(it.rtt_ms), it.held, it.dropped]
         for it in map(read_look, looks)
-        if isinstance(it, Look)
+        if isinstance(it, QueueLook)
     ]
     headings = ["RTT (ms)", "packets, from the RTT", "packets, from the kernel", "dropped so far"]
     return table(headings, rows) if rows else NOTHING

@@ -319,7 +319,7 @@ def _l2() -> Link:
 
 
 @dataclass(frozen=True)
-class Look:
+class QueueLook:
     """One ping, and what netem held right after it. ``rtt_ms`` is None where the ping was lost."""
 
     rtt_ms: float | None
@@ -328,7 +328,7 @@ class Look:
     held: int
 
 
-def read_look(look: object) -> Look | str:
+def read_look(look: object) -> QueueLook | str:
     """Return what ping and ``tc -s qdisc`` printed, or what is wrong with it in a few words."""
     if not isinstance(look, Sequence) or isinstance(look, str) or len(look) != 2:
         return f"this is {a_kind(look)}, not ping's text and tc's"
@@ -340,7 +340,7 @@ def read_look(look: object) -> Look | str:
         return "the second of the two is not what tc -s qdisc printed of an end of L1, L2 or L3"
     reply = _REPLY.search(ping)
     limit, dropped, held = map(int, netem.groups())
-    return Look(float(reply[1]) if reply else None, limit, dropped, held)
+    return QueueLook(float(reply[1]) if reply else None, limit, dropped, held)
 
 
 @guarded("Lab 06, looks into the queue")
@@ -355,9 +355,9 @@ def check_look(looks: object) -> Check:
     return _looks_check(what, expected, [read_look(look) for look in looks])
 
 
-def _looks_check(what: str, expected: str, looks: Sequence[Look | str]) -> Check:
+def _looks_check(what: str, expected: str, looks: Sequence[QueueLook | str]) -> Check:
     wrong = next((look for look in looks if isinstance(look, str)), None)
-    read = [look for look in looks if isinstance(look, Look)]
+    read = [look for look in looks if isinstance(look, QueueLook)]
     answered = [(look.rtt_ms, look.held) for look in read if look.rtt_ms is not None]
     found = "; ".join(f"{rtt:g} ms tells of {packets_held(rtt):.0f}, tc of {held}" for rtt, held in answered)
     if wrong is not None:

@@ -19,7 +19,7 @@ from linklab.grade.check import Check
 from linklab.grade.choices import letter
 from linklab.grade.measured import results_of, whole_result
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Judged, Question, Slip, Value, asked, asked_each, stated
+from linklab.grade.questions import JudgedBy, Question, Slip, Value, asked, asked_each, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.measure import Quality, Video, VideoResult
@@ -367,7 +367,7 @@ def _damage(name: str, run: VideoResult | None, seen: Quality | None) -> Questio
     what = f"damaged pictures per lost packet ({name})"
     if run is None or seen is None or not run.lost_packets or not seen.frames:
         missing = Check.failing(what, "its run is missing", "run the cells above that measure")
-        return Judged(name, lambda _, __: missing)
+        return JudgedBy(name, lambda _, __: missing)
     lost, every = run.lost_packets, len(seen.frames)
     damaged = sum(not frame.whole for frame in seen.frames)
     counts = "count both: pictures that are not whole, and packets that were lost"

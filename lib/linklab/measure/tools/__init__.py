@@ -12,7 +12,7 @@ from typing import Any, Final
 from linklab import schema
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Flow
-from linklab.measure.results import QueueCounters, Result, Run
+from linklab.measure.results import QueueCounters, Run, ToolResult
 from linklab.measure.tool import Tool
 from linklab.measure.tools.constant_rate import CONSTANT_RATE
 from linklab.measure.tools.echo import ECHO
@@ -39,7 +39,7 @@ TOOLS: Final[tuple[Tool[Any, Any], ...]] = (
     PAGES,
 )
 _BY_FLOW: Final[Mapping[type, Tool[Any, Any]]] = {tool.flow: tool for tool in TOOLS}
-_BY_KIND: Final[Mapping[str, type[Result]]] = {tool.result.KIND: tool.result for tool in TOOLS}
+_BY_KIND: Final[Mapping[str, type[ToolResult]]] = {tool.result.KIND: tool.result for tool in TOOLS}
 _FIRST_VERSION: Final = 1
 
 
@@ -51,7 +51,7 @@ def tool_of(flow: Flow) -> Tool[Any, Any]:
     return _BY_FLOW[type(flow)]
 
 
-def load_result(data: Any) -> Result:
+def load_result(data: Any) -> ToolResult:
     """Return the result that ``to_json`` wrote, also that of an earlier version, without what was not noted then.
 
     Raises MeasurementError for another kind, version or shape of data.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.measure.fields import Positive, Range
 from linklab.measure.flows import FlowOf
-from linklab.measure.results import Origin, Result, Row
+from linklab.measure.results import Origin, Row, ToolResult
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab, link_rates_mbps
 from linklab.units import transmission_ms
 
@@ -69,7 +69,7 @@ class ConstantRateFlow(FlowOf["ConstantRateResult"]):
 
 
 @dataclass(frozen=True)
-class ConstantRateResult(Result):
+class ConstantRateResult(ToolResult):
     """What came of one flow. `inside_packets` arrived in the window, which was `window_s` long.
 
     `latest_ms`: how far the latest packet left behind its planned instant, of those that were looked at.

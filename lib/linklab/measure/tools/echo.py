@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from linklab.errors import MeasurementError
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
-from linklab.measure.results import Origin, Result, Row
+from linklab.measure.results import Origin, Row, ToolResult
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
 from linklab.units import ETHERNET_MTU_BYTES, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, UDP_HEADER_BYTES
 
@@ -57,7 +57,7 @@ class EchoFlow(FlowOf["EchoResult"]):
 
 
 @dataclass(frozen=True)
-class EchoResult(Result):
+class EchoResult(ToolResult):
     """Round trips in ms, one for each exchange, None for one that was lost.
 
     `total_ms` is the time of all exchanges together, waits for lost ones included; `end_s` is when they were over,

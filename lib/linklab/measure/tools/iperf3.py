@@ -21,7 +21,7 @@ from linklab import schema
 from linklab.errors import LabError, MeasurementError
 from linklab.measure.fields import Range, WholeSeconds
 from linklab.measure.flows import PAYLOAD_BYTES, FlowOf
-from linklab.measure.results import Origin, Result, Row, Sample, Stream, stream_rows
+from linklab.measure.results import Origin, Row, Sample, Stream, ToolResult, stream_rows
 from linklab.measure.tool import FlowT, Job, Requirement, ResultT, Tool, link_rates_mbps
 from linklab.network.state import CONGESTION_CONTROL, NetworkState
 from linklab.units import FASTEST_TCP_MBPS
@@ -73,7 +73,7 @@ class UdpFlow(FlowOf["UdpResult"]):
 
 
 @dataclass(frozen=True)
-class TcpResult(Result):
+class TcpResult(ToolResult):
     """A bulk transfer over TCP. Everything is of the receiver, except `retransmitted_segments`.
 
     `throughput_mbps` is the application's data (goodput), all streams together, over `duration_s`: the receiver's
@@ -100,7 +100,7 @@ class TcpResult(Result):
 
 
 @dataclass(frozen=True)
-class UdpResult(Result):
+class UdpResult(ToolResult):
     """Datagrams at a constant rate. `throughput_mbps` is the payload at the receiver, all streams together.
 
     `lost_packets` is what was sent less what arrived: iperf3's own count sees only gaps, and misses what is lost

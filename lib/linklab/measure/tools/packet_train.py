@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
-from linklab.measure.results import Origin, Result, Row, packet_rows
+from linklab.measure.results import Origin, Row, ToolResult, packet_rows
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
 from linklab.units import transmission_ms
 
@@ -50,7 +50,7 @@ class TrainFlow(FlowOf["TrainResult"]):
 
 
 @dataclass(frozen=True)
-class TrainResult(Result):
+class TrainResult(ToolResult):
     """When each packet of a train left and arrived, in seconds since the first one left; by sequence number.
 
     `departure_s` is when the sender gave the packet to its kernel. `arrival_s` is the receiving kernel's time, None

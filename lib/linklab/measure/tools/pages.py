@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Final
 
 from linklab.measure.fields import Positive, Range, WholeSeconds
 from linklab.measure.flows import FlowOf
-from linklab.measure.results import Origin, Result, Row
+from linklab.measure.results import Origin, Row, ToolResult
 from linklab.measure.tool import PYTHON, Job, Tool, in_lab
 
 ROUND_TRIPS: Final = 2
@@ -51,7 +51,7 @@ class PageFlow(FlowOf["PageResult"]):
 
 
 @dataclass(frozen=True)
-class PageResult(Result):
+class PageResult(ToolResult):
     """When each page began, in seconds since the flow's start, and how long it took, in ms."""
 
     KIND: ClassVar[str] = "page"

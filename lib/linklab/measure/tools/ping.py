@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.measure.fields import Positive, Range
 from linklab.measure.flows import PAYLOAD_BYTES, FlowOf
-from linklab.measure.results import Origin, Result, Row
+from linklab.measure.results import Origin, Row, ToolResult
 from linklab.measure.tool import Job, Requirement, Tool, last_line
 
 _ANSWER_S = 10
@@ -53,7 +53,7 @@ class PingFlow(FlowOf["PingResult"]):
 
 
 @dataclass(frozen=True)
-class PingResult(Result):
+class PingResult(ToolResult):
     """What ping said.
 
     `rtt_ms` has one round trip per packet sent, None for one that was not answered, so that series stay aligned.

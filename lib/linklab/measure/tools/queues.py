@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Sampler
-from linklab.measure.results import Origin, Result, Row
+from linklab.measure.results import Origin, Row, ToolResult
 from linklab.measure.tool import Job, Requirement, Tool, last_line, samples, sampling
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class QueueSample:
 
 
 @dataclass(frozen=True)
-class QueueResult(Result):
+class QueueResult(ToolResult):
     """All samples, in their order.
 
     `discipline` is what tc says of the queue that holds the packets, the innermost, in the last sample:
@@ -66,7 +66,7 @@ class QueueResult(Result):
 
     KIND: ClassVar[str] = "queue"
     VERSION: ClassVar[int] = 4
-    """1 and 2 had neither `discipline` nor `marked_packets`; 3 is as `Result`'s 2."""
+    """1 and 2 had neither `discipline` nor `marked_packets`; 3 is as `ToolResult`'s 2."""
     QUANTITY: ClassVar[str] = "mean_packets"
 
     flow: QueueFlow

@@ -13,7 +13,7 @@ from linklab.errors import MeasurementError, quoted
 from linklab.measure.fields import Range, WholeSeconds
 from linklab.measure.flows import FlowOf
 from linklab.measure.program_file import Brought, bring
-from linklab.measure.results import Origin, Result, Row, Sample, Stream, stream_rows
+from linklab.measure.results import Origin, Row, Sample, Stream, ToolResult, stream_rows
 from linklab.measure.simpleperf_rows import Row as PrintedRow
 from linklab.measure.simpleperf_rows import (
     amount_bytes,
@@ -64,7 +64,7 @@ class SimpleperfFlow(FlowOf["SimpleperfResult"]):
 
 
 @dataclass(frozen=True)
-class SimpleperfResult(Result):
+class SimpleperfResult(ToolResult):
     """A bulk transfer by the course's simpleperf, as the program tells it.
 
     `throughput_mbps` is what the server says of all connections together, which is what arrived.

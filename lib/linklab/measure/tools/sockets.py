@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Sampler
-from linklab.measure.results import Origin, Result, Row
+from linklab.measure.results import Origin, Row, ToolResult
 from linklab.measure.tool import Job, Requirement, Tool, samples, sampling
 
 _ENDS: Final = re.compile(r"^([A-Z][\w-]+)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
@@ -47,7 +47,7 @@ class SocketSample:
 
 
 @dataclass(frozen=True)
-class SocketsResult(Result):
+class SocketsResult(ToolResult):
     """All samples, in their order; none where there was no connection."""
 
     KIND: ClassVar[str] = "sockets"

@@ -20,7 +20,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.captures import Capture, capture
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
-from linklab.measure.results import Origin, Result, Row, packet_rows
+from linklab.measure.results import Origin, Row, ToolResult, packet_rows
 from linklab.measure.tool import PYTHON, Job, Requirement, Tool, in_lab, last_line
 from linklab.measure.video_file import CLOCK_HZ, MP2T, RTP_HEADER_BYTES, RTP_PACKET_BYTES, Clip, Video
 from linklab.schema import NOT_STORED
@@ -67,7 +67,7 @@ class VideoFlow(FlowOf["VideoResult"]):
 
 
 @dataclass(frozen=True)
-class VideoResult(Result):
+class VideoResult(ToolResult):
     """When each packet of a stream left and arrived, by sequence number, in seconds since the first one left.
 
     `departure_s` is when a packet passed the sender's interface, `arrival_s` when it passed the receiver's, None for

@@ -17,7 +17,7 @@ from ipaddress import IPv4Interface
 from typing import TYPE_CHECKING, Any, Final
 
 from linklab.measure import Recording
-from linklab.measure.recordings import Hop, TcpState, ipv4_of, payload_of
+from linklab.measure.recordings import PacketHop, TcpState, ipv4_of, payload_of
 from linklab.network import NetworkState
 from linklab.show.network.layout import Placed, Point, along
 from linklab.show.network.paint import drawn
@@ -86,15 +86,15 @@ def first_ns(recording: Recording) -> int:
     return recording.hops[0].queued_ns
 
 
-def first_hops(recording: Recording) -> dict[int, Hop]:
+def first_hops(recording: Recording) -> dict[int, PacketHop]:
     """Return each packet's first hop, by the packet's number."""
-    found: dict[int, Hop] = {}
+    found: dict[int, PacketHop] = {}
     for hop in recording.hops:
         found.setdefault(hop.packet, hop)
     return found
 
 
-def flows_of(recording: Recording, first: dict[int, Hop]) -> list[PacketFlow]:
+def flows_of(recording: Recording, first: dict[int, PacketHop]) -> list[PacketFlow]:
     """Return the flows with their packets, those with most bytes first."""
     names = _Names(recording.network)
     flows: dict[Ends, PacketFlow] = {}
@@ -160,7 +160,7 @@ def about_run(recording: Recording, label: str) -> dict[str, Any]:
     }
 
 
-def _way(numbers: Sequence[int], first: dict[int, Hop]) -> dict[str, Any]:
+def _way(numbers: Sequence[int], first: dict[int, PacketHop]) -> dict[str, Any]:
     """The packets of a flow in one direction, with their headers."""
     heads = [kept_head(first[number].head) for number in numbers]
     bytes_at = (bytes(it[at] for it in heads if len(it) > at) for at in range(max(map(len, heads), default=0)))
@@ -175,7 +175,7 @@ def _way(numbers: Sequence[int], first: dict[int, Hop]) -> dict[str, Any]:
 def _ports(
     recording: Recording, placed: Placed, axes: Axes, begin_ns: int, notes: dict[tuple[str, str], int]
 ) -> Iterator[dict[str, Any]]:
-    by_name: defaultdict[str, list[Hop]] = defaultdict(list)
+    by_name: defaultdict[str, list[PacketHop]] = defaultdict(list)
     for hop in recording.hops:
         by_name[hop.interface].append(hop)
     shapes = {it.name: it.shape for node in recording.network.nodes for it in node.interfaces}
@@ -217,7 +217,7 @@ _CONGESTED: Final = 3
 """ECN's mark, CE (RFC 3168, section 5)."""
 
 
-def _note(recording: Recording, hop: Hop, notes: dict[tuple[str, str], int]) -> int:
+def _note(recording: Recording, hop: PacketHop, notes: dict[tuple[str, str], int]) -> int:
     """What there is to say of a packet here: 0 for nothing, else one more than its place among the notes.
 
     A note is of a kind: a packet was ``dropped`` by the queue, ``lost`` at the node behind it or ``refused`` there
@@ -230,7 +230,7 @@ def _note(recording: Recording, hop: Hop, notes: dict[tuple[str, str], int]) -> 
     return 1 + notes.setdefault((kind, why), len(notes))
 
 
-def _is_marked(hop: Hop) -> bool:
+def _is_marked(hop: PacketHop) -> bool:
     if not hop.sent or hop.head == hop.sent_head:
         return False
     came, went = ipv4_of(hop.head), ipv4_of(hop.sent_head)
@@ -260,7 +260,7 @@ _SENDS_BYTES: Final = 5000
 """Who has never more under way than that only asks or answers."""
 
 
-def _pings(recording: Recording, first: dict[int, Hop], begin_ns: int) -> Iterator[dict[str, Any]]:
+def _pings(recording: Recording, first: dict[int, PacketHop], begin_ns: int) -> Iterator[dict[str, Any]]:
     """Round trips of pings: from the queue of who asks to the arrival of the answer there.
 
     Pings in fragments are left out: their round trip ends with the last fragment.

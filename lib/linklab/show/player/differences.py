@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Final
 
 from linklab.measure import Recording
-from linklab.measure.recordings import Hop
+from linklab.measure.recordings import PacketHop
 from linklab.show.player.columns import RunDifference, first_hops, first_ns, flows_of
 
 _SAME_NS: Final = 100_000
@@ -36,9 +36,9 @@ def first_packet_apart(one: Recording, two: Recording) -> RunDifference | None:
     return min(found, key=lambda each: each.at_ns, default=None)
 
 
-def _paths(recording: Recording) -> dict[int, list[Hop]]:
+def _paths(recording: Recording) -> dict[int, list[PacketHop]]:
     """The hops of each packet, without the copies that a switch sends to all while it does not know where a host is."""
-    found: defaultdict[int, list[Hop]] = defaultdict(list)
+    found: defaultdict[int, list[PacketHop]] = defaultdict(list)
     for hop in sorted(recording.hops, key=lambda it: (it.queued_ns, it.interface)):
         if hop.discarded != "OTHERHOST":
             found[hop.packet].append(hop)
@@ -60,7 +60,9 @@ def _sequences(recording: Recording) -> dict[tuple[str, bool], list[int]]:
     return found
 
 
-def _differs(one: list[Hop], two: list[Hop], begin_one_ns: int, begin_two_ns: int) -> tuple[int, str] | None:
+def _differs(
+    one: list[PacketHop], two: list[PacketHop], begin_one_ns: int, begin_two_ns: int
+) -> tuple[int, str] | None:
     """When a packet's two paths part, in ns since the first packet, and how; None where they do not."""
     for here, there in zip_longest(one, two):
         if here is None or there is None:
