@@ -50,13 +50,13 @@ def test_what_waits_names_what_failed_first() -> None:
     failed, *open_ones = report.whole.checks
     assert (failed.reason, failed.hint, failed.points) == ("it is not", "make it right", 2.0)
     assert {check.outcome for check in open_ones} == {"inconclusive"}
-    assert {(check.reason, check.hint) for check in open_ones} == {("waits for: it is right", "mend that one first")}
+    assert {(check.reason, check.hint) for check in open_ones} == {("waits for: it is right", "correct that one first")}
     assert report.status == "failed"
     with pytest.raises(GradeError):
         report.require()
     text = " ".join(str(report).split())
     assert "✗ failed: it is right it is not (nothing) Wanted: all of it To do: make it right" in text
-    assert "? open: it is small; it is fast waits for: it is right (mend that one first)" in text
+    assert "? open: it is small; it is fast waits for: it is right (correct that one first)" in text
 
 
 def test_a_judge_s_own_hint_comes_before_the_requirement_s() -> None:

@@ -41,7 +41,7 @@ def test_what_the_machine_spoils_is_played_again_and_then_not_tried(spoilt: dict
     [
         (_record(), ""),
         (_record(breaches=["memory"]), "the client: it took more than 192 MB, and was ended"),
-        (_record(stalled=True, by=("server", "client")), "the server and the client computed on and on"),
+        (_record(stalled=True, by=("server", "client")), "the server and the client computed without end"),
         (_record(stalled=True, breaches=["output"]), "the client: it printed more than 8 MB"),
     ],
 )

@@ -126,7 +126,7 @@ class Judging(Generic[Evidence]):
         """Return a check that waits for another one, or for what that one waits for itself."""
         first = self._blockers[asked.key] = self._blockers.get(key, key)
         why = f"waits for: {self._table[first].description}"
-        return _open(asked, why, self._checks[first].hint if self._is_open(first) else "mend that one first")
+        return _open(asked, why, self._checks[first].hint if self._is_open(first) else "correct that one first")
 
     def _is_open(self, key: str) -> bool:
         return self._checks[key].outcome == "inconclusive"
@@ -188,7 +188,7 @@ class Report:
     def headline(self) -> str:
         """The points in one line, and where they were found."""
         points = f"{self.whole.points:g} of {self.whole.max_points:g} points"
-        left = f", {self.whole.open_points:g} open" if self.whole.open_points else ""
+        left = f", {self.whole.open_points:g} points open" if self.whole.open_points else ""
         return f"{self.file}: {points}{left}, checked {self.where}"
 
     def lines(self, columns: int = _COLUMNS) -> Iterator[str]:

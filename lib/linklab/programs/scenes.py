@@ -65,7 +65,7 @@ def stopped_for(record: dict[str, Any]) -> str:
         return f"the {program['side']}: {BREACHES[breach]}"
     # of a lab that went with its programs no more is known than which ones ran
     by = " and the " if record["acts"] else " or the "
-    return f"the {by.join(record['by'])} computed on and on, and had to be stopped" if breach else ""
+    return f"the {by.join(record['by'])} computed without end, and was stopped" if breach else ""
 
 
 def keep_to_limit(record: dict[str, Any]) -> str:

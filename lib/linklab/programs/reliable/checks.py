@@ -39,6 +39,7 @@ _EARLY_S: Final = 7.5
 _SMALL: Final = 3000
 _LARGE: Final = 330_000
 _USUAL: Final = 60_000
+_WHOLE: Final = "every byte once and in order, and both sides end with status 0 within their limits"
 
 
 def content(size: int) -> bytes:
@@ -118,7 +119,7 @@ def _arrives(played: Transfers) -> Observed:
     transfer = _clean(played, 1)
     wrong = wrong_with(transfer)
     found = "" if wrong.reason else f"{len(transfer.up)} datagrams"
-    return replace(wrong, expected="every byte once, in order", found=found)
+    return replace(wrong, expected=_WHOLE, found=found)
 
 
 def _small(played: Transfers) -> Observed:
@@ -157,11 +158,19 @@ def _share(played: Transfers, window: int) -> Observed:
     found = f"{transfer.took_s:.2f} s, {share:.0f} %"
     if transfer.took_s > _SLOWER * theory_s + _ROUNDS * trip_s:
         formula = "min(1, W / (1 + 2a))" if window > 1 else "L/R / (RTT + L/R)"
-        hint = ("who waits, and for what? Send as soon as the window allows", f"theory: {formula} of the link")
-        return Observed("that is slower than theory allows", hint, expected, found)
+        hint = (
+            "send the next packet as soon as the window allows: what waits, or sleeps?",
+            f"theory: {formula} of the link",
+        )
+        return Observed("it takes longer than theory says", hint, expected, found)
     if transfer.took_s < 0.9 * theory_s - 2 * trip_s:
         reason = f"that is faster than a window of {window} can be"
-        return Observed(reason, "count what is sent and not acknowledged yet", expected, found)
+        return Observed(
+            reason,
+            "before you send, count what is sent and not acknowledged: it must be less than WINDOW",
+            expected,
+            found,
+        )
     return Observed(expected=expected, found=found)
 
 
@@ -180,8 +189,10 @@ def _within_window(played: Transfers) -> Observed:
         sent = {one.digest for one in transfer.silent if one.s <= end_s}
     expected = f"{window} packets"
     if len(sent) > window:
-        reason = f"{len(sent)} different packets were sent while nothing was acknowledged"
-        return Observed(reason, "count what is sent and not acknowledged yet", expected)
+        reason = f"with WINDOW {window}, {len(sent)} different packets were sent while nothing was acknowledged"
+        return Observed(
+            reason, "before you send, count what is sent and not acknowledged: it must be less than WINDOW", expected
+        )
     return replace(wrong_with(transfer, "after the silence"), expected=expected, found=f"{len(sent)}")
 
 
@@ -192,7 +203,7 @@ def _loss(played: Transfers) -> Observed:
         )
         for seed in (1, 2)
     }
-    return _all_arrive(played, plans, "every byte once, in order")
+    return _all_arrive(played, plans, _WHOLE)
 
 
 def _sizes(played: Transfers, window: int) -> Observed:
@@ -204,7 +215,7 @@ def _sizes(played: Transfers, window: int) -> Observed:
         f"{name}, window {window}": TransferPlan(content(size), window, impairments=impairments)
         for name, size in sizes.items()
     }
-    return _all_arrive(played, plans, "every byte once, in order")
+    return _all_arrive(played, plans, _WHOLE)
 
 
 def _ends(played: Transfers, window: int) -> Observed:
@@ -242,7 +253,9 @@ def _gives_up(played: Transfers) -> Observed:
     if transfer.took_s < _EARLY_S:
         said = last_line(sender)
         reason = f"it gave up {transfer.took_s:.1f} s after its first packet{said and f', and said: {said}'}"
-        return Observed(reason, "an outage of 8 s is no end: 30 s of silence are", expected)
+        return Observed(
+            reason, "do not give up in an outage of 8 s: give up after about 30 s without an answer", expected
+        )
     return Observed(expected=expected, found=f"status {sender['status']}, {len(transfer.up)} packets")
 
 
@@ -282,8 +295,8 @@ def _karn(played: Transfers) -> Observed:
         if wrong.reason:
             return wrong
     most = len(near.up) + 2 * _STRAY
-    reason = f"it sent {len(far.up)} packets, and nothing was lost" if len(far.up) > most else ""
-    expected = f"{most} packets at most: {len(near.up)}, and the first ones twice"
+    reason = f"nothing was lost, and it sent {len(far.up)} packets" if len(far.up) > most else ""
+    expected = f"{len(near.up)} packets, the first ones perhaps twice: {most} at most"
     return Observed(reason, expected=expected, found=f"{len(far.up)}")
 
 
@@ -337,7 +350,7 @@ def _rough(played: Transfers) -> Observed:
         )
         for seed in (5, 6)
     }
-    return _all_arrive(played, plans, "every byte once, in order")
+    return _all_arrive(played, plans, _WHOLE)
 
 
 def _numbers(played: Transfers) -> Observed:
@@ -347,7 +360,7 @@ def _numbers(played: Transfers) -> Observed:
         )
         for window in (4, 8)
     }
-    return _all_arrive(played, plans, "every byte once, in order")
+    return _all_arrive(played, plans, _WHOLE)
 
 
 # --- The table
@@ -390,7 +403,7 @@ _STEPS: Final[dict[str, tuple[CheckRow[Transfers], ...]]] = {
             "measured",
             "the timeout is near the round trip",
             _measured,
-            "SRTT + max(G, 4 * RTTVAR), at most raised to 1 s",
+            "it is SRTT + max(G, 4 * RTTVAR), all in seconds; you may set a lower limit, of 1 s at most",
         ),
         _asked(
             "backs off",

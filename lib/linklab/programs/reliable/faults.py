@@ -35,7 +35,7 @@ def _fault(transfer: PlayedTransfer) -> tuple[str, str]:
     seen, hint = _seen(transfer)
     reason = "; ".join(filter(None, [arrived or "all bytes arrived", seen, *endings]))
     crashed = any(map(_crashed, transfer.programs))
-    return reason, "mend this error first" if crashed else hint or _hint(transfer)
+    return reason, "correct this error first" if crashed else hint or _hint(transfer)
 
 
 def _seen(transfer: PlayedTransfer) -> tuple[str, str]:
@@ -46,19 +46,22 @@ def _seen(transfer: PlayedTransfer) -> tuple[str, str]:
         what = "no datagram of the sender came to the HOST and PORT that it was given"
         return what, "by packets alone the receiver learns that there is a file, an empty one too"
     if not transfer.down:
-        what = f"the receiver answered none of {len(up)} datagrams"
-        return what, "the receiver listens on the PORT that it is given, and answers to where each packet came from"
+        what = f"the sender sent {len(up)} datagrams, and the receiver answered none"
+        return (
+            what,
+            "does the receiver bind the PORT that it is given, and answer to the address that recvfrom returned?",
+        )
     if len(unanswered) > 1:
-        what = f"the receiver answered none of the last {len(unanswered)} datagrams that came to it"
+        what = f"the last {len(unanswered)} datagrams that reached the receiver got no answer"
         if receiver["ended_s"] is not None and receiver["ended_s"] < unanswered[0].s:
             return what, "the receiver must answer repeats for some seconds when it has all (as TCP does in TIME-WAIT)"
-        return what, "answer every packet, a repeat too: the answer to the first one may be lost"
+        return what, "answer every packet, the last one and repeats too: the answer before may be lost"
     if sender["status"] == 0 and not up[-1].passed:
         what = "the sender's last datagram was lost, and it ended with status 0"
         return what, "the sender ends when all is acknowledged"
     if sender["status"] == 0 and transfer.sent_bytes < len(transfer.plan.content):
         # nothing of the files that are sent can be compressed
-        what = f"all that the sender sent has room for {transfer.sent_bytes} bytes"
+        what = f"the sender sent {transfer.sent_bytes} bytes in all, fewer than the file has"
         return what, "read the file to its end, and cut all of it into packets"
     silent = transfer.silent
     if (
@@ -67,10 +70,13 @@ def _seen(transfer: PlayedTransfer) -> tuple[str, str]:
         and sender["ended_s"] < silent[0].s + transfer.plan.impairments.silent_s
     ):
         what = f"the sender ended {sender['ended_s'] - silent[0].s:.1f} s after the silence began"
-        return what, "an outage of 8 s is no end: 30 s of silence are"
+        return what, "do not give up in an outage of 8 s: give up after about 30 s without an answer"
     if transfer.pause_s > _PAUSE_S:
         what = f"the sender sent nothing for {transfer.pause_s:.1f} s"
-        return what, "a timeout doubles while nothing comes, and is measured anew after that (RFC 6298)"
+        return (
+            what,
+            "double the timeout for repeats alone: after the next answer compute it from round trips again (RFC 6298)",
+        )
     return "", ""
 
 
@@ -78,12 +84,17 @@ def _difference(got: bytes | None, wanted: bytes) -> str:
     if got is None:
         return "the receiver wrote no file"
     if not got and wanted:
-        return f"none of the {len(wanted)} bytes arrived"
+        return f"the receiver wrote none of the {len(wanted)} bytes"
     if (wrong_from := _wrong_from(got, wanted)) is not None:
-        return f"{len(got)} of {len(wanted)} bytes arrived, and from byte {wrong_from} on they are others"
+        what = f"the receiver wrote {len(got)} bytes, the file has {len(wanted)}"
+        return f"{what}, and byte {wrong_from} is the first wrong one"
     if len(got) < len(wanted):
-        return f"only the first {len(got)} of {len(wanted)} bytes arrived"
-    return f"{len(got) - len(wanted)} bytes too many stand behind the file" if len(got) > len(wanted) else ""
+        return f"the receiver wrote only the first {len(got)} of {len(wanted)} bytes"
+    return (
+        f"the receiver wrote the whole file, and {len(got) - len(wanted)} bytes after it"
+        if len(got) > len(wanted)
+        else ""
+    )
 
 
 def _wrong_from(got: bytes, wanted: bytes) -> int | None:
@@ -95,7 +106,7 @@ def _ending(program: dict[str, Any], limit_s: float, *, well: bool) -> str:
     """Say how a program ended; nothing where that was as it should be. ``well``: whether the file has arrived."""
     side, status, said = program["side"], program["status"], last_line(program)
     if program["stopped"]:
-        return f"the {side} did not come to an end within {limit_s:g} s"
+        return f"the {side} was still running after {limit_s:g} s"
     if status == 0:
         return "" if well else f"the {side} ended with status 0"
     return f"the {side} ended with status {status}{said and f' and said: {said}'}"
@@ -116,14 +127,14 @@ def _hint(transfer: PlayedTransfer) -> str:
     if got == wanted and sender["stopped"]:
         return "the sender is done when all is acknowledged: which loop or thread of it still waits?"
     if got == wanted and receiver["stopped"]:
-        return "the receiver is done some seconds after the last packet that it heard"
+        return "let the receiver end some seconds after the last packet that it heard: give its recvfrom a timeout"
     if got == wanted:
         side = "receiver" if receiver["status"] else "sender"
-        return f"status 0 says that the whole file has arrived: how does the {side} know it?"
+        return f"how does the {side} learn that the whole file has arrived? Then it must end with status 0"
     if transfer.untouched and not transfer.repeats:
-        return "each packet passed once and in order: what becomes of bytes when they are read, sent and written?"
+        return "each packet was delivered once and in order: are both files opened as bytes, and is nothing decoded?"
     if _wrong_from(got, wanted) is not None:
-        return "write packets by their number, not as they arrive, and let no old one have the number of a new one"
+        return "how far does a packet's number count before it is used again? Write packets by it, not as they arrive"
     if len(got) > len(wanted):
         return "a repeat must not be written again: how does the receiver know it?"
     return "which packet was never sent again, or taken for an old one? Who ended too early?"

@@ -106,7 +106,7 @@ _TABLE: Final[dict[str, tuple[_Row, ...]]] = {
             "interval-stall",
             1,
             intervals.bears_stall,
-            "the rows reach to the end where the network stalls",
+            "the rows leave no hole where the network stalls",
             "interval-join interval-rates interval-remainder",
         ),
     ),
@@ -124,7 +124,7 @@ _TABLE: Final[dict[str, tuple[_Row, ...]]] = {
         ),
     ),
     "parallel": (
-        ("parallel-together", 3, clients.together, "-P opens its connections at once", "ends"),
+        ("parallel-together", 3, clients.together, "-P has all its connections at the same time", "ends"),
         (
             "parallel-client",
             2,
@@ -153,7 +153,7 @@ _TABLE: Final[dict[str, tuple[_Row, ...]]] = {
         ("glued", 2, clients.glued, "the end message may come glued to data", "ends"),
         ("pieces", 2, clients.pieces, "the end message may come in pieces", "glued"),
         ("abrupt", 3, clients.abrupt, "the server outlives clients that misbehave", "ends"),
-        ("quiet", 1, clients.quiet, "no traceback because of them", "abrupt"),
+        ("quiet", 1, clients.quiet, "no traceback when a client misbehaves", "abrupt"),
     ),
     "arguments": (
         ("modes", 2, arguments.judge_of(arguments.MODES), "exactly one of -s and -c", ""),

@@ -197,7 +197,7 @@ def restart(session: SimpleperfScenes) -> Observed:
     if not again["listening"]:
         in_use = [line for line in take.server.said if _IN_USE.search(line)]
         said = in_use[-1] if in_use else take.server.last_words()
-        reason = f"started again on its port it does not listen, and said: {said}"
+        reason = f"started a second time on the same port, the server cannot listen, and said: {said}"
         # it listened on this port before
         is_other = bool(take.server.traceback and not in_use)
         return fails(Mistake.TRACEBACK if is_other else Mistake.NO_REUSEADDR, reason, expected, (said,))

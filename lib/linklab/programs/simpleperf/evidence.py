@@ -541,7 +541,7 @@ def _stall(take: Take) -> Trouble | None:
     if not take.stalled:
         return None
     who = " and the ".join(take.by) or "program"
-    reason = f"the {who} computed on and on, and had to be stopped"
+    reason = f"the {who} computed without end, and was stopped"
     gone = [client.ended or client.stopped == "it did not come to an end" for client in take.clients]
     if take.by == ["server"] and gone and all(gone):
         return Trouble(Mistake.SPINS, f"{reason}; its clients had gone")

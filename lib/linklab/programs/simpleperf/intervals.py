@@ -178,7 +178,7 @@ def judge_join(done: _IntervalRows) -> Observed:
     before_s = 0.0
     for row in done.parts:
         if abs(row.start_s - before_s) > JOIN_S + row.time_step_s:
-            reason = f"a row begins at {row.start_s:g} s, the one before ends at {before_s:g} s"
+            reason = f"one row ends at {before_s:g} s, and the next begins at {row.start_s:g} s"
             return fails(Mistake.INTERVAL_GAPS, reason, expected, (row.line,))
         before_s = row.end_s
     return passes(expected, str(done))
@@ -299,7 +299,7 @@ def bears_stall(session: SimpleperfScenes) -> Observed:
         return covers
     for before, after in itertools.pairwise(done.parts):
         if abs(after.start_s - before.end_s) > _END_S:
-            reason = f"{when} a row ends at {before.end_s:g} s, and the next begins at {after.start_s:g} s"
+            reason = f"{when} one row ends at {before.end_s:g} s, and the next begins at {after.start_s:g} s: a hole"
             return fails(Mistake.INTERVAL_CLOCK, reason, expected, (before.line, after.line))
     for row in done.parts:
         if row.duration_s > _SHORT_S and _fits_itself(row) is None:

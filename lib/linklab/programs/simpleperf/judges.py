@@ -126,7 +126,7 @@ def connects(session: SimpleperfScenes) -> Observed:
     if crashed is not None and not went_elsewhere:
         return of_trouble(crashed, expected=expected)
     mistake = Mistake.ADDRESS_IGNORED if went_elsewhere else Mistake.NO_CONNECTION
-    return fails(mistake, f"no connection came; the client said: {said[0]}", expected)
+    return fails(mistake, f"no connection came to that address; the client said: {said[0]}", expected)
 
 
 def ends(session: SimpleperfScenes) -> Observed:
@@ -168,7 +168,7 @@ def _no_answer(session: SimpleperfScenes, take: Take, expected: str) -> Observed
     end = one.stream.end
     what = f"the end message {end!r}" if end and one.stream.is_sure else "the last that it sends"
     if end and _was_answered(session.end_apart()):
-        reason = f"{what} is answered when it comes apart from the data, and not when it comes right behind it"
+        reason = f"the server answers {what} when it comes alone, and not when it comes in one piece with the last data"
         return fails(Mistake.END_GLUED, reason, expected)
     if _was_answered(session.end_of_stream()):
         if end:
@@ -430,7 +430,7 @@ def waits_for_answer(session: SimpleperfScenes) -> Observed:
         "sent": Mistake.CLOCK_BEFORE_ACK,
         "own": Mistake.CLOCK,
     }.get(clock.reading.span, Mistake.WHOLE_SECONDS)
-    reason = f"the acknowledgement came after {clock.whole_s:.2f} s, and the rate {found} is not taken over that time"
+    reason = f"the acknowledgement came after {clock.whole_s:.2f} s, and the rate {found} is that of another time"
     return fails(mistake, reason, clock.expected, quote)
 
 
@@ -472,7 +472,7 @@ def format_sets_unit(session: SimpleperfScenes) -> Observed:
                 return fails(Mistake.FORMAT_IGNORED, reason, expected, (row.line,))
             true = take.main.carried if take is held and has_carried(take) else 0
             if true and not amount_fits(row, true, 0.003 * true):
-                reason = f"the {side} says {amount_shown(row)} of {true / 1000:.0f} KB"
+                reason = f"the {side} printed {amount_shown(row)}, and {true / 1000:.0f} KB were sent"
                 return fails(_amount_mistake(session, row, true, side), reason, expected, (row.line,))
     return passes(expected)
 
@@ -640,7 +640,7 @@ def num_rows(session: SimpleperfScenes) -> Observed:
             true = take.main.up["bytes"] - messages
             # a row may count the messages as well: that is named in the step clock
             if not amount_fits(row, true, messages + _DIGITS):
-                reason = f"{context}the {side} says {amount_shown(row)} of {true} B"
+                reason = f"{context}the {side} printed {amount_shown(row)}, and {true} B were sent"
                 return fails(_amount_mistake(session, row, true, side), reason, expected, (row.line,))
     return passes(expected, ", ".join(found))
 

@@ -26,8 +26,8 @@ class Mistake(Enum):
     )
     TRACEBACK = _Text(
         "traceback shown",
-        "mend what its last line names; if that comes from outside, from an argument or the network, catch the "
-        "exception where it arises, and print one line that says what to do",
+        "correct the line that the traceback names last; only where the cause is a wrong argument or the other side, "
+        "catch the exception there and print one line instead",
     )
     NO_LISTENING = _Text(
         "the server does not listen", "bind the socket to the address of -b and the port of -p, then call listen()"
@@ -81,7 +81,7 @@ class Mistake(Enum):
     END_COUNTED = _Text("the end message counted as data", "take its length off the bytes received")
     CLOCK_BEFORE_ACK = _Text(
         "clock stopped before the acknowledgement",
-        "stop the client's clock when the acknowledgement has come: until then data waits in buffers on the way",
+        "stop the client's clock after the acknowledgement has been read: before that some data has not arrived yet",
     )
     ASKED_TIME = _Text(
         "rate from the asked time, not the measured",
@@ -112,14 +112,15 @@ class Mistake(Enum):
         "multiply by 8 only once: a rate in Mbit/s is bytes * 8 / 1000000 / seconds",
     )
     BINARY_UNITS = _Text(
-        "1000 and 1024 mixed", "use 1000 wherever you use 1024: 1 KB = 1000 B, 1 MB = 1000 KB, 1 Mbit = 1000000 bit"
+        "1000 and 1024 mixed",
+        "look for 1024 in what this row computes: 1 KB = 1000 B, 1 MB = 1000 KB, 1 Mbit = 1000000 bit",
     )
     INTEGER_DIVISION = _Text(
         "integer division", "divide with /, not with // or int(), and round only when you print, with :.2f"
     )
     RATE_UNIT = _Text(
         "the rate is in another unit than its label",
-        "a rate in Mbit/s is bytes * 8 / 1000000 / seconds: 1000 times as much is kbit/s, 125 times kB/s",
+        "a rate in Mbit/s is bytes * 8 / 1000000 / seconds; a number 1000 times as large is kbit/s, 125 times kB/s",
     )
     WRONG_RATE = _Text(
         "the rate does not fit amount and time",
@@ -205,10 +206,12 @@ class Mistake(Enum):
     PARALLEL_REFUSED = _Text("-P is not understood", "accept -P 1 to -P 5, and open so many connections")
     PARALLEL_IGNORED = _Text("-P is ignored", "open args.parallel connections, each in a thread of its own")
     PARALLEL_IN_TURN = _Text(
-        "connections opened one after the other", "start all threads first, and join them only then, in a second loop"
+        "connections opened one after the other",
+        "start all threads in one loop, and join them in a second one; write target=f, args=(...), not target=f(...)",
     )
     PARALLEL_SHARED = _Text(
-        "the connections of -P share one socket", "make a new socket in each thread, and connect that one"
+        "the connections of -P share one socket",
+        "keep the socket in a local variable of each thread's function, not in one that all threads share",
     )
     PARALLEL_SUMMED = _Text(
         "the connections of -P are counted together", "count the bytes of each connection apart, in its own thread"
