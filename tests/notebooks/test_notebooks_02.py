@@ -95,7 +95,7 @@ def test_a_clock_that_stops_too_early_is_the_one_thing_left_of_step_two(virtual:
     assert early != FINISHED
     report = _checked(tmp_path, early, ["clock"])
     (failed,) = (check for check in report.whole.checks if check.outcome == "failed")
-    assert failed.description == "the client's clock waits for the acknowledgement"
+    assert failed.description == "the client measures time until the acknowledgement arrives"
     assert failed.reason.startswith(CLOCK_TOO_EARLY)
 
 

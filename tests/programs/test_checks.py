@@ -56,7 +56,7 @@ def test_what_waits_names_what_failed_first() -> None:
         report.require()
     text = " ".join(str(report).split())
     assert "✗ failed: it is right it is not (nothing) Wanted: all of it To do: make it right" in text
-    assert "? open: it is small; it is fast waits for: it is right (correct that one first)" in text
+    assert "? inconclusive: it is small; it is fast waits for: it is right (correct that one first)" in text
 
 
 def test_a_judge_s_own_hint_comes_before_the_requirement_s() -> None:

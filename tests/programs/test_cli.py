@@ -126,7 +126,7 @@ def test_a_report_that_cannot_be_written_in_the_end_is_one_line(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device", str(tmp_path / "report.json"))
 
-    results = {"amount": Result("amounts", (Check.passing("-n is understood", "x"),))}
+    results = {"amount": Result("amounts", (Check.passing("the client accepts -n", "x"),))}
     report = simpleperf.Report("simpleperf", "program.py", "nowhere", results)
     monkeypatch.setattr(simpleperf, "check", lambda *_: report)
     monkeypatch.setattr(Path, "write_text", full)

@@ -1,8 +1,9 @@
-"""What is asked of a program, as a table: each check with what must pass first, what judges it, and one hint.
+"""Judge a student's program by a table of checks: each has the checks that must pass first, and a function that judges.
 
-A check is judged once, by the evidence alone, so the same evidence has one verdict. One that needs another waits until
-that one passes, and says for which it waits. A program has a table in its folder
-(`linklab.programs.reliable.checks`), and `Report` shows what came of it.
+What is known of a program is its *evidence*: an object that plays *scenes*, which are runs of the program with other
+programs in a lab, and keeps what was seen. A check is judged once, by the evidence alone, so the same evidence gives
+the same verdict. A check that needs another one stays inconclusive until that one passes, and names it. A program has a
+table in its folder (`linklab.programs.reliable.checks`), and `Report` shows the outcome.
 """
 
 from __future__ import annotations
@@ -28,11 +29,10 @@ _MARGIN: Final = " " * 6
 
 @dataclass(frozen=True)
 class Observed:
-    """What the evidence shows of one check, which passes unless there is a ``reason``.
+    """What the evidence shows of one check. The check passes if ``reason`` is empty.
 
-    ``reason`` says what was seen, and nothing that the evidence does not show. ``hint`` stands in place of the
-    row's own; where the check passes it is advice, and costs nothing. ``expected`` and ``found`` are for reading,
-    with units.
+    ``reason`` says what was seen, and nothing that the evidence does not show. ``hint`` replaces the row's hint; if the
+    check passes, it is advice and costs no points. ``expected`` and ``found`` are texts for people, with units.
     """
 
     reason: str = ""
@@ -42,7 +42,7 @@ class Observed:
 
 
 class WaitsFor(Exception):
-    """Raised by a judge where the evidence tells nothing before the check with this key passes."""
+    """Raised by a judge that can say nothing until the check with this key passes."""
 
     def __init__(self, key: str) -> None:
         super().__init__(key)
@@ -51,10 +51,11 @@ class WaitsFor(Exception):
 
 @dataclass(frozen=True)
 class CheckRow(Generic[Evidence]):
-    """One row of a table: one thing that is asked of a program.
+    """One row of a table: a check of a program.
 
-    ``key`` is its name in the table. ``needs`` are the keys of those that must pass first. ``judge`` plays the scenes
-    that it needs with the evidence, and says what they show. ``hint`` is what to do where it fails.
+    ``key`` is its name in the table, ``description`` the requirement in words, ``points`` what it gives if it passes.
+    ``judge`` asks the evidence for the scenes that it needs, and returns what they show. ``hint`` says what to do if
+    the check fails. ``needs`` are the keys of the checks that must pass first.
     """
 
     key: str
@@ -66,81 +67,88 @@ class CheckRow(Generic[Evidence]):
 
 
 class Judging(Generic[Evidence]):
-    """The verdicts on one program, each made when it is first asked for."""
+    """The verdicts on one program. Each is computed when it is first used."""
 
     def __init__(self, table: Iterable[CheckRow[Evidence]], evidence: Evidence) -> None:
-        self._table = {asked.key: asked for asked in table}
+        self._table = {row.key: row for row in table}
         self._evidence = evidence
         self._checks: dict[str, Check] = {}
+        # by the key of a check: the key of the one that it waits for, and the text of the crash of its judge
         self._blockers: dict[str, str] = {}
         self._faults: dict[str, str] = {}
 
     def result(self, title: str, keys: Iterable[str]) -> Result:
-        """Return some checks as one result. Raises LabError where no scene can be played at all."""
+        """Return some checks as one result. Raises LabError if not even the first scene can be played."""
         wanted = tuple(keys)
         checks = tuple(self._in_result(key, wanted) for key in wanted)
         return Result(title, checks, fault="; ".join(self._faults[key] for key in wanted if key in self._faults))
 
     def check(self, key: str) -> Check:
-        """Return a check of the table, judged first if need be. Raises as `result`."""
+        """Return a check of the table, and judge it now if it was not judged before. Raises as `result`."""
         if key not in self._checks:
             self._checks[key] = self._judged(self._table[key])
         return self._checks[key]
 
     def _in_result(self, key: str, wanted: tuple[str, ...]) -> Check:
-        """Return a check of a result. One that waits for a check which is not in it says what is wrong there."""
+        """Return a check of a result. If the one that it waits for is not in it, that one's reason is added."""
         check, first = self.check(key), self._blockers.get(key, "")
         if not first or first in wanted:
             return check
         return replace(check, reason=f"{check.reason}: {self._checks[first].reason}", hint=self._checks[first].hint)
 
-    def _judged(self, asked: CheckRow[Evidence]) -> Check:
-        for key in asked.needs:
+    def _judged(self, row: CheckRow[Evidence]) -> Check:
+        for key in row.needs:
             if not self.check(key).passed:
-                return self._blocked(asked, key)
+                return self._blocked(row, key)
         try:
-            observed = asked.judge(self._evidence)
+            observed = row.judge(self._evidence)
         except WaitsFor as other:
             self.check(other.key)
-            return self._blocked(asked, other.key)
+            return self._blocked(row, other.key)
         except NotTried as reason:
-            return _open(asked, reason.why, reason.hint)
+            return _inconclusive(row, reason.why, reason.hint)
         except LabError as lost:
             if not self._checks:
                 raise
-            return _open(asked, f"its lab was lost twice: {lost}", "check again; linklab doctor says if labs run here")
+            return _inconclusive(
+                row,
+                f"the lab of this check ended by itself, and so did a second one: {lost}",
+                "check again; linklab doctor says if labs run here",
+            )
         except LinklabError:
             raise
         except Exception as fault:
-            broken = not_judged(asked.description, fault)
-            self._faults[asked.key] = broken.fault
-            return _open(asked, broken.checks[0].reason, broken.checks[0].hint)
+            broken = not_judged(row.description, fault)
+            self._faults[row.key] = broken.fault
+            return _inconclusive(row, broken.checks[0].reason, broken.checks[0].hint)
         if not observed.reason:
-            passing = Check.passing(asked.description, observed.expected, observed.found)
-            return replace(passing, hint=next(iter(as_tuple(observed.hint)), ""), points=asked.points)
-        hint, found = as_tuple(observed.hint) or asked.hint, "" if observed.found == "as expected" else observed.found
-        failing = Check.failing(asked.description, observed.reason, hint, observed.expected, found)
-        return replace(failing, points=asked.points)
+            passing = Check.passing(row.description, observed.expected, observed.found)
+            return replace(passing, hint=next(iter(as_tuple(observed.hint)), ""), points=row.points)
+        hint, found = as_tuple(observed.hint) or row.hint, "" if observed.found == "as expected" else observed.found
+        failing = Check.failing(row.description, observed.reason, hint, observed.expected, found)
+        return replace(failing, points=row.points)
 
-    def _blocked(self, asked: CheckRow[Evidence], key: str) -> Check:
-        """Return a check that waits for another one, or for what that one waits for itself."""
-        first = self._blockers[asked.key] = self._blockers.get(key, key)
+    def _blocked(self, row: CheckRow[Evidence], key: str) -> Check:
+        """Return the check as inconclusive because of ``key``, or because of the check that ``key`` waits for."""
+        first = self._blockers[row.key] = self._blockers.get(key, key)
         why = f"waits for: {self._table[first].description}"
-        return _open(asked, why, self._checks[first].hint if self._is_open(first) else "correct that one first")
+        return _inconclusive(
+            row, why, self._checks[first].hint if self._is_inconclusive(first) else "correct that one first"
+        )
 
-    def _is_open(self, key: str) -> bool:
+    def _is_inconclusive(self, key: str) -> bool:
         return self._checks[key].outcome == "inconclusive"
 
 
-def _open(asked: CheckRow[Any], why: str, hint: str) -> Check:
-    return Check(asked.description, "inconclusive", why, hint, asked.points)
+def _inconclusive(row: CheckRow[Any], why: str, hint: str) -> Check:
+    return Check(row.description, "inconclusive", why, hint, row.points)
 
 
 @dataclass(frozen=True)
 class Report:
-    """What became of a program: the checks of each step, and ``where`` it ran.
+    """The outcome for a program: ``results`` has the checks of each step, ``where`` says on what it ran.
 
-    ``program`` is the name of what it is to be, ``"reliable"`` for example; ``file`` is the student's.
+    ``program`` is the kind of program, ``"reliable"`` for example; ``file`` is the name of the student's file.
     """
 
     program: str
@@ -161,7 +169,7 @@ class Report:
 
     @property
     def status(self) -> Outcome | Literal["broken"]:
-        """The outcome; "broken" where no check failed, and one broke, of which the program has no fault."""
+        """The outcome, or "broken" if no check failed but a check itself crashed, which is not the program's fault."""
         return "broken" if self.whole.fault and self.whole.outcome == "inconclusive" else self.whole.outcome
 
     def require(self) -> Report:
@@ -186,15 +194,15 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """The points in one line, and where they were found."""
+        """One line: the points, and where the program ran."""
         points = f"{self.whole.points:g} of {self.whole.max_points:g} points"
-        left = f", {self.whole.open_points:g} points open" if self.whole.open_points else ""
+        left = f", {self.whole.open_points:g} points inconclusive" if self.whole.open_points else ""
         return f"{self.file}: {points}{left}, checked {self.where}"
 
     def lines(self, columns: int = _COLUMNS) -> Iterator[str]:
-        """Yield the report in lines of at most so many columns: a step, its checks, below each what is to be done.
+        """Yield the report in lines of at most ``columns`` characters: each step, its checks, and what to do.
 
-        Checks that are open for one reason stand together.
+        Checks that are inconclusive for the same reason stand together.
         """
         yield from textwrap.wrap(self.headline, columns)
         for result in self.results.values():
@@ -205,30 +213,30 @@ class Report:
                 if check.outcome == "inconclusive":
                     left.setdefault((check.reason, check.hint), []).append(check)
                 else:
-                    yield from _said(check, columns)
+                    yield from _check_lines(check, columns)
             for (reason, hint), checks in left.items():
                 words = "; ".join(check.description for check in checks)
-                yield from _wrapped(f"{SIGNS['inconclusive']} open: {words}", columns, "  ")
+                yield from _wrapped(f"{SIGNS['inconclusive']} inconclusive: {words}", columns, "  ")
                 yield from _wrapped(f"{reason} ({hint})", columns, _MARGIN)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
     def _repr_html_(self) -> str:
-        """What a notebook shows for it, and a page."""
+        """Return the report as HTML, for a notebook or a page."""
         return f"<p><strong>{escape(self.headline)}</strong></p>" + "".join(
             result._repr_html_() for result in self.results.values()
         )
 
 
-def _said(check: Check, columns: int) -> Iterator[str]:
+def _check_lines(check: Check, columns: int) -> Iterator[str]:
     yield from _wrapped(f"{SIGNS[check.outcome]} {check.outcome}: {check.description}", columns, "  ")
     if check.passed:
         if check.hint:
-            yield from _wrapped(f"Hint: {check.hint}", columns, _MARGIN)
+            yield from _wrapped(f"Hint (no points lost): {check.hint}", columns, _MARGIN)
         return
-    told = not check.found or check.found in check.reason
-    yield from _wrapped(check.reason if told else f"{check.reason} ({check.found})", columns, _MARGIN)
+    already_in_reason = not check.found or check.found in check.reason
+    yield from _wrapped(check.reason if already_in_reason else f"{check.reason} ({check.found})", columns, _MARGIN)
     if check.expected:
         yield from _wrapped(f"Wanted: {check.expected}", columns, _MARGIN)
     if check.hint:

@@ -215,7 +215,7 @@ def test_an_unknown_step_is_one_clear_line(tmp_path: Path) -> None:
 def test_every_check_belongs_to_a_step_and_needs_earlier_ones() -> None:
     keys = list(ITEMS)
     assert {item.step for item in ITEMS.values()} == set(STEPS)
-    assert all(item.points > 0 and item.how for item in ITEMS.values())
+    assert all(item.points > 0 and item.method for item in ITEMS.values())
     for item in ITEMS.values():
         assert set(item.needs) <= set(keys)
         assert item.key not in item.needs

@@ -131,7 +131,7 @@ def _is_taken(session: SimpleperfScenes, words: Sequence[str]) -> bool:
 
 
 def _judge_wrong(session: SimpleperfScenes, argument: TriedArgument) -> Observed:
-    expected = "a line that names the argument, status not 0"
+    expected = "a line that names the argument, and a status that is not 0"
     said, advice = [], None
     for words in argument.wrong:
         command = _typed(session, words)
@@ -183,7 +183,11 @@ def refusal(take: Take, words: Sequence[str], argument: TriedArgument) -> tuple[
         # who asked the network has taken the value, and so has who only says what it was
         refused = _REFUSES.search(naming) and not _TRIED.search(program.text) and not _BY_THE_NETWORK.search(naming)
         shown = _quoted(naming if refused else said)
-        return Mistake.STATUS_ZERO if refused else argument.accepted, f"it ends with status 0, and says {shown}"
+        return (
+            (Mistake.STATUS_ZERO, f"the line {shown} is right, but the exit status is 0")
+            if refused
+            else (argument.accepted, f"it ends with status 0, and says {shown}")
+        )
     if _TRIED.search(program.text):
         return argument.accepted, f"it asks the network, which refuses: {_quoted(said)}"
     if naming:
@@ -237,7 +241,7 @@ def no_server(session: SimpleperfScenes) -> Observed:
     """Run a client to a port where nothing listens."""
     words = ("-c", "-I", session.addresses.server, "-p", "6999", "-t", "1")
     command = f"{_typed(session, words)}, where nothing listens: "
-    expected = "a line that says so, status not 0"
+    expected = "a line that says so, and a status that is not 0"
     take = session.alone("no server there", words, limit_s=60.0)
     if found := breach(take):
         return of_trouble(found, command, expected)
@@ -247,7 +251,7 @@ def no_server(session: SimpleperfScenes) -> Observed:
     if program.traceback:
         return fails(Mistake.TRACEBACK, f"{command}{program.traceback}", expected, program.errors[-1].quotes)
     if program.status == 0:
-        reason = f"{command}it ends with status 0, and says {_quoted(program.last_words())}"
+        reason = f"{command}it says {_quoted(program.last_words())}, but ends with status 0"
         return fails(Mistake.STATUS_ZERO, reason, expected)
     if not program.said:
         return fails(Mistake.NO_MESSAGE, f"{command}it ends with status {program.status}, and says nothing", expected)

@@ -22,13 +22,13 @@ from linklab.programs.submission import SubmittedProgram
 
 @dataclass(frozen=True)
 class Item(CheckRow[SimpleperfScenes]):
-    """A check of a step. Its judge's docstring says how it looks."""
+    """A check of one step. The docstring of its judge describes how the check is made."""
 
     step: str = ""
 
     @property
-    def how(self) -> str:
-        """How it looks, for people."""
+    def method(self) -> str:
+        """How the check is made: the docstring of its judge as one line."""
         return " ".join((inspect.getdoc(self.judge) or "").split())
 
 
@@ -36,19 +36,25 @@ _Row = tuple[str, float, Callable[[SimpleperfScenes], Observed], str, str]
 _TABLE: Final[dict[str, tuple[_Row, ...]]] = {
     "transfer": (
         ("listens", 1, judges.listens, "the server listens on the port of -p", ""),
-        ("binds", 1, judges.binds, "the server listens on the address of -b alone", "listens"),
-        ("connects", 1, judges.connects, "the client connects where -I and -p say", "listens"),
-        ("ends", 1, judges.ends, "data, end message, acknowledgement; then the client ends", "connects"),
+        ("binds", 1, judges.binds, "the server listens only on the address of -b", "listens"),
+        ("connects", 1, judges.connects, "the client connects to the address of -I and the port of -p", "listens"),
+        ("ends", 1, judges.ends, "the server acknowledges the end message, then the client ends", "connects"),
         (
             "leaves-well",
             1,
             judges.leaves_well,
-            "the client waits for the acknowledgement, and ends with status 0",
+            "the client waits for the acknowledgement, and exits with status 0",
             "ends",
         ),
         ("client-row", 1, judges.client_row, "the client prints a row below a heading", "ends"),
         ("server-row", 1, judges.server_row, "the server prints a row below a heading", "ends"),
-        ("bytes", 2, judges.both_bytes, "both report the bytes that were carried", "ends client-row server-row"),
+        (
+            "bytes",
+            2,
+            judges.both_bytes,
+            "client and server report the number of bytes that were transferred",
+            "ends client-row server-row",
+        ),
     ),
     "clock": (
         ("time", 1, judges.sends_for, "-t sets how long the client sends", "ends"),
@@ -56,7 +62,7 @@ _TABLE: Final[dict[str, tuple[_Row, ...]]] = {
             "ack",
             3,
             judges.waits_for_answer,
-            "the client's clock waits for the acknowledgement",
+            "the client measures time until the acknowledgement arrives",
             "ends client-row server-row",
         ),
         ("client-rate", 2, judges.client_rate, "the client's rate is in Mbit/s", "ends client-row server-row"),
@@ -93,33 +99,51 @@ _TABLE: Final[dict[str, tuple[_Row, ...]]] = {
             "interval-rows",
         ),
         ("interval-sum", 2, intervals.adds_up, "amounts of intervals add up to the total", "interval-remainder"),
-        ("interval-rates", 1, intervals.own_rates, "each rate fits its own row", "ends client-rate"),
+        (
+            "interval-rates",
+            1,
+            intervals.own_rates,
+            "the rate in each row is its amount divided by its time",
+            "ends client-rate",
+        ),
         ("interval-total", 1, intervals.gives_total, "a row gives the total", "ends client-rate"),
         (
             "interval-remainder",
             1,
             intervals.reaches_end,
-            "the rows reach to the end where -t is no multiple of -i",
+            "the last row ends at the end of the transfer, also if -t is not a multiple of -i",
             "interval-rows",
         ),
         (
             "interval-stall",
             1,
             intervals.bears_stall,
-            "the rows leave no hole where the network stalls",
+            "the rows leave no gap in time if the network stalls",
             "interval-join interval-rates interval-remainder",
         ),
     ),
     "amount": (
-        ("num-understood", 1, judges.num_understood, "-n is understood", "ends"),
-        ("num-exact", 2, judges.num_exact, "-n sends what it says, in MB, KB and B", "num-understood"),
+        ("num-understood", 1, judges.num_understood, "the client accepts -n", "ends"),
+        (
+            "num-exact",
+            2,
+            judges.num_exact,
+            "the client sends exactly the amount of -n, in MB, KB and B",
+            "num-understood",
+        ),
         ("num-time", 1, judges.num_time, "-t does not end a transfer of -n", "num-exact"),
-        ("num-rows", 1, judges.num_rows, "both rows give what was sent", "num-understood bytes"),
+        (
+            "num-rows",
+            1,
+            judges.num_rows,
+            "with -n client and server report the amount that was sent",
+            "num-understood bytes",
+        ),
         (
             "num-rate",
             1,
             judges.num_rate,
-            "the rates of -n are over the time it took",
+            "with -n each rate is the amount divided by the time that it took",
             "num-understood ack client-rate server-rate",
         ),
     ),
@@ -143,43 +167,59 @@ _TABLE: Final[dict[str, tuple[_Row, ...]]] = {
             "parallel-bytes",
             2,
             clients.rows_bytes,
-            "rows give the bytes of their connections",
+            "each row gives the bytes of its own connection",
             "parallel-client parallel-server bytes",
         ),
     ),
     "many": (
         ("concurrent", 3, clients.concurrent, "a second client is served while the first one runs", "ends"),
         ("restart", 2, clients.restart, "the server can be started again at once on the same port", "ends"),
-        ("glued", 2, clients.glued, "the end message may come glued to data", "ends"),
-        ("pieces", 2, clients.pieces, "the end message may come in pieces", "glued"),
-        ("abrupt", 3, clients.abrupt, "the server outlives clients that misbehave", "ends"),
-        ("quiet", 1, clients.quiet, "no traceback when a client misbehaves", "abrupt"),
+        ("glued", 2, clients.glued, "the server recognises an end message that arrives together with data", "ends"),
+        ("pieces", 2, clients.pieces, "the server recognises an end message that arrives in several parts", "glued"),
+        (
+            "abrupt",
+            3,
+            clients.abrupt,
+            "the server keeps serving after clients that break off, send nonsense or stay silent",
+            "ends",
+        ),
+        ("quiet", 1, clients.quiet, "the server prints no traceback when such a client connects", "abrupt"),
     ),
     "arguments": (
-        ("modes", 2, arguments.judge_of(arguments.MODES), "exactly one of -s and -c", ""),
-        ("ports", 2, arguments.judge_of(arguments.PORTS), "-p from 1024 to 65535", ""),
-        ("addresses", 2, arguments.judge_of(arguments.ADDRESSES), "-I and -b are IPv4 addresses", ""),
-        ("formats", 1, arguments.judge_of(arguments.FORMATS), "-f is B, KB or MB", ""),
-        ("times", 1, arguments.judge_of(arguments.TIMES), "-t is a number above 0", ""),
-        ("parallels", 2, arguments.judge_of(arguments.PARALLELS), "-P is 1 to 5", ""),
-        ("amounts", 1, arguments.judge_of(arguments.AMOUNTS), "-n is an amount", ""),
-        ("interval-text", 1, arguments.judge_of(arguments.INTERVALS), "-i is a number", ""),
-        ("no-server", 2, arguments.no_server, "no server there: one line and a status that is not 0", ""),
+        ("modes", 2, arguments.judge_of(arguments.MODES), "exactly one of -s and -c is required", ""),
+        ("ports", 2, arguments.judge_of(arguments.PORTS), "-p takes only ports from 1024 to 65535", ""),
+        ("addresses", 2, arguments.judge_of(arguments.ADDRESSES), "-I and -b take only IPv4 addresses", ""),
+        ("formats", 1, arguments.judge_of(arguments.FORMATS), "-f takes only B, KB or MB", ""),
+        ("times", 1, arguments.judge_of(arguments.TIMES), "-t takes only a number above 0", ""),
+        ("parallels", 2, arguments.judge_of(arguments.PARALLELS), "-P takes only 1 to 5", ""),
+        ("amounts", 1, arguments.judge_of(arguments.AMOUNTS), "-n takes only an amount", ""),
+        ("interval-text", 1, arguments.judge_of(arguments.INTERVALS), "-i takes only a number", ""),
+        (
+            "no-server",
+            2,
+            arguments.no_server,
+            "if no server listens, the client prints one line and exits with a status other than 0",
+            "",
+        ),
         ("help", 1, arguments.helps, "-h explains the arguments", ""),
     ),
 }
-"""By step: key, points, judge, what is asked, and the keys of the checks that must pass first."""
+"""By step: key, points, judge, description, and the keys of the checks that must pass first."""
 ITEMS: Final[dict[str, Item]] = {
     key: Item(key, description, judge, needs=tuple(needs.split()), points=points, step=step)
     for step, rows in _TABLE.items()
     for key, points, judge, description, needs in rows
 }
 """All checks, by key, in order."""
-_ASIDE: Final = "arguments"
+_LOOPBACK_STEP: Final = "arguments"
+"""The step whose checks need no network."""
 
 
 def run(file: Path, steps: Iterable[str] | None, tell: Callable[[str], None] | None) -> Report:
-    """Judge a program; as :func:`linklab.programs.simpleperf.check`."""
+    """Judge the program in a file by some steps, or by all if ``steps`` is None. ``tell`` gets a line on each scene.
+
+    Raises LinklabError for a step that does not exist, otherwise as :func:`linklab.programs.simpleperf.check`.
+    """
     wanted = list(STEPS) if steps is None else list(steps)
     for step in wanted:
         if step not in STEPS:
@@ -189,30 +229,31 @@ def run(file: Path, steps: Iterable[str] | None, tell: Callable[[str], None] | N
 
 
 def judged(program: SubmittedProgram, wanted: Iterable[str], tell: Callable[[str], None]) -> Report:
-    """Return the report on a program, of the steps that are wanted. Raises LabError where nothing can be tried.
+    """Return the report on a program, of the steps that are wanted. Raises LabError if nothing can be tried.
 
-    Arguments need no network and no clock: they are tried on loopback, a tenth of the time that a lab takes, meanwhile.
+    Checks of arguments need no network and no clock. They run on loopback at the same time, in a tenth of the time that
+    they would take in the lab; where loopback cannot be offered, they run in the lab.
     """
     steps = list(wanted)
     with contextlib.ExitStack() as places:
         lab = SteadyPlace(lambda: LabPlace(program, NETWORK))
         places.callback(lab.close)
-        beside = _loopback(program) if _ASIDE in steps else None
-        if beside is None:
-            found = results(SimpleperfScenes(program, lab, tell), steps)
-            return Report("simpleperf", program.name, lab.title, found)
-        places.callback(beside.close)
+        loopback = _loopback(program) if _LOOPBACK_STEP in steps else None
+        if loopback is None:
+            by_step = results(SimpleperfScenes(program, lab, tell), steps)
+            return Report("simpleperf", program.name, lab.title, by_step)
+        places.callback(loopback.close)
         pool = places.enter_context(ThreadPoolExecutor(1))
-        aside = pool.submit(results, SimpleperfScenes(program, beside, tell), [_ASIDE])
-        found = results(SimpleperfScenes(program, lab, tell), [step for step in steps if step != _ASIDE])
-        found[_ASIDE] = aside.result()[_ASIDE]
+        argument_results = pool.submit(results, SimpleperfScenes(program, loopback, tell), [_LOOPBACK_STEP])
+        by_step = results(SimpleperfScenes(program, lab, tell), [step for step in steps if step != _LOOPBACK_STEP])
+        by_step[_LOOPBACK_STEP] = argument_results.result()[_LOOPBACK_STEP]
         titles = [lab.title] if len(steps) > 1 else []
-        where = "; ".join([*titles, f"arguments {beside.title}"])
-        return Report("simpleperf", program.name, where, {step: found[step] for step in steps})
+        where = "; ".join([*titles, f"arguments {loopback.title}"])
+        return Report("simpleperf", program.name, where, {step: by_step[step] for step in steps})
 
 
 def _loopback(program: SubmittedProgram) -> SteadyPlace | None:
-    """Return loopback as a place; None where there can be none."""
+    """Return loopback as a place to run the program, or None if this machine cannot offer it."""
     try:
         return SteadyPlace(lambda: LoopbackPlace(program))
     except LabError:
@@ -220,7 +261,7 @@ def _loopback(program: SubmittedProgram) -> SteadyPlace | None:
 
 
 def results(session: SimpleperfScenes, wanted: Iterable[str]) -> dict[str, Result]:
-    """Return the checks of the steps that are wanted, from what is played in a session. Raises as `judged`."""
+    """Return the checks of the steps that are wanted, judged by the scenes of a session. Raises as `judged`."""
     judging = Judging(ITEMS.values(), session)
     return {
         step: judging.result(STEPS[step], [key for key, item in ITEMS.items() if item.step == step]) for step in wanted

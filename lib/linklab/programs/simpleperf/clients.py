@@ -1,4 +1,4 @@
-"""Judge how a simpleperf serves several connections and clients, also such as misbehave."""
+"""Judge how a simpleperf serves several connections and clients, also clients that misbehave."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _WITH: Final = f"with -P {CONNECTIONS} "
 
 
 def together(session: SimpleperfScenes) -> Observed:
-    """Look in the relay whether the connections of -P 3 -t 2 are all open, and sending, at one time."""
+    """Look in the relay whether the connections of -P 3 -t 2 are all open, and sending, at the same time."""
     take = session.parallel()
-    expected = f"{CONNECTIONS} connections that send at one time"
+    expected = f"{CONNECTIONS} connections that send at the same time"
     found = trouble(take)
     is_error = found is not None and found.mistake is not Mistake.CRASH
     if take.refused:
@@ -61,14 +61,16 @@ def together(session: SimpleperfScenes) -> Observed:
         opened_s = max(one.came_s for one in sending)
         waited = opened_s < ends_s and any(one.greeting for one in sending)
         mistake = Mistake.ONE_AT_A_TIME if waited else Mistake.PARALLEL_IN_TURN
-        return fails(mistake, f"one ended before another began: {seen}", expected)
+        ended = f"the first of {len(sending)} connections ended at {ends_s:.1f} s"
+        reason = f"{ended}, the last one began only at {begins_s:.1f} s"
+        return fails(mistake, reason, expected)
     if len(sending) != CONNECTIONS:
         return fails(Mistake.PARALLEL_IGNORED, f"there were {len(sending)} connections", expected)
     return passes(expected, seen)
 
 
 def _single(program: ProgramRun) -> list[Row]:
-    """Return a row for each connection: its total, where it has a name of its own."""
+    """Return a row for each connection: its total, if it has a name of its own."""
     rows = list(program.rows)
     if len(rows) > CONNECTIONS:  # of a connection that only tried whether the server is there
         rows = [row for row in rows if row.amount.value] or rows
@@ -141,7 +143,7 @@ def concurrent(session: SimpleperfScenes) -> Observed:
     one acknowledged while the first still sends.
     """
     take = session.two_clients()
-    expected = f"the second client, there from 2 s to 3 s, is served before the first ends, which sends for {LONG_S} s"
+    expected = f"the first client sends for {LONG_S} s, and the second, which comes after 2 s, is served meanwhile"
     if found := breach(take):
         return of_trouble(found, "", expected)
     found = trouble(take)
@@ -263,22 +265,23 @@ def abrupt(session: SimpleperfScenes) -> Observed:
     if concurrent(session).reason.startswith(Mistake.ONE_CLIENT_ONLY.title):
         raise WaitsFor("concurrent")
     takes = _abrupt_takes(session)
-    expected = "it runs on, and an ordinary client is served"
+    expected = "the server goes on, and serves the next client"
     if len(takes) == 1:
         return passes(expected)
     culprit = takes[-1] if not _outlived(takes[-1]) else takes[0]
     name = scenes.ABRUPT[len(takes) - 2] if culprit is takes[-1] else "several such clients"
     if found := breach(culprit):
         is_spin = culprit.stalled and "server" in culprit.by
-        reason = f"{name}: {found.reason}"
+        reason = f"after {name} {found.reason}"
         return fails(Mistake.SPINS if is_spin else found.mistake, reason, expected, found.quotes)
     if not culprit.alive:
         errors = culprit.server.errors
-        reason = f"{name}: the server ended; it said: {culprit.server.traceback or culprit.server.last_words()}"
+        reason = f"after {name} the server ended; it said: {culprit.server.traceback or culprit.server.last_words()}"
         return fails(Mistake.ABRUPT_CLIENT, reason, expected, errors[-1].quotes if errors else ())
     said = culprit.client.last_words() if culprit.clients else "nothing"
     mistake = Mistake.SILENT_CLIENT if name == scenes.SILENT else Mistake.LOST_CLIENT
-    return fails(mistake, f"{name}: the server runs on, and the next client was not served; it said: {said}", expected)
+    reason = f"after {name} the server runs on, and the next client was not served; that client said: {said}"
+    return fails(mistake, reason, expected)
 
 
 def quiet(session: SimpleperfScenes) -> Observed:
@@ -288,6 +291,6 @@ def quiet(session: SimpleperfScenes) -> Observed:
     # random bytes are no text and no number: nothing that a client of this program would send
     hurt = [error for error in errors if not _OF_GARBAGE.search(error.line)]
     if hurt:
-        reason = f"a client left abruptly, and the server printed: {hurt[0].line}"
+        reason = f"a client misbehaved, and the server printed: {hurt[0].line}"
         return fails(Mistake.TRACEBACK, reason, expected, hurt[0].quotes)
     return passes(expected, errors[0].line if errors else "", Mistake.TRACEBACK if errors else None)

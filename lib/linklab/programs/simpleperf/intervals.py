@@ -284,7 +284,9 @@ def reaches_end(session: SimpleperfScenes) -> Observed:
     done = _table(session, *_ASKED)
     if isinstance(done, Observed):
         return done
-    return _covers(done, "0 - 2, 2 - 4, 4 - 5, and the same bytes as the total", "with -t 5 -i 2", False)
+    return _covers(
+        done, "rows of about 0 - 2, 2 - 4 and 4 - 5, with the same bytes as the total", "with -t 5 -i 2", False
+    )
 
 
 def bears_stall(session: SimpleperfScenes) -> Observed:
@@ -292,14 +294,14 @@ def bears_stall(session: SimpleperfScenes) -> Observed:
     done = _table(session, 6, 1, hold_s=STALL_S)
     if isinstance(done, Observed):
         return done
-    expected = "rows up to the end of the transfer, with all of its bytes"
-    when = f"while nothing gets through from {STALL_S[0]:g} s to {STALL_S[1]:g} s"
+    expected = "rows without a gap up to the end of the transfer, with all of its bytes"
+    when = f"the check stopped the network from {STALL_S[0]:g} s to {STALL_S[1]:g} s;"
     covers = _covers(done, expected, when, True)
     if covers.reason:
         return covers
     for before, after in itertools.pairwise(done.parts):
         if abs(after.start_s - before.end_s) > _END_S:
-            reason = f"{when} one row ends at {before.end_s:g} s, and the next begins at {after.start_s:g} s: a hole"
+            reason = f"{when} one row ends at {before.end_s:g} s, and the next begins at {after.start_s:g} s"
             return fails(Mistake.INTERVAL_CLOCK, reason, expected, (before.line, after.line))
     for row in done.parts:
         if row.duration_s > _SHORT_S and _fits_itself(row) is None:
@@ -316,13 +318,15 @@ def _covers(done: _IntervalRows, expected: str, when: str, stalled: bool) -> Obs
     is_wrong_total = done.total is not None and abs(done.summed - amount_bytes(done.total)) <= done.slack_bytes
     sums = f"{when} the rows add up to {done.summed / 1000:.0f} of {whole / 1000:.0f} KB"
     if done.summed < whole - done.slack_bytes and not is_wrong_total:
-        return fails(Mistake.LAST_MISSING, sums, expected, lines)
+        ends = f"{when} the last interval ends at {last.end_s:g} s, and the transfer at {done.ends_s:.2f} s"
+        reason = f"{ends}; the rows add up to {done.summed / 1000:.0f} of {whole / 1000:.0f} KB"
+        return fails(Mistake.LAST_MISSING, reason, expected, lines)
     if done.summed > whole + done.slack_bytes and not is_wrong_total:
         return fails(_fault(done) or Mistake.INTERVAL_SUM, sums, expected, lines)
     # the rows may end before the total does: until the acknowledgement comes nothing is sent
     low_s, high_s = min(done.seconds, done.ends_s) - _END_S, max(done.ends_s, done.took_s) + _END_S
     if not low_s <= last.end_s <= high_s:
-        reason = f"{when} the last row ends at {last.end_s:g} s, and the transfer after {done.ends_s:g} s"
+        reason = f"{when} the last interval ends at {last.end_s:g} s, and the transfer at {done.ends_s:.2f} s"
         is_assumed = stalled or last.end_s > done.ends_s or abs(done.summed - whole) <= done.slack_bytes
         return fails(Mistake.INTERVAL_CLOCK if is_assumed else Mistake.LAST_MISSING, reason, expected, lines)
     if done.total is not None and abs(done.summed - whole) > done.slack_bytes:

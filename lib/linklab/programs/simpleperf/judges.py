@@ -239,13 +239,14 @@ def both_bytes(session: SimpleperfScenes) -> Observed:
     """Compare with what the relay counted, within the digits printed and 0.5%: the step clock is exact."""
     take = session.transfer()
     true = take.main.carried
-    expected = f"{true / 1e6:.2f} MB, as the relay counted"
+    expected = f"both {true / 1e6:.2f} MB, as many as went over the network"
     rows = {side: total(program.rows) for side, program in _sides(take)}
     found = ", ".join(f"{side} {amount_shown(row)}" for side, row in rows.items())
     for side, row in rows.items():
         if not amount_fits(row, true, 0.005 * true):
             mistake = _amount_mistake(session, row, true, side)
-            return fails(mistake, f"the {side} says {amount_shown(row)}", expected, (row.line,))
+            reason = f"the {side} printed {amount_shown(row)}, and {true / 1e6:.2f} MB were sent"
+            return fails(mistake, reason, expected, (row.line,))
     return passes(expected, found)
 
 
@@ -370,7 +371,8 @@ def server_rate(session: SimpleperfScenes) -> Observed:
     if reading is None or reading.mistake:
         own = _by_its_own_times(row, one.carried, span)
         if own is not None and own.mistake is None:
-            reason = f"its clock ran for {row.duration_s:g} s, and the transfer took {true_s:.2f} s"
+            taken = f"from the client's connection to the end message it was {true_s:.2f} s"
+            reason = f"the server's row lasts {row.duration_s:g} s, and {taken}"
             return fails(Mistake.SERVER_CLOCK, reason, expected, (row.line,))
     return _units(session, take, "server", row, reading, expected)
 
@@ -430,8 +432,9 @@ def waits_for_answer(session: SimpleperfScenes) -> Observed:
         "sent": Mistake.CLOCK_BEFORE_ACK,
         "own": Mistake.CLOCK,
     }.get(clock.reading.span, Mistake.WHOLE_SECONDS)
-    reason = f"the acknowledgement came after {clock.whole_s:.2f} s, and the rate {found} is that of another time"
-    return fails(mistake, reason, clock.expected, quote)
+    rated_s = clock.one.carried * 8e-6 * clock.reading.factor / rate_mbps(clock.row.rate)
+    reason = f"the acknowledgement came after {clock.whole_s:.2f} s, but the client printed {found}, the rate over "
+    return fails(mistake, f"{reason}{rated_s:.2f} s", clock.expected, quote)
 
 
 def link(session: SimpleperfScenes) -> Observed:
@@ -484,7 +487,7 @@ def conserved(session: SimpleperfScenes) -> Observed:
         return not_played(take, "with -f B ")
     client, server = (total(program.rows) for _, program in _sides(take))
     sent, received = amount_bytes(client), amount_bytes(server)
-    expected, found = f"both {sent:.0f} B", f"client {sent:.0f} B, server {received:.0f} B"
+    expected, found = "the same number of bytes on both sides", f"client {sent:.0f} B, server {received:.0f} B"
     steps = [amount_step(row) for row in (client, server)]
     slack = 0.0 if max(steps) == 1 else sum(steps)
     if abs(sent - received) <= slack:
@@ -495,7 +498,7 @@ def conserved(session: SimpleperfScenes) -> Observed:
     if counted_by_server or sent - received in {first, last, first + last, last + len(one.answer)}:
         return passes(expected, found, Mistake.END_COUNTED)
     more = "more" if received > sent else "fewer"
-    reason = f"the server counts {abs(received - sent):.0f} B {more} than the client"
+    reason = f"the server counts {abs(received - sent):.0f} B {more} than the client, whose row stands first here"
     if abs(received / max(sent, 1) - 1.024) < 0.002 and max(steps) == 1:
         mistake = Mistake.CHUNK_SIZE
     elif _is_off(session, "client") > _is_off(session, "server"):
@@ -578,7 +581,8 @@ def num_exact(session: SimpleperfScenes) -> Observed:
         found = trouble(take)
         if found is not None and found.mistake is not Mistake.CRASH:
             return of_trouble(found, f"for {size} B it sent {sent[size]} B; ", expected)
-        return fails(_why_amount(sent), f"-n for {size} B sent {sent[size]} B", expected)
+        reason = f"with -n for {size} B the client sent {sent[size]} B"
+        return fails(_why_amount(sent), reason, f"exactly {size} B")
     return passes(expected, ", ".join(f"{size} B" for size in sent.values()))
 
 

@@ -113,7 +113,7 @@ class Mistake(Enum):
     )
     BINARY_UNITS = _Text(
         "1000 and 1024 mixed",
-        "look for 1024 in what this row computes: 1 KB = 1000 B, 1 MB = 1000 KB, 1 Mbit = 1000000 bit",
+        "look for 1024 where this number is computed: 1 KB = 1000 B, 1 MB = 1000 KB, 1 Mbit = 1000000 bit",
     )
     INTEGER_DIVISION = _Text(
         "integer division", "divide with /, not with // or int(), and round only when you print, with :.2f"
@@ -173,7 +173,9 @@ class Mistake(Enum):
         "the total's rate is not its own", "divide all bytes by all the time, from the first byte to the end"
     )
     INTERVAL_SUM = _Text("rows do not sum to the total", "count the bytes of each interval once, and none twice")
-    INTERVAL_GAPS = _Text("intervals do not join", "let each interval begin where the one before ended")
+    INTERVAL_GAPS = _Text(
+        "intervals do not join", "after each row set the next begin to the end of that row, without adding anything"
+    )
     NUM_IGNORED = _Text("-n is ignored", "with -n send until so many bytes are sent, whatever -t says")
     NO_HEADING = _Text(
         "a table without a heading",
@@ -218,7 +220,9 @@ class Mistake(Enum):
     )
     PARALLEL_ROWS = _Text("a row is missing for some connections", "print a row for each of the connections")
     ONE_AT_A_TIME = _Text(
-        "one client at a time", "serve each client in a thread of its own, and go back to accept() at once"
+        "one client at a time",
+        "serve each client in a thread of its own, and go back to accept() at once, without join(); write target=f, "
+        "args=(...), not target=f(...)",
     )
     CLIENTS_MIXED = _Text(
         "clients are mixed up",
@@ -248,9 +252,7 @@ class Mistake(Enum):
     SILENT_CLIENT = _Text(
         "a silent client blocks the server", "serve each client in a thread of its own, so that none waits for another"
     )
-    STATUS_ZERO = _Text(
-        "exit status 0 on errors", "when something is wrong, end with sys.exit(1), or another number that is not 0"
-    )
+    STATUS_ZERO = _Text("exit status 0 on errors", "when something is wrong, end with sys.exit(1)")
     STATUS_NOT_ZERO = _Text("exit status not 0 on success", "end with status 0 when everything went well")
     NO_MESSAGE = _Text("no message for a wrong argument", "print one line that names the argument, and exit")
     UNNAMED = _Text("the message does not name the argument", "say in the message which argument is wrong, and why")

@@ -83,7 +83,7 @@ def lines() -> Iterator[str]:
         yield "| --- | --- | --- | --- | --- |"
         for item in items:
             needs = ", ".join(f"`{key}`" for key in item.needs)
-            yield f"| `{item.key}` | {item.description} | {item.points:g} | {item.how} | {needs} |"
+            yield f"| `{item.key}` | {item.description} | {item.points:g} | {item.method} | {needs} |"
     yield from _NOT_CHECKED.splitlines()
     yield from (f"| {mistake.title} | {mistake.hint.replace('|', '/')} |" for mistake in Mistake)
     yield from ("", "## What a program may use", "")
