@@ -173,10 +173,10 @@ def test_a_median_that_three_digits_do_not_tell_from_the_mean_is_no_mistake() ->
 @pytest.mark.parametrize(
     ("packets", "says"),
     [
-        ((ADDED_MS + 20) / FRAME_MS, "the idle path in it"),
-        ((ADDED_MS + 10) / FRAME_MS, "those in flight in it"),
+        ((ADDED_MS + 20) / FRAME_MS, "contains the idle path"),
+        ((ADDED_MS + 10) / FRAME_MS, "also counts packets in flight"),
         ((max(L1_LOADED) - 20) / FRAME_MS, "the fullest queue"),
-        (ADDED_MS * FRAME_MS, "that multiplies"),
+        (ADDED_MS * FRAME_MS, "multiplies instead of dividing"),
         (ADDED_MS / FRAME_MS / 2, "half of them"),
         (67, "the limit of the queue"),
     ],

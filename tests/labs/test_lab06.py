@@ -301,7 +301,7 @@ def test_nothing_strange_makes_a_check_raise(given: object) -> None:
     [
         ("two", ["h1-h4"], "h1-h4 ran alone"),
         ("three", ["h1-h4", "h2-h5"], "no transfer of h3-h6"),
-        ("three", ["h1-h4", "h2-h5", "h6-h3"], "h3-h6 was sent backwards"),
+        ("three", ["h1-h4", "h2-h5", "h6-h3"], "h3-h6 was measured in the opposite direction"),
         ("two", ["h1-h4", "h2-h5", "h7-h9"], "h7-h9 does not belong here"),
     ],
 )

@@ -24,7 +24,7 @@ from linklab.grade.measured import (
     connections_of,
     expectations,
     measured,
-    of_kind,
+    require_type,
     run_checks,
     run_of,
     throughput_of,
@@ -186,7 +186,7 @@ def check_run(runs: object, predicted: object = "shares") -> Result:
     shares are judged by run too. ``predicted`` are the shares that the student predicted.
     """
     how = "give what measure.repeated returned"
-    runs = of_kind("the runs", runs, Repeats, how, "several runs")
+    runs = require_type("the runs", runs, Repeats, how, "several runs")
     count, expected = len(runs.runs), f"{_REPEATS} times or more"
     hint = f"measure.repeated(lab, flows, repeats={_REPEATS}): chance has a hand in each single run"
     enough = (

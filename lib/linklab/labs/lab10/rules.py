@@ -16,7 +16,7 @@ from linklab.analysis import Expectation
 from linklab.analysis.sharing import proportional
 from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import letter, question_text
-from linklab.grade.measured import measured, of_kind, refuse_stopped, results_of, whole_result
+from linklab.grade.measured import measured, refuse_stopped, require_type, results_of, whole_result
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
 from linklab.grade.reachability import Checkable, pings_answered, running, state_of
@@ -200,7 +200,7 @@ def check_share_runs(runs: object, predicted: object = "shares") -> Result:
 
     def judge(setting: str, given: object) -> Check:
         what, how = f"run of {setting}", "keep what measure.run_together(lab, lab10.senders(...)) returns"
-        run = of_kind(what, given, Run, how, "a Run")
+        run = require_type(what, given, Run, how, "a Run")
         results = run.of(ConstantRateResult)
         wanted = {it.name: it.rate_mbps for it in senders(setting, RATE_MBPS)}
         found = {it.flow.name: it.flow.rate_mbps for it in results}

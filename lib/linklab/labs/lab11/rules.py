@@ -30,7 +30,14 @@ from linklab.analysis.tcp_model import BETA, CUBIC_C, INITIAL_WINDOW_PACKETS, Pi
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse, gathered, listed
 from linklab.grade.choices import letters
-from linklab.grade.measured import between, measured, of_kind, refuse_another_network, refuse_stopped, state_of_run
+from linklab.grade.measured import (
+    first_between,
+    measured,
+    refuse_another_network,
+    refuse_stopped,
+    require_type,
+    state_of_run,
+)
 from linklab.grade.path_questions import FRAME_BYTES
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
@@ -338,7 +345,7 @@ def run_of(
     windows and the queue must have been looked at too.
     """
     wanted = "; ".join(f"{source}-{end} with {listed(each, ', ')}" for (source, end), each in pairs.items())
-    run = of_kind(what, given, Run, _HOW, wanted)
+    run = require_type(what, given, Run, _HOW, wanted)
     problem = _problem(run, pairs, duration_s, looked)
     if problem is not None:
         found = listed((result.flow.title for result in run.results), ", ")
@@ -411,12 +418,12 @@ def _refuse_another_queue(what: str, state: NetworkState | None, packets: int) -
 def window_of(run: Run) -> SocketsResult | None:
     """Return the looks at the window of a run's first transfer, whatever else was looked at; None without any."""
     sent = run.of(TcpResult)[0].flow
-    return between(run.of(SocketsResult), sent.source, sent.destination)
+    return first_between(run.of(SocketsResult), sent.source, sent.destination)
 
 
 def queue_of(run: Run) -> QueueResult | None:
     """Return the looks at the queue in which it waits at r1; None without any."""
-    return between(run.of(QueueResult), "r1", run.of(TcpResult)[0].flow.destination)
+    return first_between(run.of(QueueResult), "r1", run.of(TcpResult)[0].flow.destination)
 
 
 def looks_of(run: Run) -> tuple[SocketSample, ...]:

@@ -19,7 +19,14 @@ from linklab.analysis import Expectation, answered
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse, listed
 from linklab.grade.choices import letters
-from linklab.grade.measured import between, measured, of_kind, refuse_another_network, refuse_stopped, state_of_run
+from linklab.grade.measured import (
+    first_between,
+    measured,
+    refuse_another_network,
+    refuse_stopped,
+    require_type,
+    state_of_run,
+)
 from linklab.grade.path_questions import FRAME_BYTES
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
@@ -295,7 +302,7 @@ def queue_of(run: Run) -> QueueResult:
 
 
 def _looks_at_uplink(run: Run) -> QueueResult | None:
-    return between((it for it in run.of(QueueResult) if it.samples), "r1", UPLOAD[1])
+    return first_between((it for it in run.of(QueueResult) if it.samples), "r1", UPLOAD[1])
 
 
 def kind_of(run: Run) -> str:
@@ -327,7 +334,7 @@ def run_of(what: str, given: object, seconds: float, kind: str = "", *, pages: b
     ``kind`` is the discipline that must have held U's packets, where that matters; ``pages`` is whether pages must have
     been loaded too.
     """
-    run = of_kind(what, given, Run, _HOW, _FLOWS)
+    run = require_type(what, given, Run, _HOW, _FLOWS)
     problem = _problem(run, seconds, pages)
     if problem is not None:
         found = listed((result.flow.title for result in run.results), ", ")
