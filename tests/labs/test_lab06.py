@@ -76,13 +76,13 @@ def test_a_right_index_passes_in_any_style(function: object) -> None:
     [
         (lambda v: sum(v) ** 2 / squares(v), "division by the number of flows is missing"),
         (lambda v: sum(v) ** 2 / len(v) * squares(v), "then multiplies"),
-        (lambda v: 1 / right_index(v), "on its head"),
-        (lambda v: squares(v) / sum(v) ** 2, "squares are mixed up"),
-        (lambda v: squares(v) / (len(v) * sum(v) ** 2), "change places"),
-        (lambda v: 1 / len(v), "taken for one thing"),
+        (lambda v: 1 / right_index(v), "the fraction is inverted"),
+        (lambda v: squares(v) / sum(v) ** 2, "inverted, and the number of flows is missing"),
+        (lambda v: squares(v) / (len(v) * sum(v) ** 2), "are exchanged"),
+        (lambda v: 1 / len(v), "treated as equal"),
         (lambda v: sum(v) / (len(v) * squares(v)), "not squared"),
-        (lambda v: (sum(v) / len(v)) ** 2 / squares(v), "mean above, but the sum"),
-        (lambda v: sum(v) ** 2 / (squares(v) / len(v)), "sum above, but the mean"),
+        (lambda v: (sum(v) / len(v)) ** 2 / squares(v), "mean in the numerator, but the sum"),
+        (lambda v: sum(v) ** 2 / (squares(v) / len(v)), "sum in the numerator, but the mean"),
         (lambda v: math.sqrt(right_index(v)), "root of the index"),
         (lambda v: 100 * right_index(v), "in percent"),
         (lambda v: min(v) / max(v), "smallest over the largest"),
@@ -206,7 +206,7 @@ LOOKS = [(PING.format(rtt), TC.format(100, held)) for rtt, held in ((79.9, 100),
 def test_ping_and_the_kernel_tell_of_the_same_packets() -> None:
     result = lab06.check_look([*LOOKS, (LOST, TC.format(100, 100))])
     assert result.passed
-    assert "79.9 ms tells of 99, tc of 100" in result.checks[0].found
+    assert "79.9 ms means 99 packets, tc shows 100" in result.checks[0].found
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_ping_and_the_kernel_tell_of_the_same_packets() -> None:
         ([*LOOKS[:2], (LOST, TC.format(100, 100))], "2 pings were answered"),
         ([(ping, TC.format(67, 3)) for ping, _ in LOOKS], "a queue of 67 packets"),
         ([(PING.format(60.0), TC.format(100, 0))] * 3, "nearly empty"),
-        ([(PING.format(60.0), TC.format(100, 99))] * 3, "other numbers"),
+        ([(PING.format(60.0), TC.format(100, 99))] * 3, "differ by more than 20 packets"),
     ],
 )
 def test_what_is_no_look_is_said(looks: object, says: str) -> None:
@@ -267,7 +267,7 @@ def test_half_of_the_queue_is_known_by_what_was_read_back() -> None:
 
 def test_who_scales_the_queue_s_share_hears_of_the_packets_in_flight() -> None:
     right = 40 + 50 * PACKET_MS
-    for predicted, slip in ((right, ""), (60 + (80.37 - 60) / 2, "that scales the growth with the queue")):
+    for predicted, slip in ((right, ""), (60 + (80.37 - 60) / 2, "this scales the added delay by the queue's size")):
         (row,) = lab06.check_half(half_run(), lab06.predict("new_rtt", {50: predicted}, 70)).surprises
         assert (row.slip, row.measured) == (slip, 61.2)
 

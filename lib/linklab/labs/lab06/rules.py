@@ -62,16 +62,16 @@ COMBINATIONS: Final[Mapping[str, tuple[Load, ...]]] = {
     "apart": (Load("h1", "h4"), Load("h8", "h9")),
 }
 """The four combinations of the course report's test case 4, in its order."""
-_LOADS: Final = COMBINATIONS["two"]
+_TWO_FLOWS: Final = COMBINATIONS["two"]
 SHARES: Final[Mapping[str, tuple[str, str]]] = {
     "two": ("two", "h1-h4"),
     "crossing h7-h9": ("crossing", "h7-h9"),
 }
-"""What predictions of throughput are asked for: the combination, and the flow."""
+"""The throughputs that students predict, by key: the combination, and the flow."""
 
 
 def half_of_the_queue() -> int:
-    """Return half of the packets that L2's queue holds."""
+    """Return half of the limit of L2's queue, in packets."""
     return (course_network().link("L2").queue_packets or 0) // 2
 
 
@@ -83,24 +83,25 @@ def _shares() -> list[Value]:
 
 
 def _swing() -> Sketch:
-    return Sketch("RTT of h1-h4 next to two transfers", "seconds", "ms")
+    return Sketch("RTT of h1-h4 during two transfers", "seconds", "ms")
 
 
 def _new_rtt() -> list[Value]:
+    """Ask for the RTT of h1-h4 with half of L2's queue, full."""
     link, packets = course_network().link("L2"), half_of_the_queue()
-    now, floor = link.queue_packets or 1, path_between("h1", "h4").rtt_floor_ms
-    whole, others = queueing_delay_ms(link), floor - link.delay_ms
+    limit_packets, floor_ms = link.queue_packets or 1, path_between("h1", "h4").rtt_floor_ms
+    queue_delay_ms, other_delays_ms = queueing_delay_ms(link), floor_ms - link.delay_ms
     new = replace(link, queue_packets=packets)
     links = tuple(new if it == link else it for it in course_network().links)
     path = measured_path(replace(course_network(), links=links), "h1", "h4")
     question = full_queue_rtt(packets, "RTT of h1-h4, half of L2's queue full", path, new)
-    part = packets / now
+    share = packets / limit_packets
     slips = (
-        Slip(floor + part * (whole - link.delay_ms), "that scales the growth with the queue",
-             "half of a queue is not half of the growth: the packets in flight take their part first"),
-        Slip(part * (others + whole), "that scales the whole round trip",
+        Slip(floor_ms + share * (queue_delay_ms - link.delay_ms), "this scales the added delay by the queue's size",
+             "half of the queue does not add half of the delay: the packets in flight take their part first"),
+        Slip(share * (other_delays_ms + queue_delay_ms), "this scales the whole round trip",
              "the delays stay as they are: only the queue's time changes"),
-        Slip(others + whole, "that is with the whole queue", "put the new number in its place"),
+        Slip(other_delays_ms + queue_delay_ms, "this uses the old limit of the queue", "use the new limit instead"),
     )  # fmt: skip
     return [replace(question, slips=(*slips, *question.slips))]
 
@@ -115,29 +116,32 @@ _TOTAL: Final = re.compile(
     r"0\.00-(\d{1,6}(?:\.\d{1,6})?)\s+sec\s+[\d.]+ [KMG]?Bytes\s+(\d{1,6}(?:\.\d{1,6})?) ([KMG]?)bits/sec\s+receiver"
 )
 _LONGEST_S: Final = 300
-_OWN_INTERVALS: Final = 1.01
-"""Each server has a mean over its own interval, with three digits: their sum may be so much more than L2 carries."""
+_SUM_TOLERANCE: Final = 1.01
+"""The factor by which the sum may exceed what L2 carries: each server averages over its own interval, and prints three
+digits."""
 _FREE_SHARES: Final = 4
-"""Of flows that share a link, in all combinations: one of two, two of three, one of two; the last has what is left."""
+"""The number of independent shares in all combinations: n flows on one link have n - 1, as the last one has the rest.
+
+That makes 1 + 2 + 1 + 0."""
 _IN_MBPS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3}
 
 
 @guarded("Lab 06, two flows by hand")
 def check_by_hand(printed: object) -> Iterator[Check]:
-    """Judge what iperf3's clients printed of two flows that ran at one time, by pair."""
+    """Judge the outputs of the iperf3 clients of two flows that ran at the same time, by pair."""
     if not is_missing(printed) and not isinstance(printed, Mapping):
         hint = 'write it as {"h1-h4": first.output, "h2-h5": second.output}'
         raise Refuse(
             Check.failing("what was printed", f"this is {a_kind(printed)}, not a dictionary", hint, "a dictionary")
         )
     given = printed if isinstance(printed, Mapping) else {}
-    found = {load.name: _client_said(load.name, given.get(load.name)) for load in _LOADS}
+    found = {load.name: _client_check(load.name, given.get(load.name)) for load in _TWO_FLOWS}
     yield from (check for check, _ in found.values())
     if not all(check.passed for check, _ in found.values()):
         return
     duration_s = min(total[0] for _, total in found.values())
-    whole = experiment(course_network(), _LOADS, duration_s).sums["L2", "r2"]
-    whole = replace(whole, high=_OWN_INTERVALS * whole.high)
+    whole = experiment(course_network(), _TWO_FLOWS, duration_s).sums["L2", "r2"]
+    whole = replace(whole, high=_SUM_TOLERANCE * whole.high)
     both = "start both clients with popen before you wait for the first one"
     hints = ("two flows that share a link cannot have more than it carries, and two long ones fill it", both)
     slips = (Slip(2 * whole.value, "that is twice what L2 carries: they ran one after the other", both),)
@@ -146,8 +150,8 @@ def check_by_hand(printed: object) -> Iterator[Check]:
     yield from question.checks(total_mbps)
 
 
-def _client_said(name: str, text: object) -> tuple[Check, tuple[float, float]]:
-    """Return what is to be said of a client's output, and its seconds and Mbit/s."""
+def _client_check(name: str, text: object) -> tuple[Check, tuple[float, float]]:
+    """Return a check of one client's output, and the duration in s and the rate in Mbit/s that it tells."""
     what, expected = f"iperf3's client of {name}", f"a test of {SHORTEST_S} s or more"
     nothing = (0.0, 0.0)
     if is_missing(text):
@@ -157,9 +161,10 @@ def _client_said(name: str, text: object) -> tuple[Check, tuple[float, float]]:
         return Check.failing(what, f"this is {a_kind(text)}, no text", "give client.output", expected), nothing
     total = _TOTAL.search(text)
     if total is None:
-        said = text.strip().splitlines()[-1] if text.strip() else "nothing"
+        last_line = text.strip().splitlines()[-1] if text.strip() else ""
+        reason = f"no line of a result, but: {last_line}" if last_line else "the output is empty"
         hint = "does the server listen, and is it free? One server takes one test at a time"
-        return Check.failing(what, f"it printed no result, but: {said}", hint, expected, said), nothing
+        return Check.failing(what, reason, hint, expected, last_line or "nothing"), nothing
     seconds, mbps = float(total[1]), float(total[2]) * _IN_MBPS[total[3]]
     found = f"{mbps:.4g} Mbit/s in {seconds:g} s"
     if not SHORTEST_S <= seconds <= _LONGEST_S:
@@ -174,8 +179,9 @@ def _client_said(name: str, text: object) -> tuple[Check, tuple[float, float]]:
 def check_runs(runs: object, predicted: object = "shares") -> Result:
     """Judge the four runs, by the names in `COMBINATIONS`: what `linklab.measure.run_together` returned for each.
 
-    Each must hold its flows with pings next to them, all at one time; the sums, shares and highest round trips must be
-    what theory expects of the network as read back. ``predicted`` are the shares that the student predicted.
+    Each must hold its flows, with pings of the same pairs, all at the same time. The sums, shares and highest round
+    trips must be what theory expects of the network as read back. ``predicted`` is the student's prediction of the
+    shares, or the name under which `check_predicted` has seen it.
     """
 
     def judge(name: str, given: object) -> Iterable[Check]:
@@ -195,8 +201,8 @@ def _squares(values: Sequence[float]) -> float:
     return sum(value * value for value in values)
 
 
-_SQUARE_EACH: Final = "above, add and then square; below, square each one and then add"
-_SAME_SIDES: Final = "take means on both sides, or sums on both sides and n"
+_SQUARE_EACH: Final = "in the numerator add first, then square; in the denominator square each one first, then add"
+_SAME_SIDES: Final = "take the mean in both places; or take the sum in both, and the n in the denominator"
 _EVERY_FLOW: Final = "Jain's index looks at every flow"
 _JAIN: Final = Trial(
     jain_index,
@@ -216,27 +222,28 @@ _JAIN: Final = Trial(
     ),
     (
         Formula(lambda v: sum(v) ** 2 / _squares(v), "the division by the number of flows is missing",
-                "the n stands below, next to the sum of squares"),
+                "the n is a factor in the denominator, next to the sum of squares"),
         Formula(lambda v: sum(v) ** 2 / len(v) * _squares(v), "this divides by n and then multiplies by the squares",
                 "Python works from left to right: what must be computed first?"),
-        Formula(lambda v: len(v) * _squares(v) / sum(v) ** 2, "the fraction stands on its head",
+        Formula(lambda v: len(v) * _squares(v) / sum(v) ** 2, "the fraction is inverted",
                 "an index is at most 1"),
-        Formula(lambda v: _squares(v) / sum(v) ** 2, "squares are mixed up: these are added first above", _SQUARE_EACH),
+        Formula(lambda v: _squares(v) / sum(v) ** 2, "the fraction is inverted, and the number of flows is missing",
+                _SQUARE_EACH),
         Formula(lambda v: _squares(v) / (len(v) * sum(v) ** 2),
-                "the square of the sum and the sum of squares change places", _SQUARE_EACH),
-        Formula(lambda v: 1 / len(v), "square of the sum and sum of squares are taken for one thing", _SQUARE_EACH),
-        Formula(lambda v: sum(v) / (len(v) * _squares(v)), "the sum above is not squared", _SQUARE_EACH),
-        Formula(lambda v: (sum(v) / len(v)) ** 2 / _squares(v), "the mean above, but the sum of squares below",
-                _SAME_SIDES),
-        Formula(lambda v: sum(v) ** 2 / (_squares(v) / len(v)), "the sum above, but the mean of squares below",
-                _SAME_SIDES),
-        Formula(lambda v: math.sqrt(jain_index(v)), "this is the root of the index", "leave the root away"),
+                "the square of the sum and the sum of squares are exchanged", _SQUARE_EACH),
+        Formula(lambda v: 1 / len(v), "square of the sum and sum of squares are treated as equal", _SQUARE_EACH),
+        Formula(lambda v: sum(v) / (len(v) * _squares(v)), "the sum in the numerator is not squared", _SQUARE_EACH),
+        Formula(lambda v: (sum(v) / len(v)) ** 2 / _squares(v),
+                "the mean in the numerator, but the sum of squares in the denominator", _SAME_SIDES),
+        Formula(lambda v: sum(v) ** 2 / (_squares(v) / len(v)),
+                "the sum in the numerator, but the mean of squares in the denominator", _SAME_SIDES),
+        Formula(lambda v: math.sqrt(jain_index(v)), "this is the root of the index", "omit the root"),
         Formula(lambda v: min(v) / max(v), "this is the smallest over the largest", _EVERY_FLOW),
         Formula(lambda v: sum(v) / len(v) / max(v), "this is the mean over the largest", _EVERY_FLOW),
     ),
     refused={"no flow at all": ((),), "nothing but zeros": ((0.0, 0.0),)},
     remarks={
-        "the same in bit/s": "a unit must not change the index: does a number of your own stand in it?",
+        "the same in bit/s": "a unit must not change the index: does your formula contain a fixed number?",
         "a single flow": "one flow alone is treated as fairly as can be",
     },
 )  # fmt: skip
@@ -244,9 +251,9 @@ _JAIN: Final = Trial(
 
 @guarded("Lab 06, Jain's index")
 def check_jain(function: object) -> Iterable[Check]:
-    """Judge Jain's index, a function of a list of throughputs.
+    """Judge the student's function that computes Jain's index of a list of throughputs.
 
-    For no values, or nothing but zeros, it must raise a ValueError that says so.
+    For an empty list, or one of zeros only, it must raise a ValueError that says so.
     """
     return _JAIN.checks(function)
 
@@ -254,29 +261,35 @@ def check_jain(function: object) -> Iterable[Check]:
 # --- Packets in a queue
 
 _TRIED_SHARES: Final = (1.0, 0.5645, 0.113)
-"""How full L2's queue is in the round trips on which a function is tried."""
+"""How full L2's queue is in the round trips on which a function is tried.
+
+On the course network these are 80.4, 71.5 and 62.3 ms: a full queue, and two others that are no round numbers.
+"""
 
 
 @guarded("Lab 06, packets in the queue")
 def check_packets_in_queue(function: object) -> Iterable[Check]:
-    """Judge how many packets L2's queue holds, a function of an RTT of h1-h4 in ms.
+    """Judge the student's function that computes the number of packets in L2's queue from the RTT of h1-h4 in ms.
 
     The packets in flight on L2 count as well, as netem counts them.
     """
     link, path = course_network().link("L2"), path_between("h1", "h4")
-    one, floor, rate = packet_ms(link), path.rtt_floor_ms, link.rate_mbps or 1.0
-    rtts = [round(floor + share * full_queue_share_ms(link), 1) for share in _TRIED_SHARES]
+    packet_time_ms, min_rtt_ms, rate = packet_ms(link), path.rtt_floor_ms, link.rate_mbps or 1.0
+    rtts = [round(min_rtt_ms + share * full_queue_share_ms(link), 1) for share in _TRIED_SHARES]
     before = " + ".join(f"{other.delay_ms:g}" for other in path.forward.links if other.delay_ms and other != link)
     others = f"{before} + {link.delay_ms:g} + {before}"
     counted = "the queue counts packets in flight on L2 too: which delays does a ping have besides that one?"
     other_rate = course_network().link("L1").rate_mbps or 0.0
     frame = f"a queue holds frames of {FRAME_BYTES} bytes"
     slips = (
-        Formula(lambda rtt: (rtt - floor) / one, "that leaves out the packets in flight on L2", counted),
-        Formula(lambda rtt: rtt / one, "that takes the whole round trip for time at L2", counted),
-        Formula(lambda rtt: (rtt - floor / 2) / one, "that takes off one direction only", counted),
-        Formula(lambda rtt: (rtt - floor) / 2 / one, "that takes half of the wait", "one direction is full"),
-        Formula(lambda rtt: (rtt - floor) / one * BITS_PER_BYTE, "that is in bytes, without those in flight", counted),
+        Formula(lambda rtt: (rtt - min_rtt_ms) / packet_time_ms,
+                "this leaves out the packets in flight on L2", counted),
+        Formula(lambda rtt: rtt / packet_time_ms, "this takes the whole round trip for time at L2", counted),
+        Formula(lambda rtt: (rtt - min_rtt_ms / 2) / packet_time_ms, "this subtracts one direction only", counted),
+        Formula(lambda rtt: (rtt - min_rtt_ms) / 2 / packet_time_ms, "this takes half of the wait",
+                "only one direction has a queue, and the ping waits there for all of this time"),
+        Formula(lambda rtt: (rtt - min_rtt_ms) / packet_time_ms * BITS_PER_BYTE,
+                "this mixes up bits and bytes, and leaves out the packets in flight", counted),
         Formula(lambda rtt: packets_held(rtt) * other_rate / rate, "that is at the rate of L1",
                 f"packets leave L2's queue at L2's {rate:g} Mbit/s"),
         Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES / DATA_BYTES, "that counts data only", frame),
@@ -288,7 +301,7 @@ def check_packets_in_queue(function: object) -> Iterable[Check]:
     )  # fmt: skip
     hints = (
         "the ping waited at L2 for all packets before it, and each of them took one frame's time",
-        "take off the delays that the ping met elsewhere: what is left is its time at L2",
+        "subtract the delays that the ping met elsewhere: what is left is its time at L2",
         f"(rtt_ms - ({others})) / (1514 * 8 / {1000 * rate:g})",
     )
     cases = {f"RTT of {rtt_ms:g} ms": (rtt_ms,) for rtt_ms in rtts}
@@ -296,18 +309,19 @@ def check_packets_in_queue(function: object) -> Iterable[Check]:
 
 
 def packets_held(rtt_ms: float) -> float:
-    """Return how many packets L2 holds at that round trip of h1-h4, those in flight included."""
+    """Return how many packets L2 holds if the RTT of h1-h4 is ``rtt_ms``, packets in flight on L2 included."""
     link = course_network().link("L2")
     return (rtt_ms - path_between("h1", "h4").rtt_floor_ms + link.delay_ms) / packet_ms(link)
 
 
-# --- L2's queue, from outside by pings and by the kernel's own count
+# --- L2's queue: what pings tell of it from outside, and what the kernel counts
 
 _BURST_PACKETS: Final = 10
 """TCP's first window (RFC 6928): a queue with less room than that cannot hold one burst."""
 _FEWEST_LOOKS: Final = 3
+"""The fewest looks into the queue, with an answered ping each, that are accepted."""
 _APART_PACKETS: Final = 20
-"""So far may both counts be apart at most: some tens of ms pass between them, in which packets come and go."""
+"""The largest accepted difference of the two counts, in packets: tens of ms pass between ping and tc."""
 _REPLY: Final = re.compile(r"\btime=(\d{1,6}(?:\.\d{1,6})?) ms")
 _NETEM: Final = re.compile(
     r"qdisc netem .*?limit (\d{1,9})\b.*?dropped (\d{1,12})\b.*?backlog \S+ (\d{1,9})p", re.DOTALL
@@ -320,7 +334,10 @@ def _l2() -> Link:
 
 @dataclass(frozen=True)
 class QueueLook:
-    """One ping, and what netem held right after it. ``rtt_ms`` is None where the ping was lost."""
+    """One ping, and netem's numbers right after it: its limit, and the packets it dropped and held.
+
+    ``rtt_ms`` is None if the ping was lost.
+    """
 
     rtt_ms: float | None
     limit: int
@@ -329,7 +346,7 @@ class QueueLook:
 
 
 def read_look(look: object) -> QueueLook | str:
-    """Return what ping and ``tc -s qdisc`` printed, or what is wrong with it in a few words."""
+    """Return the numbers in the outputs of ping and ``tc -s qdisc``, or a text that says what is wrong with them."""
     if not isinstance(look, Sequence) or isinstance(look, str) or len(look) != 2:
         return f"this is {a_kind(look)}, not ping's text and tc's"
     ping, queues = look
@@ -345,8 +362,8 @@ def read_look(look: object) -> QueueLook | str:
 
 @guarded("Lab 06, looks into the queue")
 def check_look(looks: object) -> Check:
-    """Judge pairs of texts: what one ping from h1 to h4 printed next to a transfer, and then tc of L2's queue."""
-    what, expected = "looks into L2's queue", f"{_FEWEST_LOOKS} or more, each what ping and tc printed"
+    """Judge looks into L2's queue: the output of one ping from h1 to h4 during a transfer, and of tc right after it."""
+    what, expected = "looks into L2's queue", f"{_FEWEST_LOOKS} or more, each the outputs of ping and tc"
     if is_missing(looks) or looks == []:
         hint = "in the loop: cmd for ping, cmd for tc, and append both texts as a pair"
         return Check.failing(what, "not measured yet", hint, expected, "none")
@@ -359,7 +376,9 @@ def _looks_check(what: str, expected: str, looks: Sequence[QueueLook | str]) -> 
     wrong = next((look for look in looks if isinstance(look, str)), None)
     read = [look for look in looks if isinstance(look, QueueLook)]
     answered = [(look.rtt_ms, look.held) for look in read if look.rtt_ms is not None]
-    found = "; ".join(f"{rtt:g} ms tells of {packets_held(rtt):.0f}, tc of {held}" for rtt, held in answered)
+    found = "; ".join(
+        f"an RTT of {rtt:g} ms means {packets_held(rtt):.0f} packets, tc shows {held}" for rtt, held in answered
+    )
     if wrong is not None:
         return Check.failing(what, wrong, "append (text of ping, text of tc) for each look", expected)
     if len(answered) < _FEWEST_LOOKS:
@@ -375,7 +394,7 @@ def _looks_check(what: str, expected: str, looks: Sequence[QueueLook | str]) -> 
         hint = "does the transfer run while you look? And which end of L2 do its packets wait at?"
         return Check.failing(what, reason, hint, expected, found)
     if min(abs(packets_held(rtt) - held) for rtt, held in answered) > _APART_PACKETS:
-        reason = "both tell of other numbers of packets each time"
+        reason = f"the numbers from ping and from tc differ by more than {_APART_PACKETS} packets in every look"
         hint = "ask tc right after each ping: the queue does not wait for you"
         return Check.failing(what, reason, hint, expected, found)
     return Check.passing(what, expected, found)
@@ -389,33 +408,37 @@ _HALF: Final = "Lab 06, half of the queue"
 
 @guarded(_HALF)
 def check_half(given: object, predicted: object = "new_rtt") -> Result:
-    """Judge the first combination with half of L2's queue: what run_together returned. ``predicted`` is the RTT."""
+    """Judge the first combination with half of L2's queue: what `linklab.measure.run_together` returned.
+
+    ``predicted`` is the student's prediction of the RTT, or the name under which `check_predicted` has seen it.
+    """
     packets = half_of_the_queue()
     where = f"queue of {packets}"
-    run = run_of(where, given, _LOADS, with_pings=True)
+    run = run_of(where, given, _TWO_FLOWS, with_pings=True)
     _refuse_another_queue(where, run, packets)
-    result = Result(_HALF, tuple(_run_checks(where, run, packets)))
+    result = Result(_HALF, tuple(_half_queue_checks(where, run, packets)))
     return PREDICTIONS.compared(result, predicted, {str(packets): pings(run)["h1-h4"].rtt_max_ms})
 
 
-def _run_checks(where: str, run: Run, packets: int) -> Iterator[Check]:
-    """As for the other runs; but a queue without room for a burst makes TCP lose at random, and L1 queues bursts too.
+def _half_queue_checks(where: str, run: Run, packets: int) -> Iterator[Check]:
+    """Judge as the other runs, unless the queue cannot hold one burst.
 
-    Then theory bounds the throughput from above only, and the highest round trip by a full queue of L1 besides.
+    Then TCP loses packets at random, and bursts queue at L1 too: the throughput has an upper bound only, and the
+    highest RTT may include a full queue of L1.
     """
-    if packets - _l2().delay_ms / packet_ms(_l2()) > _BURST_PACKETS:
-        yield from run_checks(where, run, course_network(), _LOADS)
+    if packets - _l2().delay_ms / packet_ms(_l2()) > _BURST_PACKETS:  # the room left after the packets in flight
+        yield from run_checks(where, run, course_network(), _TWO_FLOWS)
         return
-    expected = expectations(run, course_network(), _LOADS)
+    expected = expectations(run, course_network(), _TWO_FLOWS)
     ceiling = max(whole.high for (link, _), whole in expected.sums.items() if link == "L2")
     why = "what headers leave of L2; how much a burst loses is chance"
     most = Expectation(ceiling, 0.0, ceiling, "Mbit/s", why, source="headers")
-    total = fsum(throughput_of(run, load.name) or 0.0 for load in _LOADS)
+    total = fsum(throughput_of(run, load.name) or 0.0 for load in _TWO_FLOWS)
     yield measured(f"throughput of both, through L2 ({where})", total, most)
     for one in expected.loads:
         name, theory = one.load.name, one.rtt_highest
         high = theory.high + full_queue_share_ms(course_network().link("L1"))
-        bursts = replace(theory, high=high, why=f"{theory.why}; bursts may fill L1's queue besides")
+        bursts = replace(theory, high=high, why=f"{theory.why}; bursts may fill L1's queue too")
         yield measured(f"highest RTT of {name} ({where})", pings(run)[name].rtt_max_ms, bursts)
 
 
@@ -441,6 +464,6 @@ def _refuse_another_queue(where: str, run: Run, packets: int) -> None:
 
 
 check_seen = letters("Lab 06, what you saw", Path(__file__).parent, "decides", "third_flow")
-"""Judge what two of the figures show: which link decides, and what a third flow changes."""
+"""Judge the answers on what two of the figures show: which link decides, and what a third flow changes."""
 check_small_queue = letter("Lab 06, the small queue", Path(__file__).parent, "small_queue")
-"""Judge what half of the queue costs."""
+"""Judge the answer on the price of a queue of half the size."""
