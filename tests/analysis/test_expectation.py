@@ -13,7 +13,7 @@ from linklab.analysis import (
     Load,
     MeasuredPath,
     answered,
-    between,
+    clamp,
     experiment,
     full_queue_rtt,
     full_queue_share_ms,
@@ -152,7 +152,7 @@ def test_packets_in_a_row_wait_once_more_for_a_slower_link_behind_the_shared_one
     shared = next(hop for hop in path.forward.hops if hop.link.name == "L2")
     expected = full_queue_rtt(path, shared, 2)
     assert expected.high - expected.value == pytest.approx(33 * 1514 * 8 / 20_000 - 10 + 2 * 1514 * 8 / 30_000, abs=0.1)
-    assert "packets in a row may wait once more, for L3, up to 10 ms" in expected.why
+    assert "packets sent back to back may queue once more, at L3, for up to 10 ms" in expected.why
     assert "once more" not in full_queue_rtt(H1_H4).why
 
 
@@ -161,7 +161,7 @@ def test_pings_that_meet_slow_start_may_wait_before_a_faster_link_too() -> None:
     seldom, often = full_queue_rtt(H1_H4), full_queue_rtt(H1_H4, interval_s=0.2)
     assert often.high - seldom.high == pytest.approx(100 * 1514 * 8 / 40_000 - 20, abs=0.01)
     assert (often.value, often.low >= seldom.low) == (seldom.value, True)
-    assert "wait once more, for L1" in often.why
+    assert "queue once more, at L1" in often.why
     twice = reshape(PLAN, "r1-eth1", rate_mbps=60)
     assert full_queue_rtt(measured_path(COURSE, "h1", "h4", twice), interval_s=0.2).high == pytest.approx(
         seldom.high, abs=1
@@ -264,10 +264,10 @@ def test_an_interval_that_is_too_wide_to_decide_names_what_does() -> None:
     three = experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5"), Load("h3", "h6")])
     one = three.loads[0].total
     assert one.high - one.low > one.value
-    assert one.carried_by == "the sum through L2"
+    assert one.decided_by == "the sum through L2"
     assert str(one).endswith("Mbit/s (wide: the sum through L2 decides)")
     assert one.explanation.endswith("too wide to decide: the sum through L2 does)")
-    assert three.sums["L2", "r2"].carried_by == ""
+    assert three.sums["L2", "r2"].decided_by == ""
     assert three.sums["L2", "r2"].high - three.sums["L2", "r2"].low < 0.1 * three.sums["L2", "r2"].value
 
 
@@ -364,5 +364,5 @@ def change_mtu(name: str, mtu_bytes: int) -> Network:
 
 
 def test_small_statistics() -> None:
-    assert (between(5, 0, 1), between(-5, 0, 1), between(0.5, 0, 1)) == (1, 0, 0.5)
+    assert (clamp(5, 0, 1), clamp(-5, 0, 1), clamp(0.5, 0, 1)) == (1, 0, 0.5)
     assert answered([20.0, None, 21.0, math.nan]) == (20.0, 21.0)

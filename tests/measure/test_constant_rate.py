@@ -103,7 +103,10 @@ def test_one_that_is_stopped_leaves_nothing_running_and_says_what_was(lab: linkl
         return len(seen) > 2
 
     found = run(
-        lab, ConstantRateFlow("h1", "t1", 1, 60), stop=stop, on_progress=lambda progress: seen.append(progress.words)
+        lab,
+        ConstantRateFlow("h1", "t1", 1, 60),
+        stop=stop,
+        on_progress=lambda progress: seen.append(progress.flow_titles),
     )
     assert found.interrupted
     assert 0 < found.sent_packets < 2500

@@ -26,7 +26,7 @@ from linklab.measure import (
     run,
     run_together,
 )
-from linklab.measure.runner import listed
+from linklab.measure.runner import as_flows
 from linklab.network import TWO_HOSTS, goodput_ceiling_mbps, path, payload_rate_mbps, rtt_floor_ms
 from linklab.runtime.backends import Kind
 
@@ -242,7 +242,7 @@ def test_ctrl_c_in_the_second_repeat_keeps_the_first(lab: linklab.Lab) -> None:
 def test_progress_tells_what_runs_and_what_simpleperf_has_said(lab: linklab.Lab) -> None:
     until = Until(99)
     run_together(lab, [SimpleperfFlow("h1", "h2", 4), PingFlow("h1", "h2", 5)], on_progress=until)
-    assert until.seen[0].words == "simpleperf h1-h2, ping h1-h2"
+    assert until.seen[0].flow_titles == "simpleperf h1-h2, ping h1-h2"
     assert (until.seen[0].share, until.seen[-1].share) == (0.0, 1.0)
     counts = [sum(len(samples) for samples in progress.curves.values()) for progress in until.seen]
     assert counts == sorted(counts)
@@ -275,7 +275,7 @@ PING = PingFlow("h1", "h2")
 
 
 def test_one_flow_is_a_list_of_one() -> None:
-    assert listed(PING) == listed([PING]) == listed(flow for flow in [PING]) == (PING,)  # type: ignore[arg-type]
+    assert as_flows(PING) == as_flows([PING]) == as_flows(flow for flow in [PING]) == (PING,)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("wrong", [None, 5, "ping", [], ["ping"], [PING, None], [[PING]]])

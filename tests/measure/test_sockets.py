@@ -79,7 +79,7 @@ def test_it_is_repeated_shown_and_stopped_as_all_others(lab: linklab.Lab) -> Non
     found = run(
         lab,
         SocketsFlow("h1", "h2", 100),
-        on_progress=lambda progress: shown.append(progress.words),
+        on_progress=lambda progress: shown.append(progress.flow_titles),
         stop=lambda: len(shown) > 2,
     )
     assert (found.interrupted, found.samples) == (True, ())

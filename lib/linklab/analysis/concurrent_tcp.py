@@ -156,5 +156,5 @@ def _some(share: Share, connections: int, whole: Expectation, duration_s: float,
     )
     too_wide = f"the sum through {share.bottleneck.link.label}" if high - low > value else ""
     return Expectation(
-        value, low, high, "Mbit/s", why, None, source=source, allowance=whole.allowance, carried_by=too_wide
+        value, low, high, "Mbit/s", why, None, source=source, allowance=whole.allowance, decided_by=too_wide
     )

@@ -26,23 +26,23 @@ from linklab.network.theory import as_fragmented, datagram_wire_bytes
 from linklab.units import BITS_PER_BYTE, IPV4_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms
 
 Limit = Literal["low", "high"]
-"""The end of an interval that is the network's own limit, so that no measurement lies beyond it: ``"high"`` for
+"""The end of an interval that the network itself sets, so that no measurement can lie beyond it: ``"high"`` for
 throughput, ``"low"`` for a delay."""
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """``value`` is the likeliest; a sound measurement lies from ``low`` to ``high``, in ``unit``.
+    """What a sound measurement gives: ``value`` most likely, and no less than ``low`` or more than ``high`` (``unit``).
 
-    ``why`` gives both in words. ``limit`` is the end that the network itself sets, None where neither end is one, as
-    of one flow's share.
+    ``why`` explains value and interval. ``limit`` is the end that the network itself sets: the high one unless given,
+    None if it sets neither (the share of one flow among several).
 
-    ``source`` says what the interval is derived from: a standard, a paper, arithmetic. ``allowance`` is what of it
-    nothing derives, with its size and the reason why it is allowed. ``carried_by`` names what carries the verdict
-    where the interval is too wide to.
+    ``source`` says what the interval is derived from: a standard, a paper, arithmetic. ``allowance`` is the part of
+    the interval that is not derived: its size, and why it is allowed. ``decided_by`` names what decides about a
+    measurement if the interval is too wide to do so.
 
-    Raises MeasurementError unless low <= value <= high, all finite, and for an interval with neither source nor
-    allowance.
+    Raises MeasurementError unless low <= value <= high and both ends are finite, and for an interval with neither
+    source nor allowance.
     """
 
     value: float
@@ -53,7 +53,7 @@ class Expectation:
     limit: Limit | None = "high"
     source: str = field(default="", kw_only=True)
     allowance: str = field(default="", kw_only=True)
-    carried_by: str = field(default="", kw_only=True)
+    decided_by: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.value <= self.high):
@@ -68,70 +68,75 @@ class Expectation:
 
     @property
     def basis(self) -> str:
-        """What the interval rests on: what it is derived from, what is allowed besides, what decides instead."""
+        """What the interval is derived from, what is also allowed, and what decides if the interval is too wide."""
         parts = [
             f"derived from {self.source}" if self.source else "",
             f"allowed, not derived: {self.allowance}" if self.allowance else "",
-            f"too wide to decide: {self.carried_by} does" if self.carried_by else "",
+            f"too wide to decide: {self.decided_by} does" if self.decided_by else "",
         ]
         return "; ".join(part for part in parts if part)
 
     @property
     def explanation(self) -> str:
-        """`why` and `basis`."""
+        """`why`, with `basis` in brackets."""
         return f"{self.why} (interval {self.basis})" if self.basis else self.why
 
     def holds(self, measured: float) -> bool:
-        """Whether a measurement lies in the interval, its ends included."""
+        """Return whether a measurement lies in the interval, its ends included."""
         return self.low <= measured <= self.high
 
     def __str__(self) -> str:
-        wide = f" (wide: {self.carried_by} decides)" if self.carried_by else ""
+        wide = f" (wide: {self.decided_by} decides)" if self.decided_by else ""
         return f"{self.low:.4g} to {self.high:.4g} {self.unit}{wide}"
 
 
-def between(value: float, low: float, high: float) -> float:
-    """The value, or the nearer of the two bounds if it lies outside."""
+def clamp(value: float, low: float, high: float) -> float:
+    """Return the value, or the nearer of the two bounds if it lies outside."""
     return min(max(value, low), high)
 
 
 def answered(rtt_ms: Iterable[float | None]) -> tuple[float, ...]:
-    """The round trips that were answered, in ms, without the gaps that lost packets leave."""
+    """Return the round-trip times of the pings that were answered, in ms, without None or NaN for lost ones."""
     return tuple(value for value in rtt_ms if value is not None and math.isfinite(value))
 
 
 ICMP_HEADER_BYTES = 8
-"""RFC 792."""
+"""Size of the header of an ICMP echo request (RFC 792)."""
 PING_PACKET_BYTES = 56 + ICMP_HEADER_BYTES + IPV4_HEADER_BYTES
-"""Of ping as it is unless asked otherwise."""
+"""Size in bytes of the IP packet that ping sends by default."""
 _TIMER_MS = 0.05
+"""Milliseconds allowed on both sides of a round-trip time, for `_TIMER_REASON`."""
 _TIMER_REASON = f"{_TIMER_MS:g} ms for ping's own clock, its printed digits and the lab's timers"
 _QUEUE_SLACK_PACKETS = 2
+"""Packets that a ping may find in front of it beyond the queue's limit, for `_QUEUE_REASON`."""
 _QUEUE_REASON = "a packet that is leaving the queue while the ping arrives, and one that the token bucket lets pass"
 _AFTER_SLOW_START_S = 0.75
-"""Pings further apart than that pass slow start by: beside a transfer they start with it, and it is over then."""
+"""Seconds after which slow start is over. Pings start with the transfer: the first finds an empty queue, and with at
+least this interval the second comes after slow start."""
 _NEARLY_FULL = 0.99
+"""Share of the ceiling from which on a UDP sender's own bursts may overflow the queue."""
 _BURST_LOSS_PERCENT = 0.5
+"""Loss in percent that is allowed for these bursts."""
 BURST_BYTES = 15_000
-"""Mininet's ``burst`` of HTB: no more passes an idle link at once, which counts in a short measurement. Mostly tc's
-``cburst`` of 1600 bytes ends it earlier (`linklab study run burst`)."""
+"""Bytes that HTB lets pass above its rate after an idle time (Mininet's ``burst``). They raise the mean of a short
+measurement. Usually tc's ``cburst`` of 1600 bytes limits the burst first (`linklab study run burst`)."""
 _LEAST_TIMEOUT_S = 0.2
-"""What Linux adds to the round trip for TCP's retransmission timeout."""
-MODEL_SHARE = 0.01
+"""Seconds that Linux adds at least to the round-trip time for TCP's retransmission timeout."""
+MODEL_ERROR_SHARE = 0.01
+"""Share of the throughput that is allowed for the model's error on a path that runs partly empty after a loss."""
 # of 108 sound transfers over h7-h9 and h1-h9 on 54 variants of the course network, 25 s each on virtual time, the
 # lowest was 0.6 % below the model's worst case
 _MODEL_REASON = (
-    f"{100 * MODEL_SHARE:g} % less, since the fluid model's windows are no whole packets and its slow start ends at "
-    "one of three windows"
+    f"{100 * MODEL_ERROR_SHARE:g} % less, since the fluid model's windows are not whole packets and its slow start "
+    "ends at one of three windows"
 )
-"""Allowed on a path that runs partly empty after a loss."""
 _SAWTOOTH_DEVIATION = 1 / math.sqrt(12)
-"""Standard deviation of a value that is equally often everywhere from 0 to 1."""
+"""Standard deviation of a uniform distribution on [0, 1]."""
 
 
 def unloaded_rtt(path: MeasuredPath) -> Expectation:
-    """The mean round trip of pings while nothing else is sent, in ms."""
-    floor, (least, most) = path.rtt_floor_ms, path.lone_rtt_ms(PING_PACKET_BYTES)
+    """Return the mean round-trip time of pings while nothing else is sent, in ms."""
+    floor, (least, most) = path.rtt_floor_ms, path.unloaded_rtt_ms(PING_PACKET_BYTES)
     why = (
         f"propagation: the links' delays in both directions are {floor:g} ms; serialisation of {PING_PACKET_BYTES} "
         f"bytes adds {least - floor:.2g} ms on cables and {most - least:.2g} ms at most behind token buckets"
@@ -144,21 +149,24 @@ def unloaded_rtt(path: MeasuredPath) -> Expectation:
 def full_queue_rtt(
     path: MeasuredPath, hop: Hop | None = None, connections: int = 1, interval_s: float = 1.0
 ) -> Expectation:
-    """The largest round trip of pings beside a long TCP transfer that fills the queue of ``hop``, in ms.
+    """Return the largest round-trip time of pings during a long TCP transfer that fills the queue of ``hop``, in ms.
 
-    ``hop`` is the path's bottleneck unless given. The interval's low end is the queue one ping interval before it is
-    full, which all ``connections`` together fill: each by CUBIC's curve (RFC 9438, section 4.2), or by 0.53 packets a
-    round trip where that is more. The curve is steepest at its end, and the further it has come from its plateau, the
-    steeper: for a connection alone 15 % of its window, where fast convergence has lowered the plateau (section 4.7);
-    for one of several 30 % of it, where it takes what another gave up.
+    ``hop`` is the path's bottleneck unless given. The transfer has ``connections`` connections.
 
-    Its high end counts the queues of slower links behind ``hop``: a connection gets less than they carry on average,
-    and its packets in a row leave ``hop`` faster than that. For pings that come often enough to meet slow start it
-    counts those before ``hop`` too whose links carry less than twice as much: each acknowledgement lets two packets go.
+    Low end: the last ping before a loss may come one ping interval before the queue is full. During this interval each
+    connection's window grows by CUBIC's curve (RFC 9438, section 4.2), or by 0.53 packets per round trip if that is
+    more. The curve grows fastest just before a loss, the more so the farther the window is above the plateau: 15 % of
+    the window for a single connection (fast convergence lowers the plateau, section 4.7), 30 % for one of several (it
+    takes what another released).
+
+    High end: packets that leave ``hop`` back to back can queue again at slower links downstream, although the
+    connection's mean rate is below the rates of these links. If pings are frequent enough to see slow start, upstream
+    links with less than twice the rate of ``hop`` count too, since in slow start each acknowledgement releases two
+    packets.
     """
     hop = bottleneck_hop(path) if hop is None else hop
     pipe = pipe_of(path, hop)
-    base = path.lone_rtt_ms(PING_PACKET_BYTES)[0]
+    base = path.unloaded_rtt_ms(PING_PACKET_BYTES)[0]
     full = base + pipe.full_queue_ms
     past_s = ((1 - BETA) * pipe.full_window_packets / max(2, connections) / CUBIC_C) ** (1 / 3)
     by_curve = CUBIC_C * (past_s**3 - max(0.0, past_s - interval_s) ** 3)
@@ -166,19 +174,19 @@ def full_queue_rtt(
     low = max(base, full - (1 + connections * max(by_curve, by_line)) * pipe.packet_ms)
     slack_ms = _QUEUE_SLACK_PACKETS * pipe.packet_ms
     hops, rate_mbps = path.forward.hops, hop.link.rate_mbps or math.inf
-    after = next(number for number, it in enumerate(hops, 1) if it.out == hop.out)
-    behind = [it.link for it in hops[after:] if (it.link.rate_mbps or math.inf) < rate_mbps]
-    before = [it.link for it in hops[: after - 1] if rate_mbps < (it.link.rate_mbps or math.inf) < 2 * rate_mbps]
-    crossed = [*behind, *(before if interval_s < _AFTER_SLOW_START_S else ())]
-    bursts_ms = math.fsum(full_queue_share_ms(link) for link in crossed)
+    index = next(number for number, it in enumerate(hops) if it.out == hop.out)
+    downstream = [it.link for it in hops[index + 1 :] if (it.link.rate_mbps or math.inf) < rate_mbps]
+    upstream = [it.link for it in hops[:index] if rate_mbps < (it.link.rate_mbps or math.inf) < 2 * rate_mbps]
+    extra_queues = [*downstream, *(upstream if interval_s < _AFTER_SLOW_START_S else ())]
+    bursts_ms = math.fsum(full_queue_share_ms(link) for link in extra_queues)
     why = (
-        f"{base:g} ms of delays less {hop.link.label}'s own {hop.link.delay_ms:g}, which its queue counts "
-        f"in, plus {pipe.limit_packets:g} packets * {pipe.packet_ms:.4g} ms; a ping every {interval_s:g} s may miss "
-        f"the peak by {full - low:.2g} ms"
+        f"{base:g} ms without load, less the {hop.link.delay_ms:g} ms of {hop.link.label}, whose queue limit counts "
+        f"packets in flight on the link too, plus {pipe.limit_packets:g} packets * {pipe.packet_ms:.4g} ms; a ping "
+        f"every {interval_s:g} s may miss the peak by {full - low:.2g} ms"
     )
-    if crossed:
-        names = " and ".join(link.label for link in crossed)
-        why += f"; packets in a row may wait once more, for {names}, up to {bursts_ms:.2g} ms"
+    if extra_queues:
+        names = " and ".join(link.label for link in extra_queues)
+        why += f"; packets sent back to back may queue once more, at {names}, for up to {bursts_ms:.2g} ms"
     return Expectation(
         full,
         low,
@@ -192,50 +200,55 @@ def full_queue_rtt(
 
 
 def loaded_rtt(path: MeasuredPath, duration_s: float = 25, pings: int = 25) -> Expectation:
-    """The mean round trip of pings, spread over a TCP transfer of one connection that begins with them, in ms.
+    """Return the mean RTT of pings during a TCP transfer of one connection that starts with them, in ms.
+
+    The pings are spread evenly over the transfer.
 
     Raises MeasurementError for less than one ping.
     """
     if pings < 1:
-        raise MeasurementError(f"pings is {pings}: there must be one at least")
+        raise MeasurementError(f"pings is {pings}: there must be at least one")
     hop = bottleneck_hop(path)
     pipe = pipe_of(path, hop)
-    base, most = path.lone_rtt_ms(PING_PACKET_BYTES)[0], pipe.full_queue_ms
+    base, most = path.unloaded_rtt_ms(PING_PACKET_BYTES)[0], pipe.full_queue_ms
     shares = [course.queue_share for course in courses(pipe, duration_s)]
+    # how full the queue is on average, as a share of its room: in the model's worst case, and at most
     least = min(*shares, *(course.queue_share for course in courses(pipe, duration_s, lowered=True)))
-    sinking = (1 - BETA) * pipe.full_window_packets / pipe.room_packets if pipe.room_packets else 1.0
-    fullest = max(*shares, smooth(pipe, duration_s).queue_share, 1 - min(sinking, 1.0) / 2)
-    first = 1 / pings
-    sampling = 2 * _SAWTOOTH_DEVIATION / math.sqrt(pings)
-    likely = between(statistics.median(shares), 0, 1)
-    low = max(0.0, least - first - sampling)
-    high = min(1.0, fullest + sampling)
+    # the queue's swing: by how much of its room it falls at a loss; a steady sawtooth is full less half of that
+    swing = (1 - BETA) * pipe.full_window_packets / pipe.room_packets if pipe.room_packets else 1.0
+    fullest = max(*shares, smooth(pipe, duration_s).queue_share, 1 - min(swing, 1.0) / 2)
+    first_ping = 1 / pings  # it finds an empty queue
+    two_standard_errors = 2 * _SAWTOOTH_DEVIATION / math.sqrt(pings)
+    likely = clamp(statistics.median(shares), 0, 1)
+    low = max(0.0, least - first_ping - two_standard_errors)
+    high = min(1.0, fullest + two_standard_errors)
     why = (
-        f"{base:g} ms of delays, and of the {most:.3g} ms that {hop.link.label}'s full queue adds "
-        f"{100 * low:.0f} to {100 * high:.0f} %: CUBIC's window swings between 0.7 and 1 of what fills path and queue, "
-        f"the first ping meets an empty queue, and {pings} pings sample the rest to {100 * sampling:.0f} %"
+        f"{base:g} ms without load, plus {100 * low:.0f} to {100 * high:.0f} % of the {most:.3g} ms that "
+        f"{hop.link.label}'s full queue adds: CUBIC's window swings between 0.7 and 1 of what fills path and queue, "
+        f"the first ping meets an empty queue, and the mean of {pings} pings is off by up to "
+        f"{100 * two_standard_errors:.0f} %"
     )
     slack_ms = _QUEUE_SLACK_PACKETS * pipe.packet_ms
     return Expectation(
-        base + between(likely, low, high) * most,
+        base + clamp(likely, low, high) * most,
         base + low * most - _TIMER_MS,
         base + high * most + slack_ms + _TIMER_MS,
         "ms",
         why,
         "low",
-        source="a fluid model of CUBIC (RFC 9438), and two standard deviations of so many samples of a sawtooth",
+        source="a fluid model of CUBIC (RFC 9438), and two standard errors of the mean of so many sawtooth samples",
         allowance=f"{slack_ms:.2g} ms more, {_QUEUE_REASON}; {_TIMER_REASON}",
     )
 
 
 def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None = None) -> Expectation:
-    """The application data of one TCP connection (CUBIC) that has the path to itself, in Mbit/s.
+    """Return the goodput of one TCP connection (CUBIC) that has the path to itself, in Mbit/s.
 
-    The high end is what headers leave of the bottleneck (`goodput_ceiling_mbps`) and HTB's burst, where there is one.
-    The low end is the model's worst case (`linklab.analysis.tcp_model.courses`), over the transfer's time and a
-    last full-queue round trip more; where a loss leaves the path partly empty, less `MODEL_SHARE`.
+    High end: the bottleneck's rate without headers (`goodput_ceiling_mbps`), plus HTB's burst if the link has HTB.
+    Low end: the model's worst case (`linklab.analysis.tcp_model.courses`), averaged over the duration plus one
+    full-queue RTT, and lower by `MODEL_ERROR_SHARE` if the path runs partly empty after a loss.
 
-    Raises NetworkError for a path with a link that loses packets at random, of which there is no model.
+    Raises NetworkError for a path with a link that loses packets at random: there is no model of TCP for it.
     """
     lossy_link = next((link for link in (*path.forward.links, *path.reverse.links) if link.loss_percent), None)
     if lossy_link is not None:
@@ -248,34 +261,35 @@ def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None =
     ceiling = goodput_ceiling_mbps(hop, path_mtu_bytes(path.forward))
     shares = [course.rate_share for course in courses(pipe, duration_s)]
     worst = min(*shares, *(course.rate_share for course in courses(pipe, duration_s, lowered=True)))
-    last_s = (pipe.base_ms + pipe.full_queue_ms) / 1000
-    late = duration_s / (duration_s + last_s)
-    sinks = BETA * pipe.full_window_packets < pipe.bdp_packets
-    least = worst * late * (1 - (MODEL_SHARE if sinks else 0.0))
+    full_queue_rtt_s = (pipe.base_ms + pipe.full_queue_ms) / 1000
+    late = duration_s / (duration_s + full_queue_rtt_s)
+    path_runs_empty = BETA * pipe.full_window_packets < pipe.bdp_packets
+    least = worst * late * (1 - (MODEL_ERROR_SHARE if path_runs_empty else 0.0))
+    after_loss = _after_loss_text(pipe.full_window_packets, pipe.bdp_packets)
     why = (
         f"headers leave {ceiling:.4g} of {hop.link.label}'s {hop.link.rate_mbps:g} Mbit/s; path and queue hold "
         f"{pipe.full_window_packets:.0f} packets and the path alone {pipe.bdp_packets:.0f}, so after a loss (0.7 of "
-        f"the window) {_filled(pipe.full_window_packets, pipe.bdp_packets)}; chance decides where slow start ends and "
-        f"whether fast convergence lowers the window, which over {duration_s:g} s costs up to {100 * (1 - least):.2g} %"
+        f"the window) {after_loss}; chance decides where slow start ends and whether fast convergence lowers "
+        f"the window, which over {duration_s:g} s costs up to {100 * (1 - least):.2g} %"
     )
     value = ceiling * statistics.median(shares) * late
     burst_bytes = BURST_BYTES if hop.link.overhead_bytes is None else 0
     most = ceiling * (1 + transmission_ms(burst_bytes, hop.link.rate_mbps or math.inf) / 1000 / duration_s)
     source = "headers (RFC 6349, section 4.1), and a fluid model of CUBIC with slow start at its worst (RFC 9438)"
-    allowance = _MODEL_REASON if sinks else ""
+    allowance = _MODEL_REASON if path_runs_empty else ""
     return Expectation(value, ceiling * least, most, "Mbit/s", why, source=source, allowance=allowance)
 
 
-def _filled(full: float, bdp: float) -> str:
-    if BETA * full >= bdp:
+def _after_loss_text(full_window_packets: float, bdp_packets: float) -> str:
+    if BETA * full_window_packets >= bdp_packets:
         return "the path stays full"
-    return f"it sinks to {100 * BETA * full / bdp:.0f} % of the rate for a while"
+    return f"throughput falls to {100 * BETA * full_window_packets / bdp_packets:.0f} % of the rate for a while"
 
 
 def udp_throughput(
     path: MeasuredPath, offered_mbps: float, duration_s: float = 10, payload_bytes: int = 1448
 ) -> Expectation:
-    """The payload that arrives of datagrams sent at ``offered_mbps`` of payload, in Mbit/s.
+    """Return the UDP goodput if payload is sent at ``offered_mbps``, in Mbit/s.
 
     Raises MeasurementError for rates, sizes or durations that are not above 0.
     """
@@ -284,43 +298,49 @@ def udp_throughput(
     if not offered_mbps > 0:
         raise MeasurementError(f"offered_mbps is {offered_mbps}: it must be above 0")
     ceiling = udp_ceiling_mbps(path, payload_bytes)
-    filled, arriving, chance = _course(path, offered_mbps, payload_bytes, duration_s)
-    hop = filled[-1] if filled else bottleneck_hop(path)
+    overloaded, arriving_mbps, loss_share_3sd = _follow_datagrams(path, offered_mbps, payload_bytes, duration_s)
+    hop = overloaded[-1] if overloaded else bottleneck_hop(path)
     packet_bytes = min(payload_bytes + UDP_HEADER_BYTES + IPV4_HEADER_BYTES, path_mtu_bytes(path.forward))
-    queues_ms = math.fsum(full_queue_share_ms(each.link, packet_bytes) for each in filled or [hop])
+    queues_ms = math.fsum(full_queue_share_ms(each.link, packet_bytes) for each in overloaded or [hop])
     drain_s = (path.rtt_floor_ms + queues_ms) / 1000
-    datagram = payload_bytes * BITS_PER_BYTE / 1e6 / duration_s
-    # a queue that overflows may take the tool's own word that the test is over, which TCP then sends again
-    late_s = drain_s + (_LEAST_TIMEOUT_S + drain_s if filled else 0.0)
-    stray_mbps = chance * offered_mbps
-    low = max(0.0, (arriving - stray_mbps) * duration_s / (duration_s + late_s) - datagram)
-    # what waits in the queue at the end still arrives
-    drained = arriving * (1 + drain_s / duration_s) if filled else arriving
-    high = min(offered_mbps, drained + stray_mbps) + datagram
+    one_datagram_mbps = payload_bytes * BITS_PER_BYTE / 1e6 / duration_s
+    # a full queue may drop the tool's control message that ends the test; TCP retransmits it after its timeout
+    late_s = drain_s + (_LEAST_TIMEOUT_S + drain_s if overloaded else 0.0)
+    loss_margin_mbps = loss_share_3sd * offered_mbps
+    low = max(0.0, (arriving_mbps - loss_margin_mbps) * duration_s / (duration_s + late_s) - one_datagram_mbps)
+    # what waits in full queues at the end of the test still arrives
+    with_queued_mbps = arriving_mbps * (1 + drain_s / duration_s) if overloaded else arriving_mbps
+    high = min(offered_mbps, with_queued_mbps + loss_margin_mbps) + one_datagram_mbps
     why = (
-        f"{payload_bytes} of {datagram_wire_bytes(hop.link, payload_bytes, hop.tagged):g} bytes that a datagram "
-        f"occupies {hop.link.label} with are payload, so it carries {ceiling:.4g} Mbit/s of it, and {offered_mbps:.4g} "
-        f"are sent; a test of {duration_s:g} s ends up to {1000 * late_s:.0f} ms late"
+        f"{payload_bytes} of the {datagram_wire_bytes(hop.link, payload_bytes, hop.tagged):g} bytes of a datagram on "
+        f"{hop.link.label} are payload, so the path carries {ceiling:.4g} Mbit/s of payload, and {offered_mbps:.4g} "
+        f"Mbit/s are sent; a test of {duration_s:g} s ends up to {1000 * late_s:.0f} ms late"
     )
-    source = "headers, the queues that fill, and Linux's least retransmission timeout of 200 ms (RFC 6298 asks for 1 s)"
-    return Expectation(arriving, low, high, "Mbit/s", why, source=source)
+    source = (
+        "headers, the queues that fill, and Linux's minimum retransmission timeout, the round-trip time plus 200 ms "
+        "(RFC 6298 asks for 1 s)"
+    )
+    return Expectation(arriving_mbps, low, high, "Mbit/s", why, source=source)
 
 
 def udp_loss_percent(
     path: MeasuredPath, offered_mbps: float, duration_s: float = 10, payload_bytes: int = 1448
 ) -> Expectation:
-    """Return what is lost of the datagrams, in percent of those sent. Raises as `udp_throughput`."""
+    """Return the loss in percent of the datagrams sent. Raises as `udp_throughput`."""
     through = udp_throughput(path, offered_mbps, duration_s, payload_bytes)
     ceiling = udp_ceiling_mbps(path, payload_bytes)
-    filled, arriving, chance = _course(path, offered_mbps, payload_bytes, duration_s)
-    lost = 100 * (1 - arriving / offered_mbps)
+    overloaded, arriving_mbps, loss_share_3sd = _follow_datagrams(path, offered_mbps, payload_bytes, duration_s)
+    lost = 100 * (1 - arriving_mbps / offered_mbps)
     sent = offered_mbps * 1e6 * duration_s / (BITS_PER_BYTE * payload_bytes)
-    waiting = sum(limit_packets(hop.link) for hop in filled)
-    low = max(0.0, lost - 100 * (waiting / sent + chance))
-    is_far_from_full = not filled and offered_mbps < _NEARLY_FULL * ceiling
-    high = lost + 100 * chance if is_far_from_full else lost + 100 * (1 / sent + chance) + _BURST_LOSS_PERCENT
-    high = min(high, 100.0)
-    at_random = ", and what links lose at random (to three standard deviations)" if chance else ""
+    waiting = sum(limit_packets(hop.link) for hop in overloaded)
+    low = max(0.0, lost - 100 * (waiting / sent + loss_share_3sd))
+    is_far_from_full = not overloaded and offered_mbps < _NEARLY_FULL * ceiling
+    if is_far_from_full:
+        high = lost + 100 * loss_share_3sd
+    else:
+        high = lost + 100 * (1 / sent + loss_share_3sd) + _BURST_LOSS_PERCENT
+    high = max(min(high, 100.0), lost)  # no loss is above 100 %
+    at_random = ", and what links lose at random (to three standard deviations)" if loss_share_3sd else ""
     held = f"less the {waiting:g} packets that full queues hold{at_random}"
     why = f"what is sent beyond the ceiling, {held} ({through.why})"
     source = "the payload that the path carries and the limits of its queues"
@@ -329,40 +349,41 @@ def udp_loss_percent(
         "own bursts may overflow a queue that is nearly full"
     )
     allowance = "" if is_far_from_full else allowance
-    return Expectation(lost, low, max(high, lost), "%", why, "low", source=source, allowance=allowance)
+    return Expectation(lost, low, high, "%", why, "low", source=source, allowance=allowance)
 
 
-def _course(
+def _follow_datagrams(
     path: MeasuredPath, offered_mbps: float, payload_bytes: int, duration_s: float
 ) -> tuple[list[Hop], float, float]:
-    """Follow datagrams over the forward path, which netem loses before they meet a link's rate.
+    """Follow datagrams over the forward path: netem drops them at random before a link's rate limits them.
 
-    Return the hops to which more is sent than they carry, so that their queues fill, what arrives in Mbit/s, and by
-    what share of all that is sent random loss strays: three standard deviations of so many datagrams (binomial).
+    Return the overloaded hops (those that are sent more than they carry, so that their queues fill), the arriving rate
+    in Mbit/s, and three standard deviations (binomial) of the share that is lost at random.
     """
-    filled, arriving, kept = [], offered_mbps, 1.0
+    overloaded, arriving_mbps, kept = [], offered_mbps, 1.0
     for hop in as_fragmented(path.forward.hops):
-        arriving *= 1 - hop.link.loss_percent / 100
+        arriving_mbps *= 1 - hop.link.loss_percent / 100
         kept *= 1 - hop.link.loss_percent / 100
-        if hop.link.rate_mbps is not None and arriving > payload_rate_mbps(hop, payload_bytes):
-            filled.append(hop)
-            arriving = payload_rate_mbps(hop, payload_bytes)
+        if hop.link.rate_mbps is not None and arriving_mbps > payload_rate_mbps(hop, payload_bytes):
+            overloaded.append(hop)
+            arriving_mbps = payload_rate_mbps(hop, payload_bytes)
     sent = offered_mbps * 1e6 * duration_s / (BITS_PER_BYTE * payload_bytes)
-    return filled, arriving, 3 * math.sqrt(kept * (1 - kept) / sent)
+    return overloaded, arriving_mbps, 3 * math.sqrt(kept * (1 - kept) / sent)
 
 
 def udp_ceiling_mbps(path: MeasuredPath, payload_bytes: int = 1448) -> float:
-    """The most UDP payload that the path carries, in Mbit/s. Raises NetworkError without a rate-limited link."""
+    """Return the most UDP payload that the path carries, in Mbit/s. Raises NetworkError without a rate-limited link."""
     return payload_rate_mbps(path.forward, payload_bytes)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A row of a table, and a line of a figure. None stands for what is not there (yet).
+    """One quantity as predicted, by theory, in the course report and as measured: a row of a table or a figure.
 
-    ``quantity`` says what and where: ``"RTT of h1-h4"``. ``theory`` is one number, or an `Expectation` with its
-    interval. All numbers are in ``unit``. ``report_theory`` is what theory says of the network that the report
-    measured, where that is another than the one measured here; None where it is the same.
+    ``quantity`` says what and where: ``"RTT of h1-h4"``. ``predicted`` is the student's prediction, ``report`` what
+    the course report published. ``theory`` is one number, or an `Expectation` with its interval. ``report_theory`` is
+    what theory gives for the network that the report measured; None if that is the network measured here. All numbers
+    are in ``unit``. None: not known (yet).
     """
 
     quantity: str
@@ -381,5 +402,5 @@ class Comparison:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Where a sound measurement lies by theory, if theory says so."""
+        """The interval that theory gives, from low to high; None if it gives only a number or nothing."""
         return (self.theory.low, self.theory.high) if isinstance(self.theory, Expectation) else None

@@ -42,7 +42,7 @@ class MeasuredPath:
         """The delays of all links in both directions: the round trip of a lone small packet (propagation)."""
         return fsum(link.delay_ms for link in (*self.forward.links, *self.reverse.links))
 
-    def lone_rtt_ms(self, packet_bytes: int) -> tuple[float, float]:
+    def unloaded_rtt_ms(self, packet_bytes: int) -> tuple[float, float]:
         """Return the least and the most that a lone IP packet's round trip takes, the answer being as large, in ms.
 
         Links with ``overhead_bytes`` are cables, and serialise it for sure. HTB's token bucket lets a lone packet pass

@@ -27,7 +27,7 @@ from linklab.measure.results import (
     ToolResult,
     to_dataframe,
 )
-from linklab.measure.runner import OnProgress, Progress, Stop, run, run_together
+from linklab.measure.runner import OnProgress, Progress, ShouldStop, run, run_together
 from linklab.measure.tools import load_result, load_run
 from linklab.measure.tools.constant_rate import ConstantRateFlow, ConstantRateResult
 from linklab.measure.tools.echo import EchoFlow, EchoResult
@@ -69,12 +69,12 @@ __all__ = [
     "Repeats",
     "Run",
     "Sample",
+    "ShouldStop",
     "SimpleperfFlow",
     "SimpleperfResult",
     "SocketsFlow",
     "SocketsResult",
     "Spread",
-    "Stop",
     "Stream",
     "TcpFlow",
     "TcpResult",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from linklab.errors import LabError, MeasurementError
 from linklab.guest import lab_api
 from linklab.lab import Lab
-from linklab.measure.tool import READY, in_lab, last_line
+from linklab.measure.tool import READY, last_line, program_command
 from linklab.program import Program
 from linklab.signals import Held
 
@@ -102,7 +102,7 @@ class Gate:
         """Return a command that waits until `later_s` after the start of all, and prints when it starts."""
         if self._exact:
             words = ["sh", "-c", command]
-            return in_lab("at_gate.py", "become", gate=self.path, later_ns=round(later_s * 1e9), command=words)
+            return program_command("at_gate.py", "become", gate=self.path, later_ns=round(later_s * 1e9), command=words)
         wait = f"sleep {later_s:.9f}; " if later_s else ""
         return f"exec 9<{self.path}; echo {READY}; flock -s 9; exec 9<&-; {wait}date +%s.%N; {command}"
 

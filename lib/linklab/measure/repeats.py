@@ -19,7 +19,7 @@ from linklab.lab import Lab
 from linklab.measure.fields import whole_number
 from linklab.measure.flows import Flow
 from linklab.measure.results import MeasurementStopped, Run
-from linklab.measure.runner import OnProgress, Stop, listed, run_together
+from linklab.measure.runner import OnProgress, ShouldStop, as_flows, run_together
 from linklab.measure.tools import tool_of
 
 _DISAGREE_SHARE: Final = 0.05
@@ -87,7 +87,7 @@ def repeated(
     repeats: int = 3,
     *,
     on_progress: OnProgress | None = None,
-    stop: Stop | None = None,
+    stop: ShouldStop | None = None,
 ) -> Repeats:
     """Carry out the flows together, `repeats` times one after the other.
 
@@ -97,7 +97,7 @@ def repeated(
     Stopped by `stop`, the runs that were completed are what is returned; where there is none, the one that was cut
     short. Raises MeasurementError for a number of repeats that is not whole or less than one, and as `run_together`.
     """
-    flows, repeats = listed(flows), whole_number("repeats", repeats)
+    flows, repeats = as_flows(flows), whole_number("repeats", repeats)
     if repeats < 1:
         raise MeasurementError(f"repeats is {repeats}: choose at least 1")
     runs: list[Run] = []

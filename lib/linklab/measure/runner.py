@@ -24,19 +24,22 @@ from linklab.network import NetworkState
 from linklab.program import Program
 
 FIRST_PORT: Final = 5201
-_LAST_WORDS_S: Final = 0.25
-_LOOKS: Final = 20
+"""The port of the first flow's server; each further flow has the next one."""
+_SERVER_OUTPUT_WAIT_S: Final = 0.25
+"""Seconds that a server which keeps running gets at a time to print what is missing of its result."""
+_MAX_SERVER_WAITS: Final = 20
+"""How many times in a row it gets them."""
 _DRAIN_S: Final = 3.0
-"""How long what is under way may take when a run is stopped."""
+"""Seconds that servers get to end after a run was stopped."""
 _PROGRAMS: Final = Path(programs_in_labs.__file__).parent
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is: `done_s` of about `total_s` seconds of the lab's time; both are 0 while tools get ready.
+    """How far a run is: `done_s` of about `total_s` seconds of the lab's time. `done_s` is 0 until the flows start.
 
-    `curves` has the intervals so far, by flow and connection, of those tools that print them while they run:
-    simpleperf does, iperf3 with ``--json`` prints all at its end.
+    `curves` has the samples so far (one for each interval), by flow and connection, of the tools that print them while
+    they run: simpleperf does; iperf3 with ``--json`` prints everything at its end.
     """
 
     flows: tuple[Flow, ...]
@@ -50,21 +53,24 @@ class Progress:
         return min(1.0, self.done_s / self.total_s) if self.total_s else 0.0
 
     @property
-    def words(self) -> str:
-        """The titles of the flows, in a line."""
+    def flow_titles(self) -> str:
+        """The titles of the flows in one line, separated by commas."""
         return ", ".join(flow.title for flow in self.flows)
 
 
 OnProgress = Callable[[Progress], object]
-Stop = Callable[[], bool]
+"""Called with how far the run is."""
+ShouldStop = Callable[[], bool]
+"""Returns True to stop the run."""
 
 
 def run(
-    lab: Lab, flow: FlowOf[ResultT_co], *, on_progress: OnProgress | None = None, stop: Stop | None = None
+    lab: Lab, flow: FlowOf[ResultT_co], *, on_progress: OnProgress | None = None, stop: ShouldStop | None = None
 ) -> ResultT_co:
-    """Carry out one flow, and return its tool's result: of a `PingFlow` a `PingResult`.
+    """Carry out one flow, and return its tool's result: a `PingResult` for a `PingFlow`.
 
-    Lost packets are a result. Raises MeasurementError where it cannot be done or read; see `run_together` for the rest.
+    Packet loss is no error. Raises MeasurementError if the flow cannot run or its tool's output cannot be read; see
+    `run_together` for the arguments and the other errors.
     """
     (result,) = run_together(lab, [flow], on_progress=on_progress, stop=stop).results
     found: Any = result
@@ -76,31 +82,33 @@ def run_together(
     flows: Flow | Sequence[Flow],
     *,
     on_progress: OnProgress | None = None,
-    stop: Stop | None = None,
+    stop: ShouldStop | None = None,
     record: bool | str | Sequence[str] = False,
 ) -> Run:
-    """Carry out all flows at one time, whatever their tools: each starts when all are ready.
+    """Run all flows at the same time, with the same tool or different ones, and return their results.
 
-    A flow with `start_s` starts so much later by the lab's time. `on_progress` gets a `Progress` each second of it.
-    `stop` is asked several times a second whether to stop; then the tools are ended as by Ctrl-C, and what they had
-    measured comes back, marked `interrupted`.
+    The flows start together once all tools are ready; a flow with `start_s` starts that many seconds later (lab's
+    time). `on_progress` is called with a `Progress` before the start and then once per second of the lab's time.
+    `stop` is called several times per second of real time. If it returns True, the tools are ended as by Ctrl-C, and
+    what they had measured is returned, marked `interrupted`.
 
-    `record` keeps what happens to each packet at all interfaces, or at those that are named (``["r2-eth2"]``) and the
-    other ends of their cables: `Run.recording`. The digits are the same with and without it.
+    `record` records what happens to each packet (`Run.recording`): at all interfaces, or at the named ones
+    (``["r2-eth2"]``) and at the other ends of their cables. Recording does not change the measured values.
 
-    Raises MeasurementError for the first flow that cannot be done or read, LabError for a node that is not there, and
-    `MeasurementStopped` (a KeyboardInterrupt, with what was measured as `partial`) at Ctrl-C, or where nothing was
-    measured yet. Either way no program of theirs is left running.
+    Raises MeasurementError for the first flow that cannot run or whose output cannot be read, LabError for a node that
+    the lab does not have. Raises `MeasurementStopped` (a KeyboardInterrupt) at Ctrl-C, with the results so far in
+    `partial`; also if `stop` ended the run before anything was measured. No program of the run is left running in
+    any of these cases.
     """
-    flows = listed(flows)
+    flows = as_flows(flows)
     tools = [tool_of(flow) for flow in flows]
     for flow in flows:
         for node in (flow.source, flow.destination):
-            lab[node]  # raises for one that is not there, before anything runs
+            lab[node]  # raises LabError for a node that the lab does not have, before anything runs
     recorded = None if not record else recordings.interfaces_in([] if record is True else record)
     try:
         with RunPrograms(lab) as programs:
-            return _Runner(lab, flows, tools, programs, on_progress, stop, recorded).results()
+            return _Runner(lab, flows, tools, programs, on_progress, stop, recorded).carry_out()
     except MeasurementStopped:
         raise
     except KeyboardInterrupt:
@@ -110,8 +118,11 @@ def run_together(
             recordings.drop(lab)
 
 
-def listed(flows: Flow | Sequence[Flow]) -> tuple[Flow, ...]:
-    """Return one flow, or a list of flows, as a tuple. Raises MeasurementError for none, and for what is no flow."""
+def as_flows(flows: Flow | Sequence[Flow]) -> tuple[Flow, ...]:
+    """Return one flow, or a list of flows, as a tuple.
+
+    Raises MeasurementError for an empty list, and for anything that is not a flow.
+    """
     if isinstance(flows, FlowOf):
         return (flows,)
     if isinstance(flows, str) or not isinstance(flows, Iterable):
@@ -125,7 +136,10 @@ def listed(flows: Flow | Sequence[Flow]) -> tuple[Flow, ...]:
 
 
 def address_in(state: NetworkState, node: str) -> str:
-    """Return the one IPv4 address of a node. Raises MeasurementError for none or several, UnknownNode for no node."""
+    """Return the only IPv4 address of a node.
+
+    Raises MeasurementError if the node has no address or several, UnknownNode if there is no such node.
+    """
     found = state.node(node)
     if found is None:
         raise UnknownNode(f"there is no node {node!r} here: choose one of {', '.join(n.name for n in state.nodes)}")
@@ -136,28 +150,35 @@ def address_in(state: NetworkState, node: str) -> str:
     return addresses[0]
 
 
-def curves(flows: Sequence[Flow], said: Sequence[str]) -> dict[str, tuple[Sample, ...]]:
-    """Return the intervals that the tools have printed so far, by flow and connection. Pure."""
+def curves(flows: Sequence[Flow], outputs: Sequence[str]) -> dict[str, tuple[Sample, ...]]:
+    """Return the samples in what the clients have printed so far (`outputs`), by flow and connection. Pure."""
     return {
         f"{flow.name} {connection}": samples
-        for flow, text in zip(flows, said, strict=True)
-        for connection, samples in tool_of(flow).curves(flow, text).items()
+        for flow, output in zip(flows, outputs, strict=True)
+        for connection, samples in tool_of(flow).curves(flow, output).items()
     }
 
 
 @dataclass
 class _Task:
-    """A flow that is carried out: its tool and job, and its programs once they run."""
+    """One flow while it runs: its tool, its job (flow, address, port and output), and its programs once they run.
+
+    `started_at_s` is when the client really started, in seconds since the epoch by the lab's clock: None if it never
+    did, 0 if it did not wait at a gate. `Flow.start_s` is the delay that was asked for.
+    """
 
     tool: Tool[Any, Any]
     job: Job[Any]
     server: Program | None = None
     client: Program | None = None
-    start_s: float | None = None
+    started_at_s: float | None = None
 
 
 class _Runner:
-    """Carries out one run, from reading the network back to the results."""
+    """Carries out one run, from reading the network back to the results.
+
+    Each flow is a `_Task`, which its `Tool` carries out; the results of all together are the `Run`.
+    """
 
     def __init__(
         self,
@@ -166,13 +187,15 @@ class _Runner:
         tools: Sequence[Tool[Any, Any]],
         programs: RunPrograms,
         on_progress: OnProgress | None,
-        stop: Stop | None,
+        stop: ShouldStop | None,
         record: Sequence[str] | None,
     ) -> None:
         self._lab, self._programs, self._flows = lab, programs, tuple(flows)
         self._on_progress, self._stop = on_progress, stop
         self._total_s = max(flow.start_s + flow.lasts_s for flow in flows)
-        self._exact = any(tool.exact for tool in tools)
+        # A gate is a start barrier: a file for which all clients wait. Several flows need one, a flow with a delay,
+        # and the programs that wait for it themselves.
+        self._exact = any(tool.waits_for_gate for tool in tools)
         self._gated = self._exact or len(flows) > 1 or any(flow.start_s for flow in flows)
         self._gate: Gate | None = None
         self._snapshot, self._records = RunSnapshot(lab, record), record is not None
@@ -194,42 +217,44 @@ class _Runner:
         self._failure: Exception | None = None
         self._stopping = False
 
-    def results(self) -> Run:
-        """Carry the run out, and return what was measured."""
+    def carry_out(self) -> Run:
+        """Carry out the run, and return what was measured."""
         for task in self._tasks:
             task.tool.check(self._lab, task.job)
         for task in self._tasks:
             task.tool.prepare(self._lab, task.job)
-        self._tell(0.0)
-        with ExitStack() as watching:
+        self._report_progress(0.0)
+        with ExitStack() as observers:
             if self._exact:
-                self._bring_programs()
+                self._copy_programs_into_lab()
                 self._make_gate()
             for task in self._tasks:
                 task.server = self._server(task)
             for task in self._tasks:
-                task.job.capture = watching.enter_context(task.tool.watching(self._lab, task.job))
+                task.job.capture = observers.enter_context(task.tool.watching(self._lab, task.job))
             self._start_clients()
-            stopped, pressed = self._follow_clients()
+            stopped_by_caller, stopped_by_ctrl_c = self._follow_clients()
+            stopped = stopped_by_caller or stopped_by_ctrl_c
             if self._failure is not None:
                 raise self._failure
             for task in self._tasks:
                 assert task.client is not None
                 task.job.interrupted = task.client.returncode is None
-            if stopped or pressed:
+            if stopped:
                 self._programs.interrupt(self._clients)
-            self._collect(PATIENCE_S if not stopped and not pressed else _DRAIN_S)
-        if not stopped and not pressed:
+            self._collect(_DRAIN_S if stopped else PATIENCE_S)
+        if not stopped:
             overdue = next((task for task in self._tasks if task.job.interrupted), None)
             if overdue is not None:
                 raise overdue.tool.overdue(overdue.job)
         reordered = sum(task.tool.reordered(task.job) for task in self._tasks)
         results = self._read(self._snapshot.finish(reordered))
-        starts_s = [task.start_s - task.job.flow.start_s for task in self._tasks if task.start_s is not None]
+        # skew: how far apart the flows started, apart from the delays that were asked for
+        starts_s = [it.started_at_s - it.job.flow.start_s for it in self._tasks if it.started_at_s is not None]
         skew_ms = 1000 * (max(starts_s) - min(starts_s)) if len(starts_s) > 1 else 0.0
         recording = self._recording() if self._records else None
-        found = Run(tuple(results), skew_ms, interrupted=stopped or pressed, recording=recording)
-        if pressed or (stopped and not results):
+        found = Run(tuple(results), skew_ms, interrupted=stopped, recording=recording)
+        if stopped_by_ctrl_c or (stopped_by_caller and not results):
             kept = f"{len(results)} of {len(self._tasks)} flows are kept in its .partial" if results else "nothing yet"
             raise MeasurementStopped(f"the measurement was stopped; measured: {kept}", found if results else None)
         return found
@@ -243,8 +268,8 @@ class _Runner:
         recordings.fill(recording, self._lab.process.call(lab_api.recorded), *self._snapshot.span_s)
         return recording
 
-    def _bring_programs(self) -> None:
-        for file in sorted(_PROGRAMS.glob("*.py")):  # in another folder they may lie in another order
+    def _copy_programs_into_lab(self) -> None:
+        for file in sorted(_PROGRAMS.glob("*.py")):  # glob's order depends on the file system
             if not file.name.startswith("__"):
                 self._lab.write_file(f"{IN_LAB}/linklab/guest/programs/{file.name}", file.read_bytes())
 
@@ -256,7 +281,7 @@ class _Runner:
         return self._gate
 
     def _server(self, task: _Task) -> Program | None:
-        """Start the server of one flow, and wait until it is ready. Return None for a flow that needs none."""
+        """Start the server of one flow, and wait until it is ready. Return None if the flow needs no server."""
         tool, job = task.tool, task.job
         command = tool.server(job)
         if command is None:
@@ -266,69 +291,82 @@ class _Runner:
                 f"port {job.port} of {job.flow.destination} is in use: end the program that listens there"
             )
         server = self._programs.start(job.flow.destination, command)
-        # a request that acts: recorded digits come after it
+        # Not lab.now(): that only reads. A lab counts the requests that may change it (RequestLoop._begin) and seeds
+        # its random numbers by their number, so one request fewer would change all stored results.
         deadline_s = self._lab.process.call(lab_api.now) + PATIENCE_S
         while not tool.listens(self._lab, job, server.output, 0.5):
-            if tool.exact:
+            if tool.waits_for_gate:
                 server.read(0.5)
             if server.poll() is not None or self._lab.now() >= deadline_s:
-                said = server.output or server.read(0)
-                raise tool.no_server(job, said, server.returncode)
+                output = server.output or server.read(0)
+                raise tool.no_server(job, output, server.returncode)
         return server
 
     def _start_clients(self) -> None:
         gate = self._make_gate() if self._gated else None
         for task in self._tasks:
             command = task.tool.client(task.job)
-            if gate is not None and not task.tool.exact:
+            if gate is not None and not task.tool.waits_for_gate:
                 command = gate.before(command, task.job.flow.start_s)
             task.client = self._programs.start(task.job.flow.source, command)
         if gate is not None:
             gate.open(self._clients)
 
     def _follow_clients(self) -> tuple[bool, bool]:
-        """Return whether the `stop` hook ended the run, and whether Ctrl-C did."""
+        """Wait for the clients. Return whether the caller's `stop` ended the run, and whether Ctrl-C did."""
         margin_s = 0.0 if self._gate is None else self._gate.margin_s
         limit_s = margin_s + max(flow.longest_s for flow in self._flows)
-        stop = self._asked if self._stop is not None or self._on_progress is not None else None
+        stop = self._should_stop if self._stop is not None or self._on_progress is not None else None
         try:
-            outcome = self._programs.follow(self._clients, limit_s, self._tell, stop)
-        except KeyboardInterrupt:
+            outcome = self._programs.follow(self._clients, limit_s, self._report_progress, stop)
+        except KeyboardInterrupt:  # raised also if `stop` ended the request: then it was no Ctrl-C
             return self._stopping, not self._stopping
         return outcome == "interrupted", False
 
-    def _asked(self) -> bool:
+    def _should_stop(self) -> bool:
         self._stopping = self._stopping or self._failure is not None or (self._stop is not None and self._stop())
         return self._stopping
 
-    def _tell(self, done_s: float) -> None:
+    def _report_progress(self, done_s: float) -> None:
         if self._on_progress is None or self._failure is not None:
             return
-        said = [split_start(c.output)[1] if self._gated else c.output for c in self._clients]
-        so_far = curves(self._flows, said) if said else {}
+        outputs = [split_start(it.output)[1] if self._gated else it.output for it in self._clients]
+        so_far = curves(self._flows, outputs) if outputs else {}
         try:
             self._on_progress(Progress(self._flows, done_s, self._total_s, so_far))
-        except Exception as failure:  # the lab must finish its answer first
+        except Exception as failure:  # raised later: the lab has to finish its current answer first
             self._failure = failure
 
     def _collect(self, patience_s: float) -> None:
-        """Gather what all have printed. A server has `patience_s` to end after its client, and more while it prints."""
-        ending = [task.server for task in self._tasks if task.server is not None and task.tool.server_ends]
-        heard = -1
-        while heard != (heard := sum(len(server.output) for server in ending)):
-            if self._programs.follow(ending, patience_s) == "done":
+        """Collect the output of all programs.
+
+        A server that ends by itself gets `patience_s` after its client, and again as long as it prints.
+        """
+        ending_servers = [
+            task.server for task in self._tasks if task.server is not None and task.tool.server_exits_after_client
+        ]
+        size_before, size_now = -1, sum(len(server.output) for server in ending_servers)
+        while size_now != size_before:
+            if self._programs.follow(ending_servers, patience_s) == "done":
                 break
-        ours = [task.server for task in self._tasks if task.tool.exact and task.tool.server_ends and task.server]
-        self._programs.interrupt(ours)
-        talking = [task for task in self._tasks if task.server is not None and not task.tool.server_ends]
-        for _ in range(_LOOKS):
-            if all(task.tool.server_done(task.job, task.server.output) for task in talking if task.server):
+            size_before, size_now = size_now, sum(len(server.output) for server in ending_servers)
+        own_servers = [
+            task.server
+            for task in self._tasks
+            if task.tool.waits_for_gate and task.tool.server_exits_after_client and task.server
+        ]
+        self._programs.interrupt(own_servers)  # Linklab's own programs print their result at Ctrl-C
+        lasting_servers = [
+            task for task in self._tasks if task.server is not None and not task.tool.server_exits_after_client
+        ]
+        for _ in range(_MAX_SERVER_WAITS):
+            if all(task.tool.server_done(task.job, task.server.output) for task in lasting_servers if task.server):
                 break
-            self._programs.follow([task.server for task in talking if task.server], _LAST_WORDS_S)
+            self._programs.follow([task.server for task in lasting_servers if task.server], _SERVER_OUTPUT_WAIT_S)
         for task in self._tasks:
             assert task.client is not None
-            said = task.client.output
-            task.start_s, task.job.stdout = split_start(said) if self._gated else (0.0, said)
+            output = task.client.output
+            task.started_at_s, task.job.stdout = split_start(output) if self._gated else (0.0, output)
             task.job.status = task.client.returncode
             if task.server is not None:
                 self._programs.end(task.server)  # it may wait for a client that could not connect
@@ -338,7 +376,7 @@ class _Runner:
         results: list[ToolResult] = []
         for task in self._tasks:
             job = task.job
-            # of a run that was stopped, what had not begun yet is left out
+            # in a run that was stopped, flows without a readable result are left out
             with contextlib.suppress(MeasurementError) if job.interrupted else contextlib.nullcontext():
-                results.append(task.tool.parse(job, replace(origin, tool=job.tool)))
+                results.append(task.tool.parse(job, replace(origin, tool=job.tool_version)))
         return results

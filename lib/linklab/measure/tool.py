@@ -1,9 +1,9 @@
-"""What a tool is: one module of `linklab.measure.tools` that says how its flows are carried out and read.
+"""What a measurement tool has to provide: how its flows are carried out, and how their output is read.
 
-A tool has a flow and a result, both pure data. It asks for its program before it is used (`needs`), names the commands
-of server and client, or a program of `linklab.guest.programs` that is both, and makes a result of what they printed
-(`parse`). All else is the runner's (`linklab.measure.runner`): that flows start at one instant, are shown, stopped and
-repeated, and that every result carries its origin.
+A tool is one module of `linklab.measure.tools`. It has a flow and a result, both pure data. It declares the program
+that it needs (`needs`), gives the commands of server and client, and makes a result of what they printed (`parse`).
+Server and client can be functions of one program of `linklab.guest.programs`. The runner (`linklab.measure.runner`)
+does all else: it starts the flows at one instant, shows and stops them, and adds the origin to each result.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ ResultT = TypeVar("ResultT", bound=ToolResult)
 PrintedT = TypeVar("PrintedT")
 
 IN_LAB: Final = "/tmp/linklab-measure"
-"""Where the programs of `linklab.guest.programs` lie in a lab."""
+"""The folder in a lab that gets the programs of `linklab.guest.programs`."""
 READY: Final = "ready"
-"""What a program of ours prints, in a line of its own, when it can start."""
-_found: WeakKeyDictionary[Lab, dict[str, str]] = WeakKeyDictionary()
+"""The line that one of Linklab's own programs prints when it is ready."""
+_versions: WeakKeyDictionary[Lab, dict[str, str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """A program that a tool needs: the command that prints its version, what that looks like, and its package."""
+    """A program that a tool needs: the command that prints its version, the pattern of the version, its package."""
 
     program: str
     command: str
@@ -49,20 +49,20 @@ class Requirement:
     package: str
 
     def version(self, lab: Lab, node: str) -> str:
-        """Return what the program calls itself in this lab, asked once.
+        """Return the program's version text. It is read once per lab.
 
-        Raises MeasurementError with the fix where it is missing.
+        Raises MeasurementError with the fix if the program is missing.
         """
-        known = _found.setdefault(lab, {})
+        known = _versions.setdefault(lab, {})
         if self.program not in known:
             known[self.program] = self.read(lab[node].cmd(f"LC_ALL=C {self.command}"))
         return known[self.program]
 
-    def read(self, said: str) -> str:
-        """Return the version in its answer. Pure. Raises MeasurementError for none, or that of another program."""
-        version = self.pattern.search(said)
+    def read(self, output: str) -> str:
+        """Return the version in `output`. Pure. Raises MeasurementError if it has no version of this program."""
+        version = self.pattern.search(output)
         if version is None:
-            answer = " ".join(said.split())[:100]
+            answer = " ".join(output.split())[:100]
             raise MeasurementError(
                 f"{self.program} of the package {self.package} is needed and {answer!r} came instead: "
                 f"sudo apt-get install {self.package}"
@@ -75,12 +75,15 @@ PYTHON: Final = Requirement("python3", "python3 --version", re.compile(r"Python 
 
 @dataclass
 class Job(Generic[FlowT]):
-    """One flow of a run, its `number` among them: where it goes, and what came of it.
+    """One flow of a run: its number in the run, its destination, and its output.
 
-    All clients wait for the file `gate`; when it opens it holds the instant of the start, and the flow starts its
-    `start_s` after that. `tool` is what the tool calls itself, once the flow is prepared. `stdout` is what the client
-    printed, `status` its exit status, `server_stdout` what the server printed. `capture` is what `Tool.watching` gave.
-    `interrupted`: the flow was stopped before its end.
+    The flow goes to `port` of `address`; `number` counts from 0. `seed` is the lab's, `network` the network as it was
+    read back before the run. `gate` is the path of a locked file for which all clients wait; "" if there is no gate.
+    When the lock goes, clients with `waits_for_gate` read the start time in it, and start the flow's `start_s` after
+    that time. `tool_version` is the tool's version text, and `extra` what `Tool.prepare` keeps for the methods that
+    follow; both are set once the flow is prepared. `stdout` is what the client printed, `status` its exit status,
+    `server_stdout` what the server printed. `capture` is the value of the context manager `Tool.watching`.
+    `interrupted`: the client had not ended when the run was stopped.
     """
 
     flow: FlowT
@@ -90,7 +93,7 @@ class Job(Generic[FlowT]):
     seed: int
     network: NetworkState
     gate: str = ""
-    tool: str = ""
+    tool_version: str = ""
     extra: Any = None
     stdout: str = ""
     status: int | None = None
@@ -100,52 +103,67 @@ class Job(Generic[FlowT]):
 
     @property
     def start(self) -> dict[str, Any]:
-        """The options by which a client knows its start: the gate, and the time after it opens."""
+        """Options that tell a client when to start: the gate's path and the delay after it opens."""
         return {"gate": self.gate, "later_ns": round(self.flow.start_s * 1e9)}
 
     def parse_json(self, kind: type[PrintedT], *, server: bool = False) -> PrintedT:
-        """Return the document that the client (or the server) printed last, checked.
+        """Parse the last line of the client's (or the server's) output as JSON of type `kind`.
 
-        Raises MeasurementError with the program's own words where it failed.
+        Raises MeasurementError with the program's last line if that is no JSON, or JSON of another form.
         """
         who = f"the server of {self.flow.title}" if server else self.flow.title
-        words = last_line(self.server_stdout if server else self.stdout)
-        if not words.startswith("{"):
-            raise MeasurementError(f"{who} failed: {words if words not in ('', READY) else 'it said nothing'}")
-        return schema.parse(kind, words, f"what {who} printed")
+        line = last_line(self.server_stdout if server else self.stdout)
+        if not line.startswith("{"):
+            raise MeasurementError(f"{who} failed: {line if line not in ('', READY) else 'it said nothing'}")
+        return schema.parse(kind, line, f"what {who} printed")
 
 
 class Tool(ABC, Generic[FlowT, ResultT]):
-    """How flows of one kind are carried out. Its parts are called in their order here, by the runner alone."""
+    """How flows of one kind are carried out. The runner calls these methods.
+
+    It calls `check` for all flows, `prepare` for all, then for each flow `server` and `listens` (once before the
+    server starts, to find the port free, then until the server is ready), `watching` for all, and `client` for each.
+    `curves` is called while clients run, `server_done` after they have ended, `reordered` and `parse` at the end.
+    `no_server` and `overdue` make errors.
+    """
 
     flow: ClassVar[type[Flow]]
     result: ClassVar[type[ToolResult]]
     needs: ClassVar[Requirement | None] = None
-    """The program that must be there."""
-    exact: ClassVar[bool] = False
-    """Its client is a program of `linklab.guest.programs`: it waits for the gate itself, and starts at an instant."""
-    server_ends: ClassVar[bool] = False
-    """Its server ends after one client."""
+    """The program that the lab must have."""
+    waits_for_gate: ClassVar[bool] = False
+    """The client is one of Linklab's own programs (`linklab.guest.programs`), or is started by one: it waits for the
+    gate itself, and starts at exactly the time that the gate's file holds."""
+    server_exits_after_client: ClassVar[bool] = False
+    """The server exits by itself after one client."""
 
     def check(self, lab: Lab, job: Job[FlowT]) -> None:
-        """Raise MeasurementError for a flow that this network can never carry. Before anything else."""
+        """Raise MeasurementError for a flow that this network can never carry. Called first."""
 
     def prepare(self, lab: Lab, job: Job[FlowT]) -> None:
-        """Find out what the tool calls itself. Raises MeasurementError with the fix where something is missing."""
+        """Find out the tool's version. Raises MeasurementError with the fix if something is missing."""
         if self.needs is not None:
             version = self.needs.version(lab, job.flow.source)
-            job.tool = f"linklab {job.flow.tool_name} on {version}" if self.exact else version
+            job.tool_version = f"linklab {job.flow.tool_name} on {version}" if self.waits_for_gate else version
 
     def server(self, job: Job[FlowT]) -> str | None:
-        """Return the server's command; None for a flow that needs none."""
+        """Return the server's command; None if the flow needs no server."""
         return None
 
     def listens(self, lab: Lab, job: Job[FlowT], said: str, patience_s: float) -> bool:
-        """Return whether the server is ready: it has said so."""
+        """Return whether the server is ready, after at most `patience_s` of the lab's time.
+
+        `said` is what the server has printed so far. The runner also calls this before it starts the server, with
+        "" and 0: True then means that another program uses the port. Here the server is ready once it has printed
+        `READY`, and nothing is waited for.
+        """
         return f"{READY}\n" in said
 
     def watching(self, lab: Lab, job: Job[FlowT]) -> AbstractContextManager[Any]:
-        """Return what watches the flow from before its client starts until its server has ended, as a capture."""
+        """Return a context manager that observes the flow, for example with a packet capture.
+
+        It is entered before the client starts and left once the server has ended. Its value becomes `job.capture`.
+        """
         return contextlib.nullcontext()
 
     @abstractmethod
@@ -153,45 +171,49 @@ class Tool(ABC, Generic[FlowT, ResultT]):
         """Return the client's command."""
 
     def server_done(self, job: Job[FlowT], said: str) -> bool:
-        """Return whether a server that does not end has said all that it will."""
+        """Return whether a server that keeps running has printed its whole result."""
         return True
 
     @abstractmethod
     def parse(self, job: Job[FlowT], origin: Origin) -> ResultT:
-        """Return the result. Pure. Raises MeasurementError for what cannot be read."""
+        """Return the result. Pure. Raises MeasurementError if the output cannot be read."""
 
     def reordered(self, job: Job[FlowT]) -> int:
-        """Return how many packets came out of order, as far as the tool tells."""
+        """Return how many packets the tool reports as out of order; 0 also if it reports none of this."""
         return 0
 
     def curves(self, flow: FlowT, said: str) -> Mapping[str, tuple[Sample, ...]]:
-        """Return the intervals in what a client has printed so far, by connection; none if it tells all at its end."""
+        """Return the samples in what a client has printed so far, by connection; none if it prints all at its end."""
         return {}
 
     def no_server(self, job: Job[FlowT], said: str, status: int | None) -> MeasurementError:
-        """Return what to say of a server that does not listen."""
+        """Return the error for a server that ended early (`status` is its exit status) or never got ready (None)."""
         what = "ended" if status is not None else "did not get ready"
         return MeasurementError(
             f"the server of {job.flow.title} on {job.flow.destination} {what}: {last_line(said) or 'it said nothing'}"
         )
 
     def overdue(self, job: Job[FlowT]) -> MeasurementError:
-        """Return what to say of a client that does not come to its end."""
+        """Return the error for a client that did not end in time."""
         return MeasurementError(
             f"{self.client(job)!r} on {job.flow.source} was not done after {job.flow.longest_s:g} s of the lab's time "
             "and was ended"
         )
 
 
-def in_lab(program: str, action: str, **options: Any) -> str:
-    """Return the command that has a program of `linklab.guest.programs` do something: a function of it."""
+def program_command(program: str, action: str, **options: Any) -> str:
+    """Return the shell command that calls function `action` of this program with these options.
+
+    `program` is a file of `linklab.guest.programs`. Its Python imports only the standard library and what lies in
+    `IN_LAB`, not the working folder (-P) or installed packages (-s, -S), and writes no bytecode (-B).
+    """
     python = f"exec env PYTHONPATH={IN_LAB} python3 -P -s -S -B {IN_LAB}/linklab/guest/programs/{program}"
     return f"{python} {shlex.quote(json.dumps({'action': action, **options}))}"
 
 
 @dataclass(frozen=True)
 class _Printed:
-    """What a command printed at an instant, in seconds of the day."""
+    """What a command printed when it was run at `at_s`, in seconds since the epoch."""
 
     at_s: float
     output: str
@@ -203,27 +225,28 @@ class _Samples:
 
 
 def sampling(job: Job[Any], *command: str) -> str:
-    """Return the command that runs another one again and again, as often as a `Sampler` says."""
+    """Return the command that runs `command` every `interval_s` for `duration_s` of the flow, a `Sampler`."""
     flow = job.flow
     count, interval_ns = round(flow.duration_s / flow.interval_s), round(flow.interval_s * 1e9)
-    return in_lab("samples.py", "sample", **job.start, count=count, interval_ns=interval_ns, command=command)
+    return program_command("samples.py", "sample", **job.start, count=count, interval_ns=interval_ns, command=command)
 
 
 def samples(job: Job[Any]) -> list[tuple[float, str]]:
-    """Return what that command printed each time, with the seconds since the first one; of a stopped flow whole ones.
+    """Return each output of the command given to `sampling`, with the seconds since the first.
 
-    Raises MeasurementError with the command's words where it failed.
+    If the flow was stopped, these are only the complete outputs. Raises MeasurementError with the command's last line
+    of output if it failed.
     """
     found = job.parse_json(_Samples).samples
-    return [(one.at_s - found[0].at_s, one.output) for one in found]
+    return [(sample.at_s - found[0].at_s, sample.output) for sample in found]
 
 
 def last_line(text: str) -> str:
-    """Return the last line with something in it; "" without any."""
+    """Return the last line that is not blank, stripped; "" if there is none."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 
 def link_rates_mbps(network: NetworkState, node: str) -> list[float]:
-    """Return the rates of a node's shaped interfaces, in Mbit/s."""
+    """Return the rates of a node's shaped interfaces, in Mbit/s; an empty list if there is no such node."""
     found = network.node(node)
     return [it.shape.rate_mbps for it in found.interfaces if it.shape.rate_mbps is not None] if found else []

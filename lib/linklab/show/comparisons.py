@@ -8,7 +8,7 @@ from numbers import Real
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
-from linklab.analysis import Comparison, between, jain_index
+from linklab.analysis import Comparison, clamp, jain_index
 from linklab.errors import MeasurementError
 from linklab.show.chart import (
     BLACK,
@@ -81,7 +81,7 @@ def compared(rows: Sequence[Comparison], title: str = "Compared with theory") ->
         for kind in _MARKS
     }  # fmt: skip
     found = [100.0, *(percent for values in percents.values() for percent in values.values())]
-    low, high = between(min(found), _LEAST_PERCENT, 97), between(max(found), 103, _MOST_PERCENT)
+    low, high = clamp(min(found), _LEAST_PERCENT, 97), clamp(max(found), 103, _MOST_PERCENT)
     room = 0.08 * (high - low)
     axes.set(xlim=(low - room, high + room), ylim=(len(rows) - 0.4, -0.6))
     axes.set_yticks(range(len(rows)), [f"{row.quantity}, {row.theory_value:.4g} {row.unit}" for row in rows])

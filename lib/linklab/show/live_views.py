@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 from linklab.lab import Lab
-from linklab.measure import OnProgress, Progress, Stop
+from linklab.measure import OnProgress, Progress, ShouldStop
 from linklab.show.chart import LINES
 from linklab.show.over_time import Intervals, summed, throughput
 
@@ -28,7 +28,7 @@ _Given = TypeVar("_Given", covariant=True)
 class Measurement(Protocol[_What, _Given]):
     """`linklab.measure.run`, ``run_together``, ``repeated`` and all others that can be watched."""
 
-    def __call__(self, lab: Lab, flows: _What, /, *, on_progress: OnProgress, stop: Stop) -> _Given: ...
+    def __call__(self, lab: Lab, flows: _What, /, *, on_progress: OnProgress, stop: ShouldStop) -> _Given: ...
 
 
 def watched(
@@ -121,7 +121,9 @@ class Watch:
         self._figure.remove()
         how = "stopped" if kind is not None or self.stopped() else "measured"
         last = self._last
-        self._bar.end(f"{how}: {last.words}, {last.done_s:.1f} s of the lab's time" if last else "nothing was measured")
+        self._bar.end(
+            f"{how}: {last.flow_titles}, {last.done_s:.1f} s of the lab's time" if last else "nothing was measured"
+        )
 
     def stopped(self) -> bool:
         """Return True if the stop button was pressed."""
@@ -153,7 +155,7 @@ class _Bar:
 
     def show(self, progress: Progress) -> None:
         self._bar.value = round(_STEPS * progress.share)
-        self._label.value = f"{progress.words}: {progress.done_s:.0f} of {progress.total_s:.0f} s"
+        self._label.value = f"{progress.flow_titles}: {progress.done_s:.0f} of {progress.total_s:.0f} s"
 
     def end(self, words: str) -> None:
         """A line of text stays: widgets without their kernel would show an error when the notebook is opened again."""

@@ -14,7 +14,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.fields import Positive, Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Row, ToolResult
-from linklab.measure.tool import PYTHON, Job, Tool, in_lab, link_rates_mbps
+from linklab.measure.tool import PYTHON, Job, Tool, link_rates_mbps, program_command
 from linklab.units import transmission_ms
 
 if TYPE_CHECKING:
@@ -137,8 +137,8 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
     flow = ConstantRateFlow
     result = ConstantRateResult
     needs = PYTHON
-    exact = True
-    server_ends = True
+    waits_for_gate = True
+    server_exits_after_client = True
 
     def check(self, lab: Lab, job: Job[ConstantRateFlow]) -> None:
         """Raise MeasurementError for a flow that its own link can never carry."""
@@ -153,12 +153,12 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
         """Return the counter's command."""
         lasts_ns, first_ns, last_ns = (round(edge_s * 1e9) for edge_s in (job.flow.duration_s, *job.flow.window))
         options = {"lasts_ns": lasts_ns, "drain_ns": _DRAIN_NS, "first_ns": first_ns, "last_ns": last_ns}
-        return in_lab(_PROGRAM, "count", **job.start, port=job.port, **options)
+        return program_command(_PROGRAM, "count", **job.start, port=job.port, **options)
 
     def client(self, job: Job[ConstantRateFlow]) -> str:
         """Return the sender's command. Each flow of a run has dice of its own."""
         flow = job.flow
-        return in_lab(
+        return program_command(
             _PROGRAM,
             "send",
             **job.start,

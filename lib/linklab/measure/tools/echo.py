@@ -14,7 +14,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Row, ToolResult
-from linklab.measure.tool import PYTHON, Job, Tool, in_lab
+from linklab.measure.tool import PYTHON, Job, Tool, program_command
 from linklab.units import ETHERNET_MTU_BYTES, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, UDP_HEADER_BYTES
 
 PAYLOAD_BYTES: Final = Range(12, ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES)
@@ -122,17 +122,17 @@ class Echo(Tool[EchoFlow, EchoResult]):
     flow = EchoFlow
     result = EchoResult
     needs = PYTHON
-    exact = True
+    waits_for_gate = True
 
     def server(self, job: Job[EchoFlow]) -> str:
         """Return the command of who answers."""
-        return in_lab(_PROGRAM, "answer", ip_version=job.flow.ip_version, port=job.port)
+        return program_command(_PROGRAM, "answer", ip_version=job.flow.ip_version, port=job.port)
 
     def client(self, job: Job[EchoFlow]) -> str:
         """Return the command of who asks."""
         flow = job.flow
         exchanges = {name: getattr(flow, name) for name in ("count", "payload_bytes", "wait_s", "warm_up")}
-        return in_lab(_PROGRAM, "ask", **job.start, address=job.address, port=job.port, **exchanges)
+        return program_command(_PROGRAM, "ask", **job.start, address=job.address, port=job.port, **exchanges)
 
     def parse(self, job: Job[EchoFlow], origin: Origin) -> EchoResult:
         """Return what the program printed as a result."""

@@ -142,7 +142,7 @@ class _Iperf3(Tool[FlowT, ResultT]):
     """A server for each test, which ends with it, and a client."""
 
     needs = Requirement("iperf3", "iperf3 --version", re.compile(r"iperf (3\.\d+)\S*"), "iperf3")
-    server_ends = True
+    server_exits_after_client = True
 
     def server(self, job: Job[FlowT]) -> str:
         """Return the server's command.

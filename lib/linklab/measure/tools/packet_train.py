@@ -13,7 +13,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Row, ToolResult, packet_rows
-from linklab.measure.tool import PYTHON, Job, Tool, in_lab
+from linklab.measure.tool import PYTHON, Job, Tool, program_command
 from linklab.units import transmission_ms
 
 _PROGRAM: Final = "packet_train.py"
@@ -123,13 +123,13 @@ class PacketTrain(Tool[TrainFlow, TrainResult]):
     flow = TrainFlow
     result = TrainResult
     needs = PYTHON
-    exact = True
-    server_ends = True
+    waits_for_gate = True
+    server_exits_after_client = True
 
     def server(self, job: Job[TrainFlow]) -> str:
         """Return the receiver's command."""
         flow = job.flow
-        return in_lab(
+        return program_command(
             _PROGRAM,
             "receive",
             port=job.port,
@@ -143,7 +143,7 @@ class PacketTrain(Tool[TrainFlow, TrainResult]):
         """Return the sender's command."""
         flow = job.flow
         train = {"count": flow.count, "payload_bytes": flow.payload_bytes, "gap_ns": round(flow.gap_us * 1000)}
-        return in_lab(_PROGRAM, "send", **job.start, address=job.address, port=job.port, **train)
+        return program_command(_PROGRAM, "send", **job.start, address=job.address, port=job.port, **train)
 
     def parse(self, job: Job[TrainFlow], origin: Origin) -> TrainResult:
         """Return what the two programs say as a result. Raises MeasurementError where no packet left."""

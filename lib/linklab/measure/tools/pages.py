@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Final
 from linklab.measure.fields import Positive, Range, WholeSeconds
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Row, ToolResult
-from linklab.measure.tool import PYTHON, Job, Tool, in_lab
+from linklab.measure.tool import PYTHON, Job, Tool, program_command
 
 ROUND_TRIPS: Final = 2
 """Of one small object: a connection, then the request and its answer."""
@@ -89,17 +89,19 @@ class Pages(Tool[PageFlow, PageResult]):
     flow = PageFlow
     result = PageResult
     needs = PYTHON
-    exact = True
+    waits_for_gate = True
 
     def server(self, job: Job[PageFlow]) -> str:
         """Return the command of who serves."""
-        return in_lab(_PROGRAM, "serve", port=job.port, object_bytes=job.flow.object_bytes)
+        return program_command(_PROGRAM, "serve", port=job.port, object_bytes=job.flow.object_bytes)
 
     def client(self, job: Job[PageFlow]) -> str:
         """Return the command of who loads."""
         flow = job.flow
         pages = {name: getattr(flow, name) for name in ("objects", "duration_s", "pause_s")}
-        return in_lab(_PROGRAM, "load", **job.start, address=job.address, port=job.port, wait_s=_WAIT_S, **pages)
+        return program_command(
+            _PROGRAM, "load", **job.start, address=job.address, port=job.port, wait_s=_WAIT_S, **pages
+        )
 
     def parse(self, job: Job[PageFlow], origin: Origin) -> PageResult:
         """Return what the program says."""

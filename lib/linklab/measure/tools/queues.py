@@ -91,7 +91,7 @@ class Queues(Tool[QueueFlow, QueueResult]):
     flow = QueueFlow
     result = QueueResult
     needs = Requirement("tc", "tc -V", re.compile(r"tc utility, iproute2-\S+"), "iproute2")
-    exact = True
+    waits_for_gate = True
 
     def prepare(self, lab: Lab, job: Job[QueueFlow]) -> None:
         """Ask the kernel by which interface it would send. Raises MeasurementError where there is no path."""

@@ -103,7 +103,7 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
         """Bring the program into the lab."""
         super().prepare(lab, job)
         brought = bring(lab, job.flow.program)
-        job.extra, job.tool = brought, f"{brought.title} on {job.tool}"
+        job.extra, job.tool_version = brought, f"{brought.title} on {job.tool_version}"
 
     def server(self, job: Job[SimpleperfFlow]) -> str:
         """Return the server's command."""

@@ -79,7 +79,7 @@ class Sockets(Tool[SocketsFlow, SocketsResult]):
     flow = SocketsFlow
     result = SocketsResult
     needs = Requirement("ss", "ss -V", re.compile(r"ss utility, iproute2-\S+"), "iproute2")
-    exact = True
+    waits_for_gate = True
 
     def client(self, job: Job[SocketsFlow]) -> str:
         """Return the command of who asks ss."""

@@ -21,7 +21,7 @@ from linklab.measure.captures import Capture, capture
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Row, ToolResult, packet_rows
-from linklab.measure.tool import PYTHON, Job, Requirement, Tool, in_lab, last_line
+from linklab.measure.tool import PYTHON, Job, Requirement, Tool, last_line, program_command
 from linklab.measure.video_file import CLOCK_HZ, MP2T, RTP_HEADER_BYTES, RTP_PACKET_BYTES, Clip, Video
 from linklab.schema import NOT_STORED
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES
@@ -247,8 +247,8 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
     flow = VideoFlow
     result = VideoResult
     needs = PYTHON
-    exact = True
-    server_ends = True
+    waits_for_gate = True
+    server_exits_after_client = True
 
     def prepare(self, lab: Lab, job: Job[VideoFlow]) -> None:
         """Find out where the file lies in the lab, and which interfaces the video passes."""
@@ -262,14 +262,14 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
         into = _interface_of(lab, flow.destination, job.address)
         paced = flow.sender == "paced"
         if not paced:
-            job.tool = FFMPEG.version(lab, flow.source)
+            job.tool_version = FFMPEG.version(lab, flow.source)
         file = _placed(lab, flow.source, flow.video.packets_path if paced else flow.video.stream_path)
         job.extra = _Prepared(flow.video, file, out, into)
 
     def server(self, job: Job[VideoFlow]) -> str:
         """Return the receiver's command."""
         first_s = _FIRST_S + job.flow.start_s
-        return in_lab(_PROGRAM, "receive", port=job.flow.port, silence_s=_SILENCE_S, first_s=first_s)
+        return program_command(_PROGRAM, "receive", port=job.flow.port, silence_s=_SILENCE_S, first_s=first_s)
 
     def watching(self, lab: Lab, job: Job[VideoFlow]) -> AbstractContextManager[tuple[Capture, Capture]]:
         """Return the captures at both ends."""
@@ -280,9 +280,9 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
         flow, prepared = job.flow, job.extra
         if flow.sender == "paced":
             packets = {"file": prepared.file, "packet_bytes": RTP_PACKET_BYTES, "clock_hz": CLOCK_HZ}
-            return in_lab(_PROGRAM, "send", **job.start, address=job.address, port=flow.port, **packets)
-        command = ffmpeg_words(flow, job.address, prepared.file, job.tool)
-        return in_lab("at_gate.py", "become", **job.start, command=command)
+            return program_command(_PROGRAM, "send", **job.start, address=job.address, port=flow.port, **packets)
+        command = ffmpeg_words(flow, job.address, prepared.file, job.tool_version)
+        return program_command("at_gate.py", "become", **job.start, command=command)
 
     def parse(self, job: Job[VideoFlow], origin: Origin) -> VideoResult:
         """Return what the captures say.
