@@ -19,7 +19,7 @@ from linklab.hub import machine
 c = get_config()  # noqa: F821 - JupyterHub reads this file with that name
 
 try:
-    places = machine.checked_places()
+    paths = machine.require_shared_paths()
 except LinklabError as error:
     sys.exit(f"linklab: {error}")
 
@@ -28,9 +28,9 @@ c.JupyterHub.ip = "127.0.0.1"
 c.JupyterHub.proxy_class = "linklab.hub.proxy.GuardedProxy"
 
 # What the hub keeps, for root alone.
-c.JupyterHub.db_url = f"sqlite:///{places.state}/jupyterhub.sqlite"
-c.JupyterHub.cookie_secret_file = f"{places.state}/cookie_secret"
-c.ConfigurableHTTPProxy.pid_file = f"{places.state}/proxy.pid"
+c.JupyterHub.db_url = f"sqlite:///{paths.state}/jupyterhub.sqlite"
+c.JupyterHub.cookie_secret_file = f"{paths.state}/cookie_secret"
+c.ConfigurableHTTPProxy.pid_file = f"{paths.state}/proxy.pid"
 
 # Who has an account and a password on this machine may log in, but for root. To let a group in alone, say
 # c.Authenticator.allow_all = False and c.LocalAuthenticator.allowed_groups = {"students"}.
@@ -45,8 +45,8 @@ c.JupyterHub.spawner_class = "localprocess"
 c.Spawner.cmd = [sys.executable, "-m", "linklab.hub.start"]
 c.Spawner.notebook_dir = "~/labs"
 c.Spawner.environment = {
-    "LINKLAB_IMAGE": str(places.image),  # one for all: nobody builds another
-    "LINKLAB_SIMPLEPERF": str(places.simpleperf),
+    "LINKLAB_IMAGE": str(paths.image),  # one for all: nobody builds another
+    "LINKLAB_SIMPLEPERF": str(paths.simpleperf),
     "PATH": os.pathsep.join([f"{sys.prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"]),
 }
 # All servers have one address in the browser, so a student's own settings could speak to others' servers.
@@ -58,7 +58,7 @@ c.Spawner.start_timeout = c.Spawner.http_timeout = 120
 def hand_out(spawner):  # noqa: ANN001, ANN201 - a setting of JupyterHub, whose classes carry no types
     """Says which labs the student gets, and shows on the page why there are none."""
     try:
-        spawner.environment["LINKLAB_RELEASED_LABS"] = str(machine.hand_out(places.labs, spawner.user.name))
+        spawner.environment["LINKLAB_RELEASED_LABS"] = str(machine.hand_out(paths.labs, spawner.user.name))
     except LinklabError as error:
         error.jupyterhub_message = str(error)
         raise

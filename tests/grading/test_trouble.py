@@ -65,7 +65,7 @@ def test_a_verdict_that_cannot_be_written_costs_its_own_notebook(
 @pytest.mark.large
 @pytest.mark.parametrize("word", ["hang", "hang-hard"])
 def test_a_judge_that_hangs_is_ended(group: PretendedClass, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("linklab.headless.workers.END_S", 0.3)
+    monkeypatch.setattr("linklab.headless.workers.TERM_TIMEOUT_S", 0.3)
     group.order, group.grace_s = replace(group.order, limits=Limits(wall_s=1)), 0.2
     group.hand_in("ada", put(solved(), answer_prediction_rtt=f"predicted_rtt_ms = 20\n# judge: {word}"))
     (ada,) = group.grade().students

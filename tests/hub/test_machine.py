@@ -15,7 +15,7 @@ from linklab.classroom.release import MANIFEST
 from linklab.errors import LinklabError
 from linklab.guest import init
 from linklab.hub import machine
-from linklab.hub.machine import checked_places, hand_out, places, set_up
+from linklab.hub.machine import hand_out, require_shared_paths, set_up, shared_paths
 from linklab.runtime.image.find import Image, ImageManifest
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +46,7 @@ def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / ".git").write_text("gitdir: elsewhere\n")
     monkeypatch.setenv("LINKLAB_IMAGE", str(an_image(tmp_path / "image", "first").folder))
     # pytest's folders are for their owner alone, and so may be the one that these tests lie in
-    monkeypatch.setattr(machine, "_shut", lambda path: None)
+    monkeypatch.setattr(machine, "_first_unreachable", lambda path: None)
     return folder
 
 
@@ -55,7 +55,7 @@ def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_root_puts_everything_in_place_once(kit: Path, tmp_path: Path) -> None:
     place = tmp_path / "place"
     said = list(set_up(place, kit))
-    found = checked_places(place, kit)
+    found = require_shared_paths(place, kit)
     assert stat.S_IMODE(found.state.stat().st_mode) == 0o700
     assert stat.S_IMODE((kit / "solutions").stat().st_mode) == 0o700
     assert stat.S_IMODE((kit / ".git").stat().st_mode) & 0o077 == 0
@@ -69,7 +69,7 @@ def test_root_puts_everything_in_place_once(kit: Path, tmp_path: Path) -> None:
 @root_alone
 def test_linklabs_simpleperf_runs_and_cannot_be_read(kit: Path, tmp_path: Path) -> None:
     list(set_up(tmp_path / "place", kit))
-    program = places(tmp_path / "place").simpleperf
+    program = shared_paths(tmp_path / "place").simpleperf
     assert "socket" not in program.read_text()
     done = subprocess.run([sys.executable, program, "--help"], capture_output=True, text=True, check=True)
     assert "--server" in done.stdout
@@ -85,7 +85,7 @@ def test_an_image_that_was_built_anew_replaces_the_old_one(
     monkeypatch.delenv("LINKLAB_IMAGE")
     place = tmp_path / "place"
     assert len(list(set_up(place, kit))) == 5
-    image = places(place).image
+    image = shared_paths(place).image
     running = image.resolve()
     assert (image / "linux").read_text() == "first"
     assert list(set_up(place, kit)) == []
@@ -102,22 +102,22 @@ def test_an_image_that_was_built_anew_replaces_the_old_one(
 def test_each_thing_that_is_missing_is_one_line(kit: Path, tmp_path: Path) -> None:
     place = tmp_path / "place"
     list(set_up(place, kit))
-    found = places(place)
+    found = shared_paths(place)
     (kit / "solutions").chmod(0o755)
     with pytest.raises(LinklabError, match=r"students can read .*/solutions: sudo chmod go-rwx"):
-        checked_places(place, kit)
+        require_shared_paths(place, kit)
     found.state.rmdir()
     with pytest.raises(LinklabError, match=f"no folder for the hub at {found.state}: sudo make hub"):
-        checked_places(place, kit)
+        require_shared_paths(place, kit)
     found.simpleperf.unlink()
     with pytest.raises(LinklabError, match="no simpleperf for students who have none"):
-        checked_places(place, kit)
+        require_shared_paths(place, kit)
     (found.labs / MANIFEST).unlink()
     with pytest.raises(LinklabError, match="no release of labs"):
-        checked_places(place, kit)
+        require_shared_paths(place, kit)
     (found.image / "image.json").unlink()
     with pytest.raises(LinklabError, match="no lab image for the students' labs"):
-        checked_places(place, kit)
+        require_shared_paths(place, kit)
 
 
 @root_alone

@@ -25,7 +25,7 @@ def lab():
     told, tell = os.pipe()
     stay, leave = os.pipe()
     if os.fork() == 0:
-        claim = supervisor.claim_core()
+        claim = supervisor.claim_cpu()
         os.write(tell, bytes(os.sched_getaffinity(0)))
         os.read(stay, 1)
         os._exit(0)

@@ -149,7 +149,7 @@ class _Nbval(Worker):
         return _DIED if time.monotonic() - self._died_s > _DEAD_S else ""
 
     def on_end(self) -> None:
-        said = "\n".join([*self._lines, self.last_words, self.end_reason])
+        said = "\n".join([*self._lines, self.last_error_line, self.end_reason])
         wall_s = time.monotonic() - self.began_s
         self.validated = read_report(self._report, self._notebook, self._network, wall_s, said)
         self._tell(self.validated)

@@ -108,7 +108,7 @@ class _Judge(JudgeProcess):
         try:
             return Done(self.work, read_verdict(self.work))
         except LinklabError as error:
-            said = f": {cleaned(self.last_words, 200)}" if self.last_words else ""
+            said = f": {cleaned(self.last_error_line, 200)}" if self.last_error_line else ""
             return Done(self.work, None, f"{error}{said}")
 
 

@@ -1,8 +1,10 @@
-"""Take a request from the channel, run the function that it names, and answer.
+"""Take a request of the notebook from the channel, run the function that the request carries, and send the answer.
 
 What a lab can do is not written here: a request carries a function, pickled by the notebook, and its arguments. The
 function gets the `RequestLoop`, in which labs keep their state (the Mininet object) between requests. Results are JSON:
-a lab may run code nobody trusts, and what comes out of it must be data.
+a lab may run code that nobody trusts, and what comes out of it must be data.
+
+A *beat* is the moment `PHASE_NS` after a tick of the kernel's timer (see `await_beat`).
 """
 
 from __future__ import annotations
@@ -28,63 +30,72 @@ from linklab.guest.channel import LARGEST_SENT_BYTES, AgentEnd, ChannelClosed
 from linklab.guest.output_capture import OutputCapture
 
 MATURE_S = 16.0
+"""Seconds of uptime before the first request (see `wait_until_mature`)."""
 BEAT_NS = 10_000_000
+"""Nanoseconds from one beat to the next: the interval of the kernel's timer ticks."""
 PHASE_NS = 5_000_000
-_BEATS = 20
-"""How many are waited for at most: a program that never rests is no reason to wait for ever."""
+"""Nanoseconds from a tick to the beat after it."""
+_MAX_BEATS = 20
+"""Beats to wait for at most: a program may never become idle."""
 
 
 SILENT_LIMIT_S = 300_000.0
-"""For so long by the lab's own clock a request may be silent on virtual time. Where all wait for each other little else
-is due, and the clock is there in a second or two; where Open vSwitch runs, which is never quiet, in a minute or two."""
+"""Seconds of the lab's clock for which a request may send nothing; then it is interrupted. If all processes wait for
+each other, few timers are due, and virtual time gets there within two seconds of real time; Open vSwitch sets timers
+all the time, and then it takes a minute or two."""
 
 
 class RequestInterrupted(KeyboardInterrupt):
-    """The notebook asked to stop what runs now (Ctrl-C), or it was silent for too long."""
+    """The notebook asked to stop the request that runs (Ctrl-C, or its limit of real time), or the request sent nothing
+    for `SILENT_LIMIT_S`.
+    """
 
 
 class RequestLoop:
-    """What a function called in the lab works with: its request, and what outlives the request."""
+    """Passed to each function that runs in the lab: messages to the notebook, waiting, interrupts, and ``state``, which
+    is kept between requests.
+    """
 
     def __init__(self, channel: AgentEnd, seed: int) -> None:
         self.state: dict[str, Any] = {}
         self.seed = seed
         self._channel = channel
-        self._request = self._acts = 0
+        self._request = self._changing_count = 0
         self._clock_s = time.monotonic()
         self._reading = False
         self._printed = OutputCapture()
-        self._interruptible = self._announced = False
-        self._interrupts_seen = (0, 0)  # of which request, and which one
-        self._hung: dict[str, Any] | None = None
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # for what is started here, too
+        self._interruptible = self._sigio_is_on = False
+        self._interrupts_seen = (0, 0)  # of the last one handled: the request's id, the interrupt's number
+        self._hang_answer: dict[str, Any] | None = None
+        """What is sent as the answer if the request hung."""
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # programs started here would inherit an ignored one
         signal.signal(signal.SIGIO, self._on_input)
         signal.signal(signal.SIGALRM, self._on_silence)
         fcntl.fcntl(channel.read_fd, fcntl.F_SETOWN, os.getpid())
 
     def emit(self, event: Any) -> None:
-        """Send something to the notebook while the request still runs: output, progress.
+        """Send an event (output, progress) to the notebook while the request still runs.
 
-        Raises `LabError` for what is too long.
+        Waits for the next beat first, and restarts the silence timer. Raises `LabError` if the message is too long.
         """
-        interruptible, self._interruptible = self._interruptible, False  # no message may be torn
+        interruptible, self._interruptible = self._interruptible, False  # an interrupt must not cut a message in two
         try:
             await_beat()
             self._send({"event": event, **self._take_printed()})
         finally:
             self._interruptible = interruptible
-        self._limit()
+        self._restart_silence_timer()
 
     def poll(self, fds: Iterable[int], timeout_s: float | None = None) -> list[int]:
-        """Block until one of `fds` is readable, in the lab's own time; the readable ones, [] after `timeout_s`, or
-        earlier where that is longer than the lab may be silent.
+        """Block until one of `fds` is readable, and return the readable ones: [] after `timeout_s` of the lab's time,
+        or after half of `SILENT_LIMIT_S` if that is less.
 
-        This is where time passes on virtual time. Raises `RequestInterrupted` when the notebook asks to stop.
+        Virtual time advances while this blocks. Raises `RequestInterrupted` when the notebook asks to stop.
         """
         self.check_interrupt()
         if timeout_s is not None and timeout_s > SILENT_LIMIT_S / 10:
             timeout_s = min(timeout_s, SILENT_LIMIT_S / 2)
-            self._limit()  # who names an end does not wait for ever
+            self._restart_silence_timer()  # a caller with a timeout does not wait for ever
         poller = select.poll()
         for fd in (*fds, self._channel.read_fd):
             poller.register(fd, select.POLLIN | select.POLLHUP)
@@ -95,43 +106,44 @@ class RequestLoop:
 
     def check_interrupt(self) -> None:
         """Raise `RequestInterrupted` if the notebook asked to stop; never waits."""
-        self._look_for_interrupt(sys._getframe(1))
+        self._poll_interrupts(sys._getframe(1))
 
     def be_interruptible(self) -> None:
-        """From here to the end of the request an interrupt comes as in a terminal: at any step, as a
-        KeyboardInterrupt, and to the programs that this process started and that share its process group.
+        """Until the request ends, handle an interrupt as a terminal does: raise KeyboardInterrupt at any point, and
+        send SIGINT to the programs in this process group.
 
-        For functions that do not know of `poll`: a notebook's own, and Mininet's.
+        For functions that do not call `poll`: a notebook's own, and Mininet's.
         """
-        self._announce(True)
+        self._set_sigio(True)
         self._interruptible = True
-        self.check_interrupt()  # it may have come before
+        self.check_interrupt()  # one may have arrived before SIGIO was on
 
     def be_uninterruptible(self) -> None:
-        """End `be_interruptible`: what is put in order after an interrupt must come to its end."""
+        """End `be_interruptible`: clean-up after an interrupt must not be interrupted."""
         self._interruptible = False
 
-    def _announce(self, on: bool) -> None:
-        """Say whether what arrives on the channel sends SIGIO to this process."""
-        self._announced = on
+    def _set_sigio(self, on: bool) -> None:
+        """Turn SIGIO for what arrives on the channel on or off."""
+        self._sigio_is_on = on
         flags = fcntl.fcntl(self._channel.read_fd, fcntl.F_GETFL)
         fcntl.fcntl(self._channel.read_fd, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
 
     def _on_input(self, number: int, frame: FrameType | None) -> None:
-        """SIGIO: the notebook has sent something."""
+        """Handle SIGIO: the notebook has sent something."""
         if self._interruptible:
-            self._look_for_interrupt(frame)
+            self._poll_interrupts(frame)
 
-    def _look_for_interrupt(self, frame: FrameType | None) -> None:
+    def _poll_interrupts(self, frame: FrameType | None) -> None:
+        """Take the interrupts that have arrived, and raise `RequestInterrupted` if one is for this request."""
         interruptible, self._interruptible = self._interruptible, False  # this must not interrupt itself
         message = self._channel.receive_waiting("interrupt")
-        # each is sent until it is answered, and may have meant an earlier request
+        # the notebook repeats an interrupt until the request is answered: skip repetitions, and earlier requests'
         while message is not None and (message["interrupt"], message["number"]) <= self._interrupts_seen:
             message = self._channel.receive_waiting("interrupt")
         if message is not None:
             self._interrupts_seen = message["interrupt"], message["number"]
-            if "silent" in message:
-                self._hang(frame, {"silent": True})
+            if "silent" in message:  # the notebook saw no message for its limit of real time (`runtime/client.py`)
+                self._note_hang(frame, {"silent": True})
             if interruptible:
                 self._interrupt_programs()
         self._interruptible = interruptible
@@ -139,39 +151,42 @@ class RequestLoop:
             raise RequestInterrupted
 
     def _on_silence(self, number: int, frame: FrameType | None) -> None:
-        """SIGALRM: so much of the lab's time passed that all there can only wait for each other."""
-        self._hang(frame, {})
+        """Handle SIGALRM: the request sent nothing for `SILENT_LIMIT_S`, so all can only wait for each other."""
+        self._note_hang(frame, {})
         if self._interruptible:
             self._interrupt_programs()
         raise RequestInterrupted
 
-    def _hang(self, frame: FrameType | None, more: dict[str, Any]) -> None:
-        """Note who waits for what, before that changes: it becomes the answer."""
-        from linklab.guest.hang_report import hang_report  # only where it is needed: each start would pay for it
+    def _note_hang(self, frame: FrameType | None, more: dict[str, Any]) -> None:
+        """Record as the answer which process waits for what, before that changes. `more` is added to the answer; it is
+        empty if the lab itself found the silence, and not the notebook.
+        """
+        from linklab.guest.hang_report import hang_report  # only if it is needed: importing it slows down each start
 
         waits = hang_report(frame)
         if not more:
             waits = (
-                f"no answer in {SILENT_LIMIT_S:,.0f} s of the lab's time, so it would wait for ever: {waits}. It was "
-                "interrupted and the lab runs on: start what it waits for before, or give it a time limit"
+                f"the call gave no answer in {SILENT_LIMIT_S:,.0f} s of the lab's time, so it would wait for ever: "
+                f"{waits}. Linklab interrupted it, and the lab still runs: first start the program that it waits for, "
+                "or give the call a time limit"
             )
-        self._hung = {"error": waits, "kind": "LabError", **more}
+        self._hang_answer = {"error": waits, "kind": "LabError", **more}
 
     def add_to_hang(self, text: str) -> None:
-        """Add what the one who interrupted cannot know, where a hang was the reason."""
-        if self._hung is not None:
-            self._hung["error"] = f"{text}: {self._hung['error']}"
+        """Put `text` before the report, if the request hung: the caller knows more about what it waited for."""
+        if self._hang_answer is not None:
+            self._hang_answer["error"] = f"{text}: {self._hang_answer['error']}"
 
     @staticmethod
     def _interrupt_programs() -> None:
-        """SIGINT for what shares this process's group, as a terminal sends it."""
+        """Send SIGINT to the programs in this process's group, as a terminal does, and not to this process."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         with contextlib.suppress(OSError):
             os.killpg(0, signal.SIGINT)
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def _limit(self) -> None:
-        """Count the lab's time anew from which on silence is taken for waiting for ever."""
+    def _restart_silence_timer(self) -> None:
+        """Let SIGALRM come after `SILENT_LIMIT_S` of the lab's time from now."""
         signal.setitimer(signal.ITIMER_REAL, SILENT_LIMIT_S, SILENT_LIMIT_S)
 
     def serve(self) -> None:
@@ -181,31 +196,33 @@ class RequestLoop:
         while True:
             request = self._channel.receive()
             if "interrupt" in request:
-                continue  # it came too late: the request it meant has been answered
+                continue  # it came too late: its request has been answered
             self._request = request["id"]
             self._interrupts_seen = self._request, 0
             self._reading = request.get("reads") is True
-            answer = self._look(request) if self._reading else self._act(request)
+            answer = self._answer_reading(request) if self._reading else self._answer_changing(request)
             try:
                 self._send({"clock_s": self._clock_s, **answer})
             except LabError as refusal:
                 self._send({"clock_s": self._clock_s, "error": str(refusal), "kind": "LabError"})
 
     def _send(self, message: dict[str, Any]) -> None:
-        """Hand over what belongs to the request. Raises `LabError` for what is longer than the notebook takes."""
+        """Send a message that belongs to the request. Raises `LabError` for more than `LARGEST_SENT_BYTES`."""
         size = len(json.dumps(message))
         if size > LARGEST_SENT_BYTES:
             raise LabError(
-                f"the answer has {size / 1e6:.0f} MB, more than comes out of a lab at once: return less, or "
-                "write it to a file and take that with lab.read_file"
+                f"the answer has {size / 1e6:.0f} MB, more than a lab sends in one message: return less, or "
+                "write it to a file and read that with lab.read_file"
             )
         self._channel.send({"id": self._request, **message})
 
     def now_s(self) -> float:
-        """Return the lab's clock. While a request only reads it is what it was when the lab last came to rest."""
+        """Return the lab's clock in seconds. In a request that only reads: as it was at the end of the last request
+        that may have changed something.
+        """
         return self._clock_s if self._reading else time.monotonic()
 
-    def _act(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _answer_changing(self, request: dict[str, Any]) -> dict[str, Any]:
         """Answer a request that may change something: it takes time, and has random numbers of its own."""
         self._begin()
         with self._printed.gathered():
@@ -215,27 +232,28 @@ class RequestLoop:
         self._clock_s = time.monotonic()
         return answer
 
-    def _look(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer a request that only reads: it waits for no beat, is not counted, and draws nothing, so what is asked
-        later begins at the same moment with the same random numbers.
+    def _answer_reading(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Answer a request that only reads. It does not wait for a beat, is not counted, and draws no random numbers,
+        so it does not change when later requests start or what they draw.
 
-        What a read costs, because it asks the clock or starts a program, is far less than what is left of the beat.
+        If it asks the clock or starts a program, that takes a little virtual time, but far less than is left until the
+        next beat.
         """
         with self._printed.gathered():
             answer = self._answer(request)
         return answer | self._take_printed()
 
     def _begin(self) -> None:
-        """Let a request be the same in each lab, of whatever kind, and no two requests the same.
+        """Start the n-th changing request at the same moment and with the same random seed in every lab with this seed,
+        of whatever kind, and each request at another offset within the tick.
 
-        It begins on a beat, however long it was and however many files came with it, and then waits for a moment that
-        is drawn for it: two flows that meet share a link in another way if they begin elsewhere between two of TCP's
-        ticks, and a measurement that is repeated shall show how much chance is in it. Its random numbers are its own,
-        whatever was drawn before.
+        The request waits for a beat, however long it was and however many files came with it, and then for a time that
+        is drawn for it: how two flows share a link depends on when they start relative to TCP's timers, and repeats of
+        a measurement are to show its random variation. The seed does not depend on what was drawn before.
         """
-        self._acts += 1
+        self._changing_count += 1
         await_beat()
-        seed = (self.seed + (self._acts << 32)) % 2**64
+        seed = (self.seed + (self._changing_count << 32)) % 2**64
         time.sleep(random.Random(seed).randrange(BEAT_NS) / 1e9)
         boot.seed_kernel(seed)
 
@@ -244,7 +262,7 @@ class RequestLoop:
         return {"printed": printed} if printed else {}
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        self._hung = None
+        self._hang_answer = None
         try:
             answer = self._result(request)
         except KeyboardInterrupt:
@@ -259,12 +277,12 @@ class RequestLoop:
                 "kind": "",
                 "trace": traceback.format_exc(),
             }
-        return answer if self._hung is None else self._hung
+        return answer if self._hang_answer is None else self._hang_answer
 
     def _result(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Run the function. Afterwards no signal raises anything."""
+        """Run the function. When it has returned, turn off the signals that could raise."""
         try:
-            self._limit()
+            self._restart_silence_timer()
             function, arguments = function_transfer.unpacked(base64.b64decode(request["pickle"]))
             result = function(self, *arguments)
             json.dumps(result)
@@ -272,43 +290,43 @@ class RequestLoop:
         finally:
             self._interruptible = False
             signal.setitimer(signal.ITIMER_REAL, 0)
-            if self._announced:
-                self._announce(False)
+            if self._sigio_is_on:
+                self._set_sigio(False)
 
 
 def wait_until_mature() -> None:
     """Wait until the uptime is `MATURE_S`: ping and Open vSwitch need it.
 
-    ping sends without its interval while the clock's seconds are 0, which it takes for "not set yet", and Open
-    vSwitch forwards nothing in its first 10 s, because it has not counted the processor's cores.
+    While the clock shows 0 s, ping believes that its clock is not set, and sends without pauses. Open vSwitch forwards
+    nothing in its first 10 s, before it has counted the CPUs.
     """
     time.sleep(max(0.0, MATURE_S - time.monotonic()))
 
 
 def await_beat() -> None:
-    """Sleep until `PHASE_NS` after the next multiple of `BEAT_NS`, which costs nothing on virtual time.
+    """Sleep until the next beat: `PHASE_NS` after a multiple of `BEAT_NS`. This costs no real time on virtual time.
 
-    So each message to the notebook finds the lab at rest: whatever could run without time passing has run, and how
-    far a program comes while the agent waits for the notebook does not depend on how long that takes.
+    All programs that can run without time passing have then run, so a message to the notebook finds the lab at rest,
+    and how far a program comes does not depend on how long the notebook takes.
 
-    The kernel keeps TCP's timers in ticks of 10 ms: a measurement that begins elsewhere between two of them meets
-    other queues, loses other packets and gives other digits. On a tick itself programs would wake that TCP's timers
-    serve. Where a packet wakes a program at the very moment of a beat, the next beat serves as well.
+    The kernel rounds TCP's timers to ticks of 10 ms: a measurement that starts at another offset from them sees other
+    queues and losses, and gives other digits. Exactly on a tick, TCP's timers would wake programs. If a packet wakes a
+    program at the moment of a beat, wait for the next one.
     """
-    for _ in range(_BEATS):
+    for _ in range(_MAX_BEATS):
         time.sleep((PHASE_NS - time.monotonic_ns()) % BEAT_NS / 1e9)
-        if _is_alone():
+        if _is_only_runnable():
             return
 
 
-def _is_alone() -> bool:
-    """Return whether this process alone wants to run in the lab (`man 5 proc`, loadavg's fourth field)."""
+def _is_only_runnable() -> bool:
+    """Return whether no other process in the lab is runnable (`man 5 proc`, loadavg's fourth field)."""
     with open("/proc/loadavg", encoding="ascii") as file:
         return file.read().split()[3].startswith("1/")
 
 
 def serve(loop: RequestLoop) -> NoReturn:
-    """Say that the lab is ready, answer requests until the notebook is gone, and end."""
+    """Run `RequestLoop.serve`, and end this process when the notebook is gone."""
     with contextlib.suppress(ChannelClosed):
         loop.serve()
     os._exit(0)

@@ -1,8 +1,8 @@
-"""Run processes side by side, end each that passes its limits, and end all of them with this process.
+"""Run processes side by side, end each one that exceeds its limits, and end all of them with this process.
 
 Workers run notebooks (`linklab.headless.runner`), judge them (`linklab.grading.run`) or validate them
 (`linklab.classroom.validate`). A worker is a process in a session of its own, so Ctrl-C reaches this process alone.
-The worker is the head of all processes that it starts (`linklab.process_tree`), and gets SIGTERM when this process
+The worker is the subreaper of all processes that it starts (`linklab.process_tree`), and gets SIGTERM when this process
 dies. Whatever one worker does, the others go on.
 """
 
@@ -26,41 +26,48 @@ from linklab.signals import calling_once
 
 INTERRUPTED: Final = "interrupted"
 """The reason to end workers after Ctrl-C, SIGTERM or SIGHUP."""
-END_S: Final = 30.0
-"""A worker that was told to end may take so long to save what it has and to end its labs; then it is killed."""
-_KILL_S: Final = 5.0
-_LOOK_S: Final = 2.0
-_ENDS_S: Final = 0.05
-"""The pool asks its workers so often whether they have ended. Not every system has a file that tells (pidfd), and a
-pipe does not: the worker may close it early, and a child may hold it open."""
-_LONGEST_LINE: Final = 10_000_000
-_LAST_WORDS: Final = 4000
-_READ: Final = 65536
-_READS: Final = 32
-"""A pipe is read so often in a row: enough for all that it holds, while a worker that writes without end is left."""
+TERM_TIMEOUT_S: Final = 30.0
+"""Seconds that a worker has after SIGTERM to save what it has and to end its labs; then it is killed."""
+_KILL_TIMEOUT_S: Final = 5.0
+"""Seconds that the processes below a worker have to end when the worker is killed."""
+_LIMIT_CHECK_INTERVAL_S: Final = 2.0
+"""Seconds between two checks of the limits of all workers."""
+_EXIT_POLL_INTERVAL_S: Final = 0.05
+"""Seconds between two polls for workers that have ended. Some systems have no pidfd, and the end of the pipe is no
+proof: a worker may close it early, or a child may hold it open."""
+_MAX_LINE_BYTES: Final = 10_000_000
+"""Bytes of an unfinished line that are kept."""
+_STDERR_TAIL_BYTES: Final = 4000
+"""Bytes at the end of standard error in which the last line is sought."""
+_READ_BYTES: Final = 65536
+"""Bytes of one read of a pipe."""
+_MAX_READS: Final = 32
+"""Reads of one pipe before the next worker's turn: enough to empty any pipe, and a worker that never stops writing
+does not keep the pool from the others."""
 
 
 class Worker:
     """A process of a pool. Subclasses override `on_start`, `on_line`, `reason_to_end` and `on_end`."""
 
     def __init__(
-        self, words: Sequence[str], environment: Mapping[str, str] | None = None, folder: Path | None = None
+        self, argv: Sequence[str], environment: Mapping[str, str] | None = None, working_folder: Path | None = None
     ) -> None:
         """Start the process. Raises OSError."""
         self.began_s = time.monotonic()
         self.end_reason = ""
-        """Why it was told to end, or nothing."""
+        """Why it was told to end, or an empty string."""
         self.status: int | None = None
-        self.last_words = ""
+        """Its exit status, or minus the number of the signal that ended it; None until it has ended."""
+        self.last_error_line = ""
         """The last line that it wrote on standard error, once it has ended."""
         self._finished = False
-        self._until_s = 0.0
-        self._rest = b""
+        self._kill_at_s = 0.0
+        self._partial_line = b""
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the process
         self._process = subprocess.Popen(
-            words,
+            argv,
             env=environment,
-            cwd=folder,
+            cwd=working_folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -76,14 +83,16 @@ class Worker:
         """Called when the process has started."""
 
     def on_line(self, line: bytes) -> None:
-        """Called with each line of its standard output; the last line may be cut."""
+        """Called with each line of its standard output. The last line may lack its end, and a line of more than 10 MB
+        its beginning.
+        """
 
     def reason_to_end(self) -> str:
-        """Return why the process must end now, or nothing. Called every two seconds."""
+        """Return why the process must end now, or an empty string. Called every two seconds."""
         return ""
 
     def on_end(self) -> None:
-        """Called when the process has ended, and `status` and `last_words` are known."""
+        """Called when the process has ended, and `status` and `last_error_line` are known."""
 
     @property
     def files(self) -> list[int]:
@@ -97,44 +106,44 @@ class Worker:
 
     @property
     def how_it_ended(self) -> str:
-        """Its signal or its exit status, and its last words."""
+        """Its signal or its exit status, and the last line of its standard error."""
         status = self.status or 0
         how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
-        return f"{how}: {self.last_words}" if self.last_words else how
+        return f"{how}: {self.last_error_line}" if self.last_error_line else how
 
     def read_output(self) -> None:
-        """Read what it has written, or a good part of it."""
-        for _ in range(_READS):
+        """Read what it has written, but at most `_MAX_READS` times."""
+        for _ in range(_MAX_READS):
             if self._pipe.closed:
                 return
             try:
-                data = os.read(self._pipe.fileno(), _READ)
+                data = os.read(self._pipe.fileno(), _READ_BYTES)
             except BlockingIOError:
                 return
-            *lines, rest = (self._rest + data).split(b"\n")
-            self._rest = rest[-_LONGEST_LINE:]
+            *lines, rest = (self._partial_line + data).split(b"\n")
+            self._partial_line = rest[-_MAX_LINE_BYTES:]
             for line in lines:
                 self.on_line(line)
             if not data:
                 self._pipe.close()
 
     def check(self) -> None:
-        """Tell the process to end where it has a reason to; kill it where it was told to long ago."""
+        """End the process if it has a reason to end. Kill it if it did not end within `TERM_TIMEOUT_S`."""
         if not self.end_reason:
             if reason := self.reason_to_end():
                 self.end(reason)
-        elif time.monotonic() > self._until_s:
+        elif time.monotonic() > self._kill_at_s:
             self.kill()
 
     def end(self, reason: str) -> None:
         """Tell the process to end (SIGTERM); the first reason counts."""
         if not self.end_reason:
-            self.end_reason, self._until_s = reason, time.monotonic() + END_S
+            self.end_reason, self._kill_at_s = reason, time.monotonic() + TERM_TIMEOUT_S
             self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Kill the process and all that it started."""
-        process_tree.end_below(self.pid, _KILL_S)
+        """Kill the process and all processes below it."""
+        process_tree.end_below(self.pid, _KILL_TIMEOUT_S)
         self._signal(signal.SIGKILL)
 
     def finish(self) -> None:
@@ -145,16 +154,16 @@ class Worker:
         self.status = self._process.wait()
         try:
             self.read_output()
-            if self._rest:
-                self.on_line(self._rest)
+            if self._partial_line:
+                self.on_line(self._partial_line)
         finally:
             self._pipe.close()
             with self._errors as errors:
-                errors.seek(max(0, errors.seek(0, os.SEEK_END) - _LAST_WORDS))
-                self.last_words = (errors.read().decode(errors="replace").strip().splitlines() or [""])[-1]
+                errors.seek(max(0, errors.seek(0, os.SEEK_END) - _STDERR_TAIL_BYTES))
+                self.last_error_line = (errors.read().decode(errors="replace").strip().splitlines() or [""])[-1]
 
     def _signal(self, number: int) -> None:
-        # once it has been waited for, the number may be another process's
+        # after wait() the kernel may give this process id to another process
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, number)
@@ -173,38 +182,41 @@ class WorkerPool(Generic[AnyWorker]):
         self._running: list[AnyWorker] = []
         self.interrupted = False
 
-    def run(self, starts: Iterable[Callable[[], AnyWorker]]) -> list[AnyWorker]:
-        """Start all, wait for their ends, and return those that were started, in order.
+    def run(self, starters: Iterable[Callable[[], AnyWorker]]) -> list[AnyWorker]:
+        """Call each of `starters` to start a worker, wait until all have ended, and return the started workers, in
+        order.
 
         A first Ctrl-C, SIGTERM or SIGHUP ends all workers that run and sets `interrupted`; no more are started.
-        No worker is left when this returns or raises, nor a process that a killed worker had started.
+        When this returns or raises, no worker is left, and of a worker that was killed no process below it. What
+        a worker that ends by itself leaves behind is not looked for.
         """
-        self._waiting.extend(starts)
+        self._waiting.extend(starters)
         started: list[AnyWorker] = []
-        interrupted, interrupt = os.pipe()
+        wake_read, wake_write = os.pipe()
         try:
-            # a handler that raised could come while a worker is being started, which then would be forgotten
-            with calling_once(lambda: os.close(interrupt)):
-                look_s = time.monotonic() + _LOOK_S
+            # A handler that raises could do so while a worker is being started, and that worker would be lost. So the
+            # handler only closes a pipe.
+            with calling_once(lambda: os.close(wake_write)):
+                check_at_s = time.monotonic() + _LIMIT_CHECK_INTERVAL_S
                 while self._waiting or self._running:
                     started += self._begin()
-                    self._await(interrupted, look_s)
-                    if time.monotonic() >= look_s:
+                    self._await(wake_read, check_at_s)
+                    if time.monotonic() >= check_at_s:
                         for worker in self._running:
                             worker.check()
-                        look_s = time.monotonic() + _LOOK_S
+                        check_at_s = time.monotonic() + _LIMIT_CHECK_INTERVAL_S
         except BaseException:
             running, self._running = self._running, []
             for worker in running:
                 worker.kill()
             for worker in running:
-                with contextlib.suppress(Exception):  # the exception that ended all of them is raised
+                with contextlib.suppress(Exception):  # the first exception is raised, none from cleaning up
                     worker.finish()
             raise
         finally:
-            os.close(interrupted)
+            os.close(wake_read)
             with contextlib.suppress(OSError):
-                os.close(interrupt)
+                os.close(wake_write)
         return started
 
     def _begin(self) -> Iterable[AnyWorker]:
@@ -215,17 +227,19 @@ class WorkerPool(Generic[AnyWorker]):
             worker.on_start()
             yield worker
 
-    def _await(self, interrupt: int, look_s: float) -> None:
-        """Wait until a worker writes, somebody interrupts, one more may start, or it is time to ask who has ended."""
-        until_s = min(look_s, time.monotonic() + _ENDS_S)
+    def _await(self, wake_read: int, check_at_s: float) -> None:
+        """Wait until a worker writes, a signal comes, one more worker may start, or the time to poll has come. Then
+        read what was written, and take out the workers that have ended.
+        """
+        until_s = min(check_at_s, time.monotonic() + _EXIT_POLL_INTERVAL_S)
         if self._waiting and len(self._running) < self._jobs:
             until_s = min(until_s, self._next_s)
         poller = select.poll()  # select takes no file descriptor above 1023
         files = [file for worker in self._running for file in worker.files]
-        for file in files + ([] if self.interrupted else [interrupt]):
+        for file in files + ([] if self.interrupted else [wake_read]):  # once closed, it stays readable
             poller.register(file, select.POLLIN)
         ready = {file for file, _ in poller.poll(max(0.0, 1000 * (until_s - time.monotonic())))}
-        if interrupt in ready:
+        if wake_read in ready:
             self.interrupted = True
             self._waiting.clear()
             for worker in self._running:
@@ -240,6 +254,8 @@ class WorkerPool(Generic[AnyWorker]):
 
 
 def _tie(parent: int) -> None:
-    """Tie the child, before its exec(2), to the life of its parent; it does not run where the parent is gone."""
+    """Let the child end when its parent dies, and at once if the parent is dead already. Runs in the child before
+    exec(2).
+    """
     if not process_tree.become_head(parent):
         os._exit(1)

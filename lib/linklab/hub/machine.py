@@ -1,4 +1,4 @@
-"""Put in place, as root, what JupyterHub needs on a class's machine, and check it before each start."""
+"""Put in place, as root, what JupyterHub needs on a class's machine, and check it before each start of the hub."""
 
 from __future__ import annotations
 
@@ -20,19 +20,22 @@ from linklab.measure.program_file import sealed
 from linklab.runtime.image import tree
 from linklab.runtime.image.find import find_image, read_image
 
-PLACE = Path("/var/lib/linklab")
+SHARED_FOLDER = Path("/var/lib/linklab")
+"""Linklab's folder on a class's machine, with what all students share."""
 KIT = Path(__file__).resolve().parents[3]
-"""The folder of the kit, whose Linklab and Python students' servers use."""
-CLOSED = ("solutions", "executed", "tests", ".git", "class")
-"""What students must not read of it: solutions, also as they were run, and in tests and the past; a class's secret."""
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+"""The kit's folder. Students' servers run the Python and the Linklab in it."""
+HIDDEN_FROM_STUDENTS = ("solutions", "executed", "tests", ".git", "class")
+"""Folders of the kit that students must not read: the solutions, the executed solutions, tests and git history (which
+contain solutions too), and the class's secret, from which the students' networks are derived."""
+_GROUP_AND_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where things lie for all students, and ``state``, the hub's own: cookies and users.
+class SharedPaths:
+    """Paths that all students share, and ``state``, the hub's own folder with cookies and users.
 
-    ``labs`` is a release; ``simpleperf`` is Linklab's own, sealed, for labs of students who have none yet.
+    ``labs`` is a release. ``simpleperf`` is Linklab's own simpleperf, sealed (packed, so that it runs and does not show
+    the solution of Lab 02): students without one of their own use it.
     """
 
     image: Path
@@ -41,21 +44,22 @@ class Places:
     state: Path
 
 
-def places(place: Path = PLACE) -> Places:
-    """Return where they lie on this machine; the environment's LINKLAB_IMAGE names another folder with a lab image."""
-    image = Path(os.environ.get("LINKLAB_IMAGE") or place / "image")
-    return Places(image, place / "labs", place / "simpleperf.py", place / "hub")
+def shared_paths(shared: Path = SHARED_FOLDER) -> SharedPaths:
+    """Return the paths on this machine. The environment's LINKLAB_IMAGE names another folder with a lab image."""
+    image = Path(os.environ.get("LINKLAB_IMAGE") or shared / "image")
+    return SharedPaths(image, shared / "labs", shared / "simpleperf.py", shared / "hub")
 
 
-def set_up(place: Path = PLACE, kit: Path = KIT) -> Iterator[str]:
-    """Put in place what is missing, and yield a line for each thing done. Runs as root.
+def set_up(shared: Path = SHARED_FOLDER, kit: Path = KIT) -> Iterator[str]:
+    """Install what is missing or out of date, let only root read the hidden folders, and yield a line for each thing
+    done. It works only while it is iterated.
 
-    Raises LinklabError for users other than root, where there is no lab image, and for what `checked_places` does.
+    Raises LinklabError if the user is not root, if there is no lab image, and as `require_shared_paths` does.
     """
     if os.geteuid() != 0:
         raise LinklabError("JupyterHub starts each student's server as that student, which takes root: sudo make hub")
-    found = places(place)
-    for folder, mode in ((place, 0o755), (found.state, 0o700)):
+    found = shared_paths(shared)
+    for folder, mode in ((shared, 0o755), (found.state, 0o700)):
         folder.mkdir(exist_ok=True, parents=True)
         folder.chmod(mode)
     if not os.environ.get("LINKLAB_IMAGE") and _put_image(found.image):
@@ -65,17 +69,19 @@ def set_up(place: Path = PLACE, kit: Path = KIT) -> Iterator[str]:
         yield f"the labs for all students are in {found.labs}; linklab release writes others there"
     program = sealed(kit / "solutions" / "simpleperf.py")
     if not found.simpleperf.is_file() or found.simpleperf.read_text("ascii") != program:
-        write_whole(found.simpleperf, program, 0o644)  # in place of it: labs may be running the older one
+        write_whole(found.simpleperf, program, 0o644)  # a new file, not new text in it: labs may run the old one
         yield f"the simpleperf for labs of students who have none is {found.simpleperf}, sealed"
-    for folder in _open(kit):
-        folder.chmod(stat.S_IMODE(folder.stat().st_mode) & ~_OTHERS)
-        yield f"{folder} is root's alone now"
-    checked_places(place, kit)
+    for folder in _exposed_folders(kit):
+        folder.chmod(stat.S_IMODE(folder.stat().st_mode) & ~_GROUP_AND_OTHERS)
+        yield f"only its owner and root can read {folder} now"
+    require_shared_paths(shared, kit)
 
 
-def checked_places(place: Path = PLACE, kit: Path = KIT) -> Places:
-    """Return where things lie, if all is well. Raises LinklabError with one line for the first thing that is not."""
-    found = places(place)
+def require_shared_paths(shared: Path = SHARED_FOLDER, kit: Path = KIT) -> SharedPaths:
+    """Return the paths, if each exists, students can reach what they need, and no hidden folder is open to them. Raises
+    LinklabError with one line for the first of these that is not so.
+    """
+    found = shared_paths(shared)
     for what, path, is_there in (
         ("lab image for the students' labs", found.image, (found.image / "image.json").is_file()),
         ("release of labs", found.labs, (found.labs / MANIFEST).is_file()),
@@ -85,21 +91,21 @@ def checked_places(place: Path = PLACE, kit: Path = KIT) -> Places:
         if not is_there:
             raise LinklabError(f"there is no {what} at {path}: sudo make hub puts it there")
     for path in (Path(sys.prefix), Path(__file__).resolve().parents[1], found.image):
-        if (shut := _shut(path.resolve())) is not None:
+        if (closed := _first_unreachable(path.resolve())) is not None:
             raise LinklabError(
-                f"students cannot reach {path}, since {shut} is closed to them: put the kit where everybody may read, "
-                "as in /opt/linklab, and run the same command there"
+                f"students cannot reach {path}, because {closed} is closed to them: put the kit where everybody may "
+                "read, for example in /opt/linklab, and run the same command there"
             )
-    for folder in _open(kit):
+    for folder in _exposed_folders(kit):
         raise LinklabError(f"students can read {folder}: sudo chmod go-rwx {folder}")
     return found
 
 
 def hand_out(released: Path, student: str) -> Path:
-    """Return the folder of labs that a student gets copies of. One that is the student's alone nobody else can enter
-    then.
+    """Return the folder from which a student's labs are copied. If it belongs to this student alone, only the student
+    and root can enter it afterwards.
 
-    Raises what `labs_of` raises, and LinklabError for a student whom the machine does not know. Runs as root.
+    Raises what `labs_of` raises, and LinklabError if the machine has no such user. Runs as root.
     """
     labs = labs_of(released, student)
     if labs != released:
@@ -113,9 +119,10 @@ def hand_out(released: Path, student: str) -> Path:
 
 
 def _put_image(target: Path) -> bool:
-    """Copy this user's lab image there; False where it is there already.
+    """Copy the lab image of the user who runs this (root) to `target`. Return False if it is there already.
 
-    `target` is a link to one of the images in the folder ``images`` beside it: labs may be running the old one.
+    `target` is a symbolic link into the folder ``images`` beside it. A new image gets its own folder there, because
+    labs may still run the old one.
     """
     try:
         ours = find_image()
@@ -140,18 +147,18 @@ def _put_image(target: Path) -> bool:
     return True
 
 
-def _open(kit: Path) -> Iterator[Path]:
-    """Return what students must not read and can."""
-    if _shut(kit) is not None:
+def _exposed_folders(kit: Path) -> Iterator[Path]:
+    """Yield the hidden folders that are open to others than their owner."""
+    if _first_unreachable(kit) is not None:  # students cannot reach the kit at all
         return
-    for name in CLOSED:
-        if (kit / name).exists() and (kit / name).stat().st_mode & _OTHERS:
+    for name in HIDDEN_FROM_STUDENTS:
+        if (kit / name).exists() and (kit / name).stat().st_mode & _GROUP_AND_OTHERS:
             yield kit / name
 
 
-def _shut(path: Path) -> Path | None:
-    """Return the first folder on the way to ``path``, or ``path`` itself, that others than its owner and group cannot
-    read.
+def _first_unreachable(path: Path) -> Path | None:
+    """Return the first folder on the way to ``path`` that users other than its owner and group cannot enter, or
+    ``path`` if they cannot read and enter it; None if all is open to them.
     """
     for step in [*reversed(path.parents), path]:
         needed = stat.S_IXOTH if step != path else stat.S_IROTH | stat.S_IXOTH

@@ -1,9 +1,10 @@
-"""Supervise a lab: a small process between a notebook and its lab, so that neither outlives the other.
+"""Supervise a lab: a small process between a notebook and its lab, which ends the lab when the notebook is gone.
 
-It runs the lab as its child, and ends it when the notebook is gone, seen by the end of file on the lifeline
-(a socket whose other end only the notebook holds). If the supervisor itself is killed, the lab dies with it: every
-process below asks the kernel for SIGKILL at its parent's death, and the lab's own process namespace takes the
-rest along. A process that is stopped (time stands still between two cells) dies of SIGKILL all the same.
+It runs the lab as its child. The lifeline is a socket whose other end only the notebook holds: when the supervisor
+reads its end of file, the notebook is gone, and the supervisor kills the lab. If the supervisor itself is killed, the
+kernel kills the lab: each process from the supervisor down to the lab's first one has set a parent-death signal
+(SIGKILL), and when the first process of the lab's PID namespace dies, the kernel kills all others in it. SIGKILL also
+ends a stopped lab; Linklab stops a lab between two cells, so that its time stands still.
 
 Run as a script with only the standard library: it must start fast and import nothing of Linklab.
 """
@@ -23,44 +24,50 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _SYS_KEYCTL = {"x86_64": 250, "aarch64": 219}
 _KEYCTL_JOIN_SESSION_KEYRING = 1
 _CLONE_NEWNS, _MS_REC, _MS_PRIVATE = 0x20000, 0x4000, 0x40000
-_SECONDS_TO_DIE = 8
-_SEATS_PER_CORE = 64
+_KILL_TIMEOUT_S = 8
+"""Seconds in which the lab's processes must have ended after SIGKILL."""
+_MAX_CLAIMS_PER_CPU = 64
+"""Labs on one CPU that are counted: if each CPU has so many, a further lab is pinned without a claim."""
 
 
-def claim_core() -> socket.socket | None:
-    """Pin this process and its children to one CPU: one that no other lab has, else one that few others have.
+def claim_cpu() -> socket.socket | None:
+    """Pin this process and its children to the CPU that has the fewest labs. Return the socket that holds the claim,
+    or None if all claims are taken.
 
-    The claim is a name in the abstract socket namespace: the kernel frees it whatever way the supervisor ends.
+    The claim is a name in the abstract socket namespace: the kernel frees it however the supervisor ends.
     """
-    cores = sorted(os.sched_getaffinity(0), key=lambda _: os.urandom(4))  # shuffled: each start would pay for `random`
-    for seat in range(_SEATS_PER_CORE):
-        for core in cores:
+    # os.urandom shuffles them: importing `random` would slow down each start
+    cpus = sorted(os.sched_getaffinity(0), key=lambda _: os.urandom(4))
+    for number in range(_MAX_CLAIMS_PER_CPU):
+        for cpu in cpus:
             claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             try:
-                claim.bind(f"\0linklab-core-{core}-{seat}")
+                claim.bind(f"\0linklab-core-{cpu}-{number}")
             except OSError:
                 claim.close()
                 continue
-            os.sched_setaffinity(0, {core})
+            os.sched_setaffinity(0, {cpu})
             return claim
-    os.sched_setaffinity(0, {cores[0]})
+    os.sched_setaffinity(0, {cpus[0]})
     return None
 
 
 def spawn(argv: list[str], lifeline: int, environment: dict[str, str]) -> int:
-    """Start the lab in a process group of its own; it dies when this process dies."""
+    """Start the lab in a process group of its own and return its process id. The kernel kills the lab when this
+    process dies.
+    """
     supervisor = os.getpid()
     child = os.fork()
     if child:
         with contextlib.suppress(OSError):
-            os.setpgid(child, child)  # the child does it too: whoever comes first, the group is there to be ended
+            os.setpgid(child, child)  # both do it, so the group exists before either of them uses it
         return child
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != supervisor:
+    if os.getppid() != supervisor:  # it died before the parent-death signal was set
         os._exit(1)
     os.setpgid(0, 0)
     os.close(lifeline)
-    _keep_apart()
+    _detach_from_session()
     try:
         os.execvpe(argv[0], argv, {**os.environ, **environment})
     except OSError as error:
@@ -68,9 +75,11 @@ def spawn(argv: list[str], lifeline: int, environment: dict[str, str]) -> int:
     os._exit(127)
 
 
-def _keep_apart() -> None:
-    """Let nothing of this session into the lab that bubblewrap knows nothing of: the session's keys, and disks that
-    root mounts later (those of an ordinary user's guest are that user's to write anyway).
+def _detach_from_session() -> None:
+    """Keep two things out of the lab that bubblewrap does not keep out: the session's kernel keyring, and, if root
+    runs the lab, file systems that are mounted later.
+
+    The lab of an ordinary user sees the latter too, and may do there only what that user may do anyway.
     """
     libc = ctypes.CDLL(None)
     if (machine := os.uname().machine) in _SYS_KEYCTL:
@@ -82,35 +91,36 @@ def _keep_apart() -> None:
 def main() -> None:
     """``supervisor.py LIFELINE_FD JSON``, JSON being ``{"argv": [...], "channel": fd}``.
 
-    Where no bubblewrap tells the lab's process id, and gives it a folder that ends with it, there are ``"info"``, the
-    file to tell it, ``"folder"``, which is removed in the end, and what is added to the ``"environment"``.
+    ``argv`` is the lab's command, ``channel`` the file descriptor of the lab's end of the channel. Three more are given
+    if no bubblewrap runs the lab: ``info``, the file descriptor to which the lab's process id is written; ``folder``,
+    which is removed when the lab has ended; ``environment``, variables that are added to the lab's environment.
     """
     lifeline, options = int(sys.argv[1]), json.loads(sys.argv[2])
-    for kept in (lifeline, *([options["info"]] if "info" in options else [])):
-        os.set_inheritable(kept, False)
+    for private_fd in (lifeline, *([options["info"]] if "info" in options else [])):
+        os.set_inheritable(private_fd, False)  # the lab must not have it
     for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(ignored, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    claim = claim_core()
+    claim = claim_cpu()
     child = spawn(options["argv"], lifeline, options.get("environment", {}))
     if "info" in options:
         os.write(options["info"], json.dumps({"child-pid": child}).encode())
         os.close(options["info"])
-    os.close(options["channel"])  # or the notebook would never see the lab's end close
-    ended = os.pidfd_open(child)
-    ends = select.poll()  # select takes no file descriptor above 1023, and they have the notebook's numbers
-    for end in (ended, lifeline):
-        ends.register(end, select.POLLIN)
-    if ended not in [end for end, _ in ends.poll()]:
+    os.close(options["channel"])  # with our copy of the lab's side open, the notebook would never read end of file
+    lab_exit_fd = os.pidfd_open(child)
+    poller = select.poll()  # select takes no descriptor above 1023, and these have the numbers of the notebook's
+    for fd in (lab_exit_fd, lifeline):
+        poller.register(fd, select.POLLIN)
+    if lab_exit_fd not in [fd for fd, _ in poller.poll()]:
         _kill(child)
     signal.signal(signal.SIGALRM, _give_up)
-    signal.alarm(_SECONDS_TO_DIE)
+    signal.alarm(_KILL_TIMEOUT_S)
     with contextlib.suppress(ChildProcessError):
-        while True:  # whatever lived below the lab is handed to this process: wait for the last of it
+        while True:  # the kernel makes this process the parent of the lab's orphans (subreaper): wait for all of them
             os.wait()
             _kill_orphans()
     if "folder" in options:
-        import shutil  # only where it is needed: each start would pay for it
+        import shutil  # only if it is needed: importing it would slow down each start
 
         shutil.rmtree(options["folder"], ignore_errors=True)
     if claim is not None:
@@ -123,10 +133,10 @@ def _kill(child: int) -> None:
 
 
 def _kill_orphans() -> None:
-    """End what the lab's first process left behind.
+    """Kill the processes that were orphaned when the lab's first process ended.
 
-    bubblewrap that dies while it starts, as of a notebook that was killed and reads its --info-fd no more, has not yet
-    told its child to die with it, and the child waits for ever.
+    bubblewrap can die while it starts, for example because the notebook that reads its --info-fd was killed. Its child
+    has then not yet set a parent-death signal, and would wait for ever.
     """
     with contextlib.suppress(FileNotFoundError):  # a kernel without CONFIG_PROC_CHILDREN
         with open(f"/proc/self/task/{os.getpid()}/children") as children:
