@@ -87,7 +87,7 @@ WRONG = {
         change(change(PLAN, "r1-eth1", shape=Shape(20, 10, 0, 33)), "r2-eth0", shape=Shape(20, 10, 0, 33)),
         "links",
         ("L1: rate in both directions", "L1: queue on both sides"),
-        ("two links are swapped or alike",),
+        ("are two links swapped?",),
     ),
     "a link without shape": Wrong(
         change(change(PLAN, "r2-eth2", shape=_BARE), "r3-eth0", shape=_BARE),

@@ -32,17 +32,17 @@ def live(which: str, node: str = "s1", **changes: Any) -> NetworkState:
 @pytest.mark.parametrize(
     ("name", "vlans", "says"),
     [
-        ("s1-eth2", Membership(20), "access port of the wrong VLAN: whoever is behind s1-eth2 hears VLAN 20"),
+        ("s1-eth2", Membership(20), "access port of the wrong VLAN: hosts behind s1-eth2 receive VLAN 20"),
         ("s1-eth4", Membership(10), "access port of the wrong VLAN"),
-        ("s1-eth1", Membership(), "VLAN 10 must be its pvid, and untagged"),
+        ("s1-eth1", Membership(), "make VLAN 10 its PVID and send it untagged"),
         ("s1-eth1", Membership(None, (10,)), "it is a trunk: an access port"),
         ("s1-eth5", Membership(None, (10,)), "no frame leaves it with the tag of VLAN 20"),
         (
             "s1-eth5",
             Membership(10),
-            "with the tag of VLAN 10, 20: a trunk has each, and none of them untagged",
+            "with the tag of VLAN 10, 20: a trunk carries all its VLANs tagged",
         ),
-        ("s1-eth5", Membership(10, (10, 20)), "a trunk is to have none"),
+        ("s1-eth5", Membership(10, (10, 20)), "a trunk must have no untagged VLAN"),
     ],
 )
 def test_a_port_that_is_configured_wrong_is_named(name: str, vlans: Membership, says: str) -> None:

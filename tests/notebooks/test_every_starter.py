@@ -20,7 +20,7 @@ MISSING: Final = (
 )  # fmt: skip
 NOT_MEASURED: Final = "not measured yet: fill in the cells above and run them"
 OTHERWISE: Final[Mapping[str, Mapping[str, str]]] = {
-    "10": {"check-ports": "VLAN 10 must be its pvid", "check-gateways": "r1 has no sub-interface for VLAN 20"},
+    "10": {"check-ports": "make VLAN 10 its PVID", "check-gateways": "r1 has no sub-interface for VLAN 20"},
     "12": {"check-finale": "ping, slow"},
 }
 """Cells of which something is there already, and what they fail for, by lab."""

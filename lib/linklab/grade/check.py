@@ -144,7 +144,7 @@ def _where(difference: Difference) -> str:
 
 
 def _sentence(difference: Difference) -> str:
-    return f"{_where(difference)}: {difference.said}"
+    return f"{_where(difference)}: {difference.text}"
 
 
 def _remedy(difference: Difference) -> str:

@@ -1,7 +1,7 @@
-"""Compare a live network with what it should be, and explain each difference.
+"""Compare a live network with the expected one, and explain each difference.
 
-:data:`FIELDS` is the table of all that is compared: how a value is said, when two are the same, and what may have made
-them differ. Reasons come in rows of a condition and a text; the first row whose condition holds is the reason.
+:data:`FIELDS` is the table of all that is compared: how a value is printed, when two values are equal, and what may
+have made them differ. Causes come in rows of a condition and a text; the first row whose condition holds is the cause.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from linklab.errors import NetworkError
 from linklab.network.routing import DEFAULT_DESTINATION, Route
 from linklab.network.state import Membership, NetworkState, Values, values_of
 
-_NETEM_DEFAULT_LIMIT: Final = 1000
+_NETEM_DEFAULT_LIMIT_PACKETS: Final = 1000
 _TC_RATE_STEP_MBPS: Final = 8e-6
+"""One byte per second, the step of tc's rates."""
 
 Expected = NetworkState | Values
 """What a found state is compared with: a whole state, or only the values that matter."""
-_Reasons = Iterator[tuple[object, str]]
+_Causes = Iterator[tuple[object, str]]
+"""Pairs of a condition and a text."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not as expected, and what probably made it so.
+    """One thing that is not as expected, and its probable cause.
 
     ``field`` is one of those in `linklab.network.compare.FIELDS`, or begins with "route to". ``expected`` and ``found``
     are for reading and carry their units.
@@ -41,50 +43,56 @@ class Difference:
 
     def __str__(self) -> str:
         where = f"{self.interface} on {self.node}" if self.interface else self.node
-        return f"{where}: {self.said}: {self.cause}"
+        return f"{where}: {self.text}: {self.cause}"
 
     @property
-    def said(self) -> str:
-        """What was found and expected: ``"rate is 10 Mbit/s, expected 30 Mbit/s"``; a VLAN says what it is."""
+    def text(self) -> str:
+        """What was found and expected: ``"rate is 10 Mbit/s, expected 30 Mbit/s"``.
+
+        A VLAN's value contains the word already, so the field's name is left out: ``"VLAN 20, expected VLAN 10"``.
+        """
         named = "" if self.field == "VLAN" else f"{self.field} is "
         return f"{named}{self.found}, expected {self.expected}"
 
 
 @dataclass(frozen=True)
-class _Case:
-    """A value that is not as expected, and the networks around it."""
+class _Mismatch:
+    """A value that is not as expected, and both networks."""
 
     node: str
     interface: str | None
     field: str
-    want: Any
-    have: Any
-    expected: Values
-    found: Values
+    expected_value: Any
+    found_value: Any
+    expected_network: Values
+    found_network: Values
 
-    def differing(self, say: Callable[[Any], str], reasons: Callable[[_Case], _Reasons]) -> Difference:
-        cause = next(text for applies, text in reasons(self) if applies)
-        return Difference(self.node, self.interface, self.field, say(self.want), say(self.have), cause)
+    def as_difference(self, as_text: Callable[[Any], str], causes: Callable[[_Mismatch], _Causes]) -> Difference:
+        """Return the difference with both values as text, and the first of `causes` whose condition holds."""
+        cause = next(text for applies, text in causes(self) if applies)
+        expected, found = as_text(self.expected_value), as_text(self.found_value)
+        return Difference(self.node, self.interface, self.field, expected, found, cause)
 
     def found_here(self, field: str) -> Any:
         """Return what was found in another field of the same interface or node."""
-        return self.found.get((self.node, self.interface, field))
+        return self.found_network.get((self.node, self.interface, field))
 
     def right_far_end(self) -> str | None:
-        """Return the interface at the other end of the link if it has the wanted value."""
-        peers = (self.found_here("peer"), self.expected.get((self.node, self.interface, "peer")))
+        """Return the interface at the other end of the link if it has the expected value."""
+        peers = (self.found_here("peer"), self.expected_network.get((self.node, self.interface, "peer")))
         far = next((peer for peer in peers if peer is not None and peer[1] is not None), None)
-        if far is None or (*far, "interface") not in self.found:
+        if far is None or (*far, "interface") not in self.found_network:
             return None
-        return far[1] if FIELDS[self.field].same(self.want, self.found.get((*far, self.field))) else None
+        far_value = self.found_network.get((*far, self.field))
+        return far[1] if FIELDS[self.field].same(self.expected_value, far_value) else None
 
 
 @dataclass(frozen=True)
 class Field:
-    """How the value of a field is said, the reasons for another one, and when two are the same."""
+    """How a value of this field is printed, what may have made it another one, and when two values are equal."""
 
-    say: Callable[[Any], str]
-    reasons: Callable[[_Case], _Reasons]
+    as_text: Callable[[Any], str]
+    causes: Callable[[_Mismatch], _Causes]
     same: Callable[[Any, Any], bool] = operator.eq
 
 
@@ -94,15 +102,15 @@ def first_difference(expected: Expected, found: NetworkState) -> Difference | No
 
 
 def differences(expected: Expected, found: NetworkState) -> tuple[Difference, ...]:
-    """Return everything in which ``found`` is not as ``expected``, what explains most first.
+    """Return everything in which ``found`` is not as ``expected``.
 
-    In order: missing nodes, kinds, missing interfaces, the fields of interfaces (addresses first), forwarding,
-    congestion control, routes (missing, wrong, then extra), and at last interfaces and nodes that should not be
-    there. Within one field the order of ``expected``.
+    A difference that can explain others comes before them: missing nodes, kinds, missing interfaces, the fields of
+    interfaces (addresses first), forwarding, congestion control, routes (missing, wrong, then extra), and at last
+    interfaces and nodes that should not be there. Within one field the order is that of ``expected``.
 
     Only what the kernel rounds is compared with tolerance: rates within 0.1 %, delays within 0.0001 ms, losses within
-    0.001 % of themselves. Values that are given as a mapping are all that is compared; the nodes and interfaces that
-    they name must be there. :func:`linklab.network.values_of` says what of a state is not compared.
+    0.001 % of themselves. If ``expected`` is a mapping, only its values are compared, and the nodes and interfaces that
+    it names must be there. :func:`linklab.network.values_of` says what of a state is not compared.
 
     Raises NetworkError for a field that does not exist.
     """
@@ -117,19 +125,21 @@ def _all_differences(expected: Expected, found: NetworkState) -> Iterator[Differ
         if name in FIELDS and _is_comparable(node, interface, name, want, have):
             field, there = FIELDS[name], have.get((node, interface, name))
             if not field.same(value, there):
-                yield _Case(node, interface, name, value, there, want, have).differing(field.say, field.reasons)
+                yield _Mismatch(node, interface, name, value, there, want, have).as_difference(
+                    field.as_text, field.causes
+                )
     for differing_routes in (_missing_routes, _wrong_routes, _extra_routes):
-        for (node, _), _ in _each(want, "routes"):
+        for (node, _), _ in _values_of_field(want, "routes"):
             if (node, None, "routes") in have:
                 yield from differing_routes(node, want, have)
-    for (node, _), planned in _each(want, "interfaces"):
+    for (node, _), wanted in _values_of_field(want, "interfaces"):
         for interface in have.get((node, None, "interfaces"), ()):
-            if interface not in planned:
-                case = _Case(node, interface, "interface", None, True, want, have)
-                yield case.differing(_either("present", "none"), _extra_interface)
-    for name in have["", None, "nodes"]:
+            if interface not in wanted:
+                case = _Mismatch(node, interface, "interface", None, True, want, have)
+                yield case.as_difference(_either("present", "none"), _extra_interface)
+    for name in have["", None, "nodes"]:  # this key holds the names of all nodes
         if name not in want.get(("", None, "nodes"), have["", None, "nodes"]):
-            yield Difference(name, None, "node", "none", "present", "nothing in the plan has this name")
+            yield Difference(name, None, "node", "none", "present", "the expected network has no node of this name")
 
 
 def _rank(field: str) -> int:
@@ -140,13 +150,13 @@ def _rank(field: str) -> int:
 
 
 def _with_presence(values: Values) -> Values:
-    """Return the values, and before them one for each node and interface that they name: it is there."""
+    """Return the values, and before them a value True ("is present") for each node and interface that they name."""
     there: dict[tuple[str, str | None, str], Any] = {(node, None, "node"): True for node, _, _ in values if node}
     there |= {(node, interface, "interface"): True for node, interface, _ in values if interface}
     return {**there, **values}
 
 
-def _each(values: Values, field: str) -> Iterator[tuple[tuple[str, str | None], Any]]:
+def _values_of_field(values: Values, field: str) -> Iterator[tuple[tuple[str, str | None], Any]]:
     """Yield (node, interface) and the value, for each that has a value of this field."""
     for (node, interface, its_field), value in values.items():
         if its_field == field:
@@ -154,7 +164,9 @@ def _each(values: Values, field: str) -> Iterator[tuple[tuple[str, str | None], 
 
 
 def _is_comparable(node: str, interface: str | None, field: str, want: Values, have: Values) -> bool:
-    """Return True if what has the field is there. Of a node of another kind only the interfaces are compared."""
+    """Return whether the node or interface with this field exists. If the node's kind differs, only its kind and its
+    interfaces are compared (routes too, but a switch has none).
+    """
     if field == "node":
         return True
     if interface is not None:
@@ -166,125 +178,143 @@ def _is_comparable(node: str, interface: str | None, field: str, want: Values, h
 # --- Routes
 
 
-def _in_force(node: str, values: Values) -> dict[str, Route]:
+def _active_routes(node: str, values: Values) -> dict[str, Route]:
+    """Return the routes that the kernel uses, by destination."""
     # The kernel lists routes to one destination by metric and uses the first.
     return {route.destination: route for route in reversed(values[node, None, "routes"])}
 
 
 def _missing_routes(node: str, want: Values, have: Values) -> Iterator[Difference]:
-    live = _in_force(node, have)
+    live = _active_routes(node, have)
     for route in want[node, None, "routes"]:
         if route.destination not in live:
-            case = _Case(node, None, f"route to {route.destination}", route, None, want, have)
-            yield case.differing(lambda it: _hop(it) if it else "missing", _missing_route)
+            case = _Mismatch(node, None, f"route to {route.destination}", route, None, want, have)
+            yield case.as_difference(lambda it: _hop(it) if it else "missing", _missing_route)
 
 
 def _wrong_routes(node: str, want: Values, have: Values) -> Iterator[Difference]:
-    live = _in_force(node, have)
+    live = _active_routes(node, have)
     for route in want[node, None, "routes"]:
         there = live.get(route.destination, route)
         if there != route:
-            case = _Case(node, None, f"route to {route.destination}", route, there, want, have)
-            yield case.differing(_hop, _wrong_route)
+            case = _Mismatch(node, None, f"route to {route.destination}", route, there, want, have)
+            yield case.as_difference(_hop, _wrong_route)
 
 
 def _extra_routes(node: str, want: Values, have: Values) -> Iterator[Difference]:
-    planned, live = _in_force(node, want), _in_force(node, have)
+    wanted, live = _active_routes(node, want), _active_routes(node, have)
     for route in have[node, None, "routes"]:
-        if route.destination not in planned or live[route.destination] != route:
-            case = _Case(node, None, f"route to {route.destination}", None, route, want, have)
-            yield case.differing(lambda it: _hop(it) if it else "none", _extra_route)
+        if route.destination not in wanted or live[route.destination] != route:
+            case = _Mismatch(node, None, f"route to {route.destination}", None, route, want, have)
+            yield case.as_difference(lambda it: _hop(it) if it else "none", _extra_route)
 
 
 def _hop(route: Route) -> str:
     return f"via {route.via} out of {route.interface}" if route.via else f"straight out of {route.interface}"
 
 
-def _missing_route(case: _Case) -> _Reasons:
-    route: Route = case.want
-    here = {field: case.found.get((case.node, route.interface, field)) for field in ("interface", "state", "addresses")}
+def _missing_route(case: _Mismatch) -> _Causes:
+    route: Route = case.expected_value
+    here = {
+        field: case.found_network.get((case.node, route.interface, field))
+        for field in ("interface", "state", "addresses")
+    }
     dead_end = here["interface"] and not (here["state"] and here["addresses"])
-    yield dead_end, f"{route.interface} is down or has no address, so the kernel takes no route out of it"
+    yield dead_end, f"{route.interface} is down or has no address, so the kernel accepts no route through it"
     is_default, wanted = route.destination == DEFAULT_DESTINATION, IPv4Network(route.destination)
     for there in (IPv4Network(other.destination) for other in case.found_here("routes")):
         same_start = there.network_address == wanted.network_address and not is_default
-        yield same_start, f"there is one to {there}: the mask is /{there.prefixlen} instead of /{wanted.prefixlen}"
+        yield same_start, f"there is a route to {there}: the mask is /{there.prefixlen} instead of /{wanted.prefixlen}"
     yield is_default, f"no default route was given: addHost(defaultRoute='via {route.via}'), or ip route add default"
     hint = f"add it: ip route add {route.destination} via {route.via}"
-    has_default = DEFAULT_DESTINATION in _in_force(case.node, case.found)
+    has_default = DEFAULT_DESTINATION in _active_routes(case.node, case.found_network)
     yield has_default, f"its packets follow the default route instead; {hint}"
     yield True, f"{case.node} drops packets to that subnet; {hint}"
 
 
-def _wrong_route(case: _Case) -> _Reasons:
-    right, wrong = case.want.via, case.have.via
-    yield wrong is None, f"it has no next hop, so it takes the whole subnet for a neighbour: add via {right}"
+def _wrong_route(case: _Mismatch) -> _Causes:
+    right, wrong = case.expected_value.via, case.found_value.via
+    yield (
+        wrong is None,
+        f"it has no next hop, so {case.node} looks for each address of that subnet on the link itself: add via {right}",
+    )
     same_hop = wrong == right
-    yield same_hop, f"the next hop is right, the interface is not: use dev {case.want.interface}, or leave dev out"
-    owner, target = _owner(wrong, case.found, case.expected), _owner(right, case.expected, case.found)
+    yield (
+        same_hop,
+        f"the next hop is right, the interface is not: use dev {case.expected_value.interface}, or leave dev out",
+    )
+    owner, target = (
+        _owner(wrong, case.found_network, case.expected_network),
+        _owner(right, case.expected_network, case.found_network),
+    )
     is_own = owner == case.node
     yield is_own, f"{wrong} is an address of {case.node} itself: name the other end of the link, {right}"
     elsewhere = owner is not None and owner == target
     yield elsewhere, f"{wrong} is {owner}'s address on another link: name the one on the shared link, {right}"
     yield owner is None, f"no interface has the address {wrong}: the next hop is {right}"
-    yield True, f"{wrong} belongs to {owner}, and the shortest way goes over {target or right}"
+    yield True, f"{wrong} belongs to {owner}, and the shortest path goes through {target or right}"
 
 
 def _owner(ip: str | None, *networks: Values) -> str | None:
     """Return the node with this address, in the first network that has it."""
     for values in networks:
-        for (node, _), addresses in _each(values, "addresses"):
+        for (node, _), addresses in _values_of_field(values, "addresses"):
             if any(address.partition("/")[0] == ip for address in addresses):
                 return node
     return None
 
 
-def _extra_route(case: _Case) -> _Reasons:
-    destination = case.have.destination
-    is_second = destination in _in_force(case.node, case.expected)
-    yield is_second, "it is a second route to the same subnet: remove the one that is not in the plan"
+def _extra_route(case: _Mismatch) -> _Causes:
+    destination = case.found_value.destination
+    is_second = destination in _active_routes(case.node, case.expected_network)
+    yield is_second, "it is a second route to the same subnet: remove the one that the expected network does not have"
     is_default = destination == DEFAULT_DESTINATION
-    yield is_default, "the plan has no default route here: remove it with ip route del default"
-    yield True, f"the plan has no such route: remove it with ip route del {destination}"
+    yield is_default, "the expected network has no default route here: remove it with ip route del default"
+    yield True, f"the expected network has no such route: remove it with ip route del {destination}"
 
 
 # --- Nodes, interfaces, addresses
 
 
-def _missing_node(case: _Case) -> _Reasons:
-    for name in case.found["", None, "nodes"]:
+def _missing_node(case: _Mismatch) -> _Causes:
+    for name in case.found_network["", None, "nodes"]:
         yield name.lower() == case.node.lower(), f"it is called {name} instead: names are case-sensitive"
     yield True, "addHost or addSwitch was not called for it, or with another name"
 
 
-def _kind(case: _Case) -> _Reasons:
-    yield case.want == "switch", f"it was added with addHost: use addSwitch({case.node!r})"
+def _kind(case: _Mismatch) -> _Causes:
+    yield case.expected_value == "switch", f"it was added with addHost: use addSwitch({case.node!r})"
     yield True, f"it was added with addSwitch: use addHost({case.node!r})"
 
 
-def _missing_interface(case: _Case) -> _Reasons:
-    peer: Any = case.expected.get((case.node, case.interface, "peer"))
+def _missing_interface(case: _Mismatch) -> _Causes:
+    peer: Any = case.expected_network.get((case.node, case.interface, "peer"))
     yield peer is None, "its link was not added, or the interface has another name"
-    for (node, interface), there in _each(case.found, "peer"):
-        renamed = node == case.node and there[0] == peer[0] and (node, interface, "interface") not in case.expected
+    for (node, interface), there in _values_of_field(case.found_network, "peer"):
+        renamed = (
+            node == case.node and there[0] == peer[0] and (node, interface, "interface") not in case.expected_network
+        )
         yield (
             renamed,
             f"the link to {peer[0]} is there, but its interface is called {interface}: "
-            "give intfName1 or intfName2, or add the links in the plan's order",
+            "give intfName1 or intfName2, or add the links in the order of the expected network",
         )
     yield True, f"no addLink joins {case.node} and {peer[0]}"
 
 
-def _extra_interface(case: _Case) -> _Reasons:
+def _extra_interface(case: _Mismatch) -> _Causes:
     peer = case.found_here("peer")
-    yield peer is None, "the plan has no such interface"
-    yield True, f"the plan has no such link to {peer[0]}: an addLink too many, or another interface name"
+    yield peer is None, "the expected network has no such interface"
+    yield (
+        True,
+        f"the expected network has no such link to {peer[0]}: addLink was called once too often, or with another name",
+    )
 
 
-def _addresses(case: _Case) -> _Reasons:
-    want, have = set(case.want), set(case.have)
-    for live in map(IPv4Interface, case.have):
-        for plan in map(IPv4Interface, case.want):
+def _addresses(case: _Mismatch) -> _Causes:
+    want, have = set(case.expected_value), set(case.found_value)
+    for live in map(IPv4Interface, case.found_value):
+        for plan in map(IPv4Interface, case.expected_value):
             other_mask = live.ip == plan.ip and live != plan
             yield other_mask, f"the mask is /{live.network.prefixlen} instead of /{plan.network.prefixlen}"
     yield (
@@ -292,9 +322,9 @@ def _addresses(case: _Case) -> _Reasons:
         "no address was given to it: addHost(ip=...) sets only a node's first interface, "
         "for others give addLink params1 or params2={'ip': ...}",
     )
-    yield want < have, f"{' and '.join(sorted(have - want))} is there besides: remove it with ip address del"
-    for (node, interface), planned in _each(case.expected, "addresses"):
-        shared = sorted(have.intersection(planned))
+    yield want < have, f"the interface also has {' and '.join(sorted(have - want))}: remove it with ip address del"
+    for (node, interface), wanted in _values_of_field(case.expected_network, "addresses"):
+        shared = sorted(have.intersection(wanted))
         yield (
             shared and (node, interface) != (case.node, case.interface),
             f"{' and '.join(shared)} belongs to {interface} on {node}: "
@@ -305,73 +335,77 @@ def _addresses(case: _Case) -> _Reasons:
     yield True, "another address was typed in ip= or in ip address add"
 
 
-def _state(case: _Case) -> _Reasons:
-    wanted = "up" if case.want else "down"
-    yield True, f"it was never set {wanted}, or set otherwise since: ip link set {case.interface} {wanted}"
+def _state(case: _Mismatch) -> _Causes:
+    wanted = "up" if case.expected_value else "down"
+    yield True, f"the interface was never set {wanted}, or was changed later: ip link set {case.interface} {wanted}"
 
 
-def _mtu(case: _Case) -> _Reasons:
+def _mtu(case: _Mismatch) -> _Causes:
     far = case.right_far_end()
     yield far, f"the MTU was set on one side only: {far} at the other end has it"
-    yield True, f"set it on both ends: ip link set {case.interface} mtu {case.want}"
+    yield True, f"set it on both ends: ip link set {case.interface} mtu {case.expected_value}"
 
 
-def _tunnel(case: _Case) -> _Reasons:
-    yield case.want is None, "the plan has a cable there"
-    yield case.have is None, f"no tunnel was made, or it is of another kind: ip -d link show {case.interface}"
-    carrier = case.want.carrier
-    elsewhere = carrier != case.have.carrier
-    yield elsewhere, f"it was made in another namespace: make it on {carrier}, then move it to the switch"
+def _tunnel(case: _Mismatch) -> _Causes:
+    yield case.expected_value is None, "the expected network has an ordinary cable here"
+    yield case.found_value is None, f"no tunnel was made, or it is of another kind: ip -d link show {case.interface}"
+    tunnel_node = case.expected_value.carrier
+    elsewhere = tunnel_node != case.found_value.carrier
+    yield (
+        elsewhere,
+        f"it was made in another node's namespace: make it on {tunnel_node}, then move it to {case.node}",
+    )
     yield True, "it was made with other options: ip link add ... type gretap local ... remote ..."
 
 
-def _peer(case: _Case) -> _Reasons:
-    wanted = case.want[0]
-    yield case.have is None, "the other end of its cable was not found among the nodes"
-    yield wanted != case.have[0], f"its addLink joins {case.node} to {case.have[0]} instead of {wanted}"
+def _peer(case: _Mismatch) -> _Causes:
+    wanted = case.expected_value[0]
+    yield case.found_value is None, "the other end of its cable was not found among the nodes"
+    yield wanted != case.found_value[0], f"its addLink joins {case.node} to {case.found_value[0]} instead of {wanted}"
     yield True, f"the links of {wanted} were added in another order, or with other interface names"
 
 
-def _offloads(case: _Case) -> _Reasons:
+def _offloads(case: _Mismatch) -> _Causes:
     yield (
-        set(case.have) - set(case.want),
-        f"switch them off with ethtool -K {case.interface} and ip link set {case.interface} gso_max_segs 1: "
-        "one packet in a queue can then be many times the MTU",
+        set(case.found_value) - set(case.expected_value),
+        "with offloads on, one packet in a queue can be many times the MTU: switch them off with "
+        f"ethtool -K {case.interface} and ip link set {case.interface} gso_max_segs 1",
     )
     yield True, f"switch them on with ethtool -K {case.interface}"
 
 
-def _vlan(case: _Case) -> _Reasons:
-    yield case.want is None, "the plan has no VLANs there"
-    want, have = case.want, case.have or Membership()
-    is_trunk, lacking, more = want.tagged and not want.untagged, _numbers(want, have), _numbers(have, want)
-    no_tag = f"no frame leaves it with the tag of VLAN {lacking}: a trunk has each, and none of them untagged"
-    yield is_trunk and lacking, no_tag
+def _vlan(case: _Mismatch) -> _Causes:
+    yield case.expected_value is None, "the expected network has no VLANs here"
+    want, have = case.expected_value, case.found_value or Membership()
+    is_trunk = want.tagged and not want.untagged
+    missing_vlans, extra_vlans = _tagged_only_in(want, have), _tagged_only_in(have, want)
+    no_tag = f"no frame leaves it with the tag of VLAN {missing_vlans}: a trunk carries all its VLANs tagged"
+    yield is_trunk and missing_vlans, no_tag
     untagged = is_trunk and have.untagged is not None
-    yield untagged, f"frames without a tag go to VLAN {have.untagged}: a trunk is to have none"
-    yield is_trunk, f"the trunk lets VLAN {more} pass besides"
+    yield untagged, f"frames without a tag go to VLAN {have.untagged}: a trunk must have no untagged VLAN"
+    yield is_trunk, f"the trunk also passes VLAN {extra_vlans}"
     yield have.tagged, "it is a trunk: an access port has one VLAN, and no tags"
     none = have.untagged is None
-    yield none, f"frames that come in there belong to no VLAN: VLAN {want.untagged} must be its pvid, and untagged"
-    heard = f"whoever is behind {case.interface} hears VLAN {have.untagged} instead"
-    yield True, f"it is an access port of the wrong VLAN: {heard}"
+    yield none, f"frames that come in here belong to no VLAN: make VLAN {want.untagged} its PVID and send it untagged"
+    received = f"hosts behind {case.interface} receive VLAN {have.untagged} instead"
+    yield True, f"it is an access port of the wrong VLAN: {received}"
 
 
-def _numbers(one: Membership, without: Membership) -> str:
-    return ", ".join(map(str, sorted(set(one.tagged) - set(without.tagged))))
+def _tagged_only_in(one: Membership, other: Membership) -> str:
+    return ", ".join(map(str, sorted(set(one.tagged) - set(other.tagged))))
 
 
-def _forwarding(case: _Case) -> _Reasons:
+def _forwarding(case: _Mismatch) -> _Causes:
     is_switch = case.found_here("kind") == "switch"
-    gateways = is_switch and case.want
+    gateways = is_switch and case.expected_value
     yield gateways, "gateways alone do not route: sysctl -w net.ipv4.ip_forward=1 on the switch"
-    yield is_switch, "it routes between VLANs and is not to: sysctl -w net.ipv4.ip_forward=0 on the switch"
-    yield case.want, "a router drops what is not for itself until sysctl -w net.ipv4.ip_forward=1"
-    yield True, "a host does not pass on packets of others: sysctl -w net.ipv4.ip_forward=0"
+    yield is_switch, "it routes between VLANs and must not: sysctl -w net.ipv4.ip_forward=0 on the switch"
+    yield case.expected_value, "a router drops packets that are not for itself until sysctl -w net.ipv4.ip_forward=1"
+    yield True, "a host must not forward packets: sysctl -w net.ipv4.ip_forward=0"
 
 
-def _congestion_control(case: _Case) -> _Reasons:
-    yield True, f"the machine's default is in force: sysctl -w net.ipv4.tcp_congestion_control={case.want}"
+def _congestion_control(case: _Mismatch) -> _Causes:
+    yield True, f"the kernel's default is in use: sysctl -w net.ipv4.tcp_congestion_control={case.expected_value}"
 
 
 # --- What an interface does to packets
@@ -385,87 +419,95 @@ def _same_rate(one: float | None, two: float | None) -> bool:
 
 
 def _same_delay(one_ms: float, two_ms: float) -> bool:
-    """Equal within 0.0001 ms, as netem counts in ticks of 64 ns; only none equals none."""
+    """Equal within 0.0001 ms, as netem counts in ticks of 64 ns; zero equals only zero."""
     return abs(one_ms - two_ms) <= 0.0001 and (one_ms == 0) == (two_ms == 0)
 
 
 def _same_loss(one_percent: float, two_percent: float) -> bool:
-    """Equal within 0.001 % of themselves, as netem keeps the loss as a 32-bit fraction; only none equals none."""
+    """Equal within 0.001 % of themselves, as netem keeps the loss as a 32-bit fraction; zero equals only zero."""
     close = abs(one_percent - two_percent) <= max(1e-7, 1e-5 * abs(one_percent))
     return close and (one_percent == 0) == (two_percent == 0)
 
 
-def _one_side(case: _Case) -> _Reasons:
+def _one_side(case: _Mismatch) -> _Causes:
     far = case.right_far_end()
-    yield far, f"it is set on one side only: {far}, the other end of this link, has it as planned"
+    yield far, f"it is set on one side only: {far}, the other end of this link, has it as expected"
 
 
-def _swapped(case: _Case) -> _Reasons:
+def _swapped(case: _Mismatch) -> _Causes:
+    """The link has the rate, delay and queue that another link should have."""
     rate, delay, queue = (case.found_here(field) for field in ("rate", "delay", "queue"))
-    for (node, interface), planned in _each(case.expected, "rate"):
-        if planned is not None:
-            same_queue = case.expected.get((node, interface, "queue")) in (None, queue)
-            same_shape = same_queue and _same_delay(case.expected[node, interface, "delay"], delay)
-            alike = same_shape and _same_rate(planned, rate)
-            yield alike, f"{interface} on {node} is to have this shape: two links are swapped or alike"
+    for (node, interface), wanted in _values_of_field(case.expected_network, "rate"):
+        if wanted is not None:
+            same_queue = case.expected_network.get((node, interface, "queue")) in (None, queue)
+            same_shape = same_queue and _same_delay(case.expected_network[node, interface, "delay"], delay)
+            alike = same_shape and _same_rate(wanted, rate)
+            yield alike, f"{interface} on {node} should have these values: are two links swapped?"
 
 
-def _without(case: _Case, argument: str) -> _Reasons:
+def _argument_missing(case: _Mismatch, argument: str) -> _Causes:
+    """The link has no such value because it was made without this argument of addLink."""
     # netem always has a limit, so a limit that was read back shows that netem is there.
     has_netem = case.found_here("queue") is not None
-    yield not case.have and has_netem, f"netem is there, but the link was made without {argument}"
-    yield not case.have, f"the link was made without {argument} or TCLink, or the kernel has no netem (sch_netem)"
+    yield not case.found_value and has_netem, f"netem is there, but the link was made without {argument}"
+    yield (
+        not case.found_value,
+        f"the link was made without {argument} or TCLink, or the kernel has no netem (sch_netem)",
+    )
 
 
-def _number_of_netem(case: _Case, argument: str) -> _Reasons:
-    yield case.want == 0, f"{argument} was given to a link that has none in the plan"
+def _netem_value(case: _Mismatch, argument: str) -> _Causes:
+    """Causes that are the same for each value of netem: delay, jitter and loss."""
+    yield case.expected_value == 0, f"{argument} was given to a link that has none in the expected network"
     yield from _one_side(case)
-    yield from _without(case, argument)
+    yield from _argument_missing(case, argument)
 
 
-def _rate(case: _Case) -> _Reasons:
-    yield case.want is None, "bw= was given to a link that has no limit in the plan"
+def _rate(case: _Mismatch) -> _Causes:
+    yield case.expected_value is None, "bw= was given to a link that has no limit in the expected network"
     yield from _one_side(case)
-    no_htb = case.have is None
+    no_htb = case.found_value is None
     yield no_htb, "HTB is not there: the kernel has no sch_htb, or the link was made without TCLink or without bw="
     yield from _swapped(case)
-    mixed_up = any(_same_rate(case.have * factor, case.want) for factor in (8, 1 / 8))
+    mixed_up = any(_same_rate(case.found_value * factor, case.expected_value) for factor in (8, 1 / 8))
     yield mixed_up, "bits and bytes are mixed up: bw= is in Mbit/s"
     yield True, "bw= of this link has another number: it is in Mbit/s"
 
 
-def _delay(case: _Case) -> _Reasons:
-    yield from _number_of_netem(case, "delay=")
+def _delay(case: _Mismatch) -> _Causes:
+    yield from _netem_value(case, "delay=")
     yield from _swapped(case)
-    twice = any(_same_delay(case.have * factor, case.want) for factor in (2, 0.5))
+    twice = any(_same_delay(case.found_value * factor, case.expected_value) for factor in (2, 0.5))
     yield twice, "the delay counts for one direction: a round trip has it twice"
-    other_unit = any(_same_delay(case.have * factor, case.want) for factor in (1000, 0.001))
-    yield other_unit, f"the unit is another one: write delay='{case.want:g}ms'"
+    other_unit = any(_same_delay(case.found_value * factor, case.expected_value) for factor in (1000, 0.001))
+    yield other_unit, f"the unit is wrong: write delay='{case.expected_value:g}ms'"
     yield True, "delay= of this link has another number"
 
 
-def _jitter(case: _Case) -> _Reasons:
-    yield from _number_of_netem(case, "jitter=")
+def _jitter(case: _Mismatch) -> _Causes:
+    yield from _netem_value(case, "jitter=")
     yield True, "jitter= of this link has another number"
 
 
-def _loss(case: _Case) -> _Reasons:
-    yield from _number_of_netem(case, "loss=")
+def _loss(case: _Mismatch) -> _Causes:
+    yield from _netem_value(case, "loss=")
     yield True, "loss= of this link has another number: it is in percent"
 
 
-def _queue(case: _Case) -> _Reasons:
+def _queue(case: _Mismatch) -> _Causes:
     yield from _one_side(case)
-    yield from _without(case, "max_queue_size=")
+    yield from _argument_missing(case, "max_queue_size=")
     yield from _swapped(case)
-    is_default = case.have == _NETEM_DEFAULT_LIMIT
-    yield is_default, "netem's own limit is in force: max_queue_size= was not given"
+    is_default = case.found_value == _NETEM_DEFAULT_LIMIT_PACKETS
+    yield is_default, "netem's own limit is in use: max_queue_size= was not given"
     yield True, "max_queue_size= of this link has another number: it is in packets"
 
 
-def _overhead(case: _Case) -> _Reasons:
-    yield case.want is None, "the rate is to be HTB's, and is netem's"
-    yield True, "the rate is to be netem's, which serialises frames as a cable does, and with this overhead for each"
+def _overhead(case: _Mismatch) -> _Causes:
+    yield case.expected_value is None, "netem limits this rate, and HTB should: omit overhead_bytes= in addLink"
+    by_netem = f"give addLink overhead_bytes={case.expected_value}"
+    yield case.found_value is None, f"netem should limit this rate, as a cable does, and does not: {by_netem}"
+    yield True, f"netem adds another number of bytes to each frame: {by_netem}"
 
 
 # --- The table
@@ -479,7 +521,7 @@ def _limit(unit: str) -> Callable[[float | None], str]:
     return lambda value: "not limited" if value is None else f"{value:.9g} {unit}"
 
 
-def _said_peer(peer: tuple[str, str | None] | None) -> str:
+def _peer_text(peer: tuple[str, str | None] | None) -> str:
     if peer is None:
         return "unknown"
     return f"{peer[1]} on {peer[0]}" if peer[1] else f"on {peer[0]}"
@@ -501,17 +543,17 @@ FIELDS: Final[Mapping[str, Field]] = {
     "state": Field(_either("up", "down"), _state),
     "mtu": Field("{} bytes".format, _mtu),
     "tunnel": Field(lambda tunnel: str(tunnel or "none"), _tunnel),
-    "peer": Field(_said_peer, _peer, _same_peer),
+    "peer": Field(_peer_text, _peer, _same_peer),
     "rate": Field(_limit("Mbit/s"), _rate, _same_rate),
     "delay": Field("{:.9g} ms".format, _delay, _same_delay),
     "jitter": Field("{:.9g} ms".format, _jitter, _same_delay),
     "loss": Field("{:.9g} %".format, _loss, _same_loss),
     "queue": Field(_limit("packets"), _queue),
-    "overhead of a frame": Field(lambda more: "none, by HTB" if more is None else f"{more} bytes", _overhead),
+    "overhead of a frame": Field(lambda more: "none (HTB)" if more is None else f"{more} bytes", _overhead),
     "offloads": Field(lambda names: f"{', '.join(names)} on" if names else "all off", _offloads, _same_items),
     "VLAN": Field(lambda membership: str(membership or Membership()), _vlan),
     "forwarding": Field(_either("on", "off"), _forwarding, lambda want, have: want == bool(have)),
     "congestion control": Field(lambda name: name or "unknown", _congestion_control),
 }
-"""What is compared, what explains most first."""
+"""What is compared. A field whose difference can explain others comes before them."""
 _ORDER: Final = (*FIELDS, "routes", "interfaces", "nodes")
