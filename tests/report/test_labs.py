@@ -43,7 +43,7 @@ def test_a_solution(virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "BEGIN SOLUTION" not in seen.words
     assert [surprise.slip for surprise in lab.surprises] == ["", ""]
     assert seen.words.index("In my own words") < seen.words.index("Predicted and measured")
-    assert "2 of 2 predictions came near theory" in " ".join(seen.words.split())
+    assert "2 of 2 predictions were within 5 % of theory" in " ".join(seen.words.split())
     assert "parts done" not in seen.words
 
 

@@ -78,7 +78,9 @@ def test_a_misconception_is_named_on_the_last_page_and_the_student_s_own_words_c
     order = ["Because so.", "Predicted and measured", "rate = 3", "Method and limits", "What surprised me", "Points of"]
     places = [words.rindex(part) for part in order]
     assert places == sorted(places)
-    said = "1 of 2 predictions came near theory, with no known mistake behind. Likely mistakes behind the others:"
+    said = (
+        "1 of 2 predictions were within 5 % of theory and showed no known mistake. Likely mistakes behind the others:"
+    )
     assert f"{said} that is one direction." in words
     assert "predicted 10 ms, 90 % sure; measured 20.1. you predicted 10: that is one direction" in words
 
@@ -113,7 +115,7 @@ def test_the_page_says_what_became_of_every_check() -> None:
         "Lab 03, the queue. Inconclusive: the machine was busy",
         "last. This check was not run.",
         "Free text: last. Nothing was written.",
-        "Cells. 1 of 5 cells with code were not run.",
+        "Cells. 1 of 5 code cells were not run.",
     ):
         assert told in words, told
 
@@ -136,7 +138,7 @@ def test_a_notebook_that_was_not_executed_is_named_and_has_no_part() -> None:
 def test_two_notebooks_of_one_name_are_both_there() -> None:
     first, second = lab(text("goal", "# One"), code("a")), lab(text("goal", "# Two"), check("check-a", prints("x")))
     words = " ".join(look(page_of(first, second)).words.split())
-    assert "Two a. This cell was run and kept no result" in words
+    assert "Two a. This cell was run, but the notebook holds no result" in words
 
 
 EVIL = "</style></script></pre></title>\"'><script>steal()</script><img src=https://evil.test/x onerror=steal()>"

@@ -1,8 +1,8 @@
 """A portfolio as one page of HTML that needs nothing else: no other file, no network, no script but a replay's.
 
-Jinja escapes everything that the templates put out, but HTML that `linklab.report.safe_html` has cleaned. A content
-security policy in the page forbids whatever might still want to run or load. Of replays it lets our own player run,
-known by its hash, in a frame that reaches nothing of the page.
+Jinja escapes everything that the templates put out, except HTML that `linklab.report.safe_html` has cleaned. The page's
+content security policy forbids all scripts, and everything that would be loaded from elsewhere. The one exception is
+Linklab's replay player, which the policy knows by its hash; it runs in a frame that cannot reach the page.
 """
 
 from __future__ import annotations
@@ -31,8 +31,12 @@ _SIGNS: Final[dict[Status, str]] = {
     "answered": "\u270e",
     "not answered": "\u2013",
 }
+_NO_RESULT: Final = (
+    "This cell was run, but the notebook holds no result. Run it again with the current version of Linklab."
+)
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
-_SHORT_ALT: Final = 300
+_SHORT_ALT_CHARACTERS: Final = 300
+"""A longer description of a picture is also shown below it."""
 
 
 def page(portfolio: Portfolio) -> str:
@@ -48,7 +52,7 @@ def page(portfolio: Portfolio) -> str:
 
 
 def encodable(text: str) -> str:
-    """Return text that can be written to a file. JSON can carry halves of characters, which no encoding can."""
+    """Return text that can be written to a file. JSON can carry lone surrogates, which no encoding can."""
     return _SURROGATES.sub("\ufffd", text)
 
 
@@ -58,92 +62,103 @@ def style() -> Safe:
 
 
 def unfinished(lab: LabRecord) -> list[tuple[str, str]]:
-    """Return what is inconclusive, was not run or not answered: what it is, and why."""
+    """Return (title, reason) for everything in a notebook that is not finished.
+
+    A notebook that was never executed is one such thing. Else these are: checks that are inconclusive, were not run or
+    kept no result, free texts without an answer, and the number of cells that were not run.
+    """
     if not lab.executed:
         return [("The notebook", "It was never executed.")]
     found = []
-    for mark in lab.graded:
-        if reasons := _inconclusive(mark):
-            found.append((mark.title, f"Inconclusive: {reasons}"))
-        elif mark.status == "not run":
-            found.append((mark.title, "This check was not run."))
-        elif mark.status == "no result":
-            found.append((mark.title, "This cell was run and kept no result: run it again with the present Linklab."))
-        elif mark.status == "not answered":
-            found.append((f"Free text: {mark.title}", "Nothing was written."))
+    for cell in lab.graded:
+        if reasons := _inconclusive(cell):
+            found.append((cell.title, f"Inconclusive: {reasons}"))
+        elif cell.status == "not run":
+            found.append((cell.title, "This check was not run."))
+        elif cell.status == "no result":
+            found.append((cell.title, _NO_RESULT))
+        elif cell.status == "not answered":
+            found.append((f"Free text: {cell.title}", "Nothing was written."))
     if lab.executed < lab.cells:
-        found.append(("Cells", f"{lab.cells - lab.executed} of {lab.cells} cells with code were not run."))
+        found.append(("Cells", f"{lab.cells - lab.executed} of {lab.cells} code cells were not run."))
     return found
 
 
-def _inconclusive(mark: Graded) -> str:
-    return _each(check.reason for check in mark.checks if check.outcome == "inconclusive")
+def _inconclusive(cell: Graded) -> str:
+    """Return the reasons of the cell's inconclusive checks, or an empty string if there is none."""
+    return _join_distinct(check.reason for check in cell.checks if check.outcome == "inconclusive")
 
 
-_CLOSE: Final = 0.05
+_NEAR_THEORY_SHARE: Final = 0.05
+"""A prediction that differs from theory by at most this share of it is near."""
 
 
 def _is_off(surprise: Surprise) -> bool:
-    """A prediction that was not near theory, or has a mistake behind it that is known."""
-    return bool(surprise.slip) or abs(surprise.predicted - surprise.theory) > _CLOSE * abs(surprise.theory)
+    """Return whether a prediction is more than 5 % off theory, or shows a known mistake."""
+    return bool(surprise.slip) or abs(surprise.predicted - surprise.theory) > _NEAR_THEORY_SHARE * abs(surprise.theory)
 
 
 def summed_up(surprises: Sequence[Surprise]) -> str:
     """Return how predictions went, in a sentence."""
     off = [*filter(_is_off, surprises)]
     near = len(surprises) - len(off)
-    text = f"{near} of {_counted(len(surprises), 'prediction')} came near theory, with no known mistake behind."
-    slips = _each(it.slip for it in off if it.slip)
+    verb = "was" if len(surprises) == 1 else "were"
+    text = (
+        f"{near} of {_counted(len(surprises), 'prediction')} {verb} within 5 % of theory and showed no known mistake."
+    )
+    slips = _join_distinct(it.slip for it in off if it.slip)
     return f"{text} Likely mistakes behind the others: {slips}." if slips else text
 
 
 def _method(lab: LabRecord) -> str:
-    """How a lab was measured, in sentences."""
+    """Return how the numbers of an exercise were measured, in sentences."""
     tools = ", ".join(f"{name} {words}" for name, words in lab.facts.tools)
-    sentences = [f"Measured with Linklab {lab.facts.linklab or '(version not noted)'}, labs: {_kind(lab.facts)}."]
+    sentences = [
+        f"Measured with Linklab {lab.facts.linklab or '(version not noted)'}, virtual lab: {_kind(lab.facts)}."
+    ]
     sentences += [f"Tools: {tools}."] if tools else []
-    sentences.append(f"Of {_counted(lab.cells, 'cell')} with code {lab.executed} ran.")
+    sentences.append(f"{lab.executed} of {_counted(lab.cells, 'code cell')} ran.")
     return " ".join(sentences)
 
 
 def _limits(lab: LabRecord) -> list[str]:
-    """What a reader must know before trusting a lab's numbers."""
+    """Return what a reader must know before trusting the numbers of an exercise."""
     found = list(lab.notes)
     found.append(
-        "On virtual time programs compute in no time at all: what a real host's processor would add is not there."
+        "In virtual time computing takes no time: the delay that a real host's processor would add is missing."
     )
     found.append("Links are Linux's htb and netem: exact rates and delays, no bit errors, 1514 bytes for a full frame.")
-    found += [f"{mark.title} is inconclusive: {why}." for mark in lab.graded if (why := _inconclusive(mark))]
+    found += [f"{cell.title} is inconclusive: {why}." for cell in lab.graded if (why := _inconclusive(cell))]
     return found
 
 
 def _conditions(portfolio: Portfolio) -> list[tuple[str, str]]:
-    """What the labs were run with, all together: a name, and each different thing once."""
+    """Return what all exercises were run with: pairs of a name, and its different values."""
     ran = [lab.facts for lab in portfolio.labs if lab.executed]
-    found = [("Labs", _each(_kind(facts) for facts in ran))]
-    found.append(("Linklab", _each(facts.linklab for facts in ran if facts.linklab) or "not noted"))
+    found = [("Virtual labs", _join_distinct(_kind(facts) for facts in ran))]
+    found.append(("Linklab", _join_distinct(facts.linklab for facts in ran if facts.linklab) or "not noted"))
     tools: dict[str, list[str]] = {}
     for facts in ran:
         for name, words in facts.tools:
             tools.setdefault(name, []).append(words)
-    return found + [(name, _each(words)) for name, words in tools.items()]
+    return found + [(name, _join_distinct(words)) for name, words in tools.items()]
 
 
 def _kind(facts: Facts) -> str:
-    """The kind and the kernel of a lab's labs, in words."""
+    """Return the kind and the kernel of the virtual labs that an exercise ran in, in words."""
     kernel = f"Linux {facts.kernel}" if facts.kernel else ""
     return ", ".join(filter(None, (facts.kind, kernel))) or "not noted"
 
 
-def _each(words: Iterable[str]) -> str:
+def _join_distinct(words: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(words))
 
 
 @cache
 def environment(*folders: Path) -> Environment:
-    """Return what renders templates: those of the portfolio, and others in ``folders`` that use their parts.
+    """Return the Jinja environment for the portfolio's templates, and for others in ``folders`` that use their parts.
 
-    It escapes everything but HTML that is safe.
+    It escapes everything except HTML that is marked as safe.
     """
     environment = Environment(
         loader=FileSystemLoader([*folders, _FOLDER]),
@@ -152,15 +167,20 @@ def environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"points": "{:g}".format, "counted": _counted, "grouped": first_reason}
-    environment.filters |= {"method": _method, "limits": _limits, "summed_up": summed_up, "drawn": _drawn}
+    environment.filters |= {"points": "{:g}".format, "counted": _counted, "first_reason": first_reason}
+    environment.filters |= {
+        "method": _method,
+        "limits": _limits,
+        "summed_up": summed_up,
+        "surprises_figure": _surprises_figure,
+    }
     environment.tests |= {"troubled": _is_troubled}
     environment.globals |= {"signs": _SIGNS, "kind_of_item": lambda item: type(item).__name__}
-    environment.globals |= {"short_alt": _SHORT_ALT, "script_hash": script_hash()}
+    environment.globals |= {"short_alt_characters": _SHORT_ALT_CHARACTERS, "script_hash": script_hash()}
     return environment
 
 
-def _drawn(surprises: Sequence[Surprise]) -> Safe:
+def _surprises_figure(surprises: Sequence[Surprise]) -> Safe:
     return Safe(surprises_figure(surprises))
 
 
@@ -168,5 +188,6 @@ def _counted(number: float, word: str) -> str:
     return f"{number:g} {word}{'' if number == 1 else 's'}"
 
 
-def _is_troubled(mark: Graded) -> bool:
-    return bool(mark.trouble) or any(not check.passed for check in mark.checks)
+def _is_troubled(cell: Graded) -> bool:
+    """Return whether a graded cell stopped with an error, or a check in it did not pass."""
+    return bool(cell.trouble) or any(not check.passed for check in cell.checks)
