@@ -132,7 +132,7 @@ def test_a_finding_without_a_number_a_claim_without_a_judge_and_a_judge_without_
         Finding(True, "it seems so")
     with pytest.raises(MeasurementError, match="claim fast has no judge"):
         judged([FAST], {}, {"made-up": measured(11)})
-    with pytest.raises(MeasurementError, match="judges of no claim: real"):
+    with pytest.raises(MeasurementError, match="these judges belong to no claim: real"):
         judged([FAST], JUDGES, {"made-up": measured(11)})
 
 
@@ -198,7 +198,7 @@ def test_a_bound_within_an_interval_is_open_and_a_claim_holds_where_all_its_part
 
 def test_repeats_that_not_everything_has_are_refused() -> None:
     assert by_repeat([Values((1, 2)), Values((3, 4))]) == [(1, 3), (2, 4)]
-    with pytest.raises(MeasurementError, match="not everything has all repeats"):
+    with pytest.raises(MeasurementError, match="the quantities do not have the same number of repeats"):
         by_repeat([Values((1, 2)), Values((3,), "rtt of h1")])
     with pytest.raises(MeasurementError, match="over two repeats or more: 1 is there"):
         difference([1], [1, 2])

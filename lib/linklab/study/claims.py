@@ -1,8 +1,9 @@
 """Verdicts on a paper's claims: a function of measured tables judges each, and gives the numbers behind it. Pure.
 
-Where chance has a hand, repeats decide: by the share of runs in which something holds, or by the difference of two
-means, with its interval. An outcome is True, False, or None: *open*, where the interval leaves both possible. Not
-significant is open.
+A study measures each of its *settings* in several *repeats*, each with a seed of its own. If results vary from repeat
+to repeat, the repeats decide together: by the share of them in which something holds, or by the difference of two
+means, with its interval. An outcome is True, False, or None. None is *open*: the interval leaves both possible, as with
+a difference that is not significant.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from linklab.published import Claim, Threshold
 from linklab.study.table import StudyTable, Values
 
 CONFIDENCE: Final = 0.95
-"""Of all intervals."""
-_EXACT: Final = 1e-6
-"""By how much, relatively, values differ that are the same but for rounding: a lab's times are whole nanoseconds."""
+"""Confidence level of all intervals."""
+_RELATIVE_TOLERANCE: Final = 1e-6
+"""Values that differ by less than this are equal apart from rounding: a lab's times are whole nanoseconds."""
 
 Outcome = bool | None
 Verdict = Literal["reproduced", "not reproduced", "open", "decided by construction", "not testable here"]
-"""Open: what was measured leaves both possible."""
+"""*Open*: what was measured leaves both possible. *Decided by construction*: an emulation, or arithmetic, cannot come
+out otherwise. *Not testable here*: nothing that is at hand can judge the claim."""
 _RELATIONS: Final[Mapping[str, Callable[[float, Any], bool]]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -34,18 +36,19 @@ _RELATIONS: Final[Mapping[str, Callable[[float, Any], bool]]] = {
     ">=": operator.ge,
     "within": lambda number, limits: limits[0] <= number < limits[1],
 }
-_MOST: Final = 0.9
-"""Of settings: what "almost all" are, an allowance."""
-_PRINTED: Final = "the paper's own hardware"
+_ALMOST_ALL_SHARE: Final = 0.9
+"""A claim about almost all settings holds if it holds in at least this share of them. The number is our choice."""
+_PAPERS_HARDWARE: Final = "the paper's own hardware"
+"""Whose numbers they are, if they are those that the paper printed."""
 Tables = Mapping[str, StudyTable]
-"""The tables of the studies that a page needs, by the study's name; see `compared` for a second one of a study."""
+"""The tables of the studies that a page needs, by the study's name; `compared` names a second table of a study."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What measured tables say of a claim: whether it ``holds``, None where that is open.
+    """What measured tables say of a claim: whether it ``holds`` (None: open), and ``because`` of which numbers.
 
-    Raises MeasurementError where ``because`` has no number.
+    Raises MeasurementError if ``because`` has no number.
     """
 
     holds: Outcome
@@ -57,7 +60,7 @@ class Finding:
 
 
 Judge = Callable[[Tables], Finding]
-"""Judges a claim by tables. Pure. Raises MeasurementError where they lack what it needs."""
+"""Judges a claim by tables. Pure. Raises MeasurementError if they lack what it needs."""
 
 
 @dataclass(frozen=True)
@@ -70,24 +73,25 @@ class JudgedClaim:
 
 
 def compared(study: str) -> str:
-    """Return the name of a study's second table among `Tables`, which is the other one of ours and the hardware's.
+    """Return the name of a study's second table among `Tables`.
 
-    A judge of a claim about hardware finds the hardware's table under the study's name and ours under this one; other
-    judges, grids and figures find ours under the study's name and the hardware's, if it is given, under this one.
+    `Tables` can hold two tables of a study: one measured in Linklab, and one of hardware. A judge of a claim about
+    hardware finds the hardware's table under the study's name, and Linklab's under this name. All other judges, grids
+    and figures find Linklab's under the study's name, and the hardware's, if it is given, under this name.
     """
     return f"{study} compared"
 
 
 Numbers = Mapping[str, float]
-"""What decides on a claim in one repeat, by what each number is of."""
+"""The numbers that decide a claim, of one repeat or as means over the repeats, by the name of what was measured."""
 Quantity = Callable[[Tables], Sequence[Numbers] | Numbers]
-"""What thresholds are asked of: the numbers of each repeat, or of all settings by their means."""
+"""Takes from tables the numbers that a threshold is applied to: one mapping for each repeat, or one of means."""
 
 
 def numbered(values: Mapping[str, Values], number: Callable[[str, float], float] | None = None) -> list[Numbers]:
-    """Return for each repeat what it measured of several things, by their names, or what ``number`` makes of each.
+    """Return for each repeat the values of several quantities by their names, or what ``number`` makes of each.
 
-    Raises MeasurementError where not each of them has all repeats.
+    Raises MeasurementError if the quantities do not have the same number of repeats.
     """
     return [
         {name: it if number is None else number(name, it) for name, it in zip(values, each, strict=True)}
@@ -96,15 +100,27 @@ def numbered(values: Mapping[str, Values], number: Callable[[str, float], float]
 
 
 def decided(by: Threshold, repeats: Sequence[Numbers]) -> tuple[ShareOfRuns, str]:
-    """Return in how many repeats, or runs, the threshold's relation holds, and which number decides, in words."""
+    """Return in how many repeats a threshold holds, and a text with the number that decides.
+
+    With "each" every number counts as a run of its own, otherwise a repeat holds if enough of its numbers do.
+    """
     outcomes = [[_holds(by, it) for it in numbers.values()] for numbers in repeats]
-    found = chain.from_iterable(outcomes) if by.of == "each" else (_enough(by, each) for each in outcomes)
+    found = chain.from_iterable(outcomes) if by.of == "each" else (_holds_in_enough(by, each) for each in outcomes)
     measured = ([numbers[name] for numbers in repeats if name in numbers] for name in repeats[0])
     return share(found, *measured, what="runs" if by.of == "each" else "repeats"), _told(by, repeats)
 
 
 def by_thresholds(thresholds: Sequence[Threshold], quantities: Mapping[str, Quantity], tables: Tables) -> Finding:
-    """Judge a claim that holds where all of its thresholds are kept: in most repeats, or in one set of settings."""
+    """Judge a claim that holds if all of its thresholds hold.
+
+    A threshold's ``of`` says for what its relation has to hold. If the quantity gives a mapping for each repeat:
+
+    - "all", "most", "any": for all numbers of a repeat, for nine in ten, or for one; in more than half of the repeats.
+    - "each": for more than half of the numbers of all repeats, of which each counts as a run.
+    - "apart": for each number's name, by itself, in more than half of the repeats.
+
+    If the quantity gives one mapping, of means, its numbers are the settings: "all", "most" or "any" of them.
+    """
     outcomes: list[Outcome] = []
     words = []
     for by in thresholds:
@@ -119,7 +135,7 @@ def by_thresholds(thresholds: Sequence[Threshold], quantities: Mapping[str, Quan
                 words.append(f"{name}: {found}{told}")
         elif isinstance(numbers, Mapping):
             kept = [_holds(by, it) for it in numbers.values()]
-            outcomes.append(_enough(by, kept))
+            outcomes.append(_holds_in_enough(by, kept))
             counted = f"{sum(kept)} of {len(kept)} settings; " if len(kept) > 1 else ""
             words.append(counted + _told(by, [numbers]))
         else:
@@ -130,29 +146,42 @@ def by_thresholds(thresholds: Sequence[Threshold], quantities: Mapping[str, Quan
 
 
 def _holds(by: Threshold, number: float) -> bool:
+    """Return whether a number has the threshold's relation to it."""
     return bool(_RELATIONS[by.relation](number, by.threshold))
 
 
-def _enough(by: Threshold, outcomes: Sequence[bool]) -> bool:
-    return any(outcomes) if by.of == "any" else sum(outcomes) >= (_MOST if by.of == "most" else 1) * len(outcomes)
+def _holds_in_enough(by: Threshold, outcomes: Sequence[bool]) -> bool:
+    """Return whether a threshold holds for as many of the numbers as its ``of`` asks for."""
+    if by.of == "any":
+        return any(outcomes)
+    return sum(outcomes) >= (_ALMOST_ALL_SHARE if by.of == "most" else 1) * len(outcomes)
 
 
 def _told(by: Threshold, repeats: Sequence[Numbers]) -> str:
-    """Return the number that decides, in words: the worst, or the best where not all have to hold."""
+    """Return a text with the number that decides.
+
+    If all or most have to hold, that is the worst one: for "all < 5" the largest, for "all > 5" the smallest. Otherwise
+    it is the best one: for "any < 5" the smallest.
+    """
     sign = 1 if (by.of in ("all", "most")) == by.relation.startswith("<") else -1
     each = ((number, name) for numbers in repeats for name, number in numbers.items())
     number, name = max(each, key=lambda it: (sign * it[0], it[1]))
     return by.tells.format(number, name, abs(number))
 
 
-class _Tables(dict[str, StudyTable]):
+class _TablesByStudy(dict[str, StudyTable]):
+    """Tables by study name. Looking up one that is missing raises MeasurementError with its name."""
+
     def __missing__(self, name: str) -> StudyTable:
         raise MeasurementError(f"there is no table of study {name}: linklab study run {name}")
 
 
 def both(ours: Tables, hardware: Tables | None) -> Tables:
-    """Return our tables by study name, and the hardware's as `compared`; one that is missing is named in the error."""
-    return _Tables({**ours, **{compared(name): table for name, table in (hardware or {}).items()}})
+    """Return our tables by study name, and the hardware's by `compared`.
+
+    Looking up a table that is missing raises MeasurementError with its name.
+    """
+    return _TablesByStudy({**ours, **{compared(name): table for name, table in (hardware or {}).items()}})
 
 
 def judged(
@@ -166,21 +195,24 @@ def judged(
 ) -> tuple[JudgedClaim, ...]:
     """Return each claim with its verdict, in order.
 
-    A claim about hardware is judged by the hardware's tables, where they are given, else by the numbers that the paper
-    ``printed`` of its own; where these lack what it needs it is not testable here. A claim about either is judged by
-    our tables; what the hardware's say of it stands in the reason.
-    Not testable here is a claim on points that are missing in our tables, and, with `partial`, on what else they
-    lack, as those of own levels do.
-    Raises MeasurementError for a claim that can be judged and has no judge, a judge of no claim, and, unless
-    `partial` or where points are missing, where our tables lack what a judge needs.
+    - A claim about hardware is judged by the tables of ``hardware``, if they are given, else by the numbers that the
+      paper ``printed`` of its own. If these lack what the judge needs, the claim is "not testable here".
+    - A claim about Mininet is judged by our ``tables``.
+    - A claim about either is judged by our tables too; what the hardware's say of it stands in the reason.
+    - If our tables lack points, or if ``partial`` is set (tables of one's own levels lack much), a claim that needs
+      what they lack is "not testable here"; otherwise what they lack raises MeasurementError.
+
+    Raises MeasurementError also for a claim that can be judged and has no judge, and for a judge that belongs to no
+    claim.
     """
     partial = partial or any(table.missing for table in tables.values())
+    # a complete table refuses a number of which a point is missing, so no verdict rests on some of its points
     tables = {name: replace(table, complete=True) for name, table in tables.items()}
     claims = tuple(claims)
     known = {claim.id for claim in claims}
     if unknown := [name for name in judges if name not in known]:
-        raise MeasurementError(f"judges of no claim: {', '.join(unknown)}")
-    real = _Hardware(hardware, "the hardware's") if hardware else _Hardware(printed or {}, _PRINTED)
+        raise MeasurementError(f"these judges belong to no claim: {', '.join(unknown)}")
+    real = _Hardware(hardware, "the hardware's") if hardware else _Hardware(printed or {}, _PAPERS_HARDWARE)
     return tuple(_judge(claim, judges.get(claim.id), tables, real, partial) for claim in claims)
 
 
@@ -212,18 +244,23 @@ def _judge(claim: Claim, judge: Judge | None, tables: Tables, hardware: _Hardwar
 
 
 def _by_hardware(claim: Claim, judge: Judge, tables: Tables, hardware: _Hardware) -> str:
-    """Return what the hardware's tables say of a claim that both can show; nothing where none was given."""
+    """Return what the hardware's tables say of a claim that both can show; an empty string if there is none.
+
+    If tables that somebody gave do not suffice, the text says so. Of the paper's own numbers it does not: a paper never
+    prints them all.
+    """
     if claim.about != "either" or not hardware.tables:
         return ""
     try:
         finding = judge(both(hardware.tables, tables))
     except MeasurementError as lacking:
-        return "" if hardware.whose == _PRINTED else f"; {hardware.whose} numbers do not suffice: {lacking}"
+        return "" if hardware.whose == _PAPERS_HARDWARE else f"; {hardware.whose} numbers do not suffice: {lacking}"
     return f"; by {hardware.whose} numbers {_verdict(finding.holds)}: {finding.because}"
 
 
 def _judge_hardware(claim: Claim, judge: Judge | None, tables: Tables, hardware: _Hardware) -> JudgedClaim:
     if judge is None or not hardware.tables:
+        # the reason then says what would show it
         return JudgedClaim(claim, "not testable here", claim.test)
     try:
         finding = judge(both(hardware.tables, tables))
@@ -238,10 +275,10 @@ def _verdict(holds: Outcome) -> Verdict:
 
 @dataclass(frozen=True)
 class ShareOfRuns:
-    """In how many repeats (``what``) something holds. ``chance``: they differ in what they measured, and not in their
-    seeds alone.
+    """In how many repeats something holds: in ``hits`` of ``count``. ``what`` is their name in texts.
 
-    Its outcome is whether it holds in more than half of all that there could be.
+    ``chance`` is True if the measured values differ between repeats. The outcome is whether it holds in more than half
+    of all possible repeats.
     """
 
     hits: int
@@ -251,7 +288,7 @@ class ShareOfRuns:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The share of all that there could be, least and largest, by Clopper and Pearson (exact)."""
+        """The Clopper-Pearson interval (exact) of the share of all possible repeats in which it holds."""
         from scipy import stats  # type: ignore[import-untyped]  # it takes half a second to load
 
         found = stats.binomtest(self.hits, self.count).proportion_ci(CONFIDENCE, method="exact")
@@ -259,7 +296,7 @@ class ShareOfRuns:
 
     @property
     def holds(self) -> Outcome:
-        """The outcome: of the share itself where chance has no hand, else of its interval."""
+        """The outcome: by the share itself if results do not vary by chance, else by its interval."""
         return outcome(*self.interval, 0.5) if self.chance else 2 * self.hits > self.count
 
     def __str__(self) -> str:
@@ -287,48 +324,56 @@ class MeanDifference:
 
 
 def outcome(low: float, high: float, bound: float) -> Outcome:
-    """Return whether a value is above a bound, by its interval."""
+    """Return True if the interval is above the bound, False if all of it is at or below the bound, else None."""
     return True if low > bound else False if high <= bound else None
 
 
 def every(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return the outcome of a claim that holds where all of its parts do."""
+    """Return the outcome of a claim that holds if all of its parts hold."""
     found = list(outcomes)
     return False if False in found else None if None in found else True
 
 
 def share(outcomes: Iterable[bool], *measured: Sequence[float], what: str = "repeats") -> ShareOfRuns:
-    """Return in how many repeats something holds. ``measured``: of each setting what its repeats measured, which says
-    whether chance has a hand; one repeat does not say it. Several settings counted together make the interval wider
-    than it need be, and never narrower (W. Hoeffding, 1956).
+    """Return in how many repeats something holds.
+
+    ``measured`` has for each setting the values of its repeats. If these are equal in every setting, results do not
+    vary by chance; with a single repeat we assume that they do. Several settings counted together make the interval
+    wider than it need be, and never narrower (W. Hoeffding, 1956).
     """
     found = list(outcomes)
-    alike = all(len(values) > 1 and math.isclose(min(values), max(values), rel_tol=_EXACT, abs_tol=_EXACT**2)
-                for values in measured)  # fmt: skip
+    alike = all(len(values) > 1 and _are_equal(min(values), max(values)) for values in measured)
     return ShareOfRuns(sum(found), len(found), not alike, what)
 
 
-def difference(more: Sequence[float], fewer: Sequence[float]) -> MeanDifference:
-    """Return by how much the mean of `more` exceeds that of `fewer`.
+def _are_equal(low: float, high: float) -> bool:
+    return math.isclose(low, high, rel_tol=_RELATIVE_TOLERANCE, abs_tol=_RELATIVE_TOLERANCE**2)
+
+
+def difference(first: Sequence[float], second: Sequence[float]) -> MeanDifference:
+    """Return by how much the mean of `first` exceeds that of `second`.
 
     Raises MeasurementError for fewer than two repeats of either.
     """
-    if (least := min(len(more), len(fewer))) < 2:
+    if (least := min(len(first), len(second))) < 2:
         raise MeasurementError(f"Welch's t test is over two repeats or more: {least} is there")
     from scipy import stats
 
-    mean = fmean(more) - fmean(fewer)
-    if len(set(more)) == len(set(fewer)) == 1:
+    mean = fmean(first) - fmean(second)
+    if len(set(first)) == len(set(second)) == 1:
+        # Welch's test needs a variance
         return MeanDifference(mean, mean, mean)
-    found = stats.ttest_ind(more, fewer, equal_var=False).confidence_interval(CONFIDENCE)
+    found = stats.ttest_ind(first, second, equal_var=False).confidence_interval(CONFIDENCE)
     return MeanDifference(mean, float(found.low), float(found.high))
 
 
 def by_repeat(each: Sequence[Values]) -> list[tuple[float, ...]]:
-    """Return for each repeat what it measured of several things.
+    """Return for each repeat the values of several quantities.
 
-    Raises MeasurementError where not each of them has all repeats.
+    Raises MeasurementError if the quantities do not have the same number of repeats.
     """
     if len({values.count for values in each}) > 1:
-        raise MeasurementError(f"not everything has all repeats ({', '.join(values.what for values in each)})")
+        raise MeasurementError(
+            f"the quantities do not have the same number of repeats ({', '.join(values.what for values in each)})"
+        )
     return list(zip(*(values.values for values in each), strict=True))
