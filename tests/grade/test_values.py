@@ -27,7 +27,7 @@ from linklab.errors import MeasurementError
 from linklab.grade import values
 from linklab.grade.check import Check
 from linklab.grade.result import Result, guarded
-from linklab.grade.values import Foreign, ValueRefused, at_home, read, write
+from linklab.grade.values import Foreign, ValueRefused, as_seen_by_checks, read, write
 from linklab.measure import Origin, PingFlow, PingResult, Run, SimpleperfFlow, UdpFlow
 from linklab.network import COURSE
 
@@ -92,30 +92,30 @@ def _same(each: Any) -> tuple[Any, Any]:
 def test_a_value_becomes_plain_data(value: Any, becomes: Any) -> None:
     if isinstance(value, dict) and len(value) > len(becomes):
         with pytest.raises(ValueRefused, match="twice"):
-            at_home(value)
+            as_seen_by_checks(value)
         return
-    arrived = at_home(value)
+    arrived = as_seen_by_checks(value)
     assert arrived == becomes
     assert type(arrived) is type(becomes)
-    assert at_home(arrived) == becomes
+    assert as_seen_by_checks(arrived) == becomes
 
 
 def test_nan_stays() -> None:
-    assert math.isnan(float(str(at_home(math.nan))))
+    assert math.isnan(float(str(as_seen_by_checks(math.nan))))
 
 
 @pytest.mark.parametrize(
     "value", [object(), 1j, 10**400, timedelta(1), numpy.timedelta64(1, "D"), types.SimpleNamespace(a=1)]
 )
 def test_what_no_check_knows_can_be_named_and_no_more(value: object) -> None:
-    arrived = at_home(value)
+    arrived = as_seen_by_checks(value)
     assert isinstance(arrived, Foreign)
     assert repr(arrived) == f"<{type(value).__name__}>"
 
 
 def test_what_gives_values_without_end_is_refused() -> None:
     with pytest.raises(ValueRefused, match="more than"):
-        at_home(count())
+        as_seen_by_checks(count())
 
 
 def test_what_breaks_while_it_is_gone_through_raises_its_error() -> None:
@@ -124,7 +124,7 @@ def test_what_breaks_while_it_is_gone_through_raises_its_error() -> None:
         raise statistics.StatisticsError("no more")
 
     with pytest.raises(statistics.StatisticsError, match="no more"):
-        at_home(two_and_a_fault())
+        as_seen_by_checks(two_and_a_fault())
 
 
 # --- Functions and what they raise
@@ -162,7 +162,7 @@ def test_an_error_of_a_function_keeps_its_name_and_its_bases(error: Exception) -
     def fails() -> None:
         raise error
 
-    function: Any = at_home(fails)
+    function: Any = as_seen_by_checks(fails)
     with pytest.raises(Exception) as raised:  # noqa: PT011 - of any kind
         function()
     assert type(raised.value).__name__ == type(error).__name__
@@ -174,12 +174,12 @@ def test_an_error_of_a_function_keeps_its_name_and_its_bases(error: Exception) -
     "function", [numpy.mean, len, statistics.fmean, OwnFloat, type("Made", (), {"__call__": len})()]
 )
 def test_whatever_can_be_called_is_called(function: Callable[..., object]) -> None:
-    called: Any = at_home(function)
+    called: Any = as_seen_by_checks(function)
     assert callable(called)
 
 
 def test_what_a_function_gives_is_plain_data_too() -> None:
-    function: Any = at_home(lambda them: numpy.array(them) * 2)
+    function: Any = as_seen_by_checks(lambda them: numpy.array(them) * 2)
     assert function([1, 2]) == [2, 4]
 
 
@@ -221,7 +221,7 @@ class Hostile:
 
 
 def test_nothing_of_a_hostile_object_arrives() -> None:
-    arrived: Any = at_home([Hostile(), {"a": Hostile()}])
+    arrived: Any = as_seen_by_checks([Hostile(), {"a": Hostile()}])
     assert repr(arrived[0]) == "<Hostile>"
     assert type(arrived[1]["a"]) is not Hostile
 
@@ -231,14 +231,14 @@ def test_a_class_that_calls_itself_a_result_is_foreign() -> None:
     class PingResult:
         rtt_ms: tuple[float, ...]
 
-    assert isinstance(at_home(PingResult((20.0,))), Foreign)
+    assert isinstance(as_seen_by_checks(PingResult((20.0,))), Foreign)
 
 
 def test_a_result_that_was_changed_by_hand_is_refused() -> None:
     changed = dataclasses.replace(PING)
     object.__setattr__(changed, "rtt_ms", ("fast", "faster"))
     with pytest.raises(ValueRefused, match=r"PingResult\.rtt_ms"):
-        at_home(changed)
+        as_seen_by_checks(changed)
 
 
 def _data(kind: str, /, **fields: Any) -> str:
@@ -257,9 +257,9 @@ def _data(kind: str, /, **fields: Any) -> str:
         ('{"$": "dict", "items": [], "items": [1]}', "there twice"),
         ('{"items": []}', "tag is missing"),
         ('{"$": 3}', "tag is missing"),
-        ('{"$": "pickle", "data": ""}', "no place"),
-        ('{"$": "lab", "number": 1}', "no place"),
-        ('{"$": "dict", "items": "ab"}', "no place"),
+        ('{"$": "pickle", "data": ""}', "not allowed"),
+        ('{"$": "lab", "number": 1}', "not allowed"),
+        ('{"$": "dict", "items": "ab"}', "not allowed"),
         ('{"$": "dict", "items": [[1, 2], [1, 3]]}', "twice"),
         ('{"$": "dict", "items": [[1]]}', "cannot be read"),
         ('{"$": "dict", "items": [[{"$": "dict", "items": []}, 1]]}', "cannot be read"),
@@ -288,12 +288,12 @@ def test_what_is_not_of_the_form_is_refused_in_one_line(text: str, why: str) -> 
 
 
 def test_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(values, "NODES_AT_MOST", 100)
+    monkeypatch.setattr(values, "PARTS_AT_MOST", 100)
     with pytest.raises(ValueRefused, match="too large"):
         write(list(range(101)))
     with pytest.raises(ValueRefused, match="too large"):
         read(json.dumps(list(range(201))))
-    monkeypatch.setattr(values, "BYTES_AT_MOST", 10)
+    monkeypatch.setattr(values, "CHARACTERS_AT_MOST", 10)
     with pytest.raises(ValueRefused, match="are the most"):
         read("[" * 11)
 

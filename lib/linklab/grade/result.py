@@ -191,8 +191,8 @@ def guarded(check: str | Callable[..., Result]) -> Callable[..., Any]:
 def _guarded(title: str, check: Callable[..., Judged]) -> Callable[..., Result]:
     @functools.wraps(check)
     def called(*positional: Any, **named: Any) -> Result:
-        given = [values.at_home(it) for it in positional]
-        by_name = {key: values.at_home(it) for key, it in named.items()}
+        given = [values.as_seen_by_checks(it) for it in positional]
+        by_name = {key: values.as_seen_by_checks(it) for key, it in named.items()}
         try:
             result = _result(title, lambda: check(*given, **by_name))
         except LinklabError:

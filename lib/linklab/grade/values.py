@@ -1,12 +1,13 @@
-"""A student's value as a check sees it: plain data, written as JSON where the value is, read again by the check's side.
+"""A student's value as a check sees it: plain data, which the student's process writes as JSON and the grader reads.
 
-`at_home` takes this way in the notebook, and the judge of a class takes it between two processes: so a check finds the
-same in both places. Numbers of all kinds become ``int`` or ``float``, whatever can be iterated over becomes a list, a
-mapping becomes a dictionary, and Linklab's own data classes (`linklab.grade.handed_classes`) stay what they are. Labs,
-videos and functions stay where they are, and a number stands for them. Everything else becomes a `Foreign`, which has
-its type's name and nothing more.
+In a notebook `as_seen_by_checks` does both in one process, so a check sees the same value in both cases. Numbers of
+all kinds become ``int`` or ``float``, whatever can be iterated over becomes a list, a mapping becomes a dictionary, and
+Linklab's own data classes (`linklab.grade.handed_classes`) stay what they are. Labs, videos and functions are not
+converted: a reference with a number is sent instead. Everything else becomes a `Foreign`, which has its type's name and
+nothing more.
 
-Reading calls nothing of the sender's: no pickle, no import, and nothing that is deeper or larger than the bounds below.
+Reading runs no code of the sender's: there is no pickle and no import. It refuses what is deeper or larger than the
+bounds below.
 """
 
 from __future__ import annotations
@@ -27,22 +28,29 @@ from linklab.grade.reachability import LiveLab
 from linklab.measure import Video
 
 TAG: Final = "$"
+"""The key that marks an object of JSON data as something else than a plain value, and names what it is."""
 DEPTH_AT_MOST: Final = 60
-NODES_AT_MOST: Final = 2_000_000
-BYTES_AT_MOST: Final = 64_000_000
+"""How deep a value may be nested."""
+PARTS_AT_MOST: Final = 2_000_000
+"""How many parts a value may have in all, itself and every key and item counted."""
+CHARACTERS_AT_MOST: Final = 64_000_000
+"""How long the JSON text of a value may be."""
 ITEMS_AT_MOST: Final = 100_000
 """How many items are taken from what can be iterated over: it may never end."""
 _BITS_AT_MOST: Final = 990
+"""Integers that have as many bits or more are not handed over as numbers, so that each integer fits into a float."""
 _DIGITS_AT_MOST: Final = 300
-"""No float holds a larger number."""
+"""The longest integer that is read, in characters: enough for each integer that `write` writes."""
 _NAME_CHARACTERS: Final = 60
+"""How much of a type's name is kept."""
 _MESSAGE_CHARACTERS: Final = 2000
+"""How much of an exception's message is kept."""
 _TOO_LARGE: Final = "this value is too deep or too large to be looked at"
 
-Give = Callable[[object], Mapping[str, Any] | None]
-"""What stands for an object that stays where it is; None for one that does not stay."""
-Own = Callable[[str, Mapping[str, Any]], object]
-"""The object for such a tag and its data."""
+MakeReference = Callable[[object], Mapping[str, Any] | None]
+"""Returns a reference, as JSON data with a `TAG`, for an object that is not converted; None for every other object."""
+Resolve = Callable[[str, Mapping[str, Any]], object]
+"""Returns the object for a reference, given its tag and its data."""
 
 
 class ValueRefused(LinklabError):
@@ -57,34 +65,34 @@ class Foreign:
 
 
 def foreign(name: object) -> Foreign:
-    """Return an object whose type has this name, if the name is one."""
+    """Return an object whose type has this name, or the name ``object`` if this is no valid identifier in ASCII."""
     made: Foreign = type(_identifier(name), (Foreign,), {})()
     return made
 
 
-def at_home(value: object) -> object:
+def as_seen_by_checks(value: object) -> object:
     """Return a notebook's value as a check sees it. Raises `ValueRefused`, and what iterating over it raises."""
     kept: list[object] = []
 
-    def give(each: object) -> Mapping[str, Any] | None:
+    def make_reference(each: object) -> Mapping[str, Any] | None:
         if not isinstance(each, LiveLab | Video) and not callable(each):
             return None
         kept.append(each)
         return {TAG: "kept", "number": len(kept) - 1}
 
-    def own(tag: str, tree: Mapping[str, Any]) -> object:
+    def resolve(tag: str, tree: Mapping[str, Any]) -> object:
         each: Any = kept[tree["number"]]
-        return each if isinstance(each, LiveLab | Video) else _at_home_function(each)
+        return each if isinstance(each, LiveLab | Video) else _converting(each)
 
-    return read(write(value, give), own)
+    return read(write(value, make_reference), resolve)
 
 
-def _at_home_function(function: Callable[..., object]) -> Callable[..., object]:
-    """Return the function with what it gives and raises as a check sees it."""
+def _converting(function: Callable[..., object]) -> Callable[..., object]:
+    """Wrap the function so that its results and exceptions are converted too."""
 
     def student_function(*positional: object, **named: object) -> object:
         try:
-            return at_home(function(*positional, **named))
+            return as_seen_by_checks(function(*positional, **named))
         except Exception as error:
             raised: Any = read(write(error))
             raise raised from None
@@ -95,21 +103,21 @@ def _at_home_function(function: Callable[..., object]) -> Callable[..., object]:
 # --- Writing
 
 
-def write(value: object, give: Give = lambda _: None) -> str:
+def write(value: object, make_reference: MakeReference = lambda _: None) -> str:
     """Return the value as JSON. Raises `ValueRefused`, and what iterating over it raises."""
-    return json.dumps(_Writer(give).tree(value, 0), allow_nan=False, separators=(",", ":"))
+    return json.dumps(_Writer(make_reference).tree(value, 0), allow_nan=False, separators=(",", ":"))
 
 
 class _Writer:
-    def __init__(self, give: Give) -> None:
-        self._give, self._nodes = give, 0
+    def __init__(self, make_reference: MakeReference) -> None:
+        self._make_reference, self._parts = make_reference, 0
 
     def tree(self, value: Any, depth: int) -> Any:
         """Return the value as JSON data."""
-        self._nodes += 1
-        if depth > DEPTH_AT_MOST or self._nodes > NODES_AT_MOST:
+        self._parts += 1
+        if depth > DEPTH_AT_MOST or self._parts > PARTS_AT_MOST:
             raise ValueRefused(_TOO_LARGE)
-        if value is None or value is ...:  # both are what starters have in place of an answer
+        if value is None or value is ...:  # starter notebooks have one of these where an answer is missing
             return None
         # the type's own methods: those of a student's subclass (an Enum's, say) may give something else
         if isinstance(value, bool):
@@ -118,16 +126,16 @@ class _Writer:
             return str.__str__(value)
         if isinstance(value, bytes | bytearray):
             return {TAG: "bytes", "base64": base64.b64encode(value).decode()}
-        if isinstance(value, PurePath | IPv4Address | IPv6Address):  # of an address with its prefix too
+        if isinstance(value, PurePath | IPv4Address | IPv6Address):  # IPv4Interface is a subclass: with its prefix
             return str(value)
         number = _number(value)
         if number is not None:
             finite = isinstance(number, int) or math.isfinite(number)
             return number if finite else {TAG: "float", "text": repr(number)}
-        return self._whole(value, depth)
+        return self._object(value, depth)
 
-    def _whole(self, value: Any, depth: int) -> Any:
-        """Return what has parts, or is named."""
+    def _object(self, value: Any, depth: int) -> Any:
+        """Convert what is no simple value: a data class, mapping, reference, exception or iterable; else `Foreign`."""
         name = f"{type(value).__module__}.{type(value).__qualname__}"
         if name in handed_classes.NAMES:
             fields = handed_classes.fields_of(name)
@@ -139,9 +147,9 @@ class _Writer:
         if isinstance(value, Mapping):
             items = [[self.tree(key, depth + 1), self.tree(each, depth + 1)] for key, each in value.items()]
             return {TAG: "dict", "items": items}
-        kept = self._give(value)
-        if kept is not None:
-            return dict(kept)
+        reference = self._make_reference(value)
+        if reference is not None:
+            return dict(reference)
         if isinstance(value, BaseException):
             return _exception_tree(value)
         if hasattr(type(value), "__iter__") and not isinstance(value, type):
@@ -158,7 +166,7 @@ class _Writer:
 
 
 def _number(value: Any) -> int | float | bool | None:
-    """Return Python's number, or numpy's truth value, for a number of any kind; None for what is none."""
+    """Return the value as an int or float if it is a number of any kind, numpy's truth value as a bool; else None."""
     if isinstance(value, int):
         whole = int.__int__(value)
         return whole if whole.bit_length() < _BITS_AT_MOST else None
@@ -171,12 +179,14 @@ def _number(value: Any) -> int | float | bool | None:
             return None
     if getattr(value, "shape", None) == () and getattr(value, "dtype", None) is not None:  # numpy's, of one item
         item = value.item()
-        return item if isinstance(item, bool) else None if item is value else _number(item)
+        if isinstance(item, bool):
+            return item
+        return None if item is value else _number(item)
     return None
 
 
 def _exception_tree(error: BaseException) -> dict[str, Any]:
-    """Return its name, and the nearest of its bases that both sides know."""
+    """Return the exception's name, its message, and the closest of its base classes that both sides know."""
     bases: list[type] = []
     for kind in type(error).__mro__:
         if handed_classes.EXCEPTIONS.get(kind.__name__) is kind and not any(issubclass(near, kind) for near in bases):
@@ -186,24 +196,28 @@ def _exception_tree(error: BaseException) -> dict[str, Any]:
         says = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
     except Exception:  # a student's own __str__ fails
         says = ""
-    told = {"kind": type(error).__name__, "bases": [base.__name__ for base in bases]}
-    return {TAG: "exception", **told, "says": says[:_MESSAGE_CHARACTERS]}
+    names = {"kind": type(error).__name__, "bases": [base.__name__ for base in bases]}
+    return {TAG: "exception", **names, "says": says[:_MESSAGE_CHARACTERS]}
 
 
 # --- Reading
 
 
-def _no_own(tag: str, _: Mapping[str, Any]) -> object:
-    raise ValueRefused(f"this value cannot be read: a {tag} has no place here")
+def _no_references(tag: str, _: Mapping[str, Any]) -> object:
+    raise ValueRefused(f"this value cannot be read: a {tag} is not allowed here")
 
 
-def read(text: str, own: Own = _no_own) -> object:
-    """Return the value of a text. Raises `ValueRefused`, in one line, for all that `write` does not write."""
-    if len(text) > BYTES_AT_MOST:
-        raise ValueRefused(f"this value has {len(text) / 1e6:.0f} MB, and {BYTES_AT_MOST / 1e6:.0f} are the most")
+def read(text: str, resolve: Resolve = _no_references) -> object:
+    """Return the value of a text. Raises `ValueRefused`, in one line, for what `write` cannot have written."""
+    if len(text) > CHARACTERS_AT_MOST:
+        bound = f"{CHARACTERS_AT_MOST:,} are the most"
+        raise ValueRefused(f"this value is a text of {len(text):,} characters, and {bound}")
     try:
-        return _Reader(own).value(
-            json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant, parse_int=_integer), 0
+        return _Reader(resolve).value(
+            json.loads(
+                text, object_pairs_hook=_refuse_duplicate_names, parse_constant=_no_constant, parse_int=_integer
+            ),
+            0,
         )
     except ValueRefused:
         raise
@@ -214,13 +228,14 @@ def read(text: str, own: Own = _no_own) -> object:
 
 
 class _Reader:
-    def __init__(self, own: Own) -> None:
-        self._own, self._nodes = own, 0
+    def __init__(self, resolve: Resolve) -> None:
+        self._resolve, self._parts = resolve, 0
 
     def value(self, tree: Any, depth: int) -> Any:
         """Return the value of a piece of JSON data."""
-        self._nodes += 1
-        if depth > 2 * DEPTH_AT_MOST or self._nodes > 2 * NODES_AT_MOST:
+        self._parts += 1
+        # twice the bounds of the writer: nothing that `write` took is refused here
+        if depth > 2 * DEPTH_AT_MOST or self._parts > 2 * PARTS_AT_MOST:
             raise ValueRefused(_TOO_LARGE)
         if isinstance(tree, str):
             return clean(tree)
@@ -242,7 +257,7 @@ class _Reader:
             case {"$": "foreign", "type": name}:
                 return foreign(name)
             case {"$": str(tag)}:
-                return self._own(tag, tree)
+                return self._resolve(tag, tree)
         raise ValueRefused("this value cannot be read: a tag is missing")
 
     def _dict(self, items: list[Any], depth: int) -> dict[Any, Any]:
@@ -256,13 +271,14 @@ class _Reader:
 
 
 def _as_key(value: object) -> object:
+    """Return lists as tuples, so that they can be keys."""
     return tuple(map(_as_key, value)) if isinstance(value, list) else value
 
 
 def exception(tree: Mapping[str, Any]) -> Exception:
-    """Return the exception that was written: one of Python's or of Linklab's own, or a new one below its known bases.
+    """Return the exception that was written, of its own class if that is Python's or Linklab's.
 
-    So it is caught by whatever would have caught it where it was raised.
+    Else it is of a new class derived from its known bases, so that the same ``except`` clauses catch it.
     """
     says = tree["says"]
     if not isinstance(says, str):
@@ -276,7 +292,7 @@ def exception(tree: Mapping[str, Any]) -> Exception:
 
 
 def clean(text: str) -> str:
-    """Return the text without halves of surrogate pairs, which no file takes."""
+    """Return the text with ? for each lone surrogate, which cannot be encoded."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -285,7 +301,7 @@ def _identifier(name: object) -> str:
     return plain[:_NAME_CHARACTERS]
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicate_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueRefused("this value cannot be read: a name is there twice")
