@@ -196,7 +196,7 @@ for _ in range(8):
 time.sleep(60)
 """
 ENDS = (
-    Attack("crowd", WRONG + CROWD, shows=("it left a crowd of processes behind",)),
+    Attack("crowd", WRONG + CROWD, shows=("it left more than 24 processes running",)),
     Attack("forks", WRONG + BOMB, limits=Limits(wall_s=900, cell_s=20, processes=96)),
     Attack("exit", WRONG + "import os\nos._exit(3)", shows=("the kernel ended",)),
     Attack("kill", WRONG + "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"),

@@ -18,7 +18,7 @@ from linklab.grading import session as asking
 from linklab.grading.answer import _Answers
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
-from linklab.grading.session import Gone, Session, Told
+from linklab.grading.session import Gone, RaisedInKernel, Session
 from linklab.guest.channel import ChannelClosed
 from linklab.labs.lab03 import rules as lab03
 from linklab.labs.lab04 import rules as lab04
@@ -35,7 +35,7 @@ class Pretended:
         self._lender, self._names = str(lender), names
         self._answers: _Answers | None = None
         self._serving: threading.Thread | None = None
-        self.dead, self.interrupts = "", 0
+        self.death_reason, self.interrupts = "", 0
 
     def begin(self, code: str, *, hidden: bool) -> None:
         assert hidden
@@ -50,7 +50,7 @@ class Pretended:
             self._answers.serve(self._names)
 
     def finish(self, timeout_s: float) -> None:
-        if self._serving is not None and not self.dead:
+        if self._serving is not None and not self.death_reason:
             self._serving.join(timeout_s)
             assert not self._serving.is_alive()
 
@@ -58,7 +58,7 @@ class Pretended:
         self.interrupts += 1
 
     def end(self, why: str) -> None:
-        self.dead = self.dead or why
+        self.death_reason = self.death_reason or why
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_values_are_those_of_the_notebook(kernel: Any, broker: Broker) -> None:
      ("(lambda: exec('raise SystemExit(3)'))()", "SystemExit", "3"), ("runs[", "SyntaxError", "closed")],
 )  # fmt: skip
 def test_what_an_expression_raises_is_told(kernel: Any, broker: Broker, expression: str, kind: str, says: str) -> None:
-    with session_of(kernel(runs={}), broker) as session, pytest.raises(Told, match=says) as told:
+    with session_of(kernel(runs={}), broker) as session, pytest.raises(RaisedInKernel, match=says) as told:
         session.argument(Argument(expression))
     assert told.value.kind == kind
 
@@ -240,7 +240,7 @@ def test_a_function_that_does_not_end_is_interrupted(kernel: Any, broker: Broker
         function: Any = session.argument(Argument("f"))
         with pytest.raises(TimeoutError, match="interrupted"):
             function(1)
-    assert student.dead == ""
+    assert student.death_reason == ""
 
 
 def test_a_kernel_that_hangs_up_is_gone(kernel: Any, broker: Broker) -> None:
@@ -250,7 +250,7 @@ def test_a_kernel_that_hangs_up_is_gone(kernel: Any, broker: Broker) -> None:
         function: Any = session.argument(Argument("f"))
         with pytest.raises(Gone):
             function(1)
-    assert "ended by a function" in student.dead
+    assert "ended by a function" in student.death_reason
 
 
 @pytest.mark.slow
@@ -268,7 +268,7 @@ def test_odd_answers_are_refused(
     with session_of(student, broker, 2.0) as session:
         try:
             value = session.argument(Argument("x"))
-        except (Gone, ValueRefused, Told):
+        except (Gone, ValueRefused, RaisedInKernel):
             value = None
         assert value in (None, 3)
 

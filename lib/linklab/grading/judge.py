@@ -30,7 +30,7 @@ from linklab.grading.broker import Broker
 from linklab.grading.cells import Call, calls_of
 from linklab.grading.model import VERDICT, Judged, Task
 from linklab.grading.room import Room, lay_files, make_room
-from linklab.grading.session import Gone, Session, Told
+from linklab.grading.session import Gone, RaisedInKernel, Session
 from linklab.grading.student import Student
 from linklab.grading.student_files import student_files
 from linklab.guest.channel import Channel
@@ -43,25 +43,28 @@ from linklab.runtime import transport
 from linklab.runtime.backends import choose
 
 _KERNELS_AT_MOST: Final = 4
-"""How often a kernel that was lost is replaced, all cells before run again."""
-_CROWD: Final = 24
-"""More processes than an honest cell leaves behind."""
-_OVERTIME_S: Final = 20.0
-_CALM_S: Final = 60.0
+"""The number of kernels that one notebook may use. A new one first runs again all cells that went well."""
+_LEFTOVER_PROCESSES_AT_MOST: Final = 24
+"""The number of processes that a cell may leave running. Honest cells leave fewer."""
+_STOP_AFTER_S: Final = 20.0
+"""Seconds after a limit until the student's kernel and all labs are ended."""
+_GIVE_UP_AFTER_S: Final = 60.0
+"""Seconds after that until the judge writes what it has, and exits."""
 _CLIPS: Final = {"measure.Clip(duration_s=10)": Clip(duration_s=10)}
-"""By how the instructor's cells ask for them."""
+"""The videos that a notebook may ask for, by the source text in the instructor's cells that asks."""
 
 
 class Judge:
-    """One notebook's judging, from its first cell to its last."""
+    """Judges one notebook, from its first cell to its last."""
 
     def __init__(self, task: Task, room: Room, network: Network) -> None:
         self._task, self._room, self._network = task, room, network
         self._book, self._digest = read_book(task.notebook), task.digest()
-        self._kind = choose()
+        self._backend = choose()
         self._shown = shown.Outputs(task.limits.output_kb * 1024)
         self._videos = _videos_of(self._book, room)
-        self._broker = Broker(room.lender, self._kind, room.home, task.limits.cell_s)
+        # lends labs to the student's kernel, over a socket in the room
+        self._broker = Broker(room.lender, self._backend, room.home, task.limits.cell_s)
         self._student: Student | None = None
         self._channel: Channel | None = None
         self._done: list[str] = []
@@ -69,16 +72,17 @@ class Judge:
         self._began_s = time.monotonic()
         self._until = self._began_s + task.limits.wall_s
         self._notes: list[str] = []
-        self._ended = ""
+        self._stop_reason = ""
         self._widgets: object = None
         self._guard = threading.Lock()
-        self._over = False
+        self._is_written = False
 
     def run(self) -> None:
-        """Judges all cells, and writes what came of it. What the student's side does ends no judging."""
-        overtime = threading.Timer(self._task.limits.wall_s + _OVERTIME_S, self._stop_all)
-        last_call = threading.Timer(self._task.limits.wall_s + _OVERTIME_S + _CALM_S, self._give_up)
-        for timer in (overtime, last_call):
+        """Judges all cells, and writes the verdicts. Nothing that the student's code does can stop the judging."""
+        stop_s = self._task.limits.wall_s + _STOP_AFTER_S
+        stop_timer = threading.Timer(stop_s, self._stop_all)
+        give_up_timer = threading.Timer(stop_s + _GIVE_UP_AFTER_S, self._give_up)
+        for timer in (stop_timer, give_up_timer):
             timer.daemon = True
             timer.start()
         total = sum(runs(cell) for cell in self._book.cells)
@@ -89,115 +93,119 @@ class Judge:
                     continue
                 number += 1
                 print(json.dumps({"cell": number, "cells": total, "name": label(self._book, index)}), flush=True)
-                self._cell(index, cell)
+                self._judge_cell(index, cell)
         finally:
-            self._stop_all()
-            for timer in (overtime, last_call):
+            self._stop_all()  # no cell reads its reason any more
+            for timer in (stop_timer, give_up_timer):
                 timer.cancel()
             self.write()
 
-    def _cell(self, index: int, cell: Any) -> None:
+    def _judge_cell(self, index: int, cell: Any) -> None:
         cell.outputs, cell.execution_count = [], None
         left_s = min(float(self._task.limits.cell_s), self._until - time.monotonic())
-        if left_s <= 0 and not self._ended:
-            self._ended = (
+        if left_s <= 0 and not self._stop_reason:
+            self._stop_reason = (
                 f"{label(self._book, index)} was not begun: the notebook had run for {self._task.limits.wall_s} s"
             )
             self._stop_all()
         if kind_of(cell) == "check":
             with self._bounded(left_s):
-                cell.outputs = self._checked(index, cell.source, left_s)
-        elif not self._ended:
-            self._answered(index, cell, left_s)
+                cell.outputs = self._run_check_cell(index, cell.source, left_s)
+        elif not self._stop_reason:
+            self._run_student_cell(index, cell, left_s)
 
     @contextlib.contextmanager
     def _bounded(self, left_s: float) -> Iterator[None]:
-        """Ends what a check waits for, if it waits too long: a lab, say, that never answers."""
-        bomb = threading.Timer(max(left_s, 1.0) + _OVERTIME_S, self._stop_all)
-        bomb.daemon = True
-        bomb.start()
+        """Ends the student's kernel and all labs if a check takes too long, so that it stops waiting for them."""
+        timer = threading.Timer(max(left_s, 1.0) + _STOP_AFTER_S, self._stop_all)
+        timer.daemon = True
+        timer.start()
         try:
             yield
         finally:
-            bomb.cancel()
+            timer.cancel()
 
-    def _answered(self, index: int, cell: Any, left_s: float) -> None:
+    def _run_student_cell(self, index: int, cell: Any, left_s: float) -> None:
         """Runs a cell that is not graded, in the student's kernel."""
-        student = self._alive(left_s)
+        student = self._working_kernel(left_s)
         if student is None:
-            cell.outputs = shown.of_error("NotRun", self._ended)
+            cell.outputs = shown.of_error("NotRun", self._stop_reason)
             return
         student.begin(cell.source, room_characters=self._shown.left)
         ran = student.finish(max(1.0, min(left_s, self._until - time.monotonic())))
         cell.execution_count = ran.count
         cell.outputs = self._shown.kept(ran.outputs, cut=ran.cut)
         self._widgets = ran.widgets or self._widgets
-        if not student.dead and student.crowd() > _CROWD:
-            student.end("it left a crowd of processes behind")
-            ran.trouble = ran.trouble or student.dead
+        if not student.death_reason and student.count_processes() > _LEFTOVER_PROCESSES_AT_MOST:
+            student.end(f"it left more than {_LEFTOVER_PROCESSES_AT_MOST} processes running")
+            ran.trouble = ran.trouble or student.death_reason
         if ran.trouble:
             cell.outputs += shown.of_error("Ended", ran.trouble)
             self._notes.append(f"{label(self._book, index)}: {ran.trouble}")
         if ran.cut:
             self._notes.append(f"{label(self._book, index)}: it printed more than is kept")
-        if not student.dead and not ran.trouble:
+        if not student.death_reason and not ran.trouble:
             self._done.append(cell.source)
 
-    def _alive(self, left_s: float) -> Student | None:
-        """The student's kernel; a new one where the last was lost, with all cells that had gone well run again."""
-        if self._student is not None and not self._student.dead:
+    def _working_kernel(self, left_s: float) -> Student | None:
+        """Returns the student's kernel; None if the notebook may have no more of them.
+
+        If the kernel was lost, starts a new one and runs again all cells that had gone well.
+        """
+        if self._student is not None and not self._student.death_reason:
             return self._student
         if self._student is not None:
             self._cpu_s = self._student.cpu_s
-        if self._kernels == _KERNELS_AT_MOST or self._ended:
-            self._ended = self._ended or f"the notebook ended its kernel {self._kernels} times: {self._lost}"
+        if self._kernels == _KERNELS_AT_MOST or self._stop_reason:
+            lost = f"the notebook ended its kernel {self._kernels} times: {self._death_reason}"
+            self._stop_reason = self._stop_reason or lost
             return None
         self._kernels += 1
         self._channel = None
         while not self._broker.values.empty():
-            self._broker.values.get_nowait()  # of the kernel that was lost
+            self._broker.values.get_nowait()  # drops the connections for values of the kernel that was lost
         self._broker.end_labs()
         self._student = student = Student(self._room, self._task.limits, self._cpu_s)
         for source in self._done:
             student.begin(source, hidden=True, room_characters=self._task.limits.output_kb * 1024)
             student.finish(max(1.0, min(left_s, self._until - time.monotonic())))
-            if student.dead:
-                return self._alive(left_s)
+            if student.death_reason:
+                return self._working_kernel(left_s)
         return student
 
     @property
-    def _lost(self) -> str:
-        return self._student.dead if self._student is not None else ""
+    def _death_reason(self) -> str:
+        return self._student.death_reason if self._student is not None else ""
 
-    def _checked(self, index: int, source: str, left_s: float) -> list[Any]:
-        """What a check cell shows: the judge's own words alone."""
+    def _run_check_cell(self, index: int, source: str, left_s: float) -> list[Any]:
+        """Calls the checks of a check cell, and returns the cell's outputs. All text in them is the judge's."""
         name = label(self._book, index)
         try:
             calls = calls_of(source)
-            student = None if self._ended else self._alive(left_s)
+            student = None if self._stop_reason else self._working_kernel(left_s)
             if student is None:
-                return shown.of_error("NotRun", f"what this check looks at was not run: {self._ended}")
+                return shown.of_error("NotRun", f"what this check looks at was not run: {self._stop_reason}")
             session = Session(student, self._broker, self._channel, left_s, self._videos)
             try:
                 with session, using(self._network), of_submission(self._digest):
-                    result = _last([_required(session, call, self._room) for call in calls])
+                    results = [_required(session, call, self._room) for call in calls]
             finally:
-                self._channel = None if student.dead else session.channel
-                if student.dead:
-                    self._notes.append(f"{name}: {student.dead}")
-            return shown.of_result(result)
+                self._channel = None if student.death_reason else session.channel
+                if student.death_reason:
+                    self._notes.append(f"{name}: {student.death_reason}")
+            return shown.of_result(results[-1])  # as in a notebook, where a cell shows its last value alone
         except GradeError as error:
             if error.result.fault:
                 self._notes.append(_about_fault(name, error.result))
             return shown.of_failure(error)
-        except Told as told:
-            return shown.of_error(told.kind, str(told))
+        except RaisedInKernel as raised:
+            return shown.of_error(raised.kind, str(raised))
         except ProgramError as missing:
             return shown.of_error(type(missing).__name__, str(missing))
         except (ValueRefused, Gone) as refused:
             self._notes.append(f"{name}: {shown.printable(str(refused))}")
             return shown.of_error(type(refused).__name__, str(refused))
-        except Exception as fault:  # of the judge's own, or of a check that nothing guards: nobody's failure
+        except Exception as fault:  # the judge or an unguarded check crashed: the student has not failed
             result = not_judged(name, fault)
             self._notes.append(_about_fault(name, result))
             return shown.of_failure(GradeError(result))
@@ -205,15 +213,15 @@ class Judge:
     def _stop_all(self) -> None:
         student = self._student
         if student is not None:
-            student.end("it was ended: the time was over" if not self._over else "")
+            student.end("it was ended: the time was over" if not self._is_written else "")
         self._broker.end_labs()
 
     def write(self) -> None:
         """Writes the judged notebook and the verdicts."""
         with self._guard:
-            if self._over:
+            if self._is_written:
                 return
-            self._over = True
+            self._is_written = True
             self._broker.close()
             task, book = self._task, self._book
             wall_s = round(time.monotonic() - self._began_s, 3)
@@ -225,22 +233,22 @@ class Judge:
                 book.metadata["widgets"] = states
             cells = tuple(graded(cell) for cell in book.cells if kind_of(cell) is not None)
             notes = tuple(shown.printable(note) for note in self._notes)
-            judged = Judged(task.lab, self._network.name, cells, self._ended, notes, wall_s, virtual_s)
+            judged = Judged(task.lab, self._network.name, cells, self._stop_reason, notes, wall_s, virtual_s)
             task.output.mkdir(parents=True, exist_ok=True)
             write_book(book, task.output / f"{task.lab}.ipynb")
             write_whole(task.output / VERDICT, json.dumps(judged.to_json(), indent=1) + "\n")
 
     def _give_up(self) -> None:
-        """The last resort, where the judge itself is held up: writes what there is, and ends."""
-        self._ended = self._ended or "judging was not done in time"
+        """Writes the verdicts that there are, and exits: the last resort, if the judge itself hangs."""
+        self._stop_reason = self._stop_reason or "judging was not done in time"
         self.write()
         os._exit(0)
 
 
 def _videos_of(book: Any, room: Room) -> Mapping[Clip, Video]:
-    """Return the videos that a lab's notebook asks for, the only ones that are accepted.
+    """Return the videos that the notebook asks for. Only these are accepted from the student's side.
 
-    They are encoded beforehand, and put where the student's side finds them made. Raises LinklabError where one fails.
+    They are encoded here, and put into the cache that the student's kernel reads. Raises LinklabError if that fails.
     """
     found: dict[Clip, Video] = {}
     for asked, clip in _CLIPS.items():
@@ -252,7 +260,7 @@ def _videos_of(book: Any, room: Room) -> Mapping[Clip, Video]:
 
 
 def _required(session: Session, call: Call, room: Room) -> Result:
-    """A check, called with the student's values. Raises GradeError if it has not passed."""
+    """Call the check with the student's values, and return its result. Raises GradeError if it has not passed."""
     positional = [session.argument(each) for each in call.positional]
     named = {name: session.argument(each) for name, each in call.named}
     with student_files(room) if call.runs_a_program else contextlib.nullcontext():
@@ -263,12 +271,11 @@ def _about_fault(name: str, result: Result) -> str:
     return f"{name} was not judged, its points are open: the check crashed: {result.fault}"
 
 
-def _last(results: list[Result]) -> Result:
-    return results[-1]
-
-
 def judge(task: Task) -> None:
-    """Judges a notebook. To be called in a process of its own, before it has threads. Raises LinklabError."""
+    """Judges a notebook. Raises LinklabError if the task cannot be judged.
+
+    Call it in a process of its own that has started no threads: `make_room` moves the process into a mount namespace.
+    """
     network = COURSE if task.network is None else read_variant(task.network)
     room = make_room(task.limits.disk_mb)
     try:
@@ -281,10 +288,11 @@ def judge(task: Task) -> None:
 
 
 def main() -> None:
-    """``python -P -m linklab.grading.judge TASK_FILE``; status 2 and one line where the task cannot be judged."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    for theirs in (VARIABLE, transport.VARIABLE):
-        os.environ.pop(theirs, None)
+    """``python -P -m linklab.grading.judge TASK_FILE``; prints one line and exits with 2 if it cannot judge it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # as shells report a signal
+    # the task names the network, and labs are started here: what the caller's environment says of both does not count
+    for inherited in (VARIABLE, transport.VARIABLE):
+        os.environ.pop(inherited, None)
     try:
         task = Task.from_json(Path(sys.argv[1]).read_text("utf-8"))
         judge(task)

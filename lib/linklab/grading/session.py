@@ -24,8 +24,8 @@ _LENT: Final[Mapping[type, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 """What a student's function may use of the judge's objects: methods, attributes."""
 
 
-class Told(Exception):
-    """What an expression raised in the student's kernel: the name of its kind and what it said."""
+class RaisedInKernel(Exception):
+    """An expression raised an exception in the student's kernel: ``kind`` is its type's name, and this its message."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -65,7 +65,7 @@ class Session:
         self._student.finish(_HEED_S)
 
     def argument(self, wanted: Argument) -> object:
-        """The value of a check's argument. Raises `Told` with what it raised instead, `values.ValueRefused`, `Gone`."""
+        """Returns the value of a check's argument. Raises `RaisedInKernel`, `values.ValueRefused` and `Gone`."""
         if wanted.is_value:
             return wanted.value
         try:
@@ -73,7 +73,7 @@ class Session:
         except (values.ValueRefused, Gone):
             raise
         except Exception as error:
-            raise Told(error) from None
+            raise RaisedInKernel(error) from None
 
     def _asked(self, request: dict[str, Any]) -> object:
         """Asks, and answers what is asked in turn, until the answer is there. Raises what was raised there."""
@@ -89,16 +89,16 @@ class Session:
                 raise error if isinstance(error, Exception) else Gone("its kernel answers what no kernel would")
             else:
                 self._student.end("its kernel answers what no kernel would")
-                raise Gone(self._student.dead)
+                raise Gone(self._student.death_reason)
 
     def _send(self, message: dict[str, Any]) -> None:
         if self.channel is None:
-            raise Gone(self._student.dead or "its kernel did not hand over values")
+            raise Gone(self._student.death_reason or "its kernel did not hand over values")
         try:
             self.channel.send(message, max(1.0, self._until - time.monotonic()))
         except (ChannelClosed, ChannelTimeout):
             self._student.end("its kernel was ended by a function of the notebook's")
-            raise Gone(self._student.dead) from None
+            raise Gone(self._student.death_reason) from None
 
     def _received(self) -> dict[str, Any]:
         assert self.channel is not None
@@ -111,7 +111,7 @@ class Session:
             self._student.interrupt()
         except ChannelClosed:
             self._student.end("its kernel was ended by a function of the notebook's")
-            raise Gone(self._student.dead) from None
+            raise Gone(self._student.death_reason) from None
         late = TimeoutError(f"it was not done after {self._limit_s:.0f} s and was interrupted")
         try:
             self.channel.receive(_HEED_S)

@@ -53,7 +53,7 @@ class Ran:
 
 
 class Student:
-    """A student's kernel in its sandbox. It is gone once `dead` says why; a new one is to be started then."""
+    """A student's kernel in its sandbox. It is gone once `death_reason` says why; a new one is to be started then."""
 
     def __init__(self, room: Room, limits: Limits, used_cpu_s: float = 0.0) -> None:
         """Starts it and returns when the kernel is ready. Raises `LabError` where it does not come up.
@@ -61,7 +61,7 @@ class Student:
         `used_cpu_s` is what kernels before it have used, to be counted in.
         """
         self._room, self._limits, self._used_cpu_s = room, limits, used_cpu_s
-        self.dead = ""
+        self.death_reason = ""
         self.cpu_s = used_cpu_s
         self._asked = 0
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as this object
@@ -102,7 +102,7 @@ class Student:
         """Waits for what was begun, so long at most: then it is interrupted, and where that does not help ended."""
         until = time.monotonic() + timeout_s
         late = False
-        while not self.dead:
+        while not self.death_reason:
             try:
                 message = self._driver.receive(max(0.0, until - time.monotonic()))
             except ChannelClosed:
@@ -119,24 +119,24 @@ class Student:
                 ran = _ran(message)
                 if message.get("dead"):
                     self.end("the kernel ended")
-                    ran.trouble = self.dead
+                    ran.trouble = self.death_reason
                 elif late:
                     ran.trouble = f"it was not done after {timeout_s:.0f} s and was interrupted"
                 return ran
-        return Ran(trouble=self.dead)
+        return Ran(trouble=self.death_reason)
 
     def interrupt(self) -> None:
         """What a press on the stop button does."""
         with contextlib.suppress(ChannelClosed, ChannelTimeout):
             self._driver.send({"interrupt": True}, 1.0)
 
-    def crowd(self) -> int:
-        """How many processes it has."""
+    def count_processes(self) -> int:
+        """Returns how many processes the sandbox has now."""
         return len(process_tree.alive(process_tree.below(self._process.pid)))
 
     def end(self, why: str = "it was ended") -> None:
         """Ends it and all that it has started. Calling it twice does no harm; the first reason counts."""
-        self.dead = self.dead or why
+        self.death_reason = self.death_reason or why
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGKILL)  # bubblewrap's child, the first of its namespace, dies with it
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -152,7 +152,7 @@ class Student:
     def _watch(self) -> None:
         """Looks what it uses in all, for the limits of single processes do not add up."""
         limits = self._limits
-        while not self.dead and self._process.poll() is None:
+        while not self.death_reason and self._process.poll() is None:
             processes = process_tree.below(self._process.pid)
             self.cpu_s = max(self.cpu_s, self._used_cpu_s + process_tree.cpu_s(processes))
             used_mb = process_tree.memory_mb(processes)
