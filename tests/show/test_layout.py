@@ -38,7 +38,7 @@ def test_no_label_covers_a_node_and_nodes_do_not_meet(name: str) -> None:
         (label.lines[0].text, node)
         for label in found.labels
         for node, box in found.nodes.items()
-        if label.box.shared_with(box) > 0
+        if label.box.overlap_area(box) > 0
     ]
     assert covered == []
     places = [box.centre for box in found.nodes.values()]

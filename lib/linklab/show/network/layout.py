@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 Point = tuple[float, float]
+Positions = dict[str, Point]
+"""The centre of each node, by its name, in inches."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Box:
 
     @staticmethod
     def around(centre: Point, width: float, height: float) -> Box:
-        """The box of a size with its centre at a point."""
+        """Return the box of this size with its centre at this point."""
         x, y = centre
         return Box(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
 
@@ -40,7 +42,7 @@ class Box:
 
     @property
     def corners(self) -> tuple[Point, ...]:
-        """All four, in a circle."""
+        """The four corners, counter-clockwise from the lower left."""
         return (
             (self.left, self.bottom),
             (self.right, self.bottom),
@@ -49,11 +51,11 @@ class Box:
         )
 
     def grown(self, by: float) -> Box:
-        """The box with a margin on each side."""
+        """Return the box with a margin of this width on each side."""
         return Box(self.left - by, self.bottom - by, self.right + by, self.top + by)
 
-    def shared_with(self, other: Box) -> float:
-        """The area that both cover."""
+    def overlap_area(self, other: Box) -> float:
+        """Return the area that both boxes cover, in square inches."""
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.top, other.top) - max(self.bottom, other.bottom)
         return width * height if width > 0 and height > 0 else 0.0
@@ -63,7 +65,7 @@ class Box:
         return self.left <= point[0] <= self.right and self.bottom <= point[1] <= self.top
 
     def length_inside(self, start: Point, end: Point) -> float:
-        """How much of a straight line lies inside (Liang and Barsky's clipping)."""
+        """Return the length of the part of a straight line that lies inside (Liang and Barsky's clipping)."""
         dx, dy = end[0] - start[0], end[1] - start[1]
         first, last = 0.0, 1.0
         for step, room in (
@@ -83,7 +85,7 @@ class Box:
 
 
 def surrounding(boxes: Iterable[Box]) -> Box:
-    """The smallest box around all; there must be one at least."""
+    """Return the smallest box around all boxes; there must be at least one."""
     them = list(boxes)
     return Box(
         min(box.left for box in them),
@@ -94,14 +96,14 @@ def surrounding(boxes: Iterable[Box]) -> Box:
 
 
 def along(start: Point, end: Point, distance: float) -> Point:
-    """The point at a distance from ``start`` towards ``end``."""
+    """Return the point at a distance from ``start`` towards ``end``."""
     length = math.dist(start, end) or 1.0
     part = distance / length
     return (start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part)
 
 
 SMALL_POINTS: Final = 8.0
-"""No text in a figure is smaller."""
+"""The smallest size of text in a figure."""
 NAME_POINTS: Final = 10.0
 _LINE_SPACING: Final = 1.22
 _POINTS_PER_INCH: Final = 72.0
@@ -120,13 +122,13 @@ class TextLine:
 
     @property
     def height(self) -> float:
-        """In inches, with the space to the next line."""
+        """Height in inches, with the space to the next line."""
         return self.points * _LINE_SPACING / _POINTS_PER_INCH
 
 
 @dataclass(frozen=True)
 class Label:
-    """Lines of text under each other, centred, and the box they have on the page."""
+    """Lines of text below each other, centred, and the box that they occupy on the page."""
 
     lines: tuple[TextLine, ...]
     box: Box
@@ -140,18 +142,18 @@ class Label:
             y -= line.height
 
     def shortened(self, count: int) -> Label:
-        """The first lines alone, in the middle of the same place."""
+        """Return the label with its first `count` lines only, at the same centre."""
         lines = self.lines[:count]
         return Label(lines, Box.around(self.box.centre, *size_of(lines)))
 
 
 def name_line(name: str) -> TextLine:
-    """A node's name, as it stands in its shape."""
+    """Return a node's name as the line of text in its shape."""
     return TextLine(name, bold=True, points=NAME_POINTS)
 
 
 def size_of(lines: Sequence[TextLine]) -> tuple[float, float]:
-    """Width and height of lines under each other, in inches."""
+    """Return width and height of lines below each other, in inches."""
     return max(_width(line) for line in lines), sum(line.height for line in lines)
 
 
@@ -177,6 +179,14 @@ def _renderer() -> object:
     return renderer
 
 
+_MARGIN_BESIDE_INCHES: Final = 0.07
+"""Space that a label wants at its left and right."""
+_MARGIN_ABOVE_INCHES: Final = 0.03
+"""Space that a label wants above and below."""
+_OVERLAP_WEIGHT: Final = 20
+"""What a square inch over a box costs, if an inch of line under the label costs 1."""
+
+
 @dataclass
 class TakenSpace:
     """What is on the page already. Labels go where they cover least of it."""
@@ -184,49 +194,56 @@ class TakenSpace:
     boxes: list[Box] = field(default_factory=list)
     strokes: list[tuple[Point, Point]] = field(default_factory=list)
 
-    def placed(self, lines: Sequence[TextLine], centres: Iterable[Point]) -> Label:
-        """The lines at the best of the places offered: the first that is free, else the one least in the way.
+    def place(self, lines: Sequence[TextLine], centres: Iterable[Point]) -> Label:
+        """Put the label at the first free candidate, or at the one with the least overlap; mark the place as taken.
 
-        The place is taken from then on.
+        ``centres`` are the candidates, the preferred ones first.
         """
         width, height = size_of(lines)
-        offers = [Box.around(centre, width, height) for centre in centres]
-        best = min(enumerate(offers), key=lambda offer: (round(self._cost(offer[1]), 6), offer[0]))[1]
+        candidates = [Box.around(centre, width, height) for centre in centres]
+        best = min(enumerate(candidates), key=lambda it: (round(self._cost(it[1]), 6), it[0]))[1]
         self.boxes.append(best)
         return Label(tuple(lines), best)
 
     def _cost(self, box: Box) -> float:
-        roomy = Box(box.left - 0.07, box.bottom - 0.03, box.right + 0.07, box.top + 0.03)
-        covered = sum(roomy.shared_with(other) for other in self.boxes)
+        roomy = Box(
+            box.left - _MARGIN_BESIDE_INCHES,
+            box.bottom - _MARGIN_ABOVE_INCHES,
+            box.right + _MARGIN_BESIDE_INCHES,
+            box.top + _MARGIN_ABOVE_INCHES,
+        )
+        covered = sum(roomy.overlap_area(other) for other in self.boxes)
         crossed = sum(roomy.length_inside(*stroke) for stroke in self.strokes)
         # Text on text cannot be read; text on a line can, if need be.
-        return 20 * covered + crossed
+        return _OVERLAP_WEIGHT * covered + crossed
 
 
 _CLOSEST_INCHES: Final = 1.4
-_RING_STRETCH: Final = 1.3
+"""The least distance between two nodes of a network with cycles."""
+_CYCLE_STRETCH: Final = 1.3
+"""How many times longer than elsewhere cables on a cycle are: labels inside need room."""
 
 
-def _with_rings(graph: networkx.Graph[str], names: Sequence[str]) -> Positions:
+def _positions_with_cycles(graph: networkx.Graph[str], names: Sequence[str]) -> Positions:
     """Return positions that agree best with the lengths of the cables (their attribute ``inches``).
 
-    Kamada and Kawai's layout (1989), from a circle, so that equal networks look equal.
+    Kamada and Kawai's layout (1989). It starts from a circle, so that the same network always gets the same drawing.
     """
     import networkx
     import numpy
 
-    rings = _ring_pairs(graph)
+    cycle_pairs = _cycle_pairs(graph)
     stretched = networkx.Graph()
     stretched.add_nodes_from(names)
     for one, two, inches in graph.edges(data="inches"):
-        # labels inside of a ring need room
-        stretched.add_edge(one, two, inches=inches * (_RING_STRETCH if frozenset((one, two)) in rings else 1))
+        stretched.add_edge(one, two, inches=inches * (_CYCLE_STRETCH if frozenset((one, two)) in cycle_pairs else 1))
     lengths = dict(networkx.all_pairs_dijkstra_path_length(stretched, weight="inches"))
-    # what hangs off a node starts next to it, or it may end up inside of a ring
+    # put subtrees next to their node in the starting circle, or they may end up inside a cycle
     around = networkx.dfs_preorder_nodes(stretched, names[0], sort_neighbors=lambda it: sorted(it, key=graph.degree))
     found = networkx.kamada_kawai_layout(stretched, dist=lengths, pos=networkx.circular_layout(list(around)))
     points: Any = numpy.array([found[name] for name in names])
-    # networkx fits its drawing into a square: the cables' lengths say how large it is
+    # networkx scales its drawing to a unit square. Scale it back, by least squares of the relative errors, so that
+    # distances match the cables' lengths.
     pairs = list(combinations(range(len(names)), 2))
     apart = numpy.array([math.dist(points[one], points[two]) for one, two in pairs])
     wanted = numpy.array([lengths[names[one]][names[two]] for one, two in pairs])
@@ -236,10 +253,10 @@ def _with_rings(graph: networkx.Graph[str], names: Sequence[str]) -> Positions:
 
 
 def _levelling(graph: networkx.Graph[str], names: Sequence[str], points: Any) -> Any:
-    """Return the rotation, and if need be the reflection, that puts the first ring's first cable level and on top."""
+    """Return the rotation that puts the first cable on a cycle level, with a reflection if others would be above it."""
     import numpy
 
-    one, two = min(sorted(map(names.index, pair)) for pair in _ring_pairs(graph))
+    one, two = min(sorted(map(names.index, pair)) for pair in _cycle_pairs(graph))
     dx, dy = points[two] - points[one]
     turn = numpy.array([[dx, -dy], [dy, dx]]) / (math.hypot(dx, dy) or 1.0)
     turned = points @ turn
@@ -248,57 +265,66 @@ def _levelling(graph: networkx.Graph[str], names: Sequence[str], points: Any) ->
 
 
 _LEAF_INCHES: Final = 1.02
-"""Between hosts of a switch, side by side: an address has room under each."""
+"""Width of a leaf below a switch: its address has room under it."""
 _STEM_INCHES: Final = 1.75
-"""The width of a cable that has an address beside it."""
-_SHAPED_STEP_INCHES: Final = 2.1
-_SHAPED_FROM_INCHES: Final = 2.0
-_STATION_STEP_INCHES: Final = 1.5
-_SWITCH_STEP_INCHES: Final = 1.35
-_FAN_STEP_INCHES: Final = 1.1
+"""Width of any other leaf: its cable has an address beside it."""
+_LONG_EDGE_STEP_INCHES: Final = 2.1
+"""Height of a long edge of a subtree, which has room for a label of its own."""
+_LONG_EDGE_MIN_INCHES: Final = 2.0
+"""An edge is long if its length is above this."""
+_BELOW_SWITCH_STEP_INCHES: Final = 1.1
+"""Height of any other edge from a switch to what hangs off it."""
+_TO_SWITCH_STEP_INCHES: Final = 1.35
+"""Height of any other edge from a node that is no switch to a switch."""
+_TO_NODE_STEP_INCHES: Final = 1.5
+"""Height of any other edge between nodes that are no switches."""
 _TREE_MARGIN_INCHES: Final = 0.45
+"""What the width of a node in a subtree is at least above that of its name."""
 
 
-class Fans:
-    """A tree as a line of nodes and the smaller trees that hang off these.
+class BackboneLayout:
+    """Layout of a tree: a backbone on a horizontal line, with subtrees above and below.
 
-    The edges of ``graph`` say in ``inches`` how long they are at least.
+    The edge attribute ``inches`` of ``graph`` is the minimum length of an edge.
     """
 
-    def __init__(self, scene: NetworkScene, graph: networkx.Graph[str], line: Sequence[str]) -> None:
-        self._graph, self._line = graph, line
+    def __init__(self, scene: NetworkScene, graph: networkx.Graph[str], backbone: Sequence[str]) -> None:
+        self._graph, self._backbone = graph, backbone
         self._kinds = scene.kinds
         self._order = {node.name: position for position, node in enumerate(scene.nodes)}
 
     def positions(self) -> Positions:
-        """Where each node goes, in inches; the line is at height 0."""
+        """Return where each node goes, in inches; the backbone is at height 0."""
         placed: Positions = {}
-        edges = [-math.inf, -math.inf]
+        right_borders = [-math.inf, -math.inf]  # of what has been placed above and below the backbone
         x = 0.0
-        for number, name in enumerate(self._line):
-            natural = x + self._graph.edges[self._line[number - 1], name]["inches"] if number else 0.0
+        for number, name in enumerate(self._backbone):
+            natural = x + self._graph.edges[self._backbone[number - 1], name]["inches"] if number else 0.0
             usual = self._sides(name)
-            # min keeps the first of equals: the other side is taken only where it makes the line shorter
-            options = [(self._needed(natural, name, sides, edges), sides) for sides in (usual, usual[::-1])]
+            # min() prefers the first option, so the sides are exchanged only if that makes the backbone shorter
+            options = [(self._needed(natural, name, sides, right_borders), sides) for sides in (usual, usual[::-1])]
             x, sides = min(options, key=lambda option: round(option[0], 3))
             placed[name] = (x, 0.0)
-            for side, names in enumerate(sides):
+            for index, names in enumerate(sides):
                 if names:
-                    edges[side] = x + self._width(names, name) / 2
-                placed |= self._spread(names, name, x, 0.0, 1 - 2 * side)
+                    right_borders[index] = x + self._width(names, name) / 2
+                placed |= self._spread(names, name, x, 0.0, 1 - 2 * index)
         return placed
 
-    def _needed(self, natural: float, name: str, sides: Sequence[list[str]], edges: Sequence[float]) -> float:
+    def _needed(self, natural: float, name: str, sides: Sequence[list[str]], right_borders: Sequence[float]) -> float:
+        """Return the least x of a node of the backbone at which its subtrees do not overlap what is placed already."""
         widths = [self._width(names, name) for names in sides]
-        return max([natural, *(edge + width / 2 for edge, width in zip(edges, widths, strict=True) if width)])
+        return max(
+            [natural, *(border + width / 2 for border, width in zip(right_borders, widths, strict=True) if width)]
+        )
 
     def _sides(self, name: str) -> tuple[list[str], list[str]]:
-        """Return what hangs above and below a node of the line: trees in turns, and leaves where less is."""
-        hanging = self._sorted(other for other in self._graph[name] if other not in self._line)
+        """Return the neighbours drawn above and below. Subtrees alternate; leaves go to the narrower side."""
+        hanging = self._sorted(other for other in self._graph[name] if other not in self._backbone)
         trees = [other for other in hanging if self._children(other, name)]
         above, below = trees[1::2], trees[::2]
-        lighter = above if self._width(above, name) <= self._width(below, name) else below
-        lighter += [other for other in hanging if other not in trees]
+        narrower = above if self._width(above, name) <= self._width(below, name) else below
+        narrower += [other for other in hanging if other not in trees]
         return self._sorted(above), self._sorted(below)
 
     def _sorted(self, names: Iterable[str]) -> list[str]:
@@ -316,45 +342,47 @@ class Fans:
         own = size_of([name_line(name)])[0] + _TREE_MARGIN_INCHES
         return max(leaf, own, self._width(self._children(name, parent), name))
 
-    def _spread(self, names: Sequence[str], parent: str, x: float, y: float, side: int) -> dict[str, Point]:
-        placed: dict[str, Point] = {}
+    def _spread(self, names: Sequence[str], parent: str, x: float, y: float, direction: int) -> Positions:
+        """Return where subtrees go, side by side: upwards from their parent (`direction` 1) or downwards (-1)."""
+        placed: Positions = {}
         left = x - self._width(names, parent) / 2
         for name in names:
             width = self._tree_width(name, parent)
-            here = (left + width / 2, y + side * self._step(parent, name))
+            here = (left + width / 2, y + direction * self._step(parent, name))
             placed[name] = here
-            placed.update(self._spread(self._children(name, parent), name, *here, side))
+            placed.update(self._spread(self._children(name, parent), name, *here, direction))
             left += width
         return placed
 
     def _step(self, parent: str, name: str) -> float:
         if self._is_long(parent, name):
-            return _SHAPED_STEP_INCHES
+            return _LONG_EDGE_STEP_INCHES
         if self._kinds[parent] == "switch":
-            return _FAN_STEP_INCHES
-        return _SWITCH_STEP_INCHES if self._kinds[name] == "switch" else _STATION_STEP_INCHES
+            return _BELOW_SWITCH_STEP_INCHES
+        return _TO_SWITCH_STEP_INCHES if self._kinds[name] == "switch" else _TO_NODE_STEP_INCHES
 
     def _is_long(self, one: str, two: str) -> bool:
-        return bool(self._graph.edges[one, two]["inches"] > _SHAPED_FROM_INCHES)
+        return bool(self._graph.edges[one, two]["inches"] > _LONG_EDGE_MIN_INCHES)
 
 
 LINK_INCHES: Final = 2.75
-"""Between two nodes whose link has room for a label of its own and an address at each end."""
-TWINS_INCHES: Final = 3.6
-"""The same where several run side by side, and a label and addresses stand in one row."""
+"""Length of a link that has a label of its own and an address at each end."""
+PARALLEL_INCHES: Final = 3.6
+"""Length of such a link if there are parallel ones: its label and its addresses stand in one row."""
 PLAIN_INCHES: Final = 1.9
-"""The same where nothing needs to stand at the link itself."""
+"""Length of a link without a label of its own."""
 _WIDEST_INCHES: Final = 13.0
+"""Width of a row of parts that are not connected; a wider part has a row of its own."""
 _PART_GAP_INCHES: Final = 1.9
+"""Distance of two parts in a row, and of two nodes without a cable."""
 _ROW_GAP_INCHES: Final = 1.4
-_MOST_ALONE: Final = 6
-"""So many nodes without a cable stand in one row, below all others."""
-
-Positions = dict[str, Point]
+"""Distance of two rows of parts."""
+_MAX_ISOLATED_PER_ROW: Final = 6
+"""Nodes without a cable in one row; their rows stand below all others."""
 
 
 def positions(scene: NetworkScene) -> Positions:
-    """Where each node goes, in inches. Parts that are not connected stand beside or under each other."""
+    """Return where each node goes, in inches. Parts that are not connected stand beside or below each other."""
     import networkx
 
     graph = networkx.Graph()
@@ -363,41 +391,46 @@ def positions(scene: NetworkScene) -> Positions:
     kinds = scene.kinds
     for cable in scene.cables:
         ends = (cable.a.node, cable.b.node)
-        between = all(kinds[node] != "switch" and len(graph[node]) > 1 for node in ends)
-        if cable.shaped or between or cable.carriers:
-            twins = sum(it.pair == cable.pair for it in scene.cables) > 1
-            graph.edges[ends]["inches"] = TWINS_INCHES if twins else LINK_INCHES
+        between_inner_nodes = all(kinds[node] != "switch" and len(graph[node]) > 1 for node in ends)
+        if cable.shaped or between_inner_nodes or cable.carriers:  # a tunnel's label names the nodes that carry it
+            is_parallel = sum(it.pair == cable.pair for it in scene.cables) > 1
+            graph.edges[ends]["inches"] = PARALLEL_INCHES if is_parallel else LINK_INCHES
     order = {node.name: position for position, node in enumerate(scene.nodes)}
     parts = sorted(networkx.connected_components(graph), key=lambda part: min(map(order.__getitem__, part)))
     joined = [_part(scene, graph.subgraph(part)) for part in parts if len(part) > 1]
-    alone = [name for part in parts if len(part) == 1 for name in part]
-    rows = [alone[at : at + _MOST_ALONE] for at in range(0, len(alone), _MOST_ALONE)]
+    isolated = [name for part in parts if len(part) == 1 for name in part]
+    row_size = _MAX_ISOLATED_PER_ROW
+    rows = [isolated[at : at + row_size] for at in range(0, len(isolated), row_size)]
     return _packed(joined, [{name: (at * _PART_GAP_INCHES, 0.0) for at, name in enumerate(row)} for row in rows])
 
 
 def _part(scene: NetworkScene, graph: networkx.Graph[str]) -> Positions:
     if graph.number_of_edges() == graph.number_of_nodes() - 1:
-        return Fans(scene, graph, backbone(scene, graph)).positions()
-    return _with_rings(graph, [node.name for node in scene.nodes if node.name in graph])
+        return BackboneLayout(scene, graph, backbone(scene, graph)).positions()
+    return _positions_with_cycles(graph, [node.name for node in scene.nodes if node.name in graph])
 
 
 def backbone(scene: NetworkScene, graph: networkx.Graph[str]) -> list[str]:
-    """Return the longest of the shortest paths through a tree's routers; its switches or hosts if it has none."""
+    """Return the longest shortest path between two routers of a tree (its diameter).
+
+    If it has no router, the path is between two switches, or else between two hosts.
+    """
     import networkx
 
     kinds = scene.kinds
     order = {node.name: position for position, node in enumerate(scene.nodes)}
+    # an "idle" node has several cables and does not forward: drawn as a router that is not set up
     for wanted in (("router", "idle"), ("switch",), ("host",)):
         chosen = sorted((name for name in graph if kinds[name] in wanted), key=order.__getitem__)
         if chosen:
             break
-    # max keeps the first of equals, so that the first router stands on the left.
+    # max() prefers the first path, so that the first router stands on the left.
     paths = (networkx.shortest_path(graph, one, two) for one in chosen for two in chosen)
-    return _prolonged(max(paths, key=len), graph, order)
+    return _extended_to_hosts(max(paths, key=len), graph, order)
 
 
-def _prolonged(path: list[str], graph: networkx.Graph[str], order: Mapping[str, int]) -> list[str]:
-    """A short line that has nothing but a host at its ends takes these in: h1 - r1 - h2."""
+def _extended_to_hosts(path: list[str], graph: networkx.Graph[str], order: Mapping[str, int]) -> list[str]:
+    """If the network is one short chain such as h1 - r1 - h2, extend the backbone to the hosts at its ends."""
     import networkx
 
     if len(path) > 3 or any(len(graph[name]) > 2 for name in graph):
@@ -408,7 +441,7 @@ def _prolonged(path: list[str], graph: networkx.Graph[str], order: Mapping[str, 
 
 
 def _packed(parts: Sequence[Positions], rows_below: Sequence[Positions]) -> Positions:
-    """Parts next to each other, their backbones level, while the page is wide enough; then a new row."""
+    """Place the parts side by side with their backbones level; start a new row if the page becomes too wide."""
     rows: list[list[Positions]] = []
     width = math.inf
     for part in parts:
@@ -431,18 +464,18 @@ def _packed(parts: Sequence[Positions], rows_below: Sequence[Positions]) -> Posi
     return placed
 
 
-def _ring_pairs(graph: networkx.Graph[str]) -> set[frozenset[str]]:
-    """Return the pairs of nodes whose cable can be taken away without parting the network."""
+def _cycle_pairs(graph: networkx.Graph[str]) -> set[frozenset[str]]:
+    """Return the node pairs whose edge is not a bridge: it lies on a cycle."""
     import networkx
 
     return {frozenset(pair) for pair in graph.edges} - {frozenset(pair) for pair in networkx.bridges(graph)}
 
 
-def ring_centre(scene: NetworkScene, positions: Mapping[str, Point]) -> tuple[set[frozenset[str]], Point]:
-    """The ring's pairs of nodes, and the point in the middle of them: outside is where more room is."""
+def cycles_centre(scene: NetworkScene, positions: Mapping[str, Point]) -> tuple[set[frozenset[str]], Point]:
+    """Return the node pairs on cycles, and the centre of their nodes. Labels go outside, where there is more room."""
     import networkx
 
-    pairs = _ring_pairs(networkx.Graph((cable.a.node, cable.b.node) for cable in scene.cables))
+    pairs = _cycle_pairs(networkx.Graph((cable.a.node, cable.b.node) for cable in scene.cables))
     names = sorted({name for pair in pairs for name in pair})
     points = [positions[name] for name in names] or [(0.0, 0.0)]
     return pairs, (
@@ -454,8 +487,11 @@ def ring_centre(scene: NetworkScene, positions: Mapping[str, Point]) -> tuple[se
 NODE_SIZE = {"router": (0.54, 0.54), "idle": (0.54, 0.54), "switch": (0.46, 0.46), "host": (0.56, 0.4)}
 """Width and height of the nodes' shapes in inches; a long name makes them wider."""
 _NAME_MARGIN_INCHES = 0.2
-_STUB_INCHES = 0.55
+"""What a node's shape is at least wider than its name."""
+_STUB_INCHES = 0.55 * 1.4
+"""Length of the line of an interface without a cable, from its node's centre."""
 _APART_INCHES = 0.5
+"""Distance of two parallel links."""
 
 
 @dataclass(frozen=True)
@@ -467,13 +503,13 @@ class Stroke:
     end: Point
 
     @property
-    def each_way(self) -> tuple[tuple[DrawnInterface, Point, Point], ...]:
-        """Each end: its interface, where it is, and where the other one is."""
+    def both_ends(self) -> tuple[tuple[DrawnInterface, Point, Point], ...]:
+        """For each end: its interface, its point, and the point of the other end."""
         return (self.cable.a, self.start, self.end), (self.cable.b, self.end, self.start)
 
     @property
     def length(self) -> float:
-        """In inches."""
+        """Length in inches."""
         return math.dist(self.start, self.end)
 
     @property
@@ -487,14 +523,14 @@ class Stroke:
         return min(abs(self.end[0] - self.start[0]), abs(self.end[1] - self.start[1])) > 0.1
 
     def half(self, size: tuple[float, float]) -> float:
-        """Half of a box's extent in its direction."""
+        """Return half the extent, along the cable, of a box of this size."""
         (x0, y0), (x1, y1) = self.start, self.end
         return (size[0] * abs(x1 - x0) + size[1] * abs(y1 - y0)) / (2 * (self.length or 1.0))
 
 
 @dataclass(frozen=True)
 class Stub:
-    """An interface without a cable: where its loose end is."""
+    """The line of an interface without a cable, from its node's centre to its loose end."""
 
     interface: DrawnInterface
     start: Point
@@ -505,8 +541,8 @@ class Stub:
 class Placed:
     """All that is drawn, at its place.
 
-    ``ends`` are the labels of interfaces, by interface; ``links`` those of cables, by position; ``subnets``
-    those of subnets, by position; ``remarks`` belong to nodes.
+    ``ends`` are the labels of interfaces, by node and interface; ``links`` those of cables, by index; ``subnets``
+    those of subnets, by index; ``remarks`` belong to nodes.
     """
 
     scene: NetworkScene
@@ -530,19 +566,19 @@ class Placed:
 
 
 def node_size(node: DrawnNode) -> tuple[float, float]:
-    """Width and height of a node's shape, in inches."""
+    """Return width and height of a node's shape, in inches."""
     width, height = NODE_SIZE[node.kind]
     return max(width, size_of([name_line(node.name)])[0] + _NAME_MARGIN_INCHES), height
 
 
 def strokes_of(scene: NetworkScene, positions: Positions) -> Iterator[Stroke]:
-    """Cables as lines; several between the same two nodes run side by side."""
+    """Yield the cables as lines; parallel links run side by side."""
     pairs = [cable.pair for cable in scene.cables]
     for number, (cable, pair) in enumerate(zip(scene.cables, pairs, strict=True)):
-        twins = pairs.count(pair)
-        shift = (pairs[:number].count(pair) - (twins - 1) / 2) * _APART_INCHES if twins > 1 else 0.0
+        parallel = pairs.count(pair)
+        shift = (pairs[:number].count(pair) - (parallel - 1) / 2) * _APART_INCHES if parallel > 1 else 0.0
         start, end = positions[cable.a.node], positions[cable.b.node]
-        # The same side whichever way round the cable is written.
+        # The shift is to the same side, whichever end the cable names first.
         turn = 1 if cable.a.node < cable.b.node else -1
         length = math.dist(start, end) or 1.0
         nx, ny = turn * (end[1] - start[1]) / length * shift, -turn * (end[0] - start[0]) / length * shift
@@ -552,20 +588,20 @@ def strokes_of(scene: NetworkScene, positions: Positions) -> Iterator[Stroke]:
 def stubs_of(
     scene: NetworkScene, positions: Positions, boxes: Sequence[Box], strokes: Sequence[Stroke]
 ) -> Iterator[Stub]:
-    """Loose ends point where there is most room."""
+    """Yield the interfaces without a cable as lines that point to where there is most room."""
     taken = [(stroke.start, stroke.end) for stroke in strokes]
     for interface in scene.loose:
         x, y = positions[interface.node]
-        offers = [
-            (x + _STUB_INCHES * 1.4 * math.cos(angle), y + _STUB_INCHES * 1.4 * math.sin(angle))
+        candidates = [
+            (x + _STUB_INCHES * math.cos(angle), y + _STUB_INCHES * math.sin(angle))
             for angle in (-math.pi / 2, 0, math.pi / 2, math.pi, -math.pi / 4, math.pi / 4)
         ]
 
         def crowd(point: Point) -> float:
             near = Box.around(point, 0.9, 0.7)
-            return sum(near.length_inside(*stroke) for stroke in taken) + sum(near.shared_with(box) for box in boxes)
+            return sum(near.length_inside(*stroke) for stroke in taken) + sum(near.overlap_area(box) for box in boxes)
 
-        end = min(offers, key=crowd)
+        end = min(candidates, key=crowd)
         taken.append(((x, y), end))
         yield Stub(interface, (x, y), end)
 
@@ -578,10 +614,11 @@ def next_to(
     gap: float,
     away_from: Point | None = None,
 ) -> list[Point]:
-    """Two centres for a box beside a line, on either side: right or below first, or the outer side first.
+    """Return two centres for a box of this size beside a line, one on each side.
 
-    ``distance`` is from ``start`` along the line to the nearest point of the box. Outside is what is farther
-    away from a point.
+    ``distance`` is from ``start`` along the line to the nearest point of the box, ``gap`` from the line to the box.
+    The side below the line, or right of it if the line is upright, comes first. If ``away_from`` is given, the side
+    farther from it comes first.
     """
     length = math.dist(start, end) or 1.0
     dx, dy = (end[0] - start[0]) / length, (end[1] - start[1]) / length
@@ -596,8 +633,8 @@ def next_to(
     return sorted(sides, key=lambda point: (round(point[1], 3), -point[0]))
 
 
-def around(box: Box, size: tuple[float, float], near: Point, far: Point, gap: float = 0.06) -> list[Point]:
-    """Centres for a label around a node, the side away from its cable first."""
+def centres_around(box: Box, size: tuple[float, float], near: Point, far: Point, gap: float = 0.06) -> list[Point]:
+    """Return centres for a label around a node, the side away from its cable (``near`` to ``far``) first."""
     x, y = box.centre
     up = (x, box.top + gap + size[1] / 2)
     down = (x, box.bottom - gap - size[1] / 2)
@@ -613,29 +650,30 @@ def _is_steep(start: Point, end: Point) -> bool:
 
 
 def _beyond(near: Point, far: Point, size: tuple[float, float]) -> Point:
-    """A centre for a label past the far end of a line."""
+    """Return a centre for a label past the far end of a line."""
     dx, dy = ((two - one) / math.dist(near, far) for one, two in zip(near, far, strict=True))
     out = 0.12 + size[0] / 2 * abs(dx) + size[1] / 2 * abs(dy)
     return (far[0] + dx * out, far[1] + dy * out)
 
 
-_ZONE_INCHES = 0.06
+_ZONE_MARGIN_INCHES = 0.06
+"""Around the labels of an inner link; other labels keep out of it."""
 
 
 def place(scene: NetworkScene, positions: Positions) -> Placed:
-    """Find room for all labels. Those that have least choice come first."""
+    """Place all labels and return the drawing. Labels with the fewest possible places come first."""
     nodes = {node.name: Box.around(positions[node.name], *node_size(node)) for node in scene.nodes}
     strokes = tuple(strokes_of(scene, positions))
     taken = TakenSpace(list(nodes.values()), [(stroke.start, stroke.end) for stroke in strokes])
     stubs = tuple(stubs_of(scene, positions, taken.boxes, strokes))
     taken.strokes += [(stub.start, stub.end) for stub in stubs]
     placer = _Placer(scene, positions, nodes, strokes, taken)
-    # From the least choice to the most: links between routers with all that belongs to them, whose place
-    # nothing else may take; then interfaces; then what may stand anywhere in its subnet.
+    # From the fewest possible places to the most: inner links with all their labels, whose place nothing else may
+    # take; then the other interfaces; then the labels that may stand anywhere in their subnet.
     placer.place_links()
     every = range(len(scene.subnets))
-    inner = [number for number in every if placer.joins_routers(number)]
-    placer.place_ends([stroke for number in inner for stroke in placer.strokes_of(number)], ())
+    inner = [number for number in every if placer.is_inner_link(number)]
+    placer.place_ends([stroke for number in inner for stroke in placer.strokes_in(number)], ())
     for number in inner:
         placer.place_subnet(number)
     taken.boxes += [placer.zone(number) for number in inner]
@@ -647,7 +685,7 @@ def place(scene: NetworkScene, positions: Positions) -> Placed:
 
 
 class _Placer:
-    """The labels that have their place: of interfaces, and of cables and subnets by their number."""
+    """Places labels and keeps those placed: of interfaces by node and name, of cables and subnets by their index."""
 
     def __init__(
         self,
@@ -661,134 +699,137 @@ class _Placer:
         self.links: dict[int, Label] = {}
         self.subnets: dict[int, Label] = {}
         self._scene, self._nodes, self._strokes, self._taken = scene, nodes, strokes, taken
-        self._rings, self._centre = ring_centre(scene, positions)
+        self._cycle_pairs, self._centre = cycles_centre(scene, positions)
         self._kinds = scene.kinds
         self._degree = {name: sum(name in stroke.cable.pair for stroke in strokes) for name in nodes}
 
     def place_links(self) -> None:
-        """Place labels of cables that have something to say above or left of them, or outside a ring."""
+        """Place the labels of the cables: above or left of the cable, or outside a cycle."""
         for number, stroke in enumerate(self._strokes):
             lines = self._link_lines(stroke.cable)
             if not lines:
                 continue
-            size, outside = size_of(lines), self._outside(stroke)
-            offers = []
+            size, centre = size_of(lines), self._cycle_centre_of(stroke)
+            candidates = []
             for share in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74):
                 start = share * stroke.length - stroke.half(size)
-                pair = next_to(stroke.start, stroke.end, size, start, 0.075, outside)
-                offers += pair if outside else pair[::-1]
-            self.links[number] = self._taken.placed(lines, offers)
+                pair = next_to(stroke.start, stroke.end, size, start, 0.075, centre)
+                candidates += pair if centre else pair[::-1]
+            self.links[number] = self._taken.place(lines, candidates)
 
-    def _outside(self, stroke: Stroke) -> Point | None:
-        """The middle of the ring that a cable is in, if it is in one."""
-        return self._centre if stroke.cable.pair in self._rings else None
+    def _cycle_centre_of(self, stroke: Stroke) -> Point | None:
+        """Return the centre of the cycles, from which labels keep away; None for a cable that is on no cycle."""
+        return self._centre if stroke.cable.pair in self._cycle_pairs else None
 
     def _link_lines(self, cable: Cable) -> list[TextLine]:
         leaf = any(self._degree[end.node] == 1 or self._kinds[end.node] == "switch" for end in cable.ends)
         tone: Tone = "warning" if cable.one_sided or not cable.up else "plain"
         lines = [TextLine(cable.name, bold=True, points=10)] if cable.name else []
         for text in link_lines(cable, named_if_plain=not leaf or bool(cable.name)):
+            # link_lines writes what differs between the two ends with an arrow or a slash
             warned = "\u2192" in text or "/" in text.replace("Mbit/s", "") or text.endswith("is down")
             lines.append(TextLine(text, "quiet" if text == "not shaped" else tone if warned else "plain"))
         return lines
 
-    def strokes_of(self, number: int) -> list[Stroke]:
-        """The cables of a subnet."""
+    def strokes_in(self, number: int) -> list[Stroke]:
+        """Return the cables of a subnet."""
         return [self._strokes[position] for position in self._scene.subnets[number].cables]
 
-    def joins_routers(self, number: int) -> bool:
-        """Return True if a subnet is a link between routers."""
-        nodes = [end.node for stroke in self.strokes_of(number) for end in stroke.cable.ends]
+    def is_inner_link(self, number: int) -> bool:
+        """Return whether the subnet is one link whose two nodes both have more links: most are between routers."""
+        nodes = [end.node for stroke in self.strokes_in(number) for end in stroke.cable.ends]
         return len(nodes) == 2 and all(self._degree[node] > 1 for node in nodes)
 
     def zone(self, number: int) -> Box:
-        """The place that a link between routers takes, with all its labels."""
+        """Return the place that an inner link takes with all its labels."""
         (position,) = self._scene.subnets[number].cables
         labels = [self.subnets[number], *([self.links[position]] if position in self.links else [])]
         labels += [self.ends[end.node, end.name] for end in self._strokes[position].cable.ends]
-        return surrounding(label.box for label in labels).grown(_ZONE_INCHES)
+        return surrounding(label.box for label in labels).grown(_ZONE_MARGIN_INCHES)
 
     def place_ends(self, strokes: Sequence[Stroke], stubs: Sequence[Stub]) -> None:
-        """Place labels of interfaces that have none yet: those of some cables, and of loose ends."""
+        """Place the labels of the interfaces of these cables and stubs that have none yet."""
         jobs = [
-            (interface, near, far, self._outside(stroke))
+            (interface, near, far, self._cycle_centre_of(stroke))
             for stroke in strokes
-            for interface, near, far in stroke.each_way
+            for interface, near, far in stroke.both_ends
             if self._kinds[interface.node] != "switch" and (interface.node, interface.name) not in self.ends
         ]
         jobs += [(stub.interface, stub.start, stub.end, None) for stub in stubs]
-        # A host's only label can go around it; a router's must stay at its cable.
+        # The label of a node's only cable can go around the node; the others must stay at their cable, and come first.
         jobs.sort(key=lambda job: self._degree[job[0].node] <= 1)
-        for interface, near, far, outside in jobs:
+        for interface, near, far, away_from in jobs:
             lines = _tinted(interface)
-            offers = self._end_offers(interface, near, far, size_of(lines), outside)
+            candidates = self._end_candidates(interface, near, far, size_of(lines), away_from)
             if interface in self._scene.loose:
-                offers.append(_beyond(near, far, size_of(lines)))
-            self.ends[interface.node, interface.name] = self._taken.placed(lines, offers)
+                candidates.append(_beyond(near, far, size_of(lines)))
+            self.ends[interface.node, interface.name] = self._taken.place(lines, candidates)
 
-    def _end_offers(
-        self, interface: DrawnInterface, near: Point, far: Point, size: tuple[float, float], outside: Point | None
+    def _end_candidates(
+        self, interface: DrawnInterface, near: Point, far: Point, size: tuple[float, float], away_from: Point | None
     ) -> list[Point]:
         box = self._nodes[interface.node]
-        offers = around(box, size, near, far) if self._degree[interface.node] <= 1 else []
+        candidates = centres_around(box, size, near, far) if self._degree[interface.node] <= 1 else []
         radius = box.length_inside(near, far)
         level = any(interface.node in stroke.cable.pair and not stroke.steep for stroke in self._strokes)
-        if outside or not _is_steep(near, far):  # the label of a link to the left or right is in its middle
+        if away_from or not _is_steep(near, far):  # close to the node: the link's own label is in its middle
             nearest: tuple[float, ...] = (0.03, 0.15, 0.3)
-        else:  # upwards and downwards an address stands beyond the labels of those
+        else:  # on a steep cable farther out, beyond the labels of the node's level cables
             nearest = (0.5, 0.36, 0.24, 0.12, 0.03) if level else (0.12, 0.03, 0.24, 0.36)
         for extra in (*nearest, 0.45, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0):
             if radius + extra < 0.75 * math.dist(near, far):
-                offers += next_to(near, far, size, radius + extra, 0.075, outside)
-        return offers
+                candidates += next_to(near, far, size, radius + extra, 0.075, away_from)
+        return candidates
 
     def remarks(self) -> Iterator[Label]:
         """Yield labels for nodes without any cable."""
         lines = [TextLine("not connected", "warning")]
         for name, box in self._nodes.items():
             if self._degree[name] == 0 and len(self._nodes) > 1:
-                above = (box.centre[0], box.top + 1)
-                yield self._taken.placed(lines, around(box, size_of(lines), box.centre, above))
+                above = (box.centre[0], box.top + 1)  # as if a cable went up: below the node comes first
+                yield self._taken.place(lines, centres_around(box, size_of(lines), box.centre, above))
 
     def place_subnet(self, number: int) -> None:
-        """Place a subnet's label, unless it has its place."""
+        """Place a subnet's label, unless it is placed already."""
         if number not in self.subnets:
             subnet = self._scene.subnets[number]
             lines = [TextLine(f"{subnet.name}  {subnet.prefix}" if subnet.name else subnet.prefix, bold=True)]
-            self.subnets[number] = self._taken.placed(lines, self._subnet_offers(number, size_of(lines)))
+            self.subnets[number] = self._taken.place(lines, self._subnet_candidates(number, size_of(lines)))
 
-    def _subnet_offers(self, number: int, size: tuple[float, float]) -> list[Point]:
-        offers: list[Point] = []
-        members = self.strokes_of(number)
+    def _subnet_candidates(self, number: int, size: tuple[float, float]) -> list[Point]:
+        candidates: list[Point] = []
+        members = self.strokes_in(number)
         names = list(dict.fromkeys(end.node for stroke in members for end in stroke.cable.ends))
         for name in names:
             if self._kinds[name] == "switch":
                 box = self._nodes[name]
                 for out in (0.1, 0.3, 0.5):
-                    offers.append((box.left - out - size[0] / 2, box.centre[1]))
-                    offers.append((box.right + out + size[0] / 2, box.centre[1]))
+                    candidates.append((box.left - out - size[0] / 2, box.centre[1]))
+                    candidates.append((box.right + out + size[0] / 2, box.centre[1]))
         leaves = [name for name in names if self._degree[name] <= 1 and self._kinds[name] != "switch"]
         if len(members) == 1 and leaves and members[0].slanted:
-            near, far = next((near, far) for end, near, far in members[0].each_way if end.node == leaves[0])
+            near, far = next((near, far) for end, near, far in members[0].both_ends if end.node == leaves[0])
             for gap in (0.06, 0.39):
-                offers += around(self._nodes[leaves[0]], size, near, far, gap)[:2]
-        # Beyond the router's address if the other end is a host, where a link between routers has its middle.
+                candidates += centres_around(self._nodes[leaves[0]], size, near, far, gap)[:2]
+        # With a host at one end, start near the host, beyond the router's address; otherwise in the middle.
         host_at_end = len(leaves) == 1 and members[0].cable.b.node == leaves[0]
         shares = (0.5, 0.6, 0.4, 0.7, 0.3) if len(leaves) != 1 else (0.72, 0.5) if host_at_end else (0.28, 0.5)
         for gap in (0.07, 0.2, 0.36, 0.42, 0.5, 0.6, 0.75, 0.9):
             for stroke in members:
-                outside = self._outside(stroke)
+                away_from = self._cycle_centre_of(stroke)
                 for share in shares:
                     middle = along(stroke.start, stroke.end, share * stroke.length)
-                    pair = next_to(middle, stroke.end, size, -stroke.half(size), gap, outside)
-                    offers += pair[::-1] if outside else pair
+                    pair = next_to(middle, stroke.end, size, -stroke.half(size), gap, away_from)
+                    candidates += pair[::-1] if away_from else pair
         for name in names:
             if self._degree[name] <= 1:
-                offers += around(self._nodes[name], size, (0, 0), (0, 1), 0.06)
-        return offers
+                # as if the cable went up: below the node comes first
+                candidates += centres_around(self._nodes[name], size, (0, 0), (0, 1), 0.06)
+        return candidates
 
 
 def _tinted(interface: DrawnInterface) -> list[TextLine]:
+    """Return the label of an interface; its addresses are marked if they do not fit their neighbours' subnet."""
     name, *addresses = end_lines(interface)
     tone: Tone = "plain" if interface.fits and interface.addresses else "warning"
     return [TextLine(name, "quiet"), *(TextLine(address, tone) for address in addresses)]

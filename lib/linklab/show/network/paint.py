@@ -375,7 +375,7 @@ def _outlines(placed: Placed, number: int) -> list[Sequence[Point]]:
     boxes = list(_boxes(placed, number, kinds))
     others = _foreign(placed, number, boxes)
     upright = surrounding(boxes)
-    if not any(upright.grown(_CLEARANCE_INCHES).shared_with(box) for box in others):
+    if not any(upright.grown(_CLEARANCE_INCHES).overlap_area(box) for box in others):
         return [upright.corners, *bands]
     whole = hull(point for shape in (*bands, *(box.corners for box in boxes)) for point in shape)
     if not Outline(whole).contains_points([it for box in others for it in (*box.corners, box.centre)]).any():
@@ -386,7 +386,7 @@ def _outlines(placed: Placed, number: int) -> list[Sequence[Point]]:
 def _band_along(placed: Placed, stroke: Stroke, kinds: Mapping[str, NodeKind]) -> list[Point]:
     """Return a band along a cable. At a router it begins outside: routers are in several subnets."""
     points = []
-    for interface, near, far in stroke.each_way:
+    for interface, near, far in stroke.both_ends:
         is_border = kinds[interface.node] in _BORDER
         reach = placed.nodes[interface.node].length_inside(near, far) + _STEP_INCHES if is_border else 0.0
         points.append(along(near, far, reach))

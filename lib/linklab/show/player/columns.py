@@ -205,7 +205,7 @@ def _lines(placed: Placed) -> dict[str, tuple[Point, Point]]:
     """From where to where on the drawing what leaves an interface goes: from one node's edge to the other's."""
     found = {}
     for stroke in placed.strokes:
-        there, back = stroke.each_way
+        there, back = stroke.both_ends
         for (interface, near, far), (other, _, _) in ((there, back), (back, there)):
             own = placed.nodes[interface.node].length_inside(near, far)
             others = placed.nodes[other.node].length_inside(near, far)
