@@ -178,7 +178,7 @@ class Judge:
         return self._student.death_reason if self._student is not None else ""
 
     def _run_check_cell(self, index: int, source: str, left_s: float) -> list[Any]:
-        """Calls the checks of a check cell, and returns the cell's outputs. All text in them is the judge's."""
+        """Calls the checks of a check cell, and returns the cell's outputs: the judge makes them, not the kernel."""
         name = label(self._book, index)
         try:
             calls = calls_of(source)
