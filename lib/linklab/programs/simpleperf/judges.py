@@ -389,11 +389,11 @@ def _units(
         what = (
             f"the whole number {found}"
             if is_whole(row.rate)
-            else f"{found}, which is the rate over no time that passed"
+            else f"{found}, which fits none of the times that were measured"
         )
         return fails(mistake, f"the {side} says {what}", expected, (row.line,))
     mistake = Mistake.RATE_BY_FORMAT if _rate_by_format(session, take, side) else reading.mistake or Mistake.WRONG_RATE
-    reason = f"the {side} says {found}, {times(reading.factor)}"
+    reason = f"the {side} printed {found}, {times(reading.factor)}"
     return fails(mistake, reason, expected, (row.line,))
 
 
@@ -651,7 +651,7 @@ def num_rows(session: SimpleperfScenes) -> Observed:
 
 def num_rate(session: SimpleperfScenes) -> Observed:
     """Compare the rates of 1500KB at 8 Mbit/s with the time that they took, within 1.2%. Then those of 5000B, which
-    take next to no time: who says that they took 0.25 s longer sleeps, or divides by too much.
+    take next to no time: a program whose rate says 0.25 s more sleeps, or divides by too much.
     """
     take = session.amount(1500, "KB")
     if not has_carried(take):
@@ -691,8 +691,8 @@ def num_rate(session: SimpleperfScenes) -> Observed:
 
 
 def _short_time(session: SimpleperfScenes) -> Observed | None:
-    """Judge the rates of 5000 B, which take no time at all here: who sleeps, or never divides by less than a second,
-    says that they took long.
+    """Judge the rates of 5000 B, which take no time at all here. A program that sleeps, or never divides by less than a
+    second, prints a rate as if they had taken long.
     """
     take = session.amount(5000, "B")
     if not has_carried(take) or not _rows_of_both(take):

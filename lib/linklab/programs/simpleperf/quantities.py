@@ -106,8 +106,8 @@ def read_rate(rate: Quantity, carried_bytes: float, spans_s: Mapping[str, Span])
 
 def times(factor: float) -> str:
     """Return a factor in words, for a rate that is wrong by it."""
-    much, by = ("much", factor) if factor > 1 else ("little", 1 / factor)
-    return f"{by:.4g} times too {much}"
+    size, by = ("large", factor) if factor > 1 else ("small", 1 / factor)
+    return f"too {size} by a factor of {by:.4g}"
 
 
 def is_whole(rate: Quantity) -> bool:
