@@ -581,7 +581,8 @@ def num_exact(session: SimpleperfScenes) -> Observed:
         found = trouble(take)
         if found is not None and found.mistake is not Mistake.CRASH:
             return of_trouble(found, f"for {size} B it sent {sent[size]} B; ", expected)
-        reason = f"with -n for {size} B the client sent {sent[size]} B"
+        words = take.client.record["words"]
+        reason = f"with -n {words[words.index('-n') + 1]} the client sent {sent[size]} B"
         return fails(_why_amount(sent), reason, f"exactly {size} B")
     return passes(expected, ", ".join(f"{size} B" for size in sent.values()))
 
