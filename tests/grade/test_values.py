@@ -105,7 +105,15 @@ def test_nan_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [object(), 1j, 10**400, timedelta(1), numpy.timedelta64(1, "D"), types.SimpleNamespace(a=1)]
+    "value",
+    [
+        object(),
+        1j,
+        pytest.param(10**400, id="huge"),
+        timedelta(1),
+        numpy.timedelta64(1, "D"),
+        types.SimpleNamespace(a=1),
+    ],
 )
 def test_what_no_check_knows_can_be_named_and_no_more(value: object) -> None:
     arrived = as_seen_by_checks(value)

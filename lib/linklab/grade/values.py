@@ -152,7 +152,7 @@ class _Writer:
             return dict(reference)
         if isinstance(value, BaseException):
             return _exception_tree(value)
-        if hasattr(type(value), "__iter__") and not isinstance(value, type):
+        if hasattr(type(value), "__iter__") and not isinstance(value, type | LiveLab):
             return self._items(value, depth)
         return {TAG: "foreign", "type": type(value).__name__}
 

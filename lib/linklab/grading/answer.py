@@ -69,11 +69,9 @@ class _Answers:
         return self._functions[request["call"]](*positional, **named)
 
     def _given(self, value: object) -> Mapping[str, Any] | None:
-        if isinstance(value, Lab):
-            reached_by = getattr(value.process, "transport", None)
-            if isinstance(reached_by, transport.BorrowedLab):
-                return {values.TAG: "lab", "number": reached_by.number}
-            return {values.TAG: "foreign", "type": "Lab"}
+        reached_by = getattr(value.process, "transport", None) if isinstance(value, Lab) else None
+        if isinstance(reached_by, transport.BorrowedLab):
+            return {values.TAG: "lab", "number": reached_by.number}
         if isinstance(value, Video):
             return {values.TAG: "video", "clip": values.write(value.clip)}
         if callable(value):
