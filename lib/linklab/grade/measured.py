@@ -437,7 +437,7 @@ def queue_questions(run: object, ends: tuple[str, str], idle_ms: float, link: Li
     found = pings(run).get("-".join(ends)) if isinstance(run, Run) else None
     rtt_ms = answered(found.rtt_ms) if found is not None else ()
     if not rtt_ms:
-        missing = "there are no pings during a transfer yet"
+        missing = "pings during a transfer are not measured yet"
         hint = "run the cell of pings and transfer at once first"
         return tuple(
             JudgedBy(key, lambda key, _: Check.failing(str(key), missing, hint))
