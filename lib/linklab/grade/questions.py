@@ -16,13 +16,12 @@ import difflib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from numbers import Real
 from typing import Any, Final, Protocol
 
 from linklab.analysis import Expectation
 from linklab.grade.check import Check, Hints, a_kind, as_tuple, gathered
 from linklab.grade.result import Result
+from linklab.grade.values import number_of
 
 CLOSE: Final = 0.005
 """A number this near to a slip's, relative to it, is that slip's: as near as rounding to three digits leaves it."""
@@ -318,17 +317,8 @@ def stated(value: float, unit: str, why: str, digits: int = 3) -> Expectation:
 
 def as_number(value: object) -> float:
     """Return a number of any kind as a float: Python's, a fraction, a decimal, numpy's. NaN for all else."""
-    if isinstance(value, bool):
-        return math.nan
-    if isinstance(value, Real | Decimal):
-        try:
-            return float(value)
-        except (OverflowError, ValueError):
-            return math.nan
-    item = getattr(value, "item", None)
-    if callable(item) and getattr(value, "shape", None) == ():
-        return as_number(item())
-    return math.nan
+    number = number_of(value)
+    return math.nan if number is None or isinstance(number, bool) else float(number)
 
 
 def not_a_number(what: str, value: object, unit: str, *, may_be_zero: bool = False) -> Check | None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from linklab.grade.check import Check, Hints, a_kind, as_tuple
 from linklab.grade.questions import as_number, is_missing
+from linklab.grade.values import as_seen_by_checks
 
 Case = tuple[Any, ...]
 """The arguments of one call."""
@@ -101,19 +102,9 @@ def call(function: Callable[..., Any], case: Case) -> Any:
     """Return what a function gives, or the exception that it raises. It gets lists of its own, which it may change."""
     try:
         found = function(*(list(each) if isinstance(each, tuple) else each for each in case))
-        return _plain(found)
+        return as_seen_by_checks(found)
     except Exception as error:
         return error
-
-
-def _plain(found: Any) -> Any:
-    """Return an answer as plain numbers: some, such as generators, compute and raise only when they are asked."""
-    if found is None or isinstance(found, bool | str | bytes | Mapping):
-        return found
-    number = as_number(found)
-    if not math.isnan(number):
-        return number
-    return [_plain(each) for each in found] if hasattr(found, "__iter__") else found
 
 
 def numbers(answer: object) -> list[float] | None:

@@ -120,15 +120,13 @@ class _Writer:
         if value is None or value is ...:  # starter notebooks have one of these where an answer is missing
             return None
         # the type's own methods: those of a student's subclass (an Enum's, say) may give something else
-        if isinstance(value, bool):
-            return value
         if isinstance(value, str):
             return str.__str__(value)
         if isinstance(value, bytes | bytearray):
             return {TAG: "bytes", "base64": base64.b64encode(value).decode()}
         if isinstance(value, PurePath | IPv4Address | IPv6Address):  # IPv4Interface is a subclass: with its prefix
             return str(value)
-        number = _number(value)
+        number = number_of(value)
         if number is not None:
             finite = isinstance(number, int) or math.isfinite(number)
             return number if finite else {TAG: "float", "text": repr(number)}
@@ -165,8 +163,10 @@ class _Writer:
         return items
 
 
-def _number(value: Any) -> int | float | bool | None:
-    """Return the value as an int or float if it is a number of any kind, numpy's truth value as a bool; else None."""
+def number_of(value: Any) -> int | float | bool | None:
+    """Return the value as an int or float if it is a number of any kind, a truth value as a bool; else None."""
+    if isinstance(value, bool):
+        return value
     if isinstance(value, int):
         whole = int.__int__(value)
         return whole if whole.bit_length() < _BITS_AT_MOST else None
@@ -181,7 +181,7 @@ def _number(value: Any) -> int | float | bool | None:
         item = value.item()
         if isinstance(item, bool):
             return item
-        return None if item is value else _number(item)
+        return None if item is value else number_of(item)
     return None
 
 

@@ -259,30 +259,23 @@ def read_looks(samples: object) -> tuple[Look, ...]:
     if is_missing(samples) or (hasattr(samples, "__len__") and len(samples) == 0):
         raise Refuse(Check.failing("looks", "not measured yet", _HOW, f"{_FEWEST} or more", "none"))
     if not hasattr(samples, "__iter__") or isinstance(samples, str | bytes | Mapping):
-        raise Refuse(
-            Check.failing("looks", f"this is {a_kind(samples)}, not a list of looks", _HOW, "six numbers each")
-        )
+        raise _no_looks(f"this is {a_kind(samples)}, not a list of looks")
     found: list[Look] = []
     for sample in samples:
         values = list(sample.values()) if isinstance(sample, Mapping) else sample
         if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-            raise Refuse(
-                Check.failing("looks", f"a look is {a_kind(sample)}, not six numbers", _HOW, "six numbers each")
-            )
+            raise _no_looks(f"a look is {a_kind(sample)}, not six numbers")
         numbers = [math.inf if value is None else as_number(_as_told(value)) for value in values]
         if len(numbers) != 6:
-            raise Refuse(
-                Check.failing("looks", f"a look has {len(numbers)} numbers, not six", _HOW, "six numbers each")
-            )
+            raise _no_looks(f"a look has {len(numbers)} numbers, not six")
         if any(math.isnan(number) for number in numbers):
-            raise Refuse(
-                Check.failing("looks", "in a look stands something that is no number", _HOW, "six numbers each")
-            )
+            raise _no_looks("in a look stands something that is no number")
         found.append(Look(*numbers))
     return tuple(found)
 
 
 def _no_looks(reason: str) -> Refuse:
+    """Return the refusal of what is no list of looks."""
     return Refuse(Check.failing("looks", reason, _HOW, "six numbers each"))
 
 

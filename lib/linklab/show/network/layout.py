@@ -60,10 +60,6 @@ class Box:
         height = min(self.top, other.top) - max(self.bottom, other.bottom)
         return width * height if width > 0 and height > 0 else 0.0
 
-    def contains(self, point: Point) -> bool:
-        """Return True if a point is inside."""
-        return self.left <= point[0] <= self.right and self.bottom <= point[1] <= self.top
-
     def length_inside(self, start: Point, end: Point) -> float:
         """Return the length of the part of a straight line that lies inside (Liang and Barsky's clipping)."""
         dx, dy = end[0] - start[0], end[1] - start[1]
