@@ -6,7 +6,7 @@ export LINKLAB_VENV
 BIN := $(LINKLAB_VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help lab hub test test-quick test-thorough test-vagrant box docs bench studies networks doctor notebooks check release-check kernels clean install install-dev install-tests
+.PHONY: help lab hub test test-quick test-vagrant box docs bench studies networks doctor notebooks check release-check kernels clean install install-dev install-tests
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,9 +26,6 @@ test: install-tests ## install what is missing and run the checks and tests (ten
 
 test-quick: install-tests ## the linters, the types and the tests that start no process (about a minute)
 	@LINKLAB_TESTS=quick bash .ci/parts $(BIN) ruff format mypy shellcheck pytest
-
-test-thorough: install-tests ## the same with all there is of a kind: programs, networks, judged labs (about two hours)
-	@LINKLAB_TESTS=thorough bash .ci/parts $(BIN) image ruff format mypy shellcheck docs pytest notebooks
 
 # The box's processor, here and in the next target: amd64 or arm64.
 ARCH ?= amd64

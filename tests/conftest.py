@@ -24,20 +24,9 @@ LONGEST_VALUE_IN_A_NAME = 60
 """Characters or bytes."""
 
 LINKLAB_TESTS: Final = os.environ.get("LINKLAB_TESTS", "")
-"""Which tests are run: "quick" (those that start no process), "" (`make test`), "large" (CI), "thorough" (all)."""
-LEFT_OUT: Final = {
-    "quick": ("lab", "slow", "large", "thorough"),
-    "": ("large", "thorough"),
-    "large": ("thorough",),
-    "thorough": (),
-}
-"""By marks."""
-WHY_LEFT_OUT: Final = {
-    "large": "takes long: CI, or LINKLAB_TESTS=large make test",
-    "thorough": "one more of many alike: make test-thorough",
-}
-if LINKLAB_TESTS not in LEFT_OUT:
-    raise pytest.UsageError(f'LINKLAB_TESTS is "{LINKLAB_TESTS}": set it to quick, large or thorough, or not at all')
+"""Which tests are run: "quick" (those that start no process), "" (`make test`), "large" (CI: all)."""
+if LINKLAB_TESTS not in ("quick", "", "large"):
+    raise pytest.UsageError(f'LINKLAB_TESTS is "{LINKLAB_TESTS}": set it to quick or large, or not at all')
 STARTS_A_PROCESS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"})
 """Names of Python's audit events."""
 
@@ -80,11 +69,11 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """For tests side by side (pytest -n): those that share a fixture stay together, and the slow ones begin early."""
     if LINKLAB_TESTS == "quick":
-        items[:] = [item for item in items if not any(map(item.get_closest_marker, LEFT_OUT["quick"]))]
+        items[:] = [item for item in items if not any(map(item.get_closest_marker, ("lab", "slow", "large")))]
     items.sort(key=lambda item: not any(map(item.get_closest_marker, ("large", "slow"))))
     for item in items:
-        for mark in filter(item.get_closest_marker, LEFT_OUT[LINKLAB_TESTS]):
-            item.add_marker(pytest.mark.skip(reason=WHY_LEFT_OUT[mark]))
+        if LINKLAB_TESTS == "" and item.get_closest_marker("large"):
+            item.add_marker(pytest.mark.skip(reason="takes long: CI, or LINKLAB_TESTS=large make test"))
         shared = [name for name, scope in _fixture_scopes(item) if scope in ("module", "class", "package")]
         if shared:
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))

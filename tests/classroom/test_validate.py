@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +19,6 @@ from linklab.cli import main
 from linklab.errors import LinklabError
 from linklab.network.variants import variant
 from linklab.runtime.backends import Kind
-from tests.notebooks.run_notebook import ROOT
 
 _v4: Any = nbformat.v4
 
@@ -135,13 +133,3 @@ def test_the_command_prints_a_table_to_act_on(
     assert "02-bad" in said
     assert "a: ValueError: mend this" in said
     assert "2 notebooks, 1 at once: 1 passed, 1 FAILED" in said
-
-
-@pytest.mark.lab
-@pytest.mark.slow
-@pytest.mark.thorough  # tests/labs/test_added_lab.py has one validated by the command
-def test_a_real_lab_is_validated(virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "solutions").mkdir()
-    shutil.copy(ROOT / "solutions" / "00-start-here.ipynb", tmp_path / "solutions")
-    assert main(["validate", "00", "--root", str(tmp_path)]) == 0
-    assert "1 passed, 0 FAILED" in capsys.readouterr().out

@@ -124,8 +124,7 @@ def test_the_page_is_for_its_owner_on_this_machine(tmp_path: Path, port: int) ->
     "number",
     [
         signal.SIGINT,
-        pytest.param(signal.SIGTERM, marks=pytest.mark.thorough),
-        pytest.param(signal.SIGHUP, marks=pytest.mark.thorough),
+        pytest.param(signal.SIGHUP, marks=pytest.mark.large),
         signal.SIGKILL,
     ],
 )

@@ -1,8 +1,8 @@
 """Notebooks that want more than to be judged: attacks between honest answers of Lab 04.
 
 Whatever an attack does, its own check may fail; the verdicts of the others are as they would be without it, nothing is
-left running, and nothing is changed outside. In ``make test`` many attacks are cells of one notebook, and so meet what
-those before them have left; in ``make test-thorough`` each has a notebook of its own as well.
+left running, and nothing is changed outside. Where they can, attacks are cells of one notebook, and so meet what those
+before them have left.
 """
 
 from __future__ import annotations
@@ -199,13 +199,10 @@ ENDS = (
     Attack("crowd", WRONG + CROWD, shows=("it left more than 24 processes running",)),
     Attack("forks", WRONG + BOMB, limits=Limits(wall_s=900, cell_s=20, processes=96)),
     Attack("exit", WRONG + "import os\nos._exit(3)", shows=("the kernel ended",)),
-    Attack("kill", WRONG + "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"),
     Attack("driver", WRONG + "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"),
     Attack("all", WRONG + "import os, signal\nos.kill(-1, signal.SIGKILL)"),
     Attack("sleep", WRONG + "import time\ntime.sleep(1000)", shows=("s and was interrupted",)),
-    Attack("loop", WRONG + "while True:\n    pass", shows=("s and was interrupted",)),
     Attack("stubborn", WRONG + "while True:\n    try:\n        while True: pass\n    except BaseException: pass"),
-    Attack("deaf", WRONG + "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    pass"),
     Attack("output", WRONG + "while True:\n    print('x' * 1000)"),
     Attack("memory", WRONG + "kept = []\nwhile True:\n    kept.append(bytearray(50_000_000))"),
     Attack("family", WRONG + FAMILY, limits=Limits(wall_s=900, cell_s=45, memory_mb=800)),
@@ -290,13 +287,23 @@ def test_what_ends_its_kernel_or_uses_it_up_costs_only_itself(virtual: Kind, tmp
     attacked(tmp_path, attacks, replace(LIMITS, cell_s=10))
 
 
-@pytest.mark.thorough
-@alone(*PATCHES, *OUTSIDE, *ENDS, *FUNCTIONS, *VALUES)
+@pytest.mark.large
+def test_what_is_large_or_endless_costs_only_itself(virtual: Kind, tmp_path: Path) -> None:
+    values = chosen(VALUES, "value-large", "value-long", "value-endless", "value-process")
+    functions = chosen(FUNCTIONS, "function-output", "function-recursion", "function-loop")
+    attacked(tmp_path, [*values, *functions, *chosen(ENDS, "descriptors")], replace(LIMITS, cell_s=20))
+
+
+@pytest.mark.large
+@alone(
+    *chosen(PATCHES, "answer", "builtins", "ipython"),
+    *chosen(ENDS, "forks", "driver", "all", "stubborn", "output", "memory", "family", "guest", "busy"),
+)
 def test_an_attack_alone_costs_only_itself(virtual: Kind, tmp_path: Path, others: str, attack: Attack) -> None:
     attacked(tmp_path / "mine", [looking_at(attack, others)], attack.limits)
 
 
-@pytest.mark.thorough
+@pytest.mark.large
 def test_all_of_a_notebook_ends_when_its_time_is_over(virtual: Kind, tmp_path: Path) -> None:
     kept = (f"{role}-{name}" for name in ("rtt", "throughput", "swing") for role in ("answer", "check"))
     book = changed(

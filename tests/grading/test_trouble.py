@@ -19,7 +19,6 @@ from linklab.grading.store import Work, keep
 from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import LAB, put, solved
 from tests.notebooks.run_notebook import ROOT
-from tests.thorough import some_cases
 
 
 @pytest.mark.parametrize(
@@ -84,10 +83,7 @@ def _alive(group: PretendedClass) -> list[str]:
     return found
 
 
-STOPS = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
-
-
-@pytest.mark.parametrize("number", some_cases(STOPS, [each.name for each in STOPS], "SIGKILL"))
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_run_leaves_nothing_behind_and_keeps_what_is_done(
     group: PretendedClass, number: signal.Signals
 ) -> None:

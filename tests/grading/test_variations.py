@@ -84,11 +84,6 @@ def test_honest_work_in_labs(virtual: Kind, tmp_path: Path, monkeypatch: pytest.
     both(variations.IN_LABS, variations.COURSE_LAB, variations.PROGRAM, tmp_path, monkeypatch)
 
 
-@pytest.mark.thorough
-def test_more_honest_work_in_labs(virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    both(variations.MORE_IN_LABS, variations.COURSE_LAB, {}, tmp_path, monkeypatch)
-
-
 def test_who_has_not_done_the_work_does_not_pass(virtual: Kind, tmp_path: Path) -> None:
     cases = (*variations.KNOWN_TO_PASS, *variations.CHEATS)
     done = in_class(notebook(cases, ""), {}, tmp_path)
@@ -99,9 +94,7 @@ def test_who_has_not_done_the_work_does_not_pass(virtual: Kind, tmp_path: Path) 
 
 
 def test_there_are_enough_of_each() -> None:
-    honest = [
-        case for case in (*variations.HONEST, *variations.IN_LABS, *variations.MORE_IN_LABS) if case.passes is not False
-    ]
+    honest = [case for case in (*variations.HONEST, *variations.IN_LABS) if case.passes is not False]
     assert len(honest) >= 40
     assert len(variations.CHEATS) >= 20
     names = [case.name for case in (*honest, *variations.CHEATS, *variations.KNOWN_TO_PASS)]

@@ -224,14 +224,6 @@ IN_LABS: Final = (
     Variation("simpleperf in two files", 'simpleperf.check_step("simpleperf.py", "transfer")', "pass"),
 )  # fmt: skip
 """In labs, one after the other: the first ones in the course network, then in one of the student's."""
-MORE_IN_LABS: Final = (
-    Variation("rates of numpy's", "lab03.check_overload(overload)", "rates = 1.1 * np.array([30.0, 20.0, 20.0])\noverload = {f'{a}-{b}': measure.run(lab, UdpFlow(a, b, rate, 3)) for (a, b), rate in zip((('h1', 'h4'), ('h1', 'h9'), ('h7', 'h9')), rates)}"),
-    Variation("more pings of the same", "lab04.check_together(together)", f"together = measure.run_together(lab, [{_BOTH}, PingFlow('r1', 'r2', 5, 1, address=far['L1'])])"),
-    Variation("pings of another pair alone", "lab04.check_together(together)", f"together = measure.run_together(lab, [PingFlow('h1', 'h4', 25, 1), {_SENT}])", False),
-    Variation("a search as a fraction", "lab03.check_search(find_bandwidth, (12,))", _SEARCH.format("Fraction(low)"), None),
-    Variation("a search that gives up", "lab03.check_search(find_bandwidth, (12,))", _SEARCH.format("low / 8"), False),
-)  # fmt: skip
-"""More of the same, each for seconds in the course network: in make test-thorough alone."""
 COURSE_LAB: Final = """
 lab = linklab.start(linklab.course_network())
 far = {name: linklab.course_network().link(name).b.address.removesuffix("/24") for name in ("L1", "L2", "L3")}

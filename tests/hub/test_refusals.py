@@ -12,9 +12,8 @@ from .served import ClassMachine, hub_command
 pytestmark = pytest.mark.lab  # its kernel is among what is put in place
 
 
-@pytest.mark.parametrize("words", [("--ip", "0.0.0.0"), pytest.param(("--ip", ""), marks=pytest.mark.thorough)])
-def test_without_tls_the_hub_stays_on_loopback(machine: ClassMachine, words: tuple[str, ...]) -> None:
-    refused = machine.run(*hub_command(), *words)
+def test_without_tls_the_hub_stays_on_loopback(machine: ClassMachine) -> None:
+    refused = machine.run(*hub_command(), "--ip", "0.0.0.0")
     assert refused.returncode == 1
     assert "linklab: the hub would take passwords at " in refused.stderr
     assert "Traceback" not in refused.stderr

@@ -43,7 +43,7 @@ def test_make_alone_lists_every_target() -> None:
     done = subprocess.run(["make"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     listed = re.findall(r"^  make (\S+)", done.stdout, re.MULTILINE)
     assert listed == [
-        *("help", "lab", "hub", "test", "test-quick", "test-thorough", "test-vagrant", "box", "docs"),
+        *("help", "lab", "hub", "test", "test-quick", "test-vagrant", "box", "docs"),
         *("bench", "studies", "networks", "check", "doctor", "notebooks", "release-check", "kernels", "clean"),
     ]
 

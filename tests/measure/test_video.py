@@ -88,7 +88,7 @@ def sent(video: Video, folder: Path, sender: str, link_mbps: float = 0.9, *, one
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("sender", ["paced", pytest.param("ffmpeg", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("sender", ["paced", pytest.param("ffmpeg", marks=pytest.mark.large)])
 def test_two_fresh_labs_give_the_same_digits(virtual: Kind, video: Video, tmp_path: Path, sender: str) -> None:
     one, two = (sent(video, tmp_path, sender) for _ in range(2))
     # the machine's load and the wall's time differ

@@ -43,9 +43,7 @@ def test_what_is_still_to_do_is_marked(done: int) -> None:
 
 @pytest.mark.lab
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "done", [0, pytest.param(1, marks=pytest.mark.thorough), pytest.param(2, marks=pytest.mark.large)]
-)
+@pytest.mark.parametrize("done", [0, pytest.param(2, marks=pytest.mark.large)])
 def test_no_step_passes_before_it_is_done(done: int, virtual: Kind, tmp_path: Path) -> None:
     """The last step that is done passes, and all that come after it fail; with the stages before, that is all."""
     (tmp_path / PROGRAM).write_text(stage(FINISHED, BLOCKS, done))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from typing import Any
@@ -155,59 +154,6 @@ def test_a_machine_is_known_by_its_folders_and_by_where_pip_is_sent() -> None:
     found = release.machine_names(Path("/srv/mine/linklab"), settings, environment)
     assert found == ("/home/ada", "/srv/mine/linklab", "10.0.0.7", "wheels.example.org")
     assert release.machine_names(Path("/vagrant"), "", {"HOME": "/root"}) == ()
-
-
-# generated
-
-
-@pytest.fixture(scope="module")
-def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of all that is made, and of what it is made from."""
-    folder = tmp_path_factory.mktemp("kit")
-    for name in ("labs", "solutions", "docs"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".*", "_build"))
-    (folder / "lib").symlink_to(ROOT / "lib")
-    return folder
-
-
-@pytest.fixture
-def spoilt(kit: Path) -> Iterator[Callable[[str], Path]]:
-    """Spoil a file of the kit; it is mended in the end."""
-    before: dict[Path, bytes | None] = {}
-
-    def spoil(name: str) -> Path:
-        path = kit / name
-        before[path] = path.read_bytes() if path.exists() else None
-        path.write_bytes((before[path] or b"") + b" ")
-        return path
-
-    yield spoil
-    for path, content in before.items():
-        if content is None:
-            path.unlink()
-        else:
-            path.write_bytes(content)
-
-
-@pytest.mark.thorough
-@pytest.mark.slow
-def test_what_is_made_is_as_its_data_say_and_what_is_not_is_named(kit: Path, spoilt: Callable[[str], Path]) -> None:
-    assert release.generated(kit).endswith("are what their data make")
-    for name in (
-        *("labs/04-link-latency.ipynb", "docs/studies/mtu.md", "docs/studies/video-ssim.svg"),
-        *("docs/studies/mtu-old.svg", "docs/simpleperf-checks.md", "docs/course-network.png"),
-    ):
-        spoilt(name)
-    lines = refused(release.generated, kit)
-    assert sorted(line.replace(" (5 more above)", "") for line in lines) == [
-        "docs/course-network.png is not what its data make: write show.draw(COURSE).png() there",
-        "docs/simpleperf-checks.md is not what its data make: "
-        "python -m linklab.programs.simpleperf.public_list > docs/simpleperf-checks.md",
-        "docs/studies/mtu-old.svg is in no page: git rm it",
-        "docs/studies/mtu.md is not what its data make: linklab study page --from docs/studies/data",
-        "docs/studies/video-ssim.svg is not what its data make: linklab study page --from docs/studies/data",
-        "labs/04-link-latency.ipynb is not what its source makes: make notebooks",
-    ]
 
 
 # licences

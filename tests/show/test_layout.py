@@ -9,7 +9,7 @@ from linklab.show import draw
 from linklab.show.network.layout import Placed, place, positions
 from linklab.show.network.scene import scene_of
 
-from .drawn import EACH, THINGS
+from .drawn import THINGS
 
 
 def placed(name: str) -> Placed:
@@ -18,7 +18,7 @@ def placed(name: str) -> Placed:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", THINGS)
 def test_the_addresses_of_a_cable_stand_in_the_order_of_its_ends(name: str) -> None:
     found = placed(name)
     for stroke in found.strokes:
@@ -31,7 +31,7 @@ def test_the_addresses_of_a_cable_stand_in_the_order_of_its_ends(name: str) -> N
         assert along == sorted(along), stroke.cable.ends
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", THINGS)
 def test_no_label_covers_a_node_and_nodes_do_not_meet(name: str) -> None:
     found = placed(name)
     covered = [

@@ -28,7 +28,7 @@ from linklab.show.network.scene import scene_of
 from tests.states import PLAN, change, change_node
 
 from .charted import collisions, cut_off, words
-from .drawn import BARE, BROKEN, CUT, EACH, NOT_FORWARDING, THINGS, ring
+from .drawn import BARE, BROKEN, CUT, NOT_FORWARDING, THINGS, ring
 from .gallery import LOADS
 
 
@@ -38,7 +38,7 @@ def drawn(name: str) -> Drawing:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", THINGS)
 def test_no_text_covers_another_or_leaves_the_page(name: str) -> None:
     figure = drawn(name)
     assert collisions(figure) == []
@@ -46,7 +46,7 @@ def test_no_text_covers_another_or_leaves_the_page(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", THINGS)
 def test_all_is_on_it_and_large_enough_to_read(name: str) -> None:
     thing = THINGS[name]
     figure = drawn(name)

@@ -1,1 +1,1 @@
-"""The documentation site: what it has of its own, and in ``make test-thorough`` all of it, built twice."""
+"""What the documentation site has of its own; CI builds it, runs its examples and follows its links."""

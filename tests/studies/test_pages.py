@@ -10,8 +10,6 @@ import pytest
 from linklab.study.catalogue import pages
 from linklab.study.page import make_page, read_tables
 
-from ..thorough import some
-
 DOCS = Path(__file__).parents[2] / "docs" / "studies"
 TEMPLATES = {name: page.template.read_text("utf-8") for name, page in pages().items()}
 _UNITS = r"(?:[kMG]?bit/s|[kM]?B|bytes?|n?s|us|ms|seconds?|minutes?|%|packets?|frames?|datagrams?|times)"
@@ -50,8 +48,8 @@ def test_the_page_that_is_not_made_of_tables_has_no_measured_number() -> None:
     assert typed_numbers(settings + _CODE.sub("", (DOCS / "your-own.md").read_text("utf-8"))) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", some(pages(), "report", "mtu"))
+@pytest.mark.large
+@pytest.mark.parametrize("name", pages())
 def test_a_page_is_made_again_of_its_tables_byte_for_byte(name: str) -> None:
     page = pages()[name]
     committed = {path.name: path.read_text("utf-8") for path in (DOCS / f"{name}.md", *DOCS.glob(f"{name}-*.svg"))}

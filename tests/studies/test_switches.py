@@ -22,7 +22,6 @@ from studies.switches.page import (
     JUDGES,
     PUBLISHED,
     additional_theory_mbps,
-    deviations,
     loaded_rtt_theory_ms,
     proportional_shares,
     rtt_theory_ms,
@@ -122,16 +121,8 @@ def short(name: str, folder: Path, repeats: int = 2, levels: Mapping[str, tuple[
 
 @pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.parametrize(
-    "levels",
-    [
-        pytest.param({"switch": ("bridge",), "payload_bytes": (1440,)}, id="one size"),
-        pytest.param({}, id="all", marks=pytest.mark.thorough),
-    ],
-)
-def test_round_trips_are_serialisation_over_both_protocols_in_each_repeat(
-    virtual: Kind, tmp_path: Path, levels: dict[str, tuple[Level, ...]]
-) -> None:
+def test_round_trips_are_serialisation_over_both_protocols_in_each_repeat(virtual: Kind, tmp_path: Path) -> None:
+    levels: dict[str, tuple[Level, ...]] = {"switch": ("bridge",), "payload_bytes": (1440,)}
     factors = ("testbed", "communication", "rate_mbps", "payload_bytes", "protocol")
     measured = short("switches-rtt", tmp_path, levels=levels).each("rtt_mean_ms", *factors, "switch")
     assert {key[-2] for key in measured} == {"ipv4", "ipv6"}
@@ -140,62 +131,24 @@ def test_round_trips_are_serialisation_over_both_protocols_in_each_repeat(
         assert all(0 < value - rtt_theory_ms(*place) < 0.006 for value in values.values)
 
 
+@pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.slow
-@pytest.mark.thorough
-def test_beside_traffic_round_trips_lie_between_idle_and_random_arrivals(virtual: Kind, tmp_path: Path) -> None:
-    factors = ("testbed", "communication", "rate_mbps", "payload_bytes")
-    measured = short("switches-loaded", tmp_path).each("rtt_mean_ms", *factors)
-    for place, values in measured.items():
-        assert rtt_theory_ms(*place) < values.low
-        # the exchanges' own packets, which theory leaves out, matter on the trunk alone: it is nearly full without them
-        assert values.high < loaded_rtt_theory_ms(*place) or place[0] == "router-on-a-stick"
+def test_beside_traffic_a_round_trip_and_a_flow_are_near_theory(virtual: Kind, tmp_path: Path) -> None:
+    one: dict[str, tuple[Level, ...]] = {"testbed": ("l3-switch",), "communication": ("inter-vlan",)}
+    place = ("l3-switch", "inter-vlan", 100, 1440)
+    rtt = short("switches-loaded", tmp_path, repeats=1, levels=one).lookup("rtt_mean_ms").same
+    assert rtt_theory_ms(*place) < rtt < loaded_rtt_theory_ms(*place)
+    flow = short("switches-throughput", tmp_path, repeats=1, levels=one).lookup("additional_mbps").same
+    assert flow == pytest.approx(additional_theory_mbps(*place), rel=0.12)
 
 
+@pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.slow
-@pytest.mark.thorough
 def test_ticking_cards_make_a_range_of_payloads_alike(virtual: Kind, tmp_path: Path) -> None:
     assert SWITCHES_INTERRUPTS.short_repeats == 2
     table = short("switches-interrupts", tmp_path)
     found = {payload: it.mean for (payload,), it in table.each("rtt_mean_ms", "payload_bytes").items()}
     assert found == pytest.approx({500: 0.25, 750: 0.75, 1440: 0.75}, abs=0.002)
-
-
-@pytest.mark.lab
-@pytest.mark.slow
-@pytest.mark.thorough
-def test_the_additional_flow_is_near_theory_and_a_seed_repeats_it(virtual: Kind, tmp_path: Path) -> None:
-    table, again = (short("switches-throughput", tmp_path / name, repeats=1) for name in ("one", "two"))
-    assert table.csv == again.csv
-    factors = ("testbed", "communication", "rate_mbps", "payload_bytes")
-    for place, values in table.each("additional_mbps", *factors).items():
-        assert values.same == pytest.approx(additional_theory_mbps(*place), rel=0.12)
-
-
-@pytest.mark.lab
-@pytest.mark.slow
-@pytest.mark.thorough
-def test_senders_in_step_are_far_from_proportion_and_out_of_step_near_it(virtual: Kind, tmp_path: Path) -> None:
-    loose, exact = (short(name, tmp_path / name, repeats=1) for name in ("switches-fairness", "switches-step"))
-    assert max(it for repeats in deviations(loose).values() for it in repeats) < 0.25
-    assert min(it for repeats in deviations(exact).values() for it in repeats) > 0.2
-    for table in (loose, exact):
-        for values in table.each("bottleneck_mbps", "offered_percent").values():
-            assert values.same == pytest.approx(100, rel=0.01)
-
-
-@pytest.mark.lab
-@pytest.mark.slow
-@pytest.mark.thorough
-def test_four_senders_fill_a_link_of_any_rate(virtual: Kind, tmp_path: Path) -> None:
-    study = SWITCHES_FAIRNESS.with_levels(
-        switch=("bridge",), offered_percent=("60/60/60/60",), rate_mbps=(34,), sender_link_percent=(100,)
-    )
-    table = run(replace(study, name="own", repeats=1), tmp_path)
-    assert table.missing == ()
-    assert table.lookup("bottleneck_mbps").same == pytest.approx(34, rel=0.01)
-    assert table.lookup("share_mbps", of="h4").same > 0
 
 
 @pytest.mark.lab
@@ -407,33 +360,14 @@ def test_a_queue_of_one_packet_leaves_a_bottleneck_idle(virtual: Kind, tmp_path:
     assert not finding("switch-bottleneck-full", small)[0]
 
 
+@pytest.mark.large
 @pytest.mark.lab
-@pytest.mark.slow
-@pytest.mark.thorough
 def test_senders_with_faster_links_share_in_proportion_and_others_do_not(virtual: Kind, tmp_path: Path) -> None:
-    levels: dict[str, Any] = {"offered_percent": ("70/70", "30/90", "40/40/40"), "rate_mbps": (10,)}
+    levels: dict[str, Any] = {"offered_percent": ("70/70", "30/90"), "rate_mbps": (10,)}
     at_random = measured(SWITCHES_FAIRNESS, tmp_path / "random", **levels, sender_link_percent=(FASTER,))
     in_step = measured(SWITCHES_FAIRNESS, tmp_path / "step", **levels, pacing=(EXACT,))
-    for claim in ("switch-two-proportional", "switch-three-proportional"):
-        assert finding(claim, at_random)[0]
-        assert not finding(claim, in_step)[0]
-
-
-@pytest.mark.lab
-@pytest.mark.slow
-@pytest.mark.thorough
-def test_ticking_cards_keep_the_round_trip_flat_and_plain_ones_do_not(virtual: Kind, tmp_path: Path) -> None:
-    levels: dict[str, Any] = {"rate_mbps": (100,), "payload_bytes": (750, 1440), "exchanges": (20,)}
-    table = measured(SWITCHES_INTERRUPTS, tmp_path, **levels, cards=("plain", "ticking"))
-    for cards, flat in (("plain", False), ("ticking", True)):
-        found = table.each("rtt_mean_ms", "payload_bytes", cards=cards)
-        place = {"switch": cards, "testbed": "l3-switch", "communication": "intra-vlan", "rate_mbps": 100,
-                 "protocol": "ipv4", "link": "cable", "exchanges": 20}  # fmt: skip
-        rows = [
-            ({**place, "payload_bytes": payload}, 1, [Measured("rtt_mean_ms", it.mean)])
-            for (payload,), it in found.items()
-        ]
-        assert finding("switch-flat-rtt-intra", made.table(SWITCHES_RTT, rows))[0] is flat
+    assert finding("switch-two-proportional", at_random)[0]
+    assert not finding("switch-two-proportional", in_step)[0]
 
 
 # --- What the paper printed

@@ -9,7 +9,7 @@ import pytest
 
 from linklab.cli import main
 from linklab.runtime.backends import Kind
-from linklab.study import Study, catalogue, run
+from linklab.study import Study, catalogue
 from linklab.study.catalogue import with_own_levels
 from linklab.study.table import read_table
 
@@ -58,18 +58,3 @@ def test_the_example_is_carried_out_with_levels_of_ones_own(
     assert "| openflow |" in path.read_text()
     own = with_own_levels(spacing().short_form(), {"rate_mbps": ["1"], "loss_percent": ["0"]})
     assert read_table(own, Path("study-results")).lookup("lost_percent", switch="bridge").same == 0
-
-
-@pytest.mark.lab
-@pytest.mark.slow
-@pytest.mark.thorough  # tests/studies/test_pages.py makes pages, and the test above carries this study out
-def test_the_page_of_the_example_judges_its_claims(
-    virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    study = spacing()
-    run(study, tmp_path / "study-results" / "spacing", only={"rate_mbps": (10,), "loss_percent": (0,)})
-    assert main(["study", "page", f"{FILE}:PAGE"]) == 0
-    text = Path("study-results/pages/spacing.md").read_text()
-    assert "| A controller delays a flow's first packet. (ours) | Mininet | reproduced |" in text
-    assert "| Real switches change the time between packets. (ours) | hardware | not testable here |" in text

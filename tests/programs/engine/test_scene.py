@@ -269,7 +269,6 @@ def soon_stalled(monkeypatch: pytest.MonkeyPatch, nothing_left: None) -> None:
     ("client", "server", "by", "left"),
     [
         (("asks",), (), ["client"], True),
-        pytest.param((), ("asks",), ["server"], True, marks=pytest.mark.thorough),
         (("asks",), ("asks",), ["server", "client"], True),
         # who only computes takes the lab along: then it is known who ran, and no more
         ((), ("computes",), ["server"], False),

@@ -1,6 +1,6 @@
 """What passed when Lab 13's solution and most of the wrong programs were tried once: the judge's evidence.
 
-From it the judge gives its verdicts without a lab (`make test`); `make test-thorough` tries the programs themselves.
+From it the judge gives its verdicts without a lab; CI tries some of the programs themselves.
 Where a check asks for another transfer, or a program was changed, its test fails and says
 
     python -m tests.programs.reliable.played NAME...    (all, without a name)

@@ -26,13 +26,11 @@ from .wrong import FINISHED, RIGHT, WRONG
 NO_WINDOW = ("stop-and-wait", "timeouts")
 EDITED = {
     "packets of 100 bytes": FINISHED.replace("DATA_BYTES = 1000", "DATA_BYTES = 100"),
-    "as large as can be": FINISHED.replace("DATA_BYTES = 1000", "DATA_BYTES = 1195"),
     "RFC 6298's least of one second": FINISHED.replace("LEAST_RTO_S = 0.1", "LEAST_RTO_S = 1.0"),
-    "receiver that stays for 20 s": FINISHED.replace("LINGER_S = 5.0", "LINGER_S = 20.0"),
 }
 IN_PYTHON = {name: text for name, text in RIGHT.items() if name.endswith(".py")} | EDITED
-DAILY = ("it sends all at once", "no back-off", "it passes by the relay")
-"""One for each step."""
+IN_A_LAB = ("it sends all at once", "no back-off", "it passes by the relay", *(set(WRONG) - set(PLAYED)))
+"""One for each step, and those of which nothing is kept."""
 
 
 def _written(folder: Path, text: str, name: str = "reliable.py") -> Path:
@@ -74,7 +72,7 @@ def test_a_wrong_program_fails_where_it_is_wrong(name: str) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.thorough
+@pytest.mark.large
 @pytest.mark.parametrize("name", IN_PYTHON)
 def test_a_right_program_passes(name: str, virtual: Kind, tmp_path: Path) -> None:
     assert IN_PYTHON[name] != FINISHED
@@ -83,7 +81,7 @@ def test_a_right_program_passes(name: str, virtual: Kind, tmp_path: Path) -> Non
 
 
 @pytest.mark.lab
-@pytest.mark.thorough
+@pytest.mark.large
 def test_a_compiled_program_passes(virtual: Kind, tmp_path: Path) -> None:
     compiler = shutil.which("cc")
     if compiler is None:
@@ -119,9 +117,7 @@ def test_what_a_shell_script_sends_arrives_whatever_is_lost(virtual: Kind, tmp_p
 
 @pytest.mark.lab
 @pytest.mark.large
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in DAILY else pytest.mark.thorough) for name in WRONG]
-)
+@pytest.mark.parametrize("name", IN_A_LAB)
 def test_a_wrong_program_fails_in_a_lab_as_by_what_was_kept(name: str, virtual: Kind, tmp_path: Path) -> None:
     wrong = WRONG[name]
     checks = reliable.check_step(_written(tmp_path, wrong.text), wrong.step).checks

@@ -1,6 +1,6 @@
 """What passed when programs were tried once: the judges' evidence.
 
-From it they give their verdicts without a lab (`make test`); `make test-thorough` tries the programs themselves.
+From it they give their verdicts without a lab; one of the programs itself is tried.
 A scene is found again by what was asked to be played, whatever its ports are. Where a check asks for another scene, or
 a program was changed, its test fails and says
 

@@ -18,7 +18,6 @@ from linklab.programs.simpleperf.mistakes import Mistake
 from linklab.runtime.backends import Kind
 
 from ...simpleperf.programs.make import programs
-from ...thorough import some
 from . import played
 from .expected import ADVISED, FAILED
 from .findings import BY_NAME
@@ -50,9 +49,8 @@ def test_right_programs_pass_in_full_and_wrong_ones_fail_for_their_one_mistake(n
 
 @pytest.mark.lab
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(ALL, "chunk-1024"))
-def test_played_anew_they_do_too(name: str, virtual: Kind) -> None:
-    _as_it_must_be(name, played.play_anew(name, played.steps_of(name)))
+def test_a_program_that_is_played_anew_gets_the_same_verdict(virtual: Kind) -> None:
+    _as_it_must_be("chunk-1024", played.play_anew("chunk-1024", played.steps_of("chunk-1024")))
 
 
 def test_a_scene_that_was_never_played_is_no_pass() -> None:

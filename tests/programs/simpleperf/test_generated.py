@@ -37,18 +37,3 @@ def test_a_right_program_passes_quick_steps(virtual: Kind, tmp_path: Path) -> No
 def test_a_wrong_program_is_failed_for_its_mistakes_in_quick_steps(virtual: Kind, tmp_path: Path) -> None:
     program = _most_traits(program for program in WRONG.values() if set(steps_of(program)) <= set(QUICK))
     assert missed(program, by_key(simpleperf.check(program.write(tmp_path), QUICK))) == []
-
-
-@pytest.mark.thorough
-@pytest.mark.lab
-@pytest.mark.parametrize("name", RIGHT)
-def test_a_right_program_passes_in_full(name: str, virtual: Kind, tmp_path: Path) -> None:
-    assert against(by_key(simpleperf.check(RIGHT[name].write(tmp_path)))) == []
-
-
-@pytest.mark.thorough
-@pytest.mark.lab
-@pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_program_is_failed_for_its_mistakes(name: str, virtual: Kind, tmp_path: Path) -> None:
-    program = WRONG[name]
-    assert missed(program, by_key(simpleperf.check(program.write(tmp_path), steps_of(program)))) == []

@@ -41,7 +41,7 @@ def test_no_hostile_program_is_left_out() -> None:
 @pytest.mark.lab
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in DAILY else pytest.mark.thorough) for name in NAMED]
+    "name", [pytest.param(name, marks=() if name in DAILY else pytest.mark.large) for name in NAMED]
 )
 def test_it_is_stopped_and_named(name: str, virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
     program, outside = tmp_path / "program", tmp_path / "outside"
