@@ -19,11 +19,10 @@ from linklab.runtime.transport import LabFacts, Transport
 Reply = Callable[[Channel, dict[str, Any]], None]
 
 
-class Pretended:
+class Pretended(Transport):
     """A transport whose other end is a function of the test's."""
 
     about = LabFacts(Kind("guest"), "7.3", 16.0, 512)
-    running, group_pid = True, 0
 
     def __init__(self, reply: Reply) -> None:
         self._ours, theirs = socket.socketpair()
@@ -40,20 +39,6 @@ class Pretended:
             except ChannelClosed:
                 pass
 
-    def nothing(self, *_: object) -> None:
-        """Nothing."""
-
-    resume = pause = force_interrupt = nothing
-
-    def cpu_s(self) -> float:
-        return 0.0
-
-    def killed_for_memory(self, answer: dict[str, Any]) -> list[str]:
-        return []
-
-    def console_tail(self) -> str:
-        return ""
-
     def hang_up(self) -> None:
         self._ours.shutdown(socket.SHUT_RDWR)
         self._thread.join(20)
@@ -67,8 +52,7 @@ def lab() -> Iterator[Callable[[Reply], LabProcess]]:
     made: list[LabProcess] = []
 
     def start(reply: Reply) -> LabProcess:
-        transport: Transport = Pretended(reply)
-        made.append(LabProcess(transport, 1.0, 0))
+        made.append(LabProcess(Pretended(reply), 1.0, 0))
         return made[-1]
 
     yield start

@@ -19,7 +19,8 @@ from linklab.guest import function_transfer
 from linklab.guest.channel import LARGEST_SENT_BYTES, ChannelClosed, ChannelTimeout, Message
 from linklab.runtime.backends import Kind, whole_seed
 from linklab.runtime.qemu.transport import QemuLab
-from linklab.runtime.transport import LONGER_S, BorrowedLab, Transport, UserModeLab
+from linklab.runtime.transport import LONGER_S, BorrowedLab, Transport
+from linklab.runtime.user_mode import UserModeLab
 from linklab.signals import Held
 
 if TYPE_CHECKING:

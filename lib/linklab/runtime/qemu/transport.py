@@ -25,8 +25,6 @@ _ROOT_MB: Final = 320
 class QemuLab(OwnLab):
     """A lab in a QEMU that this process has started, and that ends with it. It rests between two requests by itself."""
 
-    group_pid = 0
-
     def __init__(self, kind: Kind, folder: Path | None, *, untrusted: bool, seed: int, reads: Iterable[Path]) -> None:
         """Start a lab from its snapshot, which is made before where there is none, and return when its agent answers.
 
@@ -67,10 +65,10 @@ class QemuLab(OwnLab):
             return box.receive(machine.patience_s(BOOT_LIMIT_S))
         except (ChannelClosed, ChannelTimeout) as failure:
             said = f"{failure}; {machine.console.tail()}"
-            self._end()
+            self.end()
             raise _Damaged(said) from None
         except BaseException:
-            self._end()
+            self.end()
             raise
 
     def _give(self, request: Message) -> None:
@@ -81,23 +79,10 @@ class QemuLab(OwnLab):
         self._folders.take_back(answer)
         _tell([*map(str, answer.pop(NOTES_KEY, [])), *self._folders.new_notes()])
 
-    def _end(self) -> None:
-        self.hang_up()
-        self.close()
-
     @property
     def running(self) -> bool:
-        """Say whether QEMU lives."""
+        """Whether QEMU lives."""
         return self._machine.running
-
-    def resume(self) -> None:
-        """Do nothing: the guest goes on with the message."""
-
-    def pause(self) -> None:
-        """Do nothing: the guest has stopped itself."""
-
-    def force_interrupt(self) -> None:
-        """Do nothing: an interrupt rings."""
 
     def hang_up(self) -> None:
         """End QEMU, which wakes a request of another thread: the connection ends."""
