@@ -19,9 +19,9 @@ from linklab.units import SwitchName
 class Labs:
     """Starts labs, also from several threads at once, and ends all that still run when it is told to."""
 
-    def __init__(self, folder: Path, wall_limit_s: float, what: str) -> None:
-        """`folder` is where labs may write; each gets it whole. ``what`` names the work, as in "the study"."""
-        self.folder, self.wall_limit_s, self._what = folder, wall_limit_s, what
+    def __init__(self, folder: Path, wall_limit_s: float) -> None:
+        """`folder` is where labs may write; each gets it whole."""
+        self.folder, self.wall_limit_s = folder, wall_limit_s
         self._running: set[Lab | LabProcess] = set()
         self._lock = threading.Lock()
         self.ended = False
@@ -74,7 +74,7 @@ class Labs:
                 self._running.add(lab)
                 return
         lab.stop()
-        raise LabError(f"{self._what} was ended")
+        raise LabError("the study was ended")
 
     def stop(self, lab: Lab | LabProcess) -> None:
         """End one."""

@@ -12,7 +12,7 @@ import pytest
 import linklab
 from linklab.guest.overlays import pairs
 from linklab.measure import TrainFlow, capture, layers, run
-from linklab.network import TunnelState, expected_state, first_difference
+from linklab.network import TunnelState, differences, expected_state
 from linklab.network.catalogue import mtu_gre
 from linklab.network.theory import payload_of_frame_bytes
 from linklab.runtime.backends import Kind
@@ -37,7 +37,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
 @pytest.mark.lab
 def test_what_is_read_back_is_what_was_asked_for(lab: linklab.Lab) -> None:
     state = lab.state()
-    assert first_difference(expected_state(GRE), state) is None
+    assert differences(expected_state(GRE), state) == ()
     port = state.interface("s1", "s1-gre1")
     assert port is not None
     assert port.tunnel == TunnelState("192.168.1.1", "192.168.1.2", "pc1", False)
@@ -89,7 +89,7 @@ def test_without_room_outside_there_are_fragments_and_without_room_inside_nothin
 @pytest.mark.lab
 def test_a_tunnel_that_was_changed_is_found(lab: linklab.Lab) -> None:
     def first_told() -> str:
-        return str(first_difference(expected_state(GRE), lab.state()))
+        return str(differences(expected_state(GRE), lab.state())[0])
 
     lab["s2"].cmd("ip link set s2-gre1 mtu 1400")
     assert "s2-gre1 on s2: mtu is 1400 bytes, expected 1500 bytes" in first_told()

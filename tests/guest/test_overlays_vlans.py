@@ -12,7 +12,7 @@ import linklab
 from linklab.errors import LabError
 from linklab.guest.readback import tables_of
 from linklab.measure import run
-from linklab.network import Network, expected_state, first_difference
+from linklab.network import Network, differences, expected_state
 from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.network.state import Membership
 from linklab.runtime.backends import Kind
@@ -30,7 +30,7 @@ def answered(lab: linklab.Lab, source: str, address: str) -> bool:
 @pytest.mark.parametrize("network", [l3_switch(10), router_on_a_stick(10)], ids=["l3-switch", "stick"])
 def test_vlans_are_built_and_read_back(virtual: Kind, lab_folder: Path, switch: SwitchName, network: Network) -> None:
     with linklab.start(network, switch=switch, folder=lab_folder) as lab:
-        assert first_difference(expected_state(network), lab.state()) is None
+        assert differences(expected_state(network), lab.state()) == ()
         assert answered(lab, "h1", "10.0.10.2")
         assert answered(lab, "h1", "10.0.20.3")
         # without its gateway h1 reaches nobody of the other VLAN, though they are on one switch
@@ -52,7 +52,7 @@ def test_a_port_in_the_wrong_vlan_is_read_back(virtual: Kind, lab_folder: Path, 
         assert port is not None
         assert trunk is not None
         assert (port.vlans, trunk.vlans) == (Membership(20), Membership(None, (10,)))
-        difference = first_difference(expected_state(network), state)
+        difference = differences(expected_state(network), state)[0]
         assert difference is not None
         assert "s1-eth2 on s1: VLAN 20, expected VLAN 10" in str(difference)
         assert not answered(lab, "h1", "10.0.10.2")

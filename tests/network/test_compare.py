@@ -20,7 +20,6 @@ from linklab.network import (
     Values,
     differences,
     expected_state,
-    first_difference,
 )
 from linklab.network.state import Membership
 from tests.states import PLAN, change, change_node, routes_of
@@ -114,17 +113,13 @@ LINES: list[tuple[NetworkState, NetworkState, str]] = [
         (change(PLAN, "h1-eth0", offloads_on=("gro",)), ".*offloads is gro on, expected all off: .*ethtool -K h1-eth0"),
         # what an end of a link does to packets
         (l1(rate_mbps=39.9), "r1-eth1 on r1: rate is 39.9 Mbit/s, expected 40 Mbit/s: .*on one side only: r2-eth0"),
-        (l1(rate_mbps=None), ".*rate is not limited, .*on one side only: r2-eth0"),
-        (l1(delay_ms=0), ".*delay is 0 ms, .*on one side only: r2-eth0"),
         (l1(delay_ms=10.0015), ".*delay is 10.0015 ms, expected 10 ms"),
         (l1(jitter_ms=2), ".*jitter is 2 ms, .*jitter= was given to a link that has none"),
         (l1(loss_percent=0.0015), ".*loss is 0.0015 %, .*loss= was given to a link that has none"),
         (l1(queue_packets=66), ".*queue is 66 packets, .*on one side only: r2-eth0"),
-        (l1(queue_packets=None), ".*queue is not limited, .*on one side only: r2-eth0"),
         # and at both
         (both(rate_mbps=None), ".*HTB is not there: the kernel has no sch_htb"),
         (both(rate_mbps=5), ".*bits and bytes are mixed up"),
-        (both(rate_mbps=320), ".*bits and bytes are mixed up"),
         (both(rate_mbps=50), ".*bw= of this link has another number"),
         (both(delay_ms=0), ".*netem is there, but the link was made without delay="),
         (both(delay_ms=20), ".*one direction"),
@@ -157,9 +152,8 @@ LINES += [
 
 @pytest.mark.parametrize(("expected", "found", "line"), LINES, ids=[line[-40:] for _, _, line in LINES])
 def test_the_first_difference_and_its_cause(expected: NetworkState, found: NetworkState, line: str) -> None:
-    first = first_difference(expected, found)
-    assert first == differences(expected, found)[0]
-    assert re.match(line, str(first)), str(first)
+    first = str(differences(expected, found)[0])
+    assert re.match(line, first), first
 
 
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
@@ -219,8 +213,7 @@ def test_a_partial_expectation_compares_only_what_it_says() -> None:
     ],
 )
 def test_each_value_of_a_part_is_compared(interface: str | None, field: str, value: object, told: str) -> None:
-    first = first_difference({**PARTLY, ("r1", interface, field): value}, PLAN)
-    assert first is not None
+    first = differences({**PARTLY, ("r1", interface, field): value}, PLAN)[0]
     assert (first.node, first.field) == ("r1", told)
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import linklab.network
 from linklab.errors import NetworkError
 from linklab.network import (
     COURSE,
@@ -24,18 +23,15 @@ from tests.support.networks import L3, STICK
 @pytest.mark.parametrize(
     ("lookup", "message"),
     [
-        (lambda: COURSE.node("h10"), "no node 'h10'"),
+        (lambda: COURSE.ends_of("h10"), "no node 'h10'"),
         (lambda: COURSE.link("L4"), "no link 'L4'"),
-        (lambda: COURSE.ends_of("x"), "no node 'x'"),
         (lambda: COURSE.address_of("s1"), "s1 is a switch"),
         (lambda: COURSE.link("L1").other("r3"), "L1 joins r1 and r2, not r3"),
     ],
 )
-def test_a_wrong_lookup_says_what_there_is(lookup: object, message: str) -> None:
-    assert callable(lookup)
-    with pytest.raises(NetworkError, match=message) as caught:
+def test_a_wrong_lookup_says_what_there_is(lookup: Callable[[], object], message: str) -> None:
+    with pytest.raises(NetworkError, match=message):
         lookup()
-    assert "\n" not in str(caught.value)
 
 
 def test_import_needs_neither_mininet_nor_matplotlib_nor_networkx() -> None:
@@ -44,11 +40,6 @@ def test_import_needs_neither_mininet_nor_matplotlib_nor_networkx() -> None:
     modules = set(loaded.stdout.split())
     assert "linklab" in modules
     assert not modules & {"mininet", "matplotlib", "IPython", "networkx", "linklab.network.variants"}
-
-
-def test_no_module_is_hidden_by_what_the_package_exports() -> None:
-    modules = {path.stem for path in Path(linklab.network.__file__).parent.glob("*.py")}
-    assert not modules & set(linklab.network.__all__)
 
 
 @pytest.mark.parametrize("network", [L3, STICK], ids=["L3 switch", "router on a stick"])

@@ -10,29 +10,25 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 from linklab.errors import LabError
-from linklab.guest import stand_ins, startup
+from linklab.guest import startup
 from linklab.guest.request_loop import RequestLoop
 
 _CHUNK = 64 * 1024
 _PLACE = Path("/run/linklab")
 _LIBRARY = Path(__file__).parents[2]
-# What other people's scripts call and a lab has no use for: all run as root, and Open vSwitch starts when it is needed.
-_STAND_INS = {
-    "sudo": stand_ins.PROGRAMS["sudo"],
+_PROGRAMS = {
     "ovs-vsctl": """\
 #!/bin/sh
 # Open vSwitch runs from when it is asked for
 [ -S /run/openvswitch/db.sock ] ||
-    {python} -c 'import mininet; from linklab.guest.switches import run_daemons; run_daemons()' || exit 1
-exec {ovs-vsctl} "$@"
+    python3 -c 'import mininet; from linklab.guest.switches import run_daemons; run_daemons()' || exit 1
+exec /usr/bin/ovs-vsctl "$@"
 """,
     "service": """\
 #!/bin/sh
@@ -50,9 +46,7 @@ while [ $# -gt 1 ]; do shift; done
 exec service "$1" "$verb"
 """,
 }
-
-_ALSO_CALLED = {"python": sys.executable, "controller": "ovs-testcontroller"}
-"""Names that scripts know, where the system has none such."""
+"""What other people's scripts call, and a lab does otherwise: Open vSwitch starts when it is needed."""
 # Linklab may lie among many other packages, which must not hide what the script's own Python has.
 _STARTUP = """\
 import sys
@@ -66,15 +60,10 @@ startup.install()
 def _write_programs(programs: Path) -> None:
     """Make the folder that comes first where the script looks for programs."""
     programs.mkdir(parents=True)
-    vsctl = shutil.which("ovs-vsctl")
-    for name, text in _STAND_INS.items():
-        if name != "ovs-vsctl" or vsctl is not None:
-            (programs / name).write_text(text.replace("{python}", sys.executable).replace("{ovs-vsctl}", str(vsctl)))
-            (programs / name).chmod(0o755)
-    for name, other in _ALSO_CALLED.items():
-        found = shutil.which(other)
-        if shutil.which(name) is None and found is not None:
-            (programs / name).symlink_to(found)
+    for name, text in _PROGRAMS.items():
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    (programs / "controller").symlink_to("/usr/bin/ovs-testcontroller")
 
 
 class Foreground:
@@ -97,10 +86,6 @@ class Foreground:
             startup.LINES: str(_PLACE / "lines"),
             startup.KEYBOARD: str(os.fstat(keyboard).st_ino),
         }
-        if sys.version_info < (3, 12):
-            environment["SETUPTOOLS_USE_DISTUTILS"] = (
-                "stdlib"  # else Mininet's import loads setuptools, 0.4 s in a guest
-            )
         output, output_theirs = os.pipe()
         errors, errors_theirs = (output, output_theirs) if together else os.pipe()
         try:

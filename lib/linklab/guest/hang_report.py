@@ -11,6 +11,8 @@ from itertools import dropwhile
 from pathlib import Path
 from types import FrameType
 
+from linklab.guest.listening import open_sockets
+
 _AT_MOST = 4
 _WORDS_AT_MOST = 50
 _FRAMES = 3
@@ -33,7 +35,6 @@ _OTHERWISE = {
     130: "for a signal", 35: "in sleep", 230: "in sleep",
 }  # fmt: skip
 _STATES = {"R": "computes", "T": "is stopped"}
-_LISTENS = "0A"
 
 
 @dataclass(frozen=True)
@@ -133,11 +134,5 @@ def _ports(pid: int) -> list[str]:
     own = set()
     with contextlib.suppress(OSError):
         own = {os.readlink(file).strip("socket:[]") for file in Path(f"/proc/{pid}/fd").iterdir()}
-    ports = set()
-    for table in ("tcp", "tcp6", "udp", "udp6"):
-        with contextlib.suppress(OSError):
-            for line in Path(f"/proc/{pid}/net/{table}").read_text("ascii").splitlines()[1:]:
-                fields = line.split()
-                if fields[9] in own and (fields[3] == _LISTENS or table.startswith("udp")):
-                    ports.add(f"{table[:3].upper()} port {int(fields[1].rpartition(':')[2], 16)}")
-    return sorted(ports)
+    ports = [(each, port) for each in ("tcp", "udp") for _, port, inode in open_sockets(pid, each) if inode in own]
+    return [f"{protocol.upper()} port {port}" for protocol, port in sorted(set(ports))]

@@ -15,6 +15,11 @@ def listening(process: int | str, protocol: str = "tcp") -> list[tuple[str, int]
 
     The process is a number, "self" or "thread-self", the protocol "tcp" or "udp". Once it is gone the list is empty.
     """
+    return [(address, port) for address, port, _ in open_sockets(process, protocol)]
+
+
+def open_sockets(process: int | str, protocol: str) -> list[tuple[str, int, str]]:
+    """Return what `listening` does, and each socket's inode."""
     found = []
     for table in (protocol, f"{protocol}6"):
         try:
@@ -24,7 +29,7 @@ def listening(process: int | str, protocol: str = "tcp") -> list[tuple[str, int]
         for fields in map(str.split, lines):
             if fields[3] == _OPEN[protocol]:
                 address, _, port = fields[1].rpartition(":")
-                found.append((_address(address), int(port, 16)))
+                found.append((_address(address), int(port, 16), fields[9]))
     return found
 
 

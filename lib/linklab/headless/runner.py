@@ -300,13 +300,13 @@ def main() -> None:
         tell(last)
 
 
-def end_when_orphaned(parent: int, patience_s: float = _ORPHAN_LIMIT_S) -> None:
-    """End this process for good ``patience_s`` after its parent's death, should the kernel's signal not do it."""
+def end_when_orphaned(parent: int) -> None:
+    """End this process `_ORPHAN_LIMIT_S` after its parent's death, should the kernel's signal not do it."""
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(_LOOK_S)
-        time.sleep(patience_s)
+        time.sleep(_ORPHAN_LIMIT_S)
         process_tree.end_below(os.getpid(), _LABS_END_S)
         os._exit(1)
 

@@ -4,7 +4,7 @@ Nothing here needs root or Mininet.
 """
 
 from linklab.network.catalogue import CATALOGUE, COURSE, TWO_HOSTS, by_name
-from linklab.network.compare import Difference, differences, first_difference
+from linklab.network.compare import Difference, differences
 from linklab.network.model import (
     End,
     Host,
@@ -73,7 +73,6 @@ __all__ = [
     "by_name",
     "differences",
     "expected_state",
-    "first_difference",
     "goodput_ceiling_mbps",
     "path",
     "path_mtu_bytes",

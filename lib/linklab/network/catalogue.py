@@ -246,18 +246,18 @@ _MOST_SENDERS: Final = 252
 """A subnet has 254 addresses: the gateway takes the last one, and the receiver the one after the senders."""
 
 
-def l3_switch(rate_mbps: float, queue_packets: int = SWITCH_QUEUE_PACKETS) -> Network:
+def l3_switch(rate_mbps: float) -> Network:
     """Return h1 and h2 in VLAN 10, h3 and h4 in VLAN 20, and a switch that routes between them (the study's figure 1).
 
-    Raises NetworkError for a rate or queue that no link can have.
+    Raises NetworkError for a rate that no link can have.
     """
-    return _routed_by_switch(f"l3-switch-{rate_mbps:g}", _FOUR_HOSTS, rate_mbps, queue_packets)
+    return _routed_by_switch(f"l3-switch-{rate_mbps:g}", _FOUR_HOSTS, rate_mbps)
 
 
-def router_on_a_stick(rate_mbps: float, queue_packets: int = SWITCH_QUEUE_PACKETS) -> Network:
+def router_on_a_stick(rate_mbps: float) -> Network:
     """Return the same hosts and VLANs, and a router with one cable, an 802.1Q trunk of both VLANs (figure 6).
 
-    Raises NetworkError for a rate or queue that no link can have.
+    Raises NetworkError for a rate that no link can have.
     """
     plan = SwitchVlans("s1", _VLANS, _access(_FOUR_HOSTS), (TrunkPort("s1-eth5", _VLANS),))
     trunk = Link(
@@ -265,12 +265,12 @@ def router_on_a_stick(rate_mbps: float, queue_packets: int = SWITCH_QUEUE_PACKET
         End("s1", "s1-eth5"),
         name="trunk",
         rate_mbps=rate_mbps,
-        queue_packets=queue_packets,
+        queue_packets=SWITCH_QUEUE_PACKETS,
         overhead_bytes=ETHERNET_OVERHEAD_BYTES,
     )
     subs = tuple(SubInterface("r1-eth0", gateway.vlan, gateway.address) for gateway in _GATEWAYS)
     nodes: tuple[PlannedNode, ...] = (*map(Host, _FOUR_HOSTS), Switch("s1"), Router("r1"))
-    links = (*_cables(_FOUR_HOSTS, rate_mbps, queue_packets), trunk)
+    links = (*_cables(_FOUR_HOSTS, rate_mbps), trunk)
     return Network(f"router-on-a-stick-{rate_mbps:g}", nodes, links, _SUBNETS, vlans=Vlans((plan,), subs))
 
 
@@ -287,7 +287,9 @@ def fairness(rate_mbps: float, senders: int, queue_packets: int = SWITCH_QUEUE_P
     return _routed_by_switch(f"fairness-{senders}-{rate_mbps:g}", members, rate_mbps, queue_packets)
 
 
-def _routed_by_switch(name: str, members: dict[str, int], rate_mbps: float, queue_packets: int) -> Network:
+def _routed_by_switch(
+    name: str, members: dict[str, int], rate_mbps: float, queue_packets: int = SWITCH_QUEUE_PACKETS
+) -> Network:
     """Return hosts, each in its VLAN, at one switch that routes between the VLANs."""
     plan = SwitchVlans("s1", _VLANS, _access(members), gateways=_GATEWAYS)
     nodes: tuple[PlannedNode, ...] = (*map(Host, members), Switch("s1"))
@@ -298,7 +300,7 @@ def _access(members: dict[str, int]) -> tuple[AccessPort, ...]:
     return tuple(AccessPort(f"s1-eth{port}", vlan) for port, vlan in enumerate(members.values(), 1))
 
 
-def _cables(members: dict[str, int], rate_mbps: float, queue_packets: int) -> tuple[Link, ...]:
+def _cables(members: dict[str, int], rate_mbps: float, queue_packets: int = SWITCH_QUEUE_PACKETS) -> tuple[Link, ...]:
     return tuple(
         Link(
             End(host, f"{host}-eth0", f"10.0.{vlan}.{port}/24"),

@@ -96,11 +96,6 @@ class Field:
     same: Callable[[Any, Any], bool] = operator.eq
 
 
-def first_difference(expected: Expected, found: NetworkState) -> Difference | None:
-    """Return the first of :func:`differences`, or None if there is none."""
-    return next(_all_differences(expected, found), None)
-
-
 def differences(expected: Expected, found: NetworkState) -> tuple[Difference, ...]:
     """Return everything in which ``found`` is not as ``expected``.
 

@@ -152,9 +152,7 @@ def bottleneck_hop(path: Path) -> Hop:
     return max(limited, key=lambda hop: packet_ms(hop, mtu_bytes))
 
 
-def goodput_ceiling_mbps(
-    path_or_rate: Path | Hop | float, mtu_bytes: int | None = None, timestamps: bool = True
-) -> float:
+def goodput_ceiling_mbps(path_or_rate: Path | Hop | float, mtu_bytes: int | None = None) -> float:
     """Return the most application data that one or more TCP flows can carry, in Mbit/s.
 
     A full segment of an MTU of M bytes carries M - 20 (IPv4) - 20 (TCP) - 12 (timestamps option) bytes of
@@ -163,7 +161,7 @@ def goodput_ceiling_mbps(
         R * (M - 20 - 20 - 12) / (M + 14 + overhead)
 
     which is 0.9564 R for M = 1500 without overhead: 38.26 of 40 Mbit/s. On a cable with Ethernet's 24 bytes it is
-    0.9415 R (RFC 6349, section 4.1, computes it with preamble, checksum and gap). Without timestamps the 12 falls away.
+    0.9415 R (RFC 6349, section 4.1, computes it with preamble, checksum and gap).
 
     ``path_or_rate`` is a path, whose bottleneck and MTU count, one hop of it, or a rate in Mbit/s without overhead.
     ``mtu_bytes`` overrides the path's or the link's MTU; with a rate it is 1500 unless given.
@@ -171,7 +169,7 @@ def goodput_ceiling_mbps(
     Raises NetworkError if there is no rate-limited link, if the rate is not a positive number, or if an MTU is too
     small for the headers.
     """
-    headers_bytes = IPV4_HEADER_BYTES + TCP_HEADER_BYTES + (TCP_TIMESTAMPS_BYTES if timestamps else 0)
+    headers_bytes = IPV4_HEADER_BYTES + TCP_HEADER_BYTES + TCP_TIMESTAMPS_BYTES
     if isinstance(path_or_rate, Path):
         mtu_bytes = path_mtu_bytes(path_or_rate) if mtu_bytes is None else mtu_bytes
         path_or_rate = bottleneck_hop(path_or_rate)

@@ -104,9 +104,9 @@ def system_view() -> list[str]:
     return words
 
 
-def own_view(more: Iterable[Path] = ()) -> list[str]:
-    """bubblewrap's words for Linklab and its Python, where they lie here, and for some paths besides."""
-    places = [*_own_places(), *more]
+def own_view() -> list[str]:
+    """Return bubblewrap's words for Linklab and its Python, where they lie here."""
+    places = _own_places()
     return [*_way(places), *(word for place in places for word in ("--ro-bind", str(place.resolve()), str(place)))]
 
 

@@ -191,7 +191,7 @@ class _Work:
         with (
             tempfile.TemporaryDirectory(prefix="linklab-study-") as place,
             ThreadPoolExecutor(jobs) as pool,  # left only when its threads have ended
-            _ended(Labs(Path(place), _WALL_LIMIT_S, "the study")) as labs,
+            _ended(Labs(Path(place), _WALL_LIMIT_S)) as labs,
         ):
             futures = {pool.submit(self._measure, point, labs): point for point in todo}
             try:
@@ -263,7 +263,7 @@ def _measure_on_worker(study: Study, point: Point, definition: dict[str, str], p
     there = definition_of(study, point, {"image": _image_key()})
     if changed := changes(definition, there):
         return f"the worker has another {' and another '.join(changed)} than this machine: install and copy the same"
-    with _ended(Labs(Path(place.folder), _WALL_LIMIT_S, "the study")) as labs:
+    with _ended(Labs(Path(place.folder), _WALL_LIMIT_S)) as labs:
         over = threading.Event()
 
         def end_if_stopped() -> None:
