@@ -1,7 +1,8 @@
-"""What several labs ask of a path: its idle round trip, its ceiling, a frame's time, a full queue, a share.
+"""What several labs ask students to predict of a path: idle round trip, ceiling, full queue, share of a link.
 
-Each function gives a question as data (`linklab.grade.questions.Value`): the number by theory for the path, as planned
-or as read back, and the misconceptions that lead to others. Units and directions are derived there.
+Each function returns a question as data (`linklab.grade.questions.Value`): the number by theory for the path, as
+planned or as read back, and the misconceptions that lead to others. `Value` derives mistakes of units and directions.
+A prediction fails nobody, so each question has one hint: what to think of, where no slip explains the number.
 """
 
 from __future__ import annotations
@@ -58,17 +59,13 @@ def rtt(key: object, path: MeasuredPath, what: str = "") -> Value:
     """Ask for the round trip of pings on an idle path, in ms."""
     expected = unloaded_rtt(path)
     named = what or f"RTT of {key}"
-    hints = (
-        "an echo request crosses each link to the destination, and the reply crosses each back",
-        "add up the links' delays in both directions; a small packet needs hardly more",
-        f"2 * ({' + '.join(f'{link.delay_ms:g}' for link in _delaying(path))}) ms",
-    )
+    hint = "an echo request crosses each link to the destination, and the reply crosses each back"
     rounded = stated(expected.value, "ms", expected.why)
     wide = Expectation(
         expected.value, min(rounded.low, expected.low), max(rounded.high, expected.high), "ms", expected.why, "low",
         allowance=f"{expected.basis}; {rounded.allowance}",
     )  # fmt: skip
-    return Value(key, named, wide, hints, tuple(_rtt_slips(path)), round_trip=True)
+    return Value(key, named, wide, hint, tuple(_rtt_slips(path)), round_trip=True)
 
 
 def _delaying(path: MeasuredPath) -> list[Link]:
@@ -94,15 +91,9 @@ def full_queue_rtt(key: object, what: str, path: MeasuredPath, link: Link | None
     narrow = link or bottleneck_hop(path).link
     floor = path.rtt_floor_ms
     right = floor + full_queue_share_ms(narrow)
-    hints = (
-        "a long transfer fills the queue of the bottleneck, and a ping waits in it like any packet",
-        f"the limit of {narrow.queue_packets} packets on {narrow.label} counts those in flight on the link too",
-        f"the delays of all links in both directions, but for {narrow.label} on the way to the destination the time of "
-        f"{narrow.queue_packets} packets in place of its own delay",
-    )
+    hint = "a long transfer fills the queue of the bottleneck, and a ping waits in it like any packet"
     why = "the idle round trip, and the time of the packets that wait at the bottleneck"
-    slips = tuple(_full_queue_slips(path, narrow))
-    return Value(key, what, stated(right, "ms", why), hints, slips)
+    return Value(key, what, stated(right, "ms", why), hint, tuple(_full_queue_slips(path, narrow)))
 
 
 def _full_queue_slips(path: MeasuredPath, narrow: Link) -> Iterator[Slip]:
@@ -145,13 +136,9 @@ def ceiling(key: object, path: MeasuredPath, what: str = "") -> Value:
     """Ask for the ceiling of TCP's throughput on a path, in Mbit/s: what headers leave of the slowest link."""
     link = bottleneck_hop(path).link
     right = goodput_ceiling_mbps(link.rate_mbps or 0, path_mtu_bytes(path.forward))
-    hints = (
-        "a path carries what its slowest link carries, and headers take a part of each frame",
-        HEADERS,
-        f"{link.rate_mbps:g} * 1448 / 1514",
-    )
+    hint = "a path carries what its slowest link carries, and headers take a part of each frame"
     why = f"headers leave 1448 of each 1514 bytes that {link.label} carries"
-    return Value(key, what or f"throughput of {key}", stated(right, "Mbit/s", why), hints, tuple(_rate_slips(path)))
+    return Value(key, what or f"throughput of {key}", stated(right, "Mbit/s", why), hint, tuple(_rate_slips(path)))
 
 
 def _rate_slips(path: MeasuredPath) -> Iterator[Slip]:
@@ -201,15 +188,9 @@ def share_of(loads: Sequence[Load], name: str) -> Share:
 
 def fair_share(key: object, what: str, share: Share) -> Value:
     """Ask for what a load gets of the link that it shares, in Mbit/s."""
-    rate = share.bottleneck.link.rate_mbps or 0.0
-    connections = share.load.connections
-    hints = (
-        "connections that meet at a full link share it, each as much as any other",
-        f"which link has the least for each of those that cross it? Count the connections there; {HEADERS}",
-        f"{rate:g} * 1448 / 1514 / {share.rivals}" + (f" * {connections}" if connections > 1 else ""),
-    )
+    hint = "connections that meet at a full link share it, each as much as any other"
     why = "the max-min fair share of what headers leave"
-    return Value(key, what, stated(share.total_mbps, "Mbit/s", why), hints, tuple(_share_slips(share)))
+    return Value(key, what, stated(share.total_mbps, "Mbit/s", why), hint, tuple(_share_slips(share)))
 
 
 def _share_slips(share: Share) -> Iterator[Slip]:

@@ -29,10 +29,10 @@ from linklab.labs.lab11.rules import (
     TOGETHER_S,
     gaps_s,
     highest_rtt_ms,
-    looks_of,
     mean_queue_packets,
     packet_s,
     pipe_between,
+    samples_of,
 )
 from linklab.measure import Run, TcpResult
 from linklab.show import Table, WindowTrace, table, windows
@@ -86,9 +86,8 @@ def controls_table(runs: Mapping[str, MaybeRun]) -> Table | str:
         run = runs.get(name)
         if run is None:
             continue
-        pipe = pipe_between(FAR, state_of_run(run))
-        each, transfer = looks_of(run), run.of(TcpResult)[0]
-        gaps = gaps_s(run, pipe)
+        each, transfer = samples_of(run), run.of(TcpResult)[0]
+        gaps = gaps_s(run)
         rows.append(
             [
                 name,
@@ -135,12 +134,11 @@ def _queue_theory(name: str) -> str:
 
 def _mathis(run: Run) -> float | None:
     """The law of the square root for the losses and the mean round trip of a run: one loss in each period."""
-    pipe, transfer = pipe_between(FAR, state_of_run(run)), run.of(TcpResult)[0]
-    gaps = gaps_s(run, pipe)
+    transfer, gaps = run.of(TcpResult)[0], gaps_s(run)
     if not gaps:
         return None
     sent_packets = fmean(gaps) * transfer.throughput_mbps * 1e6 / 8 / DATA_BYTES
-    each = [sample.rtt_ms for sample in looks_of(run) if sample.at_s >= gaps[0]]
+    each = [sample.rtt_ms for sample in samples_of(run) if sample.at_s >= gaps[0]]
     return mathis_mbps(fmean(each), 1 / sent_packets, DATA_BYTES)
 
 

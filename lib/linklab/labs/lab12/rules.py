@@ -15,27 +15,29 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from linklab.analysis import Expectation, answered
+from linklab.analysis import Expectation, answered, measured_path
 from linklab.course import course_network
-from linklab.grade.check import Check, Refuse, listed
+from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import letters
-from linklab.grade.measured import (
-    first_between,
-    measured,
-    refuse_another_network,
-    refuse_stopped,
-    require_type,
-    state_of_run,
-)
+from linklab.grade.measured import measured, state_of_run
 from linklab.grade.path_questions import FRAME_BYTES
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.seeding import seeds
 from linklab.grade.student_functions import Formula, Trial
+from linklab.labs.bottlenecks import (
+    Cable,
+    Problem,
+    bottleneck_of,
+    derived,
+    full_queue_rtt,
+    require_run,
+    samples_of_queue,
+    transfers_problem,
+)
 from linklab.measure import PageFlow, PageResult, PingResult, QueueResult, Run, TcpResult
-from linklab.network import End, Host, Link, Network, Router, Subnet, goodput_ceiling_mbps
-from linklab.network.variants import derived_name, first_octets
+from linklab.network import Network, goodput_ceiling_mbps
 from linklab.units import transmission_ms
 
 __all__ = [
@@ -59,8 +61,6 @@ _UPLINK: Final = "U"
 QUEUE_PACKETS: Final = 1000
 """Packets that a Linux interface holds by default (txqueuelen)."""
 _UPLINK_SLOWER: Final = 2
-_SUBNETS: Final[Mapping[str, int]] = {"A": 1, "C": 2, "D": 3, "E": 4}
-"""The third number of each subnet."""
 
 
 def access(course: Network) -> Network:
@@ -71,30 +71,18 @@ def access(course: Network) -> Network:
     waiting packets alone.
 
     U has half the rate of the course network's L3, and the link behind U has its delay: from the plain course network,
-    10 Mbit/s and a round trip of 20 ms. Addresses begin with the same two numbers. The name tells the variant.
+    10 Mbit/s and a round trip of 20 ms.
     """
-    link, start = course.link("L3"), first_octets(course)
-
-    def end(node: str, port: int, subnet: str, last: int) -> End:
-        return End(node, f"{node}-eth{port}", f"{start}.{_SUBNETS[subnet]}.{last}/24")
-
-    return Network(
-        name=derived_name(course, "access"),
-        nodes=(*map(Host, ("h1", "h2", "h3")), Router("r1"), Router("r2")),
-        links=(
-            Link(end("h1", 0, "A", 2), end("r1", 0, "A", 1)),
-            Link(end("h2", 0, "C", 2), end("r1", 1, "C", 1)),
-            Link(
-                end("r1", 2, "D", 1),
-                end("r2", 0, "D", 2),
-                name=_UPLINK,
-                rate_mbps=(link.rate_mbps or 0.0) / _UPLINK_SLOWER,
-                queue_packets=QUEUE_PACKETS,
-            ),
-            Link(end("r2", 1, "E", 1), end("h3", 0, "E", 2), delay_ms=link.delay_ms),
-        ),
-        subnets=tuple(Subnet(name, f"{start}.{third}.0/24") for name, third in _SUBNETS.items()),
-    )
+    link = course.link("L3")
+    rate_mbps = (link.rate_mbps or 0.0) / _UPLINK_SLOWER
+    cables: dict[str, Cable] = {
+        "A": (("h1-eth0", 2), ("r1-eth0", 1), {}),
+        "C": (("h2-eth0", 2), ("r1-eth1", 1), {}),
+        "D": (("r1-eth2", 1), ("r2-eth0", 2),
+              {"name": _UPLINK, "rate_mbps": rate_mbps, "queue_packets": QUEUE_PACKETS}),
+        "E": (("r2-eth1", 1), ("h3-eth0", 2), {"delay_ms": link.delay_ms}),
+    }  # fmt: skip
+    return derived(course, "access", cables)
 
 
 def with_uplink(network: Network, rate_mbps: float, rtt_ms: float) -> Network:
@@ -138,42 +126,21 @@ def frame_ms(rate_mbps: float) -> float:
 
 def _bloat() -> list[Value]:
     network = the_network()
-    uplink = network.link("U")
-    queue, one_ms, base = uplink.queue_packets or 0, frame_ms(uplink.rate_mbps or 1.0), idle_ms(network)
-    full_ms, trips, rate = base + queue * one_ms, PAGE.round_trips, uplink.rate_mbps or 0.0
-    waits = "a ping that finds the queue full waits for all frames that are before it"
-    ping = Value(
-        "ping",
-        "ping beside a full queue",
-        stated(full_ms, "ms", "delays, and a full queue"),
-        (waits, "add the frames' time at U to the delays", f"{base:g} + {queue} * {FRAME_BYTES} * 8 / {1000 * rate:g}"),
-        (
-            Slip(base, "that is the ping of an idle path", waits),
-            Slip(queue * one_ms, "that is the time in the queue alone", "the links' delays come to it"),
-            Slip(base / 2 + queue * one_ms, "that has the delay of one direction", "a round trip has two"),
-            Slip(base + 2 * queue * one_ms, "that waits twice", "the answer comes back through an empty queue"),
-            Slip(base + queue * one_ms / 8, "that takes bytes for bits", "a frame of 1514 bytes has 12,112 bits"),
-        ),
-    )
+    uplink, base_ms, trips = network.link(_UPLINK), idle_ms(network), PAGE.round_trips
+    queue, rate = uplink.queue_packets or 0, uplink.rate_mbps or 1.0
+    ping = full_queue_rtt("ping", "ping beside a full queue", base_ms, queue, frame_ms(rate))
+    full_ms = ping.expected.value
     rounds = f"each of the {PAGE.objects} objects takes two round trips: one connects, one asks"
-    page = Value(
-        "page",
-        "page beside a full queue",
-        stated(trips * full_ms / 1000, "s", "round trips of a full queue"),
-        (rounds, "a small object's bytes take hardly any time", f"{trips} * {full_ms:.0f} / 1000"),
-        (
-            Slip(trips * base / 1000, "that is the page on an idle path", "each round trip waits in the queue"),
-            Slip(full_ms / 1000, "that is one round trip", rounds),
-            Slip(PAGE.objects * full_ms / 1000, "that has one round trip for each object", rounds),
-            Slip((PAGE.objects + 1) * full_ms / 1000, "that connects once", "HTTP/1.0 connects for each object"),
-            Slip(
-                PAGE.objects * PAGE.object_bytes * 8 / 1e6 / rate,
-                "that is the time of its bytes",
-                "round trips make the time of a small page",
-            ),
-        ),
+    bytes_s = PAGE.objects * PAGE.object_bytes * 8 / 1e6 / rate
+    slips = (
+        Slip(trips * base_ms / 1000, "that is the page on an idle path", "each round trip waits in the queue"),
+        Slip(full_ms / 1000, "that is one round trip", rounds),
+        Slip(PAGE.objects * full_ms / 1000, "that has one round trip for each object", rounds),
+        Slip((PAGE.objects + 1) * full_ms / 1000, "that connects once", "HTTP/1.0 connects for each object"),
+        Slip(bytes_s, "that is the time of its bytes", "round trips make the time of a small page"),
     )
-    return [ping, page]
+    expected = stated(trips * full_ms / 1000, "s", "round trips of a full queue")
+    return [ping, Value("page", "page beside a full queue", expected, rounds, slips)]
 
 
 PREDICTIONS: Final = Predictions("Lab 12", {"bloat": _bloat})
@@ -295,14 +262,10 @@ def used_percent(run: Run) -> float:
 
 def queue_of(run: Run) -> QueueResult:
     """Return the looks at U's queue. Raises ValueError where there are none."""
-    found = _looks_at_uplink(run)
+    found = samples_of_queue(run)
     if found is None:
         raise ValueError("nobody looked at U's queue")
     return found
-
-
-def _looks_at_uplink(run: Run) -> QueueResult | None:
-    return first_between((it for it in run.of(QueueResult) if it.samples), "r1", UPLOAD[1])
 
 
 def kind_of(run: Run) -> str:
@@ -312,55 +275,37 @@ def kind_of(run: Run) -> str:
 
 def rate_mbps(run: Run) -> float:
     """Return U's rate as it was read back."""
-    state = state_of_run(run)
-    face = None if state is None else state.interface("r1", "r1-eth2")
-    return (face.shape.rate_mbps if face is not None else None) or 0.0
+    shape = bottleneck_of(run)
+    return (shape.rate_mbps if shape is not None else None) or 0.0
 
 
 def base_ms(run: Run) -> float:
     """Return the round trip of the links' delays, as they were read back."""
-    state = state_of_run(run)
-    ends = ("r2", "r2-eth1"), ("h3", "h3-eth0"), ("r2", "r2-eth0"), ("r1", "r1-eth2")
-    faces = [None if state is None else state.interface(*end) for end in ends]
-    return fsum(face.shape.delay_ms for face in faces if face is not None)
+    return measured_path(the_network(), *UPLOAD, state_of_run(run)).rtt_floor_ms
 
 
 # --- The right measurement
 
 
 def run_of(what: str, given: object, seconds: float, kind: str = "", *, pages: bool = True) -> Run:
-    """Return a run of an upload of so long, with pings and looks beside it. Refuses everything else.
+    """Return a run of an upload of so long, with pings and looks beside it. Refuse everything else.
 
     ``kind`` is the discipline that must have held U's packets, where that matters; ``pages`` is whether pages must have
     been loaded too.
     """
-    run = require_type(what, given, Run, _HOW, _FLOWS)
-    problem = _problem(run, seconds, pages)
-    if problem is not None:
-        found = listed((result.flow.title for result in run.results), ", ")
-        raise Refuse(Check.failing(what, *problem, _FLOWS, found))
-    refuse_another_network(what, state_of_run(run), the_network())
-    _refuse_another_uplink(what, run)
-    refuse_stopped(what, run)
+    run = require_run(what, given, _FLOWS, _HOW, the_network(), lambda run: _problem(run, seconds, pages))
     if kind and kind_of(run) != kind:
         hint = f"tc qdisc replace dev r1-eth2 parent 5:1 {kind}, typed on r1; what does tc say? Then measure again"
         raise Refuse(Check.failing(what, f"U's queue was {kind_of(run)}", hint, kind, queue_of(run).discipline))
     return run
 
 
-def _problem(run: Run, seconds: float, pages: bool) -> tuple[str, str] | None:
+def _problem(run: Run, seconds: float, pages: bool) -> Problem | None:
     """Return the first thing that is wrong with the flows, and what to do; None where they are as asked for."""
-    sent = run.of(TcpResult)
-    ends = [(it.flow.source, it.flow.destination) for it in sent]
-    if UPLOAD[::-1] in ends:
-        return "h3-h1 is a download", "source first: what is sent must wait at r1"
-    if ends != [UPLOAD]:
-        return f"the transfers are {listed(map('-'.join, ends), ', ') or 'none'}", "one upload, from h1 to h3"
-    upload = sent[0].flow
-    if upload.streams != 1 or upload.start_s or upload.congestion != "cubic":
-        return "the upload is another one", 'TcpFlow("h1", "h3", seconds), and nothing else'
-    if upload.duration_s < seconds:
-        return f"it ran for {upload.duration_s:g} s", f"let it run {seconds:g} s"
+    problem = transfers_problem(run, {UPLOAD: ("cubic",)}, seconds)
+    if problem is not None:
+        return problem
+    upload = run.of(TcpResult)[0].flow
     for kind, name in ((PingResult, "pings"), (PageResult, "pages"))[: 1 + pages]:
         found = [it for it in run.results if isinstance(it, kind)]
         if [(it.flow.source, it.flow.destination) for it in found] != [READER]:
@@ -372,20 +317,9 @@ def _problem(run: Run, seconds: float, pages: bool) -> tuple[str, str] | None:
         return "there are too few pings", f"{_FEWEST_PINGS} or more, as beside() has them"
     if pages and not run.of(PageResult)[0].page_ms:
         return "no page was loaded", "let it run to its end"
-    if _looks_at_uplink(run) is None:
+    if samples_of_queue(run) is None:
         return "nobody looked at U's queue", 'put QueueFlow("r1", "h3", seconds) into the list'
     return None
-
-
-def _refuse_another_uplink(what: str, run: Run) -> None:
-    """Refuse a run in which U's rate is gone, or what it sends is delayed or lost on purpose."""
-    state = state_of_run(run)
-    face = None if state is None else state.interface("r1", "r1-eth2")
-    if face is None or (face.shape.rate_mbps and not face.shape.delay_ms and not face.shape.loss_percent):
-        return
-    reason = "U has no rate any more" if not face.shape.rate_mbps else "U was given a delay or a loss"
-    hint = "replace what is under the class 5:1 alone: tc qdisc replace ... parent 5:1 ..."
-    raise Refuse(Check.failing(what, reason, hint))
 
 
 def _setting(run: Run, name: str) -> float:
@@ -402,14 +336,9 @@ def _setting(run: Run, name: str) -> float:
 
 def _use(what: str, run: Run) -> Check:
     expected = Expectation(
-        100.0,
-        USE_PERCENT,
-        101.0,
-        "% of what headers leave of U",
-        "a queue that runs empty wastes the uplink",
-        source="headers",
-        allowance="what the lab asks for; 1 % is HTB's burst",
-    )
+        100.0, USE_PERCENT, 101.0, "% of what headers leave of U", "a queue that runs empty wastes the uplink",
+        source="headers", allowance="what the lab asks for; 1 % is HTB's burst",
+    )  # fmt: skip
     return measured(f"the upload's use of U, {what}", used_percent(run), expected)
 
 
@@ -418,15 +347,8 @@ def _below(what: str, run: Run) -> Check:
     if sent.loss_percent > _LOST_PERCENT:
         reason = f"{sent.loss_percent:.0f} % of the pings were lost"
         return Check.failing(f"ping, {what}", reason, "a queue that drops pings keeps no call", f"{_LOST_PERCENT} %")
-    expected = Expectation(
-        min(base_ms(run), PING_MS),
-        min(base_ms(run), PING_MS) - 0.1,
-        PING_MS,
-        "ms",
-        f"{_BELOW_PERCENT} of 100 pings stay below {PING_MS} ms",
-        "low",
-        allowance="what the lab asks for",
-    )
+    base, why = min(base_ms(run), PING_MS), f"{_BELOW_PERCENT} of 100 pings stay below {PING_MS} ms"
+    expected = Expectation(base, base - 0.1, PING_MS, "ms", why, "low", allowance="what the lab asks for")
     return measured(f"ping, {what}", low_ping_ms(run), expected)
 
 
@@ -448,22 +370,17 @@ def _page(what: str, run: Run, *, lossless: bool) -> Check:
         # a connection's first packet that is dropped is sent again after a second (RFC 6298), and then after two
         high += 3.0
     expected = Expectation(
-        mean,
-        low,
-        high,
-        "s",
-        f"{trips} round trips, none longer than the longest ping, and the time of its bytes",
-        "low",
+        mean, low, high, "s", f"{trips} round trips, none longer than the longest ping, and its bytes' time", "low",
         source="RFC 1945, and the pings of this run",
         allowance="" if lossless else "3 s on average, for packets of a page that are dropped (RFC 6298)",
-    )
+    )  # fmt: skip
     return measured(f"page, {what}", page_s(run), expected)
 
 
-def _added(what: str, value: float, low_ms: float, high_ms: float, why: str, source: str) -> Check:
+def _ping(what: str, found_ms: float, low_ms: float, high_ms: float, why: str, source: str) -> Check:
     middle = (low_ms + high_ms) / 2
     expected = Expectation(middle, low_ms, high_ms, "ms", why, "low", source=source, allowance="three frames")
-    return measured(what, value, expected)
+    return measured(what, found_ms, expected)
 
 
 # --- A queue of 1000
@@ -482,15 +399,9 @@ def check_long(given: object, predicted: object = "bloat") -> Result:
     one_ms = frame_ms(rate_mbps(run))
     full_ms = base_ms(run) + QUEUE_PACKETS * one_ms
     # a ping every 0.2 s may miss the fullest moment: Reno's line in CUBIC adds half a packet in each round trip
+    high_ms, why = full_ms + 3 * one_ms + burst_ms(run), "delays and a full queue; CUBIC fills any"
     checks = (
-        _added(
-            "highest ping",
-            highest_ms(run),
-            0.9 * full_ms,
-            full_ms + 3 * one_ms + burst_ms(run),
-            "delays and a full queue; CUBIC fills any",
-            "the queue's limit",
-        ),
+        _ping("highest ping", highest_ms(run), 0.9 * full_ms, high_ms, why, "the queue's limit"),
         _page("a queue of 1000", run, lossless=False),
         _use("a queue of 1000", run),
     )
@@ -509,7 +420,7 @@ def _of_pfifo(run: Run) -> Iterator[Check]:
         return
     one_ms = frame_ms(rate_mbps(run))
     high = base_ms(run) + (limit + 3) * one_ms + burst_ms(run)
-    yield _added("highest ping, pfifo", highest_ms(run), base_ms(run), high, "a full queue", "its limit")
+    yield _ping("highest ping, pfifo", highest_ms(run), base_ms(run), high, "a full queue", "its limit")
 
 
 def _of_red(run: Run) -> Iterator[Check]:
@@ -521,14 +432,14 @@ def _of_red(run: Run) -> Iterator[Check]:
     one_ms, most = frame_ms(rate_mbps(run)), transmission_ms(_setting(run, "max"), rate_mbps(run))
     high = base_ms(run) + most + 3 * one_ms
     why = "RED keeps the queue's average below its max"
-    yield _added("mean ping, red", fmean(pings_ms(run)), base_ms(run), high, why, "Floyd and Jacobson, 1993")
+    yield _ping("mean ping, red", fmean(pings_ms(run)), base_ms(run), high, why, "Floyd and Jacobson, 1993")
 
 
 def _of_codel(run: Run) -> Iterator[Check]:
     target = _setting(run, "target")
     high = base_ms(run) + 2 * target + 3 * frame_ms(rate_mbps(run))
     why = "CoDel drops until packets wait no longer than its target; TCP's next climb passes it again for a while"
-    yield _added("mean ping, codel", fmean(pings_ms(run)), base_ms(run), high, why, "RFC 8289")
+    yield _ping("mean ping, codel", fmean(pings_ms(run)), base_ms(run), high, why, "RFC 8289")
 
 
 _OF_KIND: Final[Mapping[str, Callable[[Run], Iterator[Check]]]] = {
@@ -557,7 +468,7 @@ def _alone_checks(kind: str, run: Run) -> Iterator[Check]:
     one_ms = frame_ms(rate_mbps(run))
     high = base_ms(run) + 3 * one_ms + burst_ms(run)
     why = "a ping waits for the frame that is being sent, and on its way back behind an object of a page"
-    yield _added(f"highest ping, {kind}", highest_ms(run), base_ms(run), high, why, "RFC 8290, section 4")
+    yield _ping(f"highest ping, {kind}", highest_ms(run), base_ms(run), high, why, "RFC 8290, section 4")
     yield _page(kind, run, lossless=True)
     yield _use(kind, run)
 
