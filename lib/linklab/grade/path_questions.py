@@ -142,19 +142,22 @@ def ceiling(key: object, path: MeasuredPath, what: str = "") -> Value:
 
 
 def _rate_slips(path: MeasuredPath) -> Iterator[Slip]:
+    yield from header_slips(min(link.rate_mbps or 0.0 for link in limited(path)))
+    yield from other_link_slips(path, DATA_BYTES / FRAME_BYTES)
+
+
+def other_link_slips(path: MeasuredPath, data: float) -> Iterator[Slip]:
+    """Give the slips of who takes another rate than the slowest link's; ``data`` is the share that headers leave."""
     rates = [link.rate_mbps or 0.0 for link in limited(path)]
-    narrow = min(rates)
-    yield from header_slips(narrow)
     if len(rates) < 2:
         return
     names = ", ".join(f"{link.label} {link.rate_mbps:g}" for link in limited(path))
     slowest = f"{WEAKEST} ({names} Mbit/s)"
-    part = DATA_BYTES / FRAME_BYTES
-    for factor, less in ((1.0, ""), (part, ", less headers")):
+    for factor, less in ((1.0, ""), (data, ", less headers")):
         yield Slip(factor * sum(rates), f"that is the sum of the links' rates{less}", slowest)
         yield Slip(factor * sum(rates) / len(rates), f"that is the mean of the links' rates{less}", slowest)
         for rate in rates:
-            if rate != narrow:
+            if rate > min(rates):
                 yield Slip(factor * rate, f"that is the rate of a link that is not the slowest{less}", slowest)
 
 

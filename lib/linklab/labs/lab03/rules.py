@@ -18,7 +18,7 @@ from linklab.course import course_network
 from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import letter
 from linklab.grade.measured import results_of, whole_result
-from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, WEAKEST, limited, path_between
+from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, other_link_slips, path_between
 from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Slip, Value, asked_each, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
@@ -54,32 +54,17 @@ def _nominal_mbps(name: str) -> float:
 
 
 def _ceiling(name: str) -> Value:
-    path = _path(name)
-    rates, narrow = [link.rate_mbps or 0.0 for link in limited(path)], _nominal_mbps(name)
-    payload = payload_rate_mbps(1.0)
-    slips = [
+    path, narrow, payload = _path(name), _nominal_mbps(name), payload_rate_mbps(1.0)
+    slips = (
         Slip(narrow, "that is the rate of the slowest link, headers included", _HEADERS),
         Slip(narrow / BITS_PER_BYTE, "that looks like MByte/s, headers included", f"a byte has 8 bits; {_HEADERS}"),
         Slip(narrow * DATA_BYTES / FRAME_BYTES, "that is the payload of TCP", "how large is UDP's header?"),
         Slip(narrow / payload, "that is more than the link carries", "headers take their part: payload is less"),
-    ]
-    for factor, less in ((1.0, ""), (payload, ", less headers")):
-        slips += [
-            Slip(factor * sum(rates), f"that is the sum of the links' rates{less}", WEAKEST),
-            Slip(factor * sum(rates) / len(rates), f"that is the mean of the links' rates{less}", WEAKEST),
-            *(
-                Slip(factor * rate, f"that is the rate of a link that is not the slowest{less}", WEAKEST)
-                for rate in rates
-                if rate > narrow
-            ),
-        ]
-    hints = (
-        "a path carries what its slowest link carries, and headers take a part of each frame",
-        _HEADERS,
-        f"{narrow:g} * 1448 / 1490",
+        *other_link_slips(path, payload),
     )
+    hint = "a path carries what its slowest link carries, and headers take a part of each frame"
     expected = stated(udp_ceiling_mbps(path), "Mbit/s", "what headers leave of the slowest link")
-    return Value(name, f"bandwidth of {name}", expected, hints, slips)
+    return Value(name, f"bandwidth of {name}", expected, hint, slips)
 
 
 PREDICTIONS: Final = Predictions(

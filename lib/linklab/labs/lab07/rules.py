@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import fsum
 from pathlib import Path
@@ -30,7 +31,7 @@ from linklab.grade.measured import (
     throughput_of,
     transfers,
 )  # fmt: skip
-from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, header_slips
+from linklab.grade.path_questions import fair_share, share_of
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import (
     Question,
@@ -67,36 +68,21 @@ def loads(connections: int) -> tuple[Load, ...]:
 
 # --- Predictions
 
-_PARTS_OF_FOUR: Final[Mapping[str, int]] = {"h1": 2, "h2": 1}
-
 
 def _shares() -> list[Value]:
-    return [_share(name, parts) for name, parts in _PARTS_OF_FOUR.items()]
+    return [_share("h1", "h1-h4"), _share("h2", "h2-h5")]
 
 
-def _share(name: str, parts: int) -> Value:
-    rate, other = _rate_mbps("L2"), _rate_mbps("L1")
-    ceiling = goodput_ceiling_mbps(rate)
+def _share(host: str, pair: str) -> Value:
+    question = fair_share(host, f"throughput of {host}", share_of(loads(2), pair))
     by_connection = "L2 does not know hosts: four connections share it, two of which are h1's"
-    slips = (
-        *header_slips(rate, parts / 4),
-        Slip(ceiling / HOSTS, "that is a third, as if each host had the same", by_connection),
-        Slip(rate / HOSTS, "that is a third of the rate, as if each host had the same", by_connection),
-        Slip(ceiling / HOSTS / 2, "that is half of a third, as if h1 had one share", by_connection),
-        Slip(rate / HOSTS / 2, "that is half of a third of the rate", by_connection),
-        Slip(ceiling, "that is what L2 carries in all", "several share it: divide"),
-        Slip(ceiling / 4, "that is one connection", "count how many this asks for"),
-        Slip(ceiling / 2, "that is two connections", "count how many this asks for"),
-        Slip(goodput_ceiling_mbps(other) * parts / 4, "that is with L1's rate", "L2 is slower: it decides"),
-        Slip(other * parts / 4, "that is with L1's rate, headers and all", "L2 is slower: it decides"),
+    rate = _rate_mbps("L2")
+    by_host = (
+        Slip(part * whole, f"that is {words}, as if each host had the same", by_connection)
+        for whole, of in ((goodput_ceiling_mbps(rate), ""), (rate, " of the rate"))
+        for part, words in ((1 / HOSTS, f"a third{of}"), (1 / HOSTS / 2, f"half of a third{of}"))
     )
-    hints = (
-        "connections that meet at a full link share it, each as much as any other",
-        "four connections share L2: find what one gets, then count",
-        f"{rate:g} * {DATA_BYTES} / {FRAME_BYTES} / 4 * {parts}",
-    )
-    why = "max-min fair shares by connection"
-    return Value(name, f"throughput of {name}", stated(ceiling * parts / 4, "Mbit/s", why), hints, slips)
+    return replace(question, slips=(*by_host, *question.slips))
 
 
 def _parts() -> list[Value]:
@@ -114,13 +100,9 @@ def _predicted_part(count: int) -> Value:
         Slip(100 * count / _RIVALS, "that is next to the others, not of all", "divide by all connections"),
         Slip(goodput_ceiling_mbps(_rate_mbps("L2")) * right / 100, "that is in Mbit/s", "give the share in percent"),
     )
-    hints = (
-        "the link is shared by connection, whoever owns them",
-        "how many connections are h1's, and how many are there in all?",
-        f"100 * {count} / ({count} + {_RIVALS})",
-    )
+    hint = "the link is shared by connection, whoever owns them"
     expected = stated(right, "%", "connections of h1 over all connections")
-    return Value(count, f"share of h1, P = {count}", expected, hints, slips)
+    return Value(count, f"share of h1, P = {count}", expected, hint, slips)
 
 
 PREDICTIONS: Final = Predictions("Lab 07", {"shares": _shares, "predicted_parts": _parts})

@@ -74,13 +74,9 @@ def _first(size: int) -> Value:
         Slip(LINK_MBPS * (size + MININET_BUCKET_BYTES) / size, "that adds the bucket to the bits", debt),
         Slip(wait_ms, "that is the wait in ms", "bandwidth is bits over time: divide one frame's bits by the wait"),
     )
-    hints = (
-        "a full bucket lets the first frame go at once and into debt; tokens drip at the link's rate",
-        f"{debt}. How long does that take, and how many bits came in that time?",
-        f"{size} * {LINK_MBPS:g} / ({size} - 4 - {MININET_BUCKET_BYTES})",
-    )
+    hint = "a full bucket lets the first frame go at once and into debt; tokens drip at the link's rate"
     expected = stated(right, "Mbit/s", "one frame's bits over the second one's wait")
-    return Value(size, f"bandwidth at packet 2 of {size} bytes", expected, hints, slips)
+    return Value(size, f"bandwidth at packet 2 of {size} bytes", expected, hint, slips)
 
 
 def _overhead() -> Value:
@@ -95,7 +91,7 @@ def _overhead() -> Value:
         Slip(GRE_OVERHEAD_BYTES + UDP_HEADER_BYTES, "that counts a UDP header too", "GRE lies in IPv4 directly"),
     )
     expected = stated(GRE_OVERHEAD_BYTES, "bytes", "the headers of a frame in a GRE tunnel", _EXACT)
-    return Value("overhead_bytes", "overhead of GRE", expected, (concept, headers, "14 + 20 + 4"), slips)
+    return Value("overhead_bytes", "overhead of GRE", expected, concept, slips)
 
 
 PREDICTIONS: Final = Predictions(

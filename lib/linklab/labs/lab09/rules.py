@@ -66,13 +66,9 @@ def _ip_kbps(video: Video | None) -> Value:
         Slip(right * FRAME_BYTES / IP_PACKET_BYTES, "that counts Ethernet's header too", of_ip),
         Slip(right * seconds, "that is of all seconds together", "how many kbit come in one second?"),
     )
-    hints = (
-        "a rate is how many packets come in a second, times the bits of each",
-        of_ip,
-        "packets in a second * (7 * 188 + 12 + 8 + 20) * 8 / 1000",
-    )
+    hint = "a rate is how many packets come in a second, times the bits of each"
     expected = stated(right, "kbit/s", "packets a second, by their bits")
-    return Value("ip_kbps", "mean rate of the IP packets", expected, hints, slips)
+    return Value("ip_kbps", "mean rate of the IP packets", expected, hint, slips)
 
 
 def _spacing() -> Value:
@@ -86,8 +82,7 @@ def _spacing() -> Value:
         Slip(1000 / _NOMINAL_PACKETS_PER_S, "that is the mean", "some come closer: what is the least time for two?"),
         Slip(1 / right, "that is upside down", "which is asked for: time for a frame, or frames in a time?"),
     )
-    hints = (whole, "how many bits has a frame, and how many of them go in a ms?", f"1370 * 8 / ({WAN_MBPS} * 1000)")
-    return Value("spacing_ms", "least time between packets (wan)", stated(right, "ms", "bits over rate"), hints, slips)
+    return Value("spacing_ms", "least time between packets (wan)", stated(right, "ms", "bits over rate"), whole, slips)
 
 
 def _damaged() -> Value:

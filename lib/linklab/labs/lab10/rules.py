@@ -132,13 +132,9 @@ def _rtt(name: str, asked_for: EchoPath) -> Value:
             Slip(longer, "that goes over a router outside", "here s1 passes it on itself"),
             *slips,
         ]
-    hints = (
-        "every link takes the time that the frame's bits need at its rate, and a switch waits for the whole frame",
-        f"bytes on the cable * 8 / rate, for each of the {times} links that the frame and its answer cross",
-        f"{times} * ({payload} + 8 + 20 + 14 + 24 bytes) * 8 / {RATE_MBPS * 1000} ms, and 4 bytes more on a trunk",
-    )
+    hint = "every link takes the time that the frame's bits need at its rate, and a switch waits for the whole frame"
     expected = stated(right, "ms", "serialisation on every link, in both directions")
-    return Value(name, f"RTT, {name}", expected, hints, slips, round_trip=True)
+    return Value(name, f"RTT, {name}", expected, hint, slips, round_trip=True)
 
 
 @guarded
@@ -185,13 +181,9 @@ def _share(setting: str, number: int) -> Value:
         Slip(RATE_MBPS * offered / whole, "that counts no headers", "of 1536 bytes on the cable 1470 are data"),
         Slip(equal, "that shares equally, as TCP tends to", "these senders never slow down"),
     )
-    hints = (
-        "what does not fit is dropped, whoever sent it: each loses the same share of what it sends",
-        "what part of all that is offered does this sender offer? It gets that part of what arrives",
-        f"{RATE_MBPS} * 1470 / 1536 * {offered:g} / {whole:g}",
-    )
+    hint = "what does not fit is dropped, whoever sent it: each loses the same share of what it sends"
     expected = stated(mine.throughput_mbps, "Mbit/s", "the same share of every sender's packets is lost")
-    return Value(f"{setting} h{number}", f"share of h{number} at {setting}", expected, hints, slips)
+    return Value(f"{setting} h{number}", f"share of h{number} at {setting}", expected, hint, slips)
 
 
 @guarded

@@ -54,12 +54,8 @@ def _share() -> list[Value]:
         Slip(100 * link_share(1, bare, trip_ms), "that leaves the headers out", f"{HEADERS_BYTES} bytes come to each"),
         Slip(100.0, "that is the whole link", "the sender does nothing while it waits"),
     )
-    hints = (
-        "how long does one packet take until the next may go, and how much of that is the link busy?",
-        f"a packet occupies the link for {one_ms:.3f} ms, and a round is that and the round trip",
-        f"100 * {one_ms:.3f} / ({one_ms:.3f} + {trip_ms:g})",
-    )
-    return [Value("share", "stop-and-wait's share of the link", stated(right, "%", "L/R / (RTT + L/R)"), hints, slips)]
+    hint = "how long does one packet take until the next may go, and how much of that is the link busy?"
+    return [Value("share", "stop-and-wait's share of the link", stated(right, "%", "L/R / (RTT + L/R)"), hint, slips)]
 
 
 PREDICTIONS: Final = Predictions("Lab 13", {"share": _share})
