@@ -18,7 +18,6 @@ from linklab.labs.lab03 import rules as lab03
 from tests.labs.recorded import recorded
 from tests.labs.test_recorded import LABS
 
-
 _PREDICTED = "predicted: "
 """Questions that no answer fails have one hint."""
 
