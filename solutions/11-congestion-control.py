@@ -31,7 +31,8 @@ show.draw(lab)
 # `cwnd` is the **congestion window**: so many packets may be sent and not acknowledged. `ssthresh` is where **slow
 # start** (the window doubles in each round trip) becomes **congestion avoidance**. `rtt` is the smoothed round trip
 # in ms, then how far it varies. `retrans` counts packets that were sent again: now on their way, and in all. Before
-# the first loss there is no `ssthresh` and no `retrans`.
+# the first loss there is no `retrans`, and with Reno no `ssthresh`. CUBIC can set `ssthresh` without a loss, when round
+# trips grow (HyStart, section 6).
 #
 # **Your turn:** a function that returns four numbers: window, threshold (`math.inf` if there is none yet), smoothed
 # round trip in ms, and how many packets were sent again in all. `re.search(r"\bcwnd:(\d+)", text)` finds the first.

@@ -22,7 +22,8 @@ show.draw(lab)
 # ## 1. A page beside an upload
 #
 # h1 and h2 are at home, r1 is their router, and U is the uplink. U has no delay, so its queue, at `r1-eth2`, holds
-# waiting packets alone: up to 1000, as Linux does where nobody says another number.
+# waiting packets alone: up to 1000. That is the length of Linux's plain FIFO (`txqueuelen`). Most distributions choose
+# fq_codel today; you will see in section 4 what that changes.
 #
 # h1 uploads with CUBIC. After 5 seconds h2 pings h3, and loads **pages** from it, with a pause of a second after each.
 # A page has 6 objects of 10,000 bytes. Each has a connection of its own, one after another (HTTP/1.0), so each takes
@@ -85,11 +86,11 @@ lab12.figures.queue_table({"queue of 1000": long})
 # in a test that says how many Mbit/s a line has? And why does a faster line alone not help for long?
 
 # %% [markdown] reflect="long" points=4
-# Whoever shares the queue pays with time: each round trip is a second longer, so a page of 12 round trips takes some 10
-# s, and a call is over. The upload itself gains nothing: it needs a bandwidth-delay product of 17 packets in
-# flight, and has a thousand more waiting. A speed test counts bytes, and bytes flow at full rate; it would have to ping
-# meanwhile. With a faster line CUBIC still fills the queue, it only takes longer to fill and less time to empty; and
-# queues are made larger with the rate.
+# Whoever shares the queue pays with time: each round trip is a second longer, so a page of 12 round trips takes some
+# 10 s, and a call is over. The upload itself gains nothing: it needs a bandwidth-delay product of 17 packets in
+# flight, and has a thousand more waiting. A test that counts bytes alone sees full rate; only a test that also pings
+# meanwhile sees the wait (some speed tests show this *loaded latency* today). With a faster line CUBIC still fills
+# the queue, it only takes longer to fill and less time to empty; and queues are made larger with the rate.
 #
 # **Rubric.** 4 points: all who share the queue wait, with a number; round trips make a page's time; tests see rate and
 # not delay under load; a sender that waits for a loss fills any queue at any rate. 3 points: three of these. 2 points:
@@ -136,7 +137,8 @@ lab12.check_limit(limit).require()
 # - `red limit 60000 min 7500 max 22500 avpkt 1500 burst 9 probability 0.1 bandwidth 10mbit`: as the *average* queue, in
 #   bytes, grows from `min` to `max`, more and more packets are dropped at random. `burst`, in packets of `avpkt`, says
 #   how slowly the average follows.
-# - `codel`: it needs no number.
+# - `codel`: it looks at the time that packets wait. Its default of 5 ms is right here. On a very slow link it must be
+#   longer than one packet takes to send.
 #
 # **Your turn:** measure `beside(40)` with each of them, for pfifo with the limit that your function gives for U and 20
 # ms: `one["pfifo"]`, and so on. tc prints nothing if all is well.
@@ -166,7 +168,7 @@ lab12.figures.queue_table(one)
 # that are too old to be of use. (c) It tells senders before the queue is full, one after another. (d) It drops those
 # packets whose senders have sent most.
 #
-# `sojourn`: CoDel needs no rate and no bytes to work on any link. What does it look at? (a) How many packets were lost
+# `sojourn`: CoDel works on nearly any link without being told its rate. What does it look at? (a) How many packets were lost
 # before. (b) How long each packet has waited, and whether that stays too long. (c) The round trip that TCP says in its
 # packets. (d) How many connections there are.
 
@@ -187,8 +189,8 @@ lab12.check_drops(drops).require()
 # %% [markdown] id="apart-task"
 # ## 4. Flows apart: fq_codel and CAKE
 #
-# `fq_codel` has many queues, each with a CoDel of its own, and so has `cake unlimited`. (CAKE can keep a rate too, by
-# `cake bandwidth 10mbit`; here U's class does that.)
+# `fq_codel` has many queues, each with a CoDel of its own. `cake unlimited` has many queues too, each with COBALT, which
+# is CoDel together with BLUE. (CAKE can keep a rate too, by `cake bandwidth 10mbit`; here U's class does that.)
 #
 # **Your turn:** first say to yourself what a ping will be. Then measure `beside(40)` with both: `apart["fq_codel"]` and
 # `apart["cake"]`.

@@ -1,7 +1,7 @@
 # %% [markdown] id="goal"
 # # Lab 13: Reliable transport
 #
-# UDP loses, repeats and reorders packets, and says nothing of it. You write a program that carries a file over it
+# A network loses, repeats and reorders packets. UDP repairs none of it. You write a program that carries a file over UDP
 # all the same, every byte once and in order: first stop-and-wait, then with timeouts that adapt to the path, then
 # with a window.
 #
@@ -262,8 +262,9 @@ lab13.check_timeouts("reliable.py").require()
 # <details><summary>Congestion collapse: open this when you have written your answer</summary>
 #
 # In 1986 the throughput between LBL and UC Berkeley fell from 32 kbit/s to 40 bit/s (V. Jacobson, *Congestion
-# Avoidance and Control*, 1988). Better estimation of the round trip, exponential back-off and slow start were the
-# remedy, and the first two are what you have just written.
+# Avoidance and Control*, 1988). The paper lists seven remedies. You have just written two of them: the estimate of how
+# far the round trip varies, and exponential back-off. Slow start and a window that shrinks at each loss (*congestion
+# avoidance*) are two others; you see both in Lab 11.
 #
 # </details>
 #
