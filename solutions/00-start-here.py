@@ -291,9 +291,9 @@ print(f"{passed_s:.3f} s have passed in the lab")
 lab.stop()
 
 # %% [markdown] id="end"
-# **What you know now:** a network is hosts, links and queues. The RTT of an idle path is the delay of its links, in both
-# directions, and the time in which each link sends the packet's bits; for a ping on fast links that is little (Lab 10).
-# The most that TCP gets of a link is its rate less the headers. A full queue adds delay.
+# **What you know now:** a network is hosts, links and queues. The RTT of an idle path is the delay of its links, in
+# both directions, and the time in which each link sends the packet's bits; for a ping on fast links that is little (Lab
+# 10). The most that TCP gets of a link is its rate less the headers. A full queue adds delay.
 #
 # **Three questions to review** (no points)
 #

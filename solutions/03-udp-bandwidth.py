@@ -413,7 +413,8 @@ lab03.check_search(find_bandwidth).require()
 # ## 7. What you know now
 #
 # The slowest link decides what a path carries. Its queue drops what does not fit and counts the drops; UDP does not
-# send it again. A queue hides the overload for a while. A train shows the capacity of a path that nobody else uses, and not what is free.
+# send it again. A queue hides the overload for a while. A train shows the capacity of a path that nobody else uses, and
+# not what is free.
 # `unknown.stop()` ends the network, and so does closing this page.
 #
 # **Three questions for review.**

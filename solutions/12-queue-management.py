@@ -168,9 +168,9 @@ lab12.figures.queue_table(one)
 # that are too old to be of use. (c) It tells senders before the queue is full, one after another. (d) It drops those
 # packets whose senders have sent most.
 #
-# `sojourn`: CoDel works on nearly any link without being told its rate. What does it look at? (a) How many packets were lost
-# before. (b) How long each packet has waited, and whether that stays too long. (c) The round trip that TCP says in its
-# packets. (d) How many connections there are.
+# `sojourn`: CoDel works on nearly any link without being told its rate. What does it look at? (a) How many packets were
+# lost before. (b) How long each packet has waited, and whether that stays too long. (c) The round trip that TCP says in
+# its packets. (d) How many connections there are.
 
 # %% answer="drops"
 drops = {
@@ -189,8 +189,8 @@ lab12.check_drops(drops).require()
 # %% [markdown] id="apart-task"
 # ## 4. Flows apart: fq_codel and CAKE
 #
-# `fq_codel` has many queues, each with a CoDel of its own. `cake unlimited` has many queues too, each with COBALT, which
-# is CoDel together with BLUE. (CAKE can keep a rate too, by `cake bandwidth 10mbit`; here U's class does that.)
+# `fq_codel` has many queues, each with a CoDel of its own. `cake unlimited` has many queues too, each with COBALT,
+# which is CoDel together with BLUE. (CAKE can keep a rate too, by `cake bandwidth 10mbit`; here U's class does that.)
 #
 # **Your turn:** first say to yourself what a ping will be. Then measure `beside(40)` with both: `apart["fq_codel"]` and
 # `apart["cake"]`.

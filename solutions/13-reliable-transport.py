@@ -1,8 +1,8 @@
 # %% [markdown] id="goal"
 # # Lab 13: Reliable transport
 #
-# A network loses, repeats and reorders packets. UDP repairs none of it. You write a program that carries a file over UDP
-# all the same, every byte once and in order: first stop-and-wait, then with timeouts that adapt to the path, then
+# A network loses, repeats and reorders packets. UDP repairs none of it. You write a program that carries a file over
+# UDP all the same, every byte once and in order: first stop-and-wait, then with timeouts that adapt to the path, then
 # with a window.
 #
 # **Time:** about 3 hours. **You need:** Lab 00, sockets and Python as in Lab 02, and what a round trip is made of
