@@ -59,7 +59,7 @@ def test_unknown_kinds_and_forms_are_dropped() -> None:
         None, 3, "text", {}, {"output_type": "pickle"}, {"output_type": "stream", "text": ["a"]},
         {"output_type": "display_data", "data": [1]}, display(application__javascript="alert(1)"),
         display(image__png="not base64!"), display(text__html={"a": 1}),
-        {"output_type": "display_data", "data": {"application/vnd.jupyter.widget-view+json": {"model_id": "../x"}}},
+        {"output_type": "display_data", "data": {"application/vnd.jupyter.widget-view+json": {"model_id": "x"}}},
     ]  # fmt: skip
     assert Outputs(10_000).kept(odd) == []
 

@@ -115,11 +115,7 @@ def main() -> None:
     judge.send({"ready": True})
     while True:
         message = asked.get()
-        done = _run(client, message)
-        with contextlib.suppress(Exception):
-            client.set_widgets_metadata()
-        done["widgets"] = client.nb.metadata.get("widgets")
-        judge.send({"id": message["id"], **done})
+        judge.send({"id": message["id"], **_run(client, message)})
 
 
 if __name__ == "__main__":

@@ -73,7 +73,6 @@ class Judge:
         self._until = self._began_s + task.limits.wall_s
         self._notes: list[str] = []
         self._stop_reason = ""
-        self._widgets: object = None
         self._guard = threading.Lock()
         self._is_written = False
 
@@ -135,7 +134,6 @@ class Judge:
         ran = student.finish(max(1.0, min(left_s, self._until - time.monotonic())))
         cell.execution_count = ran.count
         cell.outputs = self._shown.kept(ran.outputs, cut=ran.cut)
-        self._widgets = ran.widgets or self._widgets
         if not student.death_reason and student.count_processes() > _LEFTOVER_PROCESSES_AT_MOST:
             student.end(f"it left more than {_LEFTOVER_PROCESSES_AT_MOST} processes running")
             ran.trouble = ran.trouble or student.death_reason
@@ -228,9 +226,6 @@ class Judge:
             virtual_s = round(self._broker.virtual_s, 3)
             book.metadata["linklab"] = run_facts() | {"wall_s": wall_s, "virtual_s": virtual_s}
             book.metadata.pop("widgets", None)
-            states = self._shown.widgets(self._widgets)
-            if states is not None:
-                book.metadata["widgets"] = states
             cells = tuple(graded(cell) for cell in book.cells if kind_of(cell) is not None)
             notes = tuple(shown.printable(note) for note in self._notes)
             judged = Judged(task.lab, self._network.name, cells, self._stop_reason, notes, wall_s, virtual_s)

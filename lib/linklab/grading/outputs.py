@@ -18,10 +18,7 @@ from linklab.report.outputs import plain
 
 _TEXTS: Final = ("text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml")
 _PICTURES: Final = ("image/png", "image/jpeg")
-_WIDGET: Final = "application/vnd.jupyter.widget-view+json"
-_WIDGETS: Final = "application/vnd.jupyter.widget-state+json"
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/=\s]*")
-_MODEL: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
 _MOST: Final = 200
 """How many outputs one cell keeps."""
 _TRACEBACK_LINES: Final = 60
@@ -51,13 +48,6 @@ class Outputs:
         if cut:
             found.append(_new("stream", name="stderr", text=CUT))
         return found
-
-    def widgets(self, told: object) -> dict[str, Any] | None:
-        """The state of a notebook's widgets, or None where it is too large, or none."""
-        if not isinstance(told, dict) or set(told) != {_WIDGETS} or not isinstance(told[_WIDGETS], dict):
-            return None
-        made = _cleaned(told, 0)
-        return made if len(json.dumps(made)) <= self.left else None
 
 
 def of_result(result: Result) -> list[NotebookNode]:
@@ -126,9 +116,6 @@ def _data(bundle: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
     for mime in _PICTURES:
         if isinstance(bundle.get(mime), str) and _BASE64.fullmatch(bundle[mime]):
             yield mime, bundle[mime]
-    view = bundle.get(_WIDGET)
-    if isinstance(view, dict) and _MODEL.fullmatch(str(view.get("model_id"))):
-        yield _WIDGET, {"model_id": str(view["model_id"]), "version_major": 2, "version_minor": 0}
 
 
 def _sizes(metadata: object, data: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -49,7 +49,6 @@ class Ran:
     count: int | None = None
     cut: bool = False
     trouble: str = ""
-    widgets: Any = None
 
 
 class Student:
@@ -169,7 +168,6 @@ def _ran(message: dict[str, Any]) -> Ran:
         outputs if isinstance(outputs, list) else [],
         count if isinstance(count, int) and not isinstance(count, bool) and abs(count) < 10**9 else None,
         bool(message.get("cut")),
-        widgets=message.get("widgets"),
     )
 
 
