@@ -10,10 +10,9 @@ from typing import Any
 import nbformat
 import pytest
 
-from linklab.grading import recognise as recognising
 from linklab.grading.assemble import MOST_ADDED, Assembled, assemble
 from linklab.grading.kit import Kit
-from linklab.grading.recognise import Recognised, imported, recognise
+from linklab.grading.recognise import MOST_HELPERS, Recognised, recognise
 from linklab.grading.submissions import Submission
 from linklab.grading.unpack import Member
 from tests.grading.made_class import (
@@ -207,7 +206,7 @@ def test_at_equal_times_a_copy_is_the_later_one(tmp_path: Path, kit: Kit, names:
 
 
 def test_simpleperf_is_found_by_its_name_alone(tmp_path: Path, kit: Kit) -> None:
-    found = _recognised(tmp_path / "named", {"helper.py": b"x = 1", "Simpleperf (1).py": program()}, kit)
+    found = _recognised(tmp_path / "named", {"old/helper.py": b"x = 1", "Simpleperf (1).py": program()}, kit)
     assert _names(found.programs) == {"simpleperf.py": "Simpleperf (1).py"}
     assert "Simpleperf (1).py was taken for simpleperf.py" in found.notes
     assert any("helper.py" in note for note in found.notes)
@@ -222,16 +221,12 @@ def test_a_written_simpleperf_counts_before_the_starter(tmp_path: Path, kit: Kit
     assert _names(found.programs) == {"simpleperf.py": "a/simpleperf.py"}
 
 
-def test_another_lab_s_program_is_found_by_its_name_with_what_it_imports(tmp_path: Path, kit: Kit) -> None:
-    written = b"import framing\n" + kit.starters["reliable.py"].encode()
-    files = {"a/reliable.py": written, "a/framing.py": b"x = 1", "b/reliable.py": kit.starters["reliable.py"].encode()}
-    found = _recognised(tmp_path, {**files, "simpleperf.py": program(), "idle.py": b"y = 1"}, kit)
-    assert _names(found.programs) == {
-        "simpleperf.py": "simpleperf.py", "reliable.py": "a/reliable.py", "framing.py": "a/framing.py",
-    }  # fmt: skip
+def test_of_another_lab_s_program_the_written_one_counts(tmp_path: Path, kit: Kit) -> None:
+    starter_text = kit.starters["reliable.py"].encode()
+    files = {"a/reliable.py": b"import framing\n" + starter_text, "b/reliable.py": starter_text, "reliable_my.py": b"x"}
+    found = _recognised(tmp_path, files, kit)
+    assert _names(found.programs) == {"reliable.py": "a/reliable.py"}
     assert any("reliable.py came more than once: a/reliable.py counts" in note for note in found.notes)
-    assert any("idle.py" in note and "reliable" not in note for note in found.notes)
-    assert _recognised(tmp_path / "2", {"my_reliable.py": written}, kit).programs == {}
 
 
 @pytest.mark.parametrize(
@@ -243,11 +238,6 @@ def test_a_copys_name_is_that_of_the_program(tmp_path: Path, kit: Kit, name: str
     assert _names(found.programs) == {"reliable.py": name, "framing.py": "framing-2.py"}
     assert f"{name} was taken for reliable.py" in found.notes
     assert not any("not used" in note for note in found.notes)
-
-
-def test_modules_beside_a_copy_of_simpleperf_are_copies_too(tmp_path: Path, kit: Kit) -> None:
-    found = _recognised(tmp_path, {"simpleperf-1.py": USES_FRAMING, "framing-1.py": b"x = 1"}, kit)
-    assert _names(found.programs) == {"simpleperf.py": "simpleperf-1.py", "framing.py": "framing-1.py"}
 
 
 @pytest.mark.parametrize("content", [b"", bytes(600_000)], ids=["empty", "huge"])
@@ -264,75 +254,30 @@ def test_the_list_of_cases_is_of_this_lab(kit: Kit) -> None:
     assert kit.labs[LAB].max_points == 11
 
 
-USES_FRAMING = program() + b"\nimport framing\n"
-
-
 def _names(helpers: Mapping[str, Member]) -> dict[str, str]:
     return {file: member.name for file, member in helpers.items()}
 
 
-def test_what_simpleperf_imports_is_handed_over_with_it(tmp_path: Path, kit: Kit) -> None:
+def test_what_lies_beside_a_program_or_a_notebook_comes_along_and_nothing_else(tmp_path: Path, kit: Kit) -> None:
     files = {
-        "lab/simpleperf.py": USES_FRAMING, "lab/framing.py": b"from sums import words", "lab/sums.py": b"x = 1",
-        "framing.py": b"raise SystemExit", "old/framing.py": b"raise SystemExit", "lab/other.py": b"import framing",
+        "lab/simpleperf.py": program(), "lab/framing.py": b"x = 1", "lab/simpleperf_io.py": b"x = 1",
+        "framing.py": b"", "lab/package/__init__.py": b"", "00/x.ipynb": data(solved()), "00/helpers.py": b"x = 1",
+        "00/reliable.py": b"",
     }  # fmt: skip
     found = _recognised(tmp_path, files, kit)
     assert _names(found.programs) == {
-        "simpleperf.py": "lab/simpleperf.py", "framing.py": "lab/framing.py", "sums.py": "lab/sums.py",
+        "simpleperf.py": "lab/simpleperf.py", "framing.py": "lab/framing.py", "simpleperf_io.py": "lab/simpleperf_io.py"
     }  # fmt: skip
-    assert "handed over with lab/simpleperf.py, which imports them: lab/framing.py, lab/sums.py" in found.notes
-    assert (
-        "other programs are not used: framing.py, old/framing.py, lab/other.py; nothing that counts imports them"
-        in (found.notes)
-    )
+    assert _names(found.notebooks[LAB].helpers) == {"helpers.py": "00/helpers.py"}
+    notes = "\n".join(found.notes)
+    assert "beside a notebook or a program that counts: lab/framing.py, lab/simpleperf_io.py, 00/helpers.py" in notes
+    assert "other programs are not used: framing.py, lab/package/__init__.py; they lie beside nothing" in notes
+    assert "more than once" not in notes
 
 
-def test_a_helper_that_is_called_like_simpleperf_is_not_taken_for_it(tmp_path: Path, kit: Kit) -> None:
-    files = {"simpleperf.py": program() + b"\nimport simpleperf_io\n", "simpleperf_io.py": b"import socket"}
+def test_files_that_come_along_are_bounded(tmp_path: Path, kit: Kit) -> None:
+    files = {"simpleperf.py": program(), "large.py": b"#" * 200_001}
+    files |= {f"m{number}.py": b"x = 1" for number in range(MOST_HELPERS + 1)}
     found = _recognised(tmp_path, files, kit)
-    assert _names(found.programs) == {"simpleperf.py": "simpleperf.py", "simpleperf_io.py": "simpleperf_io.py"}
-    assert not any("more than once" in note for note in found.notes)
-
-
-def test_what_a_notebooks_own_cells_import_is_handed_over(tmp_path: Path, kit: Kit) -> None:
-    book = put(solved(), answer_prediction_rtt="%matplotlib inline\nfrom helpers import rtt\npredicted_rtt_ms = rtt()")
-    book = added(book, "answer-prediction-rtt", "!ls\n%run -i more.py\nimport numpy, third.part, package")
-    cell(book, "imports")["source"] += "\nimport changed"
-    files = {
-        "a/x.ipynb": data(book), "a/helpers.py": b"import statistics", "b/helpers.py": b"", "a/more.py": b"",
-        "a/changed.py": b"", "a/linklab.py": b"", "a/numpy.py": b"x = 1", "a/package/__init__.py": b"", "third.py": b"",
-    }  # fmt: skip
-    found = _recognised(tmp_path, files, kit)
-    helpers = _names(found.notebooks[LAB].helpers)
-    assert helpers == {
-        "helpers.py": "a/helpers.py", "more.py": "a/more.py", "third.py": "third.py", "numpy.py": "a/numpy.py"
-    }  # fmt: skip
-    assert any("a/x.ipynb imports package, a folder" in note for note in found.notes)
-
-
-def test_what_python_finds_anyway_comes_from_no_other_folder(tmp_path: Path, kit: Kit) -> None:
-    files = {"lab/simpleperf.py": b"import random, numpy, sums\n" + program()}
-    others = {"old/random.py": b"", "old/numpy.py": b"", "old/sums.py": b"", "random/__init__.py": b""}
-    found = _recognised(tmp_path / "far", files | others, kit)
-    assert _names(found.programs) == {"simpleperf.py": "lab/simpleperf.py", "sums.py": "old/sums.py"}
-    assert not any("a folder" in note for note in found.notes)
-    found = _recognised(tmp_path / "near", files | {"lab/random.py": b""}, kit)
-    assert found.programs["random.py"].name == "lab/random.py", "as at home"
-
-
-def test_helpers_are_bounded(tmp_path: Path, kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recognising, "MOST_HELPERS", 2)
-    files = {"simpleperf.py": program() + b"\nimport one, large, two, three\n", "large.py": b"#" * 200_001}
-    files |= {f"{name}.py": b"x = 1" for name in ("one", "two", "three")}
-    found = _recognised(tmp_path, files, kit)
-    assert set(found.programs) == {"simpleperf.py", "one.py", "two.py"}
+    assert len(found.programs) == 1 + MOST_HELPERS
     assert sum("was not handed over" in note for note in found.notes) == 2
-
-
-@pytest.mark.parametrize(
-    "source",
-    ["import x.", "def f(:", "", "(" * 500, "from . import x", "\x00import a"],
-    ids=lambda source: source[:10].encode().hex(),
-)
-def test_code_that_cannot_run_imports_nothing(source: str) -> None:
-    assert imported(source) == []

@@ -145,7 +145,7 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
         helpers = found.notebooks[name].helpers if name in found.notebooks else {}
         two = [file for file, member in helpers.items() if found.programs.get(file, member) != member]
         if two:
-            notes.append(f"{listed(two)}: simpleperf imports another file of that name, which was not handed over")
+            notes.append(f"{listed(two)}: another file of that name lies beside simpleperf, and was not handed over")
         files = {file: member.path.read_bytes() for file, member in {**found.programs, **helpers}.items()}
         folder = output / "judged" / folder_of(one.student) / name
         student.works[name] = prepare(one.student, lab, folder, assembled.text, files, network, order.limits)

@@ -1,20 +1,13 @@
-"""Find in a student's files the notebook of each lab, the programs of labs, and the modules that these import.
+"""Find in a student's files the notebook of each lab, the programs of labs, and the Python files beside these.
 
 Cells say which lab a notebook is of, whatever the file is called; a program is known by its name. Of all other files
-only modules travel to the judge that these import from the same submission: single, plain Python files, as many and as
-large as the check at home takes.
+only single Python files travel to the judge that lie in the same folder, where an import finds them at home too.
 """
 
 from __future__ import annotations
 
-import ast
-import itertools
-import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib.metadata import packages_distributions
+from dataclasses import dataclass
 from typing import Final
 
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
@@ -28,29 +21,26 @@ LARGEST_PROGRAM_BYTES: Final = 500_000
 LARGEST_HELPER_BYTES: Final = 200_000
 MOST_HELPERS: Final = 29
 """As many as the check of simpleperf copies at home, next to the program itself."""
-_MAGIC: Final = re.compile(r"(?P<indent>\s*)(?:%run\s+(?:-\w\s+)*(?P<module>\w+)(?:\.py)?\b|[%!?])")
-"""A line of IPython's; with the module's name where it runs a file."""
 
 
 @dataclass(frozen=True)
 class FoundNotebook:
-    """The notebook that counts for a lab: its file's name, its cells, and how many answers are not the starter's.
+    """The notebook that counts for a lab: its file's name, and its cells.
 
-    ``helpers`` are the modules that its answers and added cells import, by the file's name that an import looks for.
+    ``helpers`` are the Python files beside it, by the names that an import looks for.
     """
 
     file: str
     cells: tuple[SubmittedCell, ...]
-    answered: int
-    helpers: Mapping[str, Member] = field(default_factory=dict)
+    helpers: Mapping[str, Member]
 
 
 @dataclass(frozen=True)
 class Recognised:
     """What a student handed in for which lab. `notes` are for student and instructor alike, a line each.
 
-    ``programs`` are those of labs, simpleperf among them, by the names that they must have, with the modules that they
-    import.
+    ``programs`` are those of labs, simpleperf among them, by the names that they must have, and the Python files beside
+    them.
     """
 
     notebooks: Mapping[str, FoundNotebook]
@@ -89,22 +79,19 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
     for lab in kit.labs:
         if lab in candidates:
             best = _fullest(candidates[lab], notes)
-            written = _written(kit.labs[lab], best.cells)
-            found = FoundNotebook(best.member.name, best.cells, best.answered)
-            notebooks[lab] = replace(found, helpers=_helpers(best.member, written, submission.files, notes))
+            helpers = _beside(best.member, submission.files, kit, notes)
+            notebooks[lab] = FoundNotebook(best.member.name, best.cells, helpers)
     programs = _programs_of_labs(submission.files, kit, notes)
     if not notebooks and not programs:
         notes.append("no notebook of a lab and no program of one was found")
     used = [*programs.values(), *(one for each in notebooks.values() for one in each.helpers.values())]
-    unused = [
-        member.name
-        for member in _programs(submission.files)
-        if member not in used and _called(member).casefold() not in kit.starters
-    ]
-    if unused:
+    others = [it for it in _programs(submission.files) if _called(it).casefold() not in kit.starters]
+    if along := listed((it.name for it in others if it in used), MOST_HELPERS):
+        notes.append(f"handed over, as they lie beside a notebook or a program that counts: {along}")
+    if unused := listed(it.name for it in others if it not in used):
         missing = " or ".join(name for name in kit.starters if name not in programs)
         mend = f"; the program of a lab must be called {missing}" if SIMPLEPERF in missing else ""
-        notes.append(f"other programs are not used: {listed(unused)}; nothing that counts imports them{mend}")
+        notes.append(f"other programs are not used: {unused}; they lie beside nothing that counts{mend}")
     return Recognised(notebooks, programs, tuple(dict.fromkeys(notes)))
 
 
@@ -151,77 +138,20 @@ def _fullest(candidates: list[_Candidate], notes: list[str]) -> _Candidate:
     return best
 
 
-def _written(lab: KitLab, cells: Iterable[SubmittedCell]) -> list[str]:
-    """The code that is the student's own: answers, and cells that were added."""
-    given = {part.cell_id for part in lab.parts if part.role != "answer"}
-    return [cell.source for cell in cells if cell.cell_type == "code" and cell.key not in given]
-
-
-def _helpers(importer: Member, sources: Iterable[str], files: Iterable[Member], notes: list[str]) -> dict[str, Member]:
-    """The modules of the submission that some code imports, and those that these import, by their files' names.
-
-    The file next to the one that imports it counts, and otherwise the nearest; but in place of a module that Python
-    finds anyway only one beside the importer, as at home.
-    """
+def _beside(main: Member, files: Iterable[Member], kit: Kit, notes: list[str]) -> dict[str, Member]:
+    """The Python files in the folder of a notebook or program, by the names that an import looks for, without labs'."""
+    folder = [it for it in _programs(files) if it.parts[:-1] == main.parts[:-1]]
+    newest = {_called(it): it for it in sorted(folder, key=_age)}
     found: dict[str, Member] = {}
-    waiting = [(importer, module) for source in sources for module in imported(source)]
-    programs = list(_programs(files))
-    while waiting:
-        at, module = waiting.pop(0)
-        file, near = f"{module}.py", programs
-        if module in sys.stdlib_module_names or module in _installed():
-            beside = (importer.parts[:-1], (*importer.parts[:-1], module))
-            near = [it for it in programs if it.parts[:-1] in beside]
-        same = [it for it in near if _called(it) == file and it not in (at, importer)]
-        if not same and any(it.parts[-2:] == (module, "__init__.py") for it in near):
-            notes.append(f"{importer.name} imports {module}, a folder: only single files are handed over")
-        if file in found or file == SIMPLEPERF or not same:
+    for name, member in sorted(newest.items()):
+        if name.casefold() in kit.starters:
             continue
-        member = max(same, key=lambda it: (_shared(it.parts[:-1], at.parts[:-1]), _age(it)))
         if len(found) == MOST_HELPERS or member.path.stat().st_size > LARGEST_HELPER_BYTES:
-            bound = f"{MOST_HELPERS} modules of {LARGEST_HELPER_BYTES // 1000} kB each are the most"
-            notes.append(f"{member.name} was not handed over with {importer.name}: {bound}")
-            continue
-        found[file] = member
-        waiting += [(member, module) for module in imported(_source(member))]
-    if found:
-        names = listed((member.name for member in found.values()), MOST_HELPERS)
-        notes.append(f"handed over with {importer.name}, which imports them: {names}")
+            bound = f"{MOST_HELPERS} files of {LARGEST_HELPER_BYTES // 1000} kB each are the most"
+            notes.append(f"{member.name} was not handed over: {bound}")
+        else:
+            found[name] = member
     return found
-
-
-@cache
-def _installed() -> frozenset[str]:
-    """The names that installed packages are imported by."""
-    return frozenset(packages_distributions())
-
-
-def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[bool, int]:
-    """How near two folders are: whether they are the same, and how many they have in common from the top."""
-    common = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-    return one == other, len(list(common))
-
-
-def imported(source: str) -> list[str]:
-    """The modules and packages that a program or a notebook's cell imports or has IPython run.
-
-    What is no Python imports nothing: it does not run either.
-    """
-    lines, run = [], []
-    for line in source.split("\n"):
-        magic = _MAGIC.match(line)
-        if magic:
-            run += [magic["module"]] if magic["module"] else []
-            line = f"{magic['indent']}pass"
-        lines.append(line)
-    try:
-        nodes = list(ast.walk(ast.parse("\n".join(lines))))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    found = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    found += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
-    modules = dict.fromkeys(name.partition(".")[0] for name in (*found, *run))
-    return [module for module in modules if module != "linklab"]
 
 
 def _programs(files: Iterable[Member]) -> Iterator[Member]:
@@ -240,7 +170,7 @@ def _age(member: Member) -> tuple[float, int, str]:
 
 
 def _programs_of_labs(files: Iterable[Member], kit: Kit, notes: list[str]) -> dict[str, Member]:
-    """The programs of labs, and the modules that they import; of two files of one name simpleperf's counts."""
+    """The programs of labs, and the Python files beside them; of two files of one name simpleperf's counts."""
     files = list(files)
     found: dict[str, Member] = {}
     for name, starter in kit.starters.items():
@@ -254,7 +184,7 @@ def _programs_of_labs(files: Iterable[Member], kit: Kit, notes: list[str]) -> di
                 )
             elif best.parts[-1] != name:
                 notes.append(f"{best.name} was taken for {name}")
-            found = _helpers(best, [_source(best)], files, notes) | {name: best} | found
+            found = _beside(best, files, kit, notes) | {name: best} | found
     return found
 
 
