@@ -156,6 +156,7 @@ def test_what_plays_on_loopback_sees_nothing_of_them(handed_in: SubmittedProgram
     place = LoopbackPlace(handed_in)
     try:
         # the probe of the sandbox may not yet be quite gone: its root is the sandbox's
+        assert place._process is not None
         roots = [f"/proc/{process.pid}/root" for process in process_tree.below(place._process.pid)]
         roots = [root for root in roots if os.path.isdir(f"{root}/run/trial/files")]
         assert roots

@@ -1,4 +1,4 @@
-"""Scenes are played once each; one that the machine spoilt is played again, and is no fault of the program."""
+"""A scene that the machine spoilt is played again, and is no fault of the program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from linklab.programs.scenes import NotTried, Scenes, last_line, stopped_for
+from linklab.programs.scenes import NotTried, Play, last_line, play_unspoilt, stopped_for
 
 PROGRAM: dict[str, Any] = {"side": "client", "breaches": [], "unconfined": False, "out": [], "err": []}
 
@@ -16,24 +16,17 @@ def _record(stalled: bool = False, by: tuple[str, ...] = (), **program: Any) -> 
     return {"server": None, "restarted": None, "acts": acts, "stalled": stalled, "by": list(by)}
 
 
-def _played(*records: dict[str, Any]) -> tuple[Scenes, list[str]]:
-    """Scenes of which these records come, and the names that were told."""
-    left, told = list(records), list[str]()
-    return Scenes(lambda _: [left.pop(0)], told.append), told
-
-
-def test_a_scene_is_played_once() -> None:
-    scenes, told = _played(_record())
-    assert scenes.play("first", {}) is scenes.play("first", {})
-    assert told == ["first"]
+def _playing(*records: dict[str, Any]) -> Play:
+    left = list(records)
+    return lambda _: left.pop(0)
 
 
 @pytest.mark.parametrize("spoilt", [_record(unconfined=True), _record(stalled=True)])
 def test_what_the_machine_spoils_is_played_again_and_then_not_tried(spoilt: dict[str, Any]) -> None:
     whole = _record()
-    assert _played(spoilt, whole)[0].play("first", {}) is whole
+    assert play_unspoilt(_playing(spoilt, whole), {}) is whole
     with pytest.raises(NotTried):
-        _played(spoilt, spoilt)[0].play("first", {})
+        play_unspoilt(_playing(spoilt, spoilt), {})
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,15 @@ class CheckRow(Generic[Evidence]):
     points: float = 1.0
 
 
+def steps_named(wanted: Iterable[str] | None, steps: Iterable[str]) -> list[str]:
+    """Return the steps that are wanted, in their order; all if none is named. Raises LinklabError for others."""
+    known, named = list(steps), list(wanted or steps)
+    for step in named:
+        if step not in known:
+            raise LinklabError(f"no step is called {step!r}: choose one of {', '.join(known)}")
+    return [step for step in known if step in named]
+
+
 class Judging(Generic[Evidence]):
     """The verdicts on one program. Each is computed when it is first used."""
 

@@ -79,9 +79,8 @@ def _checked(arguments: argparse.Namespace, tell: Callable[[str], None]) -> Repo
     """Check the program of the lab that was named. Raises LinklabError where there is nothing to check."""
     from linklab.programs import reliable, simpleperf
 
-    if arguments.lab == "02":
-        return simpleperf.check(arguments.file, arguments.step, tell)
-    return reliable.check(arguments.file, arguments.step or reliable.STEPS, tell)
+    check = simpleperf.check if arguments.lab == "02" else reliable.check
+    return check(arguments.file, arguments.step, tell)
 
 
 def _refuse_unwritable(path: Path) -> None:

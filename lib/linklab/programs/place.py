@@ -10,9 +10,10 @@ import sys
 import tempfile
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from linklab import lab as labs
 from linklab.errors import LabError
@@ -33,65 +34,37 @@ _ROOT = "/run/trial"
 _SCRATCH_BYTES = 48 * 1024 * 1024
 
 
-class Place(Protocol):
-    """Plays scenes. On a ``virtual`` clock, which jumps while all wait, waiting costs nobody anything."""
+class Place(ABC):
+    """Where one program is tried. On a ``virtual`` clock, which jumps while all wait, waiting costs nobody anything."""
 
     virtual: bool
 
     @property
+    @abstractmethod
     def title(self) -> str:
-        """Where programs run, and which Python runs them, for reports."""
-        ...
+        """Where the program runs, and by which Python, for reports."""
 
-    def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Play scenes (`linklab.programs.engine.scene`), up to the first that stalls; return their records."""
-        ...
+    def play(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """Play a scene (`linklab.programs.engine.scene`) and return its record.
 
-    def close(self) -> None:
-        """End it, with everything in it."""
-        ...
-
-
-class SteadyPlace:
-    """A place that outlives its lab: with it one scene is lost, which is played once more in a fresh one.
-
-    Raises LabError where none can be made, and where a scene fails in a fresh one.
-    """
-
-    def __init__(self, make: Callable[[], Place]) -> None:
-        self._make = make
-        self._place = make()
-        self.virtual = self._place.virtual
-        self._closed = False
-
-    @property
-    def title(self) -> str:
-        """As `Place.title`."""
-        return self._place.title
-
-    def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """As `Place.play`."""
-        if self._closed:
-            self._renew()
+        A scene that fails is played once more in a place made anew. Raises LabError where it fails there too.
+        """
         try:
-            return self._place.play(plans)
+            return self._play(plan)
         except LabError:
-            self._renew()
-            return self._place.play(plans)
+            self.close()
+            return self._play(plan)
 
-    def _renew(self) -> None:
-        self.close()
-        self._place = self._make()
-        self._closed = False
+    @abstractmethod
+    def _play(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """Play a scene; make the place first where there is none."""
 
+    @abstractmethod
     def close(self) -> None:
-        """As `Place.close`."""
-        if not self._closed:
-            self._closed = True
-            self._place.close()
+        """End it, with everything in it. The next scene makes it anew."""
 
 
-class LabPlace:
+class LabPlace(Place):
     """A lab with this network on virtual time, which starts with its first scene. Raises LabError where none can.
 
     ``started`` is called with each lab before its first scene.
@@ -102,12 +75,12 @@ class LabPlace:
     def __init__(
         self, program: SubmittedProgram, network: Network, started: Callable[[labs.Lab], object] = lambda _: None
     ) -> None:
+        choose()
         self._program, self._network, self._prepared = program, network, started
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._lab: labs.Lab | None = None
         self._limit_s = STALL_CPU_S
         self._python = ""
-        choose()
-        self._folder = tempfile.TemporaryDirectory(prefix="linklab-check-")
 
     @property
     def title(self) -> str:
@@ -116,6 +89,7 @@ class LabPlace:
 
     def _started(self) -> labs.Lab:
         if self._lab is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="linklab-check-")
             # inside a container's walls students try their own programs, and nobody is graded
             untrusted = not container.chosen()
             # traced: relay and record are in the guest too, and who becomes its kernel could write them anew
@@ -127,38 +101,37 @@ class LabPlace:
             self._limit_s = max(STALL_CPU_S, STALL_STARTS * self._lab.process.cpu_s())
         return self._lab
 
-    def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """As `Place.play`. After a scene that stalled the next one gets a fresh lab."""
+    def _play(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """Play a scene. After one that stalled the next one gets a fresh lab."""
         if self._lab is not None and not self._lab.process.running:
             # it died between two scenes: that is no stall of this one's
-            self._end_lab()
+            self.close()
         process = self._started().process
         watch = _Watch(process.cpu_s, self._limit_s, process.stop)
         try:
-            records = process.call(in_lab.play, plans, on_event=watch.hear, stop=watch.stalled)
+            record: dict[str, Any] = process.call(in_lab.play, plan, on_event=watch.hear, stop=watch.stalled)
         except (LabError, KeyboardInterrupt) as ended:
             if not watch.fired and (process.running or isinstance(ended, KeyboardInterrupt)):
                 raise
             # the program has taken the whole lab along, or the limit was over before the scene began
-            self._end_lab()
-            return [_lost(watch)]
+            self.close()
+            return _lost(watch)
         finally:
             watch.done()
-        if records[-1]["stalled"]:
-            self._end_lab()
+        if record["stalled"]:
+            self.close()
             if not watch.fired:
                 raise KeyboardInterrupt
-        return records
+        return record
 
-    def _end_lab(self) -> None:
+    def close(self) -> None:
+        """As `Place.close`."""
         if self._lab is not None:
             self._lab.stop()
             self._lab = None
-
-    def close(self) -> None:
-        """End the lab."""
-        self._end_lab()
-        self._folder.cleanup()
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
 
 
 def _lost(watch: _Watch) -> dict[str, Any]:
@@ -215,7 +188,7 @@ class _Watch:
             self._timer.cancel()
 
 
-class LoopbackPlace:
+class LoopbackPlace(Place):
     """Loopback in namespaces of its own, in real time: there a program starts in a tenth of the time that a lab takes.
 
     Each host has an address of its own below 127.0.0.0/8. Raises LabError where namespaces cannot be had.
@@ -224,8 +197,18 @@ class LoopbackPlace:
     virtual = False
 
     def __init__(self, program: SubmittedProgram) -> None:
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as this
-        self._process = subprocess.Popen(
+        self._program = program
+        self._process: subprocess.Popen[bytes] | None = None
+        self._start()
+
+    @property
+    def title(self) -> str:
+        """As `Place.title`."""
+        return f"on this machine's loopback, by Python {platform.python_version()}"
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it has no name and lives as long as the process
+        process = self._process = subprocess.Popen(
             [*_words(), sys.executable, "-S", "-m", "linklab.programs.engine.on_loopback"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -233,48 +216,47 @@ class LoopbackPlace:
             start_new_session=True,
             cwd="/",
         )
+        program = self._program
         try:
             self._ask(
-                {"root": _ROOT, "files": program.encoded(), "python": program.python, "packages": program.packages}
+                process,
+                {"root": _ROOT, "files": program.encoded(), "python": program.python, "packages": program.packages},
             )
         except BaseException:
             self.close()
             raise
+        return process
 
-    @property
-    def title(self) -> str:
-        """As `Place.title`."""
-        return f"on this machine's loopback, by Python {platform.python_version()}"
+    def _play(self, plan: dict[str, Any]) -> dict[str, Any]:
+        return self._ask(self._process or self._start(), plan)
 
-    def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """As `Place.play`."""
-        records: list[dict[str, Any]] = self._ask(plans)
-        return records
-
-    def _ask(self, message: Any) -> Any:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
+    def _ask(self, process: subprocess.Popen[bytes], message: dict[str, Any]) -> dict[str, Any]:
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
-            self._process.stdin.flush()
-            answer = self._process.stdout.readline()
+            process.stdin.write(json.dumps(message).encode() + b"\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
         except BrokenPipeError:
             answer = b""
         if not answer:
             self._errors.seek(0)
             said = self._errors.read().decode(errors="replace").strip().splitlines()
             raise LabError(f"programs cannot be tried on loopback here: {said[-1] if said else 'no reason was given'}")
-        return json.loads(answer)
+        found: dict[str, Any] = json.loads(answer)
+        return found
 
     def close(self) -> None:
-        """End it, with every program in it."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout, self._errors):
-            with contextlib.suppress(BrokenPipeError):  # of what it did not take any more
-                pipe.close()
+        """As `Place.close`."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, self._errors):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):  # of what it did not take any more
+                    pipe.close()
 
 
 def _words() -> list[str]:

@@ -1,4 +1,4 @@
-"""Scenes played with one program, each once, and what a record says of how its programs ended."""
+"""Scenes that a machine may spoil, and what a record says of how its programs ended."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Final
 from linklab.errors import LinklabError
 from linklab.programs.engine.program import BREACHES
 
-Play = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
-"""Plays scenes (`linklab.programs.engine.scene`), up to the first that stalls; `linklab.programs.place.Place.play`."""
+Play = Callable[[dict[str, Any]], dict[str, Any]]
+"""Plays a scene (`linklab.programs.engine.scene`); `linklab.programs.place.Place.play`."""
 _BUSY: Final = "end what else runs on this machine, and check again"
 _LONGEST: Final = 160
 _KEEP_TO: Final = {
@@ -29,27 +29,14 @@ class NotTried(LinklabError):
         self.why, self.hint = why, hint
 
 
-class Scenes:
-    """Plays scenes of one program, and remembers the record of each by its name. ``tell`` hears what is played."""
-
-    def __init__(self, play: Play, tell: Callable[[str], None] = lambda _: None) -> None:
-        self._play, self._tell = play, tell
-        self._records: dict[str, dict[str, Any]] = {}
-
-    def play(self, name: str, plan: dict[str, Any]) -> dict[str, Any]:
-        """Return the record of a scene, which is played when it is first asked for.
-
-        One that the machine spoilt is played once more. Raises NotTried where it spoils that too.
-        """
-        if name not in self._records:
-            self._tell(name)
-            (record,) = self._play([plan])
-            if _spoilt(record):
-                (record,) = self._play([plan])
-            if why := _spoilt(record):
-                raise NotTried(why, _BUSY)
-            self._records[name] = record
-        return self._records[name]
+def play_unspoilt(play: Play, plan: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of a scene. One that the machine spoilt is played once more. Raises NotTried if it is again."""
+    record = play(plan)
+    if _spoilt(record):
+        record = play(plan)
+    if why := _spoilt(record):
+        raise NotTried(why, _BUSY)
+    return record
 
 
 def programs_of(record: dict[str, Any]) -> list[dict[str, Any]]:

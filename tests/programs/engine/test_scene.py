@@ -68,8 +68,7 @@ def play(kind: type[Place], tmp_path: Path, nothing_left: None) -> Iterator[Play
     def played(text: str, plan: dict[str, Any]) -> dict[str, Any]:
         (tmp_path / "program.py").write_text(text)
         places.append(made(kind, submission.read(tmp_path / "program.py")))
-        (record,) = places[-1].play([plan])
-        return record
+        return places[-1].play(plan)
 
     yield played
     for each in places:
@@ -280,7 +279,7 @@ def test_who_stalls_a_scene_is_told(
     (tmp_path / "program.py").write_text(LOOPS)
     tried = LabPlace(submission.read(tmp_path / "program.py"), NETWORK)
     try:
-        (record,) = tried.play([transfer(LabPlace, client, server)])
+        record = tried.play(transfer(LabPlace, client, server))
     finally:
         tried.close()
     assert record["stalled"]

@@ -66,11 +66,12 @@ def judged(name: str) -> dict[str, Result]:
     anew = f"python -m tests.programs.reliable.played {name!r}"
     records: Records = evidence_files.read(_file(name), _text(name), anew)["records"]
 
-    def play(plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        key = evidence_files.key(plans)
+    def play(plan: dict[str, Any]) -> dict[str, Any]:
+        key = evidence_files.key([plan])
         if key not in records:
             raise LinklabError(f"{name} asks for a transfer that was never played: {anew}")
-        return _exchanged(records[key], plans, _AS_GIVEN, _given(plans))
+        (record,) = records[key]
+        return _exchanged(record, _AS_GIVEN, _given(plan))
 
     return _checks(name, play)
 
@@ -82,9 +83,9 @@ def play_anew(name: str) -> dict[str, Result]:
         place = LabPlace(_program(name, folder), the_network(), close_the_router)
         try:
 
-            def play(plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-                played = place.play(plans)
-                records[evidence_files.key(plans)] = _exchanged(played, plans, _given(plans), _AS_GIVEN)
+            def play(plan: dict[str, Any]) -> dict[str, Any]:
+                played = place.play(plan)
+                records[evidence_files.key([plan])] = [_exchanged(played, _given(plan), _AS_GIVEN)]
                 return played
 
             found = _checks(name, play)
@@ -112,15 +113,14 @@ def _program(name: str, folder: str) -> SubmittedProgram:
     return read_any(file)
 
 
-def _given(plans: list[dict[str, Any]]) -> Any:
-    return plans[-1]["acts"][0]["given"]["given.bin"]
+def _given(plan: dict[str, Any]) -> Any:
+    return plan["acts"][0]["given"]["given.bin"]
 
 
-def _exchanged(records: list[dict[str, Any]], plans: list[dict[str, Any]], old: Any, new: Any) -> list[dict[str, Any]]:
-    """Return the records with another word for a kept file that equals ``old``."""
-    assert len(plans) == 1
-    found: list[dict[str, Any]] = json.loads(json.dumps(records))
-    for act in found[-1]["acts"]:
+def _exchanged(record: dict[str, Any], old: Any, new: Any) -> dict[str, Any]:
+    """Return the record with another word for a kept file that equals ``old``."""
+    found: dict[str, Any] = json.loads(json.dumps(record))
+    for act in found["acts"]:
         if act.get("program", {}).get("kept") == old:
             act["program"]["kept"] = new
     return found

@@ -20,7 +20,7 @@ def _record(sizes: list[int], digests: list[str], fate: str = "passed") -> dict[
 
 def test_a_transfer_keeps_what_was_sent_when_it_was_played() -> None:
     """Each check draws the file that it sends: another one was never on the wire."""
-    transfers = Transfers(PROGRAM, lambda _: [_record([], [])])
+    transfers = Transfers(PROGRAM, lambda _: _record([], []))
     first = transfers.play("first", TransferPlan(b"a"))
     assert transfers.play("first", TransferPlan(b"b")) is first
 

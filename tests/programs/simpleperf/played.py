@@ -35,6 +35,8 @@ from .findings import BY_NAME
 _FOLDER: Final = Path(__file__).with_name("played")
 Records = dict[str, dict[str, Any]]
 """What passed, by place and digest of what was asked for."""
+_Playing = Callable[[str, str, dict[str, Any]], dict[str, Any]]
+"""Gives the record of a scene, by its place, its name and its plan."""
 Change = Callable[[str, dict[str, Any]], dict[str, Any]]
 """Gives another record for a scene, by its name, to see what would be said of it."""
 
@@ -66,8 +68,8 @@ def judged(name: str, steps: tuple[str, ...] = (), change: Change = lambda _, re
     """
     records = records_of(name)
 
-    def play(place: str, scene: str, plans: list[dict[str, Any]]) -> dict[str, Any]:
-        key = _key(place, plans)
+    def play(place: str, scene: str, plan: dict[str, Any]) -> dict[str, Any]:
+        key = _key(place, plan)
         if key not in records:
             raise LinklabError(f"{name} asks for {scene!r}, which was never played: {_anew(name)}")
         return change(scene, records[key])
@@ -87,11 +89,10 @@ def play_anew(name: str, steps: tuple[str, ...] = ()) -> dict[str, Check]:
             "loopback": lambda: LoopbackPlace(program),
         }
 
-        def play(place: str, _: str, plans: list[dict[str, Any]]) -> dict[str, Any]:
+        def play(place: str, _: str, plan: dict[str, Any]) -> dict[str, Any]:
             if place not in places:
                 places[place] = makes[place]()
-            (record,) = places[place].play(plans)
-            records[_key(place, plans)] = record
+            record = records[_key(place, plan)] = places[place].play(plan)
             return record
 
         try:
@@ -104,18 +105,17 @@ def play_anew(name: str, steps: tuple[str, ...] = ()) -> dict[str, Check]:
     return found
 
 
-class _Stage:
+class _Stage(Place):
     """A place that plays what it is told to."""
 
     title = "where it was played"
 
-    def __init__(self, name: str, play: Callable[[str, str, list[dict[str, Any]]], dict[str, Any]]) -> None:
-        self._name, self._play, self.scene = name, play, ""
+    def __init__(self, name: str, play: _Playing) -> None:
+        self._name, self._playing, self.scene = name, play, ""
         self.virtual = name == "lab"
 
-    def play(self, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """As `Place.play`."""
-        return [self._play(self._name, self.scene, plans)]
+    def _play(self, plan: dict[str, Any]) -> dict[str, Any]:
+        return self._playing(self._name, self.scene, plan)
 
     def hear(self, scene: str) -> None:
         """Note which scene comes next."""
@@ -128,13 +128,13 @@ class _Stage:
 def _judged(
     program: submission.SubmittedProgram,
     steps: tuple[str, ...],
-    play: Callable[[str, str, list[dict[str, Any]]], dict[str, Any]],
+    play: _Playing,
 ) -> dict[str, Check]:
     lab, loopback = _Stage("lab", play), _Stage("loopback", play)
     found = checks.results(SimpleperfScenes(program, lab, lab.hear), [step for step in steps if step != "arguments"])
     if "arguments" in steps:
         found |= checks.results(SimpleperfScenes(program, loopback, loopback.hear), ["arguments"])
-    keys = [key for step in steps for key, item in checks.ITEMS.items() if item.step == step]
+    keys = [row.key for step in steps for row in checks.TABLE[step]]
     return dict(zip(keys, (check for step in steps for check in found[step].checks), strict=True))
 
 
@@ -154,8 +154,8 @@ def hints(found: dict[str, Check]) -> dict[str, Mistake | None]:
     return {key: mistake_of(check.hint) for key, check in found.items() if check.passed and check.hint}
 
 
-def _key(place: str, plans: list[dict[str, Any]]) -> str:
-    return f"{place} {evidence_files.key(_without_ports(plans))}"
+def _key(place: str, plan: dict[str, Any]) -> str:
+    return f"{place} {evidence_files.key([_without_ports(plan)])}"
 
 
 def _without_ports(value: Any) -> Any:

@@ -29,7 +29,7 @@ from ...simpleperf.runner import REFERENCE
 @pytest.mark.lab
 def test_the_reference_passes_every_check_there_is(virtual: Kind, nothing_left: None) -> None:
     told: list[str] = []
-    report = simpleperf.check(REFERENCE, progress=told.append)
+    report = simpleperf.check(REFERENCE, tell=told.append)
     assert report.require() is report
     assert [check.description for check in report.whole.checks] == [item.description for item in ITEMS.values()]
     assert "transfer" in told
@@ -92,9 +92,9 @@ class _Computing:
     def stop(self) -> None:
         self.running = False
 
-    def call(self, function: object, *plans: object, **given: Callable[..., Any]) -> list[dict[str, Any]]:
+    def call(self, function: object, *plan: object, **given: Callable[..., Any]) -> Any:
         if function is not in_lab.play:
-            return []
+            return None
         given["on_event"](["client"])
         for _ in range(100):
             self._used_s += 1.0
@@ -116,7 +116,7 @@ def test_what_a_lab_of_any_kind_computes_is_counted(
         SubmittedProgram("simpleperf.py", {"simpleperf.py": b"while True: pass"}, sys.executable, None), NETWORK
     )
     try:
-        (record,) = tried.play([{}])
+        record = tried.play({})
     finally:
         tried.close()
     assert (record["stalled"], record["by"]) == (True, ["client"])

@@ -5,10 +5,11 @@ It shows what a new program needs: scenes, and a table of checks. The page how-i
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from linklab.programs.checks import Judging, Report
-from linklab.programs.place import LabPlace, SteadyPlace
+from linklab.programs.place import LabPlace
 from linklab.programs.submission import read_any
 
 from .checks import TABLE
@@ -18,10 +19,7 @@ from .scenes import NETWORK, EchoScenes
 def check(file: Path) -> Report:
     """Return the checks of a program. Raises LinklabError where there is none, and LabError where no lab is."""
     program = read_any(file)
-    place = SteadyPlace(lambda: LabPlace(program, NETWORK))
-    try:
+    with closing(LabPlace(program, NETWORK)) as place:
         judging = Judging(TABLE, EchoScenes(program, place.play))
         result = judging.result(f"{program.name}, echo", [asked.key for asked in TABLE])
         return Report("echo", program.name, place.title, {"echo": result})
-    finally:
-        place.close()

@@ -22,21 +22,21 @@ def _observed(scene: Echoed, client: int, sent: bytes) -> Observed:
 
 
 def _echoes(played: EchoScenes) -> Observed:
-    return _observed(played.play("one client", (0.0, [said(b"hello\n"), ["receive", 2.0, 6]])), 0, b"hello\n")
+    return _observed(played.play((0.0, [said(b"hello\n"), ["receive", 2.0, 6]])), 0, b"hello\n")
 
 
 def _all_of_it(played: EchoScenes) -> Observed:
-    scene = played.play("a long message", (0.0, [said(_LONG), ["receive", 5.0, len(_LONG)]]))
+    scene = played.play((0.0, [said(_LONG), ["receive", 5.0, len(_LONG)]]))
     return _observed(scene, 0, _LONG)
 
 
 def _two(played: EchoScenes) -> Observed:
     first, second = [said(b"first"), ["sleep", 4.0]], [said(b"second"), ["receive", 2.0, 6]]
-    return _observed(played.play("two clients", (0.0, first), (1.0, second)), 1, b"second")
+    return _observed(played.play((0.0, first), (1.0, second)), 1, b"second")
 
 
 def _survives(played: EchoScenes) -> Observed:
-    scene = played.play("a reset", (0.0, [said(b"x"), ["reset"]]), (1.0, [said(b"next"), ["receive", 2.0, 4]]))
+    scene = played.play((0.0, [said(b"x"), ["reset"]]), (1.0, [said(b"next"), ["receive", 2.0, 4]]))
     return _observed(scene, 1, b"next")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linklab.network import End, Host, Link, Network, Subnet
-from linklab.programs.scenes import Play, Scenes, stopped_for
+from linklab.programs.scenes import Play, play_unspoilt, stopped_for
 from linklab.programs.submission import SubmittedProgram, command
 
 PORT = 7
@@ -50,12 +50,12 @@ class Echoed:
 
 
 class EchoScenes:
-    """Plays a server with clients, each scene once."""
+    """Plays a server with clients."""
 
     def __init__(self, program: SubmittedProgram, play: Play) -> None:
-        self._program, self._scenes = program, Scenes(play)
+        self._program, self._play = program, play
 
-    def play(self, name: str, *clients: tuple[float, Steps]) -> Echoed:
+    def play(self, *clients: tuple[float, Steps]) -> Echoed:
         """Play clients that connect at a time and do steps (`linklab.programs.engine.peers`)."""
         words = command(self._program, str(PORT))
         target = [NETWORK.address_of("server"), PORT]
@@ -64,4 +64,4 @@ class EchoScenes:
             for at_s, steps in clients
         ]
         server = {"host": "server", "words": words, "port": PORT, "patience_s": 5.0}
-        return Echoed(self._scenes.play(name, {"server": server, "acts": acts}))
+        return Echoed(play_unspoilt(self._play, {"server": server, "acts": acts}))

@@ -15,7 +15,7 @@ from pathlib import Path
 from linklab.grade.check import Check
 from linklab.programs import simpleperf
 from linklab.programs.checks import Report
-from linklab.programs.simpleperf.checks import ITEMS
+from linklab.programs.simpleperf.checks import ITEMS, TABLE
 from linklab.programs.simpleperf.mistakes import Mistake
 
 from . import Generated, right, wrong
@@ -36,8 +36,8 @@ def steps_of(program: Generated) -> tuple[str, ...]:
     """Return the steps that find a program's mistakes; all of them for a right one."""
     if not program.mistakes:
         return tuple(simpleperf.STEPS)
-    found = {ITEMS[key].step for fault in program.mistakes for key in fault.keys}
-    return tuple(step for step in simpleperf.STEPS if step in found)
+    keys = {key for fault in program.mistakes for key in fault.keys}
+    return tuple(step for step, rows in TABLE.items() if keys & {row.key for row in rows})
 
 
 def missed(program: Generated, checks: dict[str, Check]) -> list[str]:

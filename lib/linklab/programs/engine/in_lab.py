@@ -65,8 +65,8 @@ def _mount() -> None:
     (_CGROUPS / "cgroup.subtree_control").write_text("+pids +memory")
 
 
-def play(loop: RequestLoop, plans: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Play scenes, up to the first that stalls."""
+def play(loop: RequestLoop, plan: dict[str, Any]) -> dict[str, Any]:
+    """Play a scene and return its record."""
 
     def run(main: Coroutine[Any, Any, None]) -> None:
         selector = _Selector(loop.poll)
@@ -77,7 +77,7 @@ def play(loop: RequestLoop, plans: list[dict[str, Any]]) -> list[dict[str, Any]]
                 selector.poll = None  # tasks that are cancelled wait for nobody
 
     with _first_in_line():
-        return scene.play_all(loop.state["stage"], plans, run, loop.emit)
+        return scene.play(loop.state["stage"], plan, run, loop.emit)
 
 
 class _Selector(selectors.EpollSelector):

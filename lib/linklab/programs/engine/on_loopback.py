@@ -1,7 +1,7 @@
 """Scenes on loopback: ``python -m linklab.programs.engine.on_loopback`` in namespaces of its own.
 
-It reads lines of JSON and answers each with one: first what `prepare` takes, then lists of plans. All hosts are this
-one; each has an address of its own below 127.0.0.0/8.
+It reads lines of JSON and answers each with one: first what `prepare` takes, then plans. All hosts are this one; each
+has an address of its own below 127.0.0.0/8.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main() -> None:
         stage = prepare(**json.loads(sys.stdin.readline()))
         _answer({})
         for line in sys.stdin:
-            _answer(scene.play_all(stage, json.loads(line)))
+            _answer(scene.play(stage, json.loads(line)))
     except LabError as error:
         sys.exit(str(error))
 

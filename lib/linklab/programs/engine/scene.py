@@ -27,7 +27,7 @@ import asyncio
 import contextlib
 import socket
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from linklab.guest.listening import listening
@@ -241,15 +241,3 @@ def play(stage: Stage, plan: dict[str, Any], run: Run = asyncio.run, tell: Tell 
     finally:
         scene.end()
     return scene.record(stalled, computing)
-
-
-def play_all(
-    stage: Stage, plans: Iterable[dict[str, Any]], run: Run = asyncio.run, tell: Tell = lambda _: None
-) -> list[dict[str, Any]]:
-    """Play scenes one after the other, up to the first that stalls."""
-    records = []
-    for plan in plans:
-        records.append(play(stage, plan, run, tell))
-        if records[-1]["stalled"]:
-            break
-    return records

@@ -12,13 +12,13 @@ script, or compiled. On the command line: ``linklab check reliable.py --lab 13``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 
-from linklab.errors import LinklabError
 from linklab.grade.result import Result, guarded
-from linklab.programs.checks import Judging, Report
-from linklab.programs.place import LabPlace, SteadyPlace
+from linklab.programs.checks import Judging, Report, steps_named
+from linklab.programs.place import LabPlace
 from linklab.programs.reliable import checks
 from linklab.programs.reliable.path import close_the_router, the_network
 from linklab.programs.reliable.transfers import Transfers
@@ -29,8 +29,8 @@ __all__ = ["STEPS", "Transfers", "check", "check_step", "played"]
 STEPS = tuple(checks.STEPS)
 
 
-def check(file: str | Path, steps: Sequence[str] = STEPS, tell: Callable[[str], None] = lambda _: None) -> Report:
-    """Return the checks of the program, all `STEPS` or some.
+def check(file: str | Path, steps: Iterable[str] | None = None, tell: Callable[[str], None] = lambda _: None) -> Report:
+    """Return the checks of the program, all `STEPS` or some. ``tell`` hears what is being played.
 
     Raises LinklabError where there is no program, and LabError where no lab is.
     """
@@ -38,21 +38,16 @@ def check(file: str | Path, steps: Sequence[str] = STEPS, tell: Callable[[str], 
 
 
 def played(
-    file: str | Path, steps: Sequence[str] = STEPS, tell: Callable[[str], None] = lambda _: None
+    file: str | Path, steps: Iterable[str] | None = None, tell: Callable[[str], None] = lambda _: None
 ) -> tuple[Report, Transfers]:
     """Return the same, and what was played for it. Raises as `check`."""
-    for step in steps:
-        if step not in STEPS:
-            raise LinklabError(f"no step is called {step!r}: choose one of {', '.join(STEPS)}")
+    wanted = steps_named(steps, STEPS)
     program = read_any(Path(file))
-    place = SteadyPlace(lambda: LabPlace(program, the_network(), close_the_router))
-    try:
+    with closing(LabPlace(program, the_network(), close_the_router)) as place:
         transfers = Transfers(program, place.play, tell)
         judging = Judging(checks.TABLE, transfers)
-        results = {step: judging.result(f"{program.name}, {step}", checks.STEPS[step]) for step in steps}
+        results = {step: judging.result(f"{program.name}, {step}", checks.STEPS[step]) for step in wanted}
         return Report("reliable", program.name, place.title, results), transfers
-    finally:
-        place.close()
 
 
 @guarded

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from linklab.programs.engine.datagrams import Impairments
 from linklab.programs.reliable.path import NEAR, rtt_ms, the_network
-from linklab.programs.scenes import Play, Scenes
+from linklab.programs.scenes import Play, play_unspoilt
 from linklab.programs.submission import SubmittedProgram, command
 
 PORT: Final = 7000
@@ -185,12 +185,13 @@ class Transfers:
     """Plays transfers of one program, each once. ``tell`` hears what is played."""
 
     def __init__(self, program: SubmittedProgram, play: Play, tell: Callable[[str], None] = lambda _: None) -> None:
-        self._program = program
-        self._scenes = Scenes(play, tell)
+        self._program, self._play, self._tell = program, play, tell
         self._played: dict[str, PlayedTransfer] = {}
 
     def play(self, name: str, plan: TransferPlan) -> PlayedTransfer:
-        """Play a transfer, or return the one of this name that was played before. Raises as `Scenes.play`."""
+        """Play a transfer, or return the one of this name that was played before. Raises as `play_unspoilt`."""
         if name not in self._played:
-            self._played[name] = PlayedTransfer(name, plan, self._scenes.play(name, plan.scene(self._program)))
+            self._tell(name)
+            record = play_unspoilt(self._play, plan.scene(self._program))
+            self._played[name] = PlayedTransfer(name, plan, record)
         return self._played[name]

@@ -35,17 +35,17 @@ STEPS: Final[dict[str, str]] = {
 def check(
     file: str | Path,
     steps: Iterable[str] | None = None,
-    progress: Callable[[str], None] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """Check the program, all steps or some of `STEPS`.
 
-    `progress` is told what is being done. The file is copied, with the Python files that it imports, and only the copy
+    ``tell`` hears what is being played. The file is copied, with the Python files that it imports, and only the copy
     runs. Raises LinklabError, in one line, where there is no Python program to check, or no lab.
     """
     # what takes long to load is not needed for the names above
     from linklab.programs.simpleperf.checks import run
 
-    return run(Path(file), steps, progress)
+    return run(Path(file), steps, tell)
 
 
 @guarded

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from typing import Final
 
 from linklab.guest.limits import ProgramLimits
 from linklab.programs.engine.program import MOST_OUTPUT_BYTES
 from linklab.programs.simpleperf import STEPS
-from linklab.programs.simpleperf.checks import ITEMS
+from linklab.programs.simpleperf.checks import TABLE
 from linklab.programs.simpleperf.mistakes import Mistake
 
 _BEGINNING: Final = """\
@@ -77,13 +78,14 @@ def lines() -> Iterator[str]:
     """Yield the page, line by line."""
     yield from _BEGINNING.splitlines()
     for step, subject in STEPS.items():
-        items = [item for item in ITEMS.values() if item.step == step]
-        yield from ("", f"### `{step}`: {subject} ({sum(item.points for item in items):g} points)", "")
+        rows = TABLE[step]
+        yield from ("", f"### `{step}`: {subject} ({sum(row.points for row in rows):g} points)", "")
         yield "| check | what | points | how | needs |"
         yield "| --- | --- | --- | --- | --- |"
-        for item in items:
-            needs = ", ".join(f"`{key}`" for key in item.needs)
-            yield f"| `{item.key}` | {item.description} | {item.points:g} | {item.method} | {needs} |"
+        for row in rows:
+            needs = ", ".join(f"`{key}`" for key in row.needs)
+            method = " ".join((inspect.getdoc(row.judge) or "").split())
+            yield f"| `{row.key}` | {row.description} | {row.points:g} | {method} | {needs} |"
     yield from _NOT_CHECKED.splitlines()
     yield from (f"| {mistake.title} | {mistake.hint.replace('|', '/')} |" for mistake in Mistake)
     yield from ("", "## What a program may use", "")

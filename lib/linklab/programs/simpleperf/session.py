@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from linklab.network import End, Host, Link, Network, Subnet, Switch
 from linklab.programs.place import Place
-from linklab.programs.scenes import NotTried, Scenes, stopped_for
+from linklab.programs.scenes import NotTried, play_unspoilt, stopped_for
 from linklab.programs.simpleperf.evidence import Connection, Take, breach
 from linklab.programs.submission import SubmittedProgram
 
@@ -101,7 +101,7 @@ class SimpleperfScenes:
         self.addresses = IN_LAB if place.virtual else ON_LOOPBACK
         self.refused_formats: dict[tuple[str, str], str] = {}
         """What a side said that did not take a unit of -f, by side and unit."""
-        self._is_virtual, self._scenes = place.virtual, Scenes(place.play, tell)
+        self._place, self._tell = place, tell
         self._takes: dict[str, Take] = {}
         self._stops: list[str] = []
         self._format_known = False
@@ -370,7 +370,7 @@ class SimpleperfScenes:
             "acts": [act],
         }
         take = self._play(key, plan)
-        if not self._is_virtual and take.clients and take.client.stopped == "it did not come to an end":
+        if not self._place.virtual and take.clients and take.client.stopped == "it did not come to an end":
             self._stops.append(f"{key}: it did not come to an end within {limit_s:g} s")  # which costs time there
         return take
 
@@ -378,7 +378,8 @@ class SimpleperfScenes:
         if len(self._stops) >= STOPS_AT_MOST:
             why = f"the program had to be stopped {len(self._stops)} times ({'; '.join(self._stops)})"
             raise NotTried(why, "mend those first")
-        record = self._scenes.play(key, plan)
+        self._tell(key)
+        record = play_unspoilt(self._place.play, plan)
         if why := stopped_for(record):
             self._stops.append(f"{key}: {why}")
         self._takes[key] = Take(record)
