@@ -15,7 +15,7 @@ import pytest
 from linklab.study import Measured, Point
 from linklab.study.page import make_page, read_tables
 from linklab.study.table import StudyTable
-from tools.bench.fidelity import PAGE, ROWS, STUDY, agreement
+from tools.bench.fidelity import PAGE, ROWS, STUDY
 
 from .made import made, verdicts
 
@@ -97,28 +97,6 @@ def test_the_page_in_docs_is_made_of_its_table() -> None:
     docs = ROOT / "docs"
     made_page = make_page(PAGE, read_tables(PAGE, docs / "studies" / "data"))
     assert made_page == {"benchmark-fidelity.md": (docs / "benchmark-fidelity.md").read_text("utf-8")}
-
-
-@pytest.mark.parametrize(
-    ("values", "sameness", "rounded"),
-    [
-        ([20.0, 20.001, 20.0], "same", (20.0,)),
-        ([27.949, 27.951], "edge", (27.9, 28.0)),  # 0.02 units apart, an edge between them
-        ([27.94, 27.97], "different", (27.9, 28.0)),  # 0.3 units apart
-        ([99.96, 100.04], "same", (100.0,)),
-        ([0.0, 0.0], "same", (0.0,)),
-        ([143.4, 143.6], "different", (143.0, 144.0)),
-    ],
-)
-def test_agreement_in_three_digits(values: list[float], sameness: str, rounded: tuple[float, ...]) -> None:
-    found = agreement(values)
-    assert (found.sameness, found.rounded) == (sameness, rounded)
-
-
-def test_udps_offered_rate_fills_95_percent_of_the_bottleneck() -> None:
-    # 30 Mbit/s of frames of 1514 bytes, of which 1472 are payload
-    assert ROWS["h1-h4"].udp_offered_mbps == pytest.approx(0.95 * 30 * 1472 / 1514)
-    assert [row.rtt_floor_ms for row in ROWS.values()] == [20, 40, 20, 60, 60, 80]
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from linklab.runtime.backends import Kind
-from tests import mininet_material
+from tools import mininet_material
 
 pytestmark = pytest.mark.lab
 
@@ -35,7 +35,7 @@ def test_the_document_has_a_row_for_each_piece(source: Path) -> None:
 
 
 def test_what_the_document_says_passes_passes(virtual: Kind, source: Path) -> None:
-    """One of them; python -m tests.mininet_material runs all."""
+    """One of them; python -m tools.mininet_material runs all."""
     outcome = mininet_material.run(source, QUICK)
     assert outcome.status == 0, outcome.said
     assert TABLE[QUICK][1].startswith(outcome.summary)

@@ -34,15 +34,6 @@ def test_the_second_run_changes_nothing_and_says_so(computer: Machine) -> None:
     assert "nothing was changed" in second.output
 
 
-def test_new_requirements_are_installed_into_the_same_environment(computer: Machine) -> None:
-    computer.run("provision.sh")
-    with (computer.repository / "requirements.txt").open("a") as requirements:
-        requirements.write("attrs==25.1.0\n")
-    computer.run("provision.sh")
-    assert computer.calls.count("-m venv") == 1
-    assert computer.calls.count("uv pip install") == 2
-
-
 def test_all_is_installed_by_its_checksum(computer: Machine) -> None:
     computer.run("provision.sh")
     first = (computer.repository / ".venv/linklab-first.txt").read_text()
@@ -71,14 +62,6 @@ def test_an_environment_of_another_python_is_made_anew(computer: Machine) -> Non
     answer = computer.run("provision.sh")
     assert "making the Python environment anew" in answer.output
     assert computer.calls.count("-m venv") == 2
-
-
-def test_a_python_that_is_missing_is_installed_by_sudo(computer: Machine) -> None:
-    computer.sudo = True
-    computer.python_version = "3.14"
-    computer.missing = ("python3-venv",)
-    assert computer.run("provision.sh").status == 1, "there is none yet: packages.sh is a stand-in"
-    assert "packages.sh python3-venv\n" in computer.calls
 
 
 def test_without_root_and_sudo_one_line_has_the_command(computer: Machine) -> None:

@@ -40,15 +40,10 @@ def test_a_good_site_has_no_troubles(site: Path) -> None:
     ("more", "said"),
     [
         ('<a href="c.html">', "links to c.html: there is no such file"),
-        ('<a href="sub/">', "links to sub/: there is no such file"),
-        ('<a href="#nowhere">', "links to #nowhere: there is no such place in the page"),
         ('<a href="sub/b.html#nowhere">', "links to sub/b.html#nowhere: there is no such place in the page"),
         ('<a href="../outside.html">', "links to ../outside.html, out of the site"),
         ('<script src="https://cdn.example.org/x.js"></script>', "loads https://cdn.example.org/x.js"),
-        ('<img src="//cdn.example.org/x.png">', "loads //cdn.example.org/x.png"),
         ('<link rel="stylesheet preload" href="http://example.org/x.css">', "loads http://example.org/x.css"),
-        ('<link rel="preconnect" href="https://fonts.example.org">', "loads https://fonts.example.org"),
-        ('<iframe src="https://example.org"></iframe>', "loads https://example.org"),
         ('<img src="gone.svg">', "loads gone.svg, which is not there"),
     ],
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import shutil
-import subprocess
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -86,11 +84,6 @@ def test_one_that_the_release_before_lacks_is_not_taken_of_another(listed: dict[
         debian.fetch_index("http://archive", tmp_path)
 
 
-def test_a_damaged_lock_is_said() -> None:
-    with pytest.raises(LabError, match=r"packages\.lock is damaged"):
-        debian.pinned("iproute2 6.15 pool/x.deb many 0\n")
-
-
 def test_a_package_is_unpacked_without_what_no_lab_reads() -> None:
     files = {"./bin/": None, "./bin/tiny": "#!", "./usr/share/man/man1/tiny.1.gz": ""}
     files |= {"./usr/share/doc/tiny/copyright": "L", "./usr/share/doc/tiny/README": "R"}
@@ -145,29 +138,10 @@ def test_a_package_is_fetched_from_the_first_archive_that_has_it(tmp_path: Path)
         debian.fetch(package, bases)
 
 
-def test_a_snapshot_archive_that_does_not_answer_has_nothing(tmp_path: Path) -> None:
-    package = debian.Package("tiny", "1", "pool/tiny_1_all.deb", 9, "0")
-    with pytest.raises(debian.Gone):
-        debian.fetch(package, [tmp_path.as_uri(), "ftp:no/address"])
-
-
-def test_the_snapshot_archive_is_asked_for_the_moment_of_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LINKLAB_DEBIAN_SNAPSHOT", "http://snapshot.example/debian/")
-    text = "# On 20260102T030405Z: the moment\n"
-    assert debian.snapshot(text) == "http://snapshot.example/debian/20260102T030405Z"
-    debian.snapshot()
-
-
 @pytest.mark.parametrize(
     ("name", "text", "address"),
     [
         ("sources.list", "deb http://mirror.example/debian trixie main\n", "http://mirror.example/debian"),
-        (
-            "sources.list",
-            "deb [arch=amd64] http://mirror.example/debian/ trixie main\n",
-            "http://mirror.example/debian",
-        ),
-        ("sources.list", "# deb http://mirror.example/debian trixie main\n", None),
         ("sources.list", "deb http://mirror.example/debian-security trixie-security main\n", None),
         ("sources.list", "deb http://mirror.example/ubuntu noble main\n", None),
         (
@@ -193,27 +167,3 @@ def test_the_archive_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINKLAB_DEBIAN", "mirror")
     with pytest.raises(LabError, match="no address"):
         debian.archive()
-
-
-def test_without_apt_or_debians_key_the_newest_packages_are_not_found(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(debian, "_KEYRINGS", ())
-    with pytest.raises(LabError, match="sudo apt-get install apt debian-archive-keyring"):
-        debian.fetch_index("http://archive", tmp_path)
-
-
-def test_private_settings_keep_lists_apart_and_clear_the_machines_hooks(tmp_path: Path) -> None:
-    text = debian.private_settings(tmp_path, "Types: deb\n").read_text()
-    assert f'Dir::State::Lists "{tmp_path}/lists";' in text
-    assert "#clear APT::Update::Post-Invoke-Success;" in text
-    assert f'Dir::Etc::SourceParts "{tmp_path}/sources.d";' in text
-    assert (tmp_path / "sources.d/linklab.sources").read_text() == "Types: deb\n"
-
-
-@pytest.mark.skipif(shutil.which("apt-cache") is None, reason="needs apt")
-def test_the_real_apt_reads_the_private_settings(tmp_path: Path) -> None:
-    """Private lists are empty before an update, whatever the machine has."""
-    apt = debian.Apt(debian.private_settings(tmp_path, ""))
-    done = subprocess.run(apt.words("apt-cache", "search", "linux-source"), capture_output=True, text=True, check=True)
-    assert done.stdout == ""

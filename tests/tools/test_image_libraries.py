@@ -6,7 +6,6 @@ from hashlib import sha256
 
 import pytest
 
-from linklab.errors import LabError
 from linklab.runtime.image import tree
 from linklab.runtime.image.find import finished_images
 from tools.image.build import image_key
@@ -35,8 +34,3 @@ def test_it_is_what_ldconfig_writes() -> None:
     assert contents[CACHE] == before
     if not images[0].about.replaced and images[0].about.key == image_key(lock_text()):
         assert sha256(before.data).hexdigest().startswith(LDCONFIG_WROTE)
-
-
-def test_without_ldconfig_there_is_no_version_to_tell() -> None:
-    with pytest.raises(LabError, match="hold no usr/sbin/ldconfig"):
-        list_libraries(Contents())

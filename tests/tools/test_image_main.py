@@ -25,14 +25,6 @@ def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_an_image_that_a_setting_names_is_the_one(
-    image: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("LINKLAB_IMAGE", str(image))
-    assert command.main([]) == 0
-    assert capsys.readouterr().out == f"{image}\n"
-
-
 def test_pack_and_wheel_say_what_they_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["pack", str(tmp_path / "image.tar.xz")]) == 0
     assert "image.tar.xz: 0.0 MB, sha256=" in capsys.readouterr().out

@@ -10,7 +10,7 @@ import pytest
 
 from linklab.errors import LabError
 from tools.image import debian, kernels
-from tools.image.kernels import FLAVOURS, QEMU, USER_MODE, missing_options, options, required_options
+from tools.image.kernels import FLAVOURS, QEMU, USER_MODE, options, required_options
 
 SAMPLE = """# a comment
 CONFIG_HOSTFS=y
@@ -21,23 +21,6 @@ CONFIG_VETH=y
 # -- Optional: older kernels only
 CONFIG_PROC_SYSCTL=y
 """
-
-
-def test_options_are_the_lines_that_set_something() -> None:
-    assert options(SAMPLE) == {"CONFIG_HOSTFS": "y", "CONFIG_VETH": "y", "CONFIG_PROC_SYSCTL": "y"}
-
-
-def test_what_stands_under_optional_is_not_required() -> None:
-    assert list(required_options(SAMPLE)) == ["CONFIG_HOSTFS", "CONFIG_VETH"]
-
-
-def test_missing_options_are_named_in_order() -> None:
-    assert missing_options(SAMPLE, "CONFIG_VETH=y\nCONFIG_HOSTFS=y\n") == []
-    assert missing_options(SAMPLE, "# CONFIG_VETH is not set\n") == ["CONFIG_HOSTFS", "CONFIG_VETH"]
-
-
-def test_a_module_does_not_count_as_built_in() -> None:
-    assert missing_options(SAMPLE, "CONFIG_HOSTFS=y\nCONFIG_VETH=m\n") == ["CONFIG_VETH"]
 
 
 def test_hash_ignores_comments_and_order_and_sees_each_option_change_and_word(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Mininet's own tests and examples, run in labs as they are: ``python -m tests.mininet_material --write FILE``.
+"""Mininet's own tests and examples, run in labs as they are: ``python -m tools.mininet_material --write FILE``.
 
 They come from the distribution's source package of Mininet, which apt fetches into a folder of its own: nothing of them
 is kept here, and the machine's sources of packages stay as they are.
@@ -15,7 +15,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-START, END = "<!-- table of python -m tests.mininet_material -->", "<!-- end of the table -->"
+START, END = "<!-- table of python -m tools.mininet_material -->", "<!-- end of the table -->"
 _LIBRARY = Path(__file__).parents[1] / "lib"
 _LIMIT_S = 1800
 _LAST_LINES = 20
