@@ -80,10 +80,7 @@ def test_without_root_and_sudo_one_line_has_the_command(computer: Machine) -> No
     [
         ("shellcheck", "--tests"),
         ("vagrant-libvirt", "--vagrant"),
-        ("qemu-system-arm", "--vagrant-arm64"),
         ("node-configurable-http-proxy", "--hub"),
-        ("node-configurable-http-proxy", "--tests"),
-        ("mininet", "--vm"),
     ],
 )
 def test_a_package_is_installed_where_it_is_needed_alone(computer: Machine, name: str, words: str) -> None:
@@ -116,9 +113,7 @@ def test_the_virtual_machine_gets_jupyterlab_as_a_service(computer: Machine) -> 
     [
         ({"system": "Darwin"}, "make lab needs Linux, and this is Darwin: pip install linklab"),
         ({"machine": "riscv64"}, "this machine is riscv64: Linklab runs on x86-64 and arm64"),
-        ({"machine": "i686"}, "this machine is i686: Linklab runs on x86-64"),
         ({"apt": False, "python_version": ""}, "apt-get was not found, which would install python3 python3-venv"),
-        ({"python_version": "3.14"}, "no Python from 3.11 to 3.13 with venv was found"),
         ({"python_version": "3.10"}, "no Python from 3.11 to 3.13 with venv was found"),
     ],
 )

@@ -90,7 +90,9 @@ def test_stored_results_are_read(version: str) -> None:
         if again["version"] == data["version"]:
             assert again == data
         assert {name: again["flow"][name] for name in data["flow"]} == data["flow"]
-    assert version != linklab.__version__ or kinds == {Run.KIND, *(tool.result.KIND for tool in TOOLS)}
+    if version == linklab.__version__:
+        lacks = {Run.KIND, *(tool.result.KIND for tool in TOOLS)} - kinds
+        assert lacks == set(), "give tests/release/keep.py a flow of the tool, and run python -m tests.release.keep"
 
 
 @pytest.mark.parametrize("version", VERSIONS)
