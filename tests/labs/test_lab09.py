@@ -132,7 +132,7 @@ CHANGES: dict[str, Callable[[VideoResult], object]] = {
         ("gigabit", "loss", "its links lose nothing"),
         ("wan", "gigabit", "packets wait"),
         ("wan", "queue", "its links lose nothing"),
-        ("loss", "gigabit", "0.00 % lost does not fit: its link loses 1 %"),
+        ("loss", "gigabit", "0 % does not fit: its link loses 1 %"),
         ("loss", "wan", "fast enough"),
         ("queue", "wan", "ten packets wait at most"),
         ("queue", "loss", "packets wait"),

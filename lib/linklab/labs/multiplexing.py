@@ -27,7 +27,12 @@ def rates_mbps(run: Run | None) -> dict[str, float]:
 
 def mean_connections_mbps(runs: Repeats | None) -> dict[str, list[float]]:
     """What each connection of each flow carried in Mbit/s, by pair: means over all runs. Empty if there are none."""
-    each_run = [connections_of(run) for run in runs.runs] if runs is not None else []
+    return mean_connections(runs.runs if runs is not None else ())
+
+
+def mean_connections(runs: Sequence[Run]) -> dict[str, list[float]]:
+    """As `mean_connections_mbps`, of some runs."""
+    each_run = [connections_of(run) for run in runs]
     return {
         name: [fmean(rates) for rates in zip(*(run[name] for run in each_run), strict=True)]
         for name in (each_run[0] if each_run else {})

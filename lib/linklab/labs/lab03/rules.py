@@ -23,6 +23,7 @@ from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Slip, Value, asked_each, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab03.unknown import check_search, check_train, random_chain
+from linklab.labs.printed import NETEM
 from linklab.measure import UdpResult
 from linklab.network import NetworkState, bottleneck, path, payload_rate_mbps
 from linklab.units import BITS_PER_BYTE
@@ -125,9 +126,6 @@ def check_client(output: object) -> Iterator[Check]:
 
 
 _TC: Final = "tc -s qdisc show dev INTERFACE, on the router that sends into L2"
-_QUEUE: Final = re.compile(r"qdisc netem .*?limit (\d{1,9})\b.*?\(dropped (\d{1,12}),", re.DOTALL)
-
-
 _DROPS: Final = "Lab 03, drops at the bottleneck"
 
 
@@ -140,7 +138,7 @@ def check_drops(dropped: object, output: object, client: object = "") -> Result:
     link = bottleneck(_path("h1-h4").forward)
     if not isinstance(output, str) or is_missing(output):
         raise Refuse(Check.failing("what tc printed", "no queue was looked at yet", _TC))
-    found = [int(drops) for limit, drops in _QUEUE.findall(output) if int(limit) == link.queue_packets]
+    found = [int(drops) for limit, _, _, drops, _ in NETEM.findall(output) if int(limit) == link.queue_packets]
     if not found:
         reason = f"this shows no queue of {link.queue_packets} packets, which {link.label} has"
         hints = (f"a packet waits for {link.label} where it leaves a router for it: which one?", _TC)

@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, cycle, islice
-from pathlib import Path
 from typing import Final
 
 import linklab
@@ -29,7 +28,6 @@ NETWORKS: Final = 4
 """On how many networks a search is tried."""
 BOTTLENECK_MBPS: Final = (5.0, 40.0)
 """Between which rates their bottlenecks lie."""
-FASTEST_MBPS: Final = 100.0
 ALLOWED_S: Final = 12.0
 """How much a search may send: what the path carries in that many seconds."""
 TOLERANCE: Final = 0.05
@@ -103,23 +101,19 @@ _ESTIMATE: Final = Trial(
 
 
 @guarded("Lab 03, an unknown network")
-def check_search(
-    find: object,
-    seeds: Sequence[int] | None = None,
-    folder: Path | None = None,
-) -> Iterable[Check]:
+def check_search(find: object, seeds: Sequence[int] | None = None) -> Iterable[Check]:
     """``find(prober)`` gives the highest rate of payload that a network carries, in Mbit/s, within 5 %.
 
-    It is tried on four networks (`linklab.grade.seeding`), or on those of `seeds` (`random_chain`), by
-    which a network that a failed check names can be tried again. On each it may send as much as the path carries in
-    12 s, and its answer must be confirmed by a probe at 90 % of it or more that lost nothing, which means
-    `STRAY_PERCENT` at most. Raises LabError where no lab can be started.
+    It is tried on four networks (`linklab.grade.seeding`), or on those of `seeds` (`random_chain`), by which a network
+    that a failed check names can be tried again. On each it may send as much as the path carries in 12 s, and its
+    answer must be confirmed by a probe at 90 % of it or more that lost nothing, which means `STRAY_PERCENT` at most.
+    Raises LabError where no lab can be started.
     """
     if not callable(find):
         raise Refuse(Check.failing("the function", "not written yet", "give the function itself"))
     tries: list[_Try] = []
     for seed in seeding.seeds("an unknown network", NETWORKS, _SEEDS) if seeds is None else seeds:
-        tries.append(_tried(find, seed, folder))
+        tries.append(_tried(find, seed))
         if tries[-1].is_hopeless:
             break
     return _checks(tries)
@@ -155,12 +149,9 @@ class _Try:
         return 0.0 if self.is_hopeless else as_number(self.answer)
 
 
-def _tried(find: Callable[[Prober], object], seed: int, folder: Path | None) -> _Try:
-    network = random_chain(seed, bottleneck_mbps=BOTTLENECK_MBPS, fastest_mbps=FASTEST_MBPS)
-    with (
-        tempfile.TemporaryDirectory() as made,
-        linklab.start(network, folder=folder or made) as lab,
-    ):
+def _tried(find: Callable[[Prober], object], seed: int) -> _Try:
+    network = random_chain(seed, bottleneck_mbps=BOTTLENECK_MBPS)
+    with tempfile.TemporaryDirectory() as folder, linklab.start(network, folder=folder) as lab:
         prober = Prober(lab, "h1", "h2")
         answer: object = None
         error: Exception | None = None
@@ -268,43 +259,41 @@ def _raised(description: str, error: Exception, hint: str) -> Check:
 # --- Networks that nobody has seen
 
 
-_CHAIN_LINKS: Final = (2, 6)
-"""The default number of limited links in a chain, from and to."""
-_CHAIN_RATE_MBPS: Final = (2.0, 100.0)
-"""The default range of the rates of these links."""
-_CHAIN_DELAY_MS: Final = (1, 20)
+_LINKS: Final = (2, 6)
+"""How many limited links a chain has, from and to."""
+_RATES_MBPS: Final = (2.0, 100.0)
+"""The range of the rates of these links."""
+_DELAYS_MS: Final = (1, 20)
 _QUEUE_BDP: Final = (1.0, 2.0)
 _SHORTEST_QUEUE_PACKETS: Final = 30
 _FRAME_BITS: Final = BITS_PER_BYTE * (ETHERNET_MTU_BYTES + ETHERNET_HEADER_BYTES)
 
 
-def random_chain(
-    seed: int,
-    links: tuple[int, int] = _CHAIN_LINKS,
-    bottleneck_mbps: tuple[float, float] = _CHAIN_RATE_MBPS,
-    fastest_mbps: float = _CHAIN_RATE_MBPS[1],
-) -> Network:
+def random_chain(seed: int, bottleneck_mbps: tuple[float, float] = _RATES_MBPS) -> Network:
     """Return the network of a seed: h1, a row of routers, h2. The same seed always gives the same network.
 
-    The links between the routers, `links` of them, are limited; the cables to the hosts are not. The bottleneck's
-    rate is drawn from `bottleneck_mbps`, evenly on a logarithmic scale, so that slow networks are as likely as fast
-    ones, and its place from all links. The others lie between it and `fastest_mbps`. Delays are 1 to 20 ms. A queue
-    holds one to two times what the link's own round trip holds, and 30 packets at least: netem's limit counts the
-    packets that are being delayed as well, so a shorter one could not carry the rate.
+    The two to six links between the routers are limited; the cables to the hosts are not. The bottleneck's rate is
+    drawn from `bottleneck_mbps`, evenly on a logarithmic scale, so that slow networks are as likely as fast ones, and
+    its place from all links. The others lie between it and 100 Mbit/s. Delays are 1 to 20 ms. A queue holds one to two
+    times what the link's own round trip holds, and 30 packets at least: netem's limit counts the packets that are being
+    delayed as well, so a shorter one could not carry the rate.
 
     Raises NetworkError for bounds in the wrong order or out of what a link can be.
     """
-    _refuse_bounds("links", links, 1, 100)
-    _refuse_bounds("bottleneck_mbps", bottleneck_mbps, 0.1, fastest_mbps)
+    slowest_mbps, highest_mbps = bottleneck_mbps
+    if not 0.1 <= slowest_mbps <= highest_mbps <= _RATES_MBPS[1]:
+        raise NetworkError(
+            f"bottleneck_mbps is {slowest_mbps:g} to {highest_mbps:g}: choose two numbers in order, from 0.1 to 100"
+        )
     draw = random.Random(f"linklab chain {seed}")
-    count = draw.randint(*links)
+    count = draw.randint(*_LINKS)
     slow_mbps = round(math.exp(draw.uniform(*map(math.log, bottleneck_mbps))), 1)
-    rates_mbps = [round(draw.uniform(slow_mbps, fastest_mbps), 1) for _ in range(count)]
+    rates_mbps = [round(draw.uniform(slow_mbps, _RATES_MBPS[1]), 1) for _ in range(count)]
     rates_mbps[draw.randrange(count)] = slow_mbps
     routers = [f"r{number}" for number in range(1, count + 2)]
     chain = []
     for number, rate_mbps in enumerate(rates_mbps, 1):
-        delay_ms = draw.randint(*_CHAIN_DELAY_MS)
+        delay_ms = draw.randint(*_DELAYS_MS)
         round_trip_packets = rate_mbps * 1000 * 2 * delay_ms / _FRAME_BITS
         queue_packets = max(_SHORTEST_QUEUE_PACKETS, math.ceil(round_trip_packets * draw.uniform(*_QUEUE_BDP)))
         one, two = f"r{number}", f"r{number + 1}"
@@ -331,9 +320,3 @@ def random_chain(
             ),
         ),
     )
-
-
-def _refuse_bounds(name: str, bounds: tuple[float, float], least: float, most: float) -> None:
-    low, high = bounds
-    if not least <= low <= high <= most:
-        raise NetworkError(f"{name} is {low:g} to {high:g}: choose two numbers in order, from {least:g} to {most:g}")

@@ -11,9 +11,9 @@ from typing import Final
 
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse, a_kind
-from linklab.grade.questions import is_missing
 from linklab.grade.result import guarded
 from linklab.grade.student_functions import Formula, Trial, call, numbers, shown
+from linklab.labs.printed import require_match
 
 # --- Round trips out of what ping prints
 
@@ -59,21 +59,19 @@ def check_parsed(rtts_of: object, printed: object) -> Iterator[Check]:
     yield from (_parsed(name, answers[name], right) for name, (_, right) in _PRINTED.items())
 
 
+_PINGS: Final = re.compile(r"PING .{0,300}?\(([\d.]+)\).*?(\d{1,9}) packets transmitted, (\d{1,9}) received", re.DOTALL)
+
+
 def _printed(text: object) -> Check:
     address = str(course_network().link("L1").b.address).partition("/")[0]
-    what, command = "what ping printed", f'lab["r1"].cmd("ping -c 25 {address}")'
-    if is_missing(text):
-        return Check.failing(what, "not filled in yet", ("-c says how many", command), "a text")
-    found = re.search(r"PING .*?\(([\d.]+)\)", text) if isinstance(text, str) else None
-    counts = re.search(r"(\d+) packets transmitted, (\d+) received", text) if isinstance(text, str) else None
-    if found is None or counts is None:
-        return Check.failing(what, "this is no output of ping", ("-c says how many", command), "a text")
+    what, command = "what ping printed", ("-c says how many", f'lab["r1"].cmd("ping -c 25 {address}")')
+    found = require_match(what, text, _PINGS, "this is no output of ping", command)
     if found[1] != address:
         reason = f"this was sent to {found[1]}, and r2's end of L1 is {address}"
-        return Check.failing(what, reason, ("far_end has the addresses", command))
-    sent, received = map(int, counts.groups())
+        return Check.failing(what, reason, ("far_end has the addresses", command[1]))
+    sent, received = int(found[2]), int(found[3])
     if (sent, received) != (25, 25):
-        return Check.failing(what, f"{sent} pings, {received} answered", ("send 25, on the idle link", command))
+        return Check.failing(what, f"{sent} pings, {received} answered", ("send 25, on the idle link", command[1]))
     return Check.passing(what, f"25 pings to {address}", "25 answered")
 
 

@@ -6,7 +6,6 @@ compute is held against their own measurement; what they predict is put next to 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -20,11 +19,12 @@ from linklab.grade.choices import question_text as question_of
 from linklab.grade.measured import loaded_checks, queue_questions
 from linklab.grade.path_questions import ceiling, path_between, rtt
 from linklab.grade.predictions import Predictions, Sketch
-from linklab.grade.questions import Slip, Value, asked, is_missing
+from linklab.grade.questions import Slip, Value, asked
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab04.functions import check_parsed, check_summary
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, pings_judged, queue_over_time, transfers_judged
+from linklab.labs.printed import NETEM, require_match
 from linklab.network import Link
 
 __all__ = [
@@ -80,11 +80,6 @@ def check_together(run: object) -> Iterable[Check]:
 
 # --- What a measurement says
 
-_NETEM: Final = re.compile(
-    r"^qdisc netem .*?\blimit (\d{1,9})\b.*\n\s*Sent (\d{1,15}) bytes (\d{1,12}) pkts? \(dropped (\d{1,12})\b", re.M
-)
-
-
 _COUNTERS: Final = "Lab 04, the counters of L1's queue"
 
 
@@ -95,13 +90,8 @@ def check_counters(printed: object, answers: object) -> Result:
     ``printed`` is what tc printed, after the transfers over L1.
     """
     what, command = "what tc printed", f"the command is {_SHOW}, on r1, after the transfers"
-    if is_missing(printed):
-        raise Refuse(Check.failing(what, "not filled in yet", command, "a text"))
-    found = _NETEM.search(printed) if isinstance(printed, str) else None
-    if found is None:
-        reason = "this is no output of tc -s qdisc with a queue of netem in it"
-        raise Refuse(Check.failing(what, reason, command, "a text"))
-    limit, _, frames, dropped = map(int, found.groups())
+    no_queue = "this is no output of tc -s qdisc with a queue of netem in it"
+    limit, _, frames, dropped, _ = map(int, require_match(what, printed, NETEM, no_queue, command).groups())
     if limit != _link("L1").queue_packets:
         reason = f"its limit is {limit} packets, and that of L1 is {_link('L1').queue_packets}: another interface"
         raise Refuse(Check.failing(what, reason, command))

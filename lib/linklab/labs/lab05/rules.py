@@ -34,11 +34,12 @@ from linklab.grade.path_questions import (
     rtt,
 )
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Slip, Value, asked, is_missing, stated
+from linklab.grade.questions import Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import is_one, numbers
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, frames_dropped, pings_judged, queue_over_time, transfers_judged
+from linklab.labs.printed import require_match
 from linklab.measure import Run
 from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
 from linklab.published import Entry, publication
@@ -126,10 +127,8 @@ def check_route(printed: object) -> Check:
     network, what = course_network(), "what traceroute printed"
     destination = network.address_of("h9")
     hints = ("-n shows addresses, and needs no names", f'lab["h1"].cmd("traceroute -n -I {destination}")')
-    if is_missing(printed):
-        return Check.failing(what, "not filled in yet", hints, "a text")
-    if not isinstance(printed, str) or f"traceroute to {destination} " not in printed:
-        return Check.failing(what, f"this is no traceroute to h9, {destination}", hints, "a text")
+    head = re.compile(rf"traceroute to {re.escape(destination)} ")
+    printed = require_match(what, printed, head, f"this is no traceroute to h9, {destination}", hints).string
     routers = [hop.into.address for hop in path(network, "h1", "h9").hops if hop.into.address is not None]
     expected = [address.partition("/")[0] for address in routers]
     found = [address for _, address in _HOP.findall(printed)]

@@ -7,11 +7,13 @@ from dataclasses import replace
 from math import fsum
 from typing import Final
 
+from linklab.analysis import LoadExpectation
 from linklab.course import course_network
 from linklab.grade.measured import expectations, pings
 from linklab.labs import NOTHING, multiplexing
 from linklab.labs.lab06.rules import COMBINATIONS, QueueLook, read_look
 from linklab.labs.multiplexing import rates_mbps, report_heading, three_digits
+from linklab.labs.tables import runs_table
 from linklab.measure import Run
 from linklab.published import publication
 from linklab.show import RoundTrips, Table, round_trips, table
@@ -31,8 +33,8 @@ def rtt_figure(run: MaybeRun, sketch: Points = ()) -> Drawing | str:
     """RTT over time of the flows of combination ``two``, with what queues add; the sketch is on that of h1-h4."""
     if run is None:
         return NOTHING
-    seen, expected = pings(run), expectations(run, course_network(), COMBINATIONS["two"]).loads
-    found = [RoundTrips.of(seen[one.load.name], one) for one in expected if one.load.name in seen]
+    seen = pings(run)
+    found = [RoundTrips.of(seen[one.load.name], one) for one in _expected(run) if one.load.name in seen]
     return round_trips([replace(it, sketch=sketch) if it.name == "h1-h4" else it for it in found])
 
 
@@ -65,16 +67,15 @@ def looks_table(looks: Sequence[object], packets_in_queue: Callable[[float], flo
 
 def queues_table(runs: Mapping[int, MaybeRun]) -> Table | str:
     """What another queue at L2 does to round trips and throughput of combination ``two``, by its packets."""
-    rows = [
-        [
-            packets,
-            expectations(run, course_network(), COMBINATIONS["two"]).loads[0].rtt_highest.value,
-            pings(run)["h1-h4"].rtt_max_ms,
-            pings(run)["h1-h4"].rtt_mean_ms,
-            fsum(rates_mbps(run).values()),
-        ]
-        for packets, run in sorted(runs.items())
-        if run is not None
-    ]
-    headings = ["queue of L2 (packets)", "theory, full (ms)", "highest RTT (ms)", "mean RTT (ms)", "sum (Mbit/s)"]
-    return table(headings, rows) if rows else NOTHING
+    return runs_table(
+        dict(sorted(runs.items())),
+        ("queue of L2 (packets)", lambda packets, _: packets),
+        ("theory, full (ms)", lambda _, run: _expected(run)[0].rtt_highest.value),
+        ("highest RTT (ms)", lambda _, run: pings(run)["h1-h4"].rtt_max_ms),
+        ("mean RTT (ms)", lambda _, run: pings(run)["h1-h4"].rtt_mean_ms),
+        ("sum (Mbit/s)", lambda _, run: fsum(rates_mbps(run).values())),
+    )
+
+
+def _expected(run: Run) -> Sequence[LoadExpectation]:
+    return expectations(run, course_network(), COMBINATIONS["two"]).loads

@@ -43,6 +43,7 @@ from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Formula, Trial
 from linklab.labs.multiplexing import rates_mbps
 from linklab.labs.own_simpleperf import own_simpleperf
+from linklab.labs.printed import NETEM
 from linklab.measure import Run
 from linklab.network import Link, queueing_delay_ms
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
@@ -323,9 +324,6 @@ _FEWEST_LOOKS: Final = 3
 _APART_PACKETS: Final = 20
 """The largest accepted difference of the two counts, in packets: tens of ms pass between ping and tc."""
 _REPLY: Final = re.compile(r"\btime=(\d{1,6}(?:\.\d{1,6})?) ms")
-_NETEM: Final = re.compile(
-    r"qdisc netem .*?limit (\d{1,9})\b.*?dropped (\d{1,12})\b.*?backlog \S+ (\d{1,9})p", re.DOTALL
-)
 
 
 def _l2() -> Link:
@@ -352,11 +350,11 @@ def read_look(look: object) -> QueueLook | str:
     ping, queues = look
     if not isinstance(ping, str) or "packets transmitted" not in ping:
         return "the first of the two is not what ping printed"
-    netem = _NETEM.search(queues) if isinstance(queues, str) else None
+    netem = NETEM.search(queues) if isinstance(queues, str) else None
     if netem is None:
         return "the second of the two is not what tc -s qdisc printed of an end of L1, L2 or L3"
     reply = _REPLY.search(ping)
-    limit, dropped, held = map(int, netem.groups())
+    limit, _, _, dropped, held = map(int, netem.groups())
     return QueueLook(float(reply[1]) if reply else None, limit, dropped, held)
 
 

@@ -13,16 +13,13 @@ from dataclasses import replace
 from functools import partial
 from math import fsum
 from pathlib import Path
-from statistics import fmean
 from typing import Final
 
 from linklab.analysis import Load
 from linklab.course import course_network
-from linklab.errors import MeasurementError
 from linklab.grade.check import Check, Refuse, a_kind, gathered
 from linklab.grade.choices import choices
 from linklab.grade.measured import (
-    connections_of,
     expectations,
     measured,
     require_type,
@@ -44,7 +41,7 @@ from linklab.grade.questions import (
     stated,
 )  # fmt: skip
 from linklab.grade.result import Result, guarded
-from linklab.labs.multiplexing import mean_connections_mbps, own_parallel_simpleperf, rates_mbps
+from linklab.labs.multiplexing import mean_connections, mean_connections_mbps, own_parallel_simpleperf, rates_mbps
 from linklab.measure import Repeats, Run
 from linklab.network import goodput_ceiling_mbps
 
@@ -239,29 +236,20 @@ def _measured_part(where: str, run: Run) -> Value:
 def takers(runs: Sequence[Run]) -> tuple[list[float], list[float]]:
     """Return what each connection got, and what each host, in Mbit/s: means over the runs.
 
-    A host has the sum of its connections. Raises MeasurementError for no runs.
+    A host has the sum of its connections.
     """
-    if not runs:
-        raise MeasurementError("there are no runs to take the mean of: measure once at least")
-    each_run = [connections_of(run) for run in runs]
-    means = [[fmean(rates) for rates in zip(*(run[load.name] for run in each_run), strict=True)] for load in loads(2)]
-    return [rate for rates in means for rate in rates], [fsum(rates) for rates in means]
-
-
-def _takers_of(runs: object) -> dict[str, list[float]]:
-    """The takers of runs of the three flows, by who counts as one."""
-    try:
-        whole = [run_of("", run, loads(2), with_pings=False) for run in runs.runs] if isinstance(runs, Repeats) else []
-        return dict(zip(_TAKERS, takers(whole), strict=True))
-    except (Refuse, MeasurementError):
-        what = "connections and hosts"
-        raise Refuse(Check.failing(what, "nothing is measured yet", "run the cell that makes runs")) from None
+    means = mean_connections(runs)
+    by_host = [means.get(load.name, []) for load in loads(2)]
+    return [rate for rates in by_host for rate in rates], [fsum(rates) for rates in by_host]
 
 
 @guarded("Lab 07, connections and hosts")
 def check_parts(per_connection: object, per_host: object, runs: object) -> Iterator[Check]:
     """Judge two lists in Mbit/s, means over all runs, in any order: a number for each connection, one for each host."""
-    found = _takers_of(runs)
+    what, how = "connections and hosts", "run the cell that makes runs"
+    repeated = require_type(what, runs, Repeats, how, "several runs")
+    each = [run_of(what, run, loads(2), with_pings=False) for run in repeated.runs]
+    found = dict(zip(_TAKERS, takers(each), strict=True))
     given = {"per connection": per_connection, "per host": per_host}
     return (_list_check(name, given[name], found) for name in found)
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from linklab.analysis import Expectation
 from linklab.analysis.video_statistics import delays, rtp_jitter_ms
-from linklab.grade.check import Check
+from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import letter
 from linklab.grade.measured import results_of, whole_result
 from linklab.grade.predictions import Predictions
@@ -192,8 +192,24 @@ _JITTER: Final = Trial(
 # --- Runs
 
 _FRAME_MS: Final = transmission_ms(FRAME_BYTES, WAN_MBPS)
-_LOST_PERCENT: Final = (0.1, 3.0)
-"""1 % of a thousand packets: more than three standard deviations to both sides."""
+_SLOW: Final = "2 Mbit/s are less than this video needs in its busiest second, so packets wait"
+_SHORT: Final = "ten packets wait at most, and the eleventh is lost"
+_LOSES_NOTHING: Final = ("packets lost", 0.0, 0.0, "its links lose nothing")
+_BOUNDS: Final[Mapping[str, tuple[tuple[str, float, float, str], ...]]] = {
+    "gigabit": (("longest delay", 0.0, 1.0, "a gigabit link has no queue here"), _LOSES_NOTHING),
+    "wan": (("longest delay", 8 * _FRAME_MS, math.inf, _SLOW), _LOSES_NOTHING),
+    "one frame": (("longest delay", 8 * _FRAME_MS, math.inf, _SLOW), _LOSES_NOTHING),
+    "loss": (
+        ("longest delay", 0.0, 50.0, "8 Mbit/s are fast enough"),
+        # 1 % of a thousand packets: more than three standard deviations to both sides
+        ("packets lost", 0.1, 3.0, "its link loses 1 %"),
+    ),
+    "queue": (
+        ("longest delay", 3 * _FRAME_MS, 14 * _FRAME_MS, f"packets wait, and {_SHORT}"),
+        ("packets lost", 0.01, math.inf, _SHORT),
+    ),
+}
+"""What the runs on each network show: the least and the most, and why."""
 
 
 @guarded
@@ -238,47 +254,37 @@ def _same_video(name: str, run: VideoResult, video: object) -> Check:
 def _as_named(name: str, run: VideoResult) -> Iterator[Check]:
     """Judge whether delays and losses are those of the network that the name says."""
     again = "measure it again on the network of that name"
-
-    def check(what: str, fits: bool, expected: str, found: str, why: str, hint: str = again) -> Check:
-        what = f"run {name}: {what}"
-        if fits:
-            return Check.passing(what, expected, found)
-        return Check.failing(what, f"{found} does not fit: {why}", hint, expected, found)
-
-    arrived = len(run.arrived)
-    if arrived < 2:
-        yield check("packets that arrived", False, "nearly all", f"{arrived}", "no network here loses that many")
-        return
-    longest_ms = max(delay for delay in run.delay_ms if delay is not None)
-    delay, lost = f"{longest_ms:.4g} ms", f"{run.lost_packets} lost"
-    slow = "2 Mbit/s are less than this video needs in its busiest second, so packets wait"
-    short = "ten packets wait at most, and the eleventh is lost"
-    if name == "gigabit":
-        yield check("longest delay", longest_ms < 1, "below 1 ms", delay, "a gigabit link has no queue here")
-    elif name == "loss":
-        yield check("longest delay", longest_ms < 50, "below 50 ms", delay, "8 Mbit/s are fast enough")
-    else:
-        low_ms = _FRAME_MS * (3 if name == "queue" else 8)
-        yield check("longest delay", longest_ms > low_ms, f"above {low_ms:.0f} ms", delay, slow)
-    if name == "loss":
-        low, high = _LOST_PERCENT
-        percent, expected = f"{run.loss_percent:.2f} % lost", f"{low:g} to {high:g} % lost"
-        yield check("packets lost", low <= run.loss_percent <= high, expected, percent, "its link loses 1 %")
-    elif name == "queue":
-        high_ms = _FRAME_MS * 14
-        yield check("delay of a full queue", longest_ms < high_ms, f"below {high_ms:.0f} ms", delay, short)
-        yield check("packets lost", run.lost_packets > 0, "packets lost", lost, short)
-    else:
-        yield check("packets lost", run.lost_packets == 0, "no packet lost", lost, "its links lose nothing")
+    if len(run.arrived) < 2:
+        reason = f"{len(run.arrived)} does not fit: no network here loses that many"
+        raise Refuse(Check.failing(f"run {name}: packets that arrived", reason, again, "nearly all"))
+    delay_ms = max(delay for delay in run.delay_ms if delay is not None)
+    seen = {"longest delay": (delay_ms, "ms"), "packets lost": (run.loss_percent, "%")}
+    for what, low, high, why in _BOUNDS[name]:
+        value, unit = seen[what]
+        expected, found = _bounds(low, high, unit), f"{value:.4g} {unit}"
+        if low <= value <= high:
+            yield Check.passing(f"run {name}: {what}", expected, found)
+        else:
+            yield Check.failing(f"run {name}: {what}", f"{found} does not fit: {why}", again, expected, found)
     if name == "one frame":
         bucket = (
             "set the bucket before you send: tc qdisc replace dev r1-eth1 root tbf rate 2mbit burst 1371 latency 5s"
         )
-        least_ms = min(delays(run))
+        what, expected, least_ms = f"run {name}: least time between packets", f"{_FRAME_MS:.2f} ms", min(delays(run))
         # the bucket holds a byte more than the frame
-        fits, found = least_ms >= _FRAME_MS - 0.01, f"{least_ms:.4g} ms"
-        why = "a bucket of one frame lets no packet pass early"
-        yield check("least time between packets", fits, f"{_FRAME_MS:.2f} ms", found, why, bucket)
+        if least_ms >= _FRAME_MS - 0.01:
+            yield Check.passing(what, expected, f"{least_ms:.4g} ms")
+        else:
+            reason = f"{least_ms:.4g} ms does not fit: a bucket of one frame lets no packet pass early"
+            yield Check.failing(what, reason, bucket, expected, f"{least_ms:.4g} ms")
+
+
+def _bounds(low: float, high: float, unit: str) -> str:
+    if not high:
+        return "none"
+    if high == math.inf:
+        return f"above {low:.3g} {unit}"
+    return f"{low:.3g} to {high:.3g} {unit}" if low else f"below {high:.3g} {unit}"
 
 
 # --- What the runs say

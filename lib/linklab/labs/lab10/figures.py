@@ -10,7 +10,7 @@ from linklab.labs.lab10.rules import RATE_MBPS, SETTINGS
 from linklab.labs.lab10.testbeds import fairness_network, senders
 from linklab.measure import ConstantRateResult, Run
 from linklab.show import Table, table
-from linklab.show.chart import chart, legend, told_apart
+from linklab.show.chart import lines
 from linklab.show.figure import Drawing
 
 __all__ = ["rtt_figure", "shares_table"]
@@ -40,14 +40,5 @@ def shares_table(
 
 def rtt_figure(curves: Mapping[str, Mapping[int, float]], title: str) -> Drawing:
     """Return a figure of round trips in ms by payload, a line for each name."""
-    words = [
-        f"{name}: " + ", ".join(f"{payload} bytes {time_ms:.3f} ms" for payload, time_ms in line.items())
-        for name, line in curves.items()
-    ]
-    figure, axes = chart(f"{title}. {'; '.join(words)}.", x="UDP payload (bytes)", y="round trip (ms)", title=title)
-    for name, line, style in told_apart(curves, markers=True):
-        axes.plot(list(line), list(line.values()), label=name, **style)
-    axes.set_ylim(bottom=0)
-    axes.set_xticks(sorted({payload for line in curves.values() for payload in line}))
-    legend(axes)
-    return figure
+    series = {name: (list(line), list(line.values())) for name, line in curves.items()}
+    return lines(title, series, "UDP payload (bytes)", "round trip (ms)", title=title, markers=True)

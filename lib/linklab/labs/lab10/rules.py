@@ -40,16 +40,11 @@ RATE_MBPS: Final = 10
 
 @dataclass(frozen=True)
 class EchoPath:
-    """A round trip that is asked for: in a testbed, within a VLAN or between VLANs, with a payload in bytes."""
+    """A round trip that is asked for: in a testbed, between two hosts, with a payload in bytes."""
 
     network: Network
-    communication: str
+    ends: tuple[str, str]
     payload_bytes: int
-
-    @property
-    def ends(self) -> tuple[str, str]:
-        """The host that asks, and the one that answers."""
-        return ENDS[self.communication]
 
     @property
     def rtt_ms(self) -> float:
@@ -58,11 +53,12 @@ class EchoPath:
 
 
 _L3, _STICK = l3_switch(RATE_MBPS), router_on_a_stick(RATE_MBPS)
+_INSIDE, _BETWEEN = ENDS["intra-vlan"], ENDS["inter-vlan"]
 RTTS: Final[Mapping[str, EchoPath]] = {
-    "inside, 100": EchoPath(_L3, "intra-vlan", 100),
-    "inside, 1440": EchoPath(_L3, "intra-vlan", 1440),
-    "layer-3 switch, 1440": EchoPath(_L3, "inter-vlan", 1440),
-    "router on a stick, 1440": EchoPath(_STICK, "inter-vlan", 1440),
+    "inside, 100": EchoPath(_L3, _INSIDE, 100),
+    "inside, 1440": EchoPath(_L3, _INSIDE, 1440),
+    "layer-3 switch, 1440": EchoPath(_L3, _BETWEEN, 1440),
+    "router on a stick, 1440": EchoPath(_STICK, _BETWEEN, 1440),
 }
 """The round trips of the lab, by the names that its dictionaries have."""
 SETTINGS: Final = ("70/70", "30/90")

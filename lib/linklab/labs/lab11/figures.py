@@ -15,6 +15,7 @@ from linklab.analysis.congestion import (
     reno_period_s,
     sharing_ratios,
 )
+from linklab.analysis.tcp_model import Pipe
 from linklab.grade.check import Refuse
 from linklab.grade.measured import state_of_run
 from linklab.grade.path_questions import DATA_BYTES
@@ -34,6 +35,7 @@ from linklab.labs.lab11.rules import (
     pipe_between,
     samples_of,
 )
+from linklab.labs.tables import runs_table
 from linklab.measure import Run, TcpResult
 from linklab.show import Table, WindowTrace, table, windows
 from linklab.show.figure import Drawing
@@ -47,8 +49,7 @@ def look_figure(samples: object) -> Drawing | str:
         looks = read_looks(samples)
     except Refuse:
         return NOTHING
-    pipe, start_s = pipe_between(NEAR), looks[0].at_s
-    at_s = tuple(look.at_s - start_s for look in looks)
+    at_s = tuple(look.at_s - looks[0].at_s for look in looks)
     trace = WindowTrace(
         at_s,
         tuple(look.cwnd for look in looks),
@@ -57,12 +58,7 @@ def look_figure(samples: object) -> Drawing | str:
         at_s,
         tuple(look.queue for look in looks),
     )
-    return windows(
-        {"cwnd of Reno": trace},
-        full_packets=pipe.full_window_packets,
-        queue_packets=pipe.limit_packets,
-        rtts_ms=(pipe.base_ms, pipe.base_ms + pipe.full_queue_ms),
-    )
+    return _windows({"cwnd of Reno": trace}, pipe_between(NEAR))
 
 
 def controls_figure(runs: Mapping[str, MaybeRun]) -> Drawing | str:
@@ -70,9 +66,12 @@ def controls_figure(runs: Mapping[str, MaybeRun]) -> Drawing | str:
     found = {name: WindowTrace.of(run) for name, run in runs.items() if run is not None}
     if not found:
         return NOTHING
-    pipe = pipe_between(FAR)
+    return _windows(found, pipe_between(FAR))
+
+
+def _windows(traces: Mapping[str, WindowTrace], pipe: Pipe) -> Drawing:
     return windows(
-        found,
+        traces,
         full_packets=pipe.full_window_packets,
         queue_packets=pipe.limit_packets,
         rtts_ms=(pipe.base_ms, pipe.base_ms + pipe.full_queue_ms),
@@ -81,38 +80,18 @@ def controls_figure(runs: Mapping[str, MaybeRun]) -> Drawing | str:
 
 def controls_table(runs: Mapping[str, MaybeRun]) -> Table | str:
     """The key numbers of each control from h2 to h4, as theory has them and as measured."""
-    rows = []
-    for name in CONTROLS:
-        run = runs.get(name)
-        if run is None:
-            continue
-        each, transfer = samples_of(run), run.of(TcpResult)[0]
-        gaps = gaps_s(run)
-        rows.append(
-            [
-                name,
-                _gap_theory(name),
-                ", ".join(f"{gap:.1f}" for gap in gaps) or "no losses",
-                _queue_theory(name),
-                mean_queue_packets(run),
-                fmean(sample.rtt_ms for sample in each),
-                transfer.throughput_mbps,
-                transfer.retransmitted_segments,
-                _mathis(run) if name == "reno" else None,
-            ]
-        )
-    headings = [
-        "",
-        "between losses (s), theory",
-        "measured",
-        "mean queue (packets), theory",
-        "measured",
-        "mean RTT (ms)",
-        "throughput (Mbit/s)",
-        "sent again (packets)",
-        "Mathis (Mbit/s)",
-    ]
-    return table(headings, rows) if rows else NOTHING
+    return runs_table(
+        {name: runs.get(name) for name in CONTROLS},
+        ("", lambda name, _: name),
+        ("between losses (s), theory", lambda name, _: _gap_theory(name)),
+        ("measured", lambda _, run: ", ".join(f"{gap:.1f}" for gap in gaps_s(run)) or "no losses"),
+        ("mean queue (packets), theory", lambda name, _: _queue_theory(name)),
+        ("measured", lambda _, run: mean_queue_packets(run)),
+        ("mean RTT (ms)", lambda _, run: fmean(sample.rtt_ms for sample in samples_of(run))),
+        ("throughput (Mbit/s)", lambda _, run: run.of(TcpResult)[0].throughput_mbps),
+        ("sent again (packets)", lambda _, run: run.of(TcpResult)[0].retransmitted_segments),
+        ("Mathis (Mbit/s)", lambda name, run: _mathis(run) if name == "reno" else None),
+    )
 
 
 def _gap_theory(name: str) -> str:
@@ -150,32 +129,20 @@ def queues_figure(runs: Mapping[int, MaybeRun]) -> Drawing | str:
 
 def queues_table(runs: Mapping[int, MaybeRun]) -> Table | str:
     """What each queue gives CUBIC from h1 to h3, and what it costs."""
-    rows = []
-    for packets, run in sorted(runs.items()):
-        if run is not None:
-            pipe = pipe_between(NEAR, state_of_run(run))
-            transfer = run.of(TcpResult)[0]
-            rows.append(
-                [
-                    packets,
-                    pipe.full_window_packets,
-                    pipe.base_ms + pipe.full_queue_ms,
-                    highest_rtt_ms(run),
-                    mean_queue_packets(run),
-                    transfer.throughput_mbps,
-                    transfer.retransmitted_segments,
-                ]
-            )
-    headings = [
-        "queue (packets)",
-        "BDP + queue (packets)",
-        "RTT, full (ms)",
-        "highest RTT (ms)",
-        "mean queue (packets)",
-        "throughput (Mbit/s)",
-        "sent again (packets)",
-    ]
-    return table(headings, rows) if rows else NOTHING
+
+    def pipe(run: Run) -> Pipe:
+        return pipe_between(NEAR, state_of_run(run))
+
+    return runs_table(
+        dict(sorted(runs.items())),
+        ("queue (packets)", lambda packets, _: packets),
+        ("BDP + queue (packets)", lambda _, run: pipe(run).full_window_packets),
+        ("RTT, full (ms)", lambda _, run: pipe(run).base_ms + pipe(run).full_queue_ms),
+        ("highest RTT (ms)", lambda _, run: highest_rtt_ms(run)),
+        ("mean queue (packets)", lambda _, run: mean_queue_packets(run)),
+        ("throughput (Mbit/s)", lambda _, run: run.of(TcpResult)[0].throughput_mbps),
+        ("sent again (packets)", lambda _, run: run.of(TcpResult)[0].retransmitted_segments),
+    )
 
 
 def _ratio_theory(name: str) -> str:

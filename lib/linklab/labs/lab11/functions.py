@@ -99,29 +99,26 @@ _READ: Final = Trial(
         Formula(_other(1, "rcv_ssthresh:"), "the threshold is rcv_ssthresh, the receiver's", "ask for ssthresh alone"),
         Formula(
             _instead(1, lambda text: read_ss_text(text)[1] if _field(text, "ssthresh:") else 42242.0),
-            "before the first loss this takes rcv_ssthresh for the threshold",
-            r"\bssthresh: keeps rcv_ssthresh out",
+            "before the first loss this takes rcv_ssthresh for the threshold", r"\bssthresh: keeps rcv_ssthresh out",
         ),
         Formula(
             _instead(1, lambda text: _field(text, "ssthresh:") or 0.0),
-            "before the first loss the threshold is not 0",
-            "slow start has no end yet: math.inf",
+            "before the first loss the threshold is not 0", "slow start has no end yet: math.inf",
         ),
         Formula(_other(2, "minrtt:"), "that is the least round trip, minrtt", "rtt: has the smoothed one"),
         Formula(_other(2, r"rtt:[\d.]+/"), "that is how far round trips vary", "rtt: has the mean, then the variation"),
         Formula(
             _instead(2, lambda text: float(int(read_ss_text(text)[2]))),
-            "the round trip has lost its fraction",
-            r"[\d.]+ takes the point as well",
+            "the round trip has lost its fraction", r"[\d.]+ takes the point as well",
         ),
         Formula(
             _instead(2, lambda text: read_ss_text(text)[2] / 1000),
-            "the round trip is in seconds",
-            "ss prints it in ms, and so it is asked for",
+            "the round trip is in seconds", "ss prints it in ms, and so it is asked for",
         ),
         Formula(_other(2, "rto:"), "that is the retransmission timeout", "rtt: is another field"),
         Formula(
-            _other(3, "retrans:"), "that is what is being sent again right now", "the total stands behind the slash"
+            _other(3, "retrans:"),
+            "that is what is being sent again right now", "the total stands behind the slash",
         ),
         Formula(_other(3, "bytes_retrans:"), "that is in bytes", "retrans: counts segments"),
         Formula(_other(0, "unacked:"), "that is what is under way", "cwnd: is what may be"),
@@ -130,7 +127,7 @@ _READ: Final = Trial(
         "before the first loss": "before the first loss ss prints no ssthresh and no retrans: math.inf, and 0",
         "a threshold, and no retransmission": "where nothing was sent again there is no retrans: 0",
     },
-)
+)  # fmt: skip
 
 
 @guarded("Lab 11, what ss says")
@@ -162,33 +159,36 @@ def _as_told(value: object) -> object:
 # --- Reno's period
 
 
-_SHAPES: Final = {
-    "a queue of 100, RTT 20 ms": (33.03, 133.03, 0.0006056),
-    "a queue of 20, RTT 20 ms": (33.03, 53.03, 0.0006056),
-    "a queue of 100, RTT 80 ms": (132.1, 232.1, 0.0006056),
-    "a queue of 20, RTT 80 ms": (132.1, 152.1, 0.0006056),
-    "twice the rate, RTT 40 ms": (132.1, 400.0, 0.0003028),
-    "a queue of 250, RTT 227 ms": (750.0, 1000.0, 0.0003028),
-}
-
-
-@guarded("Lab 11, Reno's period")
-def check_period(function: object) -> Iterable[Check]:
-    """Judge the time in seconds from one loss of Reno's to the next: a function of BDP, full window and packet time."""
-    longer = "a round trip takes as long as the window's packets at B, but never less than the path alone"
-    slips = (
+_WHOLE_WINDOWS: Final = 0.04
+"""A sum over whole windows has one more or less than the integral: of 26 of the smallest case one."""
+_LONGER: Final = "a round trip takes as long as the window's packets at B, but never less than the path alone"
+_PERIOD: Final = Trial(
+    reno_period_s,
+    {
+        "a queue of 100, RTT 20 ms": (33.03, 133.03, 0.0006056),
+        "a queue of 20, RTT 20 ms": (33.03, 53.03, 0.0006056),
+        "a queue of 100, RTT 80 ms": (132.1, 232.1, 0.0006056),
+        "a queue of 20, RTT 80 ms": (132.1, 152.1, 0.0006056),
+        "twice the rate, RTT 40 ms": (132.1, 400.0, 0.0003028),
+        "a queue of 250, RTT 227 ms": (750.0, 1000.0, 0.0003028),
+    },
+    (
+        "each round trip adds one packet: how many round trips are there, and how long does each of them take?",
+        _LONGER,
+        "sum(max(bdp, window) * packet_s for window in range(int(full / 2), int(full)))",
+    ),
+    (
         Formula(
-            lambda bdp, full, one: one * 3 / 8 * full**2,
-            "that forgets the path without a queue",
+            lambda bdp, full, one: one * 3 / 8 * full**2, "that forgets the path without a queue",
             "with a window below the BDP a round trip takes bdp * packet_s, whatever the window",
         ),
         Formula(
-            lambda bdp, full, one: full / 2 * bdp * one, "that takes each round trip as long as without a queue", longer
+            lambda bdp, full, one: full / 2 * bdp * one,
+            "that takes each round trip as long as without a queue", _LONGER,
         ),
         Formula(
             lambda bdp, full, one: full / 2 * full * one,
-            "that takes each round trip as long as with a full queue",
-            longer,
+            "that takes each round trip as long as with a full queue", _LONGER,
         ),
         Formula(
             lambda bdp, full, one: full / 2 * max(bdp, 3 / 4 * full) * one,
@@ -199,35 +199,29 @@ def check_period(function: object) -> Iterable[Check]:
         Formula(lambda bdp, full, one: 1000 * reno_period_s(bdp, full, one), "that is in ms", "give it in seconds"),
         Formula(
             lambda bdp, full, one: one * (bdp**2 + (full**2 - bdp**2) / 2),
-            "that begins at a window of nothing",
-            "Reno halves its window",
+            "that begins at a window of nothing", "Reno halves its window",
         ),
         Formula(
             lambda bdp, full, one: one * (full**2 - bdp**2) / 2,
-            "that begins at the BDP",
-            "Reno begins at half of the full window",
+            "that begins at the BDP", "Reno begins at half of the full window",
         ),
         Formula(
             lambda bdp, full, one: reno_period_s(bdp, full, one) / one,
-            "that counts packets' times",
-            "one takes packet_s",
+            "that counts packets' times", "one takes packet_s",
         ),
         Formula(
             lambda bdp, full, one: one * sum(max(bdp, w) for w in range(int(0.7 * full), int(full))),
-            "that begins at 0.7 of the window",
-            "0.7 is CUBIC's: Reno keeps a half",
+            "that begins at 0.7 of the window", "0.7 is CUBIC's: Reno keeps a half",
         ),
-    )
-    hints = (
-        "each round trip adds one packet: how many round trips are there, and how long does each of them take?",
-        longer,
-        "sum(max(bdp, window) * packet_s for window in range(int(full / 2), int(full)))",
-    )
-    return Trial(reno_period_s, _SHAPES, hints, slips, tolerance=_WHOLE_WINDOWS).checks(function)
+    ),
+    tolerance=_WHOLE_WINDOWS,
+)  # fmt: skip
 
 
-_WHOLE_WINDOWS: Final = 0.04
-"""A sum over whole windows has one more or less than the integral: of 26 of the smallest case one."""
+@guarded("Lab 11, Reno's period")
+def check_period(function: object) -> Iterable[Check]:
+    """Judge the time in seconds from one loss of Reno's to the next: a function of BDP, full window and packet time."""
+    return _PERIOD.checks(function)
 
 
 # --- A student's own sampler
@@ -296,57 +290,30 @@ def look_checks(looks: Sequence[Look], pipe: Pipe) -> Iterator[Check]:
     if len(looks) < _FEWEST or lasted_s < _SHORTEST_S:
         raise Refuse(Check.failing("looks", found, "let iperf3 run for 20 s, and look every 0.1 s", many, found))
     yield Check.passing("looks", many, found)
-    full, limit, bdp = pipe.full_window_packets, pipe.limit_packets, pipe.bdp_packets
-    settled = settled_looks(looks)
-    top = max(look.cwnd for look in settled)
-    gap_s = lasted_s / (len(looks) - 1)
-    # one packet a round trip: so many may come between the last look and the loss
-    missed = gap_s * 1000 / (pipe.base_ms + pipe.full_queue_ms)
-    yield _within(
-        "the largest window, after slow start", top, full - 1 - missed, full + 3, "packets", _window_slip(top, pipe)
-    )
-    highest = max(look.rtt_ms for look in settled)
-    full_ms = pipe.base_ms + pipe.full_queue_ms
-    yield _within(
-        "the highest round trip, after slow start",
-        highest,
-        full_ms - (2 + missed) * pipe.packet_ms,
-        full_ms + 3 * pipe.packet_ms,
-        "ms",
-        _rtt_slip(highest, pipe),
-    )
-    fullest = max(look.queue for look in looks)
-    yield _within(
-        "most packets in the queue",
-        fullest,
-        limit - 2 - missed,
-        limit + 1,
-        "packets",
-        "tc -s qdisc show dev r1-eth2, typed on r1: the number before the p of backlog",
-    )
-    busy = [
-        look.cwnd - look.queue for look in settled if look.queue > _APART_PACKETS and look.cwnd < look.threshold * 2
-    ]
-    apart = median(busy) if busy else 0.0
-    yield _within(
-        "window less queue, mostly",
-        apart,
-        bdp - _APART_PACKETS,
-        bdp + _APART_PACKETS,
-        "packets",
-        "ask ss and tc right after each other: what is not in the queue is on the path",
-    )
-    period_s = reno_period_s(bdp, full, pipe.packet_ms / 1000)
+    full, bdp, full_ms = pipe.full_window_packets, pipe.bdp_packets, pipe.base_ms + pipe.full_queue_ms
+    settled, gap_s = settled_looks(looks), lasted_s / (len(looks) - 1)
+    top, highest_ms = max(look.cwnd for look in settled), max(look.rtt_ms for look in settled)
+    busy = [it.cwnd - it.queue for it in settled if it.queue > _APART_PACKETS and it.cwnd < it.threshold * 2]
     times = loss_times_s(((look.at_s, look.again) for look in looks), 3 * full_ms / 1000)
     gaps = [later - one for one, later in pairwise(times[1:])]
-    yield _within(
-        "Reno's losses apart, mean",
-        fmean(gaps) if gaps else 0.0,
-        period_s - gap_s,
-        period_s + 3 * full_ms / 1000 + gap_s,
-        "s",
-        "is the first number the lab's time, lab.now() - start_s? A look takes time itself. And is it Reno (-C reno)?",
-    )
+    period_s = reno_period_s(bdp, full, pipe.packet_ms / 1000)
+    # one packet a round trip: so many may come between the last look and the loss
+    missed = gap_s * 1000 / full_ms
+    rows = (
+        ("the largest window, after slow start", top, full - 1 - missed, full + 3, "packets", _window_slip(top, pipe)),
+        ("the highest round trip, after slow start", highest_ms,
+         full_ms - (2 + missed) * pipe.packet_ms, full_ms + 3 * pipe.packet_ms, "ms", _rtt_slip(highest_ms, pipe)),
+        ("most packets in the queue", max(look.queue for look in looks),
+         pipe.limit_packets - 2 - missed, pipe.limit_packets + 1, "packets",
+         "tc -s qdisc show dev r1-eth2, typed on r1: the number before the p of backlog"),
+        ("window less queue, mostly", median(busy) if busy else 0.0,
+         bdp - _APART_PACKETS, bdp + _APART_PACKETS, "packets",
+         "ask ss and tc right after each other: what is not in the queue is on the path"),
+        ("Reno's losses apart, mean", fmean(gaps) if gaps else 0.0,
+         period_s - gap_s, period_s + 3 * full_ms / 1000 + gap_s, "s",
+         "is the first number lab.now() - start_s, the lab's time? A look takes time too. And is it Reno (-C reno)?"),
+    )  # fmt: skip
+    yield from (_within(*row) for row in rows)
     again = [look.again for look in looks]
     grows = again == sorted(again) and again[-1] > again[0]
     what, expected = "retransmissions", "a total that grows"

@@ -17,9 +17,10 @@ from linklab.labs.lab12.rules import (
     upload_of,
     used_percent,
 )
+from linklab.labs.tables import runs_table
 from linklab.measure import PageResult, PingResult, Run
-from linklab.show import Table, table
-from linklab.show.chart import label_axes, legend, panels, told_apart
+from linklab.show import Table
+from linklab.show.chart import Curve, add_lines, label_axes, legend, panels
 from linklab.show.figure import Drawing
 
 MaybeRun = Run | None
@@ -38,12 +39,8 @@ def queue_figure(runs: Mapping[str, MaybeRun]) -> Drawing | str:
     figure, (queue, ping) = panels(
         f"Packets in the uplink's queue, and pings, over time. {words}", 2, title="Queue and ping", height_inches=5.0
     )
-    for name, run, style in told_apart(found):
-        samples, sent = queue_of(run).samples, run.of(PingResult)[0]
-        queue.plot([it.at_s for it in samples], [it.packets for it in samples], label=name, **style)
-        every_s, begin_s = sent.flow.interval_s, sent.flow.start_s
-        at_s = [(begin_s + number * every_s, rtt) for number, rtt in enumerate(sent.rtt_ms) if rtt is not None]
-        ping.plot([at for at, _ in at_s], [rtt for _, rtt in at_s], label=name, **style)
+    add_lines(queue, {name: _queue_line(run) for name, run in found.items()})
+    add_lines(ping, {name: _ping_line(run) for name, run in found.items()})
     last_s = max(queue_of(run).samples[-1].at_s for run in found.values())
     queue.set(xlim=(0, last_s), ylim=(0, None))
     ping.set(xlim=(0, last_s), ylim=(0, None))
@@ -54,34 +51,30 @@ def queue_figure(runs: Mapping[str, MaybeRun]) -> Drawing | str:
     return figure
 
 
+def _queue_line(run: Run) -> Curve:
+    samples = queue_of(run).samples
+    return [it.at_s for it in samples], [it.packets for it in samples]
+
+
+def _ping_line(run: Run) -> Curve:
+    sent = run.of(PingResult)[0]
+    begin_s, every_s = sent.flow.start_s, sent.flow.interval_s
+    answered = [(begin_s + number * every_s, rtt) for number, rtt in enumerate(sent.rtt_ms) if rtt is not None]
+    return [at for at, _ in answered], [rtt for _, rtt in answered]
+
+
 def queue_table(runs: Mapping[str, MaybeRun]) -> Table | str:
     """What each run gave the upload, pings and pages."""
-    rows = [
-        [
-            name,
-            kind_of(run),
-            f"{rate_mbps(run):g}",
-            used_percent(run),
-            fmean(pings_ms(run)),
-            low_ping_ms(run),
-            highest_ms(run),
-            page_s(run) if run.of(PageResult) else None,
-            upload_of(run).retransmitted_segments,
-            queue_of(run).marked_packets,
-        ]
-        for name, run in runs.items()
-        if run is not None
-    ]
-    headings = [
-        "",
-        "queue",
-        "U (Mbit/s)",
-        "used (%)",
-        "mean ping (ms)",
-        "95 of 100 below (ms)",
-        "highest ping (ms)",
-        "page (s)",
-        "sent again (packets)",
-        "marked (packets)",
-    ]
-    return table(headings, rows) if rows else NOTHING
+    return runs_table(
+        runs,
+        ("", lambda name, _: name),
+        ("queue", lambda _, run: kind_of(run)),
+        ("U (Mbit/s)", lambda _, run: f"{rate_mbps(run):g}"),
+        ("used (%)", lambda _, run: used_percent(run)),
+        ("mean ping (ms)", lambda _, run: fmean(pings_ms(run))),
+        ("95 of 100 below (ms)", lambda _, run: low_ping_ms(run)),
+        ("highest ping (ms)", lambda _, run: highest_ms(run)),
+        ("page (s)", lambda _, run: page_s(run) if run.of(PageResult) else None),
+        ("sent again (packets)", lambda _, run: upload_of(run).retransmitted_segments),
+        ("marked (packets)", lambda _, run: queue_of(run).marked_packets),
+    )

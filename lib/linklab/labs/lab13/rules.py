@@ -9,12 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from linklab.analysis import Expectation
 from linklab.analysis.arq import go_back_n_share, link_share, rto_s, selective_repeat_share
 from linklab.course import course_network
 from linklab.grade import choices
 from linklab.grade.check import Check
+from linklab.grade.measured import measured
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Slip, Value, asked, asked_one, stated
+from linklab.grade.questions import Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.labs.lab13.trying import watch
@@ -73,33 +75,29 @@ def loss_percent() -> float:
     return course_network().link("L3").delay_ms / 2
 
 
-@guarded
-def check_netem(printed: object) -> Result:
+@guarded("Lab 13, a link that loses")
+def check_netem(printed: object) -> Check:
     """Judge what ping printed on a link that loses `loss_percent` by netem: binomial, four standard deviations."""
-    title, what = "Lab 13, a link that loses", "pings that are lost"
-    receiver, asked_percent = the_network().address_of("receiver"), loss_percent()
+    what, receiver, asked_percent = "pings that are lost", the_network().address_of("receiver"), loss_percent()
     example = f'printed = lab["relay"].cmd("ping -q -c {_PINGS} -i 0.005 {receiver}")'
     if not isinstance(printed, str) or not printed.strip():
-        return Result(title, (Check.failing(what, "not measured yet", example),))
+        return Check.failing(what, "not measured yet", example)
     to = re.search(r"^PING (\S+)", printed, re.M)
     found = re.search(r"(\d+) packets transmitted, (\d+) received", printed)
     if to is None or found is None:
-        return Result(title, (Check.failing(what, "these are not the lines that ping prints at its end", example),))
+        return Check.failing(what, "these are not the lines that ping prints at its end", example)
     sent, received = int(found[1]), int(found[2])
     if to[1] != receiver:
-        return Result(title, (Check.failing(what, f"it went to {to[1]}", f"ping the receiver, {receiver}"),))
+        return Check.failing(what, f"it went to {to[1]}", f"ping the receiver, {receiver}")
     if sent < _PINGS:
-        reason = f"{sent} pings say little of {asked_percent:g} %"
-        return Result(title, (Check.failing(what, reason, f"send {_PINGS}", f"{_PINGS}", str(sent)),))
-    lost = 100 * (sent - received) / sent
+        return Check.failing(what, f"{sent} pings say little of {asked_percent:g} %", f"send {_PINGS}")
     spread = 100 * _SIGMAS * math.sqrt(asked_percent / 100 * (1 - asked_percent / 100) / sent)
-    low, high = max(0.1, asked_percent - spread), asked_percent + spread
-    expected = f"{asked_percent:g} % lost, {low:.1f} to {high:.1f} of {sent} by chance"
-    if low <= lost <= high:
-        return Result(title, (Check.passing(what, expected, f"{lost:.3g} %"),))
+    expected = Expectation(
+        asked_percent, max(0.1, asked_percent - spread), asked_percent + spread, "%", f"chance, of {sent} pings", None,
+        source="the binomial distribution",
+    )  # fmt: skip
     hint = f"loss {asked_percent:g}% of netem on relay-eth3 alone: tc qdisc show dev relay-eth3 says what is set"
-    reason = "nothing was lost" if lost == 0 else "that is too much" if lost > high else "that is too little"
-    return Result(title, (Check.failing(what, reason, hint, expected, f"{lost:.3g} %"),))
+    return measured(what, 100 * (sent - received) / sent, expected, hint, (Slip(0.0, "nothing was lost", hint),))
 
 
 # --- Questions with options
@@ -109,16 +107,10 @@ question = partial(choices.question_text, _FOLDER)
 """Return a question with its options, for reading."""
 
 
-@guarded
-def check_bits(answer: object) -> Result:
-    """Judge the letter: why acknowledgements have numbers."""
-    return asked_one("Lab 13, numbers", answer, *choices.choices(_FOLDER, "bits"))
-
-
-@guarded
-def check_karn(answer: object) -> Result:
-    """Judge the letter: what a sender learns from an acknowledgement after a repeat."""
-    return asked_one("Lab 13, Karn's rule", answer, *choices.choices(_FOLDER, "karn"))
+check_bits = choices.letter("Lab 13, numbers", _FOLDER, "bits")
+"""Judge the letter: why acknowledgements have numbers."""
+check_karn = choices.letter("Lab 13, Karn's rule", _FOLDER, "karn")
+"""Judge the letter: what a sender learns from an acknowledgement after a repeat."""
 
 
 # --- The timeout
@@ -159,10 +151,6 @@ def _rto(
     return formula
 
 
-def _twice(rtts_s: Sequence[float]) -> list[float]:
-    return [2 * (found - max(0.001, 0)) for found in _rto(k=0)(rtts_s)]
-
-
 _ORDER: Final = "first RTTVAR, with the SRTT of before; then SRTT (rule 2.3)"
 _TIMEOUT: Final = Trial(
     rto_s,
@@ -183,7 +171,11 @@ _TIMEOUT: Final = Trial(
         Formula(_rto(k=1), "RTTVAR counts once", "RTO = SRTT + 4 RTTVAR"),
         Formula(_rto(granularity_s=0.0), "the clock's granularity is missing", "max(0.001, 4 RTTVAR)"),
         Formula(lambda rtts: [max(1.0, it) for it in rto_s(rtts)], "it is raised to 1 s", "here without the minimum"),
-        Formula(_twice, "that is twice the mean", "how much it deviates matters: RFC 793 did that until 1988"),
+        Formula(
+            lambda rtts: [2 * it for it in _rto(k=0, granularity_s=0)(rtts)],
+            "that is twice the mean",
+            "how much it deviates matters: RFC 793 did that until 1988",
+        ),
     ),
 )
 
@@ -205,49 +197,43 @@ def check_numbers(answers: object) -> Result:
     fills = math.ceil(filled)
     go_back, selective = 2**_BITS - 1, 2 ** (_BITS - 1)
     last = "after a window whose acknowledgements are all lost, the same packets come again: what do they look like?"
+    of_bits = Slip(_BITS, "that is the number of bits", "how many numbers do 3 bits make?")
     questions = (
         Value(
-            "fills",
-            "smallest window that fills the link",
-            stated(fills, "packets", "1 + 2a, rounded up", _EXACT),
+            "fills", "smallest window that fills the link", stated(fills, "packets", "1 + 2a, rounded up", _EXACT),
             (
                 "the first acknowledgement must be there before the window is used up",
                 f"a packet takes {one_ms:.3f} ms, its acknowledgement comes after {one_ms + trip_ms:.3f} ms",
                 f"({one_ms:.3f} + {trip_ms:g}) / {one_ms:.3f}, rounded up",
             ),
             (
-                Slip(
-                    fills - 1, "that is a little too small", "round up: with less the sender waits a little each time"
-                ),
-                Slip(
-                    math.ceil(1 + trip_ms / 2 / one_ms), "that counts one direction", "acknowledgements come back too"
-                ),
+                Slip(fills - 1, "that is a little too small", "round up: else the sender waits a little each time"),
+                Slip(math.ceil(1 + trip_ms / 2 / one_ms), "that counts one direction",
+                     "acknowledgements come back too"),
                 Slip(filled, "that is no whole number", "how many packets fill it?"),
             ),
         ),
         Value(
-            "go-back-N",
-            f"largest window of go-back-N with numbers of {_BITS} bits",
+            "go-back-N", f"largest window of go-back-N with numbers of {_BITS} bits",
             stated(go_back, "packets", "2**k - 1", _EXACT),
             (last, "the receiver wants one number alone: which of the repeats must not have it?", "2**3 - 1"),
             (
                 Slip(2**_BITS, "that is one too many", last),
                 Slip(selective, "that is selective repeat's", "go-back-N's receiver takes one number alone"),
-                Slip(_BITS, "that is the number of bits", "how many numbers do 3 bits make?"),
+                of_bits,
             ),
         ),
         Value(
-            "selective repeat",
-            f"largest window of selective repeat with numbers of {_BITS} bits",
+            "selective repeat", f"largest window of selective repeat with numbers of {_BITS} bits",
             stated(selective, "packets", "2**(k-1)", _EXACT),
             (last, "the receiver takes a whole window of numbers: it may share none with the last one", "2**3 / 2"),
             (
                 Slip(go_back, "that is go-back-N's", "the receiver takes any number of its window, old or new"),
                 Slip(2**_BITS, "that is all numbers", last),
-                Slip(_BITS, "that is the number of bits", "how many numbers do 3 bits make?"),
+                of_bits,
             ),
         ),
-    )
+    )  # fmt: skip
     return asked("Lab 13, window and numbers", answers, questions)
 
 

@@ -1,0 +1,32 @@
+"""What commands printed in a lab, as students hand it in."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from linklab.grade.check import Check, Hints, Refuse
+from linklab.grade.questions import is_missing
+
+NETEM: Final = re.compile(
+    r"^qdisc netem .*?\blimit (\d{1,9})\b.*\n\s*Sent (\d{1,15}) bytes (\d{1,12}) pkts? \(dropped (\d{1,12})\b.*"
+    r"\n\s*backlog \S+ (\d{1,9})p",
+    re.MULTILINE,
+)
+"""A queue of netem in what ``tc -s qdisc`` prints: its limit, the bytes and frames that it sent, the frames that it
+dropped, and those that it holds."""
+
+
+def require_match(
+    what: str, printed: object, pattern: re.Pattern[str], otherwise: str, command: Hints
+) -> re.Match[str]:
+    """Return the match of a pattern in what a command printed; else refuse it.
+
+    ``otherwise`` is the reason where the pattern is not found, ``command`` what to type.
+    """
+    if is_missing(printed):
+        raise Refuse(Check.failing(what, "not filled in yet", command, "a text"))
+    found = pattern.search(printed) if isinstance(printed, str) else None
+    if found is None:
+        raise Refuse(Check.failing(what, otherwise, command, "a text"))
+    return found
