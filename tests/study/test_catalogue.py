@@ -102,7 +102,7 @@ def test_levels_of_ones_own_have_a_folder_and_a_page_of_their_own(
     text = (here / f"study-results/pages/{name}.md").read_text()
     assert "| 9018 | h1-h2 |" not in text  # a series is no single value
     assert "| 9018 | 3006 |" in text
-    assert f"![9018 h1-h2: 1288 to 1289 ms; 0.5 h1-h2: 0.07143 to 1.071 ms]({name}-gap-ms.svg)" in text
+    assert f"![gap_ms (ms): 9018 h1-h2: 1288 to 1289; 0.5 h1-h2: 0.07143 to 1.071]({name}-gap-ms.svg)" in text
     assert "It is fast. (V) | either | not testable here | the table of study made-up-own" in text
     assert "linklab study run made-up --set size=9018,0.5 --set kind=a" in text
     assert "It is fast. (V) | either | reproduced | 1 Mbit/s" in page_of_all(capsys)

@@ -174,7 +174,6 @@ def test_a_selection_keeps_what_others_measured(tmp_path: Path) -> None:
     [
         (replace(STUDY, metrics=(METRICS[0], Metric("gap_ms", "s", "a gap"))), "metrics"),
         (replace(STUDY, testbed="course"), "testbed"),
-        (replace(STUDY, factors={**STUDY.factors, "colour": ("red",)}), "factors"),
     ],
 )
 def test_a_changed_study_is_noticed_in_one_line(tmp_path: Path, changed: Study, what: str) -> None:

@@ -352,22 +352,15 @@ def _lines(table: StudyTable, metric: Metric, factors: Sequence[str]) -> dict[st
 
 
 def _picture(metric: Metric, name: str, lines: Mapping[str, pandas.Series[float]]) -> Picture:
-    from linklab.show.chart import LINES, chart, legend, told_apart
+    from linklab.show.chart import LINES, add_lines, chart, legend, spans
 
-    shown = dict(list(lines.items())[: len(LINES)])
-    words = "; ".join(
-        f"{name}: {values.min():.4g} to {values.max():.4g} {metric.unit}" for name, values in shown.items()
-    )
+    shown = {name: (line.index.to_list(), line.to_list()) for name, line in list(lines.items())[: len(LINES)]}
+    label = f"{metric.name} ({metric.unit})"
+    figure, axes = chart(f"{label}: {spans(shown)}", x="number", y=label)
+    add_lines(axes, shown)
+    legend(axes, columns=2)
     left_out = f" The first {len(shown)} of {len(lines)} combinations." if len(lines) > len(shown) else ""
-
-    def draw() -> Figure:
-        figure, axes = chart(words, x="number", y=f"{metric.name} ({metric.unit})")
-        for name, values, style in told_apart(shown):
-            axes.plot(values.index, values.to_numpy(), label=name, **style)
-        legend(axes, columns=2)
-        return figure
-
-    return Picture(name, f"{metric.meaning}, mean over repeats.{left_out}", words, draw)
+    return Picture.of(name, f"{metric.meaning}, mean over repeats.{left_out}", figure)
 
 
 def _missing_points(tables: Tables) -> str:

@@ -22,14 +22,14 @@ import tempfile
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from linklab import __version__
+from linklab import __version__, schema
 from linklab.dask_run import Cluster, WorkerPlace
 from linklab.discovery import linklab_digest
 from linklab.errors import LabError, LinklabError, MeasurementError
@@ -49,9 +49,8 @@ _TRIED_FIRST: Final = 3
 
 _ADDRESS: Final = re.compile("0x[0-9a-f]+")
 """What Python and ffmpeg call things by: another address in memory each time."""
-
-
-VERSION: Final = 2
+VERSION: Final = 3
+"""Of the form of a point's file."""
 _LOCK: Final = ".linklab-study"
 
 
@@ -113,25 +112,19 @@ def run(
     """
     asked = study.select(only or {})
     everything = study.points()
-    now = definition(study)
-    definitions = {point: definition_of(study, point, now) for point in everything}
+    shared = {**definition(study), "image": _image_key()}
+    definitions = {point: definition_of(study, point, shared) for point in everything}
     if study.testbed is None and (jobs is not None or cluster is not None):
         raise LabError(
             f"study {study.name} measures this machine, a point after the other: leave --jobs and --dask away"
         )
     jobs = 1 if study.testbed is None else how_many(jobs, len(asked)) if cluster is None else cluster.threads
-    image = _image_key()
-    for each in (now, *definitions.values()):
-        each["image"] = image
     store = Store(Path(folder).absolute())
     began_s = time.monotonic()
     with store.locked():
         if again:
-            store.forget(definitions if set(asked) == set(everything) else {it: definitions[it] for it in asked})
-        if not again or set(asked) != set(everything):
-            store.refuse_change(study.name, now)
+            store.forget(asked)
         done = store.finished(definitions)
-        store.keep_definition(study.name, now)
         todo = [point for point in asked if point not in done]
         tell = on_progress or _say_nothing
         tell(StudyProgress(len(asked) - len(todo), len(asked), 0, damaged=sum(map(store.damaged, todo))))
@@ -400,49 +393,23 @@ class Store:
 
     def save(self, point: Point, finished: Finished) -> None:
         """Save a point: after a crash at any moment its file is there whole, or not at all."""
-        body = {
-            "linklab_study_point": VERSION,
-            "study": point.study,
-            "levels": dict(point.levels),
-            "repeat": point.repeat,
-            "definition": finished.definition,
-            "about": finished.about,
-            "network": finished.network,
-            "lab_s": finished.lab_s,
-            "wall_s": finished.wall_s,
-            "rows": [asdict(row) for row in finished.rows],
-        }
+        body = {"version": VERSION, "point": schema.dump(point), **schema.dump(finished)}
         write_whole(self._file(point), json.dumps({"digest": _digest_of(body), **body}) + "\n")
 
     def load(self, point: Point) -> Finished | None:
         """Return what was measured at a point; None where that is not there or its file is damaged."""
         try:
             data = json.loads(self._file(point).read_text("utf-8"))
-            if data.pop("digest") != _digest_of(data) or data["linklab_study_point"] != VERSION:
+            whole = data.pop("digest") == _digest_of(data)
+            if not whole or (data["version"], data["point"]) != (VERSION, schema.dump(point)):
                 return None
-            if (data["study"], data["levels"], data["repeat"]) != (point.study, dict(point.levels), point.repeat):
-                return None
-            rows = tuple(Measured(**row) for row in data["rows"])
-            return Finished(data["definition"], rows, data["about"], data["network"], data["lab_s"], data["wall_s"])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return schema.load(Finished, data, "a point's file")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, MeasurementError):
             return None
 
     def damaged(self, point: Point) -> bool:
         """Return whether there is a file of the point that cannot be used."""
         return self._file(point).exists() and self.load(point) is None
-
-    def refuse_change(self, study: str, definition: dict[str, str]) -> None:
-        """Raise MeasurementError, naming what changed, where the folder was begun with another definition."""
-        try:
-            before = json.loads(self._definition_file(study).read_text("utf-8"))
-        except (OSError, ValueError):
-            return  # none, or damaged: every point says by itself what it was measured with
-        if changed := changes(before, definition):
-            raise MeasurementError(self._changed(study, changed))
-
-    def keep_definition(self, study: str, definition: dict[str, str]) -> None:
-        """Note what the study is from now on."""
-        write_whole(self._definition_file(study), json.dumps(definition, indent=1) + "\n")
 
     def finished(self, points: dict[Point, dict[str, str]]) -> dict[Point, Finished]:
         """Return those of the points that were measured, by the definitions that are theirs now.
@@ -455,11 +422,14 @@ class Store:
             if done is None:
                 continue
             if changed := changes(done.definition, definition):
-                raise MeasurementError(self._changed(point.study, changed))
+                raise MeasurementError(
+                    f"the points of study {point.study} in {self.folder} are older than its {' and '.join(changed)}: "
+                    "measure all again (--again), or say another folder (--output)"
+                )
             found[point] = done
         return found
 
-    def forget(self, points: dict[Point, dict[str, str]]) -> None:
+    def forget(self, points: Iterable[Point]) -> None:
         """Remove what was measured at the points."""
         for point in points:
             self._file(point).unlink(missing_ok=True)
@@ -481,15 +451,6 @@ class Store:
         write_whole(files[1], json.dumps(about, indent=1) + "\n")
         write_whole(files[2], json.dumps(about_run, indent=1) + "\n")
         return replace(table, files=files)
-
-    def _changed(self, study: str, changed: list[str]) -> str:
-        return (
-            f"the points of study {study} in {self.folder} are older than its {' and '.join(changed)}: measure all "
-            "again (--again), or say another folder (--output)"
-        )
-
-    def _definition_file(self, study: str) -> Path:
-        return self._points / f"{study}.definition.json"
 
     def _file(self, point: Point) -> Path:
         exact = digest(json.dumps([point.study, point.levels]))
@@ -518,7 +479,6 @@ def definition(study: Study) -> dict[str, str]:
     return {
         "measurement": digest(_meaning_of(study.measurement if module is None else module)),
         "metrics": digest(json.dumps(metrics)),
-        "factors": digest(json.dumps(list(study.factors))),
         "seed": "the repeat" if study.seed is None else "of the point",
         "code": _code_digest(study),
     }
@@ -538,10 +498,9 @@ def definition_of(study: Study, point: Point, shared: dict[str, str]) -> dict[st
     return {**shared, "testbed": digest(" ".join([repr(testbed), *programs]))}
 
 
-def changes(before: Any, now: dict[str, str]) -> list[str]:
+def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """Return which of the parts of a definition differ, by name."""
-    was = before if isinstance(before, dict) else {}
-    return [part for part, value in now.items() if was.get(part) != value]
+    return [part for part, value in now.items() if before.get(part) != value]
 
 
 def own_modules(study: Study) -> dict[str, ModuleType]:

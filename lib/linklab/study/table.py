@@ -259,23 +259,14 @@ def table_of(
 ) -> StudyTable:
     """Return the table of what was measured at points. Pure."""
     units = {metric.name: metric.unit for metric in study.metrics}
-    frame = _frame(
-        study,
-        (
-            (*dict(point.levels).values(), point.repeat, row.of, row.number, row.metric, row.value, units[row.metric])
-            for point, measured in points.items()
-            for row in measured
-        ),
-    )
-    return StudyTable(study, frame, about or {})
-
-
-def table_of_rows(
-    study: Study, rows: Iterable[Mapping[str, Any]], about: Mapping[str, Any] | None = None
-) -> StudyTable:
-    """Return the table of rows that have a value for each of its columns."""
-    columns = (*study.factors, *COLUMNS)
-    return StudyTable(study, _frame(study, (tuple(row[name] for name in columns) for row in rows)), about or {})
+    rows = [
+        (*dict(point.levels).values(), point.repeat, row.of, row.number, row.metric, row.value, units[row.metric])
+        for point, measured in points.items()
+        for row in measured
+    ]
+    frame = pandas.DataFrame(rows, columns=[*study.factors, *COLUMNS], dtype=object)  # a factor may mix types
+    typed = frame.astype({"repeat": "int64", "number": "Int64", "value": "float64"})
+    return StudyTable(study, typed, about or {})
 
 
 def table_of_values(
@@ -284,19 +275,13 @@ def table_of_values(
     about: Mapping[str, Any] | None = None,
 ) -> StudyTable:
     """Return the table of runs that were measured once: for each its levels, and its values by their metrics."""
-    units = {metric.name: metric.unit for metric in study.metrics}
-    rows = (
-        {**levels, "repeat": 1, "of": "", "number": None, "metric": metric, "value": value, "unit": units[metric]}
+    points = {
+        Point(study.name, tuple((factor, levels[factor]) for factor in study.factors)): [
+            Measured(metric, value) for metric, value in values.items()
+        ]
         for levels, values in runs
-        for metric, value in values.items()
-    )
-    return table_of_rows(study, rows, about)
-
-
-def _frame(study: Study, rows: Iterable[tuple[Any, ...]]) -> pandas.DataFrame:
-    columns = [*study.factors, *COLUMNS]
-    frame = pandas.DataFrame(list(rows), columns=columns, dtype=object)  # a factor may have texts and numbers
-    return frame.astype({"repeat": "int64", "number": "Int64", "value": "float64"})
+    }
+    return table_of(study, points, about)
 
 
 def _read(path: Path) -> pandas.DataFrame:
