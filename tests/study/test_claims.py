@@ -46,77 +46,45 @@ def slower(given: Tables) -> Finding:
     return Finding(real < ours, f"{real:g} against {ours:g} Mbit/s")
 
 
-JUDGES = {"fast": fast, "real": slower}
+JUDGES = {"fast": fast, "real": slower, "old": fast, "open": lambda _: Finding(None, "7 of 10")}
+LACKING = measured(8).select(size=2)
+NO_RATE = "the hardware's numbers do not suffice: the table of study made-up has no rate_mbps"
 
 
-@pytest.mark.parametrize(("rate_mbps", "verdict"), [(11, "reproduced"), (9, "not reproduced")])
-def test_a_verdict_follows_the_numbers(rate_mbps: float, verdict: str) -> None:
-    (found,) = judged([FAST], {"fast": fast}, {"made-up": measured(rate_mbps)})
-    assert (found.verdict, found.because) == (verdict, f"{rate_mbps} Mbit/s")
+@pytest.mark.parametrize(
+    ("claim", "ours", "hardware", "printed", "verdict", "because"),
+    [
+        (FAST, 11, None, None, "reproduced", "11 Mbit/s"),
+        (FAST, 9, None, None, "not reproduced", "9 Mbit/s"),
+        (replace(FAST, id="open"), 9, None, None, "open", "7 of 10"),
+        (FAST, 11, None, 8, "reproduced", "11 Mbit/s; by the paper's own hardware numbers not reproduced: 8 Mbit/s"),
+        (FAST, 11, None, LACKING, "reproduced", "11 Mbit/s"),
+        (FAST, 11, 12, 8, "reproduced", "11 Mbit/s; by the hardware's numbers reproduced: 12 Mbit/s"),
+        (FAST, 11, LACKING, None, "reproduced", f"11 Mbit/s; {NO_RATE} at size=1: linklab study run made-up"),
+        (replace(FAST, about="Mininet"), 11, 8, None, "reproduced", "11 Mbit/s"),
+        (REAL, 11, None, None, "not testable here", "rate_mbps of both"),
+        (REAL, 11, None, 8, "reproduced", "by the paper's own hardware numbers: 8 against 11 Mbit/s"),
+        (REAL, 11, 12, 8, "not reproduced", "by the hardware's numbers: 12 against 11 Mbit/s"),
+        (REAL, 11, LACKING, None, "not testable here", f"{NO_RATE} at size=1: linklab study run made-up"),
+        (replace(FAST, by_construction="no limit"), 11, 8, None, "decided by construction",
+         "no limit; 11 Mbit/s; by the hardware's numbers not reproduced: 8 Mbit/s"),
+        (Claim("old", "LiSA is fast.", "V", "either", "", not_testable="gone"), 11, 8, None, "not testable here", "gone"),
+    ],
+)  # fmt: skip
+def test_what_a_claim_is_about_decides_whose_numbers_judge_it(
+    claim: Claim,
+    ours: float,
+    hardware: float | StudyTable | None,
+    printed: float | StudyTable | None,
+    verdict: str,
+    because: str,
+) -> None:
+    def tables_of(given: float | StudyTable | None) -> Tables:
+        return {} if given is None else {"made-up": given if isinstance(given, StudyTable) else measured(given)}
 
-
-def test_what_leaves_both_is_open() -> None:
-    (found,) = judged([FAST], {"fast": lambda given: Finding(None, "7 of 10")}, {"made-up": measured(11)})
-    assert found.verdict == "open"
-
-
-def test_a_claim_about_hardware_is_judged_by_what_the_paper_printed_unless_other_numbers_are_given() -> None:
-    ours, printed = {"made-up": measured(11)}, {"made-up": measured(8)}
-    (real,) = judged([REAL], {"real": slower}, ours, printed=printed)
-    assert (real.verdict, real.because) == (
-        "reproduced",
-        "by the paper's own hardware numbers: 8 against 11 Mbit/s",
-    )
-    (real,) = judged([REAL], {"real": slower}, ours, {"made-up": measured(12)}, printed=printed)
-    assert (real.verdict, real.because) == ("not reproduced", "by the hardware's numbers: 12 against 11 Mbit/s")
-    (found,) = judged([FAST], {"fast": fast}, ours, printed=printed)
-    assert found.because == "11 Mbit/s; by the paper's own hardware numbers not reproduced: 8 Mbit/s"
-    lacking = {"made-up": measured(8).select(size=2)}
-    assert judged([FAST], {"fast": fast}, ours, printed=lacking)[0].because == "11 Mbit/s"
-
-
-def test_a_claim_about_hardware_is_judged_by_the_hardwares_numbers_alone() -> None:
-    ours = {"made-up": measured(11)}
-    without = judged([FAST, REAL], JUDGES, ours)[1]
-    assert (without.verdict, without.because) == ("not testable here", "rate_mbps of both")
-    for rate_mbps, verdict in ((8, "reproduced"), (12, "not reproduced")):
-        first, real = judged([FAST, REAL], JUDGES, ours, {"made-up": measured(rate_mbps)})
-        assert (real.verdict, real.because) == (verdict, f"by the hardware's numbers: {rate_mbps} against 11 Mbit/s")
-        assert first.verdict == "reproduced"
-        fast = "reproduced" if rate_mbps > 10 else "not reproduced"
-        assert first.because == f"11 Mbit/s; by the hardware's numbers {fast}: {rate_mbps} Mbit/s"
-
-
-def test_hardware_without_the_rows_that_are_needed_says_so() -> None:
-    lacking = {"made-up": measured(8).select(size=2)}
-    (real,) = judged([REAL], {"real": slower}, {"made-up": measured(11)}, lacking)
-    assert real.verdict == "not testable here"
-    assert "the hardware's numbers do not suffice: the table of study made-up has no rate_mbps" in real.because
-
-
-def test_what_is_decided_by_construction_shows_the_reason_and_the_numbers() -> None:
-    claim = Claim("fast", "It is fast.", "V", "either", "rate_mbps", by_construction="the link has no limit")
-    (found,) = judged([claim], {"fast": fast}, {"made-up": measured(11)})
-    assert (found.verdict, found.because) == ("decided by construction", "the link has no limit; 11 Mbit/s")
-
-
-def test_what_both_can_show_is_judged_by_both() -> None:
-    claim = replace(FAST, by_construction="the link has no limit")
-    for rate_mbps, verdict in ((8, "not reproduced"), (12, "reproduced")):
-        (found,) = judged([claim], {"fast": fast}, {"made-up": measured(11)}, {"made-up": measured(rate_mbps)})
-        assert found.verdict == "decided by construction"
-        assert found.because.endswith(f"; 11 Mbit/s; by the hardware's numbers {verdict}: {rate_mbps} Mbit/s")
-    lacking = {"made-up": measured(8).select(size=2)}
-    (found,) = judged([FAST], {"fast": fast}, {"made-up": measured(11)}, lacking)
-    assert found.because.startswith("11 Mbit/s; the hardware's numbers do not suffice: the table of study made-up")
-    mininets = replace(FAST, about="Mininet")
-    (found,) = judged([mininets], {"fast": fast}, {"made-up": measured(11)}, {"made-up": measured(8)})
-    assert found.because == "11 Mbit/s"
-
-
-def test_what_nothing_can_judge_says_why() -> None:
-    claim = Claim("old", "LiSA is fast.", "V", "either", "none", not_testable="LiSA is gone")
-    assert judged([claim], {}, {})[0].because == "LiSA is gone"
+    judges = {claim.id: JUDGES[claim.id]}
+    (found,) = judged([claim], judges, tables_of(ours), tables_of(hardware), printed=tables_of(printed))
+    assert (found.verdict, found.because) == (verdict, because)
 
 
 def test_a_table_without_the_rows_raises_and_of_own_levels_says_so() -> None:
@@ -133,7 +101,7 @@ def test_a_finding_without_a_number_a_claim_without_a_judge_and_a_judge_without_
     with pytest.raises(MeasurementError, match="claim fast has no judge"):
         judged([FAST], {}, {"made-up": measured(11)})
     with pytest.raises(MeasurementError, match="these judges belong to no claim: real"):
-        judged([FAST], JUDGES, {"made-up": measured(11)})
+        judged([FAST], {"fast": fast, "real": slower}, {"made-up": measured(11)})
 
 
 def test_no_claim_is_judged_on_missing_points_and_others_are() -> None:

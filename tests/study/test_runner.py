@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -63,43 +62,31 @@ def test_what_is_the_same_in_every_run_stands_apart_from_what_is_not(tmp_path: P
     assert set(json.loads(text(tmp_path / "one", "made-up.run.json"))) >= {"date", "wall_s", "machine", "missing"}
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_a_resumed_run_equals_one_without_a_break_and_repeats_nothing(tmp_path: Path, jobs: int) -> None:
+def test_a_resumed_run_equals_one_without_a_break_and_repeats_nothing(tmp_path: Path) -> None:
     whole = run(STUDY, tmp_path / "whole", jobs=1)
     CALLS.clear()
     for points in (3, 7):
         HOLD_AT.clear()
         HOLD_AT.add(points + 3)  # however fast they are, points are left when the run is interrupted
         with pytest.raises(KeyboardInterrupt):
-            run(STUDY, tmp_path / "broken", jobs=jobs, on_progress=stop_after(points))
+            run(STUDY, tmp_path / "broken", jobs=3, on_progress=stop_after(points))
         assert 3 * points <= len(text(tmp_path / "broken").splitlines()) - 1 < len(whole)
     HOLD_AT.clear()
-    assert run(STUDY, tmp_path / "broken", jobs=jobs).csv == whole.csv
+    assert run(STUDY, tmp_path / "broken", jobs=3).csv == whole.csv
     assert sorted(map(str, CALLS)) == sorted(map(str, STUDY.points()))
     assert text(tmp_path / "broken") == text(tmp_path / "whole")
     assert text(tmp_path / "broken", "made-up.json") == text(tmp_path / "whole", "made-up.json")
 
 
-def test_what_is_measured_later_changes_the_date(tmp_path: Path) -> None:
+def test_a_finished_study_starts_no_lab_and_keeps_its_date(tmp_path: Path) -> None:
     run(STUDY, tmp_path, only={"size": [1]})
     about = tmp_path / "made-up.run.json"
-    about.write_text(about.read_text().replace('"date": "20', '"date": "19'))
-    run(STUDY, tmp_path)
-    assert '"date": "20' in about.read_text()
-    about.unlink()
-    run(STUDY, tmp_path)
-    assert '"date": "20' in about.read_text()
-
-
-def test_a_finished_study_starts_no_lab(tmp_path: Path) -> None:
-    run(STUDY, tmp_path)
-    STARTED.clear()
-    said: list[StudyProgress] = []
-    about = tmp_path / "made-up.run.json"
-    about.write_text(about.read_text().replace('"date": "20', '"date": "19'))
-    before = about.read_text()
-    assert len(run(STUDY, tmp_path, on_progress=said.append)) == 36
-    assert about.read_text() == before  # it was measured then, and not now
+    for date in ("20", "19"):  # something is measured now, and nothing is
+        about.write_text(about.read_text().replace('"date": "20', '"date": "19'))
+        STARTED.clear()
+        said: list[StudyProgress] = []
+        assert len(run(STUDY, tmp_path, on_progress=said.append)) == 36
+        assert f'"date": "{date}' in about.read_text()
     assert STARTED == []
     assert said == [StudyProgress(12, 12, 0)]
 
@@ -107,10 +94,8 @@ def test_a_finished_study_starts_no_lab(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda path: path.write_text(""),
         lambda path: path.write_text(path.read_text()[: path.stat().st_size // 2]),
         lambda path: path.write_text(path.read_text().replace('"value": 0.3333', '"value": 0.4333')),
-        lambda path: path.write_bytes(b"\xff\xfe"),
         lambda path: path.write_text("[]"),
     ],
 )
@@ -189,68 +174,52 @@ def test_a_changed_study_is_noticed_in_one_line(tmp_path: Path, changed: Study, 
     assert len(run(changed, tmp_path)) == 36
 
 
-def test_a_changed_measurement_is_noticed_and_a_comment_is_none(tmp_path: Path) -> None:
-    source = Path(__file__).with_name("pretend.py").read_text()
+OF_ONES_OWN = """
+from halving import half
+from linklab.study import Measured, Metric, Study
 
-    def study(text: str) -> Study:
-        path = tmp_path / "made_module.py"
-        path.write_text(text)
-        importlib.invalidate_caches()
-        found: Any = _load(path)
-        return replace(STUDY, measurement=found.measure)
+def measure(lab, point):
+    return [Measured("rate_mbps", half(point["size"]))]
 
-    run(study(source), tmp_path / "results")
-    assert len(run(study(source + "\n# a remark\n"), tmp_path / "results")) == 36
-    assert len(run(study(source.replace("Numbers that follow", "Those that come")), tmp_path / "results")) == 36
-    with pytest.raises(MeasurementError, match="are older than its measurement: measure all again"):
-        run(study(source.replace("size / 3", "size / 4")), tmp_path / "results")
+MINE = Study("mine", "Mine", "two-hosts", {"size": (1,)}, measure, [Metric("rate_mbps", "Mbit/s", "a rate")])
+"""
 
 
-def test_another_linklab_makes_points_older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(STUDY, tmp_path)
-    monkeypatch.setattr(runner, "linklab_digest", lambda: b"another")
-    with pytest.raises(MeasurementError, match="older than its code: measure all again") as caught:
-        run(STUDY, tmp_path)
-    assert "\n" not in str(caught.value)
-
-
-def test_what_a_measurement_imports_is_part_of_what_made_a_point(tmp_path: Path) -> None:
-    helper, file = tmp_path / "halving.py", tmp_path / "mine.py"
+def test_a_changed_measurement_is_noticed_with_what_it_imports_and_a_comment_is_none(tmp_path: Path) -> None:
+    helper = tmp_path / "halving.py"
     helper.write_text("def half(it):\n    return it / 2\n")
-    file.write_text(
-        "from halving import half\n"
-        "from linklab.study import Measured, Metric, Study\n"
-        "def measure(lab, point):\n    return [Measured('rate_mbps', half(point['size']))]\n"
-        "MINE = Study('mine', 'Mine', 'two-hosts', {'size': (1,)}, measure, [Metric('rate_mbps', 'Mbit/s', 'rate')])\n"
-    )
-    study = study_by_name(f"{file}:MINE")
-    run(study, tmp_path / "results")
+    sys.modules.pop("halving", None)
+
+    def run_as(name: str, text: str) -> None:
+        (tmp_path / name).write_text(text)
+        assert len(run(study_by_name(f"{tmp_path / name}:MINE"), tmp_path / "results")) == 1
+
+    run_as("mine.py", OF_ONES_OWN)
+    run_as("remarked.py", OF_ONES_OWN.replace("point):", 'point):\n    """Measure."""  # a remark'))
+    with pytest.raises(MeasurementError, match="are older than its measurement: measure all again"):
+        run_as("changed.py", OF_ONES_OWN.replace("half(", "2 * half("))
     helper.write_text("def half(it):\n    return it / 3\n")
     with pytest.raises(MeasurementError, match="older than its code"):
-        run(study, tmp_path / "results")
+        run_as("mine.py", OF_ONES_OWN)
 
 
-def test_another_image_makes_points_older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "another", "what"),
+    [
+        ("linklab_digest", b"another", "code"),
+        ("choose", SimpleNamespace(image=SimpleNamespace(about=SimpleNamespace(key="another"))), "image"),
+    ],
+)
+def test_another_linklab_or_image_makes_points_older(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, another: Any, what: str
+) -> None:
     run(STUDY, tmp_path)
-    image = SimpleNamespace(about=SimpleNamespace(key="another"))
-    monkeypatch.setattr(runner, "choose", lambda: SimpleNamespace(image=image))
-    with pytest.raises(MeasurementError, match="older than its image: measure all again"):
+    monkeypatch.setattr(runner, name, lambda: another)
+    with pytest.raises(MeasurementError, match=f"older than its {what}: measure all again"):
         run(STUDY, tmp_path)
     run(STUDY, tmp_path, again=True)
-    assert json.loads(text(tmp_path, "made-up.json"))["made_by"]["image"] == "another"
-
-
-def _load(path: Path) -> ModuleType:
-    import linecache
-
-    linecache.clearcache()
-    spec = importlib.util.spec_from_file_location("made_module", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["made_module"] = module
-    exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
-    return module
+    made_by = json.loads(text(tmp_path, "made-up.json"))["made_by"]
+    assert (made_by["image"] == "another") == (what == "image")
 
 
 def test_two_runs_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:
@@ -265,7 +234,6 @@ def test_two_runs_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:
     ("options", "says"),
     [
         ({"jobs": 0}, "jobs is 0: choose a whole number above 0"),
-        ({"jobs": -1}, "jobs is -1"),
         ({"jobs": True}, "jobs is True"),
         ({"jobs": 10000}, "10000 labs at once are too many"),
         ({"only": {"size": ["9"]}}, "no size=9"),
@@ -308,33 +276,40 @@ def of_this_machine(labs: Labs, point: Point) -> list[Measured]:
         return [Measured("rate_mbps", beside)]
 
 
-def test_as_many_jobs_as_there_are_points() -> None:
-    assert how_many(None, 1) == 1
-    assert how_many(4, 3) <= 3
+def wrong_at_two(lab: Any, point: Point) -> list[Measured]:
+    return [Measured("rate_mbps", 1 / (point.whole("size") - 2))]
 
 
-def test_a_table_names_what_it_lacks(tmp_path: Path) -> None:
-    table = run(STUDY, tmp_path, only={"size": [1]})
-    assert list(table.frame.columns)[:3] == ["size", "kind", "repeat"]
+def ends_at_two(lab: Any, point: Point) -> list[Measured]:
+    return [Measured("rate_mbps", 1)] if point["size"] != 2 else sys.exit(3)
 
 
-def test_a_mistake_in_a_measurement_is_said_and_the_others_go_on(tmp_path: Path) -> None:
-    table = run(replace(STUDY, measurement=wrong_at_two), tmp_path)
-    assert {it.reason for it in table.missing} == {"ZeroDivisionError: division by zero"}
+def nothing_at_two(lab: Any, point: Point) -> list[Measured]:
+    return [Measured("rate_mbps", 1)] if point["size"] != 2 else []
+
+
+@pytest.mark.parametrize(
+    ("measurement", "reason"),
+    [
+        (wrong_at_two, "ZeroDivisionError"),
+        (ends_at_two, "SystemExit"),
+        (nothing_at_two, "the measurement gave no row at all"),
+    ],
+)
+def test_a_mistake_in_a_measurement_costs_its_points_alone(tmp_path: Path, measurement: Any, reason: str) -> None:
+    table = run(replace(STUDY, measurement=measurement), tmp_path)
+    assert {it.reason.partition(":")[0] for it in table.missing} == {reason}
     assert [it.point["size"] for it in table.missing] == [2] * 4
     assert len(table) == 8
 
 
-def test_a_measurement_that_would_end_the_program_costs_its_point_alone(tmp_path: Path) -> None:
-    table = run(replace(STUDY, measurement=ends_at_two), tmp_path)
-    assert {it.reason for it in table.missing} == {"SystemExit: 3"}
-    assert len(table) == 8
-
-
-def ends_at_two(lab: Any, point: Point) -> list[Measured]:
-    if point["size"] == 2:
-        sys.exit(3)
-    return [Measured("rate_mbps", 1)]
+def test_as_many_labs_run_at_once_as_points_and_memory_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "cores", lambda: 4)
+    monkeypatch.setattr(runner, "guest_memory_mb", lambda: 100)
+    monkeypatch.setattr(runner, "free_memory_mb", lambda: 200)
+    assert [how_many(*it) for it in ((None, 1), (None, 9), (2, 9), (3, 2))] == [1, 2, 2, 2]
+    with pytest.raises(LabError, match="3 labs at once may use 300 MB: say --jobs 2 or less"):
+        how_many(3, 9)
 
 
 def test_a_mistake_in_the_testbed_is_said_before_anything_is_measured(tmp_path: Path) -> None:
@@ -343,24 +318,13 @@ def test_a_mistake_in_the_testbed_is_said_before_anything_is_measured(tmp_path: 
     assert STARTED == []
 
 
-def wrong_at_two(lab: Any, point: Point) -> list[Measured]:
-    return [Measured("rate_mbps", 1 / (point.whole("size") - 2))]
-
-
-def test_rows_that_are_none_are_a_failure_of_their_point(tmp_path: Path) -> None:
-    table = run(replace(STUDY, measurement=nothing), tmp_path, only={"size": [1], "kind": ["a"]})
-    assert len(table) == 0
-    assert {it.reason.partition(":")[0] for it in table.missing} == {"the measurement gave no row at all"}
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_where_the_first_points_fail_alike_the_others_are_not_tried(tmp_path: Path, jobs: int) -> None:
+def test_where_the_first_points_fail_alike_the_others_are_not_tried(tmp_path: Path) -> None:
     told: list[StudyProgress] = []
     says = r"^the first 3 points all failed alike \(the queue at 0x[0-9a-f]+ was full\), so .* \(--only FACTOR=LEVEL\)$"
     with pytest.raises(MeasurementError, match=says):
-        run(replace(STUDY, measurement=fails_far_apart), tmp_path, jobs=jobs, on_progress=told.append)
+        run(replace(STUDY, measurement=fails_far_apart), tmp_path, jobs=2, on_progress=told.append)
     assert {str(point) for it in told if (point := it.point) is not None} == FAR_APART
-    assert len(STARTED) <= 3 + jobs
+    assert len(STARTED) <= 3 + 2
     assert len(json.loads(text(tmp_path, "made-up.run.json"))["missing"]) == 12
 
 
@@ -381,10 +345,6 @@ def test_a_level_at_which_nothing_can_be_measured_does_not_keep_the_others_from_
     assert len(table.missing) == 4
     assert len(table) == 8 * 3
     assert len(run(STUDY, tmp_path).missing) == 4, "what was measured before says that not all fails"
-
-
-def nothing(lab: Any, point: Point) -> list[Measured]:
-    return []
 
 
 def test_a_measurement_without_a_source_is_refused(tmp_path: Path) -> None:
