@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from linklab.analysis import jain_index
 from linklab.errors import MeasurementError
 from linklab.measure import PingFlow, SimpleperfFlow, TcpFlow
-from linklab.network import COURSE, goodput_ceiling_mbps, path, rtt_floor_ms
+from linklab.network import COURSE
 from linklab.study.table import StudyTable, read_table
-from studies.report.page import JUDGES, PAGE, PUBLISHED, alone, floor_ms
+from studies.report.page import JUDGES, PAGE, PUBLISHED
 from studies.report.study import (
-    EXPLANATIONS,
     IPERF3,
-    LINKS,
-    OFFSET_S,
     PARALLEL,
     PATHS,
-    REPORT_ALONE,
-    REPORT_SHARED,
     REPORT_UDP,
     SHARED,
     asked_mbps,
@@ -32,7 +25,6 @@ from studies.report.study import (
     shared_flows,
     transfer_flow,
 )
-from tests.studies.report_variants import course
 
 DATA = Path(__file__).parents[2] / "docs" / "studies" / "data"
 
@@ -60,23 +52,6 @@ def test_round_trips_that_do_not_differ_significantly_are_open(tables: dict[str,
     found = JUDGES["report-three-rtt"]({"report-shared": replace(tables["report-shared"], frame=frame)})
     assert found.holds is None
     assert "difference +0.70 (95 % interval -0.41 to +1.81) ms" in found.because
-
-
-def test_explanations_are_measured_one_by_one_and_together() -> None:
-    for study, count in ((REPORT_ALONE, 2), (REPORT_SHARED, 3)):
-        changed = [
-            sum(point[factor] != levels[0] for factor, levels in EXPLANATIONS.items())
-            + (point["start_offset_s"] != OFFSET_S if count == 3 else 0)
-            for point in study.points()
-        ]
-        assert set(changed) == {0, 1, count}
-
-
-def test_addresses_that_are_asked_for_make_the_first_ping_longer(tables: dict[str, StudyTable]) -> None:
-    """On each link of the way the first of 25 pings waits for a round trip more: 60 ms in 25 pings from h1 to h4."""
-    for between in (*LINKS, *PATHS):
-        more_ms = alone(tables, "rtt_mean_ms", between, arp="asked").mean - alone(tables, "rtt_mean_ms", between).mean
-        assert more_ms == pytest.approx(floor_ms(between) / 25, abs=0.01)
 
 
 def with_values(table: StudyTable, metric: str, values: Mapping[str, float], column: str) -> StudyTable:
@@ -161,107 +136,3 @@ def test_iperf_s_mega_is_binary() -> None:
 def test_a_level_that_is_none_is_one_line(wrong: object, says: str) -> None:
     with pytest.raises(MeasurementError, match=says):
         wrong()  # type: ignore[operator]
-
-
-def test_the_committed_tables_are_whole(tables: dict[str, StudyTable]) -> None:
-    for study in (REPORT_UDP, REPORT_ALONE, REPORT_SHARED):
-        frame = tables[study.name].frame
-        measured = frame[[*study.factors, "repeat"]].drop_duplicates()
-        assert len(measured) == len(study.points())
-
-
-def test_a_variant_differs_from_the_course_network_in_what_it_says() -> None:
-    changed = course(L2={"rate_mbps": 28})
-    differing = [link.name for link, other in zip(COURSE.links, changed.links, strict=True) if link != other]
-    assert differing == ["L2"]
-
-
-# --- What the report printed
-
-MEBI = 1048576 / 1e6
-SHOWN = [(quantity, name, text) for quantity, each in PUBLISHED["differs"].items() for name, text in each.items()]
-"""The explanations that labs 04 and 05 show."""
-
-
-def number(case: int, name: str, quantity: str) -> float:
-    return float(PUBLISHED.row("numbers", case=case, name=name, quantity=quantity)["value"])
-
-
-def throughputs(case: int, test: int) -> list[float]:
-    return [row["value"] for row in PUBLISHED.rows("numbers", case=case, test=test, quantity="throughput_mbps")]
-
-
-def test_the_five_tables_are_complete() -> None:
-    assert [len(PUBLISHED.rows("numbers", case=case)) for case in range(1, 6)] == [3, 6, 6, 18, 4]
-    assert len(PUBLISHED["numbers"]) == 37
-    assert sum(row["value"] for row in PUBLISHED.rows("numbers", quantity="rtt_ms")) == pytest.approx(
-        21.855 + 44.678 + 22.815 + 69.606 + 69.404 + 92.323
-        + 96.784 + 97.071 + 101.251 + 102.070 + 104.231 + 98.571 + 99.721 + 85.571 + 38.819
-    )  # fmt: skip
-
-
-def test_each_row_names_two_nodes_of_the_course_network() -> None:
-    for row in PUBLISHED["numbers"]:
-        assert path(COURSE, row["source"], row["destination"])
-        assert row["quantity"] in ("rtt_ms", "throughput_mbps")
-
-
-def test_each_number_that_labs_show_has_an_explanation_and_no_other_has() -> None:
-    shown = [(row["quantity"], row["name"]) for case in (2, 3) for row in PUBLISHED.rows("numbers", case=case)]
-    assert sorted(shown) == sorted((quantity, name) for quantity, name, _ in SHOWN)
-
-
-@pytest.mark.parametrize(("quantity", "name", "text"), SHOWN)
-def test_an_explanation_is_one_sentence_and_calls_probable_what_numbers_do_not_show(
-    quantity: str, name: str, text: str
-) -> None:
-    assert text.endswith(".")
-    assert not re.search(r"[.?!] [A-Z]", text)
-    assert len(text) < 260
-    assert not re.search(r"\b(ours?|both (are|lie)|virtual time|in both)\b", text, re.IGNORECASE)
-    blamed = re.search(r"timer|machine|two segments|seconds apart|by chance", text)
-    if blamed and "machine nor" not in text and "machine, loaded" not in text:
-        assert "probabl" in text
-
-
-def test_udp_rates_are_what_iperf_sends_for_whole_numbers_of_m() -> None:
-    assert round(25 * MEBI, 1) == number(1, "h1-h4", "throughput_mbps")
-    assert round(16 * MEBI, 1) == number(1, "h1-h9", "throughput_mbps")
-    assert round(15 * MEBI, 1) == 15.7
-    # the losses in the text, of 30M over 30 Mbit/s and 20M over 20, from headers and the M alone
-    assert pytest.approx(0.073, abs=0.0005) == 1 - 1 / (MEBI * 1512 / 1470)
-
-
-def test_the_sums_that_the_sentences_speak_of() -> None:
-    ceiling = goodput_ceiling_mbps(30)
-    assert sum(throughputs(4, 1)) == pytest.approx(28.73)
-    assert sum(throughputs(4, 2)) == pytest.approx(29.79)
-    assert sum(throughputs(4, 3)) == pytest.approx(28.68)
-    assert sum(throughputs(5, 1)) == pytest.approx(29.22)
-    assert sum(throughputs(4, 2)) > sum(throughputs(5, 1)) > ceiling > sum(throughputs(4, 3))
-
-
-def test_a_path_s_excess_is_mostly_that_of_its_links() -> None:
-    excess = {
-        name: number(2 if name[0] == "L" else 3, name, "rtt_ms") - rtt_floor_ms(path(COURSE, *ends))
-        for name, ends in {
-            "L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4"),
-            "h1-h4": ("h1", "h4"), "h7-h9": ("h7", "h9"), "h1-h9": ("h1", "h9"),
-        }.items()
-    }  # fmt: skip
-    assert (excess["L1"] + excess["L2"]) / excess["h1-h4"] == pytest.approx(0.68, abs=0.01)
-    assert (excess["L2"] + excess["L3"]) == pytest.approx(7.5, abs=0.05)
-    assert (excess["L1"] + excess["L2"] + excess["L3"]) / excess["h1-h9"] == pytest.approx(0.76, abs=0.01)
-
-
-def test_jain_s_index_is_that_of_the_table() -> None:
-    for row in PUBLISHED["fairness"]:
-        index = jain_index(throughputs(row["case"], row["test"]))
-        assert row["recomputed"] == pytest.approx(index, abs=5e-5)
-        assert (abs(row["value"] - index) < 0.005) == ("does not agree" not in row["remark"])
-
-
-def test_contradictions_are_named() -> None:
-    text = " ".join(it.what for it in PUBLISHED.inconsistencies)
-    for each in ("21.855", "21.885", "16.78", "29.79", "29.22", "0.99"):
-        assert each in text

@@ -18,7 +18,6 @@ from linklab.study.claims import judged
 from linklab.study.table import StudyTable, read_own, read_table
 from studies.switches.page import (
     CISCO,
-    FIGURES,
     JUDGES,
     PUBLISHED,
     additional_theory_mbps,
@@ -32,27 +31,14 @@ from studies.switches.study import (
     FASTER,
     OFFERED,
     PAYLOADS,
-    STUDIES,
     SWITCHES_FAIRNESS,
     SWITCHES_INTERRUPTS,
     SWITCHES_RTT,
-    SWITCHES_STEP,
     SWITCHES_THROUGHPUT,
     cost_testbed,
 )
 
 from ..study import tables as made
-
-
-def test_all_published_figures_are_measured_on_all_kinds_of_switch() -> None:
-    places = ("switch", "testbed", "communication", "rate_mbps")
-    rtt = {tuple(it[name] for name in places) for it in SWITCHES_RTT.points()}
-    flow = {tuple(it[name] for name in places) for it in SWITCHES_THROUGHPUT.points()}
-    # a learning controller knows of no VLANs: at both rates it is measured within one
-    assert (len(rtt), len(flow)) == (3 * 6 + 2, 3 * 6)
-    for study in (SWITCHES_FAIRNESS, SWITCHES_STEP):
-        fair = {(it["switch"], it["rate_mbps"], it["offered_percent"]) for it in study.points()}
-        assert len(fair) == 3 * 2 * 8
 
 
 def test_where_chance_has_a_part_each_kind_of_switch_has_five_seeds_of_its_own() -> None:
@@ -69,13 +55,10 @@ def test_where_chance_has_a_part_each_kind_of_switch_has_five_seeds_of_its_own()
     [
         (SWITCHES_RTT, {"switch": ("cisco",)}, "switch is 'cisco': choose one of bridge, ovs, ovs-user"),
         (SWITCHES_RTT, {"testbed": ("ring",)}, "testbed is 'ring'"),
-        (SWITCHES_RTT, {"rate_mbps": (0,)}, "rate_mbps is 0"),
         (SWITCHES_RTT, {"link": ("rope",)}, "link is 'rope': choose cable, or token-bucket"),
         (SWITCHES_FAIRNESS, {"offered_percent": ("70/130",)}, "percentages of the link's rate"),
         (SWITCHES_FAIRNESS, {"offered_percent": ("70",)}, "write two or more percentages"),
         (SWITCHES_FAIRNESS, {"offered_percent": ("/".join(["50"] * 253),)}, "2 to 252 senders, not 253"),
-        (SWITCHES_FAIRNESS, {"queue_packets": (0,)}, "queue_packets is 0"),
-        (SWITCHES_THROUGHPUT, {"rate_mbps": (5000,)}, "rate_mbps is 5000"),
     ],
 )
 def test_levels_that_cannot_be_are_one_line(study: Study, levels: dict[str, tuple[object, ...]], says: str) -> None:
@@ -106,11 +89,6 @@ def test_a_header_of_ipv6_and_other_traffic_make_round_trips_longer() -> None:
         rtt_theory_ms(*place, "ipx")
     with pytest.raises(MeasurementError, match="communication is 'outside'"):
         rtt_theory_ms("l3-switch", "outside", 10, 500)
-
-
-def test_all_studies_have_a_short_form_that_belongs_to_them() -> None:
-    for study in STUDIES:
-        assert set(study.short_form().points())
 
 
 def short(name: str, folder: Path, repeats: int = 2, levels: Mapping[str, tuple[Level, ...]] = {}) -> StudyTable:
@@ -323,13 +301,10 @@ def test_a_table_without_the_runs_gives_no_verdict_but_one_line() -> None:
     given = tables()
     lacking: dict[str, tuple[Study, dict[str, Any], str]] = {
         "switch-software-alike-rtt": (SWITCHES_RTT, {"switch": "ovs"}, "has not two kinds of switch"),
-        "switch-flat-rtt-intra": (SWITCHES_RTT, {"payload_bytes": (100, 1440)}, "not both payloads of 750 and 1440"),
         "switch-l3-free": (SWITCHES_RTT, {"communication": "intra-vlan"}, "not both communications"),
-        "switch-stick-rtt": (SWITCHES_RTT, {"testbed": "l3-switch"}, "not both testbeds"),
         "switch-cisco-rtt": (SWITCHES_RTT, {}, "no setting with a switch 'cisco'"),
         "switch-ten-times": (SWITCHES_THROUGHPUT, {"rate_mbps": 100}, "not both rates"),
         "switch-stick-full": (SWITCHES_THROUGHPUT, {}, "linklab study run switches-throughput"),
-        "switch-bottleneck-full": (SWITCHES_FAIRNESS, {"rate_mbps": 100}, "linklab study run switches-fairness"),
         "switch-two-proportional": (SWITCHES_FAIRNESS, {"offered_percent": "80/80/80"}, "no run of 2 senders"),
     }
     for claim, (study, kept, says) in lacking.items():
@@ -368,34 +343,6 @@ def test_senders_with_faster_links_share_in_proportion_and_others_do_not(virtual
     in_step = measured(SWITCHES_FAIRNESS, tmp_path / "step", **levels, pacing=(EXACT,))
     assert finding("switch-two-proportional", at_random)[0]
     assert not finding("switch-two-proportional", in_step)[0]
-
-
-# --- What the paper printed
-
-
-def test_the_paper_has_sixteen_figures_and_their_settings() -> None:
-    assert [each.number for each in FIGURES] == list(range(13, 29))
-    by_number = {each.number: each for each in FIGURES}
-    assert list(map(by_number[26].offered, by_number[26].offered_percent)) == [
-        "70/70",
-        "40/80",
-        "30/90",
-        "70/90",
-        "50/80",
-    ]
-    assert list(map(by_number[27].offered, by_number[27].offered_percent)) == ["4/4/4", "4/4/8", "8/8/8"]
-    assert {it for each in FIGURES for it in each.offered_percent} == set(OFFERED)
-    for each in FIGURES:
-        assert all(sum(map(float, percent.split("/"))) > 100 for percent in each.offered_percent)
-
-
-def test_what_the_background_leaves_of_a_cable_is_reckoned_right() -> None:
-    texts = " ".join(each.what for each in PUBLISHED.inconsistencies)
-    frame = 500 + 8 + 20 + 14 + 4 + 8 + 12
-    assert f"{7.5 * frame / 500:.2f} on a cable" in texts
-    assert f"{10 - 7.5 * frame / 500:.2f} of 10 Mbit/s are left" in texts
-    assert f"{8 * (frame + 4) / 500:.2f} on the cable" in texts
-    assert f"{10 - 8 * (frame + 4) / 500:.2f} are left" in texts
 
 
 def test_a_bottleneck_without_favour_shares_in_proportion() -> None:

@@ -4,8 +4,6 @@ comes out both ways, by tables that were measured.
 
 from __future__ import annotations
 
-import math
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,18 +15,17 @@ from scapy.packet import Raw
 from scapy.utils import wrpcap
 
 from linklab.errors import MeasurementError
-from linklab.measure.video_file import IP_PACKET_BYTES, ffmpeg
+from linklab.measure.video_file import ffmpeg
 from linklab.measure.video_quality import FrameQuality, Quality
 from linklab.runtime.backends import Kind
 from linklab.study import Point, run, study_by_name
 from linklab.study.claims import judged
 from linklab.study.table import StudyTable
-from linklab.units import transmission_ms
-from studies.video.page import JUDGES, LOW_PEAK, PUBLISHED, find
+from studies.video.page import JUDGES, PUBLISHED
 from studies.video.study import FRAME, HTB, evaluate, evaluate_picture, from_captures, topology_of, video_of
 from tests.support.streams import made_stream
 
-from .measured import PRINTED, changed, on, short
+from .measured import PRINTED, short
 
 VIDEO, PICTURE = study_by_name("video"), study_by_name("picture")
 
@@ -186,79 +183,6 @@ def test_each_claim_has_a_verdict() -> None:
     assert list(EXPECTED) == [claim.id for claim in PUBLISHED.claims]
 
 
-def test_what_the_paper_printed_of_another_film_is_compared_with_its_own_mininet() -> None:
-    """A film of ours that is half as busy says nothing of the study's bandwidth."""
-    half = changed(short("video"), 0.5, metric="bandwidth_kbps_mean")
-    assert verdicts(half) == EXPECTED
-    (found,) = (it for it in judged(PUBLISHED.claims, JUDGES, {"video": half}, printed={"video": PRINTED["video"]})
-                if it.claim.id == "video-bandwidth-alike")  # fmt: skip
-    assert found.because.startswith(
-        "by the paper's own hardware numbers: in both columns as printed; the two are 2.7 %"
-    )
-
-
-def test_what_the_study_s_real_network_has_itself_is_no_low_peak() -> None:
-    """The real network's least is 5.41 ms where the link needs 5.424, which is nothing that it lacks."""
-    least_ms = short("video").select(shaper="htb", switch="bridge").lookup("delay_ms_minimum", link_mbps=2).mean
-    real = changed(short("video"), 5.41 / least_ms, metric="delay_ms_minimum", link_mbps=2, shaper="htb")
-    assert on("video-wan-spacing", real).verdict == NOT
-    for link_mbps in (2, 4, 8):
-        printed = find(link_mbps, "delay_ms", "real")["minimum"]
-        assert printed > LOW_PEAK * transmission_ms(IP_PACKET_BYTES, link_mbps)
-
-
-def test_a_claim_that_cannot_come_out_otherwise_shows_its_numbers() -> None:
-    found = {it.claim.id: it.because for it in judged(PUBLISHED.claims, JUDGES, {"video": short("video")})}
-    assert "our film cannot test it" in found["video-devices-minimum"]
-    assert "227.81 at 1000 Mbit/s, 227.81 at 10 Mbit/s, 227.81 at 100 Mbit/s" in found["video-devices-minimum"]
-    assert "in 18 series" in found["video-not-normal"]
-
-
 def test_a_table_without_the_runs_gives_no_verdict() -> None:
     with pytest.raises(MeasurementError, match="has no bandwidth_kbps_minimum at link_mbps=10"):
         verdicts(short("video").select(link_mbps=(1000, 100, 2, 4, 8)))
-
-
-# --- What the paper printed
-
-
-def number(printed: float | str) -> float:
-    return float(str(printed).removeprefix("<"))
-
-
-def test_the_study_has_six_runs_twice_with_three_quantities() -> None:
-    rows = PUBLISHED["figures"]
-    assert len(rows) == 6 * 2 * 3
-    assert [row["figure"] for row in rows[::2]] == list(range(10, 28))
-    for row in rows:
-        assert number(row["minimum"]) <= number(row["mean"]) <= number(row["maximum"]), row
-
-
-def test_each_bandwidth_at_its_limits_is_a_whole_number_of_packets_a_second() -> None:
-    step = PUBLISHED["packet_bytes"] * 8 / 1000
-    for row in PUBLISHED.rows("figures", quantity="bandwidth_kbps"):
-        for limit in (row["minimum"], row["maximum"]):
-            assert limit == pytest.approx(round(limit / step) * step, abs=0.006), row
-
-
-def test_deviations_are_roots_of_variances_but_where_an_inconsistency_says_so() -> None:
-    odd = set()
-    for row in PUBLISHED["figures"]:
-        variance, deviation = number(row["variance"]), number(row["deviation"])
-        if str(row["variance"]).startswith("<"):
-            wrong = deviation > math.sqrt(variance) + 0.01
-        else:
-            wrong = not math.isclose(math.sqrt(variance), deviation, rel_tol=0.005, abs_tol=0.006)
-        odd |= {row["figure"]} if wrong else set()
-    named = {
-        int(figure)
-        for each in PUBLISHED.inconsistencies
-        for figure in re.findall(r"figure (\d+)", each.where)
-        if "variance" in each.what
-    }
-    assert odd == named == {21, 24, 25, 26}
-
-
-def test_mean_gaps_and_the_packets_size_give_the_videos_rate() -> None:
-    for row in PUBLISHED.rows("figures", quantity="delay_ms"):
-        assert 1026 < PUBLISHED["packet_bytes"] * 8 / row["mean"] < 1026 * 1.15

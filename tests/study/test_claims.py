@@ -68,7 +68,7 @@ NO_RATE = "the hardware's numbers do not suffice: the table of study made-up has
         (REAL, 11, LACKING, None, "not testable here", f"{NO_RATE} at size=1: linklab study run made-up"),
         (replace(FAST, by_construction="no limit"), 11, 8, None, "decided by construction",
          "no limit; 11 Mbit/s; by the hardware's numbers not reproduced: 8 Mbit/s"),
-        (Claim("old", "LiSA is fast.", "V", "either", "", not_testable="gone"), 11, 8, None, "not testable here", "gone"),
+        (replace(FAST, id="old", not_testable="LiSA is gone"), 11, 8, None, "not testable here", "LiSA is gone"),
     ],
 )  # fmt: skip
 def test_what_a_claim_is_about_decides_whose_numbers_judge_it(

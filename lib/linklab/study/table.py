@@ -274,13 +274,11 @@ def table_of_values(
     runs: Iterable[tuple[Mapping[str, Level], Mapping[str, float]]],
     about: Mapping[str, Any] | None = None,
 ) -> StudyTable:
-    """Return the table of runs that were measured once: for each its levels, and its values by their metrics."""
-    points = {
-        Point(study.name, tuple((factor, levels[factor]) for factor in study.factors)): [
-            Measured(metric, value) for metric, value in values.items()
-        ]
-        for levels, values in runs
-    }
+    """Return the table of values that were measured once: for each run its levels, and its values by their metrics."""
+    points: dict[Point, list[Measured]] = {}
+    for levels, values in runs:
+        point = Point(study.name, tuple((factor, levels[factor]) for factor in study.factors))
+        points.setdefault(point, []).extend(Measured(metric, value) for metric, value in values.items())
     return table_of(study, points, about)
 
 
