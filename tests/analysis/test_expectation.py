@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from dataclasses import replace
 
@@ -12,8 +11,6 @@ from linklab.analysis import (
     Expectation,
     Load,
     MeasuredPath,
-    answered,
-    clamp,
     experiment,
     full_queue_rtt,
     full_queue_share_ms,
@@ -28,7 +25,7 @@ from linklab.analysis import (
 from linklab.analysis.sharing import Share, direction_of
 from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
 from linklab.errors import MeasurementError, NetworkError
-from linklab.network import COURSE, TWO_HOSTS, Network, expected_state, goodput_ceiling_mbps
+from linklab.network import COURSE, TWO_HOSTS, Network, goodput_ceiling_mbps
 from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.network.variants import RATES_MBPS, LinkNumbers, variant_of_numbers
 from tests.states import PLAN, change_node, reshape
@@ -79,6 +76,9 @@ def test_one_of_two_flows_is_not_taken_for_both_nor_the_fair_share_for_the_sum()
     assert not found.sums["L2", "r2"].holds(fair)
     assert not found.sums["L2", "r2"].holds(30)
     assert found.loads[0].total.low < fair < found.loads[0].total.high
+    judged = experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5")], judged=4).loads[0].total
+    assert not judged.holds(0.2)
+    assert not judged.holds(28.2)
 
 
 def test_each_direction_of_a_link_has_a_sum_of_its_own() -> None:
@@ -104,7 +104,7 @@ def _mean_shares(share: Share, chance: random.Random, duration_s: float) -> list
     return means
 
 
-@pytest.mark.parametrize("loads", [(1, 1), (1, 1, 1), (2, 1, 1), (8, 1, 1)])
+@pytest.mark.parametrize("loads", [(1, 1), (2, 1, 1), (8, 1, 1)])
 def test_of_many_checked_shares_no_sound_one_lies_outside(loads: tuple[int, ...]) -> None:
     pairs = (("h1", "h4"), ("h2", "h5"), ("h3", "h6"))
     flows = [Load(*pair, connections) for pair, connections in zip(pairs, loads, strict=False)]
@@ -115,12 +115,6 @@ def test_of_many_checked_shares_no_sound_one_lies_outside(loads: tuple[int, ...]
         if sum(loads) <= 4:  # of ten none is judged alone
             assert all(found.loads[0].connection.holds(one) for one in means)
         assert found.loads[0].total.holds(sum(means[: loads[0]]))
-
-
-def test_of_two_flows_none_is_starved_and_none_has_nearly_all() -> None:
-    total = experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5")], judged=4).loads[0].total
-    assert not total.holds(0.2)
-    assert not total.holds(28.2)
 
 
 def test_a_burst_counts_in_a_short_measurement_and_hardly_in_a_long_one() -> None:
@@ -207,7 +201,7 @@ def test_the_network_as_read_back_decides() -> None:
         measured_path(COURSE, "h1", "h9", change_node(PLAN, "h9", interfaces=()))
 
 
-@pytest.mark.parametrize("size", [1448, 1470, 1472])
+@pytest.mark.parametrize("size", [1448, 1472])
 @pytest.mark.parametrize(("offered", "arriving"), [(15.0, 15.0), (25.0, 25.0), (40.0, None)])
 def test_udp_carries_what_is_offered_up_to_what_headers_leave(
     size: int, offered: float, arriving: float | None
@@ -221,12 +215,6 @@ def test_udp_carries_what_is_offered_up_to_what_headers_leave(
     loss = udp_loss_percent(H1_H4, offered, 10, size)
     assert loss.value == pytest.approx(0 if arriving else 100 * (1 - ceiling / offered))
     assert not loss.holds(loss.value + 2)
-
-
-def test_the_report_s_losses_follow_from_its_units() -> None:
-    """iperf 2 with -b 30M and 20M over 30 and 20 Mbit/s, datagrams of 1470 bytes: 7 and 7.6 % are reported."""
-    assert udp_loss_percent(H1_H4, 30 * 1.048576, 10, 1470).value == pytest.approx(7.3, abs=0.05)
-    assert udp_loss_percent(H1_H9, 20 * 1.048576, 10, 1470).value == pytest.approx(7.3, abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -251,15 +239,6 @@ def test_each_says_in_words_where_it_comes_from(expected: Expectation) -> None:
     assert expected.explanation == f"{expected.why} (interval {expected.basis})"
 
 
-def test_what_nothing_derives_is_said_with_its_size_and_reason() -> None:
-    assert "allowed, not derived: 0.05 ms for ping's own clock" in unloaded_rtt(H1_H4).basis
-    assert "a packet that is leaving the queue" in full_queue_rtt(H1_H4).allowance
-    assert "1 % less, since the fluid model" in tcp_throughput(H1_H9).allowance  # runs partly empty after a loss
-    assert tcp_throughput(measured_path(COURSE, "r1", "r2")).allowance == ""
-    assert "0.5 points from 99 % of the ceiling on" in udp_loss_percent(H1_H4, 40).allowance
-    assert udp_loss_percent(H1_H4, 20).allowance == ""
-
-
 def test_an_interval_that_is_too_wide_to_decide_names_what_does() -> None:
     three = experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5"), Load("h3", "h6")])
     one = three.loads[0].total
@@ -278,13 +257,6 @@ def test_a_cable_s_overhead_counts_in_every_expectation() -> None:
     assert full_queue_rtt(path).value == pytest.approx(unloaded_rtt(path).value + 100 * 1538 * 8 / 100_000)
     assert udp_throughput(path, 110).value == pytest.approx(100 * 1448 / (1448 + 42 + 24))
     assert experiment(l3_switch(100), [Load("h1", "h3")]).sums["h1-s1", "h1"].high == tcp_throughput(path).high
-
-
-def test_the_overhead_as_read_back_counts() -> None:
-    state = expected_state(l3_switch(100))
-    assert tcp_throughput(measured_path(l3_switch(100), "h1", "h3", state)).high < 94.2
-    bucket = reshape(reshape(state, "h1-eth0", overhead_bytes=None), "s1-eth3", overhead_bytes=None)
-    assert tcp_throughput(measured_path(l3_switch(100), "h1", "h3", bucket)).high > 95.6
 
 
 def test_where_answers_wait_behind_the_data_there_is_no_model() -> None:
@@ -341,15 +313,6 @@ def test_tcp_over_a_link_that_loses_at_random_has_no_model() -> None:
         experiment(COURSE, [Load("h1", "h4"), Load("h2", "h5")], state=reshape(PLAN, "r1-eth1", loss_percent=1))
 
 
-def test_small_datagrams_leave_a_full_queue_sooner() -> None:
-    def late_s(size: int) -> float:
-        through = udp_throughput(H1_H4, 40 * size / (size + 42), 1, size)
-        return (through.high / through.value - 1) * 1
-
-    assert late_s(1448) == pytest.approx(0.06 + 100 * 1490 * 8 / 30e6 - 0.02, abs=0.002)
-    assert late_s(100) < 0.075  # 100 * 142 * 8 bits are 4 ms at 30 Mbit/s
-
-
 def test_a_datagram_in_fragments_stays_so_behind_the_link_that_made_them() -> None:
     small = change_mtu("L1", 1000)
     it = measured_path(small, "h1", "h4")
@@ -361,8 +324,3 @@ def test_a_datagram_in_fragments_stays_so_behind_the_link_that_made_them() -> No
 def change_mtu(name: str, mtu_bytes: int) -> Network:
     links = tuple(replace(link, mtu_bytes=mtu_bytes) if link.name == name else link for link in COURSE.links)
     return replace(COURSE, links=links)
-
-
-def test_small_statistics() -> None:
-    assert (clamp(5, 0, 1), clamp(-5, 0, 1), clamp(0.5, 0, 1)) == (1, 0, 0.5)
-    assert answered([20.0, None, 21.0, math.nan]) == (20.0, 21.0)

@@ -73,7 +73,7 @@ def test_a_train_that_shows_too_much_is_not_believed() -> None:
     assert 9.7 <= found <= 10
 
 
-@pytest.mark.parametrize("shown_mbps", [45, 1000, 20_000])
+@pytest.mark.parametrize("shown_mbps", [45, 20_000])
 def test_a_train_that_a_bucket_swallowed_leads_to_no_rate_that_nothing_probed(shown_mbps: float) -> None:
     path = Formula(20, shown_mbps=shown_mbps)
     found = from_train(path)
@@ -93,24 +93,13 @@ def test_what_cannot_be_searched_is_refused() -> None:
         increase(Formula(50), most_mbps=20)
     with pytest.raises(MeasurementError, match="a lower and a higher"):
         bisect(Formula(50), 20, 10)
-
-
-class Dead(Formula):
-    """Nothing ever arrives."""
-
-    def send(self, rate_mbps: float, duration_s: int = 1) -> Lost:
-        super().send(rate_mbps, duration_s)
-        return Lost(100.0)
-
-
-def test_halving_ends_where_nothing_arrives_at_any_rate() -> None:
-    path = Dead(10)
+    dead = Formula(0)
     with pytest.raises(MeasurementError, match="packets were lost even at"):
-        bisect(path, 0, 128)
-    assert len(path.rates) < 20
+        bisect(dead, 0, 128)
+    assert len(dead.rates) < 20
 
 
-@pytest.mark.parametrize("resolution", [0, -0.1, float("nan")])
+@pytest.mark.parametrize("resolution", [0, float("nan")])
 def test_a_resolution_that_no_halving_reaches_is_refused(resolution: float) -> None:
     with pytest.raises(MeasurementError, match="resolution"):
         bisect(Formula(10), 0, 100, resolution)

@@ -30,7 +30,6 @@ def totals(*loads: Load) -> list[float]:
         ([Load("h1", "h4")], [L2]),
         ([Load("h1", "h9")], [L3]),
         ([Load("h1", "h4"), Load("h2", "h5")], [L2 / 2] * 2),
-        ([Load("h1", "h4"), Load("h2", "h5"), Load("h3", "h6")], [L2 / 3] * 3),
         ([Load("h1", "h4"), Load("h7", "h9")], [L2 / 2] * 2),
         ([Load("h1", "h4"), Load("h8", "h9")], [L2, L3]),
         ([Load("h1", "h4", 2), Load("h2", "h5"), Load("h3", "h6")], [L2 / 2, L2 / 4, L2 / 4]),
@@ -42,14 +41,6 @@ def totals(*loads: Load) -> list[float]:
 )
 def test_shares(loads: list[Load], shares: list[float]) -> None:
     assert totals(*loads) == pytest.approx(shares)
-
-
-def test_a_connection_counts_and_not_a_host() -> None:
-    first, second, _ = max_min_shares(COURSE, [Load("h1", "h4", 2), Load("h2", "h5"), Load("h3", "h6")])
-    assert first.connection_mbps == pytest.approx(second.connection_mbps)
-    assert first.total_mbps == pytest.approx(2 * second.total_mbps)
-    assert first.rivals == second.rivals == 4
-    assert first.bottleneck.link.label == "L2"
 
 
 def test_random_loads_meet_the_definition_of_max_min() -> None:
@@ -101,6 +92,8 @@ def test_refusals() -> None:
         utilisation(COURSE, [Load("h1", "h4"), Load("h2", "h5")], [1.0])
     with pytest.raises(MeasurementError, match="connections is 0"):
         Load("h1", "h4", 0)
+    with pytest.raises(NetworkError, match="no cable with a rate"):
+        proportional(COURSE, [ConstantRateFlow("h1", "h4", 5, payload_bytes=1000)])
 
 
 def test_a_cable_s_overhead_counts_in_shares_and_in_use() -> None:
@@ -108,11 +101,6 @@ def test_a_cable_s_overhead_counts_in_shares_and_in_use() -> None:
     (share,) = max_min_shares(network, [Load("h1", "h3")])
     assert share.total_mbps == pytest.approx(100 * 1448 / 1538)
     assert [use.share for use in utilisation(network, [Load("h1", "h3")])] == pytest.approx([1, 1])
-
-
-def test_what_fits_passes_whole() -> None:
-    (one,) = proportional(l3_switch(10), [ConstantRateFlow("h1", "h3", 5, payload_bytes=1000)])
-    assert (one.throughput_mbps, one.losses) == (5, ())
 
 
 def test_two_that_do_not_fit_lose_alike() -> None:
@@ -141,24 +129,15 @@ def test_the_trunk_counts_tags_and_both_directions_apart() -> None:
     assert one.losses == other.losses == ()
 
 
-def test_a_link_that_is_no_cable_is_refused() -> None:
-    with pytest.raises(NetworkError, match="no cable with a rate"):
-        proportional(COURSE, [ConstantRateFlow("h1", "h4", 5, payload_bytes=1000)])
-
-
 @pytest.mark.parametrize(
     ("values", "index"),
     [
-        ([1], 1),
         ([5, 5, 5], 1),
-        ([1, 0], 0.5),
-        ([1, 0, 0, 0], 0.25),
         ([1, 1, 0, 0], 0.5),  # k of n have the same: k / n
         ([3, 1], 0.8),
-        ([13.73, 15.00], 0.9980),
-        ([28.39, 19.09], 0.9631),
+        ([1e300, 1e300], 1),
+        ([3e-300, 1e-300], 0.8),
         ([6.04, 7.88, 7.48, 7.82], 0.9897),
-        ([6.04 + 7.88, 7.48, 7.82], 0.9155),
     ],
 )
 def test_jain_s_index_of_known_shares(values: list[float], index: float) -> None:
@@ -175,18 +154,12 @@ def test_neither_unit_nor_order_matter_and_it_stays_between_one_nth_and_one() ->
         assert jain_index(values[::-1]) == pytest.approx(index)
 
 
-def test_very_large_and_small_numbers_do_not_break_it() -> None:
-    assert jain_index([1e300, 1e300]) == 1
-    assert jain_index([3e-300, 1e-300]) == pytest.approx(0.8)
-
-
 @pytest.mark.parametrize(
     ("values", "says"),
     [
         ([], "of no values"),
         ([0, 0], "nothing but zeros"),
         ([1, -1], "one is -1"),
-        ([1, math.nan], "one is nan"),
         ([math.inf], "one is inf"),
     ],
 )

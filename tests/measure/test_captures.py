@@ -11,7 +11,6 @@ from scapy.layers.l2 import ARP, GRE, Ether
 from linklab.errors import MeasurementError
 from linklab.lab import Lab, start
 from linklab.measure import Capture, capture, layers
-from linklab.measure.captures import Layer
 from linklab.network import by_name
 
 
@@ -22,24 +21,16 @@ def lab(virtual: None, tmp_path_factory: pytest.TempPathFactory) -> Lab:
 
 @pytest.mark.lab
 def test_every_packet_is_caught_with_its_time_and_size(lab: Lab) -> None:
-    with capture(lab, "h2", "h2-eth0", "icmp") as caught:
+    with capture(lab, "h2", "h2-eth0", "icmp", bytes_per_packet=60) as caught:
         lab["h1"].cmd("ping -c 3 -i 0.2 -s 100 10.0.0.2")
     packets = caught.packets
+    assert all(40 < len(packet.original) <= 60 for packet in packets)
     assert [packet.wirelen for packet in packets] == [142] * 6
     assert [packet["IP"].src for packet in packets] == ["10.0.0.1", "10.0.0.2"] * 3
     # an answer goes back at once on virtual time, and reaches this interface when it leaves: after the link's 10 ms
     assert [float(packets[n + 1].time) - float(packets[n].time) for n in (0, 2, 4)] == pytest.approx(
         [0.01] * 3, abs=2e-4
     )
-
-
-@pytest.mark.lab
-def test_bytes_per_packet_cuts_what_is_kept_and_not_what_is_told(lab: Lab) -> None:
-    with capture(lab, "h2", "h2-eth0", "icmp", bytes_per_packet=60) as caught:
-        lab["h1"].cmd("ping -c 1 -s 1000 10.0.0.2")
-    assert [packet.wirelen for packet in caught.packets] == [1042] * 2
-    assert all(40 < len(packet.original) <= 60 for packet in caught.packets)
-    assert "linklab-capture" not in lab["root"].cmd("ls /tmp")
 
 
 @pytest.mark.lab
@@ -100,7 +91,6 @@ HEADER = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
     [
         b"no capture at all, whatever it is",
         b"\xd4\xc3\xb2\xa1",
-        b"\n\r\r\n" + bytes(40),
         HEADER + b"\0" * 15,
         HEADER + _record(4, 4, b"abc"),
         HEADER + _record(4, 3, b"abcd"),
@@ -123,13 +113,6 @@ def test_headers_from_the_outside_in() -> None:
     outside = Ether() / IP(dst="192.168.1.2", proto=47) / GRE(proto=0x6558) / inside
     assert seen(outside) == [("Ethernet", 14), ("IPv4", 20), ("GRE", 4), *seen(inside)]
     assert sum(size for _, size in seen(outside)) == len(bytes(outside)) == len(bytes(inside)) + 38
-
-
-def test_a_later_fragment_is_data_and_a_frame_without_data_has_none() -> None:
-    assert seen(Ether() / IP(dst="10.0.0.2", proto=47, frag=185) / bytes(38)) == [
-        ("Ethernet", 14),
-        ("IPv4", 20),
-        ("data", 38),
-    ]
+    later = Ether() / IP(dst="10.0.0.2", proto=47, frag=185) / bytes(38)
+    assert seen(later) == [("Ethernet", 14), ("IPv4", 20), ("data", 38)]
     assert seen(Ether() / ARP()) == [("Ethernet", 14), ("ARP", 28)]
-    assert layers(Ether() / IP() / UDP())[-1] == Layer("UDP", 8)

@@ -29,11 +29,6 @@ FLOW = ConstantRateFlow("h1", "t1", 2.0, duration_s=1.0, window_s=(0.5, 1.0))
 RESULT = ConstantRateResult(FLOW, ORIGIN, 500, 400, 250, 0.5)
 
 
-def test_what_it_says() -> None:
-    assert (RESULT.throughput_mbps, RESULT.lost_packets, RESULT.loss_percent) == (2.0, 100, 20)
-    assert RESULT.rows() == [{"start_s": 0.5, "end_s": 1.0, "throughput_mbps": 2.0, "lost_packets": 100}]
-
-
 def _parsed(left: dict[str, int], arrived: dict[str, int], origin: Origin = ORIGIN, **more: Any) -> ConstantRateResult:
     return parsed(CONSTANT_RATE, FLOW, origin, json.dumps(left), json.dumps(arrived), **more)
 
@@ -56,10 +51,6 @@ def test_a_sender_that_fell_behind_kept_no_constant_rate() -> None:
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
     with linklab.start(fairness(10, 2), folder=tmp_path_factory.mktemp("rate")) as lab:
         yield lab
-
-
-def running(lab: linklab.Lab) -> str:
-    return lab["t1"].cmd("pgrep -fl programs/constant_rat[e]")
 
 
 @pytest.mark.lab
@@ -93,22 +84,3 @@ def test_shares_are_near_proportion_out_of_step_and_far_from_it_in_step(lab: lin
     first, second = measured(lab, dither=False)
     assert first.lost_packets == 0
     assert second.lost_packets > 0.2 * second.sent_packets
-
-
-@pytest.mark.lab
-def test_one_that_is_stopped_leaves_nothing_running_and_says_what_was(lab: linklab.Lab) -> None:
-    seen: list[str] = []
-
-    def stop() -> bool:
-        return len(seen) > 2
-
-    found = run(
-        lab,
-        ConstantRateFlow("h1", "t1", 1, 60),
-        stop=stop,
-        on_progress=lambda progress: seen.append(progress.flow_titles),
-    )
-    assert found.interrupted
-    assert 0 < found.sent_packets < 2500
-    assert found.throughput_mbps == pytest.approx(1, rel=0.05)
-    assert running(lab) == ""

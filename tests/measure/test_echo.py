@@ -49,7 +49,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize(("destination", "payload"), [("h2", 100), ("h2", 1440), ("h3", 750)])
+@pytest.mark.parametrize(("destination", "payload"), [("h2", 1440), ("h3", 750)])
 def test_a_round_trip_is_serialisation_and_repeats_agree(lab: linklab.Lab, destination: str, payload: int) -> None:
     one, two = (run(lab, EchoFlow("h1", destination, 30, payload_bytes=payload)) for _ in range(2))
     assert one.lost == 0
@@ -72,24 +72,12 @@ def test_over_ipv6_a_round_trip_carries_a_header_of_40_bytes(virtual: Kind, tmp_
 
 
 @pytest.mark.lab
-def test_lost_exchanges_are_a_result_and_nothing_is_left(lab: linklab.Lab) -> None:
-    neighbour = lab["h1"].cmd("ip neigh show 10.0.10.2").split()
-    there = neighbour[neighbour.index("lladdr") + 1]
-    lab["h1"].cmd("ip neigh replace 10.0.10.2 lladdr 02:00:00:00:ff:ff dev h1-eth0 nud permanent")
-    try:
-        result = run(lab, EchoFlow("h1", "h2", 2, wait_s=0.1, warm_up=0))
-    finally:
-        lab["h1"].cmd(f"ip neigh replace 10.0.10.2 lladdr {there} dev h1-eth0 nud permanent")
-    assert result.rtt_ms == (None, None)
-    assert lab["h1"].cmd("pgrep -fl programs/ech[o]") == ""
-
-
-@pytest.mark.lab
 def test_what_comes_late_is_lost_and_lengthens_no_wait(virtual: Kind, tmp_path: Any) -> None:
     """Each answer comes during the next exchange."""
     (link,) = TWO_HOSTS.links
     far = replace(TWO_HOSTS, links=(replace(link, delay_ms=250),))
     with linklab.start(far, folder=tmp_path) as lab:
         result = run(lab, EchoFlow("h1", "h2", 6, wait_s=0.3))
+        assert lab["h1"].cmd("pgrep -fl programs/ech[o]") == ""
     assert result.rtt_ms == (None,) * 6
     assert result.total_ms == pytest.approx(6 * 300, abs=1)

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mininet.link import TCLink
-from mininet.topo import Topo
 
 import linklab
 from linklab.errors import MeasurementError
-from linklab.measure import Origin, TcpFlow, TcpResult, UdpFlow, UdpResult, run, run_together
+from linklab.measure import Origin, TcpFlow, TcpResult, UdpFlow, UdpResult, run
 from linklab.measure.tools import iperf3
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
@@ -49,14 +47,10 @@ def test_tcp_is_what_the_receiver_got_and_when() -> None:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_the_samples_add_up_to_the_whole(release: str) -> None:
+def test_samples_and_streams_add_up_to_the_flow(release: str) -> None:
     for result in (tcp(release), udp(release), udp(release, "udp-loss")):
         megabits = sum(sample.throughput_mbps * (sample.end_s - sample.start_s) for sample in result.samples)
         assert megabits / result.duration_s == pytest.approx(result.throughput_mbps, rel=1e-4)
-
-
-@pytest.mark.parametrize("release", RELEASES)
-def test_streams_add_up_to_the_flow(release: str) -> None:
     two = tcp(release, "tcp-2-streams", TcpFlow("h1", "h4", 2, streams=2))
     assert len(two.streams) == 2
     assert sum(stream.throughput_mbps for stream in two.streams) == pytest.approx(two.throughput_mbps, rel=1e-3)
@@ -121,58 +115,57 @@ def test_a_run_that_was_stopped_in_its_first_second_has_no_rate(flow: TcpFlow | 
         _stopped(f"early-{flow.tool_name.lower()}", flow)
 
 
-def test_udp_counts_packets_and_jitter() -> None:
-    result = udp("deb12")
-    assert (result.sent_packets, result.received_packets, result.lost_packets) == (3396, 3396, 0)
-    assert result.sent_mbps == pytest.approx(19.995, abs=0.001)
-    assert result.jitter_ms == pytest.approx(0.0763, abs=0.0001)
-    assert result.out_of_order_packets == 0
-    assert all(sample.lost_packets == 0 and sample.jitter_ms is not None for sample in result.samples)
-
-
 @pytest.mark.parametrize(("release", "gaps"), [("deb12", 939), ("deb13", 940)])
 def test_udp_loss_counts_what_was_lost_after_the_last_arrival_too(release: str, gaps: int) -> None:
     result = udp(release, "udp-loss")
     assert gaps <= result.lost_packets <= gaps + 3
     assert result.received_packets == result.sent_packets - result.lost_packets
     assert result.loss_percent == pytest.approx(15.8, abs=0.1)
+    whole = udp("deb12")
+    assert (whole.sent_packets, whole.received_packets, whole.out_of_order_packets) == (3396, 3396, 0)
+    assert (whole.sent_mbps, whole.jitter_ms) == pytest.approx((19.995, 0.0763), abs=0.001)
+    assert all(sample.lost_packets == 0 and sample.jitter_ms is not None for sample in whole.samples)
 
 
+@pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize(
-    ("release", "error"),
+    ("flow", "client", "server", "says"),
     [
-        ("deb12", "failed: unable to connect to server: Connection refused"),
-        ("deb13", "failed: unable to connect to server - .*: Connection refused"),
+        (TCP_FLOW, "refused.json", "killed-server.json", "iperf3 from h1 to h4 failed: unable to connect to server"),
+        (TCP_FLOW, "killed-client.json", "killed-server.json", "failed: interrupt - the client has terminated"),
+        (TCP_FLOW, "refused.json", "port-in-use.json", "server on h4 .*listener for connections: Address already in"),
+        (
+            TCP_FLOW,
+            "tcp-client.json",
+            "port-in-use.json",
+            "server on h4 .*listener for connections: Address already in",
+        ),
+        (
+            TCP_FLOW,
+            "usage.txt",
+            "tcp-server.json",
+            "no report that can be read, but: iperf3: parameter error - test dur",
+        ),
+        (replace(TCP_FLOW, streams=2), "tcp-client.json", "tcp-server.json", "another test than was asked for"),
+        (UDP_FLOW, "tcp-client.json", "tcp-server.json", "another test than was asked for"),
     ],
 )
-def test_a_refused_connection_is_an_error_although_iperf3_exits_with_0(release: str, error: str) -> None:
-    refused = captured(release, "iperf3-refused.json")
-    ended = captured(release, "iperf3-killed-server.json")
-    with pytest.raises(MeasurementError, match="iperf3 from h1 to h4 " + error):
-        parsed(iperf3.TCP, TCP_FLOW, ORIGIN, refused, ended)
+def test_what_is_no_report_of_the_test_is_said_in_iperf3_s_words(
+    release: str, flow: TcpFlow | UdpFlow, client: str, server: str, says: str
+) -> None:
+    tool: Any = iperf3.TCP if isinstance(flow, TcpFlow) else iperf3.UDP
+    with pytest.raises(MeasurementError, match=says):
+        parsed(tool, flow, ORIGIN, *(captured(release, f"iperf3-{name}") for name in (client, server)))
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_an_interrupted_client_is_an_error_although_there_are_numbers(release: str) -> None:
-    with pytest.raises(MeasurementError, match="failed: interrupt - the client has terminated"):
-        tcp(release, "killed", TcpFlow("h1", "h4", 5))
-
-
-@pytest.mark.parametrize("release", RELEASES)
-def test_the_servers_error_is_the_cause(release: str) -> None:
-    in_use, client = captured(release, "iperf3-port-in-use.json"), captured(release, "iperf3-refused.json")
-    for said in (client, captured(release, "iperf3-tcp-client.json")):
-        with pytest.raises(MeasurementError, match=r"server on h4 .*listener for connections: Address already in use"):
-            parsed(iperf3.TCP, TCP_FLOW, ORIGIN, said, in_use)
-
-
-@pytest.mark.parametrize("release", RELEASES)
-def test_what_is_no_report_is_quoted(release: str) -> None:
-    _, server = _reports(release, "tcp")
-    with pytest.raises(MeasurementError, match="no report that can be read, but: iperf3: parameter error - test dur"):
-        parsed(iperf3.TCP, TCP_FLOW, ORIGIN, captured(release, "iperf3-usage.txt"), server)
+def test_a_side_that_printed_nothing_and_more_received_than_sent_are_refused() -> None:
+    client, server = _reports("deb12", "udp")
     with pytest.raises(MeasurementError, match="but: it printed nothing"):
-        parsed(iperf3.TCP, TCP_FLOW, ORIGIN, server, "")
+        parsed(iperf3.UDP, UDP_FLOW, ORIGIN, client, "")
+    data = json.loads(client[client.index("{") :])
+    data["end"]["sum_sent"]["packets"] = 3000
+    with pytest.raises(MeasurementError, match="duplicates packets"):
+        parsed(iperf3.UDP, UDP_FLOW, ORIGIN, json.dumps(data, indent=1), server)
 
 
 @pytest.mark.parametrize(
@@ -195,22 +188,6 @@ def test_a_report_that_lacks_something_is_refused_by_its_name(side: str, keys: l
         parsed(iperf3.TCP, TCP_FLOW, ORIGIN, *reports.values())
 
 
-def test_a_report_of_another_test_is_refused() -> None:
-    with pytest.raises(MeasurementError, match="another test than was asked for"):
-        tcp("deb12", flow=TcpFlow("h1", "h4", 2, streams=2))
-    with pytest.raises(MeasurementError, match="another test than was asked for"):
-        parsed(iperf3.UDP, UDP_FLOW, ORIGIN, *_reports("deb12", "tcp"))
-
-
-def test_more_received_than_sent_is_refused() -> None:
-    client, server = _reports("deb12", "udp")
-    lines = client.splitlines()[1:]
-    data = json.loads("".join(lines))
-    data["end"]["sum_sent"]["packets"] = 3000
-    with pytest.raises(MeasurementError, match="duplicates packets"):
-        parsed(iperf3.UDP, UDP_FLOW, ORIGIN, json.dumps(data, indent=1), server)
-
-
 def test_the_commands_in_full() -> None:
     stream = iperf3.TCP.client(job(TcpFlow("h1", "h4", 3, streams=2), port=5202))
     assert stream == "exec env LC_ALL=C iperf3 --json -c 10.0.5.2 -p 5202 -t 3 -P 2 -C cubic"
@@ -229,23 +206,3 @@ def test_what_a_lab_s_programs_hold_back_is_refused(virtual: Kind, lab_folder: P
         assert run(lab, UdpFlow("h1", "h2", 500, 1, payload_bytes=8000)).sent_mbps == pytest.approx(500, rel=0.01)
         with pytest.raises(MeasurementError, match="programs held it back"):
             run(lab, TcpFlow("h1", "h2", 1, congestion="reno"))
-
-
-class Pairs(Topo):  # type: ignore[misc]
-    """h1 and h2 to h3 and h4, over a link without delay."""
-
-    def build(self) -> None:
-        left, right = self.addSwitch("s1"), self.addSwitch("s2")
-        self.addLink(left, right, cls=TCLink, bw=250, max_queue_size=100)
-        for number in (1, 2):
-            self.addLink(self.addHost(f"h{number}"), left)
-            self.addLink(self.addHost(f"h{number + 2}"), right)
-
-
-@pytest.mark.lab
-def test_two_flows_fill_a_fast_link_without_delay(virtual: Kind, lab_folder: Path) -> None:
-    """They got 105 of 239 Mbit/s: the servers read each segment by itself, and each look at the clock took 16 us."""
-    flows = [TcpFlow("h1", "h3", 2, congestion="reno"), TcpFlow("h2", "h4", 2, congestion="reno")]
-    with linklab.start(Pairs(), folder=lab_folder) as lab:
-        found = run_together(lab, flows).results
-    assert sum(it.throughput_mbps for it in found if isinstance(it, TcpResult)) == pytest.approx(238, rel=0.01)

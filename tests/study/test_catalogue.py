@@ -130,13 +130,17 @@ def test_the_documents_name_the_folder_of_their_example() -> None:
 
 def test_levels_of_other_factors_are_another_study() -> None:
     study = replace(pretend.STUDY, factors={"size": (1, 2), "packets": (200,)})
-    names = {
+    one, same, swapped, longer = (
         with_own_levels(study, settings).name
-        for settings in ({"size": ["7", "9"]}, {"size": ["7"], "packets": ["9"]}, {"packets": ["7"], "size": ["9"]})
-    }
-    assert len(names) == 3
-    one, other = ({"size": ["7"], "packets": ["9"]}, {"packets": ["9"], "size": ["7"]})
-    assert with_own_levels(study, one).name == with_own_levels(study, other).name
+        for settings in (
+            {"size": ["7"], "packets": ["9"]},
+            {"packets": ["9"], "size": ["7"]},
+            {"packets": ["7"], "size": ["9"]},
+            {"size": ["7", "9"]},
+        )
+    )
+    assert one == same
+    assert len({one, swapped, longer}) == 3
 
 
 @pytest.mark.parametrize(
@@ -146,7 +150,6 @@ def test_levels_of_other_factors_are_another_study() -> None:
         (["size=big"], "size is 'big', which is no number: its levels are like 1, 2, 3"),
         (["size"], "--set size names no level"),
         (["size=1,,2"], "names no level"),
-        (["size=nan"], "which is no number"),
     ],
 )
 def test_a_level_that_cannot_be_is_one_line(
@@ -273,12 +276,10 @@ def test_numbers_of_ones_own_hardware_stand_next_to_ours_and_judge_its_claims(
         ({"metric": "speed"}, "row 2: 'speed' is no metric of study made-up: rate_mbps, gap_ms"),
         ({"unit": "kbit/s"}, "row 2: the unit of rate_mbps is 'Mbit/s' and not 'kbit/s'"),
         ({"value": "fast"}, "row 2: value is 'fast', which is no finite number"),
-        ({"value": "nan"}, "row 2: value is 'nan'"),
         ({"repeat": "0"}, "row 2: repeat is '0', which is no whole number above 0"),
         ({"number": "1.5"}, "row 2: number is '1.5'"),
         ({"size": "large"}, "row 2: size is 'large', which is no number: its levels are like 1, 2, 3"),
         ({"kind": ""}, "row 2: kind is ''"),
-        ({"repeat": "9" * 20}, f"row 2: repeat is '{'9' * 20}', which is no whole number"),
         ({"repeat": "2"}, "the same as row 2: give it another repeat"),
     ],
 )
@@ -306,13 +307,18 @@ def test_a_wrong_file_is_named_in_one_line(here: Path, capsys: pytest.CaptureFix
     assert "none.csv cannot be read" in refused(["page", "made-up", "--beside", "none.csv"], capsys)
 
 
-def test_captures_of_a_test_of_ones_own_become_rows(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def import_words() -> list[str]:
+    """Two captures, five packets each 1 and 2 ms apart, and the command that adds them to mine.csv."""
     for name, gap_s in (("a.pcap", 0.001), ("b.pcap", 0.002)):
         packets = [Ether() / IP() / UDP() / bytes(958) for _ in range(5)]
         for number, packet in enumerate(packets):
             packet.time = 1000 + number * gap_s
         wrpcap(name, packets)
-    words = ["import", "made-up", "--sent", "a.pcap", "--received", "b.pcap", "--output", "mine.csv", "--set", "kind=a"]
+    return ["import", "made-up", "--sent", "a.pcap", "--received", "b.pcap", "--output", "mine.csv", "--set", "kind=a"]
+
+
+def test_captures_of_a_test_of_ones_own_become_rows(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = import_words()
     assert main(["study", *words, "size=3"]) == 0
     assert main(["study", *words, "size=3"]) == 0
     assert "2 rows more, as repeat 2" in capsys.readouterr().out
@@ -334,12 +340,7 @@ def test_captures_of_a_test_of_ones_own_become_rows(here: Path, capsys: pytest.C
 
 
 def test_what_a_researcher_wrote_stays_when_captures_are_added(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("a.pcap", "b.pcap"):
-        packets = [Ether() / IP() / UDP() / bytes(958) for _ in range(5)]
-        for number, packet in enumerate(packets):
-            packet.time = 1000 + number * 0.001
-        wrpcap(name, packets)
-    words = ["import", "made-up", "--sent", "a.pcap", "--received", "b.pcap", "--output", "mine.csv", "--set", "kind=a"]
+    words = import_words()
     assert main(["study", "template", "made-up", "--output", "mine.csv"]) == 0
     empty = Path("mine.csv").read_text()
     assert main(["study", *words, "size=3"]) == 0

@@ -139,13 +139,10 @@ def test_the_same_tables_give_the_same_bytes_and_old_pictures_go(
     ("template", "says"),
     [
         ("{{ speed }}", "'speed' is undefined"),
-        ("{{ published.SPEED }}", "has no attribute 'SPEED'"),
         ("{{ value('made-up', 'speed', size=1, kind='a') }}", "has no speed at size=1 kind=a: linklab study run"),
         ("{{ value('made-up', 'rate_mbps', size=1) }}", "say which kind: a, b"),
         ("{{ value('mtv', 'rate_mbps') }}", "no table of a study 'mtv'"),
         ("{{ grid('speed') }}", "no grid 'speed': rates"),
-        ("{{ figure('speed') }}", "no figure 'speed': rates"),
-        ("{{ values.speed }}", "no value 'speed': worst"),
         ("{{ verdict('speed') }}", "no claim 'speed'"),
         ("{{ value( }}", "cannot be used"),
     ],
