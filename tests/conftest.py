@@ -32,7 +32,7 @@ STARTS_A_PROCESS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty"
 
 
 def pytest_configure() -> None:
-    """Ctrl-C means what it does in a terminal: tests press it, and a shell's background programs ignore it."""
+    """Let Ctrl-C interrupt, as in a terminal: tests press it, and a shell starts background programs that ignore it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if LINKLAB_TESTS == "quick":
@@ -40,14 +40,14 @@ def pytest_configure() -> None:
 
 
 def _leave_to_make_test(event: str, words: tuple[Any, ...]) -> None:
-    """End a quick test where it would start a process: what a test does says that it is pure, and no list does."""
+    """Skip a quick test where it would start a process, so that nobody has to list the pure ones."""
     # pytest sets the variable while a test or a fixture runs; xdist starts its workers before
     if event in STARTS_A_PROCESS and "PYTEST_CURRENT_TEST" in os.environ:
         pytest.skip("starts a process: make test")
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """A long value gives its test no name: workers of pytest -n, which collect each for itself, must find the same.
+    """Name a long parameter by its argument: workers of pytest -n collect apart, and must find the same names.
 
     A compressed file holds the second in which it was made, and no reader finds a test by a thousand characters.
     """
@@ -56,18 +56,18 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Nobody looks for garbage meanwhile: thousands of objects come, none goes, and looking takes half of the time."""
+    """Switch the garbage collector off while tests are collected: it would take half of the time and find nothing."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.freeze()  # nor among them later
+        gc.freeze()  # nor are these objects looked at later
         gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """For tests side by side (pytest -n): those that share a fixture stay together, and the slow ones begin early."""
+    """Keep tests that share a fixture in one worker of pytest -n, begin with the slow ones, and leave out by marks."""
     if LINKLAB_TESTS == "quick":
         items[:] = [item for item in items if not any(map(item.get_closest_marker, ("lab", "slow", "large")))]
     items.sort(key=lambda item: not any(map(item.get_closest_marker, ("large", "slow"))))
@@ -88,13 +88,13 @@ def _fixture_scopes(item: pytest.Item) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture(autouse=True)
 def first_hints() -> None:
-    """Has each test's checks fail for the first time."""
+    """Forget failures before each test, so that a check's hint is its first one."""
     forget_failures()
 
 
 @pytest.fixture(autouse=True)
 def signals_as_before() -> Iterator[None]:
-    """Fails a test that leaves Ctrl-C another meaning: those after it, and all that they start, would inherit it."""
+    """Fail a test that leaves another handler for Ctrl-C: the tests after it would inherit it."""
     before = [signal.getsignal(number) for number in SIGNALS]
     yield
     after = [signal.getsignal(number) for number in SIGNALS]
@@ -106,7 +106,7 @@ def signals_as_before() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def virtual() -> Kind:
-    """User-mode Linux; skips with what is missing."""
+    """User-mode Linux; the test is skipped with the reason where it does not run."""
     try:
         return choose("guest")
     except LabError as error:

@@ -49,7 +49,7 @@ of its sources.
 CFFCONVERT: Final = "cffconvert==2.0.0"
 """It carries the schema of CITATION.cff, version 1.2.0. What it needs itself is older than what Jupyter needs."""
 COPYLEFT: Final[Mapping[str, str]] = {"scapy": "GPL-2.0-only"}
-"""What a wheel asks for under the GPL; docs/licences.md says what that means. No file of it is shipped."""
+"""What a wheel asks for under the GPL; docs/image.md says what that means. No file of it is shipped."""
 _KNOWN: Final = ("localhost", "pypi.org", "files.pythonhosted.org")
 _OURS: Final = ("/root", "/vagrant", "/home/vagrant")
 """Folders of users and clones that our own virtual machine has, and the documents name."""
@@ -298,7 +298,7 @@ def dependency_problems(name: str, found: Distribution | None) -> Iterator[str]:
     if not licence:
         yield f"{name} {found.version} names no licence: look for another package, or ask its makers"
     elif _COPYLEFT.search(licence) and name not in COPYLEFT:
-        yield f"{name} {found.version} is under {licence}: add it to COPYLEFT and docs/licences.md, or do without it"
+        yield f"{name} {found.version} is under {licence}: add it to COPYLEFT and docs/image.md, or do without it"
 
 
 def licence_of(found: Distribution) -> str:

@@ -13,9 +13,7 @@ from tools import mininet_material
 pytestmark = pytest.mark.lab
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "mininet.md"
-TABLE = mininet_material.rows(DOCUMENT.read_text("utf-8"))
-PASSING = [name for name, (passes, _) in TABLE.items() if passes]
-QUICK = "examples/test/test_multilink.py"
+PIECE = "examples/test/test_multilink.py"
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +26,13 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip(f"needs the source package of Mininet: {error}")
 
 
-def test_the_document_has_a_row_for_each_piece(source: Path) -> None:
-    assert list(TABLE) == mininet_material.pieces(source)
-    assert {name: remark for name, (passes, remark) in TABLE.items() if not passes} == mininet_material.CANNOT
-    assert QUICK in PASSING
+def test_the_document_says_what_does_not_run(source: Path) -> None:
+    assert mininet_material.rows(DOCUMENT.read_text("utf-8")) == mininet_material.whys()
+    assert set(mininet_material.whys()) | {PIECE} < set(mininet_material.pieces(source))
 
 
-def test_what_the_document_says_passes_passes(virtual: Kind, source: Path) -> None:
+def test_what_the_document_says_runs_runs(virtual: Kind, source: Path) -> None:
     """One of them; python -m tools.mininet_material runs all."""
-    outcome = mininet_material.run(source, QUICK)
+    outcome = mininet_material.run(source, PIECE)
     assert outcome.status == 0, outcome.said
-    assert TABLE[QUICK][1].startswith(outcome.summary)
+    assert outcome.summary == "1 test"

@@ -168,7 +168,7 @@ def test_a_licence_that_binds_all_or_none_is_named(licence: str, said: str) -> N
 
 def test_a_package_under_the_gpl_is_named_in_the_documents() -> None:
     for name, licence in release.COPYLEFT.items():
-        assert f"{name} ({licence})" in (ROOT / "docs/licences.md").read_text("utf-8")
+        assert f"{name} ({licence})" in (ROOT / "docs/image.md").read_text("utf-8")
         assert release.licence_of(distribution(name)) == licence
     assert "".join(release.dependency_problems("other", None)).startswith("other is asked for and not installed")
 
