@@ -169,8 +169,14 @@ def test_to_refuse_a_wrong_value_earns_nothing_where_the_flag_is_not_known(judge
     ],
 )
 def test_the_same_end_and_words_have_the_same_verdict(judge: Judge, says: str, mistake: Mistake | None) -> None:
-    found = judge("formats", ANY_FORMAT, (STARTS, f"    if args.format == 'GB':\n        {says}\n{STARTS}"))
+    told = f"    if args.format == 'GB' or args.time == '0':\n        {says}\n{STARTS}"
+    found = judge("formats", ANY_FORMAT, ANY_SECONDS, (STARTS, told))
     assert mistake_of(found.reason) is mistake, found.reason
+
+
+def test_a_line_that_is_said_of_no_other_argument_names_its_own_in_any_language(judge: Judge) -> None:
+    found = judge("modes", ("Error: you must run either in server or client mode", "Erro: escolha um dos modos"))
+    assert (found.reason, found.found) == ("", "Erro: escolha um dos modos")
 
 
 def test_an_address_that_only_the_resolver_refuses_is_a_hint_where_the_line_names_it(judge: Judge) -> None:

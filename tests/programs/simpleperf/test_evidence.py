@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from linklab.programs.simpleperf.evidence import ProgramRun, Take, breach, take_apart
+from linklab.programs.simpleperf.evidence import ProgramRun, Take, breach, crash, take_apart
 from linklab.programs.simpleperf.mistakes import Mistake
 
 
@@ -134,6 +134,12 @@ def test_a_traceback_that_was_cut_off_has_the_place_that_it_came_to() -> None:
         (error,) = ProgramRun(program("client", 1, err=cut)).errors
         assert error.line == "Traceback (most recent call last)"
         assert error.place.startswith("simpleperf.py, line 12")
+
+
+@pytest.mark.parametrize("missing", ["ModuleNotFoundError: No module named 'rich'", "/bin/sh: 1: ifconfig: not found"])
+@pytest.mark.parametrize(("status", "is_crash"), [(0, False), (None, False), (1, True)])
+def test_who_says_what_is_missing_and_goes_on_has_not_crashed(missing: str, status: int, is_crash: bool) -> None:
+    assert bool(crash(ProgramRun(program("client", status, err=f"plain tables\n{missing}")))) is is_crash
 
 
 def test_the_first_traceback_is_not_hidden_by_the_last() -> None:

@@ -3,6 +3,9 @@
 Whether a program takes an argument is not for its words to say: where it would connect stands a listener, and the
 kernel is asked whether it listens itself. To refuse a wrong value earns points only where a right one is taken: who
 does not know a flag refuses it too.
+
+A message names its argument by the flag, the value or an English word for it. In another language it does so if the
+program says that line of no other wrong argument.
 """
 
 from __future__ import annotations
@@ -83,6 +86,7 @@ AMOUNTS: Final = TriedArgument(
     r"num(?:ber)?|amount|size|byte|unit|-n|n[- ]flag",
 )
 INTERVALS: Final = TriedArgument((_ALL, (*_CLIENT, "-i", "1")), ((*_CLIENT, "-i", "often"),), r"interval|-i")
+_ARGUMENTS: Final = (MODES, PORTS, ADDRESSES, FORMATS, TIMES, PARALLELS, AMOUNTS, INTERVALS)
 _OPTION: Final = re.compile(r"^[ \t]*-{1,2}\w.*(?:\n[ \t]{8,}\S.*)*", re.M)
 _A_LIST: Final = 3
 _REFUSES: Final = re.compile(
@@ -139,9 +143,10 @@ def _judge_wrong(session: SimpleperfScenes, argument: TriedArgument) -> Observed
         for take in sorted(_takes(session, words), key=lambda take: not _did(take)):
             if found := breach(take):
                 return of_trouble(found, f"{command}: ", expected)
-            wrong = refusal(take, words, argument)
-            if wrong is not None:
-                mistake, reason = wrong
+            mistake, reason = refusal(take, words, argument) or (None, "")
+            if mistake is Mistake.UNNAMED and _is_said_of_it_alone(session, take.client.last_words(), argument):
+                mistake = None
+            if mistake is not None:
                 quotes = take.client.errors[-1].quotes if mistake is Mistake.TRACEBACK else ()
                 return fails(mistake, f"{command}: {reason}", expected, quotes)
             said.append(take.client.last_words(80))
@@ -197,6 +202,12 @@ def refusal(take: Take, words: Sequence[str], argument: TriedArgument) -> tuple[
     is_by_network = bool(_BY_THE_NETWORK.search(said))
     reason = f"the message does not say which argument is wrong: {_quoted(said)}"
     return argument.accepted if is_by_network else Mistake.UNNAMED, reason
+
+
+def _is_said_of_it_alone(session: SimpleperfScenes, line: str, argument: TriedArgument) -> bool:
+    """Return whether a program says something else of every other wrong argument."""
+    others = [other.wrong[0] for other in _ARGUMENTS if other is not argument]
+    return all(line != take.client.last_words() for words in others for take in _takes(session, words))
 
 
 def _did(take: Take) -> str:

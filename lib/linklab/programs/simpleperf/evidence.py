@@ -549,7 +549,12 @@ def _stall(take: Take) -> Trouble | None:
 
 
 def crash(program: ProgramRun) -> Trouble | None:
-    """Return why a program ended that was not to end, or None if it says nothing."""
+    """Return why a program ended that was not to end, or None if it did not, or says nothing.
+
+    Who catches an error, says so and goes on has not ended by it.
+    """
+    if not program.errors and program.status in (0, None):
+        return None
     missing = re.search(r"ModuleNotFoundError: (.{0,200})", program.text)
     if missing is not None:
         return Trouble(Mistake.PACKAGE, missing[1], (missing[0],))
@@ -560,12 +565,8 @@ def crash(program: ProgramRun) -> Trouble | None:
         return Trouble(Mistake.COMMAND, f"it runs {command[1]}, which is not installed here", (command[0].strip(),))
     if program.traceback:
         return Trouble(Mistake.TRACEBACK, f"the {program.side}: {program.traceback}", program.errors[-1].quotes)
-    if program.status not in (0, None):
-        said = program.last_words()
-        return Trouble(
-            Mistake.CRASH, f"the {program.side} ended with status {program.status} and said: {said}", (said,)
-        )
-    return None
+    said = program.last_words()
+    return Trouble(Mistake.CRASH, f"the {program.side} ended with status {program.status} and said: {said}", (said,))
 
 
 def trouble(take: Take) -> Trouble | None:
