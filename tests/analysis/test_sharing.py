@@ -1,4 +1,4 @@
-"""Shares of links, max-min and in proportion, the use of links, and fairness: by hand and by their definitions."""
+"""Shares of links, max-min and in proportion, and fairness: by hand and by their definitions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import random
 
 import pytest
 
-from linklab.analysis import Load, jain_index, max_min_shares, measured_path, utilisation
+from linklab.analysis import Load, jain_index, max_min_shares, measured_path
 from linklab.analysis.sharing import proportional
 from linklab.errors import MeasurementError, NetworkError
 from linklab.labs.lab10.testbeds import fairness_network, senders
 from linklab.measure import ConstantRateFlow
-from linklab.network import COURSE, goodput_ceiling_mbps
+from linklab.network import COURSE, Hop, goodput_ceiling_mbps
 from linklab.network.catalogue import l3_switch, router_on_a_stick
 from studies.switches.page import additional_theory_mbps
 from tests.states import PLAN, reshape
@@ -56,11 +56,14 @@ def test_random_loads_meet_the_definition_of_max_min() -> None:
         if not loads:
             continue
         shares = max_min_shares(COURSE, loads)
-        uses = {(use.link, use.sender): use for use in utilisation(COURSE, loads)}
-        assert all(use.share <= 1 + 1e-9 for use in uses.values())
+        used: dict[Hop, float] = {}
         for share in shares:
-            key = (share.bottleneck.link.label, share.bottleneck.out.node)
-            assert uses[key].share == pytest.approx(1)
+            for hop in share.path.forward.hops:
+                if hop.link.rate_mbps is not None:
+                    used[hop] = used.get(hop, 0.0) + share.total_mbps / goodput_ceiling_mbps(hop)
+        assert all(part <= 1 + 1e-9 for part in used.values())
+        for share in shares:
+            assert used[share.bottleneck] == pytest.approx(1)
             rivals = [other for other in shares if share.bottleneck in other.path.forward.hops]
             assert share.connection_mbps >= max(other.connection_mbps for other in rivals) - 1e-9
 
@@ -74,33 +77,19 @@ def test_what_was_read_back_counts_and_each_direction_for_itself() -> None:
     assert measured_path(COURSE, "h1", "h4").forward.links[3].rate_mbps == 30
 
 
-def test_use_of_links_counts_headers() -> None:
-    (use,) = utilisation(COURSE, [Load("r1", "r2")], [L1])
-    assert (use.link, use.sender, use.receiver, use.rate_mbps) == ("L1", "r1", "r2", 40)
-    assert use.used_mbps == pytest.approx(40)
-    assert use.share == pytest.approx(1)
-    uses = utilisation(COURSE, [Load("h1", "h9"), Load("h2", "h5")], [10, 5])
-    assert [use.link for use in uses] == ["L1", "L2", "L3"]
-    assert uses[0].used_mbps == pytest.approx(15 * 1514 / 1448)
-    assert uses[2].share == pytest.approx(10 * 1514 / 1448 / 20)
-
-
 def test_refusals() -> None:
     with pytest.raises(MeasurementError, match="nothing limits h1-h2: set rate_mbps"):
         max_min_shares(COURSE, [Load("h1", "h2")])
-    with pytest.raises(MeasurementError, match="1 throughputs for 2 loads"):
-        utilisation(COURSE, [Load("h1", "h4"), Load("h2", "h5")], [1.0])
     with pytest.raises(MeasurementError, match="connections is 0"):
         Load("h1", "h4", 0)
     with pytest.raises(NetworkError, match="no cable with a rate"):
         proportional(COURSE, [ConstantRateFlow("h1", "h4", 5, payload_bytes=1000)])
 
 
-def test_a_cable_s_overhead_counts_in_shares_and_in_use() -> None:
+def test_a_cable_s_overhead_counts_in_shares() -> None:
     network = l3_switch(100)
     (share,) = max_min_shares(network, [Load("h1", "h3")])
     assert share.total_mbps == pytest.approx(100 * 1448 / 1538)
-    assert [use.share for use in utilisation(network, [Load("h1", "h3")])] == pytest.approx([1, 1])
 
 
 def test_two_that_do_not_fit_lose_alike() -> None:

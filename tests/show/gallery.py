@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.image import imsave
 
 from linklab import show
-from linklab.analysis import Comparison, Expectation, Load, experiment, utilisation
+from linklab.analysis import Comparison, Expectation, Load, experiment
 from linklab.labs.lab11 import figures as lab11_figures
 from linklab.labs.lab12 import figures as lab12_figures
 from linklab.labs.lab12 import rules as lab12
@@ -67,7 +67,6 @@ TRACE = show.WindowTrace((0.0, 1.0, 2.0), (10, 133, 66), (None, None, 66), (20.0
 LOWER = show.WindowTrace((0.0, 1.0, 2.0), (10, 60, 66), (None, 60, 60), (20.0, 21.0, 22.0))
 SKETCH = ((0.0, 20.0), (1.0, 35.0), (2.0, 40.0))
 SKETCHED = (Sample(0.0, 1.0, 12.0), Sample(1.0, 2.0, 27.0))
-LOADS = [Load("h1", "h4", 2), Load("h2", "h5"), Load("h1", "h9"), Load("h9", "h8")]
 INSIDE = [("Ethernet", 14), ("IPv4", 20), ("UDP", 8), ("data", 1472)]
 LATE = {"Mininet's bucket": [(2, 15.8), (3, 12.3), (20, 10.1)], "without the burst": [(2, 10.0), (20, 10.0)]}
 
@@ -142,7 +141,6 @@ def _networks() -> dict[str, Callable[[], Drawing]]:
     }
     return {name: partial(show.draw, thing, title="A title") for name, thing in things.items()} | {
         "draw: path": lambda: show.draw(COURSE, highlight=("h1", "r1", "r2", "h7")),
-        "draw: uses": lambda: show.draw(COURSE, title="Used", uses=utilisation(COURSE, LOADS)),
     }
 
 

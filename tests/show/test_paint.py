@@ -14,22 +14,19 @@ from typing import Any
 import pytest
 
 import linklab
-from linklab.analysis import Load, utilisation
 from linklab.errors import NetworkError
 from linklab.network import (
     COURSE,
-    TWO_HOSTS,
     NetworkState,
     path,
 )
-from linklab.show import chart, describe, draw
+from linklab.show import describe, draw
 from linklab.show.figure import Drawing
 from linklab.show.network.scene import scene_of
 from tests.states import PLAN, change, change_node
 
 from .charted import collisions, cut_off, words
-from .drawn import BARE, BROKEN, CUT, NOT_FORWARDING, THINGS, ring
-from .gallery import LOADS
+from .drawn import BARE, BROKEN, NOT_FORWARDING, THINGS, ring
 
 
 @cache
@@ -169,23 +166,3 @@ def test_pyplot_is_never_touched() -> None:
     env: dict[str, Any] = {**os.environ, "PYTHONPATH": str(Path(linklab.__file__).parents[1])}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def test_the_network_carries_the_use_of_its_links() -> None:
-    figure = draw(COURSE, title="Used", uses=utilisation(COURSE, LOADS))
-    assert collisions(figure) == []
-    assert cut_off(figure) == []
-    said = words(figure)
-    assert {"L1  r1\u2192r2 75 %", "L3  r3\u2192r4 38 %, r4\u2192r3 100 %"} <= set(said)
-    assert any("the wider, the more" in text for text in said)
-    assert "L1, r1 to r2: 30.00 of 40 Mbit/s used, 75 %." in figure.alt_text
-    bands = [line for line in figure.axes[0].get_lines() if line.get_color() in (chart.BLUE, chart.VERMILLION)]
-    assert [line.get_color() for line in bands] == [chart.BLUE, *[chart.VERMILLION] * 2]
-    widths = [line.get_linewidth() for line in bands]
-    assert widths[0] < widths[1] == widths[2]
-    assert "h1\u2192h2 42 %" in words(draw(TWO_HOSTS, uses=utilisation(TWO_HOSTS, [Load("h1", "h2")], [4.0])))
-
-
-def test_a_use_where_no_cable_is_is_refused() -> None:
-    with pytest.raises(NetworkError, match="no cable joins r2 and r3"):
-        draw(CUT, uses=utilisation(COURSE, LOADS))

@@ -20,14 +20,13 @@ from linklab.analysis.expectation import (
     unloaded_rtt,
 )
 from linklab.analysis.measured_paths import MeasuredPath, measured_path
-from linklab.analysis.sharing import LinkUse, Load, Share, jain_index, max_min_shares, utilisation
+from linklab.analysis.sharing import Load, Share, jain_index, max_min_shares
 from linklab.analysis.tcp_model import full_queue_share_ms
 
 __all__ = [
     "Comparison",
     "Expectation",
     "Experiment",
-    "LinkUse",
     "Load",
     "LoadExpectation",
     "MeasuredPath",
@@ -46,5 +45,4 @@ __all__ = [
     "udp_loss_percent",
     "udp_throughput",
     "unloaded_rtt",
-    "utilisation",
 ]

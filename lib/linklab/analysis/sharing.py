@@ -1,4 +1,4 @@
-"""Compute how links are shared: max-min fair shares, shares in proportion, the use of each link, and fairness.
+"""Compute how links are shared: max-min fair shares, shares in proportion, and fairness.
 
 TCP tends to max-min shares. Constant rates get shares in proportion to what they offer: a full queue drops whatever
 comes next, whoever sent it, so that over time every flow loses the same share of what it offers there (a fluid model).
@@ -63,22 +63,6 @@ class Share:
         return self.total_mbps / self.load.connections
 
 
-@dataclass(frozen=True)
-class LinkUse:
-    """How much of one direction of a rate-limited link is used, headers included, in Mbit/s."""
-
-    link: str
-    sender: str
-    receiver: str
-    rate_mbps: float
-    used_mbps: float
-
-    @property
-    def share(self) -> float:
-        """0 for idle, 1 for full."""
-        return self.used_mbps / self.rate_mbps
-
-
 def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState | None = None) -> tuple[Share, ...]:
     """The max-min fair share of each load, in order, by progressive filling over the links of their paths.
 
@@ -126,39 +110,6 @@ def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState 
         rivals = sum(other.connections for at, other in enumerate(loads) if decided[at] == where)
         found.append(Share(load, paths[number], rate[number] * load.connections, hops[where], rivals))
     return tuple(found)
-
-
-def utilisation(
-    network: Network,
-    loads: Sequence[Load],
-    throughput_mbps: Sequence[float] | None = None,
-    state: NetworkState | None = None,
-) -> tuple[LinkUse, ...]:
-    """The use of each direction of each rate-limited link that a load crosses, in the network's order of links.
-
-    ``throughput_mbps`` is the application data of each load, as measured; None takes the max-min shares. Headers are
-    added, and what a cable adds: (M + 14) / (M - 52) of it is on a link of HTB's. Acknowledgements are left out.
-
-    Raises as `max_min_shares`, and MeasurementError if there is not one throughput for each load.
-    """
-    if throughput_mbps is None:
-        carried = [(share.path, share.total_mbps) for share in max_min_shares(network, loads, state)]
-    elif len(throughput_mbps) != len(loads):
-        raise MeasurementError(f"{len(throughput_mbps)} throughputs for {len(loads)} loads: give one for each")
-    else:
-        paths = [measured_path(network, load.source, load.destination, state) for load in loads]
-        carried = list(zip(paths, throughput_mbps, strict=True))
-    used: dict[tuple[str, str], float] = {}
-    hops: dict[tuple[str, str], Hop] = {}
-    for measured, mbps in carried:
-        for hop in _limited_hops(measured):
-            used[direction_of(hop)] = used.get(direction_of(hop), 0.0) + mbps * _taken_of_link(measured, hop)
-            hops[direction_of(hop)] = hop
-    order = {link.label: number for number, link in enumerate(network.links)}
-    return tuple(
-        LinkUse(key[0], key[1], hops[key].into.node, hops[key].link.rate_mbps or math.inf, used[key])
-        for key in sorted(used, key=lambda key: (order[key[0]], key[1]))
-    )
 
 
 def _limited_hops(measured: MeasuredPath) -> list[Hop]:

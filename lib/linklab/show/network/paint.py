@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from linklab.analysis import LinkUse
 from linklab.errors import NetworkError
 from linklab.network import Path
 from linklab.show.chart import (
@@ -37,7 +35,7 @@ from linklab.show.network.layout import (
     size_of,
     surrounding,
 )
-from linklab.show.network.scene import Cable, Drawable, NetworkScene, NodeKind, description, scene_of
+from linklab.show.network.scene import Drawable, NetworkScene, NodeKind, description, scene_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,85 +47,61 @@ if TYPE_CHECKING:
 _MARGIN_INCHES: Final = 0.22
 _TITLE_INCHES: Final = 0.42
 _NARROWEST_INCHES: Final = 7.5
-_FULL: Final = 0.9
-_NARROW_POINTS, _WIDE_POINTS = 3.0, 9.0
 
 
-def draw(
-    thing: Drawable,
-    highlight: Path | Sequence[str] | None = None,
-    title: str | None = None,
-    *,
-    uses: Sequence[LinkUse] = (),
-) -> Drawing:
+def draw(thing: Drawable, highlight: Path | Sequence[str] | None = None, title: str | None = None) -> Drawing:
     """Return a figure of a network, a Mininet Topo, a state, or a running lab as it is now.
 
     Nodes, cables, addresses, rates, delays and queues are those read back, in both directions where they
     differ; only names of links and subnets are taken from the plan. What does not fit is marked in words
     and signs, not by colour alone. ``highlight`` is a path, or node names along one, drawn strongly;
-    switches may be left out. ``uses`` are `linklab.analysis.utilisation`'s: a band along each link, the wider the
-    fuller it is, and percent of its rate in each direction. `linklab.show.describe` says the same in words, and the
-    figure carries these as ``alt_text``.
+    switches may be left out. The figure's ``alt_text`` says the same in words.
 
-    Raises NetworkError if ``thing`` cannot be drawn, or if ``highlight`` or a use is where no cable is.
+    Raises NetworkError if ``thing`` cannot be drawn, or if ``highlight`` is where no cable is.
     """
-    return drawn(thing, highlight, title, uses=uses)[0]
+    return drawn(thing, highlight, title)[0]
 
 
 def drawn(
-    thing: Drawable,
-    highlight: Path | Sequence[str] | None = None,
-    title: str | None = None,
-    *,
-    uses: Sequence[LinkUse] = (),
+    thing: Drawable, highlight: Path | Sequence[str] | None = None, title: str | None = None
 ) -> tuple[Drawing, Placed]:
     """Return what `draw` does, and where everything lies on it, in the figure's own data coordinates."""
     from linklab.show.figure import Drawing
 
-    plain = scene_of(thing)
-    if not plain.nodes:
+    scene = scene_of(thing)
+    if not scene.nodes:
         raise NetworkError("this network has no nodes, so there is nothing to draw")
     names = highlight.node_names if isinstance(highlight, Path) else tuple(highlight or ())
-    chosen = _cables_of(plain, names)
-    used = _used(plain, uses)
-    cables = tuple(_with_use(cable, used.get(number, [])) for number, cable in enumerate(plain.cables))
-    scene = replace(plain, cables=cables)
+    chosen = _cables_of(scene, names)
     placed = place(scene, positions(scene))
-    figure = Drawing(_NARROWEST_INCHES, 1, _alt_text(plain, names, chosen, uses), title or "Network")
+    figure = Drawing(_NARROWEST_INCHES, 1, _alt_text(scene, names, chosen), title or "Network")
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()
     box = placed.box.grown(_MARGIN_INCHES)
     heading = TextLine(title or "", bold=True, points=12)
     room = max(box.right - box.left, _NARROWEST_INCHES) - 2 * _MARGIN_INCHES
-    across, high = _legend(axes, list(_entries(scene, bool(chosen), bool(used))), room)
+    across, high = _legend(axes, list(_entries(scene, bool(chosen))), room)
     middle, half = box.centre[0], max(size_of([heading])[0], across) / 2 + _MARGIN_INCHES
     left, right = min(box.left, middle - half), max(box.right, middle + half)
     top, bottom = box.top + (_TITLE_INCHES if title else 0.0), box.bottom - high - _MARGIN_INCHES / 2
     axes.get_legend().set_bbox_to_anchor((left + _MARGIN_INCHES, box.bottom), axes.transData)  # type: ignore[union-attr]
     figure.set_size_inches(right - left, top - bottom)
     axes.set(xlim=(left, right), ylim=(bottom, top))
-    for number, mine in used.items():
-        _band(axes, placed.strokes[number], max(use.share for use in mine))
     paint(axes, placed, chosen)
     if title:
         _text(axes, heading, left + _MARGIN_INCHES, top - _TITLE_INCHES / 2 - 0.06, align="left")
     return figure, placed
 
 
-def _alt_text(scene: NetworkScene, names: Sequence[str], chosen: Sequence[int], uses: Sequence[LinkUse]) -> str:
-    lines = [description(scene)]
-    lines += [
-        f"{use.link}, {use.sender} to {use.receiver}: {use.used_mbps:.2f} of {use.rate_mbps:g} Mbit/s used, "
-        f"{100 * use.share:.0f} %."
-        for use in uses
-    ]
-    if chosen:
-        passed = [names[0]]
-        for position in chosen:
-            one, two = (end.node for end in scene.cables[position].ends)
-            passed.append(two if one == passed[-1] else one)
-        lines.append(f"Highlighted: {' - '.join(passed)}.")
-    return "\n".join(lines)
+def _alt_text(scene: NetworkScene, names: Sequence[str], chosen: Sequence[int]) -> str:
+    words = description(scene)
+    if not chosen:
+        return words
+    passed = [names[0]]
+    for position in chosen:
+        one, two = (end.node for end in scene.cables[position].ends)
+        passed.append(two if one == passed[-1] else one)
+    return f"{words}\nHighlighted: {' - '.join(passed)}."
 
 
 def _cables_of(scene: NetworkScene, names: Sequence[str]) -> list[int]:
@@ -154,32 +128,6 @@ def _cables_of(scene: NetworkScene, names: Sequence[str]) -> list[int]:
     return chosen
 
 
-def _used(scene: NetworkScene, uses: Sequence[LinkUse]) -> Mapping[int, list[LinkUse]]:
-    """Return the uses by the position of the cable between their two nodes."""
-    found: dict[int, list[LinkUse]] = {}
-    for use in uses:
-        ends = {use.sender, use.receiver}
-        fitting = [number for number, cable in enumerate(scene.cables) if cable.pair == ends]
-        # several cables between the same two nodes are told apart by their names
-        exact = [number for number in fitting if scene.cables[number].name == use.link] or fitting
-        if not exact:
-            raise NetworkError(f"no cable joins {use.sender} and {use.receiver}, so {use.link} cannot be drawn")
-        found.setdefault(exact[0], []).append(use)
-    return found
-
-
-def _with_use(cable: Cable, uses: Sequence[LinkUse]) -> Cable:
-    said = ", ".join(f"{use.sender}\u2192{use.receiver} {100 * use.share:.0f} %" for use in uses)
-    return replace(cable, name=f"{cable.name}  {said}".strip()) if uses else cable
-
-
-def _band(axes: Axes, stroke: Stroke, share: float) -> None:
-    width = _NARROW_POINTS + (_WIDE_POINTS - _NARROW_POINTS) * min(share, 1.0)
-    colour = VERMILLION if share >= _FULL else BLUE
-    across, up = zip(stroke.start, stroke.end, strict=True)
-    axes.plot(across, up, color=colour, linewidth=width, solid_capstyle="butt", zorder=2)
-
-
 def _legend(axes: Axes, handles: Sequence[Line2D], room_inches: float) -> tuple[float, float]:
     """Draw the legend in as many columns as there is room for; return its width and height in inches."""
     figure: Any = axes.figure
@@ -194,7 +142,7 @@ def _legend(axes: Axes, handles: Sequence[Line2D], room_inches: float) -> tuple[
     return extent.width / figure.dpi, extent.height / figure.dpi
 
 
-def _entries(scene: NetworkScene, highlighted: bool, used: bool) -> Iterator[Line2D]:
+def _entries(scene: NetworkScene, highlighted: bool) -> Iterator[Line2D]:
     """Yield what the signs mean, only those that occur."""
     from matplotlib.lines import Line2D
     from matplotlib.path import Path as Outline
@@ -221,7 +169,6 @@ def _entries(scene: NetworkScene, highlighted: bool, used: bool) -> Iterator[Lin
         (any(not it.shaped and not it.carriers for it in cables), line("not shaped", CABLE, 1.1)),
         (any(it.one_sided for it in cables), line("directions differ", _WARNING, 2.8)),
         (highlighted, line("highlighted path", HIGHLIGHT, 6)),
-        (used, line(f"the wider, the more of the link is used; orange-red from {100 * _FULL:.0f} % on", BLUE, 7)),
         (any(not it.up for it in cables), line("down", _WARNING, 1.8, ":")),
         (bool(scene.loose), sign("no cable", "x", 7, _WARNING, _WARNING)),
         (not all(it.fits for it in interfaces), sign("address does not fit", "$!$", 10, _TONES["warning"], "none")),
