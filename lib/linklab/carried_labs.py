@@ -37,7 +37,7 @@ class Laid:
     renewed: list[str] = field(default_factory=list)
     beside: dict[str, str] = field(default_factory=dict)
 
-    def lines(self, folder: Path, version: str = __version__) -> list[str]:
+    def lines(self, folder: Path) -> list[str]:
         """Return it in words, one line for each thing to know; none where nothing was done."""
         lines = []
         if self.new:
@@ -45,7 +45,7 @@ class Laid:
         if self.renewed:
             lines.append(f"{_files(len(self.renewed))} in {folder} renewed, which you had not changed")
         for name, other in self.beside.items():
-            lines.append(f"{name} has your changes and stays; that of Linklab {version} is {other}")
+            lines.append(f"{name} has your changes and stays; that of Linklab {__version__} is {other}")
         return lines
 
 
@@ -73,7 +73,7 @@ def folder_for(named: Path | None) -> tuple[Path, bool]:
     return folder, ours
 
 
-def lay(folder: Path, files: Mapping[str, bytes], version: str = __version__) -> Laid:
+def lay(folder: Path, files: Mapping[str, bytes]) -> Laid:
     """Lay files, by their paths, into a folder, which is made for its owner alone where it is missing; return what was
     done.
 
@@ -84,7 +84,7 @@ def lay(folder: Path, files: Mapping[str, bytes], version: str = __version__) ->
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         before = _read_record(folder / RECORD)
         for name, data in files.items():
-            _lay_one(folder, name, data, before.get(name), version, laid)
+            _lay_one(folder, name, data, before.get(name), laid)
         record = {name: _sum(data) for name, data in files.items()}
         if record != before:
             write_whole(folder / RECORD, json.dumps({"files": record}, indent=1).encode() + b"\n")
@@ -95,7 +95,7 @@ def lay(folder: Path, files: Mapping[str, bytes], version: str = __version__) ->
     return laid
 
 
-def _lay_one(folder: Path, name: str, data: bytes, before: str | None, version: str, laid: Laid) -> None:
+def _lay_one(folder: Path, name: str, data: bytes, before: str | None, laid: Laid) -> None:
     """Lay down one file. ``before`` is the checksum of the one that was laid, or offered, last."""
     path = folder / name
     if not os.path.lexists(path):
@@ -110,17 +110,17 @@ def _lay_one(folder: Path, name: str, data: bytes, before: str | None, version: 
         write_whole(path, data)
         laid.renewed.append(name)
         return
-    other = _name_beside(folder, name, data, version)
+    other = _name_beside(folder, name, data)
     write_whole(folder / other, data)
     laid.beside[name] = other
 
 
-def _name_beside(folder: Path, name: str, data: bytes, version: str) -> str:
+def _name_beside(folder: Path, name: str, data: bytes) -> str:
     """Return ``NAME-VERSION.SUFFIX``, with a number where that is another file already."""
     stem, suffix = name.removesuffix(Path(name).suffix), Path(name).suffix
     number = 1
     while True:
-        other = f"{stem}-{version}{f'-{number}' if number > 1 else ''}{suffix}"
+        other = f"{stem}-{__version__}{f'-{number}' if number > 1 else ''}{suffix}"
         path = folder / other
         if not os.path.lexists(path) or (path.is_file() and path.read_bytes() == data):
             return other

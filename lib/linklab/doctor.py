@@ -68,15 +68,15 @@ class _Fails(LinklabError):
     """What is tried does not work: the detail, and what mends it."""
 
 
-def _tried(what: str, attempt: Callable[[], str], *, needed: bool = True) -> DoctorFinding:
+def _tried(what: str, attempt: Callable[[], str]) -> DoctorFinding:
     """Return what an attempt says; where it raises, the error's words and what they say after the colon."""
     try:
-        return DoctorFinding(what, True, attempt(), needed=needed)
+        return DoctorFinding(what, True, attempt())
     except _Fails as failure:
         detail, fix = failure.args
     except (LinklabError, OSError) as error:
         detail, _, fix = str(error).partition(": ")
-    return DoctorFinding(what, False, detail, fix, needed)
+    return DoctorFinding(what, False, detail, fix)
 
 
 def examine(*, grading: bool = False) -> Iterator[DoctorFinding]:

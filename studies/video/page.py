@@ -20,7 +20,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.video_file import IP_PACKET_BYTES, Clip
 from linklab.network.catalogue import VIDEO_RUNS_MBPS
 from linklab.published import Entry, Threshold, publication
-from linklab.show.video import Percentiles, distribution, rate_over_time, similarity_over_time
+from linklab.show.video import distribution, rate_over_time, similarity_over_time
 from linklab.study.claims import Finding, Judge, Numbers, Tables, by_repeat, compared, decided, every, share
 from linklab.study.declare import BRIDGE, OPENFLOW, Level
 from linklab.study.page import Grid, Page, Picture, significant, spread
@@ -356,11 +356,6 @@ def _lines(tables: Tables, metric: str, runs: Mapping[str, tuple[int, str, str]]
     }
 
 
-def _shares(tables: Tables, metric: str, runs: Mapping[str, tuple[int, str, str]]) -> dict[str, Percentiles]:
-    # interpolating between equal values may round one of them down
-    return {name: Percentiles(tuple(sorted(values))) for name, values in _lines(tables, metric, runs).items()}
-
-
 def _bandwidth_picture(tables: Tables) -> Picture:
     lines = _lines(tables, "second_kbps", {f"{link} Mbit/s": (link, PACED, HTB) for link in (1000, 2)})
     limit_kbps = 2000 * IP_PACKET_BYTES / FRAME_BYTES
@@ -377,14 +372,14 @@ def _delay_picture(tables: Tables) -> Picture:
         "ffmpeg -re, 2 Mbit/s": (2, "ffmpeg", HTB),
     }
     marks = {f"{FRAME_BYTES} bytes at 2 Mbit/s": transmission_ms(FRAME_BYTES, 2)}
-    drawing = distribution(_shares(tables, "delay_ms", runs), "time between packets", "ms", marks=marks)
+    drawing = distribution(_lines(tables, "delay_ms", runs), "time between packets", "ms", marks=marks)
     return Picture.of("delay", "How the time between packets is distributed.", drawing)
 
 
 def _jitter_picture(tables: Tables) -> Picture:
     runs = {f"{link} Mbit/s": (link, PACED, HTB) for link in (2, 4, 8, 10, 1000)}
     runs["ffmpeg -re, 1000 Mbit/s"] = (1000, "ffmpeg", HTB)
-    drawing = distribution(_shares(tables, "jitter_ms", runs), "jitter", "ms")
+    drawing = distribution(_lines(tables, "jitter_ms", runs), "jitter", "ms")
     return Picture.of("jitter", "How RFC 3550's jitter is distributed.", drawing)
 
 

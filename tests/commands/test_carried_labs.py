@@ -16,9 +16,10 @@ NEW = {"01-net.ipynb": b"one, new", "02-tool.ipynb": b"two", "tool.py": b"tool, 
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder where an older Linklab has laid its labs."""
-    assert lay(tmp_path / "labs", OLD, "1.0").new == list(OLD)
+    assert lay(tmp_path / "labs", OLD).new == list(OLD)
+    monkeypatch.setattr(carried_labs, "__version__", "2.0")
     return tmp_path / "labs"
 
 
@@ -28,41 +29,40 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_all_is_laid_down_once(folder: Path) -> None:
     assert contents(folder) == OLD
-    assert lay(folder, OLD, "1.0").lines(folder) == []
+    assert lay(folder, OLD).lines(folder) == []
 
 
 def test_what_the_student_has_not_changed_is_renewed(folder: Path) -> None:
-    laid = lay(folder, NEW, "2.0")
+    laid = lay(folder, NEW)
     assert contents(folder) == NEW
     assert (laid.new, laid.renewed, laid.beside) == (["03-udp.ipynb"], ["01-net.ipynb", "tool.py"], {})
     assert laid.lines(folder) == [
         f"1 file laid into {folder}",
         f"2 files in {folder} renewed, which you had not changed",
     ]
-    assert lay(folder, NEW, "2.0").lines(folder) == []
+    assert lay(folder, NEW).lines(folder) == []
 
 
 def test_what_the_student_has_changed_stays_and_the_newer_one_is_laid_beside_once(folder: Path) -> None:
     (folder / "01-net.ipynb").write_bytes(b"my work")
     (folder / "02-tool.ipynb").write_bytes(b"my work too, and nothing newer of it")
-    laid = lay(folder, NEW, "2.0")
+    laid = lay(folder, NEW)
     assert laid.beside == {"01-net.ipynb": "01-net-2.0.ipynb"}
-    assert "01-net.ipynb has your changes and stays; that of Linklab 2.0 is 01-net-2.0.ipynb" in laid.lines(
-        folder, "2.0"
-    )
+    assert "01-net.ipynb has your changes and stays; that of Linklab 2.0 is 01-net-2.0.ipynb" in laid.lines(folder)
     mine = {"01-net.ipynb": b"my work", "02-tool.ipynb": b"my work too, and nothing newer of it"}
     assert contents(folder) == NEW | mine | {"01-net-2.0.ipynb": b"one, new"}
     (folder / "01-net-2.0.ipynb").unlink()
-    assert lay(folder, NEW, "2.0").lines(folder) == []
+    assert lay(folder, NEW).lines(folder) == []
     assert not (folder / "01-net-2.0.ipynb").exists(), "it was offered once"
-    assert lay(folder, NEW | {"01-net.ipynb": b"one, newest"}, "3.0").beside == {"01-net.ipynb": "01-net-3.0.ipynb"}
+    (folder / "01-net-2.0.ipynb").write_bytes(b"mine as well")
+    assert lay(folder, NEW | {"01-net.ipynb": b"one, newest"}).beside == {"01-net.ipynb": "01-net-2.0-2.ipynb"}
     assert (folder / "01-net.ipynb").read_bytes() == b"my work"
 
 
 @pytest.mark.parametrize("files", [OLD, NEW])
 def test_what_the_student_has_removed_is_laid_down_again(folder: Path, files: dict[str, bytes]) -> None:
     (folder / "01-net.ipynb").unlink()
-    assert "01-net.ipynb" in lay(folder, files, "2.0").new
+    assert "01-net.ipynb" in lay(folder, files).new
     assert contents(folder) == files
 
 
@@ -71,7 +71,7 @@ def test_a_link_and_a_folder_by_the_same_name_stay(folder: Path, tmp_path: Path)
     (folder / "01-net.ipynb").unlink()
     (folder / "01-net.ipynb").symlink_to(tmp_path / "elsewhere")
     (folder / "03-udp.ipynb").mkdir()
-    assert lay(folder, NEW, "2.0").beside == {"01-net.ipynb": "01-net-2.0.ipynb", "03-udp.ipynb": "03-udp-2.0.ipynb"}
+    assert lay(folder, NEW).beside == {"01-net.ipynb": "01-net-2.0.ipynb", "03-udp.ipynb": "03-udp-2.0.ipynb"}
     assert (tmp_path / "elsewhere").read_bytes() == b"one, old"
 
 
@@ -80,10 +80,10 @@ def test_a_damaged_record_is_said_and_removing_it_loses_nothing(folder: Path) ->
     for damage in (b"{", b"[]", b"{}", b'{"files": 1}', b"\xff"):
         (folder / RECORD).write_bytes(damage)
         with pytest.raises(LabError, match="is damaged: remove it"):
-            lay(folder, NEW, "2.0")
+            lay(folder, NEW)
     assert contents(folder) == OLD | {"01-net.ipynb": b"my work"}
     (folder / RECORD).unlink()
-    assert lay(folder, NEW, "2.0").beside == {"01-net.ipynb": "01-net-2.0.ipynb", "tool.py": "tool-2.0.py"}
+    assert lay(folder, NEW).beside == {"01-net.ipynb": "01-net-2.0.ipynb", "tool.py": "tool-2.0.py"}
 
 
 # Which folder `linklab up` opens

@@ -32,7 +32,7 @@ from linklab.show.live_views import watched
 
 with linklab.start(TWO_HOSTS) as lab:
     flows = [measure.SimpleperfFlow("h1", "h2", 3000), measure.PingFlow("h1", "h2", 3000, 1.0)]
-    both = watched(measure.run_together, lab, flows, ceiling_mbps=9.6)
+    both = watched(measure.run_together, lab, flows)
     print("interrupted", both.interrupted, len(both.results[0].samples) > 0)
     print(lab["h1"].cmd("grep -l python3 /proc/[0-9]*/comm | wc -l"))
 """

@@ -6,7 +6,7 @@ import re
 
 from linklab.labs.lab01.figures import without_addresses
 from linklab.network import COURSE, expected_state
-from linklab.show import describe
+from linklab.show import draw
 
 
 def test_an_assignment_has_all_cables_and_no_address() -> None:
@@ -17,5 +17,5 @@ def test_an_assignment_has_all_cables_and_no_address() -> None:
         assert [(it.name, it.peer, it.shape) for it in node.interfaces] == [
             (it.name, it.peer, it.shape) for it in planned.interfaces
         ]
-    assert not re.search(r"\d+\.\d+\.\d+\.\d+", describe(blank))
-    assert "10.0.0.2/24" in describe(COURSE)
+    assert not re.search(r"\d+\.\d+\.\d+\.\d+", draw(blank).alt_text)
+    assert "10.0.0.2/24" in draw(COURSE).alt_text

@@ -23,6 +23,11 @@ NAME = "simpleperf.py"
 CLOCK_TOO_EARLY = "clock stopped before the acknowledgement"
 
 
+def after(done: int) -> str:
+    """The program of a student who has done so many steps."""
+    return stage(FINISHED, tuple(block for block in BLOCKS if block.step > done))
+
+
 def _checked(folder: Path, program: str, steps: Sequence[str]) -> simpleperf.Report:
     (folder / NAME).write_text(program)
     return simpleperf.check(folder / NAME, steps)
@@ -42,14 +47,14 @@ def test_the_starter_gives_nothing_away() -> None:
 @pytest.mark.parametrize("done", range(len(STEPS)))
 def test_what_is_still_to_do_is_marked(done: int) -> None:
     """Each stage runs, marks what is left and nothing else, and ends as the finished program."""
-    text = stage(FINISHED, BLOCKS, done)
+    text = after(done)
     compile(text, NAME, "exec")
     numbers = range(1, len(STEPS) + 1)
     assert [number for number in numbers if f"TODO {number}" in text] == list(numbers[done:])
 
 
 def test_when_all_is_done_it_is_the_finished_program() -> None:
-    assert stage(FINISHED, BLOCKS, len(STEPS)) == FINISHED
+    assert after(len(STEPS)) == FINISHED
     assert "TODO" not in FINISHED
 
 
@@ -58,7 +63,7 @@ def test_when_all_is_done_it_is_the_finished_program() -> None:
 @pytest.mark.parametrize("done", [1, 5])
 def test_a_step_that_is_done_passes_and_the_next_one_fails(done: int, virtual: Kind, tmp_path: Path) -> None:
     """The border of each stage: with the stages next to it that shows what every stage passes, one after the other."""
-    report = _checked(tmp_path, stage(FINISHED, BLOCKS, done), [STEPS[done - 1], STEPS[done]])
+    report = _checked(tmp_path, after(done), [STEPS[done - 1], STEPS[done]])
     assert {step: result.outcome for step, result in report.results.items()} == {
         STEPS[done - 1]: "passed",
         STEPS[done]: "failed",

@@ -11,7 +11,7 @@ from linklab.network import TWO_HOSTS
 from linklab.report.model import Graded, LabRecord, ShownImage
 from linklab.report.notebook import lab_of
 from linklab.runtime.backends import Kind
-from linklab.show import describe
+from linklab.show import draw
 from tests.notebooks.run_notebook import read, run
 
 from .books import look, page_of
@@ -35,7 +35,7 @@ def test_a_solution(virtual: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert statuses(lab.graded) == ["passed"] * 5 + ["answered", "passed", "answered"]
     assert all(mark.checks for mark in lab.of("check"))
     assert lab.network is not None
-    assert lab.network.alt.split(":", 1)[1] == describe(TWO_HOSTS).split(":", 1)[1]
+    assert lab.network.alt.split(":", 1)[1] == draw(TWO_HOSTS).alt_text.split(":", 1)[1]
     seen = look(page_of(lab))
     assert "0% packet loss" in seen.words
     assert "How much of the rest do the headers explain" in " ".join(seen.words.split())

@@ -66,7 +66,6 @@ ROWS = [
 TRACE = show.WindowTrace((0.0, 1.0, 2.0), (10, 133, 66), (None, None, 66), (20.0, 80.0, 40.0), (0.0, 2.0), (0, 100))
 LOWER = show.WindowTrace((0.0, 1.0, 2.0), (10, 60, 66), (None, 60, 60), (20.0, 21.0, 22.0))
 SKETCH = ((0.0, 20.0), (1.0, 35.0), (2.0, 40.0))
-SKETCHED = (Sample(0.0, 1.0, 12.0), Sample(1.0, 2.0, 27.0))
 INSIDE = [("Ethernet", 14), ("IPv4", 20), ("UDP", 8), ("data", 1472)]
 LATE = {"Mininet's bucket": [(2, 15.8), (3, 12.3), (20, 10.1)], "without the burst": [(2, 10.0), (20, 10.0)]}
 
@@ -90,12 +89,10 @@ def figures() -> dict[str, Callable[[], Drawing]]:
         "compared: all alike": lambda: show.compared([Comparison("RTT of L1", "ms", 20, 20, 20, 20)]),
         "measured": lambda: show.measured([H1, PING]),
         "fairness": lambda: show.fairness({"h1-h4": [6.04, 7.88], "h2-h5": [7.48], "h3-h6": [7.82]}),
-        "fairness: of hosts": lambda: show.fairness({"h1-h4": [28.39], "h8-h9": [19.09]}),
         "fairness: unfair": lambda: show.fairness({"h1-h4": [0.001] * 5, "h2-h5": [28.0]}),
         "round_trips: a sketch": lambda: show.round_trips(
             [show.RoundTrips("L1", (20.0, 31.0, 44.0), 1.0, 20.0, 50.3, SKETCH)]
         ),
-        "throughput: a sketch": lambda: show.throughput({"h1-h4": SKETCHED}, ceiling_mbps=28.7, sketch=SKETCH),
         "sweep: a sketch": lambda: show.sweep(
             [sent_at(33, 12), sent_at(25, 0)], 29.15, sketch=((25, 25), (29, 29), (33, 29))
         ),
@@ -108,7 +105,6 @@ def figures() -> dict[str, Callable[[], Drawing]]:
             "UDP payload (bytes)",
             "round trip (ms)",
             {"theory: 1.15 ms": 1.15},
-            markers=True,
         ),
         "arrivals": lambda: show.arrivals([1 + 0.001 * number for number in range(20)]),
         "first_packets": lambda: packets.first_packets({"1518 bytes": LATE, "4370 bytes": LATE}, 10),

@@ -43,12 +43,10 @@ def test_fairness_has_both_indices_and_the_equal_share() -> None:
     per_connection, per_host = FIGURES["fairness"].axes
     assert "per connection: Jain's index 0.99" in per_connection.get_title(loc="left")
     assert per_host.get_title(loc="left") == "per host: Jain's index 0.916"
-    assert len(FIGURES["fairness: of hosts"].axes) == 1
     equal: Any = per_host.get_lines()[0]
     assert list(equal.get_xdata()) == [pytest.approx(29.22 / 3)] * 2
     bars: list[Any] = list(per_host.patches)
     assert [round(bar.get_width(), 2) for bar in bars] == [13.92, 7.48, 7.82]
-    assert show.fairness({"h1": 5, "h2": 6.0}).alt_text == show.fairness({"h1": [5], "h2": [6.0]}).alt_text
 
 
 @pytest.mark.parametrize(
@@ -58,13 +56,8 @@ def test_fairness_has_both_indices_and_the_equal_share() -> None:
         (show.compared, [Comparison("RTT of L1", "ms", measured=20)], "RTT of L1 has no value by theory"),
         (show.fairness, {}, "of no values"),
         (show.fairness, {"h1-h4": [0.0]}, "nothing but zeros"),
-        *(
-            (show.fairness, wrong, r'\{"h1-h4": \[')
-            for wrong in ([1, 2], 5, None, {"h1": "5"}, {"h1": ["5"]}, {"h1": None})
-        ),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_in_one_line(act: Any, wrong: Any, says: str) -> None:
-    with pytest.raises(MeasurementError, match=says) as caught:
+def test_what_cannot_be_drawn_is_refused(act: Any, wrong: Any, says: str) -> None:
+    with pytest.raises(MeasurementError, match=says):
         act(wrong)
-    assert "\n" not in str(caught.value)

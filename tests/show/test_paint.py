@@ -20,9 +20,9 @@ from linklab.network import (
     NetworkState,
     path,
 )
-from linklab.show import describe, draw
+from linklab.show import draw
 from linklab.show.figure import Drawing
-from linklab.show.network.scene import scene_of
+from linklab.show.network.scene import description, scene_of
 from tests.states import PLAN, change, change_node
 
 from .charted import collisions, cut_off, words
@@ -145,8 +145,9 @@ def test_a_single_node_and_loose_nodes_are_drawn() -> None:
 def test_a_notebook_gets_an_image_with_a_description() -> None:
     figure = draw(COURSE, title="The course network")
     bundle = figure._repr_mimebundle_()
-    assert unescape(bundle["text/html"]).count(describe(COURSE)) == 1
-    assert bundle["text/plain"] == figure.alt_text == describe(COURSE)
+    words = description(scene_of(COURSE))
+    assert unescape(bundle["text/html"]).count(words) == 1
+    assert bundle["text/plain"] == figure.alt_text == words
     png = b64decode(bundle["image/png"])
     assert png.startswith(b"\x89PNG")
     assert b"Subnet B, 10.0.1.0/24" in png

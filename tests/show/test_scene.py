@@ -22,11 +22,14 @@ from linklab.network import (
     Topology,
     expected_state,
 )
-from linklab.show import describe
-from linklab.show.network.scene import HasState, scene_of
+from linklab.show.network.scene import Drawable, HasState, description, scene_of
 from tests.states import PLAN, change, change_node, reshape
 
 from .drawn import SHAPE, ring, routed
+
+
+def describe(thing: Drawable) -> str:
+    return description(scene_of(thing))
 
 
 class RunningLab:

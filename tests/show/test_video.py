@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.show.video import Percentiles, distribution, pictures, rate_over_time, similarity_over_time
+from linklab.show.video import distribution, pictures, rate_over_time, similarity_over_time
 
 from .charted import points
 
 
-@pytest.mark.parametrize("count", [50, 100, 101, 102])
+@pytest.mark.parametrize("count", [50, 101])
 def test_a_series_of_any_length_is_a_series(count: int) -> None:
     values = [float(value) for value in range(count, 0, -1)]
     drawn = points(distribution({"gaps": values}, "time between packets", "ms"))["gaps"]
@@ -18,21 +18,6 @@ def test_a_series_of_any_length_is_a_series(count: int) -> None:
     assert drawn[-1] == (count, 100)
     assert [value for value, _ in drawn] == sorted(value for value, _ in drawn)
     assert {share: value for value, share in drawn}[50] == pytest.approx((count + 1) / 2)
-
-
-def test_percentiles_are_drawn_as_they_are_given() -> None:
-    given = Percentiles(tuple(1.0 + share**2 for share in range(101)))
-    figure = distribution({"gaps": given}, "time between packets", "ms")
-    assert points(figure)["gaps"] == [(1.0 + share**2, share) for share in range(101)]
-    assert "gaps: 1 to 1e+04" in figure.alt_text
-
-
-@pytest.mark.parametrize(
-    ("values", "says"), [(range(100), "100 values are no percentiles"), ([*range(100), 5], "are not in order")]
-)
-def test_what_are_no_percentiles_is_refused(values: list[float], says: str) -> None:
-    with pytest.raises(MeasurementError, match=says):
-        Percentiles(tuple(values))
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:

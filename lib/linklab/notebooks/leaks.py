@@ -44,7 +44,7 @@ def leaks_of_program(finished: str, blocks: tuple[Block, ...]) -> tuple[str, ...
     """
     secrets = {
         _plain(row)
-        for block, solution, _ in undone(finished, blocks, 0)
+        for block, solution, _ in undone(finished, blocks)
         for row in solution.splitlines()
         if row not in block.starter
         and len(_plain(row)) >= SHORTEST_TELLING_LINE

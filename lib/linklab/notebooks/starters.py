@@ -82,20 +82,19 @@ def read_blocks(text: str) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def stage(finished: str, blocks: tuple[Block, ...], done: int = 0) -> str:
-    """The file of a student who has done the steps up to `done`; 0 is the starter.
+def stage(finished: str, blocks: tuple[Block, ...]) -> str:
+    """Return the file of a student who has not done these blocks yet; with all of them it is the starter.
 
     Raises LinklabError as `Block.find`.
     """
-    texts = [text for _, _, text in undone(finished, blocks, done)]
+    texts = [text for _, _, text in undone(finished, blocks)]
     return texts[-1] if texts else finished
 
 
-def undone(finished: str, blocks: tuple[Block, ...], done: int) -> Iterator[tuple[Block, str, str]]:
-    """Each block that is not done yet, from the last step to the first: it, what it took out, the file after it."""
+def undone(finished: str, blocks: tuple[Block, ...]) -> Iterator[tuple[Block, str, str]]:
+    """Yield each block from the last step to the first, with what it took out, and the file after it."""
     text = finished
     for block in sorted(blocks, key=lambda block: -block.step):
-        if block.step > done:
-            found = block.find(text)
-            text = text[: found.start()] + "".join(f"{row}\n" for row in block.starter) + text[found.end() :]
-            yield block, found[0], text
+        found = block.find(text)
+        text = text[: found.start()] + "".join(f"{row}\n" for row in block.starter) + text[found.end() :]
+        yield block, found[0], text

@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     pdf = output.with_suffix(".pdf")
     if arguments.pdf and pdf == output:
         raise LinklabError(f"{output} is the page's name, and the PDF file's too: say --output portfolio.html")
-    notebooks: list[Path] = arguments.notebooks or _default_notebooks(Path())
+    notebooks: list[Path] = arguments.notebooks or _default_notebooks()
     if output.resolve() in {path.resolve() for path in notebooks}:
         raise LinklabError(f"{output} is one of the notebooks: say another file with --output")
     portfolio = _portfolio_of(notebooks, arguments.name.strip())
@@ -71,9 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _default_notebooks(folder: Path) -> list[Path]:
-    """A folder's labs in their order: those in its ``labs``, or in itself. Raises LinklabError if it has none."""
-    place = folder / "labs" if (folder / "labs").is_dir() else folder
+def _default_notebooks() -> list[Path]:
+    """Return the notebooks in ``labs``, or else in this folder, in order. Raises LinklabError if there is none."""
+    place = Path("labs") if Path("labs").is_dir() else Path()
     found = sorted(place.glob("*.ipynb"))
     if not found:
         raise LinklabError(f"there is no notebook in {place.resolve()}: go to your labs, or name the notebooks")

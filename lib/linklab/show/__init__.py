@@ -3,7 +3,7 @@
 from linklab.show.comparisons import compared, comparison, fairness
 from linklab.show.live_views import live, watched
 from linklab.show.network.paint import draw
-from linklab.show.network.scene import Drawable, describe
+from linklab.show.network.scene import Drawable
 from linklab.show.over_time import RoundTrips, WindowTrace, measured, round_trips, throughput, windows
 from linklab.show.packets import arrivals, sweep
 from linklab.show.player.page import Replay, replay
@@ -18,7 +18,6 @@ __all__ = [
     "arrivals",
     "compared",
     "comparison",
-    "describe",
     "draw",
     "fairness",
     "live",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
-from numbers import Real
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +16,6 @@ from linklab.show.chart import (
     GREY,
     PREDICTED,
     SMALL_POINTS,
-    cannot_draw,
     chart,
     label_axes,
     legend,
@@ -115,27 +113,19 @@ def _in_words(row: Comparison) -> str:
     return f"{row.quantity} in {row.unit}: {said}."
 
 
-_WANTED: Final = 'the Mbit/s of each host\'s connections by its name, as {"h1-h4": [6.04, 7.88], "h2-h5": [7.48]}'
-
-
-def fairness(hosts: Mapping[str, float | Sequence[float]], title: str = "Fairness") -> Drawing:
+def fairness(hosts: Mapping[str, Sequence[float]], title: str = "Fairness") -> Drawing:
     """Return a figure of the Mbit/s of each connection and of each host, the equal share, and Jain's index.
 
     ``hosts`` has the throughputs of each host's or pair's connections: ``{"h1-h4": [6.04, 7.88], "h2-h5": [7.48]}``.
-    Where all have one connection the two would be the same, and only one panel is drawn. Raises MeasurementError where
-    Jain's index is not defined, and for what is no rates by name.
+    Raises MeasurementError where Jain's index is not defined.
     """
-    if not isinstance(hosts, Mapping):
-        raise cannot_draw(hosts, _WANTED)
-    rates_of = {name: _rates(given) for name, given in hosts.items()}
     connections = {
         f"{name}, {number}" if len(rates) > 1 else name: rate
-        for name, rates in rates_of.items()
+        for name, rates in hosts.items()
         for number, rate in enumerate(rates, 1)
     }
-    bars = [("connection", connections, BLUE)]
-    if any(len(rates) > 1 for rates in rates_of.values()):
-        bars.append(("host", {name: fsum(rates) for name, rates in rates_of.items()}, BLUISH_GREEN))
+    whole = {name: fsum(rates) for name, rates in hosts.items()}
+    bars = [("connection", connections, BLUE), ("host", whole, BLUISH_GREEN)]
     words = " ".join(
         f"Throughput per {kind} in Mbit/s: {', '.join(f'{name} {rate:.2f}' for name, rate in values.items())}; "
         f"Jain's index {jain_index([*values.values()]):.3f}."
@@ -146,15 +136,6 @@ def fairness(hosts: Mapping[str, float | Sequence[float]], title: str = "Fairnes
         _draw_bars(axes, kind, values, colour)
         axes.set_ylim(len(connections) - 0.5, -0.5)
     return figure
-
-
-def _rates(given: object) -> list[float]:
-    rates = []
-    for rate in given if isinstance(given, Iterable) else [given]:
-        if not isinstance(rate, Real):
-            raise cannot_draw(rate, _WANTED)
-        rates.append(float(rate))
-    return rates
 
 
 def _draw_bars(axes: Axes, kind: str, values: Mapping[str, float], colour: str) -> None:

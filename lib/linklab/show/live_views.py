@@ -31,15 +31,13 @@ class Measurement(Protocol[_What, _Given]):
     def __call__(self, lab: Lab, flows: _What, /, *, on_progress: OnProgress, stop: ShouldStop) -> _Given: ...
 
 
-def watched(
-    measurement: Measurement[_What, _Given], lab: Lab, flows: _What, *, ceiling_mbps: float | None = None
-) -> _Given:
+def watched(measurement: Measurement[_What, _Given], lab: Lab, flows: _What) -> _Given:
     """``measurement(lab, flows)``, with a bar, a stop button and a live plot in the notebook; what it returns.
 
-    ``show.watched(measure.run, lab, TcpFlow("h1", "h4"))``. ``ceiling_mbps`` is drawn into the plot. The stop button
-    ends the tools, and what they had measured is returned, marked ``interrupted``. Raises what the measurement raises.
+    ``show.watched(measure.run, lab, TcpFlow("h1", "h4"))``. The stop button ends the tools, and what they had measured
+    is returned, marked ``interrupted``. Raises what the measurement raises.
     """
-    with Watch(ceiling_mbps=ceiling_mbps) as watch:
+    with Watch() as watch:
         return measurement(lab, flows, on_progress=watch, stop=watch.stopped)
 
 
@@ -75,7 +73,7 @@ def live(
 class _LiveFigure:
     """A figure in the output of the cell that runs, drawn anew a few times a second; nothing outside of notebooks."""
 
-    def __init__(self, ceiling_mbps: float | None) -> None:
+    def __init__(self, ceiling_mbps: float | None = None) -> None:
         self._ceiling_mbps = ceiling_mbps
         self._handle: Any = None
         self._drawn: Intervals | None = None
@@ -106,10 +104,10 @@ class Watch:
     ``stopped`` says whether the button was pressed. Where nobody watches, it shows nothing.
     """
 
-    def __init__(self, *, ceiling_mbps: float | None = None) -> None:
+    def __init__(self) -> None:
         self._pressed = threading.Event()
         self._bar = _Bar(self._pressed.set) if somebody_watches() else None
-        self._figure = _LiveFigure(ceiling_mbps)
+        self._figure = _LiveFigure()
         self._last: Progress | None = None
 
     def __enter__(self) -> Watch:

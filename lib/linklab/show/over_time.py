@@ -33,7 +33,6 @@ from linklab.show.chart import (
     Points,
     add_levels,
     add_lines,
-    cannot_draw,
     chart,
     label_axes,
     legend,
@@ -69,7 +68,6 @@ def throughput(
     fair_mbps: float | None = None,
     duration_s: float | None = None,
     together: bool = False,
-    sketch: Points = (),
 ) -> Drawing:
     """Return a figure of intervals in Mbit/s over seconds, one line for each name.
 
@@ -77,8 +75,8 @@ def throughput(
 
     ``ceiling_mbps`` is what theory allows (`linklab.network.goodput_ceiling_mbps`), ``fair_mbps`` the fair share of a
     line; ``duration_s`` sets the end of the time axis, so that it stands still while intervals are added; ``together``
-    draws the sum as well where there are several lines; ``sketch`` is what a student drew before, seconds and
-    Mbit/s. Raises MeasurementError for more lines than can be told apart, and for what has no intervals.
+    draws the sum as well where there are several lines. Raises MeasurementError for more lines than can be told apart,
+    and for what has no intervals.
     """
     named = curves if isinstance(curves, Mapping) else _curves(curves)
     shown = {name: samples for name, given in named.items() if (samples := _samples(name, given))}
@@ -89,7 +87,7 @@ def throughput(
     fair = {} if fair_mbps is None else {f"fair share: {fair_mbps:.2f}": fair_mbps}
     means = ", ".join(f"{name} {_mean(it, it[0].start_s, it[-1].end_s):.2f}" for name, it in drawn.items())
     said = f"in Mbit/s. {spans(steps)}. Means: {means}." if drawn else "in Mbit/s. No interval yet."
-    words = f"Throughput over time, {said}{levels_in_words([*ceiling, *fair])}{sketch_in_words(sketch)}"
+    words = f"Throughput over time, {said}{levels_in_words([*ceiling, *fair])}"
     figure, axes = chart(words, x=SECONDS, y="throughput (Mbit/s)", title="Throughput")
     if shown:
         add_lines(axes, {name: steps[name] for name in shown})
@@ -102,8 +100,7 @@ def throughput(
     highest = max([*ceiling.values(), 0, *(it.throughput_mbps for samples in drawn.values() for it in samples)])
     last_s = max([duration_s or 0, *(samples[-1].end_s for samples in drawn.values())])
     axes.set(xlim=(0, last_s or 1), ylim=(0, 1.1 * highest or 1))
-    sketched(axes, sketch)
-    if shown or ceiling or sketch:
+    if shown or ceiling:
         legend(axes)
     if not shown:
         axes.text(0.5, 0.45, "no interval yet", transform=axes.transAxes, ha="center", color=GREY)
@@ -113,7 +110,8 @@ def throughput(
 def _samples(name: str, given: object) -> tuple[Sample, ...]:
     samples = given.samples if isinstance(given, TransferResult) else given
     if not isinstance(samples, Sequence) or not all(isinstance(it, Sample) for it in samples):
-        raise cannot_draw(given, f"{name} the intervals of a transfer: its .samples")
+        kind = type(given).__name__
+        raise MeasurementError(f"cannot draw a {kind}: give {name} the intervals of a transfer: its .samples")
     return tuple(samples)
 
 
@@ -206,17 +204,12 @@ class RoundTrips:
         return f"{said}. The links' delays make {self.floor_ms:g} ms{full}.{sketch_in_words(self.sketch)}"
 
 
-def round_trips(paths: RoundTrips | Sequence[RoundTrips]) -> Drawing:
+def round_trips(paths: Sequence[RoundTrips]) -> Drawing:
     """Return a figure of RTT in ms over seconds, a panel for each path; what queues add to the floor is shaded.
 
     Dotted lines are theory's floor and the round trip with a full queue; a lost ping is a cross on the floor's line.
-    Raises MeasurementError for no path, one with no ping, and for what is no path.
+    Raises MeasurementError for no path, and one with no ping.
     """
-    paths = [paths] if isinstance(paths, RoundTrips) else paths
-    wrong = [it for it in paths if not isinstance(it, RoundTrips)] if isinstance(paths, Sequence) else [paths]
-    if wrong:
-        wanted = "show.RoundTrips.of(ping_result, expected_load) of each path, or draw results with show.measured"
-        raise cannot_draw(wrong[0], wanted)
     if not paths or any(not it.rtt_ms for it in paths):
         raise MeasurementError("there are no round trips to draw: give one ping result at least")
     height = 0.5 + 2.8 * len(paths)
@@ -262,17 +255,17 @@ class WindowTrace:
     queue_packets: tuple[float, ...] = ()
 
     @staticmethod
-    def of(run: Run, number: int = 0) -> WindowTrace:
-        """Return that of a run with a `SocketsFlow` and a `QueueFlow`: its first, or the one of that number.
+    def of(run: Run) -> WindowTrace:
+        """Return that of a run with a `SocketsFlow` and a `QueueFlow`, the first ones.
 
         Raises MeasurementError for a run without them.
         """
         sockets, queues = run.of(SocketsResult), run.of(QueueResult)
-        if len(sockets) <= number or not queues or not sockets[number].busiest:
+        if not sockets or not queues or not sockets[0].busiest:
             raise MeasurementError(
                 "this run did not look at windows and a queue: give it a SocketsFlow and a QueueFlow"
             )
-        each, queue = sockets[number].busiest, queues[min(number, len(queues) - 1)].samples
+        each, queue = sockets[0].busiest, queues[0].samples
         return WindowTrace(
             tuple(it.at_s for it in each),
             tuple(it.cwnd_segments for it in each),
@@ -284,7 +277,7 @@ class WindowTrace:
 
 
 def windows(
-    traces: Run | WindowTrace | Mapping[str, WindowTrace | Run],
+    traces: Mapping[str, WindowTrace],
     *,
     full_packets: float | None = None,
     queue_packets: float | None = None,
@@ -293,10 +286,8 @@ def windows(
     """Return a figure of three panels over the same seconds: congestion windows, the queue, smoothed round trips.
 
     A single trace has its threshold as well. Dotted lines are theory's: the window that fills path and queue, the
-    queue's limit, the round trips of an empty and a full queue. A run is its `WindowTrace.of`. Raises MeasurementError
-    for no trace, an empty one, and for what is none.
+    queue's limit, the round trips of an empty and a full queue. Raises MeasurementError for no trace, and an empty one.
     """
-    traces = _traces(traces)
     if not traces or any(not it.at_s for it in traces.values()):
         raise MeasurementError("there is nothing to draw: give one trace with a look at least")
     rows: list[tuple[str, dict[str, Curve], dict[str, float]]] = [
@@ -334,21 +325,6 @@ def windows(
 def _draw_threshold(axes: Axes, trace: WindowTrace) -> None:
     threshold = [math.nan if it is None else it for it in trace.threshold_segments]
     axes.plot(trace.at_s, threshold, color=VERMILLION, linewidth=1.4, linestyle=(0, (2, 1)), label="ssthresh")
-
-
-def _traces(given: object) -> dict[str, WindowTrace]:
-    if isinstance(given, Run):
-        names = [result.flow.name for result in given.of(SocketsResult)] or [""]
-        return {name: WindowTrace.of(given, number) for number, name in enumerate(names)}
-    if isinstance(given, WindowTrace):
-        return {"connection": given}
-    traces = {}
-    for name, it in (given if isinstance(given, Mapping) else {"": given}).items():
-        trace = WindowTrace.of(it) if isinstance(it, Run) else it
-        if not isinstance(trace, WindowTrace):
-            raise cannot_draw(it, 'traces by name, as {"cubic": show.WindowTrace.of(run)}, or a run')
-        traces[str(name)] = trace
-    return traces
 
 
 _UNITS: Final = {"ms": "ms", "mbps": "Mbit/s", "percent": "%", "packets": "packets", "segments": "segments"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from linklab.errors import MeasurementError
@@ -15,29 +14,6 @@ if TYPE_CHECKING:
 
 _PICTURE_PIXELS: Final = 480
 _CAPTION_INCHES: Final = 0.45
-
-
-@dataclass(frozen=True)
-class Percentiles:
-    """A distribution by 101 values: the least, the percentiles 1 to 99, the largest.
-
-    Raises MeasurementError for another number of values, or if they are not in order.
-    """
-
-    values: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        if len(self.values) != 101:
-            raise MeasurementError(f"{len(self.values)} values are no percentiles: give 101, from the least on")
-        if list(self.values) != sorted(self.values):
-            raise MeasurementError("these percentiles are not in order: give them from the least to the largest")
-
-    @staticmethod
-    def of(values: Sequence[float]) -> Percentiles:
-        """Return those of a series of any length, interpolated between neighbours."""
-        import numpy
-
-        return Percentiles(tuple(map(float, numpy.percentile(values, range(101)))))
 
 
 def rate_over_time(runs: Mapping[str, Sequence[float]], *, limit_kbps: float | None = None) -> Drawing:
@@ -68,7 +44,7 @@ def similarity_over_time(runs: Mapping[str, Sequence[float]], frames_per_s: int)
 
 
 def distribution(
-    series: Mapping[str, Sequence[float] | Percentiles],
+    series: Mapping[str, Sequence[float]],
     what: str,
     unit: str,
     *,
@@ -79,10 +55,10 @@ def distribution(
     ``marks`` are values to point at. A value of 0 has no place on that axis: a line starts at the share that they
     have. Raises MeasurementError for no lines, more than can be told apart, and where all values of a line are 0.
     """
+    import numpy
+
     found = {
-        name: (given if isinstance(given, Percentiles) else Percentiles.of(given)).values
-        for name, given in series.items()
-        if isinstance(given, Percentiles) or len(given)
+        name: list(map(float, numpy.percentile(given, range(101)))) for name, given in series.items() if len(given)
     }
     for name, values in found.items():
         if not any(values):

@@ -408,16 +408,8 @@ _COUNTED: dict[NodeKind, tuple[str, str]] = {
 }
 
 
-def describe(thing: Drawable) -> str:
-    """Return the network in words, line by line: what a figure of it shows, for those who do not see it.
-
-    Raises NetworkError if ``thing`` is neither a network, nor a state, nor a running lab.
-    """
-    return description(scene_of(thing))
-
-
 def description(scene: NetworkScene) -> str:
-    """Return a scene in words; see :func:`describe`."""
+    """Return a scene in words, line by line: what its drawing shows, for those who do not see it."""
     counts = []
     for kind, (one, many) in _COUNTED.items():
         names = [node.name for node in scene.nodes if node.kind == kind]
