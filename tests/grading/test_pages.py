@@ -18,7 +18,7 @@ from linklab.grading.kit import read_kit
 from linklab.grading.model import Judged
 from linklab.grading.pages import class_page, feedback, with_verdicts
 from linklab.grading.similarity import Alike
-from linklab.report.model import Verdict
+from linklab.report.model import Graded
 from tests.commands.browser import Page, missing
 from tests.notebooks.run_notebook import ROOT
 from tests.report.books import Seen, check, code, free_text, lab, look, result, shows, text
@@ -169,8 +169,8 @@ def test_the_judge_s_verdict_counts_and_not_what_a_notebook_shows() -> None:
     record = lab(text("goal", "# Lab"), check("check-rate", result(GOOD)), check("check-free", result(GOOD), points=99))
     fixed = with_verdicts(record, judged(bad()))
     assert (fixed.points, fixed.max_points) == (3, 6)
-    shown = [item for section in fixed.sections for item in section.items if isinstance(item, Verdict)]
-    assert shown[0].graded.status == "failed"
+    shown = [item for section in fixed.sections for item in section.items if isinstance(item, Graded)]
+    assert shown[0].status == "failed"
     assert len(shown) == 1, "what is no graded cell of the lab has no verdict"
 
 

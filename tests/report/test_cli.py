@@ -49,13 +49,6 @@ def test_the_labs_of_the_folder_in_their_order(capsys: pytest.CaptureFixture[str
     assert sorted(os.listdir(".")) == ["labs", "portfolio.html"]
 
 
-def test_inside_of_the_labs_folder_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    lab_00()
-    monkeypatch.chdir("labs")
-    assert main(["report"]) == 0
-    assert Path("portfolio.html").is_file()
-
-
 def test_named_notebooks_come_in_the_order_named_and_once() -> None:
     first, second = lab_00("b.ipynb"), lab_00("a.ipynb")
     assert main(["report", str(first), str(second), "./b.ipynb", "--output", "x.html"]) == 0
@@ -84,13 +77,28 @@ def test_an_error_in_a_graded_cell_stands_in_the_portfolio() -> None:
     )
 
 
-def test_no_notebook_at_all(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there is no notebook in" in mistake(capsys)
-    assert not Path("portfolio.html").exists()
-
-
-def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there is no notebook 03.ipynb" in mistake(capsys, "03.ipynb")
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "there is no notebook in"),
+        (["03.ipynb"], "there is no notebook 03.ipynb"),
+        (["done.ipynb", "--output", "done.ipynb"], "is one of the notebooks"),
+        (["done.ipynb", "--pdf", "--output", "x.pdf"], "say --output portfolio.html"),
+        (["empty.ipynb"], "nothing of empty.ipynb was ever executed: run it"),
+        (["done.ipynb", "--output", "none/x.html"], "none/x.html cannot be written (No such file or directory): say"),
+        (["done.ipynb", "--output", "made"], "made cannot be written (Is a directory): say another file with --output"),
+    ],
+)
+def test_a_mistake_is_one_line_and_changes_nothing(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("made").mkdir()
+    lab_00("done.ipynb")
+    save(Path("empty.ipynb"), check("check-a", count=None))
+    files = {path: path.read_bytes() for path in Path().glob("*.*")}
+    Path("labs").mkdir()  # without a notebook
+    assert says in mistake(capsys, *arguments)
+    assert {path: path.read_bytes() for path in Path().glob("*.*")} == files
 
 
 def test_a_file_that_is_no_notebook(capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,26 +108,6 @@ def test_a_file_that_is_no_notebook(capsys: pytest.CaptureFixture[str]) -> None:
     for content in ("not JSON", "[]", "{}", "\x00\x01", json.dumps(no_cell), json.dumps(book)):
         Path("x.ipynb").write_text(content)
         assert "x.ipynb is not a notebook: " in mistake(capsys, "x.ipynb")
-
-
-def test_nothing_was_ever_executed(capsys: pytest.CaptureFixture[str]) -> None:
-    save(Path("x.ipynb"), check("check-a", count=None))
-    assert "nothing of x.ipynb was ever executed: run it" in mistake(capsys, "x.ipynb")
-
-
-def test_an_output_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
-    lab_00()
-    Path("folder").mkdir()
-    for output, why in (("none/x.html", "No such file or directory"), ("folder", "Is a directory")):
-        said = mistake(capsys, "--output", output)
-        assert f"{output} cannot be written ({why}): say another file with --output" in said
-    assert sorted(os.listdir(".")) == ["folder", "labs"], "nothing half is left"
-
-
-def test_the_page_does_not_replace_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
-    path = lab_00()
-    assert "is one of the notebooks" in mistake(capsys, str(path), "--output", str(path))
-    assert path.read_text().startswith("{")
 
 
 def test_without_chromium_the_page_is_made_and_the_pdf_is_not(
@@ -173,8 +161,3 @@ def test_a_chromium_that_hangs_is_ended_with_what_it_started(
     assert "was not done with the PDF file after 3 s" in mistake(capsys, "--pdf")
     left = [process.pid for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"] == words]
     assert all(gone(number) for number in left)
-
-
-def test_the_page_and_the_pdf_need_two_names(capsys: pytest.CaptureFixture[str]) -> None:
-    lab_00()
-    assert "say --output portfolio.html" in mistake(capsys, "--pdf", "--output", "x.pdf")

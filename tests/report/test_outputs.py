@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from markupsafe import Markup as Safe
 
 from linklab import record
-from linklab.report.model import Shown, ShownImage
+from linklab.report.model import ShownImage
 from linklab.report.outputs import LINES_AT_MOST, items
 
 from .books import DOT, look, prints, raises, shows, typed
@@ -15,12 +16,12 @@ from .books import DOT, look, prints, raises, shows, typed
 ADDRESS = f"data:image/png;base64,{DOT}"
 
 
-def shown(*outputs: Any) -> list[ShownImage | Shown]:
+def shown(*outputs: Any) -> list[ShownImage | Safe]:
     return list(items(outputs, "in 'here'"))
 
 
 def html(*outputs: Any) -> str:
-    return "".join(it.html for it in shown(*outputs) if isinstance(it, Shown))
+    return "".join(it for it in shown(*outputs) if isinstance(it, Safe))
 
 
 def test_pictures_say_what_they_show() -> None:

@@ -15,6 +15,7 @@ from linklab.notebooks.render import TEXT_STUB
 from linklab.record import RESULT_MIME
 from linklab.report.model import LabRecord
 from linklab.report.page import unfinished
+from tests.show.contrast import contrast
 
 from .books import DOT, Seen, check, code, free_text, lab, look, page_of, prints, raises, result, shows, text, typed
 
@@ -135,12 +136,6 @@ def test_a_notebook_that_was_not_executed_is_named_and_has_no_part() -> None:
     assert unfinished(absent) == [("The notebook", "It was never executed.")]
 
 
-def test_two_notebooks_of_one_name_are_both_there() -> None:
-    first, second = lab(text("goal", "# One"), code("a")), lab(text("goal", "# Two"), check("check-a", prints("x")))
-    words = " ".join(look(page_of(first, second)).words.split())
-    assert "Two a. This cell was run, but the notebook holds no result" in words
-
-
 EVIL = "</style></script></pre></title>\"'><script>steal()</script><img src=https://evil.test/x onerror=steal()>"
 
 
@@ -155,7 +150,9 @@ def hostile() -> LabRecord:
         text("goal", f"# {EVIL}\n\n## {EVIL}\n\n**Question.** {EVIL}"),
         answer,
         code("html", shows(text_html=EVIL), shows(text_html=f'<div style="background:url(//evil.test/x)">{EVIL}')),
-        code("plain", prints(EVIL), shows(text_plain=EVIL), typed("text/markdown", EVIL), raises(EVIL, EVIL)),
+        code(
+            "plain", prints(f"{EVIL} \ud83d"), shows(text_plain=EVIL), typed("text/markdown", EVIL), raises(EVIL, EVIL)
+        ),
         code("image", shows(png=DOT, text_plain=EVIL), shows(svg=f"<svg>{EVIL}</svg>"), shows(png=EVIL)),
         code("script", typed("application/javascript", "steal()"), typed(EVIL, EVIL)),
         code("widget", typed("application/vnd.jupyter.widget-view+json", {"model_id": "box"}, EVIL)),
@@ -183,7 +180,9 @@ def harmless(seen: Seen) -> bool:
 
 
 def test_nothing_of_a_hostile_notebook_runs_or_loads() -> None:
-    seen = look(page_of(hostile(), student=EVIL))
+    page = page_of(hostile(), student=EVIL)
+    page.encode("utf-8")  # half a character does not spoil the file
+    seen = look(page)
     assert harmless(seen)
     assert seen.words.count("<script>steal()</script>") > 15, "it is shown as the text that it is"
 
@@ -192,10 +191,6 @@ def test_the_look_at_hostile_pages_sees_what_is_hostile() -> None:
     assert not any(harmless(look(f"<style></style>{evil}")) for evil in ("<script></script>", '<b onclick="x">b</b>'))
     assert not harmless(look('<style></style><img src="https://evil.test/x">'))
     assert not harmless(look('<style></style><a href="javascript:steal()">a</a>'))
-
-
-def test_halves_of_characters_do_not_spoil_the_file() -> None:
-    page_of(lab(code("a", prints("x \ud83d y")))).encode("utf-8")
 
 
 @pytest.mark.parametrize("theme", [0, 1, 2], ids=["light", "dark", "print"])
@@ -207,14 +202,3 @@ def test_every_colour_of_text_stands_out(theme: int) -> None:
     for ink in ("ink", "quiet", "link", "good", "bad", "open"):
         for ground in ("page", "panel"):
             assert contrast(colours[ink], colours[ground]) >= 4.5, (ink, ground)
-
-
-def contrast(one: str, two: str) -> float:
-    lighter, darker = sorted((luminance(one), luminance(two)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

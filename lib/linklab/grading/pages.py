@@ -17,7 +17,7 @@ from markupsafe import Markup as Safe
 from linklab.grading import overview
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
 from linklab.grading.model import Judged
-from linklab.report.model import FreeText, Graded, Item, LabRecord, Verdict
+from linklab.report.model import FreeText, Graded, Item, LabRecord
 from linklab.report.page import encodable, environment, style
 
 _FOLDER: Final = Path(__file__).parent
@@ -64,11 +64,13 @@ def with_verdicts(record: LabRecord, judged: Judged) -> LabRecord:
 
 def _counts(item: Item, cells: Mapping[str, Graded]) -> bool:
     """A cell that is none of the lab's graded ones is not shown as one."""
-    return not isinstance(item, Verdict) or item.graded.cell_id in cells
+    return not isinstance(item, Graded) or item.cell_id in cells
 
 
 def _with_verdict(item: Item, cells: Mapping[str, Graded]) -> Item:
-    if isinstance(item, Verdict | FreeText) and item.graded.cell_id in cells:
+    if isinstance(item, Graded):
+        return cells[item.cell_id]
+    if isinstance(item, FreeText) and item.graded.cell_id in cells:
         return replace(item, graded=cells[item.graded.cell_id])
     return item
 

@@ -81,7 +81,7 @@ def _default_notebooks() -> list[Path]:
 
 
 def _portfolio_of(paths: Sequence[Path], student: str) -> Portfolio:
-    """The portfolio of these notebooks, each once, in this order.
+    """Return the portfolio of these notebooks, each once, in this order.
 
     Raises LinklabError for a file that is missing or no notebook, and where none of them was ever executed.
     """
@@ -107,7 +107,7 @@ def _portfolio_of(paths: Sequence[Path], student: str) -> Portfolio:
 
 
 def _read_lab(path: Path) -> LabRecord:
-    """A notebook as part of a portfolio. Raises LinklabError for what is missing or no notebook."""
+    """Return a notebook as a part of a portfolio. Raises LinklabError for what is missing or no notebook."""
     import nbformat
 
     from linklab.headless.runner import read_book
@@ -145,8 +145,8 @@ _FLAGS: Final = (
 def print_pdf(page: Path, pdf: Path) -> None:
     """Print a page into a file. Raises LinklabError where there is no Chromium, or it does not do it.
 
-    Chromium gets a profile of its own for this, reaches no network, and shows the page in its sandbox, which refuses to
-    run as root: for root it is another user, who sees no file but the page (bubblewrap).
+    Chromium gets a profile of its own, reaches no network, and shows the page in its sandbox. The sandbox refuses to
+    run as root: for root, bubblewrap starts Chromium as another user, who sees no file but the page.
     """
     from linklab.runtime import bwrap
 

@@ -49,15 +49,8 @@ class ShownImage:
 
     @property
     def is_network(self) -> bool:
-        """Whether it is the drawing of a network (`linklab.show.draw`), by its words."""
+        """Return True if it is the drawing of a network (`linklab.show.draw`), by its words."""
         return _NETWORK.match(self.alt) is not None
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What a cell shows, or a note of the student's own, as HTML that is safe."""
-
-    html: Safe
 
 
 @dataclass(frozen=True)
@@ -77,14 +70,10 @@ class FreeText:
     answer: Safe | None
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The place of a check among the student's work."""
-
-    graded: Graded
-
-
-Item = ShownImage | Shown | Code | FreeText | Verdict
+Item = ShownImage | Safe | Code | FreeText | Graded
+"""What stands in a section: an image, HTML (what a cell shows, or a note of the student's own), an answer in code, a
+free text, or a check at its place among the student's work.
+"""
 
 
 @dataclass(frozen=True)
@@ -151,14 +140,10 @@ class LabRecord:
     def work(self) -> tuple[Section, ...]:
         """The sections without the student's own words and without verdicts, which stand elsewhere."""
         rest = [
-            Section(one.title, tuple(it for it in one.items if not isinstance(it, FreeText | Verdict)))
+            Section(one.title, tuple(it for it in one.items if not isinstance(it, FreeText | Graded)))
             for one in self.sections
         ]
         return tuple(section for section in rest if section.items)
-
-    def of(self, kind: Kind) -> tuple[Graded, ...]:
-        """The graded cells of a kind."""
-        return tuple(it for it in self.graded if it.kind == kind)
 
 
 @dataclass(frozen=True)

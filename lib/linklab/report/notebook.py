@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
 from markupsafe import Markup as Safe
@@ -24,10 +23,8 @@ from linklab.report.model import (
     Kind,
     LabRecord,
     Section,
-    Shown,
     ShownImage,
     Status,
-    Verdict,
 )
 from linklab.report.safe_html import from_markdown, headings, question_of
 
@@ -90,13 +87,13 @@ def facts_of(book: Any, saved_at: datetime.datetime) -> Facts:
 
 
 def _kept(cell: Any, mime: str) -> list[dict[str, Any]]:
-    """All data of one type among a cell's outputs, in order."""
+    """Return all data of one type among a cell's outputs, in order."""
     found = [output.get("data", {}).get(mime) for output in cell.get("outputs", [])]
     return [data for data in found if isinstance(data, dict)]
 
 
 def _executed_at(book: Any) -> str:
-    """The latest time that Jupyter noted for a cell; it does so only where it is told to."""
+    """Return the latest time that Jupyter noted for a cell, which it does only where it is told to."""
     timings = [cell.metadata.get("execution") for cell in book.cells]
     times = [at for timing in timings if isinstance(timing, dict) for at in timing.values() if isinstance(at, str)]
     return max(times, default="")
@@ -114,7 +111,7 @@ def _shown(at: datetime.datetime) -> str:
 
 
 def _out_of_order(book: Any) -> str:
-    """A sentence where the cells were not run from top to bottom, each at most once after the one before."""
+    """Return a sentence if the cells were not run from top to bottom, each at most once; else nothing."""
     latest, before = 0, ""
     for cell in book.cells:
         count = cell.get("execution_count")
@@ -139,7 +136,7 @@ def _other_version(facts: Facts) -> str:
 
 
 def _stopped(code: list[Any]) -> str:
-    """A sentence on cells that raised, but those that are graded or whose tag says that they shall."""
+    """Return a sentence on cells that raised an error; graded ones and those tagged raises-exception are left out."""
     names = [
         str(cell.get("id", "without id"))
         for cell in code
@@ -215,7 +212,7 @@ def _check(cell: Any, name: str, max_points: float) -> Graded:
 
 
 def _checks(result: dict[str, Any]) -> Iterator[Check]:
-    """Yield the checks of a result's JSON form, but what is not of that form: anybody may have written it."""
+    """Yield the checks of a result's JSON form, which anybody may have written; what is of another form is left out."""
     for entry in _entries(result, "checks"):
         if entry.get("outcome") in _OUTCOMES:
             worth = entry.get("points")
@@ -231,7 +228,7 @@ def _checks(result: dict[str, Any]) -> Iterator[Check]:
 
 
 def _surprises(result: dict[str, Any]) -> Iterator[Surprise]:
-    """Yield the predictions of a result's JSON form, but what is not of that form."""
+    """Yield the predictions of a result's JSON form; what is not of that form is left out."""
     for entry in _entries(result, "surprises"):
         numbers = [entry.get(name) for name in ("predicted", "sure_percent", "theory")]
         measured = entry.get("measured")
@@ -248,7 +245,7 @@ def _entries(result: dict[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def _for_a_figure(text: str) -> str:
-    """A text that matplotlib can draw: not too long, no halves of characters, and no mathematics."""
+    """Return a text that matplotlib can draw: not too long, no halves of characters, and no mathematics."""
     return text[:_CHARACTERS_AT_MOST].encode("utf-8", "replace").decode().replace("$", "")
 
 
@@ -268,35 +265,29 @@ _ADDED: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{
 """Cells of a lab have names; these are the ids that Jupyter gives to those which are added."""
 
 
-@dataclass
-class _Open:
-    title: str
-    items: list[Item] = field(default_factory=list)
-
-
-def _contents(book: Any, fallback_title: str) -> tuple[str, list[_Open], tuple[Graded, ...]]:
+def _contents(book: Any, fallback_title: str) -> tuple[str, list[Section], tuple[Graded, ...]]:
     """Return a notebook's title (its first heading), its sections, and all graded cells."""
     title, question = "", ""
     marks: list[Graded] = []
-    sections = [_Open("")]
+    sections: list[tuple[str, list[Item]]] = [("", [])]
     for cell in book.cells:
         if cell.cell_type == "markdown" and kind_of(cell) is None:
             for level, words in headings(cell.source):
                 if level == 1 and not title:
                     title = words
                 elif level <= 2:
-                    sections.append(_Open(words))
+                    sections.append((words, []))
             question = question_of(cell.source)
             if _ADDED.fullmatch(cell.get("id", "")) and cell.source.strip():
                 own = Safe('<div class="own"><p class="label">Note</p>{}</div>').format(_written(cell))
-                sections[-1].items.append(Shown(own))
+                sections[-1][1].append(own)
         elif cell.cell_type in ("code", "markdown"):
-            where = f"in {sections[-1].title or title or fallback_title!r}"
+            where = f"in {sections[-1][0] or title or fallback_title!r}"
             mark = graded(cell) if kind_of(cell) else None
-            sections[-1].items += _items(cell, mark, question, where)
+            sections[-1][1].extend(_items(cell, mark, question, where))
             marks += [mark] if mark else []
             question = "" if cell.cell_type == "markdown" else question
-    return title or fallback_title, sections, tuple(marks)
+    return title or fallback_title, [Section(words, tuple(items)) for words, items in sections], tuple(marks)
 
 
 def _items(cell: Any, mark: Graded | None, question: str, where: str) -> Iterator[Item]:
@@ -305,7 +296,7 @@ def _items(cell: Any, mark: Graded | None, question: str, where: str) -> Iterato
             yield FreeText(mark, from_markdown(question), _written(cell) if is_answered(cell) else None)
         return
     if mark is not None:
-        yield Verdict(mark)
+        yield mark
     elif nbgrader(cell).get("solution"):
         # an instructor's notebook as a student would have written it
         rows = [row for row in cell.source.split("\n") if row.strip() not in MARKERS]
@@ -317,7 +308,7 @@ def _written(cell: Any) -> Safe:
     return from_markdown(cell.source, outputs.attached(cell.get("attachments")))
 
 
-def _each_image_once(sections: list[_Open], network: ShownImage | None) -> Iterator[Section]:
+def _each_image_once(sections: list[Section], network: ShownImage | None) -> Iterator[Section]:
     """Yield sections that show something; the same image once, the network's last drawing nowhere."""
     seen = {network.address} if network else set()
     for section in sections:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from markupsafe import Markup as Safe
 
 from linklab.record import LAB_MIME, PROGRESS_MIME, REPLAY_MIME, RESULT_MIME
-from linklab.report.model import Shown, ShownImage
+from linklab.report.model import ShownImage
 from linklab.report.safe_html import clean, from_markdown
 from linklab.show.player.page import frame_of, recording_in
 
@@ -27,7 +27,7 @@ _IMAGES: Final = ("image/png", "image/svg+xml", "image/jpeg", "image/gif", "imag
 _UNTOLD: Final = re.compile(r"<[^<>]*>|")
 
 
-def items(outputs: Iterable[Any], where: str, *, graded: bool = False) -> Iterator[ShownImage | Shown]:
+def items(outputs: Iterable[Any], where: str, *, graded: bool = False) -> Iterator[ShownImage | Safe]:
     """Yield what a cell's outputs show, in order. ``where`` names the place.
 
     Of a ``graded`` cell, what its checks say is left out: it stands elsewhere.
@@ -48,11 +48,11 @@ def items(outputs: Iterable[Any], where: str, *, graded: bool = False) -> Iterat
 
 
 def _joined(value: Any) -> Any:
-    """Text that a notebook has as a list of lines, as one text."""
+    """Join text that a notebook has as a list of lines."""
     return "".join(value) if isinstance(value, list) and all(isinstance(it, str) for it in value) else value
 
 
-def _bundle(data: Mapping[str, Any], where: str) -> Iterator[ShownImage | Shown]:
+def _bundle(data: Mapping[str, Any], where: str) -> Iterator[ShownImage | Safe]:
     """Yield the best form of one output that a page can show without a script of a notebook's."""
     image = next((mime for mime in _IMAGES if mime in data), None)
     if image is not None:
@@ -60,9 +60,9 @@ def _bundle(data: Mapping[str, Any], where: str) -> Iterator[ShownImage | Shown]
     elif REPLAY_MIME in data:
         yield _replay(data)
     elif "text/html" in data:
-        yield Shown(Safe('<div class="shown wide">{}</div>').format(clean(_text(data["text/html"]))))
+        yield Safe('<div class="shown wide">{}</div>').format(clean(_text(data["text/html"])))
     elif "text/markdown" in data:
-        yield Shown(Safe('<div class="shown">{}</div>').format(from_markdown(_text(data["text/markdown"]))))
+        yield Safe('<div class="shown">{}</div>').format(from_markdown(_text(data["text/markdown"])))
     elif "text/latex" in data or "text/plain" in data:
         yield from _printed(_text(data.get("text/latex", data.get("text/plain"))))
     elif "application/json" in data:
@@ -75,22 +75,22 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def note(why: str) -> Shown:
+def note(why: str) -> Safe:
     """Return a sentence in the place of something that a notebook cannot show any more."""
-    return Shown(Safe('<p class="label">{}</p>').format(why))
+    return Safe('<p class="label">{}</p>').format(why)
 
 
-def _replay(data: Mapping[str, Any]) -> Shown:
-    """A replay's data, and nothing of the page that the notebook has for it: the player in a report is our own."""
+def _replay(data: Mapping[str, Any]) -> Safe:
+    """Return our own player with a replay's data; nothing else of the page that the notebook has for it is used."""
     recording = recording_in(_text(data.get("text/html")))
     if recording is None:
         return note("A replay that this version of Linklab cannot play: run its cell again.")
     words = plain(_text(data.get("text/plain")))
     figure = '<figure>{}<figcaption><details><summary>In words</summary><p class="words">{}</p></details></figcaption>'
-    return Shown(Safe(figure + "</figure>").format(Safe(frame_of(recording)), words))
+    return Safe(figure + "</figure>").format(Safe(frame_of(recording)), words)
 
 
-def _image(mime: str, data: Mapping[str, Any], where: str) -> ShownImage | Shown:
+def _image(mime: str, data: Mapping[str, Any], where: str) -> ShownImage | Safe:
     html = _text(data.get("text/html"))
     address = image_address(mime, data[mime])
     if address is None:
@@ -124,7 +124,7 @@ def attached(told: object) -> dict[str, str]:
     return found
 
 
-def _printed(text: str, *, is_error: bool = False) -> Iterator[Shown]:
+def _printed(text: str, *, is_error: bool = False) -> Iterator[Safe]:
     """Yield text as a terminal would have left it: what was written over is gone, and so are colours."""
     if not text.strip():
         return
@@ -134,7 +134,7 @@ def _printed(text: str, *, is_error: bool = False) -> Iterator[Shown]:
     kind = Safe("printed error") if is_error else Safe("printed")
     html = Safe('<pre class="{}" tabindex="0">{}</pre>').format(kind, kept[:_CHARACTERS_AT_MOST])
     lines = "1 more line" if left_out == 1 else f"{left_out} more lines"
-    yield Shown(html + (note(f"{lines} in the notebook").html if left_out else ""))
+    yield html + (note(f"{lines} in the notebook") if left_out else "")
 
 
 def plain(text: str) -> str:
