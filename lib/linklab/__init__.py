@@ -63,7 +63,7 @@ _LATER = {
 if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would take every name for one of ours
 
     def __getattr__(name: str) -> object:
-        """Loads the lab when first asked for: the agent inside a lab imports this package too, and must start fast.
+        """Load a name when it is first used: the agent inside a lab imports this package too, and must start fast.
 
         For notebooks, labs by number are there as well (``from linklab import lab04, measure, show, start``), an
         instructor's too, and the checks of simpleperf.
@@ -83,5 +83,5 @@ if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would take every 
 
 
 def __dir__() -> list[str]:
-    """Lists what is loaded later too, for `dir` and for Tab."""
+    """Return all names, those that are loaded later too, for `dir` and for Tab."""
     return sorted({*globals(), *__all__})

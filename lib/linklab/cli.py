@@ -59,7 +59,7 @@ def _carried_out(arguments: argparse.Namespace) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """A mistake is one line here too."""
+    """An argument parser that tells a mistake in one line."""
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the words of a command, and where they are explained; status 2."""
@@ -149,7 +149,7 @@ def _up(arguments: argparse.Namespace) -> int:
 
 
 def _fetch_image() -> None:
-    """Have the lab image unpacked, or fetched, while the page opens. What goes wrong the first lab says."""
+    """Start to unpack or fetch the lab image while the page opens. If that fails, the first lab says so."""
     words = [sys.executable, "-m", "linklab", "image", "path"]
     quiet = subprocess.DEVNULL
     subprocess.Popen(words, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)

@@ -69,7 +69,7 @@ class _Fails(LinklabError):
 
 
 def _tried(what: str, attempt: Callable[[], str]) -> DoctorFinding:
-    """Return what an attempt says; where it raises, the error's words and what they say after the colon."""
+    """Return what an attempt says as a finding. An error's words are what is wrong, a colon, and what mends it."""
     try:
         return DoctorFinding(what, True, attempt())
     except _Fails as failure:

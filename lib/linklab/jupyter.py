@@ -147,7 +147,7 @@ def _check_port(port: int) -> None:
 
 
 class _Log:
-    """What the server says. Its kernels write there too, so the end of the stream is not the end of the server."""
+    """The server's output. Its kernels write there too, so the end of the stream is not the end of the server."""
 
     def __init__(self, server: subprocess.Popen[bytes]) -> None:
         assert server.stdout is not None
@@ -156,7 +156,7 @@ class _Log:
         os.set_blocking(self._pipe, False)
 
     def read(self, *, show_warnings: bool = False) -> None:
-        """Wait for a moment and take in what was said; warnings and errors are passed on, if asked."""
+        """Wait for a moment, and read what the server said; ``show_warnings`` prints its warnings and errors."""
         if not self._open:
             time.sleep(_POLL_S)
             return
@@ -172,7 +172,7 @@ class _Log:
                 print(line.decode(errors="replace"), file=sys.stderr)
 
     def last_line(self) -> str:
-        """Return the last that it said."""
+        """Return the last line that the server said."""
         return (self._rest or self._last).decode(errors="replace").strip() or "it said nothing"
 
 

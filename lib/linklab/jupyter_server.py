@@ -23,7 +23,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    """Become JupyterLab."""
+    """Run JupyterLab in this process."""
     parent, options = int(sys.argv[1]), sys.argv[2:]
     # SIGTERM and not SIGKILL: JupyterLab then ends its kernels, and with them their labs
     if sys.platform == "linux":
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def hide(handler: object, page_config: dict[str, Any]) -> dict[str, Any]:
-    """JupyterLab's hook on what it tells the page: leaves out the parts in `HIDDEN`.
+    """Return what JupyterLab tells its page, with the parts in `HIDDEN` disabled (JupyterLab's page_config_hook).
 
     Nothing here is ever built, so the page need not ask whether something is to be: where there is Node.js, the server
     would start it several times for an answer.

@@ -59,7 +59,7 @@ def _script(name: str) -> Path | None:
 
 
 def _command(words: list[str], script: Path | None) -> list[str]:
-    """Return the words that start it in the lab: a Python script by the lab's Python, another one by what it names."""
+    """Return the command that starts a script in the lab: the lab's Python, or what its first line names."""
     if script is None:
         return ["python3", "/usr/bin/mn", *words[1:]]
     with script.open("rb") as file:
@@ -105,7 +105,7 @@ def _attend(process: LabProcess, terminal: _Terminal) -> int:
 
 
 class _Silence:
-    """Says once, after some seconds of the wall without a word of the script, what the lab does meanwhile."""
+    """Tells once, when the script has printed nothing for ten real seconds, what the lab does meanwhile."""
 
     def __init__(self, process: LabProcess, terminal: _Terminal) -> None:
         self._process, self._terminal = process, terminal
@@ -114,7 +114,7 @@ class _Silence:
         terminal.shown_s = self._since_s
 
     def tell(self) -> bool:
-        """Asked now and then; never asks for an end."""
+        """Tell it if it is time; return False, for the script goes on. The client calls this while it waits."""
         if self._terminal.shown_s > self._since_s:
             self._since_s, self._computed_s = self._terminal.shown_s, self._process.cpu_s()
         passed_s = time.monotonic() - self._since_s

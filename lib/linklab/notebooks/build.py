@@ -74,7 +74,7 @@ def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
 
 
 def wanted_files(root: Path) -> dict[Path, str]:
-    """All generated files of the kit in ``root`` as their sources say, by their place; nothing is written.
+    """Return all generated files of the kit in ``root`` as their sources say, by their place; nothing is written.
 
     Raises LinklabError if a source is not well formed.
     """
@@ -111,7 +111,7 @@ def _choices(root: Path) -> dict[Path, str]:
 
 
 def _starters(root: Path) -> dict[Path, str]:
-    """What students get beside their notebooks, by its place. Raises LinklabError where it cannot be made."""
+    """Return what students get beside their notebooks, by its place. Raises LinklabError where it cannot be made."""
     starters = {}
     for path in sorted((root / SOLUTIONS).glob(f"*{SUFFIX}")):
         finished = path.with_suffix("")

@@ -60,7 +60,7 @@ class Line:
 
 
 def lines(text: str) -> Iterator[Line]:
-    """The lines of a cell, in order. Raises LinklabError where markers do not pair up."""
+    """Yield the lines of a cell, in order. Raises LinklabError where markers do not pair up."""
     part: Part = "shared"
     for row in text.split("\n"):
         marker = row.strip() if row.strip() in MARKERS else None
@@ -76,22 +76,22 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def has_solution(text: str) -> bool:
-    """Whether the cell holds a solution region."""
+    """Return True if the cell holds a solution region."""
     return any(line.marker == BEGIN_SOLUTION for line in lines(text))
 
 
 def has_hidden_tests(text: str) -> bool:
-    """Whether the cell holds hidden tests."""
+    """Return True if the cell holds hidden tests."""
     return any(line.marker == BEGIN_HIDDEN for line in lines(text))
 
 
 def solution_text(text: str) -> str:
-    """The cell as instructors get it: solutions between their markers, starter texts left out."""
+    """Return the cell as instructors get it: solutions between their markers, starter texts left out."""
     return "\n".join(line.text for line in lines(text) if line.part != "starter")
 
 
 def student_text(text: str) -> str:
-    """The cell as students get it: a starter or a stub in place of each solution, no hidden tests."""
+    """Return the cell as students get it: a starter or a stub in place of each solution, no hidden tests."""
     out: list[str] = []
     begin, starter = "", False
     for line in lines(text):

@@ -32,7 +32,7 @@ _LANGUAGE: Final = {
 
 
 def render(cells: Iterable[Cell], audience: Audience) -> str:
-    """The notebook as the text of an .ipynb file: valid, not executed, the same each time."""
+    """Return the notebook as the text of an .ipynb file: valid, not executed, the same each time."""
     # nbformat's new_notebook and new_code_cell would each validate what they make, and the whole is validated here
     notebook = _nbformat.from_dict(
         {

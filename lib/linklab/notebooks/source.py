@@ -1,4 +1,4 @@
-"""Reading a lab's source: py:percent text to named cells."""
+"""Read a lab's source: from py:percent text to named cells."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Cell:
 
 
 def read_source(path: Path) -> tuple[Cell, ...]:
-    """The cells of the source at ``path``. Raises LinklabError, naming a cell that is not well formed."""
+    """Return the cells of the source at ``path``. Raises LinklabError, naming a cell that is not well formed."""
     try:
         import jupytext
     except ImportError as error:

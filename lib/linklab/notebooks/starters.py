@@ -41,7 +41,7 @@ class Block:
     starter: tuple[str, ...]
 
     def find(self, text: str) -> re.Match[str]:
-        """The lines in `text`. Raises LinklabError if they are not there, or not once."""
+        """Return the place of the lines in `text`. Raises LinklabError if they are not there, or not once."""
         pattern = "".join(r"(?:.*\n)*?" if row.strip() == _ANY else re.escape(row) + r"\n" for row in self.finished)
         found = list(re.finditer(f"^{pattern}", text, re.MULTILINE))
         if len(found) != 1:
@@ -53,7 +53,7 @@ class Block:
 
 
 def read_blocks(text: str) -> tuple[Block, ...]:
-    """The blocks of a ``.starter`` file, in its order. Text between blocks is for readers.
+    """Return the blocks of a ``.starter`` file, in its order. Text between blocks is for readers.
 
     Raises LinklabError for a block that is not closed, is empty above, or stands before the first step.
     """

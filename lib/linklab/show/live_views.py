@@ -32,7 +32,7 @@ class Measurement(Protocol[_What, _Given]):
 
 
 def watched(measurement: Measurement[_What, _Given], lab: Lab, flows: _What) -> _Given:
-    """``measurement(lab, flows)``, with a bar, a stop button and a live plot in the notebook; what it returns.
+    """Return ``measurement(lab, flows)``; meanwhile the notebook shows a bar, a stop button and a live figure.
 
     ``show.watched(measure.run, lab, TcpFlow("h1", "h4"))``. The stop button ends the tools, and what they had measured
     is returned, marked ``interrupted``. Raises what the measurement raises.
@@ -128,7 +128,7 @@ class Watch:
         return self._pressed.is_set()
 
     def __call__(self, progress: Progress) -> None:
-        """Show how far it is."""
+        """Show how far the measurement is."""
         self._last = progress
         if self._bar is not None:
             self._bar.show(progress)
@@ -156,7 +156,7 @@ class _Bar:
         self._label.value = f"{progress.flow_titles}: {progress.done_s:.0f} of {progress.total_s:.0f} s"
 
     def end(self, words: str) -> None:
-        """A line of text stays: widgets without their kernel would show an error when the notebook is opened again."""
+        """Replace the widgets by a line of text: in a notebook that is opened again they would show an error."""
         self._handle.update({"text/plain": words}, raw=True)
         for widget in (self._row, *self._row.children):
             for part in (widget, widget.layout, getattr(widget, "style", None)):
@@ -170,11 +170,11 @@ class _Bar:
 
 
 def _let_clicks_through(comm: Any) -> None:
-    """Let the kernel take what the page says of a widget in the thread that the page asks for, not the cell's own.
+    """Have the kernel hear a click on a widget while the cell still runs.
 
-    JupyterLab sends it to a thread beside the cell that runs. ipykernel 7.4 sends it back to whoever spoke last through
-    that widget, here the cell, which would hear of the click when it has ended; it remembers that in this attribute.
-    Kernels that do not have it do as the page says, and where there are no such threads Ctrl-C remains.
+    JupyterLab sends the click to a thread (a subshell) beside the cell. ipykernel 7.4 hands it on to whoever spoke last
+    through that widget, here the cell, which would hear of it after its end; it remembers that in this attribute.
+    Kernels without the attribute do as the page says. Kernels without subshells hear Ctrl-C alone.
     """
     if hasattr(comm, "_reply_subshell_id"):
         del comm._reply_subshell_id

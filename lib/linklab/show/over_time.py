@@ -193,7 +193,7 @@ class RoundTrips:
 
     @property
     def words(self) -> str:
-        """The same for those who do not see it."""
+        """What the figure shows, for its alt text."""
         seen = self.answered_ms
         said = f"Round-trip times of {self.name}: {len(seen)} answered, {len(self.rtt_ms) - len(seen)} lost"
         if seen:

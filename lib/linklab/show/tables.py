@@ -52,7 +52,7 @@ class Table:
         return "\n".join([*([self.title] if self.title else []), texts[0], rule, *texts[1:]])
 
     def _repr_html_(self) -> str:
-        """What a notebook shows for it."""
+        """Return what a notebook shows for it."""
         aligned = ["right" if at_right else "left" for at_right in self._right_aligned()]
         head = _cells("th", self.headings, aligned, ' scope="col"')
         body = "".join(f"<tr>{_cells('td', [shown(value) for value in row], aligned)}</tr>" for row in self.rows)
@@ -68,7 +68,7 @@ class Table:
 
 
 def table(headings: Iterable[str], rows: Iterable[Sequence[object]], title: str = "") -> Table:
-    """A table of ``rows`` under ``headings``, which carry the units.
+    """Return a table of ``rows`` under ``headings``, which carry the units.
 
     Raises LinklabError for what is no list of headings or of rows, and if a row has not one value for each heading.
     """
@@ -97,7 +97,7 @@ def _is_number(value: object) -> bool:
 
 
 def shown(value: object) -> str:
-    """A value for reading; None as a dash.
+    """Return a value as text for reading; None is a dash.
 
     A number with a longer fraction, as measurements have, is rounded to two decimals, or to two digits if it
     is small: 80.001 is shown as 80.00, and 20.0 as 20.

@@ -223,7 +223,7 @@ def paint(axes: Axes, placed: Placed, highlight: Iterable[int]) -> None:
 
 
 def _end_labels(placed: Placed) -> Iterator[Label]:
-    """Where most interfaces have no address, those give their names alone, for the legend says the rest."""
+    """Yield the labels of interfaces; where most have no address, the legend says so, and theirs are names alone."""
     bare = {(it.node, it.name) for it in placed.scene.interfaces if not it.addresses}
     for interface, label in placed.ends.items():
         yield label.shortened(1) if placed.scene.mostly_bare and interface in bare else label
@@ -349,7 +349,7 @@ def hull(points: Iterable[Point]) -> list[Point]:
 
 
 def tints(placed: Placed, colours: int) -> list[int]:
-    """A colour's number for each subnet, so that those which meet at a router differ if they can."""
+    """Return a colour's number for each subnet, so that those which meet at a router differ if they can."""
     kinds = placed.scene.kinds
     routers = [
         {end.node for position in subnet.cables for end in placed.scene.cables[position].ends}
@@ -377,7 +377,7 @@ def _boxes(placed: Placed, number: int, kinds: Mapping[str, NodeKind]) -> Iterat
 
 
 def _foreign(placed: Placed, number: int, own: list[Box]) -> list[Box]:
-    """Nodes and labels that do not belong to a subnet. Its routers stand at its border and may be touched."""
+    """Return nodes and labels that do not belong to a subnet. Its routers stand at its border and may be touched."""
     cables = [placed.scene.cables[position] for position in placed.scene.subnets[number].cables]
     mine = {end.node for cable in cables for end in cable.ends}
     nodes = [box for name, box in placed.nodes.items() if name not in mine]

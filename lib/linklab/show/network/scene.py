@@ -264,7 +264,7 @@ def _cables(state: NetworkState) -> tuple[list[Cable], list[DrawnInterface]]:
 
 
 def _parent(node: NodeState, interface: InterfaceState) -> InterfaceState | None:
-    """The interface with the cable that a sub-interface is on; None for any other interface."""
+    """Return the interface whose cable a sub-interface uses; None for an interface that is none."""
     if interface.vlans is None or interface.peer is not None or node.kind == "switch":
         return None
     return node.interface(interface.name.rpartition(".")[0])

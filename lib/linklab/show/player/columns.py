@@ -1,4 +1,4 @@
-"""A recording as compact data for the player: one text of JSON, compressed.
+"""A recording as compact data for the player.
 
 What there is much of is in columns, lists of whole numbers. Times are nanoseconds since the first packet. Where numbers
 mostly rise only the steps are kept, and headers stand byte by byte: the first bytes of all packets, then the second
@@ -8,8 +8,6 @@ ones. Most of them are alike, which compresses to a tenth.
 from __future__ import annotations
 
 import base64
-import json
-import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -129,7 +127,7 @@ class _Names:
         return f"{ends.protocol} {self.place(ends.source)} to {self.place(ends.destination)}"
 
     def place(self, address: str) -> str:
-        """``"h1:5201"``."""
+        """Return an address with the node's name in its place: ``"h1:5201"``."""
         host, _, port = address.partition(":")
         return f"{self._node.get(host, host)}{f':{port}' if port else ''}"
 
@@ -161,7 +159,7 @@ def about_run(recording: Recording, label: str) -> dict[str, Any]:
 
 
 def _way(numbers: Sequence[int], first: dict[int, PacketHop]) -> dict[str, Any]:
-    """The packets of a flow in one direction, with their headers."""
+    """Return the packets of a flow in one direction, with their headers."""
     heads = [kept_head(first[number].head) for number in numbers]
     bytes_at = (bytes(it[at] for it in heads if len(it) > at) for at in range(max(map(len, heads), default=0)))
     return {
@@ -202,7 +200,7 @@ def _ports(
 
 
 def _lines(placed: Placed) -> dict[str, tuple[Point, Point]]:
-    """From where to where on the drawing what leaves an interface goes: from one node's edge to the other's."""
+    """Return for each interface where its packets' way begins and ends on the drawing: at the edges of both nodes."""
     found = {}
     for stroke in placed.strokes:
         there, back = stroke.both_ends
@@ -218,7 +216,7 @@ _CONGESTED: Final = 3
 
 
 def _note(recording: Recording, hop: PacketHop, notes: dict[tuple[str, str], int]) -> int:
-    """What there is to say of a packet here: 0 for nothing, else one more than its place among the notes.
+    """Return the number of the note on a packet at this interface, from 1; 0 where there is nothing to say.
 
     A note is of a kind: a packet was ``dropped`` by the queue, ``lost`` at the node behind it or ``refused`` there
     without harm, or ``marked`` by the queue (ECN).
@@ -238,7 +236,7 @@ def _is_marked(hop: PacketHop) -> bool:
 
 
 def _tcp(recording: Recording, begin_ns: int) -> Iterator[dict[str, Any]]:
-    """What each connection's sender knew, each time that it changed; who sends nothing is left out."""
+    """Yield what each connection's sender knew, each time that it changed; an end that sends no data is left out."""
     names = _Names(recording.network)
     series: defaultdict[tuple[str, str], list[TcpState]] = defaultdict(list)
     for state in recording.tcp:
@@ -257,11 +255,11 @@ def _tcp(recording: Recording, begin_ns: int) -> Iterator[dict[str, Any]]:
 
 
 _SENDS_BYTES: Final = 5000
-"""Who has never more under way than that only asks or answers."""
+"""An end that never has more bytes under way than this only asks or answers."""
 
 
 def _pings(recording: Recording, first: dict[int, PacketHop], begin_ns: int) -> Iterator[dict[str, Any]]:
-    """Round trips of pings: from the queue of who asks to the arrival of the answer there.
+    """Yield round trips of pings: from the request in its sender's queue to the answer's arrival there.
 
     Pings in fragments are left out: their round trip ends with the last fragment.
     """
@@ -289,22 +287,3 @@ def _pings(recording: Recording, first: dict[int, PacketHop], begin_ns: int) -> 
             "times": steps(at - begin_ns for at, _ in them),
             "rtt": [round(took / 1000) for _, took in them],
         }
-
-
-@dataclass(frozen=True)
-class RunDifference:
-    """The packet that fares otherwise first in two runs: its number in each (None where that run has none), when they
-    part, in ns since each run's first packet, and how, in a sentence.
-    """
-
-    packets: tuple[int | None, int | None]
-    at_ns: int
-    words: str
-
-
-def written(recordings: Sequence[tuple[str, Recording]], difference: RunDifference | None) -> str:
-    """Return recordings, each with its label, and where two of them part, as the player reads them."""
-    runs = [about_run(recording, label) for label, recording in recordings]
-    about = {"runs": runs, "difference": difference and vars(difference)}
-    text = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
 
 from linklab.measure import Recording
 from linklab.measure.recordings import PacketHop
-from linklab.show.player.columns import RunDifference, first_hops, first_ns, flows_of
+from linklab.show.player.columns import first_hops, first_ns, flows_of
 
 _SAME_NS: Final = 100_000
 """Runs that began at another moment differ by some steps of the clock: so much is taken for the same."""
+
+
+@dataclass(frozen=True)
+class RunDifference:
+    """The packet that fares otherwise first in two runs: its number in each (None where that run has none), when they
+    part, in ns since each run's first packet, and how, in a sentence.
+    """
+
+    packets: tuple[int | None, int | None]
+    at_ns: int
+    words: str
 
 
 def first_packet_apart(one: Recording, two: Recording) -> RunDifference | None:
@@ -37,7 +49,7 @@ def first_packet_apart(one: Recording, two: Recording) -> RunDifference | None:
 
 
 def _paths(recording: Recording) -> dict[int, list[PacketHop]]:
-    """The hops of each packet, without the copies that a switch sends to all while it does not know where a host is."""
+    """Return the hops of each packet, without the copies that a switch sends to all before it knows where a host is."""
     found: defaultdict[int, list[PacketHop]] = defaultdict(list)
     for hop in sorted(recording.hops, key=lambda it: (it.queued_ns, it.interface)):
         if hop.discarded != "OTHERHOST":
@@ -46,8 +58,9 @@ def _paths(recording: Recording) -> dict[int, list[PacketHop]]:
 
 
 def _sequences(recording: Recording) -> dict[tuple[str, bool], list[int]]:
-    """The packets of each flow and direction, in their order. Ports differ from run to run, so the flows of a pair of
-    nodes are told apart by their order.
+    """Return the packets of each flow and direction, in their order.
+
+    Ports differ from run to run, so the flows of a pair of nodes are told apart by their order.
     """
     found: dict[tuple[str, bool], list[int]] = {}
     seen: defaultdict[str, int] = defaultdict(int)
@@ -63,7 +76,7 @@ def _sequences(recording: Recording) -> dict[tuple[str, bool], list[int]]:
 def _differs(
     one: list[PacketHop], two: list[PacketHop], begin_one_ns: int, begin_two_ns: int
 ) -> tuple[int, str] | None:
-    """When a packet's two paths part, in ns since the first packet, and how; None where they do not."""
+    """Return when a packet's two paths part, in ns since the first packet, and how; None where they do not."""
     for here, there in zip_longest(one, two):
         if here is None or there is None:
             hop, begin_ns, where = (here, begin_one_ns, "first") if there is None else (there, begin_two_ns, "second")

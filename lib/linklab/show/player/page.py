@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
@@ -15,7 +17,7 @@ from linklab.errors import MeasurementError
 from linklab.measure import Recording, Run
 from linklab.measure.recordings import write
 from linklab.record import REPLAY_MIME
-from linklab.show.player.columns import first_hops, first_ns, flows_of, written
+from linklab.show.player.columns import about_run, first_hops, first_ns, flows_of
 from linklab.show.player.differences import first_packet_apart
 
 _FOLDER: Final = Path(__file__).parent
@@ -31,8 +33,12 @@ class Replay:
     def __init__(self, runs: Mapping[str, Recording]) -> None:
         self._runs = dict(runs)
         both = [*self._runs.values()]
-        found = first_packet_apart(*both) if len(both) == MOST_RUNS else None
-        self._data = written([*self._runs.items()], found)
+        difference = first_packet_apart(*both) if len(both) == MOST_RUNS else None
+        packed = [about_run(run, label) for label, run in self._runs.items()]
+        text = json.dumps(
+            {"runs": packed, "difference": difference and vars(difference)}, ensure_ascii=False, separators=(",", ":")
+        )
+        self._data = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
     @property
     def words(self) -> str:
