@@ -1,4 +1,4 @@
-"""What can be measured on any chart: its texts as they are rendered, and the colours in it."""
+"""What can be measured on any chart: its texts as they are rendered, and their contrast."""
 
 from __future__ import annotations
 
@@ -9,21 +9,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_hex, to_rgba
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from linklab.show import chart
-
 from .contrast import WHITE
-
-PALETTE = {
-    *(chart.BLACK, chart.BLUE, chart.VERMILLION, chart.BLUISH_GREEN, chart.REDDISH_PURPLE),
-    *(chart.ORANGE, chart.SKY_BLUE, chart.YELLOW, chart.GRID, chart.GREY, "#FFFFFF"),
-    *(colour for colour, _, _ in chart.LINES),
-}
 
 
 def texts(figure: Figure) -> dict[str, Any]:
@@ -85,17 +76,6 @@ def cut_off(figure: Figure) -> list[str]:
     return [
         name for name, box in texts(figure).items() if box.x0 < 0 or box.y0 < 0 or box.x1 > width or box.y1 > height
     ]
-
-
-def strange_colours(figure: Figure) -> set[str]:
-    """Colours of lines, markers and bars that are not of the palette."""
-    found = set()
-    for axes in figure.axes:
-        for line in axes.get_lines():
-            assert isinstance(line, Line2D)
-            found |= {to_hex(line.get_color()), to_hex(line.get_markerfacecolor())}
-        found |= {to_hex(patch.get_facecolor()) for patch in axes.patches if isinstance(patch, Rectangle)}
-    return {colour for colour in found if colour.upper() not in PALETTE}
 
 
 def ink(figure: Figure) -> Iterator[tuple[str, Any, Any, float]]:

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
+from mininet.topo import SingleSwitchTopo
+from mininet.topolib import TreeTopo
+
 from linklab.labs.lab11.rules import dumbbell
 from linklab.labs.lab12.rules import access
 from linklab.network import (
@@ -24,6 +27,7 @@ from linklab.network import (
     by_name,
 )
 from linklab.programs.reliable.path import relayed
+from linklab.show.network.scene import Drawable
 from tests.states import PLAN, change, change_node, reshape
 
 
@@ -82,23 +86,6 @@ def tree(seed: int, size: int = 20) -> Network:
     return routed("tree", nodes, pairs, **SHAPE)
 
 
-def _levels() -> Network:
-    """Switches in three levels, two hosts at each of the last four; one subnet."""
-    pairs = [(f"s{number // 2}", f"s{number}") for number in range(2, 8)]
-    hosts = [(f"h{number}", f"s{4 + number // 2}") for number in range(8)]
-    used = dict.fromkeys([f"s{number}" for number in range(1, 8)], 0)
-    links = []
-    for one, two in [*pairs, *hosts]:
-        address = f"10.0.0.{int(one[1:]) + 1}/8" if one.startswith("h") else None
-        ends = (End(one, f"{one}-eth{used.get(one, 0)}", address), End(two, f"{two}-eth{used[two]}"))
-        for name in (one, two):
-            used[name] = used.get(name, 0) + 1
-        links.append(Link(*ends))
-    nodes: list[PlannedNode] = [Switch(f"s{number}") for number in range(1, 8)]
-    return Network("levels", (*nodes, *(Host(host) for host, _ in hosts)), tuple(links))
-
-
-LEVELS = _levels()
 BROKEN = change(
     change_node(
         change(reshape(PLAN, "r2-eth0", delay_ms=0.0), "h1-eth0", addresses=("10.0.0.2/8",)),
@@ -128,18 +115,13 @@ LINE = routed(
     pairwise(("h1", "r1", "r2", "r3", "r4", "r5", "h2")),
     **SHAPE,
 )
-STAR = routed(
-    "star",
-    [Switch("s1"), *(Host(f"h{number}") for number in range(6))],
-    [(f"h{number}", "s1") for number in range(6)],
-)
 LONG = routed(
     "long",
     [Host("lon-client"), Router("lon-router"), Router("gw"), Host("osl-server")],
     [("lon-client", "lon-router"), ("lon-router", "gw"), ("gw", "osl-server")],
     **SHAPE,
 )
-THINGS: dict[str, Network | NetworkState] = {
+THINGS: dict[str, Drawable] = {
     "course": COURSE,
     "course, live": PLAN,
     "broken": BROKEN,
@@ -150,7 +132,7 @@ THINGS: dict[str, Network | NetworkState] = {
     "two shapes": change(PLAN, "r3-eth0", shape=Shape(100, 200, 0.001, 1000)),
     "two hosts": TWO_HOSTS,
     "chain": CHAIN,
-    "star": STAR,
+    "star": SingleSwitchTopo(6),
     "parallel": PARALLEL,
     "long names": LONG,
     "ring": ring(3),
@@ -160,5 +142,5 @@ THINGS: dict[str, Network | NetworkState] = {
     "dumbbell": dumbbell(COURSE),
     "access": access(COURSE),
     "relayed": relayed(COURSE),
-    "switches in three levels": LEVELS,
+    "switches in three levels": TreeTopo(3, 2),
 }

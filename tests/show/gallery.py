@@ -24,7 +24,7 @@ from linklab.show import chart, packets, video
 from linklab.show.figure import Drawing
 from tests.labs import lab11_runs, lab12_runs
 
-from .drawn import BROKEN, NOT_FORWARDING, PARALLEL, ring, tree
+from .drawn import BROKEN
 
 ORIGIN = Origin("iperf 3.12", "6.1")
 
@@ -83,7 +83,6 @@ def figures() -> dict[str, Callable[[], Drawing]]:
         "throughput: many": lambda: show.throughput(MANY, ceiling_mbps=28.69, fair_mbps=4.78, together=True),
         "throughput: none yet": lambda: show.throughput({}, ceiling_mbps=28.69),
         "round_trips": lambda: show.round_trips(APART),
-        "round_trips: idle path": lambda: show.round_trips([show.RoundTrips("L1", (20.0,), 1.0, 20.0)]),
         "round_trips: all lost": lambda: show.round_trips([show.RoundTrips("L1", (None, None), 1.0, 20.0, 30.3)]),
         "compared": lambda: show.compared(ROWS),
         "compared: all alike": lambda: show.compared([Comparison("RTT of L1", "ms", 20, 20, 20, 20)]),
@@ -129,11 +128,7 @@ def _networks() -> dict[str, Callable[[], Drawing]]:
     things: dict[str, Any] = {
         "draw: course": COURSE,
         "draw: broken": BROKEN,
-        "draw: not forwarding": NOT_FORWARDING,
-        "draw: two cables": PARALLEL,
         "draw: tunnel": by_name("mtu-gre"),
-        "draw: ring": ring(4),
-        "draw: tree": tree(3),
     }
     return {name: partial(show.draw, thing, title="A title") for name, thing in things.items()} | {
         "draw: path": lambda: show.draw(COURSE, highlight=("h1", "r1", "r2", "h7")),
@@ -149,9 +144,6 @@ def lab_figures() -> dict[str, Callable[[], Drawing | str]]:
         "lab12.queue_figure: one": lambda: lab12_figures.queue_figure({"queue of 1000": lab12_runs.kept()["long"]}),
         "lab12.queue_figure: three": lambda: lab12_figures.queue_figure(
             {name: lab12_runs.kept()[name] for name in lab12.ONE_QUEUE}
-        ),
-        "lab12.queue_figure: apart": lambda: lab12_figures.queue_figure(
-            {name: lab12_runs.kept()[name] for name in (*lab12.APART, "marks")}
         ),
         "lab13.ladder": lambda: lab13_figures.ladder(sent(7, {3, 5})),
         "lab13.ladder: long": lambda: lab13_figures.ladder(sent(100, {10})),

@@ -6,21 +6,17 @@ import pytest
 
 from linklab.network import COURSE
 from linklab.show import draw
-from linklab.show.network.layout import Placed, place, positions
+from linklab.show.network.layout import place, positions
 from linklab.show.network.scene import scene_of
 
 from .drawn import THINGS
 
 
-def placed(name: str) -> Placed:
-    scene = scene_of(THINGS[name])
-    return place(scene, positions(scene))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", THINGS)
-def test_the_addresses_of_a_cable_stand_in_the_order_of_its_ends(name: str) -> None:
-    found = placed(name)
+def test_nothing_covers_a_node_and_the_addresses_of_a_cable_stand_in_the_order_of_its_ends(name: str) -> None:
+    scene = scene_of(THINGS[name])
+    found = place(scene, positions(scene))
     for stroke in found.strokes:
         labels = [found.ends.get((end.node, end.name)) for end in stroke.cable.ends]
         along = [
@@ -29,11 +25,6 @@ def test_the_addresses_of_a_cable_stand_in_the_order_of_its_ends(name: str) -> N
             if label is not None
         ]
         assert along == sorted(along), stroke.cable.ends
-
-
-@pytest.mark.parametrize("name", THINGS)
-def test_no_label_covers_a_node_and_nodes_do_not_meet(name: str) -> None:
-    found = placed(name)
     covered = [
         (label.lines[0].text, node)
         for label in found.labels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from ipywidgets.widgets.widget import _instances
@@ -96,11 +96,6 @@ def test_what_was_seen_stays_when_the_program_is_interrupted(outputs: list[Shown
     assert "one: 10 to 10" in outputs[0].words[-1]
 
 
-def test_outside_of_a_notebook_only_lines_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert show.live(["10"], read) == read(["10"])
-    assert capsys.readouterr().out == "10\n"
-
-
 def at(done_s: float, *rates: float) -> Progress:
     return Progress(FLOWS, done_s, 20, {"h1-h4": samples(*rates)} if rates else {})
 
@@ -131,14 +126,17 @@ def test_more_lines_than_can_be_told_apart_are_summed(outputs: list[Shown]) -> N
     assert "all 7 together: 14 to 14" in outputs[1].words[0]
 
 
-def test_the_button_stops(outputs: list[Shown]) -> None:
-    with Watch() as watch:
+def test_the_button_stops_and_the_measurement_s_result_is_given(outputs: list[Shown]) -> None:
+    def measurement(lab: Any, flow: TcpFlow, /, *, on_progress: Any, stop: Any) -> tuple[Any, ...]:
+        on_progress(at(5))
+        assert not stop()
         _, button, _ = outputs[0].states[0].children
-        watch(at(5))
-        assert not watch.stopped()
         button.click()
-        assert watch.stopped()
         assert button.disabled
+        return lab, flow, stop()
+
+    flow, lab = TcpFlow("h1", "h4"), cast(Any, "lab")
+    assert watched(measurement, lab, flow) == ("lab", flow, True)
     assert outputs[0].states[-1]["text/plain"].startswith("stopped: simpleperf h1-h4")
 
 
@@ -162,13 +160,5 @@ def test_nobody_watches_and_nothing_is_shown(outputs: list[Shown], monkeypatch: 
     monkeypatch.setenv("JPY_SESSION_NAME", "/labs/03.ipynb")
     monkeypatch.setattr("IPython.get_ipython", lambda: None)  # a program started from a notebook
     assert not somebody_watches()
-
-
-def test_a_measurement_gets_the_watch_and_gives_its_result(outputs: list[Shown]) -> None:
-    def measurement(lab: Any, flow: TcpFlow, /, *, on_progress: Any, stop: Any) -> tuple[Any, ...]:
-        on_progress(at(5))
-        return lab, flow, stop()
-
-    flow = TcpFlow("h1", "h4")
-    lab: Any = "lab"
-    assert watched(measurement, lab, flow) == ("lab", flow, False)
+    assert show.live(["10"], read) == read(["10"])
+    assert outputs == []

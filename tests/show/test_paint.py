@@ -36,17 +36,11 @@ def drawn(name: str) -> Drawing:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", THINGS)
-def test_no_text_covers_another_or_leaves_the_page(name: str) -> None:
+def test_all_is_on_it_large_enough_to_read_and_nothing_covered_or_cut_off(name: str) -> None:
+    thing = THINGS[name]
     figure = drawn(name)
     assert collisions(figure) == []
     assert cut_off(figure) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", THINGS)
-def test_all_is_on_it_and_large_enough_to_read(name: str) -> None:
-    thing = THINGS[name]
-    figure = drawn(name)
     shown = words(figure)
     scene = scene_of(thing)
     wanted = [node.name for node in scene.nodes] + [address for it in scene.interfaces for address in it.addresses]
@@ -103,20 +97,18 @@ def test_a_path_is_drawn_strongly() -> None:
     assert len(thick) == len(way.hops)
     assert not [line for line in draw(COURSE).axes[0].lines if line.get_linewidth() == 8]
     assert "highlighted path" in words(draw(COURSE, highlight=way))
-    assert draw(COURSE, highlight=way).alt_text.endswith("Highlighted: h1 - s1 - r1 - r2 - r3 - r4 - h9.")
+    short = draw(COURSE, highlight=("h1", "r1", "r2", "r3", "r4", "h9"))  # switches may be left out
+    for figure in (short, draw(COURSE, highlight=way)):
+        assert figure.alt_text.endswith("Highlighted: h1 - s1 - r1 - r2 - r3 - r4 - h9.")
 
 
-def test_switches_may_be_left_out_of_a_path() -> None:
-    short = draw(COURSE, highlight=("h1", "r1", "r2"))
-    thick = [line for line in short.axes[0].lines if line.get_linewidth() == 8]
-    assert len(thick) == 3
-
-
-def test_a_path_where_no_cable_is_is_refused() -> None:
+def test_a_path_where_no_cable_is_and_a_network_without_nodes_are_refused() -> None:
     with pytest.raises(NetworkError, match="no cable joins r1 and r3"):
         draw(COURSE, highlight=("r1", "r3"))
     with pytest.raises(NetworkError, match="no node 'r9'"):
         draw(COURSE, highlight=("r1", "r9"))
+    with pytest.raises(NetworkError, match="no nodes"):
+        draw(NetworkState(()))
 
 
 def test_a_tunnel_is_drawn_dashed_and_says_who_carries_it() -> None:
@@ -126,11 +118,6 @@ def test_a_tunnel_is_drawn_dashed_and_says_who_carries_it() -> None:
     assert {"GRE tunnel by pc1 and pc2", "tunnel, carried by the hosts named"} <= set(words(figure))
     plain = drawn("mtu-direct")
     assert "--" not in {line.get_linestyle() for line in plain.axes[0].lines}
-
-
-def test_nothing_to_draw_is_refused() -> None:
-    with pytest.raises(NetworkError, match="no nodes"):
-        draw(NetworkState(()))
 
 
 def test_a_single_node_and_loose_nodes_are_drawn() -> None:

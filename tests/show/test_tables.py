@@ -36,27 +36,18 @@ def test_html_is_escaped_and_numbers_stand_on_the_right() -> None:
     ("value", "text"),
     [
         (80.001, "80.00"),
-        (9.564, "9.56"),
         (9.5, "9.5"),
         (0.1 + 0.2, "0.3"),
         (0.001234, "0.0012"),
-        (-3.14159, "-3.14"),
         (20.0, "20"),
         (0, "0"),
-        (1234567, "1234567"),
         (True, "True"),
         (None, "-"),
         ("a b", "a b"),
-        (38260.12, "38260.12"),
     ],
 )
 def test_values_for_reading(value: object, text: str) -> None:
     assert str(Table(("x",), ((value,),))).splitlines()[-1].strip() == text
-
-
-def test_a_row_of_another_length_is_named() -> None:
-    with pytest.raises(LinklabError, match="row 2 of the table has 1 values for 2 headings"):
-        table(["a", "b"], [[1, 2], [3]])
 
 
 @pytest.mark.parametrize(
@@ -64,10 +55,11 @@ def test_a_row_of_another_length_is_named() -> None:
     [
         ("RTT", [[1.2]], r"headings of the table are 'RTT': give a list of headings"),
         (["RTT"], 1.2, r"rows of the table are 1.2: give a list of rows"),
+        (["a", "b"], [[1, 2], [3]], "row 2 of the table has 1 values for 2 headings"),
         (["RTT"], [1.2, 3.4], r"row 1 of the table is 1.2: give a list of values, one for each heading"),
     ],
 )
-def test_what_is_no_list_is_refused_in_a_line(headings: Any, rows: Any, said: str) -> None:
+def test_what_is_no_list_and_a_row_of_another_length_are_refused(headings: Any, rows: Any, said: str) -> None:
     with pytest.raises(LinklabError, match=said):
         table(headings, rows)
 
