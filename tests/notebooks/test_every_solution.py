@@ -4,13 +4,32 @@ from __future__ import annotations
 
 import itertools
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.notebooks.run_notebook import read, run, run_with_simpleperf, shown
+from tests.notebooks.run_notebook import ROOT, read, run, run_with_simpleperf, shown
 
 pytestmark = [pytest.mark.lab, pytest.mark.large, pytest.mark.usefixtures("virtual")]
+
+
+def test_lab_02_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
+    notebook, errors = run_with_simpleperf("solutions", "02-simpleperf", tmp_path)
+    assert errors == {}
+    line = r"10\.0\.0\.2:\d+: [\d.]+ to [\d.]+"
+    assert re.search(rf"Throughput over time, in Mbit/s\. {line}\. Means", shown(notebook, "intervals-try"))
+    assert re.search(rf"in Mbit/s\. {line}; {line}; {line}\. Means", shown(notebook, "parallel-try"))
+    without, with_option = (
+        int(line.split()[-2]) for line in shown(notebook, "nagle").splitlines() if line.startswith("b'ACK")
+    )
+    # one round trip of 60 ms more, and the few ms in which the server looks whether data follows
+    assert with_option in range(60, 80)
+    assert without - with_option in range(58, 63)
+    assert shown(notebook, "restart-try").count("Mbps") == 4
+    assert "ended early" in shown(notebook, "abrupt-try")
+    assert shown(notebook, "arguments-try").count("Error: ") == 8
+    assert "Traceback" not in str(notebook)
 
 
 def test_lab_03_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
@@ -205,3 +224,24 @@ def test_lab_12_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
     assert max(row[highest] for name, row in rows.items() if name != "long") < 41
     assert (rows["marks"][again], rows["fq_codel"][marked]) == (0, 0)
     assert rows["marks"][marked] > 10
+
+
+def test_lab_13_passes_and_shows_what_its_text_says(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "solutions" / "reliable.py", tmp_path)
+    solution = read("solutions/13-reliable-transport.ipynb")
+    assert run(solution, tmp_path).errors == {}
+    assert re.search(r"2000 packets transmitted, 1(8[6-9]|9[0-3])\d received", shown(solution, "answer-netem"))
+    assert "noqueue" in shown(solution, "no-netem")
+    assert "7 datagrams of the sender, 0 of them repeats, and 7 answers" in shown(solution, "stop-and-wait-try")
+    assert "3 of them repeats, and 9 answers" in shown(solution, "lost-try"), "one repeat for each of three losses"
+    assert "6 of them repeats" in shown(solution, "timeouts-try"), "0.1, 0.2 ... 3.2 s cover five seconds"
+    assert "8 datagrams of the sender, 1 of them repeats" in shown(solution, "far-try")
+    shares = re.search(r"Seen: (.*)\.", shown(solution, "windows-try"))
+    assert shares is not None
+    found = {int(window): int(share) for share, window in re.findall(r"(\d+) % with (\d+)", shares[1])}
+    assert set(found) == {1, 2, 4, 8, 12, 20}
+    theory = {1: 9.6, 2: 19.3, 4: 38.5, 8: 77.1, 12: 100, 20: 100}
+    assert found == {window: pytest.approx(share, rel=0.06) for window, share in theory.items()}
+    lossy = re.search(r"Seen: (\d+) % with 32", shown(solution, "loss-try"))
+    assert lossy is not None
+    assert 70 < int(lossy[1]) < 96

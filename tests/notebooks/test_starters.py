@@ -132,14 +132,6 @@ def test_building_a_kit_makes_it_and_says_when_it_is_out_of_date(tmp_path: Path)
     assert made.read_text() == FINISHED
 
 
-def test_a_program_that_no_source_makes_is_not_given_to_students(tmp_path: Path) -> None:
-    kit = _kit(tmp_path)
-    build_all(kit)
-    (kit / "labs" / "answers.py").write_text("")
-    with pytest.raises(LinklabError, match=r"no source makes labs/answers\.py"):
-        build_all(kit)
-
-
 def test_a_starter_that_is_no_python_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LinklabError, match=r"area\.py\.starter: .*area\.py, line 3"):
         build_all(_kit(tmp_path, STARTER.replace("    return None  # TODO 1", "    return (")))
