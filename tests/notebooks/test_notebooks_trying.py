@@ -48,7 +48,7 @@ SO_FAR = REFERENCE[: REFERENCE.index("10.0.0.2:1111    1.0")]
     [
         (REFERENCE, {"10.0.0.2:1111": [16.38, 12.29], "10.0.0.2:2222": [6.14, 8.19]}, 21.25),
         (OTHER, {"10.0.0.2:1111": [28.8, 28.4]}, 28.6),
-        (SO_FAR, {"10.0.0.2:1111": [16.38]}, None),  # the program has not ended yet
+        (SO_FAR, {"10.0.0.2:1111": [16.38], "10.0.0.2:2222": [6.14]}, 22.52),  # the program has not ended yet
         ("simpleperf: step 1 is still to do", {}, None),
     ],
 )
