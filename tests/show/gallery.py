@@ -104,6 +104,7 @@ def figures() -> dict[str, Callable[[], Drawing]]:
             "UDP payload (bytes)",
             "round trip (ms)",
             {"theory: 1.15 ms": 1.15},
+            markers=True,
         ),
         "arrivals": lambda: show.arrivals([1 + 0.001 * number for number in range(20)]),
         "first_packets": lambda: packets.first_packets({"1518 bytes": LATE, "4370 bytes": LATE}, 10),

@@ -5,7 +5,7 @@
     def round_trip_figure(curves: Mapping[str, Mapping[int, float]]) -> Drawing:
         series = {name: (list(it), list(it.values())) for name, it in curves.items()}
         levels = {"theory: 1.15 ms": 1.15}
-        return lines("Round trips by payload", series, "UDP payload (bytes)", "round trip (ms)", levels)
+        return lines("Round trips by payload", series, "UDP payload (bytes)", "round trip (ms)", levels, markers=True)
 
 For anything else `chart` makes one pair of axes and `panels` several, with an ``alt_text`` that says in words what the
 figure shows, with its numbers; `add_lines`, `level` and `legend` draw on them. Matplotlib's constrained layout places
@@ -72,6 +72,7 @@ def lines(
     levels: Mapping[str, float] | None = None,
     *,
     title: str = "",
+    markers: bool = False,
     limits: Mapping[str, tuple[float, float | None]] | None = None,
 ) -> Drawing:
     """Return a figure of lines by name, with dotted levels by their texts, and with what both say in words.
@@ -84,7 +85,7 @@ def lines(
     if not series or any(len(at) < 2 for at, _ in series.values()):
         raise MeasurementError("there is nothing to draw: give at least one run with more than one value")
     figure, axes = chart(f"{lead}. {spans(series)}.{levels_in_words(levels or {})}", x=x, y=y, title=title)
-    add_lines(axes, series)
+    add_lines(axes, series, markers=markers)
     add_levels(axes, levels or {})
     axes.set(**{"ylim": (0, None), **(limits or {})})
     legend(axes)
