@@ -62,7 +62,7 @@ class PretendedClass:
             self.watcher = Watcher()
             return Crew(2, self.watcher, COMMAND, grace_s=self.grace_s).run(works)
 
-        return grade(self.source, self.output, self.order, judge, lambda _: None)
+        return grade([self.source], self.output, self.order, judge, lambda _: None)
 
     @property
     def judged(self) -> int:

@@ -25,7 +25,7 @@ def main() -> int:
             return crews[0].run(works)
 
     kit = read_kit(root)
-    grade(source, output, Order(kit, kit.chosen(sys.argv[4:])), judge, print)
+    grade([source], output, Order(kit, kit.chosen(sys.argv[4:])), judge, print)
     return 130 if crews[0].interrupted else 0
 
 

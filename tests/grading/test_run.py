@@ -202,7 +202,7 @@ def test_points_that_are_given_while_others_are_judged_are_taken_in(group: Prete
         return {}
 
     group.hand_in("bob", solved())
-    ada, bob = grade(group.source, group.output, group.order, judge, lambda _: None).students
+    ada, bob = grade([group.source], group.output, group.order, judge, lambda _: None).students
     assert (ada.open_points, bob.labs[LAB].state) == (0, "not judged")
     assert [row["points"] for row in csv.DictReader(path.open(newline="")) if row["student"] == "ada"] == ["1", "1"]
 
@@ -214,7 +214,7 @@ def test_a_page_of_nobody_in_the_class_goes(group: PretendedClass) -> None:
     group.grade()
     shutil.rmtree(group.source / "bob")
     said: list[str] = []
-    grade(group.source, group.output, group.order, lambda _: {}, said.append)
+    grade([group.source], group.output, group.order, lambda _: {}, said.append)
     assert [path.name for path in (group.output / "feedback").iterdir()] == ["ada.html"]
     assert said[-1] == "removed of an earlier run, as nobody in the class is called so: feedback/bob.html"
 

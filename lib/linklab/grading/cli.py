@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _INTERRUPTED = 130
 _DESCRIPTION = """\
-Grades a class: takes what a learning platform exported (a folder, or an archive), finds each student's notebooks by
+Grades a class: takes what a learning platform exported (folders or archives), finds each student's notebooks by
 their cells and programs by their names, runs the instructor's notebooks with the students' answers from scratch,
 confined, on virtual time, several at once, and writes a page for each student and grades.csv, grades.json and
 index.html for the class. Submissions are not touched. The same command once more goes on where it ended, and judges
@@ -35,7 +35,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     from linklab.grading.model import Limits
 
     parser = subparsers.add_parser("grade", help="grade the submissions of a class", description=_DESCRIPTION)
-    parser.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder, or an archive")
+    parser.add_argument(
+        "submissions", type=Path, nargs="+", metavar="SUBMISSIONS", help="a folder or an archive, one for each download"
+    )
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="where everything is written")
     parser.add_argument("--labs", nargs="+", default=[], metavar="LAB", help="numbers or names, as 03 (default: all)")
     parser.add_argument("--root", type=Path, default=Path(), help="the folder of solutions/ (default: here)")

@@ -77,22 +77,25 @@ class _Student:
     known_as: tuple[tuple[str, str], ...] = ()
 
 
-def grade(source: Path, output: Path, order: Order, judge: Judge, tell: Callable[[str], None]) -> ClassGrade:
-    """Grades what is in ``source`` and writes everything below ``output``; ``tell`` hears of each step.
+def grade(
+    downloads: Sequence[Path], output: Path, order: Order, judge: Judge, tell: Callable[[str], None]
+) -> ClassGrade:
+    """Grade what is in ``downloads`` and write everything below ``output``; ``tell`` hears of each step.
 
-    Raises LinklabError where there is nothing to grade, or ``output`` holds something else, lies in ``source``, or is
+    Raises LinklabError where there is nothing to grade, or ``output`` holds something else, lies in a download, or is
     in use.
     """
     output = output.absolute()  # judges go to folders of their own
-    if output.resolve().is_relative_to(source.resolve()):
-        raise LinklabError(f"{output} lies among the submissions: say a folder beside {source} with --output")
+    for source in downloads:
+        if output.resolve().is_relative_to(source.resolve()):
+            raise LinklabError(f"{output} lies among the submissions: say a folder beside {source} with --output")
     with _held(output):
         _given(output / manual_points.FILE)  # a mistake in it is said before hours of judging
         work = output / ".unpacked"
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
         try:
-            collected = collect(source, work, order.students)
+            collected = collect(downloads, work, order.students)
             students = [_looked_through(one, order, output) for one in _everybody(collected, order)]
         finally:
             shutil.rmtree(work, ignore_errors=True)

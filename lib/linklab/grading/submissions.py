@@ -1,8 +1,9 @@
 """Sort what a class handed in by student, as learning platforms name it in their downloads.
 
-`PATTERNS` says how each platform names files. What no platform named lies in a folder or archive called like the
-student. A student is on the list by exactly that name, or by the platform's number. What fits no pattern, nobody or two
-students is reported and never guessed. Submissions are only read; archives are unpacked into the grader's own folder.
+A download is a folder or an archive that the instructor names. `PATTERNS` says how each platform names files in it; of
+no platform's, each folder or archive is called like its student. A student is on the list by exactly that name, or by
+the platform's number. What fits no pattern, nobody or two students is reported and never guessed. Submissions are only
+read; archives are unpacked into the grader's own folder.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ import os
 import re
 import shutil
 import time
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 import yaml
@@ -85,11 +85,9 @@ the assignment's name and the student's. Gradescope's own file says whose a subm
 _EXAMPLES: Final = "; ".join(f"{each.platform.capitalize()}: {each.example}" for each in PATTERNS)
 _COPY: Final = re.compile(r"(?P<stem>.+?)(?:-(?P<canvas>[1-9]\d?)| ?\((?P<browser>[1-9]\d?)\))(?P<suffix>\.[^.]+)")
 _TAR_COPY: Final = re.compile(r"(?<=\.tar)(?:-\d+| ?\(\d+\))(?=\.[^.]+$)", re.IGNORECASE)
-_OF_A_LAB: Final = re.compile(r"labs?[\s_-]*\d+.*|\d\d-[a-z].*", re.IGNORECASE)
-"""A folder that is called like a lab, as no student is."""
 _REMEDY: Final = "put it into a folder called like the student"
 _LAYERS: Final = 4
-"""So many folders and archives may stand around a class."""
+"""So many folders may stand around a class."""
 _DEPTH: Final = 2
 """A student's archive may hold another one: a zip file in the zip file of a platform's."""
 _OF_ALL: Final = Bounds(total_bytes=10**11, files=500_000, ratio=100)
@@ -122,7 +120,7 @@ class Collected:
 class _Piece:
     """The files under one name and number in one download.
 
-    ``ids`` are the names, any of which the list of students may have. ``download`` names what it came in, where there
+    ``ids`` are the names, any of which the list of students may have. ``download`` is the download's name, where there
     are several. ``left`` is what the student's archives may still fill.
     """
 
@@ -158,21 +156,24 @@ def is_program(name: str) -> bool:
     return original_name(name)[0].casefold().endswith((".py", ".py.txt"))
 
 
-def collect(source: Path, work: Path, students: Sequence[str] | None = None, bounds: Bounds | None = None) -> Collected:
-    """Everything in ``source``, a folder or an archive, by student; ``work`` is a folder for what is unpacked.
+def collect(
+    downloads: Sequence[Path], work: Path, students: Sequence[str] | None = None, bounds: Bounds | None = None
+) -> Collected:
+    """Everything in ``downloads``, folders or archives, by student; ``work`` is a folder for what is unpacked.
 
     ``bounds`` are for one student's archives. Without a list of ``students`` everybody counts who handed in something.
-    Raises LinklabError where nothing is there, no name fits a pattern, Blackboard's names come without a list, or the
-    download itself cannot be unpacked; OSError where ``work`` cannot be written.
+    Raises LinklabError where nothing is there, no name fits a pattern, Blackboard's names come without a list, nobody
+    can tell a student's folder from one around all, or a download cannot be unpacked; OSError where ``work`` cannot be
+    written.
     """
-    return _Collection(source, work, students or (), bounds or Bounds()).collected()
+    return _Collection(downloads, work, students or (), bounds or Bounds()).collected()
 
 
 class _Collection:
-    """Sorts one source: finds the downloads in it, the pieces in these, and their students."""
+    """Sorts downloads: finds the pieces in them, and whose they are."""
 
-    def __init__(self, source: Path, work: Path, students: Sequence[str], bounds: Bounds) -> None:
-        self._source, self._bounds = source, bounds
+    def __init__(self, downloads: Sequence[Path], work: Path, students: Sequence[str], bounds: Bounds) -> None:
+        self._downloads, self._bounds = downloads, bounds
         self._roster = {normalised(student): student for student in students}
         self._unpacker = _Unpacker(work)
         self._unmatched: list[str] = []
@@ -181,14 +182,16 @@ class _Collection:
 
     def collected(self) -> Collected:
         """See `collect`."""
-        self._split("", self._all_files())
+        names = [cleaned(download.resolve().name) for download in self._downloads]
+        for number, (download, name) in enumerate(zip(self._downloads, names, strict=True), 1):
+            name = name if names.count(name) == 1 else f"{name} ({number})"
+            self._take("" if len(names) == 1 else name, self._unwrapped(download, self._files_of(download)))
+        source = " ".join(map(str, self._downloads))
         if not self._pieces and not self._unmatched:
-            raise LinklabError(
-                f"{self._source} holds no submission: name the folder or archive that your platform exported"
-            )
+            raise LinklabError(f"{source} holds no submission: name the folder or archive that your platform exported")
         if not self._pieces and self._unmatched == self._strays:
             raise LinklabError(
-                f"{self._source}: no name is a platform's ({_EXAMPLES}), and no student has a folder or archive: "
+                f"{source}: no name is a platform's ({_EXAMPLES}), and no student has a folder or archive: "
                 f"take the download as it is, or make a folder for each student"
             )
         owned = self._on_the_list() if self._roster else self._by_name()
@@ -196,8 +199,7 @@ class _Collection:
         in_order = dict(sorted(joined.items(), key=lambda item: item[0].casefold()))
         return Collected(in_order, tuple(dict.fromkeys(self._unmatched)))
 
-    def _all_files(self) -> list[Member]:
-        source = self._source
+    def _files_of(self, source: Path) -> list[Member]:
         if source.is_file():
             if not _is_archive(source.name):
                 raise LinklabError(f"{source} is neither a folder nor an archive (zip, tar, tar.gz, tar.xz)")
@@ -223,60 +225,28 @@ class _Collection:
                     continue
                 yield Member(parts, path, path.stat().st_mtime)
 
-    def _split(self, name: str, members: list[Member], layers: int = _LAYERS) -> None:
-        """Take the pieces of a download, of the one thing around it, or of several downloads that lie side by side.
+    def _unwrapped(self, source: Path, members: list[Member]) -> list[Member]:
+        """A download's files without the folders around all of them.
 
-        What is called like a student on the list is the student's, whatever is in it. Beside folders that may be
-        students', what looks like a download is reported: nobody may hand in under another's name.
+        A folder is around all where a platform's pattern fits what is in it, or a student on the list has a folder
+        there. Raises LinklabError without a list where it holds folders alone: these may be students' or labs'.
         """
-        tops = _by_top(members)
-        is_alone = len(tops) == 1
-        _, fitting = _platform(member.name for member in members)
-        named = {path.partition("/")[0] for path in fitting}
-        apart = [top for top in tops if top not in named and not self._is_listed(top) and _holds_files(tops[top])]
-        people = {top: found for top in apart if (found := self._people(_paths_in(tops[top]), is_alone))}
-        if layers and (is_alone or any(len(found) > 1 for found in people.values())):
-            others = [top for top in apart if top not in people]
-            for top in people:
-                within = _within(name, top)
-                if others:
-                    self._unmatched.append(
-                        f"{within}: looks like a download, and {others[0]} does not: grade them apart, "
-                        f"or call folders of students like their ids on the list"
-                    )
-                    del tops[top]
-                elif inside := self._inside(tops[top]):
-                    self._split(name if is_alone else within, inside, layers - 1)
-                    del tops[top]
-        self._take(name, [member for entries in tops.values() for member in entries])
-
-    def _people(self, paths: list[tuple[str, ...]], is_alone: bool) -> set[tuple[str, str]]:
-        """The names and numbers of the students in what looks like a download, below folders around them all.
-
-        A folder that stands alone may also hold students' folders that no list and no platform knows: two or more,
-        not all called like labs, without a notebook or program beside them.
-        """
-        for layer in range(_LAYERS):
-            _, fitting = _platform("/".join(path[layer:]) for path in paths)
-            if fitting:
-                return {(match["student"], match.groupdict().get("number") or "") for match in fitting.values()}
-            tops = {path[layer]: len(path) > layer + 1 or _is_packed(path[layer]) for path in paths if path[layer:]}
-            found = [top for top in tops if is_alone and self._is_listed(top)]
-            if is_alone and layer == 0 and not found and not any(is_notebook(top) or is_program(top) for top in tops):
-                holding = [top for top, holds in tops.items() if holds]
-                found = holding if len(holding) > 1 and not all(map(_OF_A_LAB.fullmatch, holding)) else []
-            if found or len(tops) != 1:
-                return {(top, "") for top in found}
-        return set()
-
-    def _inside(self, entries: list[Member]) -> list[Member]:
-        """What is in a folder or archive; nothing where it cannot be unpacked."""
-        if len(entries[0].parts) > 1:
-            return [replace(member, parts=member.parts[1:]) for member in entries]
-        try:
-            return self._unpacker.unpacked_download(entries[0].path, entries[0].name)
-        except UnpackError:
-            return []  # taken for a student's own, it is unpacked once more, and the student's page says why not
+        inner = members
+        for _ in range(_LAYERS):
+            tops = {member.parts[0] for member in inner}
+            if _platform(member.name for member in inner)[1] or any(map(self._is_listed, tops)):
+                return inner
+            if len(tops) != 1 or any(len(member.parts) == 1 for member in inner):
+                break
+            within = _by_top(_without_top(inner))
+            if not self._roster and len(within) > 1 and all(map(_holds_files, within.values())):
+                around = next(iter(tops))
+                raise LinklabError(
+                    f"{source} holds the folder {around} alone, which may be a student's or around all: "
+                    f"name {around} itself, or give a list with --students"
+                )
+            inner = _without_top(inner)
+        return members
 
     def _is_listed(self, top: str) -> bool:
         return normalised(_by_hand(top)) in self._roster
@@ -318,9 +288,7 @@ class _Collection:
     def _trouble(self, piece: _Piece, submitters: list[tuple[str, ...]] | None) -> str:
         """Why nobody can tell whose a platform's piece is; empty where the piece has its ids now."""
         if piece.platform == "blackboard" and not self._roster:
-            raise LinklabError(
-                f"{self._source}: Blackboard's names join the lab's and the student's: give a list with --students"
-            )
+            raise LinklabError("Blackboard's names join the lab's and the student's: give a list with --students")
         if piece.platform == "gradescope":
             people = submitters or []
             if len(people) > 1:
@@ -355,13 +323,11 @@ class _Collection:
     def _sure(self, student: str, pieces: list[_Piece]) -> list[_Piece]:
         """What is one person's for sure; the rest is reported.
 
-        Two numbers of one name are two people, but Moodle's in two downloads. Beside a folder of the student's own no
-        download counts that lay in a folder or archive, which somebody else may have packed.
+        Two numbers of one name are two people, but Moodle's in two downloads: then a folder of the student's own says
+        what is meant.
         """
-        own = [piece for piece in pieces if not piece.platform and not piece.download]
-        sure = [piece for piece in pieces if not own or not piece.download]
-        if not _one_number(sure):
-            sure = own
+        own = [piece for piece in pieces if not piece.platform]
+        sure = pieces if _one_number(pieces) else own
         for piece in pieces:
             if piece not in sure:
                 others = listed((each.came_as[0] for each in pieces if each is not piece), 3)
@@ -456,21 +422,6 @@ def _platform(paths: Iterable[str]) -> tuple[Pattern | None, dict[str, re.Match[
     return best[1], best[2]
 
 
-def _paths_in(entries: list[Member]) -> list[tuple[str, ...]]:
-    """The paths in a folder or a zip file, which is not unpacked for that; platforms export no other archives."""
-    if len(entries) > 1 or len(entries[0].parts) > 1:
-        return [member.parts[1:] for member in entries]
-    if not entries[0].name.casefold().endswith(".zip"):
-        return []
-    try:
-        with zipfile.ZipFile(entries[0].path) as book:
-            names = (PurePosixPath(info.filename.replace("\\", "/")) for info in book.infolist() if not info.is_dir())
-            paths = [tuple(map(cleaned, name.parts)) for name in names]
-            return [path for path in paths if path and not is_system(path)]
-    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
-        return []
-
-
 def _submitters(metadata: Member) -> dict[str, list[tuple[str, ...]]]:
     """Of each of Gradescope's submissions all who handed it in: e-mail address, student id and name, empty if unknown.
 
@@ -495,6 +446,10 @@ def _by_top(members: Iterable[Member]) -> dict[str, list[Member]]:
     for member in members:
         tops.setdefault(member.parts[0], []).append(member)
     return tops
+
+
+def _without_top(members: Iterable[Member]) -> list[Member]:
+    return [replace(member, parts=member.parts[1:]) for member in members]
 
 
 def _within(download: str, name: str) -> str:
