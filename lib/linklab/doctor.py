@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import platform
 import re
@@ -16,7 +15,7 @@ from typing import Any, Final
 
 import nbformat as untyped_nbformat
 
-from linklab import lab
+from linklab import lab, schema
 from linklab.discovery import hand_on
 from linklab.errors import LinklabError
 from linklab.network import TWO_HOSTS, rtt_floor_ms
@@ -194,7 +193,7 @@ def _grading() -> Iterator[DoctorFinding]:
         "a submission in its sandbox", _shown(cells["kernel"]), "its kernel runs, in a folder of bounded size"
     )
     yield _graded("a lab of a submission's", _shown(cells["lab"]), "the judge lends it, and ping works")
-    judged = Judged.from_json(json.loads(answer.verdict))
+    judged = schema.parse(Judged, answer.verdict, "the judge's verdict")
     (check,) = judged.cells
     said = next(filter(None, (*judged.notes, check.trouble)), f"it was not tried: {check.status}")
     if check.status == "failed" and check.checks and not check.trouble:  # that program deserves no better

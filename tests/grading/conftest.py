@@ -12,7 +12,7 @@ import pytest
 from linklab.grading.grade import Order, grade
 from linklab.grading.grades import ClassGrade
 from linklab.grading.kit import Kit, read_kit
-from linklab.grading.run import Crew, Done
+from linklab.grading.run import ClassProgress, Crew, Done
 from linklab.grading.store import Work
 from tests.grading.made_class import LAB, data, write
 from tests.notebooks.run_notebook import ROOT
@@ -20,10 +20,11 @@ from tests.notebooks.run_notebook import ROOT
 COMMAND = (sys.executable, str(Path(__file__).with_name("pretended_judge.py")))
 
 
-class Watcher:
-    """Remembers what it was told."""
+class Watcher(ClassProgress):
+    """Remembers what it was told, and shows nothing."""
 
     def __init__(self) -> None:
+        super().__init__(1)
         self.began_at: list[str] = []
         self.ended_at: list[str] = []
         self.cells: list[tuple[str, int, int]] = []

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from linklab.grading.grade import Order, grade
 from linklab.grading.kit import read_kit
-from linklab.grading.run import Crew, Done
-from linklab.grading.show import ClassProgress
+from linklab.grading.run import ClassProgress, Crew, Done
 from linklab.grading.store import Work
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import nbformat
 
-from linklab import process_tree
+from linklab import process_tree, schema
 from linklab.grading.model import Judged, Limits, Task
 
 ROOT = Path(__file__).parents[2]
@@ -95,13 +95,13 @@ def write_task(
     notebook = folder / "submitted.ipynb"
     _nbformat.write(book, notebook)
     task = Task(name, notebook, dict(files or {}), network, folder / "judged", limits or Limits())
-    (folder / "task.json").write_text(task.to_json(), "utf-8")
+    (folder / "task.json").write_text(json.dumps(schema.dump(task)), "utf-8")
     return folder / "task.json"
 
 
 def read_verdicts(task: Task) -> Verdicts:
     """What a judge has left of a task."""
-    judged = Judged.from_json(json.loads((task.output / "judged.json").read_text("utf-8")))
+    judged = schema.parse(Judged, (task.output / "judged.json").read_bytes(), "the verdict")
     made = _nbformat.read(task.output / f"{task.lab}.ipynb", as_version=4)
     nbformat.validate(made)
     return Verdicts(judged, made)
@@ -114,7 +114,7 @@ def judge(
 ) -> Verdicts:  # fmt: skip
     """Judges a notebook. Fails where anything of it is left running, or anywhere but in the output folder."""
     task_file = write_task(book, folder, name=name, files=files, limits=limits, network=network)
-    task = Task.from_json(task_file.read_text("utf-8"))
+    task = schema.parse(Task, task_file.read_text("utf-8"), "the task")
     began_s = time.time()
     with subprocess.Popen(
         [sys.executable, "-P", *program, str(task_file)],

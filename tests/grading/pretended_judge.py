@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from linklab import record
+from linklab import record, schema
 from linklab.grade import Check, Result
 from linklab.grading.model import Judged, Task
 from linklab.report.model import Graded, Status
@@ -22,7 +22,7 @@ from linklab.report.model import Graded, Status
 
 def main() -> None:
     """Judges the task whose file is named last."""
-    task = Task.from_json(Path(sys.argv[-1]).read_text("utf-8"))
+    task = schema.parse(Task, Path(sys.argv[-1]).read_text("utf-8"), "the task")
     book = json.loads(task.notebook.read_text("utf-8"))
     told = {line.partition("# judge: ")[2].strip() for cell in book["cells"] for line in cell["source"].split("\n")}
     log = os.environ.get("PRETENDED_LOG")
@@ -49,7 +49,7 @@ def main() -> None:
     judged = Judged(task.lab, network, cells, ended, notes, wall_s=len(task.files) + 1.5, virtual_s=60)
     (task.output / f"{task.lab}.ipynb").write_text(json.dumps(book), "utf-8")
     if "silent" not in told:
-        text = "{" if "garbage" in told else json.dumps(judged.to_json())
+        text = "{" if "garbage" in told else json.dumps(schema.dump(judged))
         (task.output / "judged.json").write_text(text, "utf-8")
 
 

@@ -9,8 +9,7 @@ import pytest
 from linklab.cli import main
 from linklab.grading.model import Judged
 from linklab.grading.names import cleaned, folder_of, listed
-from linklab.grading.run import Done
-from linklab.grading.show import outcome
+from linklab.grading.run import Done, outcome
 from linklab.grading.store import Work
 from tests.grading.made_class import LAB, data, solved, write
 from tests.notebooks.run_notebook import ROOT

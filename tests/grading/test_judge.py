@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from linklab import schema
 from linklab.course import write_variant
 from linklab.grade.seeding import of_submission, seeds
 from linklab.grading.model import Task
@@ -94,7 +95,7 @@ def test_a_search_is_judged_on_the_same_networks_again(virtual: Kind, tmp_path: 
     mine = "def find_bandwidth(prober):\n    return 20.5\n"
     book = without(solution("03"), "imports", "answer-find", "check-search")
     done = judge(changed(book, {"answer-find": mine}), tmp_path)
-    task = Task.from_json((tmp_path / "task.json").read_text("utf-8"))
+    task = schema.parse(Task, (tmp_path / "task.json").read_text("utf-8"), "the task")
     with of_submission(task.digest()):
         drawn = seeds("an unknown network", unknown.NETWORKS, 10**6)
     named = [check.description for check in done.judged.cells[0].checks[: unknown.NETWORKS]]

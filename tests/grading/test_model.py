@@ -9,6 +9,7 @@ from typing import Any
 import nbformat.v4
 import pytest
 
+from linklab import schema
 from linklab.grading.model import Task
 
 from .judging import changed, solution, write_task
@@ -18,7 +19,7 @@ BOOK = solution("03")
 
 
 def digest_of(book: Any, folder: Path) -> bytes:
-    return Task.from_json(write_task(book, folder).read_text("utf-8")).digest()
+    return schema.parse(Task, write_task(book, folder).read_text("utf-8"), "the task").digest()
 
 
 def with_added(book: Any, source: str) -> Any:

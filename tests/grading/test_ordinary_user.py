@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from linklab import schema
 from linklab.grading.model import Task
 from linklab.runtime.backends import Kind
 from tests.grading.judging import LIMIT_S, ROOT, read_verdicts, solution, without, write_task
@@ -58,7 +59,7 @@ def test_a_lab_and_a_simpleperf_are_judged(ordinary: tuple[Path, list[str], dict
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "was refused a user namespace" not in done.stderr
-    verdicts = read_verdicts(Task.from_json(task.read_text("utf-8")))
+    verdicts = read_verdicts(schema.parse(Task, task.read_text("utf-8"), "the task"))
     assert verdicts.failed == [], verdicts.why()
     assert verdicts.judged.notes == ()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from selenium.webdriver.common.by import By
 
+from linklab import schema
 from linklab.grade.check import Surprise
 from linklab.grading import overview
 from linklab.grading.grades import LabGrade, StudentGrade, to_csv, to_json
@@ -83,8 +84,8 @@ def test_what_a_class_predicted_stands_next_to_what_it_measured() -> None:
     seen = look(class_page(grades))
     assert "2\u00d7: that is one direction" in seen.words
     assert seen.all("script", "img") == []
-    stored = json.loads(json.dumps(grades.students[0].labs[LAB.name].judged.to_json()))  # type: ignore[union-attr]
-    assert Judged.from_json(stored).cells[0].surprises[0].slip == one_way
+    stored = schema.dump(grades.students[0].labs[LAB.name].judged)
+    assert schema.load(Judged, stored, "the verdict").cells[0].surprises[0].slip == one_way
 
 
 def test_what_is_to_be_looked_at() -> None:

@@ -24,7 +24,7 @@ from linklab.grading.assemble import assemble
 from linklab.grading.kit import Kit
 from linklab.grading.model import Limits
 from linklab.grading.parcel import DaskCrew
-from linklab.grading.run import Done
+from linklab.grading.run import ClassProgress, Done
 from linklab.grading.store import Work, prepare
 from linklab.signals import SIGNALS
 
@@ -40,21 +40,15 @@ runpy.run_path(sys.argv.pop(1), None, "__main__")
 LAB = "00-start-here"
 
 
-class Watch:
-    """Counts."""
+class Watch(ClassProgress):
+    """Remembers what is over."""
 
     def __init__(self) -> None:
+        super().__init__(6)
         self.over: list[Done] = []
         self.fourth = threading.Event()
 
-    def began(self, work: Work) -> None:
-        """Nothing."""
-
-    def at_cell(self, work: Work, cell: int, cells: int) -> None:
-        """Nothing."""
-
     def ended(self, done: Done) -> None:
-        """Remembers it."""
         self.over.append(done)
         if len(self.over) == 4:
             self.fourth.set()

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LabError
-from linklab.grading.room import Room, lay_files
-from linklab.grading.student_files import student_files
+from linklab.grading.room import Room, lay_files, student_files
 
 ROOM = """
 import os, sys

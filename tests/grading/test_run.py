@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from linklab import schema
 from linklab.classroom.roster import networks_of
 from linklab.course import FILE, variant_text
 from linklab.errors import LinklabError
@@ -280,11 +281,11 @@ def test_python_files_lie_beside_the_notebook_that_is_judged_as_at_home(group: P
     group.hand_in("ada", solved(), **{"helpers.py": b"def rtt_ms(): return 20"})
     (ada,) = group.grade().students
     folder = group.output / "judged" / "ada" / LAB
-    task = Task.from_json((folder / "task.json").read_text("utf-8"))
+    task = schema.parse(Task, (folder / "task.json").read_text("utf-8"), "the task")
     assert {name: path.read_bytes() for name, path in task.files.items()} == {"helpers.py": b"def rtt_ms(): return 20"}
     assert any("handed over" in note and "helpers.py" in note for note in ada.notes)
     before = task.digest()
     group.hand_in("ada", solved(), **{"helpers.py": b"def rtt_ms(): return 2 * 10"})
     group.grade()
     assert group.judged == 1, "another helper is another submission"
-    assert Task.from_json((folder / "task.json").read_text("utf-8")).digest() != before
+    assert schema.parse(Task, (folder / "task.json").read_text("utf-8"), "the task").digest() != before

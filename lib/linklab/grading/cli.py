@@ -121,8 +121,7 @@ class _Judge:
     def __call__(self, works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
         from linklab.dask_run import Cluster
         from linklab.grading.parcel import DaskCrew
-        from linklab.grading.run import Crew
-        from linklab.grading.show import ClassProgress
+        from linklab.grading.run import ClassProgress, Crew
         from linklab.headless.runner import how_many
 
         if not works:

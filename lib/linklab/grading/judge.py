@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from linklab import schema
 from linklab.course import VARIABLE, read_variant, using, variant_text
 from linklab.errors import LinklabError
 from linklab.files import write_whole
@@ -29,10 +30,9 @@ from linklab.grading import outputs as shown
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Call, calls_of
 from linklab.grading.model import VERDICT, Judged, Task
-from linklab.grading.room import Room, lay_files, make_room
+from linklab.grading.room import Room, lay_files, make_room, student_files
 from linklab.grading.session import Gone, RaisedInKernel, Session
 from linklab.grading.student import Student
-from linklab.grading.student_files import student_files
 from linklab.guest.channel import Channel
 from linklab.headless.runner import label, read_book, run_facts, runs, write_book
 from linklab.measure import Clip, Video, encoded
@@ -231,7 +231,7 @@ class Judge:
             judged = Judged(task.lab, self._network.name, cells, self._stop_reason, notes, wall_s, virtual_s)
             task.output.mkdir(parents=True, exist_ok=True)
             write_book(book, task.output / f"{task.lab}.ipynb")
-            write_whole(task.output / VERDICT, json.dumps(judged.to_json(), indent=1) + "\n")
+            write_whole(task.output / VERDICT, json.dumps(schema.dump(judged), indent=1) + "\n")
 
     def _give_up(self) -> None:
         """Writes the verdicts that there are, and exits: the last resort, if the judge itself hangs."""
@@ -289,13 +289,10 @@ def main() -> None:
     for inherited in (VARIABLE, transport.VARIABLE):
         os.environ.pop(inherited, None)
     try:
-        task = Task.from_json(Path(sys.argv[1]).read_text("utf-8"))
+        task = schema.parse(Task, Path(sys.argv[1]).read_bytes(), "this task")
         judge(task)
     except (LinklabError, OSError) as error:
         print(str(error) if isinstance(error, LinklabError) else f"{error.strerror}: {error.filename}", file=sys.stderr)
-        sys.exit(2)
-    except (IndexError, ValueError, LookupError, TypeError) as wrong:
-        print(f"this is no task ({wrong})", file=sys.stderr)
         sys.exit(2)
 
 

@@ -1,18 +1,15 @@
-"""What the grading of one notebook is asked for, and what comes of it: data that lies in files between processes."""
+"""What a judge is asked, and its verdict: data that lies in files between processes (`linklab.schema`)."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final
 
-from linklab.errors import LinklabError
-from linklab.grade.check import Check, Outcome, Surprise
-from linklab.report.model import Graded, Kind, Status
+from linklab.report.model import Graded
 
-VERSION: Final = 1
 VERDICT: Final = "judged.json"
 """What a judge writes into its task's output: a `Judged`."""
 
@@ -62,24 +59,6 @@ class Task:
             found.update(f"{self.lab} {name} {len(content)}\0".encode() + content)
         return found.digest()
 
-    def to_json(self) -> str:
-        """As text; `from_json` reads it."""
-        return json.dumps({"version": VERSION, **asdict(self)}, default=str)
-
-    @classmethod
-    def from_json(cls, text: str) -> Task:
-        """The task that `to_json` wrote."""
-        data: dict[str, Any] = json.loads(text)
-        network = data["network"]
-        return cls(
-            data["lab"],
-            Path(data["notebook"]),
-            {name: Path(path) for name, path in data["files"].items()},
-            None if network is None else Path(network),
-            Path(data["output"]),
-            Limits(**data["limits"]),
-        )
-
 
 def _is_own(cell: Any) -> bool:
     """Whether the student wrote a cell of an assembled notebook."""
@@ -117,32 +96,3 @@ class Judged:
     def open_points(self) -> float:
         """Points that wait for another run, or for the instructor."""
         return sum(cell.open_points for cell in self.cells)
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON data; `from_json` reads it."""
-        return {"version": VERSION, **asdict(self)}
-
-    @classmethod
-    def from_json(cls, data: Any) -> Judged:
-        """What `to_json` wrote. Raises LinklabError for anything else: it may have been damaged."""
-        try:
-            if data["version"] != VERSION:
-                raise ValueError(f"version {data['version']}")
-            cells = tuple(_cell(cell) for cell in data["cells"])
-            notes = tuple(map(str, data["notes"]))
-            return cls(
-                str(data["lab"]), str(data["network"]), cells, str(data["ended"]), notes,
-                float(data["wall_s"]), float(data["virtual_s"]),
-            )  # fmt: skip
-        except (LookupError, TypeError, ValueError) as wrong:
-            raise LinklabError(f"this verdict cannot be read ({wrong}): grade again") from None
-
-
-def _cell(data: dict[str, Any]) -> Graded:
-    if data["kind"] not in get_args(Kind) or data["status"] not in get_args(Status):
-        raise ValueError(f"{data['kind']}, {data['status']}")
-    checks = tuple(Check(**check) for check in data["checks"])
-    if any(check.outcome not in get_args(Outcome) for check in checks):
-        raise ValueError("an outcome that is none")
-    surprises = tuple(Surprise(**surprise) for surprise in data.get("surprises", ()))
-    return Graded(**{**data, "checks": checks, "surprises": surprises})

@@ -4,16 +4,18 @@ it writes, because a path of this machine means nothing on another.
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from linklab import schema
 from linklab.dask_run import Cluster, WorkerPlace
 from linklab.errors import LinklabError
 from linklab.grading.model import VERDICT, Limits, Task
-from linklab.grading.run import GRACE_S, JUDGE, Done, JudgeProcess, Watcher
+from linklab.grading.run import GRACE_S, JUDGE, ClassProgress, Done, JudgeProcess
 from linklab.grading.store import Work, keep, read_verdict
 from linklab.headless.workers import WorkerPool
 from linklab.signals import calling_once
@@ -56,7 +58,7 @@ def unpack(answer: Answer, work: Work) -> None:
 class DaskCrew:
     """Judges as many notebooks at once as a scheduler's workers have threads; the same work as `run.Crew`."""
 
-    def __init__(self, cluster: Cluster, watcher: Watcher, command: Sequence[str] = JUDGE) -> None:
+    def __init__(self, cluster: Cluster, watcher: ClassProgress, command: Sequence[str] = JUDGE) -> None:
         self._cluster, self._watcher, self._command = cluster, watcher, command
         self.interrupted = False
 
@@ -115,7 +117,7 @@ def judge_parcel(
         if network is not None and parcel.network is not None:
             network.write_bytes(parcel.network)
         task = Task(parcel.lab, folder / "notebook.ipynb", places, network, folder / "out", parcel.limits)
-        (folder / "task.json").write_text(task.to_json(), encoding="utf-8")
+        (folder / "task.json").write_text(json.dumps(schema.dump(task)), encoding="utf-8")
         limit_s = parcel.limits.wall_s + GRACE_S
         start = partial(JudgeProcess, folder / "task.json", command, limit_s, stopped)
         (judge,) = WorkerPool[JudgeProcess](1).run([start])

@@ -13,7 +13,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,12 +21,15 @@ from typing import Final
 from linklab.discovery import added_labs
 from linklab.errors import LabError
 from linklab.measure.program_file import REFERENCE, sealed
+from linklab.programs.engine.program import plain_file
 from linklab.runtime import bwrap
 from linklab.runtime.image.find import find_image
 from linklab.runtime.kernel import runs_user_mode_linux
 
 FIRST_USER: Final = 64400
 _USERS: Final = 1000
+_LARGEST_PROGRAM_BYTES: Final = 1_000_000
+_MOST_PROGRAMS: Final = 40
 _MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC = 2, 4, 4096, 16384
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -145,6 +148,27 @@ def lay_files(room: Room, files: Mapping[str, Path], variant: str) -> None:
     if os.geteuid() == 0:
         for path in (room.home, *room.home.iterdir()):
             os.chown(path, room.user, room.user)
+
+
+@contextlib.contextmanager
+def student_files(room: Room) -> Iterator[Path]:
+    """A folder of the judge's with copies of the Python files in the student's home; the present folder meanwhile.
+
+    What is no plain file, or large, is left out: the student's side may have put anything there.
+    """
+    folder = Path(tempfile.mkdtemp(dir=room.own))
+    before = Path.cwd()
+    try:
+        for name in sorted(os.listdir(room.home))[:1000]:
+            if name.endswith(".py") and len(list(folder.iterdir())) < _MOST_PROGRAMS:
+                data = plain_file(room.home / name, _LARGEST_PROGRAM_BYTES)
+                if data is not None and len(data) <= _LARGEST_PROGRAM_BYTES:
+                    (folder / name).write_bytes(data)
+        os.chdir(folder)
+        yield folder
+    finally:
+        os.chdir(before)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _font_list() -> Path | None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from linklab.course import VARIABLE
 from linklab.errors import LinklabError
@@ -23,6 +23,7 @@ from linklab.grading.model import Judged
 from linklab.grading.names import cleaned
 from linklab.grading.store import Work, keep, read_verdict
 from linklab.headless.workers import INTERRUPTED, Worker, WorkerPool
+from linklab.progress import ProgressDisplay
 
 JUDGE: Final = (sys.executable, "-P", "-m", "linklab.grading.judge")
 """The command; the task's file is its last word."""
@@ -39,17 +40,39 @@ class Done:
     trouble: str = ""
 
 
-class Watcher(Protocol):
-    """Who is told how far the grading is."""
+def outcome(done: Done) -> str:
+    """Say how one notebook went, in a few words."""
+    if done.judged is None:
+        return f"NOT JUDGED: {done.trouble}"
+    judged = done.judged
+    still = f", {judged.open_points:g} open" if judged.open_points else ""
+    early = f"; {cleaned(judged.ended)}" if judged.ended else ""
+    return f"{judged.points:g} of {judged.max_points:g} points{still}{early}"
+
+
+class ClassProgress(ProgressDisplay):
+    """Shows which notebooks are judged now, how many are left, and how each went."""
+
+    def __init__(self, notebooks: int) -> None:
+        """Take the number of notebooks to be judged."""
+        super().__init__(notebooks, "notebooks", trouble="not judged")
 
     def began(self, work: Work) -> None:
-        """Its judge was started."""
+        """Add the notebook's bar."""
+        self.begin(_name(work))
 
     def at_cell(self, work: Work, cell: int, cells: int) -> None:
-        """Its judge begins a cell, the first being 1, of so many."""
+        """Move the notebook's bar."""
+        self.move(_name(work), cell, cells)
 
     def ended(self, done: Done) -> None:
-        """It is over."""
+        """Take the notebook's bar away, and say how it went and how many are over."""
+        self.end(_name(done.work), failed=done.judged is None)
+        self.line(f"{self.done}/{self.total} {_name(done.work)}: {outcome(done)}")
+
+
+def _name(work: Work) -> str:
+    return f"{work.student}, {work.lab.name}"
 
 
 class JudgeProcess(Worker):
@@ -116,7 +139,7 @@ class Crew:
     """Judges, ``jobs`` at once, in the order of the work."""
 
     def __init__(
-        self, jobs: int, watcher: Watcher, command: Sequence[str] = JUDGE, *, grace_s: float = GRACE_S
+        self, jobs: int, watcher: ClassProgress, command: Sequence[str] = JUDGE, *, grace_s: float = GRACE_S
     ) -> None:
         self.watcher, self.command, self.grace_s = watcher, command, grace_s
         self._pool = WorkerPool[_Judge](jobs)

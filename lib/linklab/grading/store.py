@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from linklab import schema
 from linklab.course import variant_text
 from linklab.discovery import linklab_digest
 from linklab.errors import LinklabError
@@ -87,24 +88,22 @@ def prepare(
     if network_file is not None:
         network_file.write_text(variant, encoding="utf-8")
     work = Work(student, lab, folder, digest, task)
-    work.task_file.write_text(task.to_json(), encoding="utf-8")
+    work.task_file.write_text(json.dumps(schema.dump(task)), encoding="utf-8")
     return work
 
 
 def keep(work: Work, judged: Judged) -> None:
     """Keeps a verdict, at one stroke. Raises OSError."""
-    told = {"digest": work.digest, "limits": asdict(work.task.limits), "judged": judged.to_json()}
+    told = {"digest": work.digest, "limits": asdict(work.task.limits), "judged": schema.dump(judged)}
     write_whole(work.folder / _RESULT, json.dumps(told, indent=1), 0o644)
 
 
 def read_verdict(work: Work) -> Judged:
     """What a judge said. Raises LinklabError where it said nothing, or something else than was asked for."""
     try:
-        judged = Judged.from_json(json.loads((work.task.output / VERDICT).read_text("utf-8")))
+        judged = schema.parse(Judged, (work.task.output / VERDICT).read_bytes(), "the judge's verdict")
     except OSError:
         raise LinklabError("the judge wrote no verdict") from None
-    except (ValueError, TypeError) as error:
-        raise LinklabError(f"the judge's verdict cannot be read ({error})") from None
     if not fits(work.lab, judged):
         raise LinklabError("the judge's verdict is not one on this lab")
     return judged
@@ -153,7 +152,7 @@ def digest_of(lab: str, notebook: str, files: Mapping[str, bytes], variant: str)
 def _kept(folder: Path, digest: str, limits: Limits) -> Judged | None:
     try:
         told: Any = json.loads((folder / _RESULT).read_text("utf-8"))
-        judged = Judged.from_json(told["judged"])
+        judged = schema.load(Judged, told["judged"], "this verdict")
         if told["digest"] != digest or (judged.ended and told["limits"] != asdict(limits)):
             return None
     except (OSError, ValueError, LookupError, TypeError, LinklabError):
