@@ -1,13 +1,11 @@
-"""Lab 03's checks, as far as no recorded answer shows them: variants, busy machines, functions, searches."""
+"""Lab 03's checks, as far as no recorded answer shows them: what tools print, runs, functions, searches."""
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,45 +13,20 @@ import numpy as np
 import pytest
 
 from linklab.errors import NetworkError
-from linklab.grade import Check, Result
+from linklab.grade import Result
 from linklab.labs.lab03 import rules as lab03
 from linklab.labs.lab03 import unknown
 from linklab.labs.lab03.unknown import random_chain
 from linklab.measure import Origin, Prober, UdpFlow, UdpResult
-from linklab.network import COURSE, Network, NetworkState, bottleneck, expected_state, path, payload_rate_mbps
+from linklab.network import COURSE, NetworkState, bottleneck, expected_state, path, payload_rate_mbps
 from linklab.runtime.backends import Kind
+from tests.grade.failures import failed, said
 from tests.states import change
 
-from .written import unnamed_slips
+from .refused import Table, refuses, wrong
 
 NOMINAL = {"h1-h4": 30.0, "h1-h9": 20.0, "h7-h9": 20.0}
 CEILINGS = {name: rate * 1448 / 1490 for name, rate in NOMINAL.items()}
-
-
-def _failed(result: Result) -> list[Check]:
-    return [check for check in result.checks if check.outcome == "failed"]
-
-
-# --- Predictions
-
-
-@pytest.mark.parametrize(
-    ("mbps", "slip"),
-    [
-        (30, "that is the rate of the slowest link, headers included"),
-        (38.9, "that is the rate of a link that is not the slowest, less headers"),
-        (70, "that is the sum of the links' rates"),
-        (35, "that is the mean of the links' rates"),
-        (3.64, "that looks like MByte/s"),
-    ],
-)
-def test_a_plausible_wrong_prediction_is_taken_and_named_after_the_measurement(mbps: float, slip: str) -> None:
-    prediction = lab03.predict("ceilings", {"h1-h4": mbps, "h1-h9": 19.4}, sure=50)
-    assert lab03.check_predicted(prediction).passed
-    first, second = lab03.check_overload(OVERLOAD, prediction).surprises
-    assert first.slip == slip
-    assert second.said == "as theory says"
-    assert first.measured == OVERLOAD["h1-h4"].throughput_mbps
 
 
 # --- By hand
@@ -77,60 +50,17 @@ iperf Done.
 TCP = "Connecting to host 10.0.5.2, port 5201\n[  5] 0.00-3.00 sec  10.5 MBytes  28.6 Mbits/sec   3   sender   Retr"
 
 
-@pytest.mark.parametrize(
-    ("output", "says"),
-    [
-        (None, "nothing was sent yet"),
-        ("", "nothing was sent yet"),
-        ("iperf3: error - unable to connect to server: Connection refused", "Connection refused"),
-        (TCP, "this is a test of TCP"),
-        ("iperf Done.", "no whole output"),
-        (printed("10.0.7.2"), "another host"),
-        (printed(sent="1.05 Mbits/sec"), "sent at 1.05 Mbit/s"),
-        (printed(sent="44.0 Mbits/sec"), "sent at 44 Mbit/s"),
-        (printed(lost="20/8544 (0.2%)"), "less than this network can give"),
-        (printed(lost="4000/8544 (47%)"), "too much"),
-    ],
-)
-def test_another_output_of_iperf3_is_named(output: object, says: str) -> None:
-    result = lab03.check_client(output)
-    assert any(says in check.reason for check in _failed(result)), result
-    assert all(check.hint for check in _failed(result))
-
-
-def test_what_iperf3_printed_passes() -> None:
-    assert lab03.check_client(printed()).passed
-    # what iperf3 3.18 said of 1 s: the queue takes a larger part of it in
-    one_s = printed(lost="282/2845 (9.9%)", of_sender="0/2845 (0%)").replace("0.00-3.00", "0.00-1.00")
-    assert lab03.check_client(one_s).passed
-    small = printed(lost="1548/12365 (13%)", of_sender="0/12365 (0%)")
-    assert "its datagrams carry 1001 bytes" in str(lab03.check_client(small))
-
-
 def counted(limit: int = 100, dropped: int = 946) -> str:
     """What tc prints."""
     counts = f" Sent 11322350 bytes 7612 pkt (dropped {dropped}, overlimits 9) \n backlog 199b 3p requeues 0\n"
     return f"qdisc htb 5: root refcnt 2 r2q 10\n{counts}qdisc netem 10: parent 5:1 limit {limit} delay 20ms\n{counts}"
 
 
-@pytest.mark.parametrize(
-    ("dropped", "output", "says"),
-    [
-        (946, "", "no queue was looked at yet"),
-        (946, counted(limit=67), "no queue of 100 packets"),
-        (0, counted(dropped=0), "has dropped nothing"),
-        (None, counted(), "not filled in yet"),
-        (100, counted(), "how many packets the queue holds"),
-        (7612, counted(), "too much"),
-    ],
-)
-def test_other_drops_are_named(dropped: object, output: object, says: str) -> None:
-    (failed,) = _failed(lab03.check_drops(dropped, output))
-    assert says in failed.reason
-    assert failed.hint
-
-
-def test_the_drops_of_the_bottleneck_pass_and_open_the_explanation() -> None:
+def test_what_iperf3_and_tc_printed_passes() -> None:
+    assert lab03.check_client(printed()).passed
+    # what iperf3 3.18 said of 1 s: the queue takes a larger part of it in
+    one_s = printed(lost="282/2845 (9.9%)", of_sender="0/2845 (0%)").replace("0.00-3.00", "0.00-1.00")
+    assert lab03.check_client(one_s).passed
     for output in (counted(), counted(67, 0) + counted()):
         (check,) = lab03.check_drops(946, output).checks
         assert check.passed
@@ -140,12 +70,7 @@ def test_the_drops_of_the_bottleneck_pass_and_open_the_explanation() -> None:
 # --- Measurements
 
 
-def measured(
-    name: str,
-    rate_mbps: float,
-    lost_percent: float,
-    network: NetworkState | None = None,
-) -> UdpResult:
+def measured(name: str, rate_mbps: float, lost_percent: float, network: NetworkState | None = None) -> UdpResult:
     source, destination = name.split("-")
     sent = round(rate_mbps * 1e6 * 3 / 8 / 1448)
     received = round(sent * (1 - lost_percent / 100))
@@ -159,39 +84,73 @@ OVERLOAD = {name: measured(name, 1.1 * rate, 11.3) for name, rate in NOMINAL.ite
 CHOSEN = {name: measured(name, 0.99 * rate, 0) for name, rate in CEILINGS.items()}
 
 
-def _of(result: Result, name: str) -> Check:
-    (check,) = [check for check in result.checks if name in check.description]
-    return check
+def overloaded(run: object) -> Result:
+    return lab03.check_overload({**OVERLOAD, "h1-h4": run})
 
 
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
+def chosen(run: object) -> Result:
+    return lab03.check_chosen({**CHOSEN, "h1-h4": run})
+
+
+def plainly(arrival_s: Sequence[float], payload_bytes: int) -> float:
+    return (len(arrival_s) - 1) * payload_bytes * 8 / (arrival_s[-1] - arrival_s[0]) / 1e6
+
+
+WRONG: Table = {
+    lab03.check_client: [
+        (None, "nothing was sent yet"),
+        ("iperf3: error - unable to connect to server: Connection refused", "Connection refused"),
+        (TCP, "this is a test of TCP"),
+        ("iperf Done.", "no whole output"),
+        (printed("10.0.7.2"), "another host"),
+        (printed(sent="1.05 Mbits/sec"), "sent at 1.05 Mbit/s"),
+        (printed(lost="20/8544 (0.2%)"), "less than this network can give"),
+        (printed(lost="4000/8544 (47%)"), "too much"),
+        (printed(lost="1548/12365 (13%)", of_sender="0/12365 (0%)"), "its datagrams carry 1001 bytes"),
+    ],
+    lab03.check_drops: [
+        (946, "", "no queue was looked at yet"),
+        (946, counted(limit=67), "no queue of 100 packets"),
+        (0, counted(dropped=0), "has dropped nothing"),
+        (None, counted(), "not filled in yet"),
+        (100, counted(), "how many packets the queue holds"),
+        (7612, counted(), "too much"),
+    ],
+    overloaded: [
         (measured("h1-h9", 22, 11.4), "from h1 to h9"),
         (measured("h1-h4", 30, 2.5), "sent at 30 Mbit/s"),
         (measured("h1-h4", 33, 2.0), "less than theory allows"),
         (measured("h1-h4", 33, 31.0), "more than theory allows"),
         (replace(OVERLOAD["h1-h4"], interrupted=True), "stopped before its end"),
     ],
-)
-def test_an_overload_that_is_another_is_named(wrong: object, says: str) -> None:
-    assert lab03.check_overload(OVERLOAD).passed
-    (failed,) = _failed(lab03.check_overload({**OVERLOAD, "h1-h4": wrong}))
-    assert says in failed.reason
-
-
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
+    chosen: [
         (measured("h1-h4", 29.3, 0), "more than the path carries"),
         (measured("h1-h4", 25, 0), "86 %"),
         (measured("h1-h4", 29, 0.1), "packets lost"),
     ],
-)
-def test_a_bad_choice_is_named(wrong: object, says: str) -> None:
+    lab03.check_train: [
+        (None, "not written yet"),
+        (lambda times, size: None, "it returns nothing"),
+        (lambda times, size: times["first"], "it raises TypeError"),
+        (lambda times, size: plainly(times, size) / 8, "an eighth"),
+        (lambda times, size: plainly(times, size + 42), "it gives"),
+        (lambda times, size: 12.5, "whatever it is given"),
+    ],
+}
+
+
+@wrong(WRONG)
+def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
+    refuses(check, given, says)
+
+
+def test_what_was_measured_passes_and_stands_next_to_what_was_predicted() -> None:
     assert lab03.check_chosen(CHOSEN).passed
-    (failed,) = _failed(lab03.check_chosen({**CHOSEN, "h1-h4": wrong}))
-    assert says in failed.reason
+    prediction = lab03.predict("ceilings", {"h1-h4": 30, "h1-h9": 19.4}, sure=50)
+    first, second = lab03.check_overload(OVERLOAD, prediction).surprises
+    assert first.slip == "that is the rate of the slowest link, headers included"
+    assert second.said == "as theory says"
+    assert first.measured == OVERLOAD["h1-h4"].throughput_mbps
 
 
 def test_what_was_read_back_counts_and_not_the_plan() -> None:
@@ -201,66 +160,22 @@ def test_what_was_read_back_counts_and_not_the_plan() -> None:
     assert interface is not None
     slower = change(state, "r2-eth2", shape=replace(interface.shape, rate_mbps=15))
     right = 100 * (1 - payload_rate_mbps(15) / 33)
-    assert _of(lab03.check_overload({"h1-h4": measured("h1-h4", 33, right, network=slower)}), "h1-h4").passed
-    assert not _of(lab03.check_overload({"h1-h4": measured("h1-h4", 33, 11.4, network=slower)}), "h1-h4").passed
+    assert overloaded(measured("h1-h4", 33, right, network=slower)).passed
+    assert not overloaded(measured("h1-h4", 33, 11.4, network=slower)).passed
 
 
-# --- The rate of a train
+# --- The search
 
-
-def plainly(arrival_s: Sequence[float], payload_bytes: int) -> float:
-    return (len(arrival_s) - 1) * payload_bytes * 8 / (arrival_s[-1] - arrival_s[0]) / 1e6
+SEEDS = (11, 12)
 
 
 def by_second_half(arrival_s: Sequence[float], payload_bytes: int) -> float:
     return plainly(arrival_s[len(arrival_s) // 2 :], payload_bytes)
 
 
-def by_slope(arrival_s: Any, payload_bytes: int) -> Any:
-    slope, _ = np.polyfit(range(len(arrival_s)), np.array(arrival_s), 1)
-    return np.float64(payload_bytes * 8 / slope / 1e6)
-
-
-def by_mean(arrival_s: Sequence[float], payload_bytes: int) -> Fraction:
-    gap_s = statistics.fmean(late - early for early, late in pairwise(arrival_s))
-    return Fraction(payload_bytes * 8, 10**6) / Fraction(gap_s)
-
-
-class ByRegression:
-    def __call__(self, arrival_s: list[float], payload_bytes: int) -> float:
-        line = statistics.linear_regression(range(len(arrival_s)), arrival_s)
-        return payload_bytes * 8 / line.slope / 1e6
-
-
-@pytest.mark.parametrize("estimate", [plainly, by_second_half, by_slope, by_mean, ByRegression()])
-def test_right_estimates_of_any_style_pass(estimate: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("estimate", [plainly, by_second_half])
+def test_right_estimates_pass(estimate: object) -> None:
     assert lab03.check_train(estimate).passed
-
-
-def test_wrong_formulas_are_called_by_their_names() -> None:
-    assert unnamed_slips(lab03.check_train, unknown._ESTIMATE) == []
-
-
-@pytest.mark.parametrize(
-    ("estimate", "says"),
-    [
-        (None, "not written yet"),
-        (lambda times, size: None, "it returns nothing"),
-        (lambda times, size: times["first"], "it raises TypeError"),
-        (lambda times, size: plainly(times, size) / 8, "an eighth"),
-        (lambda times, size: plainly(times, size + 42), "it gives"),
-        (lambda times, size: 12.5, "whatever it is given"),
-    ],
-)
-def test_a_wrong_estimate_is_named(estimate: object, says: str) -> None:
-    failed = _failed(lab03.check_train(estimate))
-    assert any(says in check.reason for check in failed)
-    assert all(check.hint for check in failed)
-
-
-# --- The search
-
-SEEDS = (11, 12)
 
 
 def from_train(prober: Prober) -> float:
@@ -290,10 +205,7 @@ def test_a_right_search_passes(virtual: Kind, nothing_left: None) -> None:
     ],
 )
 def test_a_wrong_search_is_named(virtual: Kind, find: Callable[[Prober], object], says: str) -> None:
-    result = lab03.check_search(find, SEEDS[:1])
-    assert not result.passed
-    assert says in str(result), str(result)
-    assert all(check.hint for check in result.checks if not check.passed)
+    refuses(lab03.check_search, (find, SEEDS[:1]), says)
 
 
 @pytest.mark.lab
@@ -304,15 +216,16 @@ def test_a_rate_that_lost_packets_is_no_answer_however_near(virtual: Kind) -> No
         assert prober.send(1.04 * guess, 6).loss_percent > 0
         return 1.04 * guess
 
-    result = lab03.check_search(too_high, SEEDS[:1])
-    assert [check.description for check in result.checks if not check.passed] == ["each answer confirmed by a probe"]
-    assert "your own probe lost packets" in str(result)
+    (check,) = failed(lab03.check_search(too_high, SEEDS[:1]))
+    assert check.description == "each answer confirmed by a probe"
+    assert "your own probe lost packets" in check.reason
 
 
 @pytest.mark.large
 @pytest.mark.lab
 def test_the_plain_increase_takes_too_much(virtual: Kind) -> None:
-    fast = next(seed for seed in range(100) if _slowest(random_chain(seed, bottleneck_mbps=(5, 40))) > 34)
+    chains = ((seed, path(random_chain(seed, (5, 40)), "h1", "h2")) for seed in range(100))
+    fast = next(seed for seed, way in chains if (bottleneck(way).rate_mbps or 0) > 34)
 
     def increase(prober: Prober) -> float:
         rate = 20
@@ -320,16 +233,7 @@ def test_the_plain_increase_takes_too_much(virtual: Kind) -> None:
             rate += 1
         return rate - 1
 
-    result = lab03.check_search(increase, [fast])
-    assert [check.description for check in result.checks if not check.passed] == ["traffic of the search"]
-
-
-def _slowest(network: Network) -> float:
-    return min(link.rate_mbps for link in network.links if link.rate_mbps is not None)
-
-
-def test_what_is_no_function_starts_no_lab() -> None:
-    assert "not written yet" in _failed(lab03.check_search(None))[0].reason
+    assert [check.description for check in failed(lab03.check_search(increase, [fast]))] == ["traffic of the search"]
 
 
 def _try(answer: object, probes: Sequence[object] = ()) -> unknown._Try:
@@ -360,37 +264,30 @@ def test_a_probe_that_lost_a_stray_packet_confirms_an_answer(
 @pytest.mark.parametrize("answer", ["9.7", True, math.nan, -1, [9.7], object()])
 def test_what_is_no_rate_is_told_and_not_tried_again(answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unknown, "_tried", lambda *_: _try(answer))
-    (failed,) = _failed(lab03.check_search(lambda prober: answer, SEEDS))
-    assert failed.hint
+    assert said(lab03.check_search(lambda prober: answer, SEEDS)).count("Hint: ") == 1
 
 
 def test_the_networks_of_the_check_are_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
+    seen: set[int] = set()
 
-    def tried(find: object, seed: int, *rest: object) -> Any:
-        seen.append(seed)
-        raise KeyboardInterrupt
+    def tried(find: object, seed: int) -> unknown._Try:
+        seen.add(seed)
+        return _try(None)
 
     monkeypatch.setattr(unknown, "_tried", tried)
     for _ in range(3):
-        with pytest.raises(KeyboardInterrupt):
-            lab03.check_search(lambda prober: 1)
-    assert len(set(seen)) == 3
+        lab03.check_search(lambda prober: 1)
+    assert len(seen) == 3
 
 
 # --- Networks that nobody has seen
 
-
-CHAIN_SEEDS = range(200)
-
-
-def test_the_same_seed_gives_the_same_chain() -> None:
-    assert random_chain(7) == random_chain(7)
-    assert random_chain(7) != random_chain(8)
+CHAINS = [random_chain(seed) for seed in range(200)]
 
 
 def test_chains_differ_in_length_rate_and_in_where_the_bottleneck_is() -> None:
-    ways = [path(random_chain(seed), "h1", "h2") for seed in CHAIN_SEEDS]
+    assert random_chain(7) == random_chain(7) != random_chain(8)
+    ways = [path(chain, "h1", "h2") for chain in CHAINS]
     limited = [[link for link in way.links if link.rate_mbps is not None] for way in ways]
     assert {len(links) for links in limited} == {2, 3, 4, 5, 6}
     rates = [bottleneck(way).rate_mbps or 0 for way in ways]
@@ -402,20 +299,16 @@ def test_chains_differ_in_length_rate_and_in_where_the_bottleneck_is() -> None:
 
 
 def test_each_link_of_a_chain_could_carry_its_rate() -> None:
-    for seed in CHAIN_SEEDS:
-        for link in random_chain(seed).links:
-            if link.rate_mbps is not None:
-                assert 2 <= link.rate_mbps <= 100
-                in_flight = link.rate_mbps * 1000 * link.delay_ms / (8 * 1514)
-                assert (link.queue_packets or 0) > in_flight + 5
+    for link in (link for chain in CHAINS for link in chain.links if link.name):
+        assert 2 <= (link.rate_mbps or 0) <= 100
+        in_flight = (link.rate_mbps or 0) * 1000 * link.delay_ms / (8 * 1514)
+        assert (link.queue_packets or 0) > in_flight + 5
 
 
 def test_bounds_of_a_chain_are_kept() -> None:
-    for seed in CHAIN_SEEDS:
-        network = random_chain(seed, (5, 10))
-        rates = [link.rate_mbps for link in network.links if link.rate_mbps is not None]
-        assert 5 <= min(rates) <= 10
-        assert max(rates) <= 100
+    for seed in range(50):
+        slowest = bottleneck(path(random_chain(seed, (5, 10)), "h1", "h2"))
+        assert 5 <= (slowest.rate_mbps or 0) <= 10
 
 
 @pytest.mark.parametrize("bottleneck_mbps", [(10, 5), (0, 2), (10, 101)])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,10 +20,10 @@ from linklab.measure import PageResult, PingResult, QueueResult, Run, TcpResult
 from linklab.network import COURSE
 from linklab.network.variants import variant, variants
 from linklab.show.figure import Drawing
-from tests.grade.failures import failed, said
+from tests.grade.failures import said
 from tests.labs.altered import changed, given, read_back, without
 from tests.labs.lab12_runs import QUEUES, UNSEEN, finale, kept
-from tests.labs.written import unnamed_slips
+from tests.labs.refused import Table, refuses, wrong
 
 VARIANT = variant("ada", b"a course secret for trials")
 
@@ -54,35 +52,13 @@ def by_halves(rate_mbps: float, wait_ms: float) -> int:
     "function",
     [
         by_halves,
-        lambda rate, wait: max(1, int(rate * 1000 * wait / 12112)),
         lambda rate_mbps, wait_ms: max(rate_mbps * 125 * wait_ms // 1514, 1),
         lambda rate, wait: np.maximum(1, np.floor(rate * wait * 1e3 / 12112)),
-        lambda rate, wait: max(1, math.floor(Fraction(str(rate)) * wait * 1000 / 12112)),
     ],
 )
 def test_a_limit_passes_in_any_style(function: object) -> None:
     result = lab12.check_limit(function)
     assert result.passed, str(result)
-
-
-def test_each_slip_of_a_limit_is_called_by_its_name() -> None:
-    assert unnamed_slips(lab12.check_limit, rules._TRIAL) == []
-
-
-@pytest.mark.parametrize(
-    ("function", "says"),
-    [
-        (lambda rate, wait: rate * 1000 * wait / 12112, "no whole number"),
-        (lambda rate, wait: int(rate * 1000 * wait / 12112), "sends none"),
-        (lambda rate, wait: max(1, math.ceil(rate * 1000 * wait / 12112)), "rounds up"),
-        (lambda rate, wait: 16, "whatever it is given"),
-        (lambda rate, wait: print(16), "it returns nothing"),
-        (None, "not written yet"),
-    ],
-)
-def test_a_wrong_limit_is_told(function: object, says: str) -> None:
-    result = lab12.check_limit(function)
-    assert any(says in f"{check.reason} {check.hint}" for check in failed(result)), str(result)
 
 
 # --- Runs
@@ -137,7 +113,11 @@ WRONG_RUNS = [
 
 
 FINALE = finale("fq_codel")
-LOOKS_RIGHT: dict[Callable[[object], Result], list[tuple[object, str]]] = {
+WRONG: Table = {
+    lab12.check_limit: [
+        (lambda rate, wait: int(rate * 1000 * wait / 12112), "sends none"),
+        (lambda rate, wait: 16, "whatever it is given"),
+    ],
     lab12.check_long: [
         *WRONG_RUNS,
         (FAIR, "U's queue was changed"),
@@ -193,15 +173,11 @@ LOOKS_RIGHT: dict[Callable[[object], Result], list[tuple[object, str]]] = {
         ({**FINALE, "fast": given(FINALE["fast"], TcpResult, throughput_mbps=35.0)}, "use of U, fast"),
     ],
 }  # fmt: skip
-"""What looks right and is not, by check, and what is said of it."""
 
 
-@pytest.mark.parametrize(
-    ("check", "given", "says"), [(check, *row) for check, rows in LOOKS_RIGHT.items() for row in rows]
-)
-def test_what_looks_right_is_refused(check: Callable[[object], Result], given: object, says: str) -> None:
-    result = check(given)
-    assert says in said(result), str(result)
+@wrong(WRONG)
+def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
+    refuses(check, given, says)
 
 
 # --- Networks that nobody has seen

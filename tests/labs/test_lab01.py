@@ -1,14 +1,17 @@
-"""The addressing plan on paper: each mistake has words of its own."""
+"""Lab 01: each mistake in the addressing plan has words of its own; the figure of an assignment does not answer it."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from linklab.grade import Result
 from linklab.labs.lab01 import rules as lab01
-from linklab.network import COURSE
+from linklab.labs.lab01.figures import without_addresses
+from linklab.network import COURSE, expected_state
+from linklab.show import draw
 
 RIGHT: dict[str, Any] = {
     end.interface: end.address for link in COURSE.links for end in link.ends if end.address is not None
@@ -88,3 +91,22 @@ def test_something_else_than_a_dictionary_is_named(plan: object) -> None:
 def test_the_expected_column_does_not_give_the_addresses_away() -> None:
     result = lab01.check_plan(dict.fromkeys(RIGHT))
     assert not any(address in str(result) + result._repr_html_() for address in RIGHT.values())
+
+
+def test_an_assignment_has_all_cables_and_no_address() -> None:
+    plan, blank = expected_state(COURSE), without_addresses(COURSE)
+    assert [node.name for node in blank.nodes] == [node.name for node in plan.nodes]
+    for node, planned in zip(blank.nodes, plan.nodes, strict=True):
+        assert node.routes == ()
+        assert [(it.name, it.peer, it.shape) for it in node.interfaces] == [
+            (it.name, it.peer, it.shape) for it in planned.interfaces
+        ]
+    assert not re.search(r"\d+\.\d+\.\d+\.\d+", draw(blank).alt_text)
+    assert "10.0.0.2/24" in draw(COURSE).alt_text
+
+
+def test_one_key_more_changes_nothing_and_one_less_names_it() -> None:
+    right = {"L1": 20.1, "L2": 40.1, "L3": 20.1, "h1-h4": 60.1, "h7-h9": 60.1, "h1-h9": 80.1}
+    assert lab01.check_rtt({**right, "mine": 1}).passed
+    misspelt = {("h1_h9" if name == "h1-h9" else name): value for name, value in right.items()}
+    assert any("'h1_h9', which nobody asks for" in said for said in failed(lab01.check_rtt(misspelt)).values())

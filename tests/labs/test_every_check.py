@@ -1,0 +1,69 @@
+"""Every check of every lab, on answers that are none; and the slips of every function that students write."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import pkgutil
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from linklab.discovery import lab_names, load
+from linklab.grade import Result
+from linklab.grade.student_functions import Trial, call
+
+LABS = sorted(lab_names())
+STRANGE: tuple[object, ...] = (
+    None,
+    ...,
+    3,
+    "L2",
+    [1],
+    {},
+    {"two": object()},
+    {50: {}},
+    {"h1-h4": {}},
+    {None: math.nan},
+)
+
+
+def _arguments(check: object) -> list[inspect.Parameter]:
+    """Those that must be given."""
+    assert callable(check)
+    every = inspect.signature(check).parameters.values()
+    return [it for it in every if it.default is inspect.Parameter.empty]
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_nothing_strange_passes_or_raises(lab: str) -> None:
+    for name, check in vars(load(lab)).items():
+        if not name.startswith("check_") or _arguments(check)[0].name in ("lab", "file"):
+            continue
+        for given in STRANGE:
+            result = check(*[given] * len(_arguments(check)))
+            assert isinstance(result, Result)
+            assert result.outcome == "failed", (name, given, str(result))
+            assert all(it.hint for it in result.checks if not it.passed), (name, given)
+
+
+def _trials(lab: str) -> Iterator[tuple[str, Trial]]:
+    for module in pkgutil.iter_modules(load(lab).__path__):
+        for name, found in vars(importlib.import_module(f"linklab.labs.{lab}.{module.name}")).items():
+            for key, trial in found.items() if isinstance(found, Mapping) else [("", found)]:
+                if isinstance(trial, Trial):
+                    yield f"{lab} {name} {key}", trial
+
+
+TRIALS = dict(each for lab in LABS for each in _trials(lab))
+
+
+@pytest.mark.parametrize("name", TRIALS)
+def test_each_slip_of_a_function_fails_and_is_called_by_its_name(name: str) -> None:
+    trial = TRIALS[name]
+    assert all(check.passed for check in trial.checks(trial.right)[: len(trial.cases)])
+    for slip in trial.slips:
+        answers = iter([call(slip.formula, case) for case in trial.cases.values()])
+        found = trial.checks(lambda *_, answers=answers: next(answers, None))
+        assert any(slip.reason in check.reason for check in found if not check.passed), slip.reason
