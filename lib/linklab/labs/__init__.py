@@ -31,7 +31,7 @@ class OlderNotebook(LinklabError, AttributeError):
 
 
 class _Labs(MetaPathFinder, Loader):
-    """Makes a package of a lab's folder that has no ``__init__.py``."""
+    """Import a lab's folder as a package where it has no ``__init__.py``."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -59,7 +59,7 @@ class _Labs(MetaPathFinder, Loader):
 
 
 def _missing(module: str) -> Callable[[str], NoReturn]:
-    """Return a lab's ``__getattr__``: it says in a line that a notebook is of another version of Linklab.
+    """Return a lab's ``__getattr__``, which says in one line that a notebook is of another version of Linklab.
 
     Raises OlderNotebook for a name that begins with ``check_``, AttributeError for all others, as Python does.
     """

@@ -1,4 +1,4 @@
-"""What Labs 11 and 12 share: networks with one bottleneck, where r1-eth2 sends into it, and runs on them.
+"""What Labs 11 and 12 share: networks with one bottleneck, into which r1-eth2 sends, and runs on them.
 
 All delay lies on other links, so the bottleneck's queue holds waiting packets alone.
 """
@@ -47,7 +47,7 @@ def derived(course: Network, name: str, cables: Mapping[str, Cable]) -> Network:
 
 
 def full_queue_rtt(key: object, what: str, idle_ms: float, queue_packets: int, packet_ms: float) -> Value:
-    """Ask students to predict the round trip, in ms, of what finds the bottleneck's queue full."""
+    """Ask students to predict the round trip, in ms, of a packet that finds the bottleneck's queue full."""
     wait_ms = queue_packets * packet_ms
     waits = "what finds the queue full waits for all packets that are before it"
     slips = (

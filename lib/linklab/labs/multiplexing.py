@@ -1,4 +1,4 @@
-"""What Labs 06 and 07 need of several flows at once, and what their figures share."""
+"""What Labs 06 and 07 share: numbers, programs, figures and words of several flows at once."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from linklab.show.figure import Drawing
 
 
 def rates_mbps(run: Run | None) -> dict[str, float]:
-    """What each flow of a run carried, in Mbit/s, by pair: ``{"h1-h4": 14.2, ...}``. Empty if there is no run."""
+    """Return what each flow of a run carried, in Mbit/s, by pair: ``{"h1-h4": 14.2, ...}``. Empty without a run."""
     if run is None:
         return {}
     return {name: throughput_of(run, name) or 0.0 for name in map(pair_name, transfers(run))}
 
 
 def mean_connections_mbps(runs: Repeats | None) -> dict[str, list[float]]:
-    """What each connection of each flow carried in Mbit/s, by pair: means over all runs. Empty if there are none."""
+    """Return what each connection carried in Mbit/s, by pair: means over all runs. Empty without runs."""
     return mean_connections(runs.runs if runs is not None else ())
 
 
@@ -40,7 +40,7 @@ def mean_connections(runs: Sequence[Run]) -> dict[str, list[float]]:
 
 
 def own_parallel_simpleperf(lab: Lab, file: str | Path = "simpleperf.py") -> str | None:
-    """As `own_simpleperf`, for who needs ``-P``: the student's ``file`` if it opens two connections, else None."""
+    """Return the student's ``file`` if it works and opens two connections with ``-P``, else None."""
     program = own_simpleperf(lab, file)
     if program is None:
         return None
@@ -56,7 +56,7 @@ def own_parallel_simpleperf(lab: Lab, file: str | Path = "simpleperf.py") -> str
 
 
 def throughput_figure(run: Run | None, flows_of_it: Sequence[Load]) -> Drawing | str:
-    """Throughput over time of each connection of a run, with the fair share of one and what the link carries."""
+    """Draw the throughput of each connection of a run over time, with the fair share and what the link carries."""
     if run is None:
         return NOTHING
     found = expectations(run, course_network(), flows_of_it)
@@ -68,10 +68,10 @@ def throughput_figure(run: Run | None, flows_of_it: Sequence[Load]) -> Drawing |
 
 
 def report_heading(heading: str) -> str:
-    """A heading over the report's numbers, which says so where its network is not the student's."""
+    """Return a heading over the report's numbers; it says where the report's network is not the student's."""
     return f"{heading} (course network)" if is_variant() else heading
 
 
 def three_digits(index: object) -> str | None:
-    """An index for reading: two digits, as tables have them, are too few."""
+    """Return an index with three digits: tables show two, which are too few."""
     return f"{index:.3f}" if isinstance(index, float | int) else None

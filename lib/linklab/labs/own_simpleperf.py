@@ -20,7 +20,7 @@ _DIGITS: Final = 1.005
 
 
 def own_simpleperf(lab: Lab, file: str | Path = "simpleperf.py") -> str | None:
-    """For ``SimpleperfFlow(..., program=...)``: the student's ``file`` if it works in this lab, else None.
+    """Return the student's ``file`` if it works in this lab, else None, as ``SimpleperfFlow(program=...)`` takes it.
 
     It works if a transfer of 2 s from h1 to h4 of the course network gives rows that can be read, each second and in
     the end, no more than the path carries and no less than a third of that. One line says which program it is, and

@@ -1,4 +1,4 @@
-"""What Labs 04 and 05 share: links and paths that are measured one by one, judged and shown next to the report.
+"""What Labs 04 and 05 share: they measure links and paths one by one, and compare them with the course report.
 
 Cells that students have not filled in yet give rows with gaps, not errors.
 """
@@ -57,7 +57,7 @@ def transfers_judged(
 def beside_report(
     case: int, predicted_rtt_ms: object, predicted_mbps: object, pings: Given, transfers: Given
 ) -> list[Comparison]:
-    """Each number of the course report's test case, next to theory and what the student predicted and measured.
+    """Compare each number of the course report's test case with theory and the student's prediction and measurement.
 
     ``predicted_...`` are predictions. ``pings`` and ``transfers`` are results by the report's names. Theory is for the
     network as read back before each measurement, or as planned where there is none yet.
@@ -80,7 +80,7 @@ def beside_report(
 
 
 def queue_over_time(run: object, name: str, ends: tuple[str, str], sketch: Points = ()) -> Drawing | str:
-    """The round trips of pings next to a transfer between ``ends``, with the queue's share and a sketch; else words."""
+    """Draw the round trips of pings next to a transfer between ``ends``, with the queue's share and a sketch."""
     seen = pings(run).get("-".join(ends)) if isinstance(run, Run) else None
     if seen is None:
         return _MISSING
@@ -90,7 +90,7 @@ def queue_over_time(run: object, name: str, ends: tuple[str, str], sketch: Point
 
 
 def frames_dropped(result: object, interface: str) -> int | None:
-    """How many frames found the queue of ``interface`` full; None where nothing was measured."""
+    """Return how many frames found the queue of ``interface`` full; None where nothing was measured."""
     if not isinstance(result, Run | PingResult | SimpleperfResult | TcpResult):
         return None
     origin = result.origin

@@ -1,4 +1,4 @@
-"""What commands printed in a lab, as students hand it in."""
+"""Read what commands printed in a lab, as students hand it in."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ dropped, and those that it holds."""
 def require_match(
     what: str, printed: object, pattern: re.Pattern[str], otherwise: str, command: Hints
 ) -> re.Match[str]:
-    """Return the match of a pattern in what a command printed; else refuse it.
+    """Return the match of a pattern in what a command printed; refuse an output without one.
 
     ``otherwise`` is the reason where the pattern is not found, ``command`` what to type.
     """

@@ -1,4 +1,4 @@
-"""What the labs' figures and tables of a network need besides :mod:`linklab.show`."""
+"""The figure and the tables of Lab 01's assignment: the network without addresses, its subnets, its links."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from linklab.show import Table, table
 
 
 def without_addresses(network: Network) -> NetworkState:
-    """The network as it would be read back before anybody gave it addresses: an assignment to draw.
-
-    Nodes, cables and the links' shapes are all there; addresses, and the routes that name some, are not.
-    """
+    """Return the network as an assignment to draw: all nodes, cables and shapes of links, no addresses and routes."""
     nodes = (
         replace(
             node,
@@ -26,7 +23,7 @@ def without_addresses(network: Network) -> NetworkState:
 
 
 def subnet_table(network: Network) -> Table:
-    """The subnets of a network as an assignment: name, prefix, which interfaces are in it, what joins them."""
+    """List the subnets of a network: name, prefix, the interfaces in it, and the switch or cable that joins them."""
     rows = []
     for subnet in sorted(network.subnets, key=lambda it: it.name):
         links = [
@@ -44,7 +41,7 @@ def subnet_table(network: Network) -> Table:
 
 
 def link_table(network: Network) -> Table:
-    """The limited links of a network: rate, delay each way, and queue."""
+    """List the limited links of a network: rate, delay each way, and queue."""
     rows = [
         [link.name, f"{link.rate_mbps:g} Mbit/s", f"{link.delay_ms:g} ms", f"{link.queue_packets} packets"]
         for link in network.links

@@ -1,4 +1,4 @@
-"""An addressing plan on paper: interface name to address with prefix length."""
+"""Judge an addressing plan on paper: a dictionary from interface names to addresses with prefix length."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RULE = (
 
 
 def plan_checks(network: Network, plan: object) -> Iterator[Check]:
-    """One check for each interface of a host or router, and one that no others are named."""
+    """Make one check for each interface of a host or router, and one that says which others the plan names."""
     if not isinstance(plan, Mapping):
         yield Check.failing(
             "the addressing plan",

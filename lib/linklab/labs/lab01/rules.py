@@ -45,7 +45,7 @@ RTT_PAIRS: Final[Mapping[str, tuple[str, str]]] = {
 
 @guarded("Lab 01, the addressing plan")
 def check_plan(plan: object) -> Iterator[Check]:
-    """The addressing plan, a dictionary ``{"h1-eth0": "10.0.0.2/24", ...}`` of all hosts and routers.
+    """Judge the addressing plan, a dictionary ``{"h1-eth0": "10.0.0.2/24", ...}`` of all hosts and routers.
 
     The rule of the plan: in a subnet with one router it has .1, and the hosts follow from .2 in the order
     of their numbers; between two routers the one with the lower number has .1, the other .2.
@@ -55,7 +55,7 @@ def check_plan(plan: object) -> Iterator[Check]:
 
 @guarded("Lab 01, nodes and cables")
 def check_nodes(lab: Checkable) -> Iterator[Check]:
-    """All hosts, routers, switches and cables are there, each at its place, and no others.
+    """Judge that all hosts, routers, switches and cables are there, each at its place, and no others.
 
     Raises LabError if ``lab`` is neither a running lab nor a NetworkState; so do the other checks of a lab.
     """
@@ -66,25 +66,25 @@ def check_nodes(lab: Checkable) -> Iterator[Check]:
 
 @guarded("Lab 01, addresses")
 def check_addresses(lab: Checkable) -> Iterator[Check]:
-    """Every interface of a host or router has its address, with the mask, and no other."""
+    """Judge that every interface of a host or router has its address, with the mask, and no other."""
     return address_checks(course_network(), state_of(lab))
 
 
 @guarded("Lab 01, links")
 def check_links(lab: Checkable) -> Iterator[Check]:
-    """Rate, delay and queue of L1 to L3 on both sides; the other links unshaped; loss, MTU, up, offloads."""
+    """Judge rate, delay and queue of L1 to L3 on both sides, that other links are unshaped, and loss, MTU, offloads."""
     return link_checks(course_network(), state_of(lab))
 
 
 @guarded("Lab 01, forwarding")
 def check_forwarding(lab: Checkable) -> Iterator[Check]:
-    """The routers forward, the hosts do not."""
+    """Judge that the routers forward and the hosts do not."""
     return forwarding_checks(course_network(), state_of(lab))
 
 
 @guarded("Lab 01, routes")
 def check_routes(lab: Checkable) -> Iterator[Check]:
-    """The routing tables bring packets from each host to each other one, by longest prefix match.
+    """Judge that the routing tables bring packets from each host to each other one, by longest prefix match.
 
     Forwarding is judged apart (:func:`check_forwarding`). Any routes that do the work pass.
     """
@@ -93,7 +93,7 @@ def check_routes(lab: Checkable) -> Iterator[Check]:
 
 @guarded("Lab 01, reachability")
 def check_reachability(lab: Checkable) -> Iterator[Check]:
-    """All pairs of hosts ping each other, in the lab.
+    """Let all pairs of hosts ping each other in the lab, and judge the answers.
 
     Raises LabError if ``lab`` is not a running lab.
     """

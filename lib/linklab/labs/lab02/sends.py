@@ -1,4 +1,4 @@
-"""What it costs to send in small pieces: TCP over this machine's loopback."""
+"""Measure what it costs to send in small pieces: TCP over this machine's loopback."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-CPU_S: Final = 0.1
-"""How much computing is measured for each size."""
+_CPU_S: Final = 0.1
+"""How long sending computes for each size."""
 _ALLOWED_S: Final = 20.0
 _LOOPBACK: Final = "127.0.0.1"
 _READER: Final = """
@@ -24,22 +24,22 @@ with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as connection:
 
 @dataclass(frozen=True)
 class SendCost:
-    """What sending in pieces of one size costs. ``call_us`` is the processor's time for one call, in microseconds."""
+    """The cost of sending in pieces of one size. ``call_us`` is the processor's time for one call, in microseconds."""
 
     piece_bytes: int
     call_us: float
 
     @property
     def limit_mbps(self) -> float:
-        """What a processor that does nothing but send such pieces could send, in Mbit/s."""
+        """The rate in Mbit/s at which a processor could send that does nothing else."""
         return self.piece_bytes * 8 / self.call_us
 
 
-def cost_of_sends(piece_bytes: int, cpu_s: float = CPU_S) -> SendCost:
-    """Sends pieces of a size to another process, as fast as it can, until the sending has computed for `cpu_s`.
+def cost_of_sends(piece_bytes: int) -> SendCost:
+    """Send pieces of a size to another process, as fast as possible, for 0.1 s of the processor's time.
 
-    The processor's time is measured (user and system), and not the clock's, which on a busy machine would count the
-    others' work too. The reader takes up to 1 MiB at once. Raises OSError if there is no loopback to send on.
+    That is user and system time: the clock's would count the work of others too, on a busy machine. The reader takes
+    up to 1 MiB at once. Raises OSError if there is no loopback to send on.
     """
     piece = b"x" * piece_bytes
     with socket.create_server((_LOOPBACK, 0)) as listener:
@@ -50,7 +50,7 @@ def cost_of_sends(piece_bytes: int, cpu_s: float = CPU_S) -> SendCost:
             with connection:
                 connection.settimeout(_ALLOWED_S)
                 calls, began_s = 0, time.process_time()
-                while (took_s := time.process_time() - began_s) < cpu_s:
+                while (took_s := time.process_time() - began_s) < _CPU_S:
                     connection.sendall(piece)
                     calls += 1
         finally:

@@ -1,7 +1,7 @@
-"""Trying a simpleperf from a notebook: on this machine's loopback, or between two hosts of a lab.
+"""Run a student's simpleperf from a notebook: on this machine's loopback, or between two hosts of a lab.
 
-Each function prints the commands that it runs, so that a student can run them by hand as well
-(``linklab shell h1`` in a terminal). What a program says wrong is printed too, and is no error of the notebook.
+Each function prints the commands that it runs, so that a student can run them by hand as well (``linklab shell h1`` in
+a terminal). It prints a program's errors too: they are no errors of the notebook.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ports = itertools.count(FIRST_PORT)
 
 @contextlib.contextmanager
 def serving(lab: Lab, host: str, port: int | None = None, file: str = FILE) -> Iterator[Server]:
-    """The program's server on a host, for the length of a ``with`` statement; then what it said is printed.
+    """Run the program's server on a host for the length of a ``with`` statement, and print its output then.
 
     Without ``port`` each server gets one of its own, for a server that forgot SO_REUSEADDR cannot use one again. A
     server that does not listen says why in what is printed.
@@ -51,7 +51,7 @@ def serving(lab: Lab, host: str, port: int | None = None, file: str = FILE) -> I
 
 
 class Server:
-    """A running server: ``address``, ``port``, and ``client`` for the words of a client to it."""
+    """A running server: it listens at ``address`` and ``port``; ``client`` starts a client that connects to it."""
 
     def __init__(self, lab: Lab, host: str, port: int, file: str = FILE) -> None:
         self._lab, self._host, self._file = lab, host, file
@@ -60,7 +60,7 @@ class Server:
         self.program = _started(lab, host, words)
 
     def wait_listening(self) -> None:
-        """Waits until it listens or has ended, but not for ever."""
+        """Wait until the server listens or has ended, 10 s at most."""
         deadline_s = self._lab.now() + _START_S
         while self.program.poll() is None and self._lab.now() < deadline_s:
             with contextlib.suppress(LabError):
@@ -68,12 +68,12 @@ class Server:
                 return
 
     def client(self, host: str, flags: str = "") -> Iterator[str]:
-        """Starts a client on a host; its lines as they come. One that runs on after `LIMIT_S` is ended and says so."""
+        """Start a client on a host, and yield its lines as they come. After `LIMIT_S` end it, and say so."""
         words = [self._file, "-c", "-I", self.address, *_port_words(self.port), *shlex.split(flags)]
         return _lines(self._lab, _started(self._lab, host, words))
 
     def end(self) -> None:
-        """Ends it, and prints what it said."""
+        """End the server, and print its output."""
         # its last row comes after the client's end
         with contextlib.suppress(LabError):
             self.program.wait(_LAST_WORDS_S)
@@ -82,14 +82,14 @@ class Server:
 
 
 def between(lab: Lab, client: str, server: str, flags: str = "", *, port: int | None = None, file: str = FILE) -> None:
-    """A transfer between two hosts of the lab; what client and server say is printed."""
+    """Transfer between two hosts of the lab, and print the output of client and server."""
     with serving(lab, server, port, file) as running:
         for line in running.client(client, flags):
             print(line, flush=True)
 
 
 def alone(lab: Lab, host: str, flags: str = "", file: str = FILE) -> None:
-    """Runs the program by itself on a host, and prints what it says and its exit status."""
+    """Run the program by itself on a host, and print its output and its exit status."""
     program = _started(lab, host, [file, *shlex.split(flags)])
     for line in _lines(lab, program):
         print(line)
@@ -97,7 +97,7 @@ def alone(lab: Lab, host: str, flags: str = "", file: str = FILE) -> None:
 
 
 def loopback(flags: str = "", file: str = FILE) -> None:
-    """A transfer on this machine's loopback, in real time; what client and server say is printed.
+    """Transfer over this machine's loopback, in real time, and print the output of client and server.
 
     Raises LinklabError if there is no such file.
     """

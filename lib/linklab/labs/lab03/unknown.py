@@ -1,4 +1,4 @@
-"""A student's functions that find a bandwidth: on trains that were made up, and on networks they have not seen."""
+"""Try a student's functions that find a bandwidth, on trains that were made up and on networks nobody has seen."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check_train(estimate: object) -> Iterable[Check]:
 def _train(
     rate_mbps: float, packets: int, payload_bytes: int, start_s: float, unevenness: Sequence[float] = (0.0,)
 ) -> Case:
-    """Arrivals and payload of a train. Of one gap after the other, ``unevenness`` is a share of it; the sum is 0."""
+    """Return arrivals and payload of a train. ``unevenness`` says by which share each gap is longer; its sum is 0."""
     gap_s = transmission_ms(payload_bytes, rate_mbps) / 1000
     gaps = (gap_s * (1 + share) for share in islice(cycle(unevenness), packets - 1))
     return tuple(accumulate(gaps, initial=start_s)), payload_bytes
@@ -102,12 +102,12 @@ _ESTIMATE: Final = Trial(
 
 @guarded("Lab 03, an unknown network")
 def check_search(find: object, seeds: Sequence[int] | None = None) -> Iterable[Check]:
-    """``find(prober)`` gives the highest rate of payload that a network carries, in Mbit/s, within 5 %.
+    """Judge ``find(prober)``: the highest rate of payload that a network carries, in Mbit/s, within 5 %.
 
-    It is tried on four networks (`linklab.grade.seeding`), or on those of `seeds` (`random_chain`), by which a network
-    that a failed check names can be tried again. On each it may send as much as the path carries in 12 s, and its
-    answer must be confirmed by a probe at 90 % of it or more that lost nothing, which means `STRAY_PERCENT` at most.
-    Raises LabError where no lab can be started.
+    The function is tried on four networks (`linklab.grade.seeding`), or on those of `seeds` (`random_chain`): so a
+    student can try again the network that a failed check names. On each it may send as much as the path carries in
+    12 s, and a probe at 90 % of its answer or more must have lost nothing, which means `STRAY_PERCENT` at most. Raises
+    LabError where no lab can be started.
     """
     if not callable(find):
         raise Refuse(Check.failing("the function", "not written yet", "give the function itself"))
@@ -140,7 +140,7 @@ class _Try:
 
     @property
     def is_hopeless(self) -> bool:
-        """No number came: it would not on other networks either."""
+        """Whether no number came: then none would come on other networks either."""
         return self.error is not None or not_a_number("", self.answer, "") is not None
 
     @property
@@ -247,7 +247,7 @@ def _traffic_check(tries: Sequence[_Try]) -> Check:
 
 
 def _raised(description: str, error: Exception, hint: str) -> Check:
-    """Failed, in the words of the error; a refusal of Linklab's own says all itself."""
+    """Return a failed check with the words of the error."""
     said = str(error) or "without a word"
     if isinstance(error, NotImplementedError):
         return Check.failing(description, "not written yet", hint, "a number in Mbit/s")

@@ -1,4 +1,4 @@
-"""The functions that Lab 04 asks for: round trips out of what ping prints; their min, mean, max and mdev."""
+"""Judge the functions of Lab 04: one reads round trips in what ping prints, one computes min, mean, max and mdev."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def check_summary(summary: object) -> Iterable[Check]:
 
 
 def _four_numbers(name: str, answer: object) -> Mapping[str, object]:
-    """Return an answer that is a dictionary of the four. Refuses everything else."""
+    """Return an answer that is a dictionary of the four; refuse everything else."""
     what, example = f"the function, for {name}", 'return {"min": ..., "mean": ..., "max": ..., "mdev": ...}'
     if isinstance(answer, Exception):
         reason = f"it raises {type(answer).__name__}: {answer}"

@@ -25,12 +25,12 @@ MaybeRun = Run | None
 
 
 def throughput_figure(run: MaybeRun) -> Drawing | str:
-    """Throughput over time of the flows of combination ``two``, with the fair share and what L2 carries."""
+    """Draw the throughput of the flows of combination ``two`` over time, with the fair share and what L2 carries."""
     return multiplexing.throughput_figure(run, COMBINATIONS["two"])
 
 
 def rtt_figure(run: MaybeRun, sketch: Points = ()) -> Drawing | str:
-    """RTT over time of the flows of combination ``two``, with what queues add; the sketch is on that of h1-h4."""
+    """Draw the RTT of the flows of combination ``two`` over time, with what queues add, and the sketch of h1-h4's."""
     if run is None:
         return NOTHING
     seen = pings(run)
@@ -39,7 +39,7 @@ def rtt_figure(run: MaybeRun, sketch: Points = ()) -> Drawing | str:
 
 
 def fairness_table(index: Mapping[str, float | None]) -> Table:
-    """Jain's index of each combination, next to the course report's own."""
+    """Compare Jain's index of each combination with the course report's."""
     printed = {row["test"]: row for row in publication("report").rows("fairness", case=_CASE)}
     rows = [
         [
@@ -55,7 +55,7 @@ def fairness_table(index: Mapping[str, float | None]) -> Table:
 
 
 def looks_table(looks: Sequence[object], packets_in_queue: Callable[[float], float | None]) -> Table | str:
-    """What each look into L2's queue told: by the RTT, with the student's function, and by the kernel."""
+    """Compare the packets in L2's queue by the student's function of the RTT with those that the kernel counts."""
     rows = [
         [it.rtt_ms, it.rtt_ms and packets_in_queue(it.rtt_ms), it.held, it.dropped]
         for it in map(read_look, looks)
@@ -66,7 +66,7 @@ def looks_table(looks: Sequence[object], packets_in_queue: Callable[[float], flo
 
 
 def queues_table(runs: Mapping[int, MaybeRun]) -> Table | str:
-    """What another queue at L2 does to round trips and throughput of combination ``two``, by its packets."""
+    """Compare round trips and throughput of combination ``two`` with queues of several lengths at L2."""
     return runs_table(
         dict(sorted(runs.items())),
         ("queue of L2 (packets)", lambda packets, _: packets),

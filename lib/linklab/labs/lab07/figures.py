@@ -13,12 +13,12 @@ from linklab.show.figure import Drawing
 
 
 def throughput_figure(runs: Repeats | None) -> Drawing | str:
-    """Throughput over time of each connection of the first run, with the fair share and what L2 carries."""
+    """Draw the throughput of each connection of the first run over time, with the fair share and what L2 carries."""
     return NOTHING if runs is None else multiplexing.throughput_figure(runs.runs[0], loads(2))
 
 
 def fairness_table(runs: Repeats | None) -> Table | str:
-    """Jain's index of every run of Lab 07 and of the report, per connection and per host, next to ideal shares."""
+    """Compare Jain's index, per connection and per host, of ideal shares, the report and each run."""
     if runs is None:
         return NOTHING
     theirs = [row["value"] for row in publication("report").rows("numbers", case=5)]
@@ -31,5 +31,5 @@ def fairness_table(runs: Repeats | None) -> Table | str:
 
 
 def fairness_figure(runs: Repeats | None) -> Drawing | str:
-    """Who got how much, per connection and per host: means over all runs."""
+    """Draw who got how much, per connection and per host: means over all runs."""
     return NOTHING if runs is None else fairness(mean_connections_mbps(runs))

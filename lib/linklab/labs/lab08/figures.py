@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def data_figure(runs: object, sketch: Points = ()) -> Drawing | str:
-    """Data rate by frame size: theory as a line, what was measured, and a sketch."""
+    """Draw the data rate by frame size: theory as a line, the measurement as dots, and the sketch."""
     found = {size: steady_rate_mbps(run.arrivals_s, run.payload_bytes) for size, run in _trains(runs, FRAMES)}
     if not found:
         return NOTHING
@@ -54,7 +54,7 @@ def _data_mbps(size: int) -> float:
 
 
 def first_table(runs: object, calm: object) -> Table | str:
-    """Largest bandwidth since the first packet: the study's, measured, and without the burst."""
+    """Compare the largest bandwidth since the first packet: the study's, measured, and without the burst."""
     without = dict(_trains(calm, SIZES))
     rows = []
     for size, run in _trains(runs, SIZES):
@@ -71,7 +71,7 @@ def first_table(runs: object, calm: object) -> Table | str:
 
 
 def first_figure(runs: object, calm: object = None) -> Drawing | str:
-    """Bandwidth over the first packets, a panel for each of the study's sizes."""
+    """Draw the bandwidth over the first packets, a panel for each of the study's sizes."""
     panels = {
         f"{size} bytes": {"Mininet's bucket": list(enumerate(_bandwidth(run, size), 2))}
         for size, run in _trains(runs, SIZES)
@@ -82,7 +82,7 @@ def first_figure(runs: object, calm: object = None) -> Drawing | str:
 
 
 def frames_figure(inside: object, *outside: object) -> Drawing | str:
-    """The first frames of captures with all their headers: one inside, and those that it becomes outside."""
+    """Draw the first frame inside the tunnel, and the frames that it becomes outside, with all their headers."""
     if not isinstance(inside, Capture) or not inside.pcap or not inside.packets:
         return NOTHING
     rows = {f"at {inside.interface}": [(it.name, it.size_bytes) for it in layers(inside.packets[0])]}
@@ -94,7 +94,7 @@ def frames_figure(inside: object, *outside: object) -> Drawing | str:
 
 
 def _of_first(caught: Capture) -> list[Packet]:
-    """The frames outside that the first packet inside makes: a fragment bears the number of its packet."""
+    """Return the frames outside that the first packet inside makes: a fragment bears the number of its packet."""
     packets = caught.packets
     number = packets[0]["IP"].id
     more = [packet for packet in packets if "IP" in packet and packet["IP"].id == number and number]

@@ -45,7 +45,7 @@ _WHOLE: Final = "frames are counted whole here, headers and all"
 
 
 def _rates(bytes_of: Callable[[int, int], float], start_of: Callable[[Times, int], float]) -> Any:
-    """A formula that takes so many bytes at packet k (from 1), of frames of a size, since a start."""
+    """Return a formula: at packet k, counted from 1, so many bytes of frames of a size over the time since a start."""
 
     def formula(arrivals_s: Times, frame_bytes: int) -> list[float]:
         return [
@@ -101,12 +101,12 @@ _TWO: Final = "jitter compares the delays of two packets that were received one 
 
 
 def _received(departures_s: Times, arrivals_s: Received) -> list[tuple[float, float]]:
-    """Departure and arrival of each packet that arrived, in the order of sending."""
+    """Return departure and arrival of each packet that arrived, in the order of sending."""
     return [(left, came) for left, came in zip(departures_s, arrivals_s, strict=True) if came is not None]
 
 
 def _delays_ms(departures_s: Times, arrivals_s: Received) -> list[float]:
-    """In the order of arrival."""
+    """Return the delays in the order of arrival."""
     both = sorted(_received(departures_s, arrivals_s), key=lambda one: one[1])
     return [1000 * (came - left) for left, came in both]
 

@@ -159,7 +159,7 @@ def check_runs(runs: object) -> Result:
 
 @guarded
 def check_calm(runs: object) -> Result:
-    """Judge the same of the study's sizes once the burst is removed: no packet is early, and the rate as it was."""
+    """Judge trains of the study's sizes without the burst: no packet is early, and the lasting rate is as it was."""
 
     def judge(size: int, run: object) -> Iterator[Check]:
         on_link = size - ETHERNET_CHECKSUM_BYTES
@@ -215,7 +215,7 @@ def _train(
 
 
 def _whole_train(size: int, given: object) -> TrainResult:
-    """Return a whole train as it is asked for. Refuses everything else."""
+    """Return a whole train as it is asked for; refuse everything else."""
     what, data = f"train of frames of {size} bytes", payload_of_frame_bytes(size)
     run = whole_result(what, given, TrainResult, f"measure it: {_EXAMPLE}", ("h1", "h2"), of_the_course=False)
     flow = run.flow

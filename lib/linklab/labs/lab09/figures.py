@@ -28,17 +28,17 @@ _QUANTITIES: Final[tuple[tuple[str, str], ...]] = (
 
 
 def arrivals(run: VideoResult) -> tuple[list[float], list[float]]:
-    """When each packet arrived, and what its timestamp says; in seconds, in the order in which they arrived."""
+    """Return when each packet arrived and what its timestamp says, in seconds, in the order of arrival."""
     return [there for there, _, _ in run.arrived], [media for _, media, _ in run.arrived]
 
 
 def gaps_ms(run: VideoResult) -> list[float]:
-    """The times between packets of a run, in ms."""
+    """Return the times between packets of a run, in ms."""
     return list(delays(run))
 
 
 def study_table(runs: Runs) -> Table | str:
-    """Mean, least and largest of the study's three quantities next to the runs "gigabit" and "wan"."""
+    """Compare mean, least and largest of the study's three quantities with the runs "gigabit" and "wan"."""
     rows: list[list[object]] = []
     for name, link_mbps in _LINKS.items():
         run = runs.get(name)
@@ -65,12 +65,12 @@ def study_table(runs: Runs) -> Table | str:
 
 
 def _digits(value: float) -> str:
-    """As many digits as the study prints; a jitter of nanoseconds is nothing next to its milliseconds."""
+    """Return a number with as many digits as the study prints; it prints no nanoseconds."""
     return "<0.001" if 0 < value < 0.001 else f"{value:.4g}"
 
 
 def spacing_table(runs: Runs, predicted: Prediction) -> Table | str:
-    """The least time between packets at 2 Mbit/s: predicted, theory, the study's two, with and without a burst."""
+    """Compare the least time between packets at 2 Mbit/s: predicted, theory, the study's, with and without a burst."""
     wan, frame = runs.get("wan"), runs.get("one frame")
     if wan is None:
         return NOTHING
@@ -90,7 +90,7 @@ def spacing_table(runs: Runs, predicted: Prediction) -> Table | str:
 
 
 def rate_figure(runs: Runs) -> Drawing | str:
-    """The bandwidth in each second of the runs "gigabit" and "wan", and what the WAN link carries."""
+    """Draw the bandwidth in each second of the runs "gigabit" and "wan", and what the WAN link carries."""
     lines = {}
     for name in _LINKS:
         run = runs.get(name)
@@ -101,14 +101,14 @@ def rate_figure(runs: Runs) -> Drawing | str:
 
 
 def gaps_figure(runs: Runs) -> Drawing | str:
-    """How the times between packets of the lossless runs are distributed."""
+    """Draw how the times between packets of the lossless runs are distributed."""
     lines = {name: gaps_ms(run) for name in ("gigabit", "wan", "one frame") if (run := runs.get(name)) is not None}
     marks = {"a frame at 2 Mbit/s": FRAME_BYTES * 8 / 2 / 1000}
     return distribution(lines, "time between packets", "ms", marks=marks) if lines else NOTHING
 
 
 def normality_table(run: VideoResult | None) -> Table | str:
-    """D'Agostino and Pearson's test on the three quantities of a run, and the two numbers that it looks at."""
+    """Show D'Agostino and Pearson's test on the three quantities of a run, with skewness and excess kurtosis."""
     if run is None:
         return NOTHING
     told = summed_up(run)
@@ -120,7 +120,7 @@ def normality_table(run: VideoResult | None) -> Table | str:
 
 
 def damage_table(runs: Runs, qualities: Mapping[str, Quality | None]) -> Table | str:
-    """What was lost and what became of the pictures."""
+    """Show for each run how many packets were lost, and how many pictures are damaged, and how much."""
     rows: list[list[object]] = []
     for name, quality in qualities.items():
         run = runs.get(name)
@@ -134,7 +134,7 @@ def damage_table(runs: Runs, qualities: Mapping[str, Quality | None]) -> Table |
 
 
 def damage_figure(qualities: Mapping[str, Quality | None], video: Video) -> Drawing | str:
-    """The similarity of each picture with the one that was sent, over time."""
+    """Draw how similar each picture is to the one that was sent, over time."""
     lines = {
         name: [frame.ssim or 0.0 for frame in quality.frames]
         for name, quality in qualities.items()
@@ -144,7 +144,7 @@ def damage_figure(qualities: Mapping[str, Quality | None], video: Video) -> Draw
 
 
 def worst_picture(video: Video, run: VideoResult | None, quality: Quality | None) -> Drawing | str:
-    """The worst picture of a run: as sent, and as shown."""
+    """Show the worst picture of a run, as sent and as shown."""
     if run is None or quality is None:
         return NOTHING
     worst = quality.worst()

@@ -55,7 +55,7 @@ NETWORKS: Final[Mapping[str, Network]] = {
 
 
 def _ip_kbps(video: Video | None) -> Value:
-    """Ask for the mean rate of the video's IP packets; without one, of a video that has the rate that was asked for."""
+    """Ask for the mean rate of the video's IP packets; before there is one, of a video of the rate to encode."""
     seconds, coded_kbps = (video.clip.duration_s, video.clip.bitrate_kbps) if video else (1.0, 1026.0)
     stream_bytes = video.stream_bytes if video else _CONTAINER * coded_kbps * 1000 / BITS_PER_BYTE
     right = stream_bytes / PAYLOAD_BYTES / seconds * IP_PACKET_BYTES * BITS_PER_BYTE / 1000
@@ -129,7 +129,7 @@ Times = Sequence[float]
 
 @guarded("Lab 09, jitter")
 def check_jitter(function: object) -> Iterable[Check]:
-    """Judge RFC 3550's jitter, a function of arrivals and timestamps, on values that were not seen before."""
+    """Judge a function of arrivals and timestamps that computes RFC 3550's jitter."""
     return _JITTER.checks(function)
 
 
@@ -216,7 +216,7 @@ _BOUNDS: Final[Mapping[str, tuple[tuple[str, float, float, str], ...]]] = {
 def check_runs(
     runs: object, video: object, names: tuple[str, ...] = tuple(NETWORKS), predicted: object = "packets"
 ) -> Result:
-    """Judge the runs of those names: each the whole video from h1 to h2, over the network that its name says.
+    """Judge runs by name: each sends the whole video from h1 to h2, over the network that its name says.
 
     ``predicted`` is shown next to the rate of "gigabit" and the least time between packets of "wan".
     """
@@ -233,7 +233,7 @@ def check_runs(
 
 
 def _seen(runs: Mapping[str, VideoResult]) -> Iterator[tuple[str, float]]:
-    """What the runs show of the prediction "packets"."""
+    """Yield what the runs measured of the prediction "packets"."""
     gigabit, wan = runs.get("gigabit"), runs.get("wan")
     if gigabit is not None and gigabit.sent_packets > 1:
         lasted_s = gigabit.departure_s[-1] - gigabit.departure_s[0]

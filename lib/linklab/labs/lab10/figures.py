@@ -1,4 +1,4 @@
-"""What Lab 10's cells show: the shares of a full link, and round trips by payload."""
+"""The table and the figure of Lab 10: the shares of a full link, and round trips by payload."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def shares_table(
     runs: Mapping[str, Run | None],
     stepped: Mapping[str, Run | None],
 ) -> Table | str:
-    """Proportional shares, and measured ones of senders out of step and in step, in Mbit/s."""
+    """Compare proportional shares with measured ones of senders out of step and in step, in Mbit/s."""
     if not any(isinstance(run, Run) for run in runs.values()):
         return NOTHING
     rows = []

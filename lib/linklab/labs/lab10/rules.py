@@ -48,7 +48,7 @@ class EchoPath:
 
     @property
     def rtt_ms(self) -> float:
-        """What theory says."""
+        """The round trip in ms by theory."""
         return cable_rtt_ms(self.network, *self.ends, self.payload_bytes)
 
 
@@ -71,7 +71,7 @@ _LEAST_EXCHANGES: Final = 20
 
 @guarded("Lab 10, the switch's ports")
 def check_ports(lab: Checkable) -> Iterator[Check]:
-    """The VLANs of s1's ports: h1 and h2 in 10, h3 and h4 in 20, and a trunk of both to r1.
+    """Judge the VLANs of s1's ports: h1 and h2 in 10, h3 and h4 in 20, and a trunk of both to r1.
 
     Raises LabError if ``lab`` is neither a running lab nor a NetworkState.
     """
@@ -80,13 +80,13 @@ def check_ports(lab: Checkable) -> Iterator[Check]:
 
 @guarded("Lab 10, the gateways")
 def check_gateways(lab: Checkable) -> Iterator[Check]:
-    """r1's sub-interfaces with the gateways' addresses, and that it forwards. Raises as `check_ports`."""
+    """Judge r1's sub-interfaces, with the gateways' addresses, and that r1 forwards. Raises as `check_ports`."""
     return gateway_checks(state_of(lab))
 
 
 @guarded("Lab 10, reachability")
 def check_reachability(lab: Checkable) -> Iterator[Check]:
-    """h1 pings h2, in its VLAN, and h3, in the other one. Raises LabError if ``lab`` is not a running lab."""
+    """Let h1 ping h2 in its VLAN and h3 in the other, and judge the answers. Raises LabError if no lab is running."""
     live = running(lab)
     state = live.state()
     for name, target in (("h2", "10.0.10.2"), ("h3", "10.0.20.3")):

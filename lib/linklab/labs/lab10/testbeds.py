@@ -1,5 +1,6 @@
-"""The testbed of Lab 10's shares, and the flows that fill it: they are those of the switches study (sections 4.2.1 to
-4.2.3; PC1 to PC4 are h1 to h4, T is t1).
+"""The testbed of Lab 10's shares, and the flows that fill it, as in the switches study.
+
+These are its sections 4.2.1 to 4.2.3; PC1 to PC4 are h1 to h4, T is t1.
 """
 
 from __future__ import annotations

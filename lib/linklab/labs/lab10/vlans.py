@@ -1,6 +1,4 @@
-"""Lab 10, VLANs on a live switch and router: which port is in the wrong one, what a trunk lacks, which gateway is not
-there. Pure, but for pings.
-"""
+"""Judge VLANs on a live switch and router: ports in a wrong one, trunks that lack one, missing gateways. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ _SWITCH: Final = next(node for node in PLAN.nodes if node.kind == "switch")
 
 
 def port_checks(state: NetworkState) -> Iterator[Check]:
-    """One check for each port of s1."""
+    """Make one check for each port of s1."""
     switch = state.node(_SWITCH.name)
     if switch is None or all(port.vlans is None for port in switch.interfaces):
         reason = "s1 is not there" if switch is None else "s1 does not tell VLANs apart: every port hears every other"
@@ -41,7 +39,7 @@ def _port_name(port: InterfaceState) -> str:
 
 
 def gateway_checks(state: NetworkState) -> Iterator[Check]:
-    """A gateway of r1 in each VLAN, up and with its address; and that r1 forwards.
+    """Judge that r1 has a gateway in each VLAN, up and with its address, and that it forwards.
 
     What a sub-interface is called is free: its VLAN says which one it is.
     """

@@ -44,7 +44,7 @@ MaybeRun = Run | None
 
 
 def look_figure(samples: object) -> Drawing | str:
-    """Window, threshold, queue and round trip of a student's own looks, with what theory says of a full queue."""
+    """Draw window, threshold, queue and round trip as a student sampled them, with theory for a full queue."""
     try:
         looks = read_looks(samples)
     except Refuse:
@@ -62,7 +62,7 @@ def look_figure(samples: object) -> Drawing | str:
 
 
 def controls_figure(runs: Mapping[str, MaybeRun]) -> Drawing | str:
-    """Window, queue and round trip of each control from h2 to h4, over one time axis."""
+    """Draw window, queue and round trip of each control from h2 to h4, over one time axis."""
     found = {name: WindowTrace.of(run) for name, run in runs.items() if run is not None}
     if not found:
         return NOTHING
@@ -79,7 +79,7 @@ def _windows(traces: Mapping[str, WindowTrace], pipe: Pipe) -> Drawing:
 
 
 def controls_table(runs: Mapping[str, MaybeRun]) -> Table | str:
-    """The key numbers of each control from h2 to h4, as theory has them and as measured."""
+    """Compare the key numbers of each control from h2 to h4, by theory and as measured."""
     return runs_table(
         {name: runs.get(name) for name in CONTROLS},
         ("", lambda name, _: name),
@@ -112,7 +112,7 @@ def _queue_theory(name: str) -> str:
 
 
 def _mathis(run: Run) -> float | None:
-    """The law of the square root for the losses and the mean round trip of a run: one loss in each period."""
+    """Return the throughput by the law of the square root, for a run's mean round trip and one loss in each period."""
     transfer, gaps = run.of(TcpResult)[0], gaps_s(run)
     if not gaps:
         return None
@@ -122,13 +122,13 @@ def _mathis(run: Run) -> float | None:
 
 
 def queues_figure(runs: Mapping[int, MaybeRun]) -> Drawing | str:
-    """Window, queue and round trip of CUBIC from h1 to h3 with each queue."""
+    """Draw window, queue and round trip of CUBIC from h1 to h3 with each queue."""
     found = {f"queue of {packets}": WindowTrace.of(run) for packets, run in runs.items() if run is not None}
     return windows(found) if found else NOTHING
 
 
 def queues_table(runs: Mapping[int, MaybeRun]) -> Table | str:
-    """What each queue gives CUBIC from h1 to h3, and what it costs."""
+    """Show what each queue gives CUBIC from h1 to h3, and what it costs."""
 
     def pipe(run: Run) -> Pipe:
         return pipe_between(NEAR, state_of_run(run))
@@ -153,7 +153,7 @@ def _ratio_theory(name: str) -> str:
 
 
 def together_table(runs: Mapping[str, MaybeRun]) -> Table | str:
-    """Who got how much of B in each run of several flows, with Jain's index and what theory says of the ratio."""
+    """Show who got how much of B in each run of several flows, with Jain's index and the ratio by theory."""
     rows = []
     for name in TOGETHER:
         run = runs.get(name)

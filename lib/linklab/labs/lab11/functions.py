@@ -1,4 +1,4 @@
-"""The functions that Lab 11 asks for, and the looks of a student's own sampler: `ss -tin` read, Reno's period."""
+"""Judge the functions of Lab 11, which read ``ss -tin`` and compute Reno's period, and what a student's sampler saw."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def check_read(function: object) -> Iterable[Check]:
 
 
 def _as_told(value: object) -> object:
-    """A number that was left as the text that it was found as."""
+    """Return the number in a text; everything else as it is."""
     try:
         return float(value) if isinstance(value, str) else value
     except ValueError:
@@ -229,7 +229,7 @@ def check_period(function: object) -> Iterable[Check]:
 
 @dataclass(frozen=True)
 class Look:
-    """One look: seconds since the start, window, threshold, RTT in ms, retransmissions, and packets in the queue."""
+    """One sample: seconds since the start, window, threshold, RTT in ms, retransmissions, and packets in the queue."""
 
     at_s: float
     cwnd: float
@@ -249,7 +249,7 @@ _APART_PACKETS: Final = 4
 
 
 def read_looks(samples: object) -> tuple[Look, ...]:
-    """Return a student's looks. Refuses what are none."""
+    """Return a student's samples; refuse everything else."""
     if is_missing(samples) or (hasattr(samples, "__len__") and len(samples) == 0):
         raise Refuse(Check.failing("looks", "not measured yet", _HOW, f"{_FEWEST} or more", "none"))
     if not hasattr(samples, "__iter__") or isinstance(samples, str | bytes | Mapping):
@@ -269,17 +269,17 @@ def read_looks(samples: object) -> tuple[Look, ...]:
 
 
 def _no_looks(reason: str) -> Refuse:
-    """Return the refusal of what is no list of looks."""
+    """Return the refusal of what is no list of samples."""
     return Refuse(Check.failing("looks", reason, _HOW, "six numbers each"))
 
 
 def settled_looks(looks: Sequence[Look]) -> list[Look]:
-    """Return the looks after slow start, and after what it lost is repaired."""
+    """Return the samples after slow start, when what it lost is repaired."""
     return [look for look in looks if look.at_s - looks[0].at_s >= _SETTLED_S]
 
 
 def look_checks(looks: Sequence[Look], pipe: Pipe) -> Iterator[Check]:
-    """Judge looks at a transfer by Reno over a path: that they are many, and that they show its window and queue."""
+    """Judge samples of a transfer by Reno over a path: there are enough, and they show its window and queue."""
     lasted_s = looks[-1].at_s - looks[0].at_s
     many = f"{_FEWEST} or more over {_SHORTEST_S:g} s or more"
     found = f"{len(looks)} over {lasted_s:.3g} s"

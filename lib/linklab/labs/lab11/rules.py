@@ -92,17 +92,17 @@ def dumbbell(course: Network) -> Network:
 
 
 def the_network() -> Network:
-    """Return the dumbbell of whoever runs this."""
+    """Return the student's own dumbbell."""
     return dumbbell(course_network())
 
 
 def path_of(ends: Pair, state: NetworkState | None = None) -> MeasuredPath:
-    """Return the path between two nodes of it, as planned or as read back."""
+    """Return the path between two nodes of the dumbbell, as planned or as read back."""
     return measured_path(the_network(), *ends, state)
 
 
 def pipe_between(ends: Pair, state: NetworkState | None = None) -> Pipe:
-    """Return that path as B sees it."""
+    """Return what the path between two nodes holds, and what B's queue adds."""
     return pipe_of(path_of(ends, state))
 
 
@@ -214,7 +214,7 @@ _SAMPLER: Final = "Lab 11, a sampler"
 
 @guarded(_SAMPLER)
 def check_look(samples: object, predicted: object = "loss") -> Result:
-    """Judge looks at a transfer by Reno from h1 to h3: (seconds, window, threshold, RTT, retransmissions, queue).
+    """Judge samples of a transfer by Reno from h1 to h3: (seconds, window, threshold, RTT, retransmissions, queue).
 
     ``predicted`` are the windows and the round trip that the student predicted.
     """
@@ -282,13 +282,13 @@ def _not_sampled(run: Run, duration_s: float) -> Problem | None:
 
 
 def window_of(run: Run) -> SocketsResult | None:
-    """Return the looks at the window of a run's first transfer, whatever else was looked at; None without any."""
+    """Return the samples of the window of a run's first transfer; None without any."""
     sent = run.of(TcpResult)[0].flow
     return first_between(run.of(SocketsResult), sent.source, sent.destination)
 
 
 def samples_of(run: Run) -> tuple[SocketSample, ...]:
-    """Return the looks at the window of a run's first transfer, of the connection that carries its data."""
+    """Return the samples of the connection that carries the data of a run's first transfer."""
     found = window_of(run)
     return () if found is None else found.busiest
 
@@ -317,7 +317,7 @@ def _sampled_every_s(run: Run) -> float:
 
 
 def _longest_s(pipe: Pipe) -> float:
-    """A round trip with a full queue."""
+    """Return the round trip with a full queue, in seconds."""
     return (pipe.base_ms + pipe.full_queue_ms) / 1000
 
 
@@ -388,7 +388,7 @@ _OF_CONTROL: Final[Mapping[str, Callable[[Run], Iterator[Check]]]] = {
 
 @guarded
 def check_controls(runs: object, predicted: object = "between") -> Result:
-    """Judge a transfer from h2 to h4 with each of `CONTROLS`, with looks at its window and at B's queue.
+    """Judge a transfer from h2 to h4 with each of `CONTROLS`, with samples of its window and of B's queue.
 
     ``predicted`` are the times between losses that the student predicted.
     """
@@ -408,7 +408,7 @@ def check_controls(runs: object, predicted: object = "between") -> Result:
 
 @guarded
 def check_queues(runs: object, predicted: object = "queues") -> Result:
-    """Judge CUBIC from h1 to h3 with each of `QUEUES` at B, with looks at its window and at the queue.
+    """Judge CUBIC from h1 to h3 with each of `QUEUES` at B, with samples of its window and of the queue.
 
     ``predicted`` are the highest round trips that the student predicted.
     """

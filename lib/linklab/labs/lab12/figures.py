@@ -27,7 +27,7 @@ MaybeRun = Run | None
 
 
 def queue_figure(runs: Mapping[str, MaybeRun]) -> Drawing | str:
-    """What waits at U, and pings, of each run over the same seconds."""
+    """Draw the packets that wait at U, and the pings, of each run over the same seconds."""
     found = {name: run for name, run in runs.items() if run is not None}
     if not found:
         return NOTHING
@@ -64,7 +64,7 @@ def _ping_line(run: Run) -> Curve:
 
 
 def queue_table(runs: Mapping[str, MaybeRun]) -> Table | str:
-    """What each run gave the upload, pings and pages."""
+    """Show what each run gave the upload, pings and pages."""
     return runs_table(
         runs,
         ("", lambda name, _: name),

@@ -99,7 +99,7 @@ def with_uplink(network: Network, rate_mbps: float, rtt_ms: float) -> Network:
 
 
 def the_network() -> Network:
-    """Return the access network of whoever runs this."""
+    """Return the student's own access network."""
     return access(course_network())
 
 
@@ -235,23 +235,23 @@ def upload_of(run: Run) -> TcpResult:
 
 
 def pings_ms(run: Run) -> tuple[float, ...]:
-    """Return the round trips beside the upload that were answered."""
+    """Return the round trips of the answered pings beside the upload, in ms."""
     return answered(run.of(PingResult)[0].rtt_ms)
 
 
 def highest_ms(run: Run) -> float:
-    """Return the highest of them."""
+    """Return the highest round trip beside the upload, in ms."""
     return max(pings_ms(run))
 
 
 def low_ping_ms(run: Run) -> float:
-    """Return what 95 of 100 pings stayed below that were answered."""
+    """Return the round trip, in ms, that 95 of 100 answered pings did not exceed."""
     found = sorted(pings_ms(run))
     return found[-(-_BELOW_PERCENT * len(found) // 100) - 1]
 
 
 def page_s(run: Run) -> float:
-    """Return the mean page load time."""
+    """Return the mean page load time, in seconds."""
     return fmean(run.of(PageResult)[0].page_ms) / 1000
 
 
@@ -261,7 +261,7 @@ def used_percent(run: Run) -> float:
 
 
 def queue_of(run: Run) -> QueueResult:
-    """Return the looks at U's queue. Raises ValueError where there are none."""
+    """Return the samples of U's queue. Raises ValueError where there are none."""
     found = samples_of_queue(run)
     if found is None:
         raise ValueError("nobody looked at U's queue")
@@ -269,7 +269,7 @@ def queue_of(run: Run) -> QueueResult:
 
 
 def kind_of(run: Run) -> str:
-    """Return what discipline held U's packets: ``"fq_codel"``."""
+    """Return the discipline that held U's packets: ``"fq_codel"``."""
     return queue_of(run).discipline.partition(" ")[0]
 
 
@@ -288,7 +288,7 @@ def base_ms(run: Run) -> float:
 
 
 def run_of(what: str, given: object, seconds: float, kind: str = "", *, pages: bool = True) -> Run:
-    """Return a run of an upload of so long, with pings and looks beside it. Refuse everything else.
+    """Return a run of an upload of so long, with pings and samples of the queue beside it. Refuse everything else.
 
     ``kind`` is the discipline that must have held U's packets, where that matters; ``pages`` is whether pages must have
     been loaded too.
@@ -323,7 +323,7 @@ def _problem(run: Run, seconds: float, pages: bool) -> Problem | None:
 
 
 def _setting(run: Run, name: str) -> float:
-    """A number that tc says of the queue, in its own unit; 0 where it says none: ``limit 16p``, ``target 5ms``."""
+    """Return a number that tc shows of the queue (``limit 16p``, ``target 5ms``), or 0: packets, bytes or ms."""
     found = re.search(rf"\b{name} ([\d.]+)([KM]?)(us|ms|s|b|p)?", queue_of(run).discipline)
     if found is None:
         return 0.0
@@ -353,14 +353,14 @@ def _below(what: str, run: Run) -> Check:
 
 
 def burst_ms(run: Run) -> float:
-    """Return what a page's object adds to a ping that comes back behind it: its bytes at the same rate."""
+    """Return the ms that a page's object adds to a ping that comes back behind it: its bytes at the same rate."""
     flow = run.of(PageResult)[0].flow
     frames = -(-flow.object_bytes // 1448)
     return transmission_ms(flow.object_bytes + 66 * frames + 200, rate_mbps(run))
 
 
 def _page(what: str, run: Run, *, lossless: bool) -> Check:
-    """A page takes its round trips, each of them between the shortest and the longest ping, and its bytes' time."""
+    """Judge a page: it takes its round trips, between the shortest and the longest ping each, and its bytes' time."""
     flow = run.of(PageResult)[0].flow
     trips, objects = flow.round_trips, flow.objects
     bytes_s = objects * burst_ms(run) / 1000

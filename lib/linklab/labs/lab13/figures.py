@@ -1,4 +1,4 @@
-"""The figures of Lab 13: what passed on the wire, as a ladder, and a window's share of the link."""
+"""The figures of Lab 13: the datagrams of a transfer as a ladder, and a window's share of the link."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ __all__ = ["ladder", "shares_figure"]
 
 NOTHING: Final = "Nothing was sent yet: write the program first."
 _MOST_RUNGS: Final = 60
+_PAYLOAD_BYTES: Final = 1005
 
 
-def ladder(transfer: object, to_s: float | None = None) -> Drawing | str:
+def ladder(transfer: object) -> Drawing | str:
     """Draw a transfer as textbooks do: time goes down, the sender's datagrams to the right, answers to the left.
 
     Equal bytes have one number. What the relay lost ends there with a cross. The relay stands next to the receiver;
     when a datagram left the sender, or an answer came there, follows from the link's delay and the packet's time on it.
-    Of a long transfer only what passed up to ``to_s`` is drawn, and 60 datagrams at most.
+    Of a long transfer only the first 60 datagrams are drawn.
     """
     if not isinstance(transfer, PlayedTransfer) or not transfer.up:
         return NOTHING
     begun_s = transfer.up[0].s - _way_s(transfer, transfer.up[0])
     both = [*((it, False) for it in transfer.up), *((it, True) for it in transfer.down)]
-    both = [(it, back) for it, back in sorted(both, key=lambda one: one[0].s) if to_s is None or it.s - begun_s <= to_s]
-    shown = both[:_MOST_RUNGS]
+    shown = sorted(both, key=lambda one: one[0].s)[:_MOST_RUNGS]
     numbers = _numbers(it for it, back in shown if not back)
     words = (
         f"{sum(not back for _, back in shown)} datagrams of the sender and {sum(back for _, back in shown)} answers in "
@@ -59,7 +59,7 @@ def ladder(transfer: object, to_s: float | None = None) -> Drawing | str:
 
 
 def _way_s(transfer: PlayedTransfer, it: Datagram) -> float:
-    """How long a datagram is between the sender and the relay where no other is before it."""
+    """Return how long a datagram takes between sender and relay, in seconds, where no other is before it."""
     return transfer.rtt_ms / 2000 + packet_ms(it.size) / 1000
 
 
@@ -70,7 +70,7 @@ def _numbers(sent: Iterable[Datagram]) -> dict[str, str]:
     return found
 
 
-def shares_figure(transfers: Mapping[int, object], payload_bytes: float = 1005) -> Drawing | str:
+def shares_figure(transfers: Mapping[int, object]) -> Drawing | str:
     """Draw the share of the link by window: what was seen, and ``min(1, W / (1 + 2a))``."""
     seen = {
         window: min(1.0, packet_ms(it.mean_bytes) * (len(it.up) - it.repeats) / 1000 / it.took_s)
@@ -88,7 +88,7 @@ def shares_figure(transfers: Mapping[int, object], payload_bytes: float = 1005) 
         grid="both",
     )
     windows: Sequence[int] = range(1, max(seen) + 5)
-    theory = [100 * link_share(window, packet_ms(payload_bytes), rtt_ms(NEAR)) for window in windows]
+    theory = [100 * link_share(window, packet_ms(_PAYLOAD_BYTES), rtt_ms(NEAR)) for window in windows]
     axes.plot(windows, theory, color=BLACK, linewidth=1.2, label="theory: min(1, W / (1 + 2a))")
     axes.plot(list(seen), [100 * it for it in seen.values()], color=BLUE, marker="o", linestyle="none", label="seen")
     axes.set(xlim=(0, max(windows)), ylim=(0, 108))

@@ -1,4 +1,4 @@
-"""Trying a program for reliable transport in the notebook's own lab, and what passed on the wire then."""
+"""Run a student's program for reliable transport in the notebook's own lab, and say what passed on the wire."""
 
 from __future__ import annotations
 
