@@ -32,7 +32,7 @@ _BUFFER_KIB: Final = 32768
 _HEADER_BYTES: Final = 24
 _RECORD_BYTES: Final = 16
 _ORDERS: Final = {struct.pack(f"{order}I", magic): order for magic in (0xA1B2C3D4, 0xA1B23C4D) for order in ("<", ">")}
-"""How numbers are written in a file that begins so: times in microseconds, or in nanoseconds."""
+"""Byte orders of numbers, by a file's first bytes; these also say whether times are in micro- or nanoseconds."""
 _LARGEST_FRAME_BYTES: Final = 262_144
 """tcpdump's largest snapshot."""
 _NOT_ENDED: Final = "this capture has not ended: read its packets after the with block"
@@ -43,7 +43,7 @@ _numbers = itertools.count(1)
 
 @dataclass
 class Capture:
-    """What `capture` caught; empty until its block has ended. `pcap` is a file that Wireshark opens."""
+    """The packets that `capture` caught; none until its block has ended. `pcap` is a file that Wireshark opens."""
 
     node: str
     interface: str
@@ -51,10 +51,10 @@ class Capture:
 
     @property
     def frame_bytes(self) -> tuple[int, ...]:
-        """The length of each frame on its link, in bytes, as the headers of the file's records say.
+        """The length of each frame on its link, in bytes, read from the headers of the file's records.
 
-        The judge reads anybody's file by this: it takes two numbers of each record, and dissects no packet. Raises
-        MeasurementError for a file that is damaged, or none (draft-ietf-opsawg-pcap, sections 4 and 5).
+        The judge reads students' files by this: it takes two numbers of each record, and dissects no packet. Raises
+        MeasurementError for a file that is damaged or no pcap (draft-ietf-opsawg-pcap, sections 4 and 5).
         """
         if not self.pcap:
             raise MeasurementError(_NOT_ENDED)
@@ -101,11 +101,11 @@ class Capture:
 def capture(
     lab: Lab, node: str, interface: str, expression: str = "", *, bytes_per_packet: int = 0
 ) -> Iterator[Capture]:
-    """Capture what passes `interface` while the block runs; `expression` is tcpdump's (``"udp port 5004"``).
+    """Capture the packets at `interface` while the block runs; `expression` is tcpdump's (``"udp port 5004"``).
 
-    `bytes_per_packet` keeps that many of each, 0 all. A bridge's ports belong to the first namespace: give the
-    switch's name. Raises MeasurementError where tcpdump is missing, does not know the interface or the expression,
-    or did not keep up with the packets. At an exception tcpdump is ended.
+    The capture has the first `bytes_per_packet` bytes of each packet, or all bytes (0). For the port of a switch,
+    `node` is the switch. Raises MeasurementError if tcpdump is missing, does not know the interface or the expression,
+    or did not keep up with the packets. An exception ends tcpdump.
     """
     number = next(_numbers)
     path = f"/tmp/linklab-capture-{number}.pcap"
@@ -160,16 +160,16 @@ _DATA: Final = "data"
 
 @dataclass(frozen=True)
 class Layer:
-    """One header, or the data behind the last one, and how many bytes it has."""
+    """One header of a packet, or the data behind its last one, and its size."""
 
     name: str
     size_bytes: int
 
 
 def layers(packet: Packet) -> tuple[Layer, ...]:
-    """Return the headers of a frame that was caught whole, and what is left as data, in their order.
+    """Return the headers of a frame that was captured whole, and its data, in their order.
 
-    A fragment that is not the first has IPv4 and data alone: what is in it cannot be told without the others.
+    A fragment other than the first has IPv4 and data alone: its data cannot be dissected without the first one.
     """
     found: list[Layer] = []
     left = packet

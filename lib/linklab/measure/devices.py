@@ -1,8 +1,8 @@
-"""What links and switches of hardware do and Mininet's do not: a link without a burst, and a switch whose network
-cards hold their interrupts back.
+"""Give a lab two properties of hardware that Mininet lacks: links that let no burst pass, and switches whose network
+cards delay their interrupts.
 
 At 10 and 100 Mbit/s Linux's driver of the study's cards (e1000e, function ``e1000_set_itr``) allows each card 4000
-interrupts a second: none within 250 us of the one before. What happens meanwhile waits.
+interrupts a second: none within 250 us of the one before. Packets that come in between wait for the next interrupt.
 """
 
 from __future__ import annotations
@@ -21,16 +21,15 @@ from linklab.measure.programs import RunPrograms, await_ready
 from linklab.measure.tool import IN_LAB
 
 _WAIT_MS: Final = 10_000
-"""How long a packet may wait in the queue before it is dropped: as long as no study's does."""
+"""How long a packet may wait in the queue before TBF drops it; longer than in any of our studies."""
 _BURST: Final = re.compile(r"\bburst (\d+)b\b")
 
 
 def bucket_of_one_frame(lab: Lab, node: str, interface: str, rate_mbps: float, frame_bytes: int) -> None:
-    """Limits an interface by TBF with a bucket that holds one frame, in place of what limited it (HTB in a TCLink).
+    """Replace an interface's shaper (HTB in a TCLink) by TBF, with a bucket that holds one frame of this size.
 
-    Then two frames of that size leave no sooner one after the other than the rate allows. Delay, loss and queue that
-    the link had are gone from this interface with its old shaper. Raises MeasurementError where tc refuses or the
-    interface is not so afterwards.
+    Frames of this size then never leave closer together than the rate allows. The interface loses the delay, loss and
+    queue of its old shaper. Raises MeasurementError if tc refuses, or does not show this bucket afterwards.
     """
     device, rate = shlex.quote(interface), f"{rate_mbps * 1e6:.0f}bit"
     # tc counts the bucket in ticks of 64 ns, and rounds down: of a bucket that is a bit too small TBF drops the frame
@@ -56,13 +55,12 @@ _LONGEST_US: Final = 10_000.0
 
 @contextlib.contextmanager
 def moderated(lab: Lab, ports: tuple[str, str], interval_us: float, how: How = "throttled") -> Iterator[None]:
-    """Between the two ports of a Linux bridge hands a program on what the bridge did, with interrupts held back.
+    """While the block runs, a program forwards between two ports of a Linux bridge, as cards that delay interrupts do.
 
     ``throttled``: a card's next interrupt is an interval or more after its last one. ``ticking``: its interrupts come
-    at instants an interval apart, those of the second card half an interval after those of the first. All of it lasts
-    as long as the block; VLANs and other ports are not its matter. Raises MeasurementError for another `how`, for an
-    interval outside 0 to 10000 us, and for ports that are not two of one bridge with a cable's rate (see
-    `linklab.network.Shape`).
+    at instants an interval apart, those of the second card half an interval after those of the first. The program
+    ignores VLANs and all other ports. Raises MeasurementError for another `how`, for an interval outside 0 to
+    10000 us, and unless the ports are two of one bridge and have a cable's rate (see `linklab.network.Shape`).
     """
     if how not in HOW:
         raise MeasurementError(f"how is {how!r}: choose one of {', '.join(HOW)}")
@@ -82,8 +80,8 @@ def moderated(lab: Lab, ports: tuple[str, str], interval_us: float, how: How = "
         for name in ports:
             peer = found[name][1].peer
             if peer is not None:
-                # the program hands on bytes, and the kernel leaves checksums to a card that is not there: so it does
-                # unless asked (`linklab.guest.namespace`), and does again afterwards
+                # the program forwards bytes, and by default (`linklab.guest.namespace`) the kernel leaves checksums
+                # to a card that is not there: here it has to compute them itself, until the block ends
                 undo.callback(lab[peer[0]].cmd, f"ethtool -K {peer[1]} tx on")
                 lab[peer[0]].cmd(f"ethtool -K {peer[1]} tx off")
             # VLANs of a port are forgotten when it leaves its bridge: such a lab is of no more use
@@ -100,4 +98,4 @@ def moderated(lab: Lab, ports: tuple[str, str], interval_us: float, how: How = "
 def _said(lab: Lab, switch: str, command: str) -> None:
     said = lab[switch].cmd(command).strip()
     if said:
-        raise MeasurementError(f"{switch} is no Linux bridge that lets its ports go: {' '.join(said.split())}")
+        raise MeasurementError(f"{switch} cannot attach or detach its port: {' '.join(said.split())}")

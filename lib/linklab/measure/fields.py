@@ -1,4 +1,4 @@
-"""What a field of a flow or a clip may hold, as data beside its type, and the check of it."""
+"""Ranges of the fields of flows and clips, written as data beside their types, and the check of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_S = 86400
 
 @dataclass(frozen=True)
 class Range:
-    """The values that a number may have: `least` to `most`, or `above` the least; only `whole` "seconds", if so.
+    """The values that a number may have: from `least` (or `above` it) to `most`; `whole` names a unit of whole numbers.
 
     It stands beside a field's type: ``count: Annotated[int, Range(1, 100)]``.
     """
@@ -47,9 +47,9 @@ Positive = Annotated[float, Range(0, above=True)]
 
 
 def check(owner: Any) -> None:
-    """Check each field of a data class, and make Python's numbers of those of other libraries, as numpy's.
+    """Check each field of a data class, and convert numbers of other libraries, as numpy's, to Python's.
 
-    Raises MeasurementError for what is not the number, the text or the choice that it should be.
+    Raises MeasurementError for a field that is not the number, the text or the choice that its type says.
     """
     kind: Any = type(owner)
     for name, field in _checked(kind).items():
@@ -64,7 +64,7 @@ def check(owner: Any) -> None:
 
 
 def whole_number(name: str, value: Any) -> int:
-    """Return what was given for a whole number as one of Python's. Raises MeasurementError."""
+    """Return a whole number, as numpy's, as Python's int. Raises MeasurementError for any other value."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise MeasurementError(f"{name} is {quoted(value)}: choose a whole number")
     return int(value)
@@ -80,10 +80,10 @@ class _Field(NamedTuple):
 
 @cache
 def _checked(owner: type[Any]) -> dict[str, _Field]:
-    """Return the fields that are checked, by their names; objects, as a video, are not among them."""
+    """Return the fields that `check` checks, by their names. A field that holds an object, as a video, is left out."""
     try:
         wanted = typing.get_type_hints(owner, include_extras=True)
-    except NameError:  # of a flow of somebody's own, whose names are there for the type checker alone
+    except NameError:  # somebody's own flow uses names that only its type checker knows
         return {}
     found = {}
     for name in (field.name for field in fields(owner)):
@@ -122,7 +122,7 @@ def _plain(name: str, value: Any, kind: Any) -> Any:
 
 
 def _number(name: str, value: Any) -> float:
-    """Return a number as one of Python's, whole ones as int. Raises MeasurementError."""
+    """Return a number as Python's int or float. Raises MeasurementError for what is no number."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise MeasurementError(f"{name} is {quoted(value)}: choose a number")
     return int(value) if isinstance(value, Integral) else float(value)

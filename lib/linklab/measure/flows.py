@@ -1,4 +1,4 @@
-"""What all flows have in common. A flow says what is measured: from which node to which, how, and when.
+"""The base classes of flows. A flow says what to measure: from which node to which, how, and when.
 
 Each tool's own flow stands in its module (`linklab.measure.tools`).
 """
@@ -12,21 +12,21 @@ from linklab.errors import MeasurementError
 from linklab.measure.fields import LONGEST_S, Range, check
 
 PAYLOAD_BYTES: Final = Range(16, 65507)
-"""Of a UDP datagram or a ping: room for a time stamp, and what IPv4 allows at most."""
+"""Payload of a UDP datagram or a ping: from the size of a time stamp to what IPv4 allows."""
 GRACE_S = 60
-"""A client that has not ended so long after its time is broken."""
+"""How long after its planned end a client may still run before it counts as broken."""
 _SHORTEST_S = 0.01
-"""Between two samples."""
+"""Shortest time between two samples."""
 
 ResultT_co = TypeVar("ResultT_co", covariant=True)
 
 
 @dataclass(frozen=True)
 class FlowOf(Generic[ResultT_co]):
-    """A flow whose measurement gives such a result.
+    """A flow whose measurement gives a result of this type.
 
-    `address` says which address of the destination is meant, where it has several. The flow begins `start_s` after
-    the others that are measured with it. Raises MeasurementError for a field that its type and range do not allow.
+    `address` chooses one of the destination's addresses if it has several. The flow begins `start_s` after the start
+    of all flows. Raises MeasurementError for a field that its type and range do not allow.
     """
 
     tool_name: ClassVar[str]
@@ -42,7 +42,7 @@ class FlowOf(Generic[ResultT_co]):
 
     @property
     def lasts_s(self) -> float:
-        """How long it takes from its start, as planned: its `duration_s` if it has one, else 0, as it is not known."""
+        """Planned duration in seconds: its `duration_s` if it has one, else 0 (not known)."""
         return float(getattr(self, "duration_s", 0.0))
 
     @property
@@ -52,7 +52,7 @@ class FlowOf(Generic[ResultT_co]):
 
     @property
     def name(self) -> str:
-        """The pair: ``"h1-h4"``."""
+        """Source and destination: ``"h1-h4"``."""
         return f"{self.source}-{self.destination}"
 
     @property

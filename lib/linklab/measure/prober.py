@@ -13,20 +13,20 @@ from linklab.measure.tools.iperf3 import UdpFlow
 from linklab.measure.tools.packet_train import TrainFlow
 
 BUDGET_BYTES: Final = 60_000_000
-"""What a prober sends at most, unless told otherwise."""
+"""Default budget of a prober."""
 MOST_PROBES: Final = 200
-"""How often it sends at most, unless told otherwise."""
+"""Default limit on the number of sends and trains."""
 PAYLOAD_BYTES: Final = 1448
-"""Of each datagram of `Prober.send`."""
+"""Payload of each datagram of `Prober.send`."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """What came of sending at one rate. Rates are of UDP payload, in Mbit/s (10**6 bits).
+    """What was measured by sending at one rate. Rates are of UDP payload, in Mbit/s (10**6 bits).
 
-    `received_mbps` is what arrived divided by the time of *sending*, and so `rate_mbps` where nothing was lost and
-    the sender kept up. (iperf3's own rate divides by the receiver's time, which lasts a round trip and a full queue
-    longer: in a second that makes several percent.) `jitter_ms` is RFC 3550's.
+    `received_mbps` is the payload that arrived, divided by the time of *sending*. So it equals `rate_mbps` if nothing
+    was lost and the sender kept up. (iperf3's own rate divides by the receiver's time, which is longer by a round trip
+    and a full queue: several percent of a second.) `jitter_ms` is RFC 3550's.
     """
 
     rate_mbps: float
@@ -43,7 +43,7 @@ class Probe:
 
 
 class Prober:
-    """Sends from one node to another, counts what that took, and refuses more than a budget.
+    """Sends from one node to another, counts the bytes sent, and refuses to send more than a budget.
 
     `sent_bytes` is UDP payload, `probes` all that `send` measured, `count` the number of sends and trains.
     """
@@ -87,7 +87,7 @@ class Prober:
         return result.arrivals_s
 
     def _charge(self, planned_bytes: float) -> int:
-        """Take what is to be sent off the budget, also for a send that then fails; return it in whole bytes."""
+        """Charge planned bytes to the budget, before they are sent; return them as a whole number."""
         more_bytes = math.ceil(planned_bytes)
         left_bytes = self.budget_bytes - self.sent_bytes
         if more_bytes > left_bytes:

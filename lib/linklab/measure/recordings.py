@@ -1,12 +1,12 @@
-"""What happened to each packet at interfaces of a lab: when it was queued, when it left, where it was dropped and why.
+"""Record when each packet was queued, sent or dropped at interfaces of a lab, and why it was dropped.
 
 with recorded(lab) as recording:
     ...                          # traffic
 recording.hops                   # every packet at every interface
 recording.save_pcap("run.pcapng")
 
-``run_together(lab, flows, record=True)`` records a measurement, which does not change its digits. The kernel of a lab
-keeps the notes (`linklab.guest.recorder`); this module reads them, and follows each packet from hop to hop.
+``run_together(lab, flows, record=True)`` records a measurement without changing its digits. The lab's kernel notes
+what happens (`linklab.guest.recorder`); this module reads the notes, and follows each packet from hop to hop.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from linklab.network import NetworkState
 
 _LARGEST_BYTES: Final = 512 << 20
 _NOTE: Final = struct.Struct("=II QQII96s")
-"""`linklab.guest.header_tap`: a ring's header, then address, time, length, tap and first bytes."""
+"""A note of `linklab.guest.header_tap`: a ring's header, then address, time, length, tap and first bytes."""
 _NOTE_BYTES: Final = 120
 UNKNOWN: Final = "UNKNOWN"
-"""Why a packet was dropped of which the kernel says nothing."""
+"""The reason of a drop for which the kernel gives none."""
 _HARMLESS: Final = ("OTHERHOST", "NO_SOCKET", "SOCKET_CLOSE", "SOCKET_FILTER", "NOT_SPECIFIED", "QUEUE_PURGE")
 
 
 class PacketHop(NamedTuple):
     """A packet at one interface. Times are the lab's clock in ns.
 
-    `packet` is its number, the same at each hop. `head` are its first bytes (96 at most) when the queue got it, and
-    `sent_head` as the other end of the cable received it: a queue may have marked it (ECN). `left_ns` is when it was
-    sent or dropped, None where it was in the queue to the end, `received_ns` when the other end of the cable had it,
-    None where it never did or was not recorded. `dropped` is the kernel's reason why the queue dropped
-    it, `discarded` why the node behind the cable did; both empty for others. `waiting` counts the packets in the
-    queue when it came, those that are under way on netem's link among them.
+    `packet` is its number, the same at each hop. `head` has its first bytes (96 at most) when it entered the queue,
+    `sent_head` those that the other end of the cable received: a queue may have marked the packet (ECN). `left_ns` is
+    when it was sent or dropped, None if it stayed in the queue to the end; `received_ns` when the other end of the
+    cable received it, None if it never did or was not recorded. `dropped` is the kernel's reason why the queue dropped
+    it, `discarded` why the node behind the cable did; both are empty otherwise. `waiting` counts the packets in the
+    queue when it came, with those that are under way on netem's link.
     """
 
     packet: int
@@ -69,19 +69,19 @@ class PacketHop(NamedTuple):
 
     @property
     def lost(self) -> bool:
-        """Return True if it ended here: dropped by the queue, or by the node behind the cable that should have it.
+        """Return True if the queue dropped it, or the node behind the cable did, though it was meant for that node.
 
-        What a receiver refuses because it has it already, or because nobody listens any more, is not lost.
+        A packet that a receiver has already, or for which no program listens any more, is not lost.
         """
         harmless = not self.discarded or self.discarded in _HARMLESS or self.discarded.startswith("TCP_")
         return bool(self.dropped) or not harmless
 
 
 class TcpState(NamedTuple):
-    """What a connection's sender knew when a segment came in, before it was looked at (the kernel's tcp_probe).
+    """State of a TCP sender when a segment arrived, before the segment was processed (the kernel's tcp_probe).
 
-    `cwnd_packets` and `ssthresh_packets` in segments; `rtt_ms` is the smoothed RTT (RFC 6298); `in_flight_bytes` what
-    is sent and not acknowledged.
+    `cwnd_packets` and `ssthresh_packets` are in segments; `rtt_ms` is the smoothed RTT (RFC 6298); `in_flight_bytes`
+    are sent and not acknowledged.
     """
 
     time_ns: int
@@ -94,7 +94,7 @@ class TcpState(NamedTuple):
 
 
 class Port(NamedTuple):
-    """An interface that was recorded, whose it is, and the interface at the other end of its cable if there is one."""
+    """A recorded interface, its node, and the interface at the other end of its cable, if there is one."""
 
     node: str
     interface: str
@@ -103,7 +103,7 @@ class Port(NamedTuple):
 
 @dataclass
 class Recording:
-    """What was recorded; empty until its block has ended. `network` is the network as it was read back before."""
+    """A recording; empty until its block has ended. `network` is the network as it was read back before."""
 
     network: NetworkState
     ports: tuple[Port, ...] = ()
@@ -121,7 +121,7 @@ class Recording:
         return tuple(hop for hop in self.hops if hop.interface == interface)
 
     def why(self, hop: PacketHop) -> str:
-        """Return why a packet was dropped at this hop, in a sentence; empty where it was not."""
+        """Return in a sentence why a packet was dropped at this hop; an empty string if it was not."""
         if hop.dropped:
             return self._why_dropped(hop)
         if not hop.discarded:
@@ -150,10 +150,10 @@ class Recording:
         return f"The queue of {hop.interface} dropped it, with {held} in it {reason}."
 
     def save_pcap(self, path: str | Path, *interfaces: str) -> Path:
-        """Write a pcapng file for Wireshark: what passed these interfaces, all that were recorded if none is named.
+        """Write the frames that passed these interfaces, or all recorded ones, to a pcapng file for Wireshark.
 
-        Times are the lab's clock, to the nanosecond. Of each frame the file has the first 96 bytes, and the length.
-        Frames that a queue dropped are not in it, as tcpdump does not see them either. Returns the path. Raises
+        Times are the lab's clock, to the nanosecond. The file has the first 96 bytes of each frame, and its length.
+        Frames that a queue dropped are left out: tcpdump does not see them either. Returns the path. Raises
         MeasurementError for an interface that was not recorded, or a file that cannot be written.
         """
         for name in interfaces:
@@ -181,10 +181,10 @@ _DISCARDS: Final = {
 
 @contextlib.contextmanager
 def recorded(lab: Lab, interfaces: str | Sequence[str] = ()) -> Iterator[Recording]:
-    """Record what happens at these interfaces while the block runs, at all where none is named.
+    """Record the packets at these interfaces, or at all if none is named, while the block runs.
 
-    A cable is recorded at both its ends. Raises LabError where the lab cannot, and where more happened than it can
-    hold: half a recording is none. At an exception nothing is left behind.
+    A cable is recorded at both its ends. Raises LabError if the lab cannot record, or if more happened than it can
+    note: half a recording would mislead. An exception ends the recording.
     """
     names = interfaces_in(interfaces)
     recording = Recording(lab.state())
@@ -199,7 +199,7 @@ def recorded(lab: Lab, interfaces: str | Sequence[str] = ()) -> Iterator[Recordi
 
 
 def interfaces_in(given: str | Sequence[str]) -> list[str]:
-    """Return one name of an interface, or several, as several. Raises MeasurementError for what is no name."""
+    """Return one name of an interface, or several, as a list. Raises MeasurementError for what is no name."""
     found = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(name, str) for name in found):
         raise MeasurementError(f"{quoted(given)} names no interfaces to record: give their names, as ['r2-eth2']")
@@ -207,7 +207,7 @@ def interfaces_in(given: str | Sequence[str]) -> list[str]:
 
 
 def write(path: str | Path, content: bytes) -> Path:
-    """Write a file that was asked for, and return its path. Raises MeasurementError where it cannot be written."""
+    """Write a file, and return its path. Raises MeasurementError if it cannot be written."""
     if not isinstance(path, str | Path):
         raise MeasurementError(f"{quoted(path)} is no name of a file: give one, in quotes")
     try:
@@ -219,14 +219,14 @@ def write(path: str | Path, content: bytes) -> Path:
 
 
 def drop(lab: Lab) -> None:
-    """End a recording that may still run; the lab may have ended."""
+    """End a lab's recording if it still runs. Both may have ended already."""
     if lab.process.running:
         with contextlib.suppress(LabError):
             lab.process.call(lab_api.drop_recording)
 
 
 def fill(recording: Recording, data: Mapping[str, Any], begin_s: float, end_s: float) -> None:
-    """Read what a lab's recorder has noted into a recording. Raises MeasurementError where it does not fit together."""
+    """Fill a recording with what a lab's recorder noted. Raises MeasurementError if the notes contradict each other."""
     notes = schema.load(_Notes, data, "what the lab noted of packets")
     recording.ports, recording.hops, recording.tcp = _Reader(recording.network, notes).read()
     recording.begin_s, recording.end_s = begin_s, end_s
@@ -234,7 +234,7 @@ def fill(recording: Recording, data: Mapping[str, Any], begin_s: float, end_s: f
 
 @dataclass(frozen=True)
 class _Tapped:
-    """An interface that was recorded: the number that events know its namespace by, and whether it had a queue."""
+    """A recorded interface: the number of its namespace in events, and whether it had a queue."""
 
     node: str
     interface: str
@@ -244,7 +244,7 @@ class _Tapped:
 
 @dataclass(frozen=True)
 class _Notes:
-    """What `linklab.guest.recorder` gives: the kernel's pages of events and their formats, and the tap's records."""
+    """What `linklab.guest.recorder` returns: pages of the kernel's events, their formats, and the tap's notes."""
 
     interfaces: tuple[_Tapped, ...]
     formats: tuple[str, ...]
@@ -269,13 +269,13 @@ _REASON: Final = re.compile(r'\{ (\d+), "(\w+)" \}')
 _PAGE_BYTES, _PAGE_HEADER_BYTES = 4096, 16
 _PADDING, _EXTEND, _STAMP = 29, 30, 31
 _ONE_STEP_NS: Final = 1_000_000
-"""What the kernel does at one go takes no longer, also where computing takes time."""
+"""The kernel takes no longer for one packet, also in labs where computing takes time."""
 _END: Final = b"\0"
 _COMMIT_MASK: Final = 0xFFFFF
 
 
 class _Format:
-    """Where an event has its fields."""
+    """The places of an event's fields."""
 
     def __init__(self, text: str) -> None:
         self.name, self.id = _found(_NAME, text), int(_found(_ID, text))
@@ -285,7 +285,7 @@ class _Format:
             self.reasons = {int(number): name for number, name in _REASON.findall(text)}
 
     def reader(self, *names: str) -> struct.Struct:
-        """Return what unpacks these fields of an event from its first byte; the kernel has them in this order."""
+        """Return a struct that unpacks these fields from an event's first byte on; they stand there in this order."""
         text, end = "=", 0
         for name in names:
             at, size, signed = self._places[name]
@@ -303,7 +303,7 @@ def _found(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _events(pages: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the time of each event and where it begins, in the order in which they happened."""
+    """Yield the time of each event, and its place in the pages, in order of time."""
     word = struct.Struct("=I")
     for page in range(0, len(pages), _PAGE_BYTES):
         now_ns, commit = struct.unpack_from("=QQ", pages, page)
@@ -332,7 +332,7 @@ def _events(pages: bytes) -> Iterator[tuple[int, int]]:
 
 
 class _Packet(NamedTuple):
-    """A hop that has not ended yet."""
+    """A packet in a queue: a hop that has not ended yet."""
 
     number: int
     port: int
@@ -409,7 +409,7 @@ class _Reader:
         return tuple(self._ports), tuple(hops), tuple(self._tcp)
 
     def _text(self, at: int, place: int) -> bytes:
-        """Return a text of an event: the lower half of `place` is where it begins, the upper half how long it is."""
+        """Return a text of an event: `place` has its begin in the lower half, and its length in the upper half."""
         begin = at + (place & 0xFFFF)
         return self._pages[begin : begin + (place >> 16)]
 
@@ -436,7 +436,7 @@ class _Reader:
         self._held[port] += 1
 
     def _number_of(self, node: str, head: bytes, time_ns: int) -> int:
-        """Return the packet's number: that of an equal one that has arrived at this node, or a new one."""
+        """Return the number of an equal packet that has arrived at this node, or a new number."""
         seen = node, fingerprint(head)
         waiting = self._arrived.get(seen)
         if waiting:
@@ -475,9 +475,9 @@ class _Reader:
                 self._arrived[place, same].append(packet.number)
 
     def _received(self, port: int, address: int, time_ns: int, packet: _Packet | None) -> tuple[int | None, bytes]:
-        """Return when the other end of the cable had the packet, and its first bytes there; None where it never did.
+        """Return when the other end of the cable received the packet (None if it never did), and its first bytes there.
 
-        That is at the same instant, or some microseconds later where a program keeps the processor.
+        It receives it at the instant of sending, or microseconds later if a program keeps the processor.
         """
         peer = self._peer[port]
         if peer is None or not self._queues[port]:
@@ -494,7 +494,7 @@ class _Reader:
         return received_ns, head
 
     def _copied(self, port: int, head: bytes) -> int:
-        """Return the number of a packet that netem has duplicated."""
+        """Return the number of the packet of which netem made this copy."""
         same = fingerprint(head)
         for hop in reversed(self._hops[-1000:]):
             if hop.interface == self._ports[port].interface and fingerprint(hop.head) == same:
@@ -559,17 +559,17 @@ class _Reader:
 
 
 def _socket_name(address: bytes) -> str:
-    """``"10.0.0.2:5201"`` of a sockaddr_in, or of a sockaddr_in6 that has an IPv4 address (RFC 4291, 2.5.5.2)."""
+    """Return ``"10.0.0.2:5201"`` of a sockaddr_in, or of a sockaddr_in6 with an IPv4 address (RFC 4291, 2.5.5.2)."""
     at = 4 if int.from_bytes(address[:2], sys.byteorder) == socket.AF_INET else 20
     return f"{'.'.join(map(str, address[at : at + 4]))}:{int.from_bytes(address[2:4], 'big')}"
 
 
 IPV4: Final = b"\x08\x00"
-"""The type of what a frame carries, as it stands in the frame (IEEE 802)."""
+"""Ethernet's type of IPv4, as it stands in a frame (IEEE 802)."""
 
 
 def payload_of(head: bytes) -> tuple[int, bytes]:
-    """Return where a frame's payload begins, behind Ethernet's header and tags of VLANs, and its type."""
+    """Return where a frame's payload begins, behind Ethernet's header and VLAN tags, and its type."""
     at, kind = 14, head[12:14]
     while kind == b"\x81\x00":
         at, kind = at + 4, head[at + 2 : at + 4]
@@ -577,9 +577,9 @@ def payload_of(head: bytes) -> tuple[int, bytes]:
 
 
 class Ipv4(NamedTuple):
-    """What a frame's IPv4 header says (RFC 791): `at` is where it begins in the frame, `data` where it ends.
+    """A frame's IPv4 header (RFC 791): it begins at byte `at` of the frame, and its data at byte `data`.
 
-    `ecn` is the last two bits of its type of service (RFC 3168), `offset_bytes` and `more` say which fragment it is.
+    `ecn` has the last two bits of its type of service (RFC 3168); `offset_bytes` and `more` say which fragment it is.
     """
 
     at: int
@@ -592,12 +592,12 @@ class Ipv4(NamedTuple):
 
     @property
     def source(self) -> str:
-        """Return the address of who sent it."""
+        """Return the sender's address."""
         return ".".join(map(str, self.addresses[:4]))
 
     @property
     def destination(self) -> str:
-        """Return the address of whom it is for."""
+        """Return the receiver's address."""
         return ".".join(map(str, self.addresses[4:]))
 
     @property
@@ -607,7 +607,7 @@ class Ipv4(NamedTuple):
 
 
 def ipv4_of(head: bytes) -> Ipv4 | None:
-    """Return the IPv4 header of a frame, behind any tags of VLANs; None where it has none, or not all of it."""
+    """Return the IPv4 header of a frame, behind any VLAN tags; None if it has none, or only a part of it."""
     at, kind = payload_of(head)
     if kind != IPV4 or len(head) < at + 20:
         return None
@@ -617,9 +617,9 @@ def ipv4_of(head: bytes) -> Ipv4 | None:
 
 
 def fingerprint(head: bytes) -> bytes:
-    """Return what stays the same of a packet on its path: neither Ethernet, nor TTL, ECN and checksums.
+    """Return the bytes of a packet that routers do not change: without Ethernet, TTL, ECN and checksums.
 
-    Of a packet in a GRE tunnel it is that of the packet inside.
+    For a packet in a GRE tunnel, these are bytes of the packet inside.
     """
     ip = ipv4_of(head)
     if ip is None:
@@ -634,7 +634,7 @@ def fingerprint(head: bytes) -> bytes:
 
 
 _COMPARED_BYTES: Final = 20
-"""Behind the IPv4 header; of a packet in a tunnel more may not have been noted."""
+"""Bytes behind the IPv4 header that are compared; of a packet in a tunnel no more may have been noted."""
 
 
 # Files for Wireshark (draft-ietf-opsawg-pcapng)
@@ -648,9 +648,9 @@ _INBOUND, _OUTBOUND = 1, 2
 
 
 def _pcapng(recording: Recording, interfaces: Sequence[str]) -> bytes:
-    """Return what tcpdump on these interfaces would have seen, both directions of each, in the order of time.
+    """Return a pcapng file of what tcpdump would have seen at these interfaces: both directions, in order of time.
 
-    scapy's writer knows microseconds only, and takes 22 times as long (20,000 frames: 1.48 s for 0.07).
+    scapy's writer has microseconds only, and takes 22 times as long (1.48 s instead of 0.07 for 20,000 frames).
     """
     numbers = {name: number for number, name in enumerate(interfaces)}
     ports = {port.interface: port for port in recording.ports}

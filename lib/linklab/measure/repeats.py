@@ -1,8 +1,8 @@
-"""Repeat a measurement: the median, how far the repeats lie apart, and a warning where they disagree.
+"""Repeat a measurement, and warn if the repeats disagree.
 
-A warning says how far repeats scatter, how well their mean is known, and whether they jump between two states. It goes
-by the standard deviation, which does not grow with the number of repeats as their range does: more repeats bring fewer
-false alarms.
+A warning says how far repeats scatter, how well their mean is known, and whether they jump between two states. It is
+decided by the standard deviation, which does not grow with the number of repeats as the range does: more repeats bring
+fewer false alarms.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from linklab.measure.runner import OnProgress, ShouldStop, as_flows, run_togethe
 from linklab.measure.tools import tool_of
 
 _DISAGREE_SHARE: Final = 0.05
-"""Repeats agree if 95 % of them would lie so near their mean. A lab's checks allow as much, so that a single one of
-repeats that disagree could pass and another fail."""
+"""Repeats agree if 95 % of them would lie within this share of their mean. Checks of labs allow the same share: if
+repeats disagree, one could pass a check that another fails."""
 _SIGMAS: Final = 2.0
 """Of a normal distribution 95 % lie within two standard deviations."""
 _CONFIDENCE: Final = 0.95
 _MOST_REPEATS: Final = 1000
-"""`repeats_for` counts no further."""
+"""The largest number that `repeats_for` returns."""
 _LEAST_CLUSTER: Final = 2
-"""One value alone may be an outlier."""
+"""The fewest values of one state: a single value may be an outlier."""
 _UNITS: Final = {"mbps": "Mbit/s", "percent": "%"}
-"""Of quantities, by the end of their names; "ms" and "packets" are units themselves."""
+"""Units of quantities by the last word of their names; other last words, as "ms", are the unit."""
 _DISAGREE_LEAST: Final = {"ms": 0.5, "%": 0.5}
-"""Round trips within half a millisecond of their mean agree, whatever share that is: ping prints three digits only. So
-do losses within half a point: one packet in a thousand or none are the same."""
+"""Repeats this near their mean agree, whatever share of it that is. ping prints three digits only, and a loss of one
+packet in a thousand means as much as none."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """One flow over all repeats. `quantity` names the values, with their unit: "throughput_mbps" (at the receiver), or
-    of pings "rtt_mean_ms". `values` are in the order of the repeats; a ping without any answer has none.
+    """The values of one flow in all repeats, in order. `quantity` names them with their unit: "throughput_mbps" (at the
+    receiver), of pings "rtt_mean_ms". A ping without any answer has no value.
     """
 
     flow: Flow
@@ -74,7 +74,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Repeats:
-    """All runs, in order, and for each flow a `Spread`. `warnings` are sentences; none where the repeats agree."""
+    """All runs, in order, and a `Spread` for each flow. `warnings` are sentences; there is none if repeats agree."""
 
     runs: tuple[Run, ...]
     spreads: tuple[Spread, ...]
@@ -91,11 +91,11 @@ def repeated(
 ) -> Repeats:
     """Carry out the flows together, `repeats` times one after the other.
 
-    Each begins elsewhere between two ticks of TCP's timers and meets other queues. The moments are drawn from the lab's
-    seed, so the spread shows how much hangs on chance.
+    Each repeat begins at another moment between two ticks of TCP's timers, drawn from the lab's seed, and meets other
+    queues. So the spread shows how much depends on chance.
 
-    Stopped by `stop`, the runs that were completed are what is returned; where there is none, the one that was cut
-    short. Raises MeasurementError for a number of repeats that is not whole or less than one, and as `run_together`.
+    If `stop` ends the measurement, the completed runs are returned, or the one that was cut short if there is none.
+    Raises MeasurementError for a number of repeats that is not whole or less than one, and as `run_together`.
     """
     flows, repeats = as_flows(flows), whole_number("repeats", repeats)
     if repeats < 1:
@@ -131,7 +131,7 @@ def summary(flows: Sequence[Flow], runs: Sequence[Run]) -> Repeats:
 
 
 def warning_for(spread: Spread) -> str:
-    """Return the warning about one flow's repeats; "" where they agree. Pure."""
+    """Return the warning about one flow's repeats; "" if they agree. Pure."""
     name, values, unit = spread.flow.title, spread.values, spread.quantity.rpartition("_")[2]
     unit = _UNITS.get(unit, unit)
     if not disagree(values, _DISAGREE_LEAST.get(unit, 0.0)):
@@ -153,12 +153,14 @@ def warning_for(spread: Spread) -> str:
 
 
 def _values(runs: Sequence[Run], flows: Sequence[Flow], number: int) -> tuple[float, ...]:
-    """Return what the flow of that number gave in each run; a run that was cut short may lack it."""
+    """Return the headline of flow `number` in each run that has one."""
     return tuple(value for value in _headlines(runs, flows, number) if value is not None)
 
 
 def _headlines(runs: Sequence[Run], flows: Sequence[Flow], number: int) -> list[float | None]:
-    """Return what `_values` does, with None for what had no answer."""
+    """Return the headline of flow `number` in each run; None if nothing was answered. A run that was cut short may
+    lack the flow.
+    """
     found: list[float | None] = []
     for run in runs:
         whole = len(run.results) == len(flows)

@@ -26,10 +26,10 @@ COLUMNS: Final = [
 
 @dataclass(frozen=True)
 class QueueCounters:
-    """What one shaped interface's queue did during the run, in frames.
+    """Counters of one shaped interface's queue during the run, in frames.
 
-    `dropped_packets` found it full or were lost on purpose (loss_percent). `overlimits` counts how often the shaper
-    held back; `backlog_packets` is what was in the queue at the end.
+    `dropped_packets` found the queue full, or netem lost them on purpose (loss_percent). `overlimits` counts how often
+    the shaper delayed a frame; `backlog_packets` were in the queue at the end.
     """
 
     node: str
@@ -43,12 +43,13 @@ class QueueCounters:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a result comes from: the tool as it names itself, the lab's kernel, and what the run had in common.
+    """Where a result comes from: the tool as it names itself, the lab's kernel, and what all results of a run share.
 
-    `network` is the network as it was read back right before, `linklab` the version, `started_at` the machine's date
-    (ISO 8601, UTC). `virtual_s` is how long the run took by the lab's clock, and `wall_s` on the wall, `seed` where the
-    lab's random numbers come from. They are None in results of an earlier Linklab. `queues` are the counters of all
-    shaped interfaces over the run; `reordered_packets` are UDP's out of order, and how often TCP noticed reordering.
+    `network` is the network as it was read back right before the run, `linklab` the version, `started_at` the machine's
+    date (ISO 8601, UTC). `virtual_s` is how long the run took by the lab's clock, `wall_s` how long by the machine's,
+    `seed` the seed of the lab's random numbers. They are None in results of an earlier Linklab. `queues` are the
+    counters of all shaped interfaces; `reordered_packets` counts UDP's packets out of order, and how often TCP noticed
+    reordering.
     """
 
     tool: str
@@ -69,16 +70,16 @@ class Origin:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """What one flow gave. Each tool has a kind of its own (`linklab.measure.tools`).
+    """What was measured of one flow. Each tool has its own subclass (`linklab.measure.tools`).
 
-    `interrupted`: the flow was stopped before its end, and the result says only what had been measured until then.
+    `interrupted`: the flow was stopped before its end, and the result has only what was measured until then.
     """
 
     KIND: ClassVar[str]
     """The result's name in its JSON form."""
     VERSION: ClassVar[int] = 3
-    """Of its JSON form. 1 had no `interrupted`, and no `start_s` of flows; 2 had the queues' counters beside the load
-    of the machine, in `fidelity`, and the clock in `origin`."""
+    """The version of its JSON form. 1 had no `interrupted`, and no `start_s` of flows; 2 had the queues' counters next
+    to the load of the machine, in `fidelity`, and the clock in `origin`."""
     QUANTITY: ClassVar[str]
     """The field or property by which repeats are compared, its unit at the end."""
 
@@ -88,16 +89,16 @@ class ToolResult:
 
     @property
     def headline(self) -> float | None:
-        """The one number by which repeats are compared, its `QUANTITY`; None where nothing was answered."""
+        """The number by which repeats are compared, its `QUANTITY`; None if nothing was answered."""
         value: float | None = getattr(self, self.QUANTITY)
         return value
 
     def rows(self) -> list[Row]:
-        """Return its rows for `to_dataframe`, without the columns that all rows have."""
+        """Return this result's rows for `to_dataframe`, without the columns that rows of all tools have."""
         raise NotImplementedError
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON data, with its kind and the version of its form; `load_result` reads it."""
+        """Return the result as JSON data, with its kind and the version of its form; `load_result` reads them."""
         return {"measurement": self.KIND, "version": self.VERSION, **schema.dump(self)}
 
 
@@ -144,11 +145,11 @@ _Kind = TypeVar("_Kind", bound=ToolResult)
 
 @dataclass(frozen=True)
 class Run:
-    """What flows that ran at one time gave, in their order.
+    """The results of flows that ran together, in the flows' order.
 
-    `start_skew_ms` lies between the first and the last start, of which `start_s` of flows is taken off. `interrupted`:
-    the run was stopped, and what could not be read of it is missing in `results`. `recording` is there where one was
-    asked for, and not kept in the JSON form.
+    `start_skew_ms` is the time between the first and the last start, apart from the delays that were asked for
+    (`start_s`). `interrupted`: the run was stopped, and flows without a readable result are missing in `results`.
+    `recording` is there if one was asked for; the JSON form leaves it out.
     """
 
     KIND: ClassVar[str] = "at once"
@@ -170,7 +171,7 @@ class Run:
 
     @property
     def origin(self) -> Origin | None:
-        """Where the first result comes from, which all share but for the tool; None without any."""
+        """The first result's origin; those of the others differ in the tool alone. None without results."""
         return self.results[0].origin if self.results else None
 
     def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
@@ -185,10 +186,10 @@ class Run:
 
 
 class MeasurementStopped(KeyboardInterrupt):
-    """Ctrl-C during a measurement: its tools have been ended, and `partial` keeps what they had measured, or is
-    None. `runs` has those that had been completed before, of a measurement that is repeated.
+    """A measurement was stopped by Ctrl-C, and its tools were ended. `partial` has what they had measured, or is None.
+    `runs` has the completed runs of a repeated measurement.
 
-    It is a KeyboardInterrupt, so that whatever measures on and on ends too.
+    It is a KeyboardInterrupt, so that a loop of measurements ends as well.
     """
 
     def __init__(self, message: str, partial: Run | None = None) -> None:
@@ -202,15 +203,15 @@ class MeasurementStopped(KeyboardInterrupt):
 
 
 Results = ToolResult | Run | Iterable[ToolResult | Run]
-"""One result, those of a run, or those of a list of either."""
+"""A result, a run, or a list of results and runs."""
 
 
 def results_in(
     given: Any, kinds: Any = ToolResult, wanted: str = "results, a run that has them, or one of a repeat's runs"
 ) -> list[Any]:
-    """Return one result, those of a run, or those of a list of either, as a list; of runs those of these kinds alone.
+    """Return the results in a result, a run, or a list of these, as a list; of runs only results of these kinds.
 
-    Raises MeasurementError for anything else, which says what is wanted.
+    Raises MeasurementError, with `wanted`, for anything else.
     """
     if isinstance(given, kinds):
         return [given]

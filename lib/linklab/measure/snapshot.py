@@ -1,4 +1,4 @@
-"""The network and the clocks when a run begins, and what has changed when it is over: one request each."""
+"""Read network, clock and counters when a run begins and when it ends, with one request each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linklab.network import NetworkState
 
 @dataclass(frozen=True)
 class _Counters:
-    """What a lab has counted until now, and the network, where that was asked for."""
+    """The lab's counters so far, and its network if that was asked for."""
 
     queues: tuple[QueueCounters, ...]
     reorderings: int
@@ -28,9 +28,9 @@ class RunSnapshot:
     """The state of a lab when a run begins; `finish` returns what the run's results have in common."""
 
     def __init__(self, lab: Lab, record: Sequence[str] | None = None) -> None:
-        """Read the network back, and begin to record these interfaces, all where none is named.
+        """Read the network back. With `record`, begin to record these interfaces, or all if the list is empty.
 
-        Raises LabError where the lab is gone, or cannot record.
+        Raises LabError if the lab is gone, or cannot record.
         """
         self._lab, self._records = lab, record is not None
         self._started_at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -39,11 +39,11 @@ class RunSnapshot:
         assert self._before.state is not None
         self.network = self._before.state
         self.span_s = self._before.now_s, self._before.now_s
-        """When it began and when it ended, by the lab's clock."""
+        """Begin and end of the run by the lab's clock."""
         self._wall_s = time.monotonic()
 
     def finish(self, reordered: int) -> Origin:
-        """Return where the results come from, the tool left open; `reordered` packets were told of by the tools."""
+        """Return the origin of the run's results, without a tool. `reordered` packets were counted by the tools."""
         counted = self._lab.process.call(lab_api.counters, False, "end" if self._records else None)
         before, after = self._before, schema.load(_Counters, counted, "what the lab counted")
         self.span_s = before.now_s, after.now_s
@@ -65,7 +65,7 @@ _RISING = ("sent_packets", "sent_bytes", "dropped_packets", "overlimits")
 
 
 def changes(before: Sequence[QueueCounters], after: Sequence[QueueCounters]) -> tuple[QueueCounters, ...]:
-    """Return what each interface's counters rose by. One that was shaped anew meanwhile counts from its begin. Pure."""
+    """Return by how much each interface's counters rose; counters that a new shaper began at 0 count whole. Pure."""
     known = {(each.node, each.interface): each for each in before}
     found = []
     for each in after:

@@ -1,7 +1,7 @@
-"""Make a video: ffmpeg encodes it once, outside any lab; cut into RTP packets it lies in the user's cache folder.
+"""Make a video: ffmpeg encodes it once, outside any lab, and the user's cache folder keeps it, cut into RTP packets.
 
-The stream tells the time in some of its packets (PCR, ISO/IEC 13818-1, section 2.4.3.5). Between two of these, packets
-are spread evenly, which is what the standard says their times are. Seven make one packet of RTP (RFC 2250).
+Some packets of the transport stream carry its clock (PCR, ISO/IEC 13818-1, section 2.4.3.5). The times of the packets
+between two of these are spread evenly, as the standard says. Seven packets make one RTP packet (RFC 2250).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RTP_PACKET_BYTES: Final = RTP_HEADER_BYTES + 7 * TS_PACKET_BYTES
 IP_PACKET_BYTES: Final = RTP_PACKET_BYTES + UDP_HEADER_BYTES + IPV4_HEADER_BYTES
 """1356, with the headers of UDP and IPv4."""
 CLOCK_HZ: Final = 90_000
-"""What RTP's timestamps of a transport stream count (RFC 3551, table 5)."""
+"""Frequency of the clock of RTP's timestamps for a transport stream (RFC 3551, table 5)."""
 CODECS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         # without an info message: it would carry x264's version; frames that refer to later ones would arrive out of
@@ -50,7 +50,7 @@ CODECS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Clip:
-    """A video as asked for: the multimedia study's (section 3.3), unless told otherwise.
+    """The settings of a video. Defaults are those of the multimedia study (section 3.3).
 
     ``bitrate_kbps`` is the coded video's alone, in 1000 bit/s. Raises MeasurementError for an unknown codec, a value
     out of range, or a size that is odd: colours are stored for two by two pixels.
@@ -76,9 +76,9 @@ class Clip:
 
 @dataclass(frozen=True)
 class Video:
-    """A clip that has been encoded: a transport stream, and the same cut into RTP packets. ``folder`` is its place.
+    """A clip that has been encoded: ``folder`` has its transport stream, and the same stream cut into RTP packets.
 
-    ``bitrate_kbps`` is what the coded video measures; ``ffmpeg`` what encoded it.
+    ``bitrate_kbps`` is the measured rate of the coded video; ``ffmpeg`` is the version that encoded it.
     """
 
     clip: Clip
@@ -113,18 +113,18 @@ class Video:
 
 
 _BUSY_S: Final = 8.8
-"""The scenes that repeat below last so long together, and the first one fills up ten seconds."""
+"""How long the scenes of a round in `_round` last together, apart from the first, which fills up ten seconds."""
 _POINTS: Final = ((-0.743643887, -0.131825904), (-1.25066, 0.02012), (-0.16, 1.0405), (0.2925755, -0.0149977))
-"""Where the Mandelbrot set is worth a look."""
+"""Points of the Mandelbrot set with much detail."""
 _COLOURS: Final = ("red", "blue", "green", "yellow", "purple")
 
 
 def scenes(clip: Clip) -> tuple[tuple[str, float], ...]:
-    """Return ffmpeg's filters of each scene, with how many seconds it lasts.
+    """Return the scenes of a clip: ffmpeg's filters of each, and its duration in seconds.
 
     Every ten seconds: a test card that hardly moves, one full of motion, a colour gradient, a zoom into the Mandelbrot
-    set, Conway's game of life. Each round starts elsewhere, so no two seconds are alike. The rate of one second thus
-    differs from the next by what the codec needs, as it does in a film.
+    set, Conway's game of life. Each round starts elsewhere, so no two seconds are alike, and the codec needs another
+    rate for each second, as in a film.
     """
     found: list[tuple[str, float]] = []
     left_s, turn = clip.duration_s, 0
@@ -172,7 +172,7 @@ def _round(clip: Clip, turn: int) -> tuple[tuple[str, float], ...]:
 _PYTHON: Final = "/usr/bin/python3"
 _IMAGE_IN_CAGE: Final = "/opt/image"
 _CONFINED: Final = ("-protocol_whitelist", "file,pipe")
-"""What an input may make ffmpeg open: a playlist in disguise names other files, or addresses."""
+"""Limits what an input can make ffmpeg open: a playlist under another name lists files or addresses."""
 
 
 @functools.cache
@@ -224,10 +224,10 @@ def _run(folder: Path, words: list[str], doing: str) -> bytes:
 
 
 def _program(name: str, *, caged: bool) -> tuple[list[str], list[str]]:
-    """Return the words that start a program of ffmpeg's, and bubblewrap's for what it needs besides, if it is caged.
+    """Return the words that start ffmpeg or ffprobe, and bubblewrap's options for the files it needs, if it is caged.
 
-    It is that of the lab image where its programs run on this machine, so that a video is the same everywhere, else
-    this machine's own. Raises MeasurementError where there is neither.
+    The program is the lab image's if this machine runs that, so that a video is the same everywhere, else the
+    machine's own. Raises MeasurementError if there is neither.
     """
     from linklab.runtime.image.find import find_image, run_inside
     from linklab.runtime.kernel import runs_user_mode_linux
@@ -249,20 +249,20 @@ MP2T: Final = 33
 _SYNC: Final = 0x47
 _PER_PACKET: Final = 7
 _NULL: Final = b"\x47\x1f\xff\x10" + b"\xff" * (TS_PACKET_BYTES - 4)
-"""A packet that means nothing."""
+"""A null packet of a transport stream, which receivers ignore."""
 _SOURCE: Final = 1
 
 
 def filled_up(stream: bytes) -> bytes:
-    """Return the stream with packets that mean nothing at its end, so that it fills whole RTP packets."""
+    """Return the stream with null packets at its end, so that it fills whole RTP packets."""
     return stream + _NULL * (-(len(stream) // TS_PACKET_BYTES) % _PER_PACKET)
 
 
 def rtp_packets_of(stream: bytes) -> bytes:
-    """Return the RTP packets of a stream that fills them, one behind the other, `RTP_PACKET_BYTES` each.
+    """Cut a stream that fills whole RTP packets into these, `RTP_PACKET_BYTES` each, and return them joined.
 
-    Sequence numbers and timestamps begin at 0. Raises MeasurementError for what is no transport stream, or one that
-    does not tell the time twice.
+    Sequence numbers and timestamps begin at 0. Raises MeasurementError for what is no transport stream, or for one
+    that carries its clock less than twice.
     """
     from scapy.layers.rtp import RTP
 
@@ -279,10 +279,10 @@ def rtp_packets_of(stream: bytes) -> bytes:
 
 
 def packet_times(stream: bytes) -> list[float]:
-    """Return when each packet of a transport stream is to leave, in ticks of RTP's clock (1/90000 s).
+    """Return when each packet of a transport stream has to leave, in ticks of RTP's clock (1/90000 s).
 
-    Before the first and behind the last one that tells the time, packets go on at the pace beside it. Raises
-    MeasurementError where fewer than two tell it, or time does not move on.
+    Packets before the first clock value and behind the last one keep the pace next to it. Raises MeasurementError for
+    fewer than two clock values, or for one that is not later than the one before.
     """
     known = [
         (number, tick)
@@ -300,7 +300,7 @@ def packet_times(stream: bytes) -> list[float]:
 
 
 def _clock(packet: bytes) -> float | None:
-    """Return the time that a packet tells, in 1/90000 s, or None."""
+    """Return a packet's clock value in 1/90000 s; None if it has none."""
     has_field = packet[3] & 0x20 and packet[4] >= 7 and packet[5] & 0x10
     if not has_field:
         return None
@@ -311,7 +311,7 @@ def _clock(packet: bytes) -> float | None:
 
 @dataclass(frozen=True)
 class _Made:
-    """What is kept beside a video: its rate as measured, and what encoded it."""
+    """What a file next to a video says of it: its measured rate, and the version that encoded it."""
 
     bitrate_kbps: float
     ffmpeg: str
@@ -319,24 +319,24 @@ class _Made:
 
 _ABOUT: Final = "video.json"
 _FORM: Final = 1
-"""To be raised when what is made of the same settings changes."""
+"""Raise this number when a change gives another video for the same settings."""
 _TOLERANCE: Final = 0.03
 _TRIES: Final = 4
 _THREADS: Final = "4"
-"""A fixed number: x264 gives other bits with another one."""
+"""A fixed number: with another number of threads x264 gives other bits."""
 _PCR_MS: Final = "70"
-"""The stream tells the time every 70 ms, and packets in between are spread evenly."""
+"""How often the stream carries its clock."""
 TRANSPORT_STREAM: Final = (
     *("-fflags", "+bitexact", "-f", "mpegts", "-pcr_period", _PCR_MS, "-muxdelay", "0", "-muxpreload", "0"),
 )
-"""How ffmpeg is to write one: no fixed rate and no head start, so that a second with little to show sends little."""
+"""ffmpeg's options for a transport stream without fixed rate and head start: a still second needs few packets."""
 
 
 def encoded(clip: Clip, *, tell: Callable[[str], None] | None = None) -> Video:
-    """Return the video of a clip from the cache, or encode it, which takes about as long as it lasts; `tell` says so.
+    """Return the video of a clip from the cache, or encode it. That takes about as long as it lasts: `tell` says so.
 
-    Raises MeasurementError where ffmpeg is missing, cannot encode it, or misses the rate by more than 3 %, and
-    LabError where the cache cannot be written.
+    Raises MeasurementError if ffmpeg is missing, cannot encode it, or misses the rate by more than 3 %, and LabError
+    if the cache cannot be written.
     """
     folder = cache_folder() / "video" / _name_of(clip)
     if not folder.is_dir():
@@ -350,7 +350,7 @@ def encoded(clip: Clip, *, tell: Callable[[str], None] | None = None) -> Video:
 
 
 def _make(clip: Clip, folder: Path) -> None:
-    """Encode a video, cut it into RTP packets, and put both into a folder, which appears as a whole or not at all."""
+    """Encode a video and cut it into RTP packets, in a folder that appears complete or not at all."""
     for left in folder.parent.glob("*.new"):  # of a process that was killed
         shutil.rmtree(left, ignore_errors=True)
     with TemporaryDirectory(suffix=".new", dir=folder.parent, ignore_cleanup_errors=True) as place:
@@ -367,7 +367,7 @@ def _make(clip: Clip, folder: Path) -> None:
 
 
 def coded_kbps(folder: Path, name: str, duration_s: float) -> float:
-    """Return the mean rate of the coded video in a file, without what the container adds.
+    """Return the mean rate of the coded video in a file, without the container's headers.
 
     Raises MeasurementError for a file that is no video.
     """
@@ -384,7 +384,7 @@ def coded_kbps(folder: Path, name: str, duration_s: float) -> float:
 
 
 def _encode(clip: Clip, folder: Path) -> float:
-    """Encode in two passes, the second again with a corrected aim where it missed the rate. Return the rate."""
+    """Encode in two passes, and repeat the second with a corrected aim if it missed the rate. Return the rate."""
     encoder, *options = CODECS[clip.codec]
     source = ["-filter_complex", graph(clip), "-map", "[v]", "-c:v", encoder, *options, "-threads", _THREADS]
     source += ["-g", str(2 * clip.frames_per_s), "-passlogfile", "pass", "-flags:v", "+bitexact"]

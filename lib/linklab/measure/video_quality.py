@@ -1,9 +1,9 @@
 """Compare the pictures that arrived with those that were sent: ffmpeg decodes both, as a player would.
 
-A picture is compared with the one that was to be shown at the same instant: frames are paired by their time in the
-stream (PTS), and where none arrived for an instant, the one before it stands still. So a lost picture spoils its own
-instant and shifts no other. Compared is with the video *as sent*: what the encoder took away is none of the network's
-doing. The receiver is taken to wait for every packet, so lateness costs nothing here.
+A picture is compared with the one that is due at the same instant: frames are paired by their time in the stream
+(PTS), and if none arrived for an instant, the one before it stays on the screen. So a lost picture spoils its own
+instant and shifts no other. The reference is the video *as sent*: what the encoder lost is not the network's fault. We
+assume a receiver that waits for every packet, so delay costs no quality here.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _PEAK: Final = 255
 
 @dataclass(frozen=True)
 class FrameQuality:
-    """One picture of the video, at ``time_s`` from its begin, as it was shown at the receiver.
+    """Quality of one picture at the receiver, ``time_s`` after the video's begin.
 
-    ``mse``: the mean squared error of its 8-bit samples, 0 for a picture that is whole. ``ssim``: structural
-    similarity (Wang et al. 2004), 1 for one that is whole. Both None before the first picture was shown.
+    ``mse``: the mean squared error of its 8-bit samples, 0 for an intact picture. ``ssim``: structural similarity
+    (Wang et al. 2004), 1 for an intact one. Both are None before the first picture is shown.
     """
 
     time_s: float
@@ -48,7 +48,7 @@ class FrameQuality:
 
     @property
     def whole(self) -> bool:
-        """Whether it is, bit for bit, the picture that was sent."""
+        """Return True if it is, bit for bit, the picture that was sent."""
         return self.mse == 0
 
 
@@ -60,27 +60,27 @@ class Quality:
 
     @property
     def damaged_percent(self) -> float:
-        """The share of pictures that are not as they were sent, or not there."""
+        """The share of pictures that are damaged or missing."""
         return 100 * sum(not frame.whole for frame in self.frames) / len(self.frames)
 
     @property
     def mean_ssim(self) -> float:
-        """The mean of all pictures; one that was never shown counts as 0."""
+        """The mean SSIM of all pictures; one that was never shown counts as 0."""
         return fmean(frame.ssim or 0.0 for frame in self.frames)
 
     @property
     def least_ssim(self) -> float:
-        """The worst picture's; 0 where one was never shown."""
+        """The lowest SSIM of a picture; 0 if one was never shown."""
         return min(frame.ssim or 0.0 for frame in self.frames)
 
     @property
     def damaged_mean_psnr_db(self) -> float | None:
-        """Of the damaged pictures that were shown: the PSNR of their mean squared error. None where none is."""
+        """The PSNR of the mean squared error of all damaged pictures that were shown; None if there is none."""
         errors = [frame.mse for frame in self.frames if frame.mse]
         return 10 * math.log10(_PEAK**2 / fmean(errors)) if errors else None
 
     def worst(self) -> FrameQuality:
-        """The picture that was shown with the lowest SSIM."""
+        """Return the picture with the lowest SSIM of those that were shown. Raises MeasurementError if none was."""
         shown = [frame for frame in self.frames if frame.ssim is not None]
         if not shown:
             raise MeasurementError("not one picture was shown: nothing can be compared")
@@ -88,10 +88,10 @@ class Quality:
 
 
 def quality(video: Video, result: VideoResult) -> Quality:
-    """Return PSNR and SSIM of each picture that was to be shown, by ffmpeg's filters of that name.
+    """Return PSNR and SSIM of each picture of the video, by ffmpeg's filters of these names.
 
-    Raises MeasurementError where the result is of another video or has no payload (it came from a file, or was sent
-    by another sender than ``paced``), or where not one picture can be decoded.
+    Raises MeasurementError if the result is of another video or has no payload (it came from a file, or from another
+    sender than ``paced``), or if no picture can be decoded.
     """
     _refuse(video, result)
     with TemporaryDirectory(prefix="linklab-picture-") as place:

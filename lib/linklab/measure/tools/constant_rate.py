@@ -1,8 +1,8 @@
-"""UDP at constant bit rates, to the packet: each leaves at its planned instant, and what arrives is counted.
+"""Send UDP at a constant bit rate: each packet leaves at its planned instant, and a counter counts what arrives.
 
-A planned instant is a multiple of the gap; dithered, it is shifted by a random part of the gap, from the lab's seed, so
-that the rate is exact and no two flows keep step. Without dither flows that share a full queue keep in step for ever,
-and who comes first gets all (S. Floyd, V. Jacobson: "On Traffic Phase Effects in Packet-Switched Gateways", 1992).
+Planned instants are multiples of the gap. With dither each is shifted by a random part of the gap, from the lab's seed:
+the rate stays exact, and no two flows keep in step. Without dither flows that share a full queue keep in step for ever,
+and the first one gets all (S. Floyd, V. Jacobson: "On Traffic Phase Effects in Packet-Switched Gateways", 1992).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from linklab.lab import Lab
 
 PAYLOAD_BYTES: Final = Range(16, 1472)
-"""Room for a mark and a number, and no more than fits an MTU of 1500 bytes."""
+"""From the size of a mark and a number to what fits an MTU of 1500 bytes."""
 _PROGRAM: Final = "constant_rate.py"
 _DRAIN_NS: Final = 2_000_000_000
 _LATE_S: Final = 0.011
-"""A tick of the lab's kernel and a little. A switch in user space that never rests keeps a sender from the processor
-for so long; what it sends then is late, and all there."""
+"""A tick of the lab's kernel and a little. A busy switch in user space can keep a sender from the processor for so
+long; the sender then sends late, and leaves nothing out."""
 _LATE_SHARE: Final = 0.02
 _LONGEST_S: Final = 600.0
 
@@ -64,15 +64,15 @@ class ConstantRateFlow(FlowOf["ConstantRateResult"]):
 
     @property
     def window(self) -> tuple[float, float]:
-        """The seconds that count."""
+        """Begin and end of the time that counts, in seconds from the flow's start."""
         return self.window_s or (0.0, self.duration_s)
 
 
 @dataclass(frozen=True)
 class ConstantRateResult(ToolResult):
-    """What came of one flow. `inside_packets` arrived in the window, which was `window_s` long.
+    """The result of one flow. `inside_packets` arrived in the window, which was `window_s` long.
 
-    `latest_ms`: how far the latest packet left behind its planned instant, of those that were looked at.
+    `latest_ms`: how long after its planned instant the latest packet left, of those that were checked.
     """
 
     KIND: ClassVar[str] = "constant rate"
@@ -97,7 +97,7 @@ class ConstantRateResult(ToolResult):
 
     @property
     def lost_packets(self) -> int:
-        """Sent and never received."""
+        """How many were sent and never received."""
         return self.sent_packets - self.received_packets
 
     @property
@@ -132,7 +132,7 @@ class _Counted:
 
 
 class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
-    """A sender and a counter of ours."""
+    """Linklab's own sender and counter."""
 
     flow = ConstantRateFlow
     result = ConstantRateResult
@@ -156,7 +156,7 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
         return program_command(_PROGRAM, "count", **job.start, port=job.port, **options)
 
     def client(self, job: Job[ConstantRateFlow]) -> str:
-        """Return the sender's command. Each flow of a run has dice of its own."""
+        """Return the sender's command. Each flow of a run has random numbers of its own."""
         flow = job.flow
         return program_command(
             _PROGRAM,
@@ -172,10 +172,9 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
         )
 
     def parse(self, job: Job[ConstantRateFlow], origin: Origin) -> ConstantRateResult:
-        """Return what the two programs say as a result.
+        """Return the result of what the two programs printed.
 
-        Raises MeasurementError where the sender kept no constant rate, and where it was stopped before its window
-        began.
+        Raises MeasurementError if the sender kept no constant rate, or was stopped before its window began.
         """
         left, arrived, flow = job.parse_json(_Sent), job.parse_json(_Counted, server=True), job.flow
         late_ns = left.late_ns
@@ -195,5 +194,5 @@ CONSTANT_RATE: Final = ConstantRate()
 
 
 def allowed_late_ms(flow: ConstantRateFlow) -> float:
-    """Return how late a packet may leave of a flow that still counts as one of constant rate."""
+    """Return how late a flow's packets may leave if its rate is still to count as constant."""
     return 1000 * max(_LATE_S, _LATE_SHARE * flow.duration_s)

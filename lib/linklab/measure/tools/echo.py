@@ -1,7 +1,7 @@
-"""Round-trip times of UDP as the switches study takes them: many exchanges, both stamps of one machine, averaged.
+"""Measure round-trip times of UDP as the switches study does: by the time of many exchanges, and one clock.
 
-A datagram goes to the other end and comes back, and then the next one goes. The time of all of them, from one clock,
-divided by their number is the mean round trip: no two clocks need agree (the study's section 4.1).
+A datagram goes to the other end and comes back, then the next one goes. The time of all exchanges divided by their
+number is the mean round trip. One machine takes all times, so no two clocks need to agree (the study's section 4.1).
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class _Asked:
 
 
 class Echo(Tool[EchoFlow, EchoResult]):
-    """Two programs of ours; who answers does so until it is ended."""
+    """Linklab's own server, which answers until it is ended, and client."""
 
     flow = EchoFlow
     result = EchoResult
@@ -125,17 +125,17 @@ class Echo(Tool[EchoFlow, EchoResult]):
     waits_for_gate = True
 
     def server(self, job: Job[EchoFlow]) -> str:
-        """Return the command of who answers."""
+        """Return the server's command."""
         return program_command(_PROGRAM, "answer", ip_version=job.flow.ip_version, port=job.port)
 
     def client(self, job: Job[EchoFlow]) -> str:
-        """Return the command of who asks."""
+        """Return the client's command."""
         flow = job.flow
         exchanges = {name: getattr(flow, name) for name in ("count", "payload_bytes", "wait_s", "warm_up")}
         return program_command(_PROGRAM, "ask", **job.start, address=job.address, port=job.port, **exchanges)
 
     def parse(self, job: Job[EchoFlow], origin: Origin) -> EchoResult:
-        """Return what the program printed as a result."""
+        """Return the result that the client printed."""
         told, flow = job.parse_json(_Asked), job.flow
         rtt_ms = tuple(None if time_ns is None else time_ns / 1e6 for time_ns in told.rtts_ns)
         total_ms = (told.end_ns - told.begin_ns) / 1e6

@@ -17,7 +17,7 @@ from linklab.measure.results import Origin, Row, ToolResult
 from linklab.measure.tool import PYTHON, Job, Tool, program_command
 
 ROUND_TRIPS: Final = 2
-"""Of one small object: a connection, then the request and its answer."""
+"""Round trips of one small object: one to connect, one for the request and its answer."""
 _PROGRAM: Final = "pages.py"
 _WAIT_S: Final = 120
 """How long the client waits for a connection, or for data, before it gives up."""
@@ -46,7 +46,7 @@ class PageFlow(FlowOf["PageResult"]):
 
     @property
     def round_trips(self) -> int:
-        """How many round trips a page takes whose objects are small."""
+        """How many round trips a page of small objects takes."""
         return ROUND_TRIPS * self.objects
 
 
@@ -84,7 +84,7 @@ class _Loaded:
 
 
 class Pages(Tool[PageFlow, PageResult]):
-    """Two programs of ours; who serves does so until it is ended."""
+    """Linklab's own web server, which runs until it is ended, and client."""
 
     flow = PageFlow
     result = PageResult
@@ -92,11 +92,11 @@ class Pages(Tool[PageFlow, PageResult]):
     waits_for_gate = True
 
     def server(self, job: Job[PageFlow]) -> str:
-        """Return the command of who serves."""
+        """Return the server's command."""
         return program_command(_PROGRAM, "serve", port=job.port, object_bytes=job.flow.object_bytes)
 
     def client(self, job: Job[PageFlow]) -> str:
-        """Return the command of who loads."""
+        """Return the client's command."""
         flow = job.flow
         pages = {name: getattr(flow, name) for name in ("objects", "duration_s", "pause_s")}
         return program_command(
@@ -104,7 +104,7 @@ class Pages(Tool[PageFlow, PageResult]):
         )
 
     def parse(self, job: Job[PageFlow], origin: Origin) -> PageResult:
-        """Return what the program says."""
+        """Return the result that the client printed."""
         pages_ns = job.parse_json(_Loaded).pages_ns
         begin_s = tuple(begin_ns / 1e9 for begin_ns, _ in pages_ns)
         page_ms = tuple(took_ns / 1e6 for _, took_ns in pages_ns)

@@ -1,4 +1,4 @@
-"""What waits in a queue while others send: tc of iproute2, run again and again.
+"""Sample the length of a queue while other flows send, by tc of iproute2.
 
 Tried on the output of iproute2 6.1 (Debian 12) and 6.15.
 """
@@ -59,9 +59,9 @@ class QueueSample:
 class QueueResult(ToolResult):
     """All samples, in their order.
 
-    `discipline` is what tc says of the queue that holds the packets, the innermost, in the last sample:
-    ``"fq_codel 10: parent 5:1 limit 10240p ..."``. `marked_packets` are those that it has marked (ECN, RFC 3168) since
-    it is there, as far as it counts them.
+    `discipline` describes the innermost queue, which holds the packets, as tc printed it in the last sample:
+    ``"fq_codel 10: parent 5:1 limit 10240p ..."``. `marked_packets` is its own count of the packets that it has marked
+    (ECN, RFC 3168) since it was made; 0 if it does not count them.
     """
 
     KIND: ClassVar[str] = "queue"
@@ -77,7 +77,7 @@ class QueueResult(ToolResult):
 
     @property
     def mean_packets(self) -> float | None:
-        """The mean of the packets in it."""
+        """The mean number of packets in the queue."""
         return fmean(sample.packets for sample in self.samples) if self.samples else None
 
     def rows(self) -> list[Row]:
@@ -86,7 +86,7 @@ class QueueResult(ToolResult):
 
 
 class Queues(Tool[QueueFlow, QueueResult]):
-    """tc, run again and again by a program of ours."""
+    """tc, run at every interval by Linklab's own program."""
 
     flow = QueueFlow
     result = QueueResult
@@ -94,7 +94,7 @@ class Queues(Tool[QueueFlow, QueueResult]):
     waits_for_gate = True
 
     def prepare(self, lab: Lab, job: Job[QueueFlow]) -> None:
-        """Ask the kernel by which interface it would send. Raises MeasurementError where there is no path."""
+        """Ask the kernel by which interface it would send. Raises MeasurementError if there is no path."""
         super().prepare(lab, job)
         route = lab[job.flow.source].cmd(f"LC_ALL=C ip -o route get {shlex.quote(job.address)}")
         interface = re.search(r" dev (\S+)", route)
@@ -103,7 +103,7 @@ class Queues(Tool[QueueFlow, QueueResult]):
         job.extra = interface[1]
 
     def client(self, job: Job[QueueFlow]) -> str:
-        """Return the command of who asks tc."""
+        """Return the command that samples tc."""
         return sampling(job, "tc", "-s", "qdisc", "show", "dev", job.extra)
 
     def parse(self, job: Job[QueueFlow], origin: Origin) -> QueueResult:
@@ -126,7 +126,7 @@ QUEUES: Final = Queues()
 
 
 def _sample(at_s: float, printed: str) -> QueueSample:
-    """Read one sample: the first queue that tc names is the one at the root, and counts what is in those below it."""
+    """Read one sample from the first queue that tc prints: it is the root, and counts the packets of those below."""
     found = _PRINTED.fullmatch(printed)
     if found is None:
         raise MeasurementError(f"tc printed what is not known: {last_line(printed)[:100]!r}")

@@ -1,4 +1,4 @@
-"""What a node's TCP connections say of themselves while others send: ss of iproute2, run again and again.
+"""Sample the state of a node's TCP connections while other flows send, by ss of iproute2.
 
 Tried on the output of iproute2 6.1 (Debian 12).
 """
@@ -48,7 +48,7 @@ class SocketSample:
 
 @dataclass(frozen=True)
 class SocketsResult(ToolResult):
-    """All samples, in their order; none where there was no connection."""
+    """All samples, in their order; none if there was no connection."""
 
     KIND: ClassVar[str] = "sockets"
     QUANTITY: ClassVar[str] = "rtt_mean_ms"
@@ -64,7 +64,7 @@ class SocketsResult(ToolResult):
 
     @property
     def busiest(self) -> tuple[SocketSample, ...]:
-        """The samples of the connection whose window was largest: of iperf3's two the one that carries data."""
+        """The samples of the connection with the largest window: of iperf3's two, the one that carries data."""
         largest = max(self.samples, key=lambda sample: sample.cwnd_segments, default=None)
         return tuple(sample for sample in self.samples if largest and sample.connection == largest.connection)
 
@@ -74,7 +74,7 @@ class SocketsResult(ToolResult):
 
 
 class Sockets(Tool[SocketsFlow, SocketsResult]):
-    """ss, run again and again by a program of ours."""
+    """ss, run at every interval by Linklab's own program."""
 
     flow = SocketsFlow
     result = SocketsResult
@@ -82,7 +82,7 @@ class Sockets(Tool[SocketsFlow, SocketsResult]):
     waits_for_gate = True
 
     def client(self, job: Job[SocketsFlow]) -> str:
-        """Return the command of who asks ss."""
+        """Return the command that samples ss."""
         return sampling(job, "ss", "-Htin", "dst", job.address)
 
     def parse(self, job: Job[SocketsFlow], origin: Origin) -> SocketsResult:
@@ -99,7 +99,7 @@ def _read(at_s: float, printed: str) -> Iterator[SocketSample]:
     connection = ""
     for line in printed.splitlines():
         if ends := _ENDS.match(line):
-            # one that is being opened or closed has no round trip to tell of
+            # a connection that is being opened or closed has no round trip
             connection = f"{ends[2]}-{ends[3]}" if ends[1] == "ESTAB" else ""
         elif not line.startswith(("\t", " ")) and line:
             raise MeasurementError(f"ss printed a line that is not known: {line.strip()[:100]!r}")
