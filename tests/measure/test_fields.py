@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Optional
+from typing import Any
 
 import numpy
 import pytest
@@ -24,7 +23,6 @@ from linklab.measure import (
     UdpFlow,
     VideoFlow,
 )
-from linklab.measure.flows import FlowOf
 
 NAN = float("nan")
 
@@ -97,20 +95,3 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert [type(value) for value in (ping.count, ping.interval_s, ping.payload_bytes)] == [int, float, int]
     window = ConstantRateFlow("h1", "h2", 5, window_s=[numpy.int64(1), 2.5]).window_s  # type: ignore[arg-type]
     assert window == (1, 2.5)
-
-
-def test_a_flow_of_somebody_s_own_may_have_any_annotations() -> None:
-    @dataclass(frozen=True)
-    class Unknown(FlowOf[Any]):
-        gap_s: float = 1
-        other: OnlyForTheTypeChecker | None = None  # type: ignore[name-defined] # noqa: F821
-
-    assert Unknown("h1", "h2").gap_s == 1
-
-    @dataclass(frozen=True)
-    class Known(FlowOf[Any]):
-        gap_s: Optional[float] = None  # noqa: UP045 - as older code writes it
-
-    assert Known("h1", "h2").gap_s is None
-    with pytest.raises(MeasurementError, match="gap_s is '1': choose a number"):
-        Known("h1", "h2", gap_s="1")  # type: ignore[arg-type]

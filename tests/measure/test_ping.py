@@ -71,7 +71,6 @@ def _edited(old: str, new: str) -> str:
         (_edited("icmp_seq=3 ttl=61 time=60.0 ms", "seq=3 in 60.0 ms"), "a line that is not known: '64 bytes"),
         (_edited("icmp_seq=3", "icmp_seq=9"), "icmp_seq=9 of 5 packets"),
         (_edited("icmp_seq=3 ttl=61 time=60.0 ms\n", "icmp_seq=2 ttl=61 time=60.0 ms\n"), "counted 5 answers and.* 4"),
-        (_edited("5 received", "4 received"), "counted 4 answers and printed 5"),
         (_edited("rtt min/avg/max/mdev", "round-trip min/avg/max"), "summary of 5 answers cannot be read"),
         (captured("deb12", "ping.txt").partition("---")[0], "did not work: 64 bytes from"),
     ],
@@ -90,9 +89,3 @@ def test_the_command_in_full() -> None:
 def test_versions_are_known(release: str) -> None:
     assert PING.needs.read(captured(release, "ping-version.txt")).startswith("ping from iputils 202")
     assert TCP.needs.read(captured(release, "iperf3-version.txt")).startswith("iperf 3.1")
-
-
-@pytest.mark.parametrize("said", ["bash: ping: command not found", "BusyBox v1.36.1 multi-call binary.", ""])
-def test_a_missing_or_different_tool_is_named_with_the_fix(said: str) -> None:
-    with pytest.raises(MeasurementError, match="sudo apt-get install iputils-ping"):
-        PING.needs.read(said)

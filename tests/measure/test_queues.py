@@ -161,9 +161,3 @@ def test_the_innermost_discipline_and_its_marks_are_those_of_the_last_sample(
 ) -> None:
     found = result(*outputs)
     assert (found.discipline.partition(" ")[0], found.marked_packets) == (kind, marks)
-
-
-def test_what_tc_says_of_a_discipline_is_kept_as_it_is() -> None:
-    assert result(FAIR).discipline == (
-        "fq_codel 8006: parent 5:1 limit 10240p flows 1024 quantum 1514 target 5ms interval 100ms ecn drop_batch 64"
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,8 +27,6 @@ from linklab.measure import (
 from linklab.measure.repeats import (
     deviation_share,
     disagree,
-    mean_known_to,
-    repeats_for,
     summary,
     two_states,
     warning_for,
@@ -62,6 +59,7 @@ VIDEO = VideoFlow("h1", "h2")
             "for 5 % repeat 46 times, or measure longer, which scatters less",
         ),
         (FLOW, (0.0, 0.0, 10.0), "for 5 % repeat more than 1000 times"),
+        (FLOW, (-1.0, 1.0), "scatter by inf %"),
         (FLOW, tuple(24.0 + 2 * (number % 5 - 2) for number in range(60)), "within 5 %: report both"),
         (
             FLOW,
@@ -112,8 +110,6 @@ def test_on_virtual_time_repeats_differ_by_their_start_alone(virtual: Kind, tmp_
         assert len(found.runs) == 3
         assert deviation_share(found.spreads[0].values) < 0.025
         assert max(run.start_skew_ms for run in found.runs) < 1
-        with pytest.raises(MeasurementError, match="repeats is 0"):
-            repeated(lab, flows, 0)
         calls = iter([False] * 2 + [True] * 1000)
         stopped = repeated(lab, [PingFlow("h1", "h2", 5000)], 3, stop=lambda: next(calls))
         assert stopped.warnings == ("only 1 run, and it was stopped before its end",)
@@ -135,16 +131,6 @@ def test_false_alarms_grow_rarer_with_the_number_of_repeats() -> None:
     assert shares == pytest.approx([0.062, 0.025, 0.003, 0.0], abs=0.02)
 
 
-def test_how_well_the_mean_is_known_by_hand() -> None:
-    # s = 4, Student's quantile for 2 degrees of freedom 4.303
-    assert deviation_share([20.0, 24.0, 28.0]) == pytest.approx(4 / 24)
-    assert mean_known_to([20.0, 24.0, 28.0]) == pytest.approx(4.303 * 4 / 3**0.5, rel=1e-3)
-    # t * 16.7 % / root of n is under 5 % from 46 on, where t is 2.014
-    assert repeats_for([20.0, 24.0, 28.0]) == 46
-    assert mean_known_to([3.0]) == math.inf
-    assert (deviation_share([3.0]), deviation_share([0.0, 0.0]), deviation_share([-1.0, 1.0])) == (0.0, 0.0, math.inf)
-
-
 def test_two_states_are_told_from_a_wide_spread() -> None:
     assert two_states((20.0, 28.0, 20.1, 28.2)) == ((20.0, 20.1), (28.0, 28.2))
     assert two_states((20.0, 22.0, 24.0, 26.0, 28.0)) is None
@@ -152,21 +138,10 @@ def test_two_states_are_told_from_a_wide_spread() -> None:
     assert two_states((20.0, 28.0)) is None
     assert two_states((20.0, 20.0, 28.0, 28.0)) == ((20.0, 20.0), (28.0, 28.0))
     assert two_states((5.0, 5.0, 5.0, 5.0)) is None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [4, 8, 30])
-def test_one_state_is_hardly_ever_taken_for_two(count: int) -> None:
-    chance = random.Random(count)
-    for draw, numbers in ((chance.gauss, (24, 2)), (chance.uniform, (20, 28))):
-        wrong = sum(two_states([draw(*numbers) for _ in range(count)]) is not None for _ in range(1000))
-        assert wrong <= 30
-
-
-@pytest.mark.parametrize("count", [6, 10, 30])
-def test_two_states_are_found_however_many_repeats_there_are(count: int) -> None:
-    chance = random.Random(count)
-    series = [[(20, 28)[number % 2] * (1 + 0.015 * chance.gauss(0, 1)) for number in range(count)] for _ in range(100)]
-    found = [clusters for values in series if (clusters := two_states(values)) is not None]
+    chance = random.Random(10)
+    ten = [[(20, 28)[number % 2] * (1 + 0.015 * chance.gauss(0, 1)) for number in range(10)] for _ in range(100)]
+    found = [tuple(map(len, clusters)) for values in ten if (clusters := two_states(values)) is not None]
     assert len(found) >= 95
-    assert {tuple(map(len, clusters)) for clusters in found} == {(count // 2, count // 2)}
+    assert set(found) == {(5, 5)}
+    one = [[chance.uniform(20, 28) for _ in range(8)] for _ in range(300)]
+    assert sum(two_states(values) is not None for values in one) <= 9

@@ -51,11 +51,6 @@ def test_a_line_that_is_not_known_is_refused(output: str) -> None:
         result(output)
 
 
-def test_the_words_of_what_failed_are_told() -> None:
-    with pytest.raises(MeasurementError, match="sockets h1-h2 failed: sh: ss: not found"):
-        parsed(SOCKETS, SocketsFlow("h1", "h2"), ORIGIN, "sh: ss: not found\n", status=127)
-
-
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
     with linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("sockets")) as lab:

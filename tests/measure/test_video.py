@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.analysis.video_statistics import delays, summed_up
+from linklab.analysis.video_statistics import delays
 from linklab.errors import MeasurementError
 from linklab.measure import Clip, Video, VideoFlow, VideoResult, bucket_of_one_frame, encoded, quality, run
 from linklab.measure.tools.video import RtpPacket, ffmpeg_words, passage
@@ -50,23 +50,6 @@ def test_captures_that_do_not_fit_are_refused() -> None:
         passage([left[0], left[2]], [])
     with pytest.raises(MeasurementError, match="never left"):
         passage(left, [packet(9, 9)])
-
-
-def test_a_result_tells_loss_and_delay() -> None:
-    result = made_stream([10, 10, 10], lost=[2], delay_ms=5)
-    assert (result.sent_packets, result.lost_packets, result.loss_percent) == (4, 1, 25)
-    assert result.delay_ms == pytest.approx((5, 5, None, 5))
-    assert [size for _, _, size in result.arrived] == [1356] * 3
-
-
-def test_a_summary_follows_the_study() -> None:
-    told = summed_up(made_stream([10.0] * 150))
-    assert told.delay_ms.mean == pytest.approx(10)
-    assert told.mean_kbps == pytest.approx(1356 * 8 / 10)
-    # a full window of a second holds 100 packets; behind 20 packets there are 21
-    assert told.bandwidth_kbps.maximum == pytest.approx(100 * 10.848, rel=0.011)
-    assert told.least_kbps == pytest.approx(21 * 10.848)
-    assert told.jitter_ms.maximum == pytest.approx(0, abs=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +134,6 @@ def test_a_result_of_another_video_has_no_quality(video: Video) -> None:
         ("ffmpeg version 5.1.9-0+deb12u1", False),
         ("ffmpeg version 6.0", False),
         ("ffmpeg version n6.1.1", True),
-        ("ffmpeg version 7.1.3-0+deb13u1", True),
         ("ffmpeg version N-117000-g1a2b3c", True),
     ],
 )

@@ -260,7 +260,8 @@ def test_numbers_of_ones_own_hardware_stand_next_to_ours_and_judge_its_claims(
     assert "## Compared with mine.csv" in text
     assert "| rate_mbps (Mbit/s) | size=3 kind=a | 0.9 | 1 | -10.0 % |" in text
     assert "| rate_mbps (Mbit/s) | size=9018 kind=a | 3000 | not measured | - |" in text
-    assert "(made-up-compared-gap-ms.svg)" in text
+    series = "given, 1 a h1-h2: 1 to 2; ours, 1 a h1-h2: 0.1429 to 1.143](made-up-compared-gap-ms.svg)"
+    assert series in text
     assert "mine.csv" in text.split("| table |")[1]
     fill_in({"3": "1.1"})
     assert main(["study", "page", "made-up", "--beside", "made-up=mine.csv"]) == 0
