@@ -40,6 +40,12 @@ def _kernels_shell() -> Any:
     return shell if getattr(shell, "kernel", None) is not None else None
 
 
+def cells_run() -> list[str]:
+    """Return the source of each cell that this kernel has run, last the one that runs; none outside of a notebook."""
+    shell = _kernels_shell()
+    return [str(source).strip() for source in shell.user_ns.get("In", ())][1:] if shell is not None else []
+
+
 def tally(virtual_s: float) -> None:
     """Add a line to the file that LINKLAB_TALLY names, if it names one: a lab has ended after so long by its clock."""
     path = os.environ.get(TALLY_VARIABLE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -14,7 +13,7 @@ from typing import Any, Final
 from linklab.grade.check import Outcome
 from linklab.grade.render import SIGNS
 from linklab.grade.result import Result, on_result
-from linklab.record import PROGRESS_MIME, TEXT_STUB
+from linklab.record import PROGRESS_MIME, TEXT_STUB, cells_run
 
 _OPEN: Final = "\u25cb"
 _WORDS: Final[Mapping[Outcome, str]] = {"passed": "done", "failed": "not yet", "inconclusive": "not judged"}
@@ -64,7 +63,7 @@ _shown: list[LabProgress] = []
 
 def _ran(result: Result) -> None:
     """Note what the check cell that is running came to, and show it."""
-    _outcomes[_running()] = result.outcome
+    _outcomes["".join(cells_run()[-1:])] = result.outcome
     for shown in _shown:
         shown.update()
 
@@ -138,14 +137,6 @@ def _count(lines: list[tuple[str, str, GradedPart]]) -> str:
     done = [part for _, word, part in lines if word in ("done", "written")]
     total = sum(part.points for _, _, part in lines)
     return f"{len(done)} of {len(lines)} parts done; the lab has {total:g} points"
-
-
-def _running() -> str:
-    """The source of the notebook's cell that is running, empty outside of a notebook."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    history = shell.user_ns.get("In") if shell is not None else None
-    return str(history[-1]).strip() if history else ""
 
 
 def progress(lab: str) -> LabProgress:

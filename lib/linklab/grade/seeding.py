@@ -1,4 +1,7 @@
-"""What a check draws: anew at home, and in class from what was handed in, so that judging again gives the same.
+"""What a check draws: in class from what was handed in, so that judging again gives the same; at home anew.
+
+At home the draws follow from all cells that the kernel has run. Who runs a check again gets others, and a notebook that
+is run from its beginning shows the same on every machine.
 
 Nobody chooses the draws of a submission cheaply. They are those of its digest (`linklab.grading.model.Task.digest`:
 all answers, texts and added cells, and the files handed over with them; nothing of the instructor's), so each change
@@ -18,6 +21,8 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Final
 
+from linklab.record import cells_run
+
 _SUBMISSION: Final[ContextVar[bytes | None]] = ContextVar("submission", default=None)
 _SCRYPT_N: Final = 2**14
 _SCRYPT_R: Final = 8
@@ -34,8 +39,10 @@ def of_submission(digest: bytes) -> Iterator[None]:
 
 
 def seeds(what: str, count: int, below: int) -> tuple[int, ...]:
-    """Return so many numbers from 0 to ``below - 1``: of the submission for ``what``, or new ones each time."""
+    """Return so many numbers from 0 to ``below - 1`` for ``what``: of the submission, of the cells run, or new ones."""
     digest = _SUBMISSION.get()
+    if digest is None and (sources := cells_run()):
+        digest = "\0".join(sources).encode()
     draw: random.Random = random.SystemRandom()
     if digest is not None:
         draw = random.Random(hashlib.scrypt(digest, salt=what.encode(), n=_SCRYPT_N, r=_SCRYPT_R, p=1))
