@@ -1,9 +1,10 @@
-"""`linklab validate`: what nbval says of a notebook, and a table that names the cell."""
+"""`linklab validate`: what nbval says of a notebook, and a line that names the cell and what is wrong with it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,73 +12,94 @@ import time
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
-from linklab.classroom.validate import Failure, notebooks_of, read_report, validate
+from linklab.classroom.cell_reports import difference
+from linklab.classroom.validate import Failure, notebooks_of, store_outputs, validate
 from linklab.cli import main
 from linklab.errors import LinklabError
 from linklab.network.variants import variant
+from linklab.notebooks.build import build_all
 from linklab.runtime.backends import Kind
-
-_v4: Any = nbformat.v4
 
 
 def _kit(folder: Path, **notebooks: list[str]) -> Path:
     """A kit whose notebooks have these cells, named a, b, c, ..."""
     (folder / "solutions").mkdir()
     for name, cells in notebooks.items():
-        nodes = [_v4.new_code_cell(text, id="abcdef"[number]) for number, text in enumerate(cells)]
-        nodes.insert(1, _v4.new_markdown_cell("words", id="words"))
-        book = _v4.new_notebook(cells=nodes, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
-        nbformat.write(book, folder / "solutions" / f"{name[1:].replace('_', '-')}.ipynb")  # type: ignore[no-untyped-call]
+        source = folder / "solutions" / f"{name[1:].replace('_', '-')}.py"
+        words = '# %% [markdown] id="words"\n# words\n\n'
+        code = (f'# %% id="{"abcdef"[number]}"\n{text}\n\n' for number, text in enumerate(cells))
+        source.write_text(words + "".join(code))
+    build_all(folder)
     return folder
 
 
+def _printed(text: str) -> dict[str, Any]:
+    return {"output_type": "stream", "name": "stdout", "text": text}
+
+
 @pytest.mark.large
-def test_each_failed_cell_is_named_with_the_first_line_of_what_it_said(tmp_path: Path) -> None:
-    kit = _kit(
-        tmp_path,
-        _01_good=["x = 1", "x"],
-        _02_bad=["x = 1", "raise ValueError('no such link: choose L1\\nor another')", "undefined_name"],
-        _03_dead=["import os", "os._exit(3)"],
+@pytest.mark.parametrize(
+    ("code", "stored", "said"),
+    [
+        ("print('rate', 12.5)", "rate 12.6", "stdout, line 1: wanted rate 12.6, got rate 12.5; mend the cell"),
+        ("raise ValueError('no such link: choose L1\\nor another')", "", "ValueError: no such link: choose L1"),
+        ("import os\nprint(os.urandom(8).hex())", "c0ffee", "stdout, line 1: wanted c0ffee, got "),
+    ],
+    ids=["a number is another", "a cell is broken", "a cell depends on chance"],
+)
+def test_a_cell_that_shows_something_else_is_named_with_where_it_differs(
+    code: str, stored: str, said: str, tmp_path: Path
+) -> None:
+    (notebook,) = notebooks_of(_kit(tmp_path, _01_lab=["print('good')", code]))
+    store_outputs(notebook, {"a": [_printed("good\n")], "b": [_printed(f"{stored}\n")]})
+    (found,) = validate([notebook], {"": None}, jobs=1)
+    assert (found.cells, found.passed) == (2, 1)
+    (failure,) = found.failures
+    assert failure.cell == "b"
+    assert failure.said.startswith(said)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["labs", "solutions"], "nothing of the kit is touched"
+
+
+@pytest.mark.large
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("os._exit(3)", "the notebook's kernel died"),
+        ("os.kill(os.getppid(), 9)", "nbval ended with signal SIGKILL"),
+    ],
+)
+def test_what_ends_a_notebook_is_the_failure_of_its_cell(code: str, said: str, tmp_path: Path) -> None:
+    kit = _kit(tmp_path, _01_dead=["import os", code, "x"])
+    (found,) = validate(notebooks_of(kit), {"": None}, jobs=1, compare=False)
+    assert (found.cells, found.passed, found.failures) == (3, 1, (Failure("b", said),))
+
+
+def test_pictures_differ_by_their_digest_and_long_lines_around_the_first_difference() -> None:
+    def shown(text: str, picture: str) -> list[dict[str, Any]]:
+        html = f'<img src="data:image/png;base64,{picture}">'
+        return [{"output_type": "display_data", "data": {"text/plain": text, "text/html": html, "image/png": picture}}]
+
+    assert difference(shown("a figure", "AAAA"), shown("a figure", "AAAA")) == ""
+    assert re.fullmatch(
+        r'text/html, line 1: wanted <img src="picture \w{8}">, got <img src="picture \w{8}">',
+        difference(shown("a figure", "AAAA"), shown("a figure", "AAAB")),
     )
-    good, bad, dead = validate(notebooks_of(kit), {"": None}, jobs=2)
-    assert good.fine
-    assert (good.cells, good.passed, good.failures) == (2, 2, ())
-    assert (bad.cells, bad.passed) == (3, 1)
-    assert bad.failures == (
-        Failure("b", "ValueError: no such link: choose L1"),
-        Failure("c", "NameError: name 'undefined_name' is not defined"),
+    long = "0123456789" * 20
+    assert difference(shown(long, ""), shown(f"{long[:100]}x{long[101:]}", "")) == (
+        f"text/plain, line 1: wanted ...{long[80:140]}..., got ...{long[80:100]}x{long[101:140]}..."
     )
-    assert (dead.cells, dead.passed) == (2, 1)
-    assert dead.failures == (Failure("b", "the notebook's kernel died"),)
-    assert [path.name for path in tmp_path.iterdir()] == ["solutions"], "nothing of the kit is touched"
+    assert difference(shown("", ""), []).endswith(", got nothing")
 
 
 def test_a_network_lies_beside_the_copy(tmp_path: Path) -> None:
-    kit = _kit(tmp_path, _01_net=["import linklab", "print(linklab.course_network().name)\nassert False, open('x')"])
-    kit = _kit_says(kit)
+    kit = _kit(tmp_path, _01_net=["import linklab\nraise ValueError(linklab.course_network().name)"])
     secret = b"a course secret of some length"
     networks = {"ada": variant("ada", secret), "bob": variant("bob", secret)}
     found = validate(notebooks_of(kit), networks, jobs=2)
     assert [one.network for one in found] == [network.name for network in networks.values()]
     assert [one.failures[0].said for one in found] == [f"ValueError: {one.network}" for one in found]
-
-
-def _kit_says(kit: Path) -> Path:
-    (path,) = (kit / "solutions").glob("*.ipynb")
-    book = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    book.cells[-1].source = "raise ValueError(linklab.course_network().name)"
-    nbformat.write(book, path)  # type: ignore[no-untyped-call]
-    return kit
-
-
-def test_without_a_report_the_last_words_are_the_failure(tmp_path: Path) -> None:
-    (path,) = notebooks_of(_kit(tmp_path, _01_x=["1"]))
-    found = read_report(tmp_path / "none.xml", path, "course", 1.0, "collected\n\nMemoryError\n\n")
-    assert found.failures == (Failure("the notebook", "MemoryError"),)
-    assert not found.fine
 
 
 def test_labs_are_chosen_by_number_or_name(tmp_path: Path) -> None:
@@ -124,12 +146,42 @@ def _alive(folder: Path) -> list[str]:
 
 
 @pytest.mark.lab
-def test_the_command_prints_a_table_to_act_on(
+def test_the_command_prints_a_table_and_a_line_for_each_failed_cell(
     virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kit = _kit(tmp_path, _01_good=["x = 1"], _02_bad=["raise ValueError('mend this')"])
+    store_outputs(notebooks_of(kit)[0], {"a": []})
     assert main(["validate", "--root", str(kit), "--jobs", "1"]) == 1
     said = capsys.readouterr().out
-    assert "02-bad" in said
-    assert "a: ValueError: mend this" in said
+    assert "02-bad, cell a: ValueError: mend this" in said
     assert "2 notebooks, 1 at once: 1 passed, 1 FAILED" in said
+
+
+@pytest.mark.large
+@pytest.mark.lab
+def test_outputs_are_stored_by_one_command_twice_the_same_and_compared(
+    virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draw = "import linklab\nfrom linklab import show\nshow.draw(linklab.course_network())"
+    kit = _kit(tmp_path, _01_lab=["print('one\\ntwo')", draw])
+    words = ["validate", "--root", str(kit)]
+    assert main(words) == 1
+    assert "01-lab, cell a: its outputs are not stored yet: linklab validate --update" in capsys.readouterr().out
+    assert main([*words, "--update"]) == 0
+    (notebook,) = notebooks_of(kit)
+    stored = notebook.read_bytes()
+    assert b"one" in stored
+    assert b"base64" in stored
+    assert main([*words, "--update"]) == 0
+    assert notebook.read_bytes() == stored
+    assert main(words) == 0
+
+
+@pytest.mark.lab
+def test_a_notebook_that_its_source_does_not_make_is_refused(
+    virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kit = _kit(tmp_path, _01_lab=["x = 1"])
+    (kit / "solutions" / "01-lab.py").write_text('# %% id="a"\nx = 2\n')
+    assert main(["validate", "--root", str(kit)]) != 0
+    assert "solutions/01-lab.ipynb, labs/01-lab.ipynb: not what its source makes" in capsys.readouterr().err

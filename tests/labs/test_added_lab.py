@@ -139,6 +139,8 @@ def test_at_home_the_starter_fails_exactly_its_cells_and_the_solution_passes(roo
 def test_the_solution_is_validated_run_and_reported(root: Path, tmp_path: Path) -> None:
     words = ("--students", "students", "--secret", "secret", "--sample", "1")
     assert "1 notebooks, 1 at once: 1 passed, 0 FAILED" in _linklab(root, "validate", "50", *words)
+    _linklab(root, "validate", "50", "--update")
+    assert "1 notebooks, 1 at once: 1 passed, 0 FAILED" in _linklab(root, "validate", "50")
     _linklab(root, "run", f"solutions/{NAME}", "--output", str(tmp_path))
     _linklab(root, "report", str(tmp_path / NAME), "--output", str(tmp_path / "report.html"))
     page = (tmp_path / "report.html").read_text()

@@ -142,3 +142,19 @@ def test_what_has_no_source_is_refused(kit: Path) -> None:
         build_all(kit)
     with pytest.raises(LinklabError, match="no lab source"):
         build_all(kit / "labs")
+
+
+def test_a_solution_keeps_what_cells_show_that_are_as_before_and_a_students_notebook_shows_nothing(kit: Path) -> None:
+    path = kit / "solutions" / "07-small.ipynb"
+    book = _nbformat.read(path, as_version=4)
+    for number, cell in enumerate(book.cells[1:3], 1):
+        cell.execution_count = number
+        cell.outputs = [_nbformat.v4.new_output("stream", text="shown\n")]
+    _nbformat.write(book, path)
+    assert not any(built.stale for built in build_all(kit, check=True))
+    _edit(kit, "assert number == 1", "assert number == 1, number")
+    build_all(kit)
+    counts = {cell: it["execution_count"] for cell, it in _cells(kit, "solutions").items() if "outputs" in it}
+    assert counts == {"answer-number": 1, "check-number": None}
+    assert _cells(kit, "solutions")["answer-number"]["outputs"] != []
+    assert all(not it.get("outputs") for it in _cells(kit).values())

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import nbformat
+
 from linklab.discovery import added_labs
 from linklab.errors import LinklabError
 from linklab.files import write_whole
@@ -19,6 +21,8 @@ from linklab.grade.choices import SEALED, seal
 from linklab.notebooks.render import render
 from linklab.notebooks.source import read_source
 from linklab.notebooks.starters import SUFFIX, read_blocks, stage
+
+_v4: Any = nbformat.v4
 
 SOLUTIONS, LABS = "solutions", "labs"
 CHOICES: Final = "-choices.toml"
@@ -53,6 +57,7 @@ def sources(root: Path) -> tuple[Path, ...]:
 def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
     """Make the instructors' and the students' notebook of each lab below ``root``, and the students' other files.
 
+    The instructors' notebooks keep what cells showed (``linklab validate --update``) that are as before.
     ``check`` writes nothing. Either way the result lists every generated file, those that were (or are)
     out of date with ``stale`` set. Raises LinklabError if a source is not well formed, or if a notebook or
     a program lies there that no source makes: it would go to students unseen.
@@ -66,7 +71,10 @@ def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
         raise LinklabError(f"no source makes {', '.join(orphans)}: move it away, or {whence}")
     built = []
     for path, text in wanted.items():
-        stale = _read(root / path) != text
+        before = _read(root / path)
+        if before is not None and path.match(f"{SOLUTIONS}/*.ipynb"):
+            text = _with_outputs(text, before)
+        stale = before != text
         if stale and not check:
             _write(root / path, text)
         built.append(Built(path, stale))
@@ -125,6 +133,19 @@ def _starters(root: Path) -> dict[Path, str]:
             raise LinklabError(f"{path.name}: {error}") from error
         starters[Path(LABS, finished.name)] = text
     return starters
+
+
+def _with_outputs(text: str, before: str) -> str:
+    """Return a notebook with the outputs that its code had in an earlier state of it, as far as it is the same."""
+    try:
+        shown = {(cell.id, cell.source): cell for cell in _v4.reads(before).cells if cell.cell_type == "code"}
+    except (ValueError, AttributeError, LookupError):  # somebody has written into it: it is made anew
+        return text
+    book = _v4.reads(text)
+    for cell in book.cells:
+        if cell.cell_type == "code" and (earlier := shown.get((cell.id, cell.source))):
+            cell.outputs, cell.execution_count = earlier.outputs, earlier.execution_count
+    return f"{_v4.writes(book)}\n"
 
 
 def _read(path: Path) -> str | None:

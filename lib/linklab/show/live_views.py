@@ -52,8 +52,8 @@ def live(
 
     ``lines`` is a `linklab.program.Program`, or anything else that gives lines. ``read`` makes intervals of all lines
     so far. The other arguments are those of `throughput`. One figure stands above the lines and is drawn anew, a few
-    times a second at most. Where nobody watches, the last state is what stays in the notebook; outside of notebooks
-    only the lines are printed.
+    times a second at most. Where nobody watches, it is drawn once, below them; outside of notebooks only the lines
+    are printed.
     """
     said: list[str] = []
     found: Intervals = {}
@@ -71,7 +71,10 @@ def live(
 
 
 class _LiveFigure:
-    """A figure in the output of the cell that runs, drawn anew a few times a second; nothing outside of notebooks."""
+    """A figure in the output of the cell that runs; nothing outside of notebooks.
+
+    It is drawn anew a few times a second where somebody watches, and else once, at the end.
+    """
 
     def __init__(self, ceiling_mbps: float | None = None) -> None:
         self._ceiling_mbps = ceiling_mbps
@@ -81,7 +84,7 @@ class _LiveFigure:
 
     def show(self, found: Intervals, duration_s: float | None, *, now: bool = False) -> None:
         """Draw intervals, unless they are to be seen already; soon after the last time only if it must be now."""
-        due = now or time.monotonic() - self._drawn_at >= _REDRAWN_EVERY_S
+        due = now or (somebody_watches() and time.monotonic() - self._drawn_at >= _REDRAWN_EVERY_S)
         if not due or found == self._drawn or not _in_notebook():
             return
         shown = found if len(found) <= len(LINES) else summed(found)
