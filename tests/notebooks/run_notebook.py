@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,13 +46,6 @@ def run(notebook: Any, folder: Path) -> Executed:
     with nothing_left_of(folder):
         NotebookClient(notebook, timeout=1800, startup_timeout=300, allow_errors=True, resources=resources).execute()
     return Executed(notebook)
-
-
-def run_with_simpleperf(folder: str, name: str, work: Path) -> tuple[Any, dict[str, str]]:
-    """A notebook of `folder` and its errors, run in `work` beside that folder's simpleperf."""
-    shutil.copy(ROOT / folder / "simpleperf.py", work)
-    notebook = read(f"{folder}/{name}.ipynb")
-    return notebook, run(notebook, work).errors
 
 
 def shown(notebook: Any, cell_id: str) -> str:

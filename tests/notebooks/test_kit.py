@@ -15,6 +15,7 @@ from tests.notebooks.run_notebook import ROOT, read
 
 NAMES = [f"{source.stem}.ipynb" for source in sources(ROOT)]
 FILES = [f"{folder}/{name}" for name in NAMES for folder in ("solutions", "labs")]
+MOST_STORED_BYTES = 6_000_000
 LONGEST_CELL = 16
 WIDEST_LINE = 96
 """solutions/ruff.toml says why."""
@@ -25,16 +26,27 @@ def test_the_notebooks_are_as_their_sources_say() -> None:
 
 
 @pytest.mark.parametrize("path", FILES)
-def test_jupyter_and_nbgrader_accept_it_it_was_not_run_and_its_cells_are_short_and_narrow(path: str) -> None:
+def test_jupyter_and_nbgrader_accept_it_and_its_cells_are_short_and_narrow(path: str) -> None:
     notebook = read(path)
     nbformat.validate(notebook)
     MetadataValidator().validate_nb(notebook)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert code
-    assert all(not cell.outputs and cell.execution_count is None for cell in code)
-    lines = {cell.id: cell.source.split("\n") for cell in code}
+    lines = {cell.id: cell.source.split("\n") for cell in notebook.cells if cell.cell_type == "code"}
     assert [name for name, rows in lines.items() if len(rows) > LONGEST_CELL] == []
     assert [name for name, rows in lines.items() if max(map(len, rows)) > WIDEST_LINE] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_solution_stores_what_it_shows_and_the_students_notebook_nothing(name: str) -> None:
+    solution, student = (
+        [cell for cell in read(f"{folder}/{name}").cells if cell.cell_type == "code"]
+        for folder in ("solutions", "labs")
+    )
+    assert [cell.execution_count for cell in solution] == list(range(1, len(solution) + 1))
+    assert all(not cell.outputs and cell.execution_count is None for cell in student)
+
+
+def test_what_all_solutions_store_is_not_much() -> None:
+    assert sum((ROOT / "solutions" / name).stat().st_size for name in NAMES) < MOST_STORED_BYTES
 
 
 @pytest.mark.parametrize("name", NAMES)
