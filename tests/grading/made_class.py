@@ -304,15 +304,10 @@ def write(folder: Path, files: Mapping[str, bytes]) -> Path:
     return folder
 
 
-def make_class(folder: Path, cases: Iterable[Case], *, students: int | None = None) -> dict[str, Case]:
-    """Writes a class: each student a case in turn, as a folder, a zip file, a tar.gz or tar.xz in turn.
-
-    There are as many students as cases, or ``students``. Gives each student's case by id.
-    """
-    cases = list(cases)
+def make_class(folder: Path, cases: Iterable[Case]) -> dict[str, Case]:
+    """Write a class: a student a case, as a folder, a zip file, a tar.gz or tar.xz in turn; return the cases by id."""
     made = {}
-    for number in range(students or len(cases)):
-        case = cases[number % len(cases)]
+    for number, case in enumerate(cases):
         student = f"s{number:03d}"
         files = case.files()
         if number % 4 == 0:

@@ -143,10 +143,7 @@ INTERRUPTED = [
 ]
 
 
-@pytest.mark.parametrize("traced", [False, pytest.param(True, marks=pytest.mark.large)])
-def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(
-    virtual: Kind, lab_folder: Path, tmp_path: Path, traced: bool
-) -> None:
+def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(virtual: Kind, lab_folder: Path, tmp_path: Path) -> None:
     """In a process of its own, which gets a real SIGINT while the lab works."""
     program = f"""
         import os, signal, sys, threading, time
@@ -174,8 +171,7 @@ def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(
             time.sleep(0.5)
             os.kill(os.getpid(), signal.SIGINT)
 
-        asked = dict(folder=Path({str(lab_folder)!r}), traced={traced})
-        with linklab.start(TWO_HOSTS, **asked) as lab:
+        with linklab.start(TWO_HOSTS, folder=Path({str(lab_folder)!r})) as lab:
             for words in {INTERRUPTED!r}:
                 threading.Thread(target=press).start()
                 try:
