@@ -167,13 +167,13 @@ def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(virtual: Kind, lab_f
             import subprocess
             subprocess.run("while true; do sleep 0.01; done", shell=True)
 
-        def press():
-            time.sleep(0.5)
+        def press(after_s):
+            time.sleep(after_s)
             os.kill(os.getpid(), signal.SIGINT)
 
         with linklab.start(TWO_HOSTS, folder=Path({str(lab_folder)!r})) as lab:
             for words in {INTERRUPTED!r}:
-                threading.Thread(target=press).start()
+                threading.Thread(target=press, args=(3 if "ping" in words else 0.5,)).start()  # ping has begun
                 try:
                     eval(words)
                 except KeyboardInterrupt:
