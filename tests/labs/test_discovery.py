@@ -27,16 +27,11 @@ from tests.notebooks.run_notebook import ROOT
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that the path names, with lab50 in it."""
     folder = tmp_path / "my-labs"
-    _lab(folder, "lab50", "50-loss.py")
+    (folder / "lab50").mkdir(parents=True)
+    (folder / "lab50" / "__init__.py").write_text("MINE = 50\n")
+    (folder / "lab50" / "50-loss.py").write_text('# %% id="a"\n')
     monkeypatch.setenv(VARIABLE, str(folder))
     return folder
-
-
-def _lab(folder: Path, name: str, source: str = "") -> None:
-    (folder / name).mkdir(parents=True)
-    (folder / name / "__init__.py").write_text("MINE = 50\n")
-    if source:
-        (folder / name / source).write_text('# %% id="a"\n')
 
 
 def _python(code: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -89,52 +84,24 @@ print(os.environ.get("LINKLAB_LABS_PATH"))
     assert _python(code, tmp_path).stdout == f"{mine}\n"
 
 
-def _as_it_is(folder: Path) -> None:
-    pass
-
-
-def _no_init(folder: Path) -> None:
-    (folder / "lab50" / "__init__.py").unlink()
-
-
-def _two_sources(folder: Path) -> None:
-    (folder / "lab50" / "50-more.py").touch()
-
-
-def _other_number(folder: Path) -> None:
-    (folder / "lab50" / "50-loss.py").rename(folder / "lab50" / "51-loss.py")
-
-
-def _renamed(name: str) -> object:
-    def rename(folder: Path) -> None:
-        (folder / "lab50").rename(folder / name)
-
-    return rename
-
-
-def _twice(folder: Path) -> None:
-    _lab(folder.with_name("more"), "lab50")
-
-
 @pytest.mark.parametrize(
     ("spoil", "path", "says"),
     [
-        (_as_it_is, "{}-none", "my-labs-none, which is no folder"),
-        (_as_it_is, "{}/lab50", "names the lab .*lab50 itself: name the folder that it lies in"),
-        (_as_it_is, "~nobody-of-that-name", "one of them is in nobody's home"),
-        (_renamed("lab5"), "{}", "give it a number of two digits"),
-        (_renamed("lab05"), "{}", "has the number of a lab of Linklab's own: choose one above {last}"),
-        (_twice, "{0}:{0}/../more", "lab50 and .*lab50 have one number"),
-        (_no_init, "{}", "lab50 has no rules.py"),
-        (_two_sources, "{}", "holds the sources of 2 notebooks"),
-        (_other_number, "{}", "has another number than its folder"),
+        ("", "{}-none", "my-labs-none, which is no folder"),
+        ("", "{}/lab50", "names the lab .*lab50 itself: name the folder that it lies in"),
+        ("", "~nobody-of-that-name", "one of them is in nobody's home"),
+        ("mv lab50 lab5", "{}", "give it a number of two digits"),
+        ("mv lab50 lab05", "{}", "has the number of a lab of Linklab's own: choose one above {last}"),
+        ("cp -r . ../more", "{0}:{0}/../more", "lab50 and .*lab50 have one number"),
+        ("rm lab50/__init__.py", "{}", "lab50 has no rules.py"),
+        ("touch lab50/50-more.py", "{}", "holds the sources of 2 notebooks"),
+        ("mv lab50/50-loss.py lab50/51-loss.py", "{}", "has another number than its folder"),
     ],
 )
 def test_what_cannot_be_is_one_line(
-    spoil: object, path: str, says: str, mine: Path, monkeypatch: pytest.MonkeyPatch
+    spoil: str, path: str, says: str, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert callable(spoil)
-    spoil(mine)
+    subprocess.run(spoil, shell=True, cwd=mine, check=True)
     monkeypatch.setenv(VARIABLE, path.format(mine))
     with pytest.raises(LinklabError, match=says.replace("{last}", OWN[-1])) as refused:
         added_labs()

@@ -18,11 +18,11 @@ from linklab.labs.lab12 import rules as lab12
 from linklab.labs.lab12.rules import access, with_uplink
 from linklab.measure import PageResult, PingResult, QueueResult, Run, TcpResult
 from linklab.network import COURSE
-from linklab.network.variants import variant, variants
+from linklab.network.variants import variant
 from linklab.show.figure import Drawing
 from tests.grade.failures import said
 from tests.labs.altered import changed, given, read_back, without
-from tests.labs.lab12_runs import QUEUES, UNSEEN, finale, kept
+from tests.labs.lab12_runs import UNSEEN, finale, kept
 from tests.labs.refused import Table, refuses, wrong
 
 VARIANT = variant("ada", b"a course secret for trials")
@@ -91,17 +91,13 @@ HUGE_RED = "red 8002: parent 5:1 limit 2000000b min 300000b max 1500000b"
 WRONG_RUNS = [
     (None, "not measured yet"),
     ("1225", "this is"),
-    (LONG.results[0], "this is"),
     (without(LONG, TcpResult), "no transfer of h1-h3"),
     (changed(LONG, TcpResult, source="h3", destination="h1"), "h3-h1 was sent backwards"),
-    (changed(LONG, TcpResult, source="h2"), "no transfer of h1-h3"),
-    (changed(LONG, TcpResult, streams=4), "several connections"),
     (changed(LONG, TcpResult, congestion="bbr"), "it must be cubic"),
     (changed(LONG, TcpResult, duration_s=20), "it ran for 20 s"),
     (without(LONG, PingResult), "no pings of h2 to h3"),
     (changed(LONG, PingResult, source="h1"), "no pings of h2 to h3"),
     (changed(LONG, PingResult, start_s=0), "pings were not beside the upload"),
-    (changed(LONG, PingResult, start_s=40), "pings were not beside the upload"),
     (without(LONG, PageResult), "no pages of h2 to h3"),
     (given(LONG, PageResult, page_ms=(), begin_s=()), "no page was loaded"),
     (without(LONG, QueueResult), "nobody looked at U's queue"),
@@ -129,14 +125,10 @@ WRONG: Table = {
     ],
     lab12.check_one_queue: [
         (None, "not filled in yet"),
-        (dict.fromkeys(lab12.ONE_QUEUE), "not measured yet"),
         (dict.fromkeys(lab12.ONE_QUEUE, LONG), "U's queue was netem"),
-        ({**ONE, "codel": FAIR}, "U's queue was fq_codel"),
         ({**ONE, "red": ONE["codel"], "codel": ONE["red"]}, "U's queue was codel"),
         ({**ONE, "pfifo": kept()["too long"]}, "it is 60 packets Hint: what does your function say"),
-        ({**ONE, "Red": ONE["red"], "red": None}, "not measured yet"),
         ({"pfifo": ONE["pfifo"], "RED": ONE["red"], "codel": ONE["codel"]}, "'RED', which nobody asks for"),
-        ({**ONE, "codel": changed(ONE["codel"], TcpResult, duration_s=30)}, "let it run 40 s"),
         # a name in the place of a queue that does what it says
         ({**ONE, "codel": named(LONG, "codel")}, "mean ping, codel"),
         ({**ONE, "red": named(LONG, "red")}, "mean ping, red"),
@@ -144,32 +136,24 @@ WRONG: Table = {
         ({**ONE, "pfifo": given(ONE["pfifo"], TcpResult, throughput_mbps=8.9)}, "use of U, pfifo"),
     ],
     lab12.check_apart: [
-        (dict.fromkeys(lab12.APART), "not measured yet"),
         (dict.fromkeys(lab12.APART, FAIR), "U's queue was fq_codel"),
-        ({**APART, "fq_codel": kept()["codel"]}, "U's queue was codel"),
-        ({**APART, "fq_codel": LONG}, "U's queue was netem"),
         (
             {**APART, "cake": given(kept()["pfifo"], QueueResult, discipline="cake 8005: parent 5:1 unlimited")},
             "highest ping, cake",
         ),
-        ({**APART, "cake": without(APART["cake"], PageResult)}, "no pages"),
         ({**APART, "cake": given(APART["cake"], TcpResult, throughput_mbps=8.0)}, "use of U, cake"),
     ],
     lab12.check_ecn: [
         (None, "not measured yet"),
         (FAIR, "tcp_ecn=1, typed on h1"),
         (given(FAIR, QueueResult, marked_packets=50), "did h1 ask for marks"),
-        (APART["cake"], "U's queue was cake"),
         (kept()["red"], "U's queue was red"),
         (given(FAIR, TcpResult, retransmitted_segments=0), "packets that were marked: none"),
     ],
     lab12.check_finale: [
-        ({}, "not measured yet"),
         (dict.fromkeys(UNSEEN, FINALE["middle"]), "measure each network of lab12.unseen()"),
         ({**FINALE, "slow": FINALE["fast"], "fast": FINALE["slow"]}, "U had 40 Mbit/s"),
-        ({**FINALE, "slow": FAIR}, "U had 10 Mbit/s"),
         ({**FINALE, "slow": changed(FINALE["slow"], TcpResult, duration_s=10)}, "let it run 30 s"),
-        ({**FINALE, "fast": without(FINALE["fast"], PingResult)}, "no pings"),
         ({**FINALE, "fast": given(FINALE["fast"], TcpResult, throughput_mbps=35.0)}, "use of U, fast"),
     ],
 }  # fmt: skip
@@ -193,14 +177,6 @@ def test_queues_that_know_time_and_turns_pass_on_the_slowest_and_the_fastest(que
 def test_numbers_of_one_rate_fail_on_another(queue: str) -> None:
     result = lab12.check_finale(finale(queue))
     assert "ping, slow" in said(result), str(result)
-
-
-def test_what_each_queue_comes_to_is_as_the_text_says() -> None:
-    used = {queue: {name: rules.used_percent(run) for name, run in finale(queue).items()} for queue in QUEUES}
-    pings = {queue: {name: rules.low_ping_ms(run) for name, run in finale(queue).items()} for queue in QUEUES}
-    assert pings["pfifo 16"]["slow"] > 2 * pings["pfifo 16"]["fast"]
-    assert pings["fq_codel"]["fast"] < UNSEEN["fast"][1] + 2
-    assert min(used["fq_codel"].values()) > rules.USE_PERCENT
 
 
 def test_pings_that_are_lost_do_not_count_as_short_ones() -> None:
@@ -265,18 +241,7 @@ def test_the_figures_and_tables_have_what_was_measured_and_say_so_where_nothing_
     assert rows["slow"][7] is None
 
 
-def test_a_queue_more_that_is_looked_at_spoils_no_verdict() -> None:
-    for name, run in finale("fq_codel").items():
-        looks = run.of(QueueResult)[0]
-        other = replace(looks, flow=replace(looks.flow, source="r2", destination="h1"))
-        runs = {**finale("fq_codel"), name: replace(run, results=(other, *run.results))}
-        assert lab12.check_finale(runs).passed
-
-
 # --- The network
-
-
-CLASS = variants([f"student {number}" for number in range(60)], b"a course secret for trials")
 
 
 def test_the_plain_access_network_has_10_mbit_s_and_20_ms() -> None:
@@ -284,15 +249,6 @@ def test_the_plain_access_network_has_10_mbit_s_and_20_ms() -> None:
     uplink = network.link("U")
     assert (uplink.rate_mbps, uplink.delay_ms, uplink.queue_packets) == (10, 0, 1000)
     assert [measured_path(network, host, "h3").rtt_floor_ms for host in ("h1", "h2")] == [20, 20]
-
-
-def test_a_class_has_as_many_access_networks_as_alike_as_its_course_networks() -> None:
-    each = [access(network) for network in CLASS.values()]
-    assert len({network.name for network in each}) == len(CLASS)
-    assert len({network.link("U").rate_mbps for network in each}) > 3
-    for network in each:
-        assert 9 <= (network.link("U").rate_mbps or 0) <= 11
-        assert 16 <= measured_path(network, "h2", "h3").rtt_floor_ms <= 24
 
 
 def test_another_uplink_changes_its_rate_and_the_round_trip_alone() -> None:

@@ -1,7 +1,4 @@
-"""The labs' shape: length, blanks, words before numbers, and what every lab says at its beginning and its end.
-
-``python -m tests.labs.test_shape`` prints the numbers.
-"""
+"""The labs' shape: length, blanks, points, and what every lab says at its beginning and its end."""
 
 from __future__ import annotations
 
@@ -51,13 +48,6 @@ class Shape:
     def free_points(self) -> int:
         """The points of free explanations."""
         return sum(cell.points for cell in self.of("reflect"))
-
-    @property
-    def words(self) -> int:
-        """Words of text that a student reads."""
-        return sum(
-            len(cell.text.split()) for cell in self.cells if cell.cell_type == "markdown" and cell.kind == "plain"
-        )
 
     @property
     def commands(self) -> set[str]:
@@ -138,13 +128,3 @@ def test_linklab_is_imported_in_one_line(lab: Shape) -> None:
 @pytest.mark.parametrize("lab", [lab for lab in LABS.values() if lab.name >= "03"], ids=[n for n in LABS if n >= "03"])
 def test_students_type_at_least_two_real_commands(lab: Shape) -> None:
     assert len(lab.commands) >= 2, lab.commands
-
-
-if __name__ == "__main__":
-    print("lab cells blanks graded points free% words commands")
-    for lab in LABS.values():
-        graded = len(lab.of("check")) + len(lab.of("reflect"))
-        free = f"{100 * lab.free_points / lab.points:.0f}"
-        print(
-            lab.name, len(lab.cells), lab.blanks, graded, lab.points, free, lab.words, ", ".join(sorted(lab.commands))
-        )

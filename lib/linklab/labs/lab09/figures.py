@@ -52,14 +52,7 @@ def study_table(runs: Runs) -> Table | str:
                 value = getattr(ours[quantity], which)
                 if (quantity, which) == ("bandwidth_kbps", "minimum"):
                     value = told.least_kbps
-                row = [
-                    f"{words}, {name}",
-                    which,
-                    str(real[which]),
-                    str(virtual[which]),
-                    _digits(value),
-                ]
-                rows.append(list(row))
+                rows.append([f"{words}, {name}", which, str(real[which]), str(virtual[which]), _digits(value)])
     headings = ["", "", "study, real", "study, Mininet", "yours"]
     return table(headings, rows, "Next to the study: links of 1000 and 2 Mbit/s") if rows else NOTHING
 
