@@ -1,7 +1,7 @@
-"""What papers and reports published: numbers, claims and contradictions, of ``studies/NAME/published.toml``.
+"""Read what papers and reports published: numbers, claims and contradictions, in ``studies/NAME/published.toml``.
 
 ``publication("mtu").row("figures", frame_bytes=1518, quantity="jitter_ms", ...)["maximum"]`` is one number. Each file
-says where its numbers stand: in which table, figure or section.
+names the table, figure or section of its numbers.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from linklab.errors import MeasurementError
 
 @dataclass(frozen=True)
 class Threshold:
-    """What decides on a claim: in each repeat a ``quantity`` has a number for each of several things, and the relation
-    has to hold for ``all`` of them, for ``most`` (nine in ten), or for ``any``. Or ``each`` counts as a run; or they
-    are judged ``apart``, each by its own repeats, and it has to hold for all.
+    """A threshold that decides a claim.
 
-    ``within`` is from the first threshold on and below the second. ``tells`` is the reason: words with places for the
-    number that decides, for what it is of, and for the number without its sign; of things that are judged apart, with
-    places for ``mean``, ``low`` and ``high``.
+    In each repeat a ``quantity`` gives a number for each of several things (pairs of hosts, sizes), and the relation
+    has to hold for ``all`` of them, for ``most`` (nine in ten), or for ``any``. With ``each`` every number counts as a
+    run; with ``apart`` each thing is judged by its own repeats, and all must hold.
+
+    ``within`` means at or above the first threshold and below the second. ``tells`` is the reason: a format with places
+    for the number that decides, for its thing, and for the number without its sign; with ``apart``, for ``mean``,
+    ``low`` and ``high``.
     """
 
     quantity: str
@@ -36,13 +38,13 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Claim:
-    """One finding: ``says`` in one sentence of ours, ``where`` in the study, ``test``: what would show it.
+    """A finding of a study: ``says`` is a sentence of ours, ``where`` its place in the study, ``test`` what would show it.
 
-    ``about`` is what shows it: ``hardware``, the study's ``Mininet``, or ``either`` of hardware and an emulation,
-    whichever the study had; tables of ours judge the last, and a researcher's of hardware beside them.
-    ``by_construction`` says why an emulation, or arithmetic, cannot come out otherwise, and ``not_testable`` why
-    nothing here or beside it can judge the claim; both are empty where that is not so. ``thresholds`` decide on it,
-    where thresholds can. A verdict is no part of a claim: measurement gives one (`linklab.study.claims`).
+    ``about`` names what the finding is about: ``hardware``, the study's ``Mininet``, or ``either`` of both. Our tables
+    judge the last two, and a researcher's tables of hardware the first and the last. ``by_construction`` says why an
+    emulation, or arithmetic, cannot come out otherwise, ``not_testable`` why nothing at hand can judge the claim; both
+    are empty otherwise. ``thresholds`` decide the claim, if thresholds can. The verdict comes from measurements
+    (`linklab.study.claims`).
     """
 
     id: str
@@ -57,16 +59,16 @@ class Claim:
 
 @dataclass(frozen=True)
 class Inconsistency:
-    """Two places of a study that do not agree, or one that does not agree with arithmetic."""
+    """A contradiction in a study: between two places, or with arithmetic."""
 
     where: str
     what: str
 
 
 class Entry(dict[str, Any]):
-    """What stands under one key of a publication, or in one row of its tables: values by their names.
+    """The values under one key of a publication, or in one row of its tables, by their names.
 
-    A name that is not there raises MeasurementError, which lists those that are.
+    An unknown name raises MeasurementError, which lists the known ones.
     """
 
     def __missing__(self, name: str) -> Any:
@@ -75,7 +77,7 @@ class Entry(dict[str, Any]):
 
 @dataclass(frozen=True)
 class Publication:
-    """What one study published: the ``data`` are all of the file but claims and contradictions."""
+    """What one study published. ``data`` has all of the file apart from claims and contradictions."""
 
     study: str
     claims: tuple[Claim, ...]
@@ -87,11 +89,11 @@ class Publication:
         return self.data[name]
 
     def rows(self, table: str, **at: object) -> tuple[Entry, ...]:
-        """Return the rows of a table that have these values, in its order. Raises MeasurementError for a wrong name."""
+        """Return the rows of a table that have these values, in order. Raises MeasurementError for an unknown name."""
         return tuple(row for row in self[table] if all(row[name] == value for name, value in at.items()))
 
     def row(self, table: str, **at: object) -> Entry:
-        """Return the one row that has these values. Raises MeasurementError where there is none, or several."""
+        """Return the one row that has these values. Raises MeasurementError if there is none, or several."""
         found = self.rows(table, **at)
         if len(found) == 1:
             return found[0]
@@ -102,7 +104,7 @@ class Publication:
 
 @cache
 def publication(study: str) -> Publication:
-    """Return what a study of ``studies/`` published. Raises MeasurementError, in one line, for a file that is wrong."""
+    """Return what a study of ``studies/`` published. Raises MeasurementError, in one line, for a wrong file."""
     path = STUDIES / study / "published.toml"
     try:
         data = tomllib.loads(path.read_text("utf-8"))

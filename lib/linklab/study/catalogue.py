@@ -1,4 +1,4 @@
-"""What a name on the command line means: a study or page that comes along, or ``FILE.py:NAME``, and own levels."""
+"""Find the study or page that a name on the command line means, in the kit or in ``FILE.py:NAME``, with own levels."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _LONGEST: Final = 40
 
 @cache
 def pages() -> Mapping[str, Page]:
-    """Return the pages that come along, by name: ``PAGE`` of each ``studies/NAME/page.py``."""
+    """Return the kit's pages, by name: ``PAGE`` of each ``studies/NAME/page.py``."""
     found = (study_module(name, "page").PAGE for name in study_names())
     return MappingProxyType({page.name: page for page in found})
 
 
 @cache
 def studies() -> Mapping[str, Study]:
-    """Return the studies that come along, by name: those of all pages."""
+    """Return the kit's studies, by name: those of all its pages."""
     return MappingProxyType({study.name: study for page in pages().values() for study in page.studies})
 
 
@@ -53,7 +53,7 @@ def study_by_name(name: str) -> Study:
 
 
 def page_by_name(name: str) -> Page | Study:
-    """Return the page of that name or of ``FILE.py:PAGE``, or a study that has none of its own.
+    """Return the page of that name or of ``FILE.py:PAGE``, or a study that has no page of its own.
 
     Raises MeasurementError, listing the names, if there is none.
     """
@@ -67,7 +67,7 @@ def page_by_name(name: str) -> Page | Study:
 
 
 def _with_commands(page: Page, name: str) -> Page:
-    """Return a page of a file, whose studies are carried out by their names there."""
+    """Return a file's page, with the commands that run its studies by their names in that file."""
     file, there = name.rpartition(":")[0], names_in_file(name)
 
     def with_command(study: Study) -> Study:
@@ -80,20 +80,20 @@ def _with_commands(page: Page, name: str) -> Page:
 
 
 def page_that_has(study: Study) -> Page | None:
-    """Return the page whose claims a study's table may judge, if there is one."""
+    """Return the kit's page whose claims a study's table can judge; None if there is none."""
     return next((page for page in pages().values() if study in page.studies), None)
 
 
 def is_in_file(name: str) -> bool:
-    """Whether a name is ``FILE.py:NAME``."""
+    """Return True if a name has the form ``FILE.py:NAME``."""
     return _IN_FILE.fullmatch(name) is not None
 
 
 def from_file(name: str) -> Any:
-    """Return what ``FILE.py:NAME`` names: a study or a page. What lies beside it or in the current
-    folder can be imported there.
+    """Return the study or page that ``FILE.py:NAME`` names. The file can import modules of its own folder and of the
+    current one.
 
-    Raises MeasurementError in one line where the file is not there or fails, or has no such name.
+    Raises MeasurementError in one line if there is no such file, if it fails, or if it has no such name.
     """
     there = names_in_file(name)
     file, _, wanted = name.rpartition(":")
@@ -103,7 +103,7 @@ def from_file(name: str) -> Any:
 
 
 def names_in_file(name: str) -> Mapping[str, Any]:
-    """Return all that the file of ``FILE.py:NAME`` has, by name. Raises MeasurementError as `from_file`."""
+    """Return all names of the file in ``FILE.py:NAME``, with their values. Raises MeasurementError as `from_file`."""
     found = _IN_FILE.fullmatch(name)
     if found is None:
         raise MeasurementError(f"{name} names nothing in a file: write FILE.py:NAME")
@@ -132,9 +132,9 @@ def names_in_file(name: str) -> Mapping[str, Any]:
 
 
 def selection(settings: Iterable[str], option: str) -> dict[str, list[str]]:
-    """Return the levels of each factor that an option of the command line names: ``["size=1,2", "kind=a"]``.
+    """Read the levels of factors from the words of an option: ``["size=1,2", "kind=a"]``.
 
-    Raises MeasurementError for a word that names no level.
+    Raises MeasurementError for a word without a factor or a level.
     """
     chosen: dict[str, list[str]] = {}
     for text in settings:
@@ -148,10 +148,10 @@ def selection(settings: Iterable[str], option: str) -> dict[str, list[str]]:
 
 
 def with_own_levels(study: Study, settings: Mapping[str, Sequence[str]]) -> Study:
-    """Return the study with own levels of some factors, given as texts; its name says them, and its command has them.
+    """Return the study with other levels of some factors, given as texts. They become part of its name and command.
 
-    Raises MeasurementError for a factor it has not, a text where its levels are numbers, a file that is not there, or
-    a level that the study leaves out of all its combinations.
+    Raises MeasurementError for an unknown factor, a text where levels are numbers, a missing file, or a level with
+    which no combination belongs to the study.
     """
     if not settings:
         return study

@@ -1,4 +1,4 @@
-"""What a study is, as data: a testbed, factors with their levels, a measurement, repeats, metrics with units."""
+"""Declare a study as data: testbed, factors with levels, measurement, repeats, and metrics with units."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from linklab.network import Network, by_name
 from linklab.units import SwitchName
 
 COLUMNS: Final = ("repeat", "of", "number", "metric", "value", "unit")
-"""What a study's table has besides its factors."""
+"""The columns of a study's table behind those of its factors."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 _SHORT: Final = "-short"
 BRIDGE: Final = "bridge"
 OPENFLOW: Final = "openflow"
 SWITCHES: Final = (*get_args(SwitchName), OPENFLOW)
-"""The levels of a factor ``switch``: the kinds of switches that learn by themselves, and ``"openflow"``: Open vSwitch
-with its own learning controller. ``"openflow:COMMAND"`` is any other controller's command line.
+"""The levels of a factor ``switch``: kinds of switches that learn by themselves, or ``"openflow"``, Open vSwitch with
+its own learning controller. A level ``"openflow:COMMAND"`` starts another controller.
 """
 _LEARNING: Final = "ovs-testcontroller ptcp:6653"
 
 Level = str | int | float
-"""What a factor can be set to."""
+"""A value of a factor."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Metric:
 
 @dataclass(frozen=True)
 class Measured:
-    """One value of a metric. ``of`` says of what, where there are several (``"h1-h2"``); ``number`` which one of a
-    series (a packet's number).
+    """One value of a metric. If a point has several, ``of`` says what each belongs to (``"h1-h2"``), and ``number`` is
+    its place in a series (a packet's number).
     """
 
     metric: str
@@ -59,14 +59,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class Point:
-    """A level of each factor, in the study's order of factors; ``repeat`` counts from 1."""
+    """One measurement of a study: a level of each factor, in the study's order; ``repeat`` counts from 1."""
 
     study: str
     levels: tuple[tuple[str, Level], ...]
     repeat: int = 1
 
     def __getitem__(self, factor: str) -> Level:
-        """Return the level of a factor. Raises MeasurementError for one that the study has not."""
+        """Return the level of a factor. Raises MeasurementError for an unknown factor."""
         for name, level in self.levels:
             if name == factor:
                 return level
@@ -74,21 +74,21 @@ class Point:
         raise MeasurementError(f"study {self.study} has no factor {factor!r}: choose one of {known}")
 
     def number(self, factor: str) -> float:
-        """Return the level of a factor that is a number. Raises MeasurementError where it is none."""
+        """Return a factor's level as a number. Raises MeasurementError if it is no number."""
         level = self[factor]
         if isinstance(level, str) or not math.isfinite(level):
             raise MeasurementError(f"{factor} is {level!r}, which is no number: write one")
         return float(level)
 
     def whole(self, factor: str) -> int:
-        """Return the level of a factor that is a whole number. Raises MeasurementError where it is none."""
+        """Return a factor's level as a whole number. Raises MeasurementError if it is none."""
         level = self[factor]
         if not isinstance(level, int):
             raise MeasurementError(f"{factor} is {level!r}, which is no whole number: write one")
         return level
 
     def text(self, factor: str) -> str:
-        """Return the level of a factor as text."""
+        """Return a factor's level as text."""
         return str(self[factor])
 
     @property
@@ -102,9 +102,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Testbed:
-    """A network, the kind of its switches, and the command line of an OpenFlow controller, which runs in the current
-    folder of who starts the study. With a controller, hosts ask for each other's addresses (ARP), and a switch asks
-    the controller what to do with a flow's first packet.
+    """A network, the kind of its switches, and the command line of an OpenFlow controller.
+
+    The controller runs in the folder in which the study was started. With a controller, hosts ask for each other's
+    addresses (ARP), and a switch asks the controller what to do with a flow's first packet.
     """
 
     network: Network
@@ -115,7 +116,7 @@ class Testbed:
     def on(cls, network: Network, switch: Level) -> Testbed:
         """Return the testbed with a level of a factor ``switch``: see `SWITCHES`.
 
-        Raises MeasurementError for one that is no kind of switch.
+        Raises MeasurementError for any other level.
         """
         kind, _, command = str(switch).partition(":")
         if kind == OPENFLOW and (command.strip() or switch == OPENFLOW):
@@ -126,7 +127,7 @@ class Testbed:
         raise MeasurementError(f"switch is {switch!r}: choose one of {', '.join(SWITCHES)} or openflow:COMMAND")
 
     __test__ = False
-    """It is no test, whatever pytest makes of its name."""
+    """Keeps pytest from taking the class for a test because of its name."""
 
 
 Measurement = Callable[[Lab, Point], Sequence[Measured]] | Callable[[Labs, Point], Sequence[Measured]]
@@ -137,18 +138,18 @@ Selection = Mapping[str, Sequence[Level]]
 class Study:
     """A study, as data; `linklab.study.run` carries it out.
 
-    ``testbed``: the name of a network in the catalogue, or a function that gives a Network or Testbed for a point; None
-    for a study of this machine, whose measurement gets `linklab.lab_group.Labs` in place of a lab, to start labs with,
-    and whose points follow each other.
-    ``factors``: the levels of each by name. All combinations are measured ``repeats`` times, but the points that
-    ``belongs`` denies, every one in a fresh lab whose seed is the number of the repeat (or what ``seed`` says of the
-    point): repeats are independent samples, and the same ones when the study is run again. A setting that does not
-    change is a factor with one level.
-    ``measurement``: a function of the top level of a module, of the running lab and the point. It raises a
-    `LinklabError` where it cannot measure. ``short``: fewer levels for a quick look, ``short_repeats`` times.
-    ``command`` is what carries the study out from a terminal. ``files`` names factors whose levels may also be paths of
-    files, relative to the current folder. ``from_captures`` computes the metrics of a test somewhere else from two
-    capture files, of its sender and its receiver; it raises a MeasurementError where they do not suffice.
+    ``testbed``: the name of a network in the catalogue, or a function that returns a Network or Testbed for a point.
+    With None the study measures this machine: its measurement gets `linklab.lab_group.Labs` in place of a lab, to
+    start labs with, and its points are measured one after the other.
+    ``factors``: the levels of each factor by name. All their combinations are measured ``repeats`` times, apart from
+    points for which ``belongs`` returns False. Each point has a fresh lab, whose seed is the number of the repeat (or
+    what ``seed`` returns for the point): repeats are independent samples, and another run of the study draws the same
+    ones. A setting that does not change is a factor with one level.
+    ``measurement``: a function at the top level of a module; it takes the running lab and the point, and raises a
+    `LinklabError` if it cannot measure. ``short``: fewer levels for a quick look, ``short_repeats`` times.
+    ``command`` carries the study out from a terminal. ``files`` names factors whose levels can also be paths of files,
+    relative to the current folder. ``from_captures`` computes the metrics of a test elsewhere from two capture files,
+    of its sender and its receiver; it raises a MeasurementError if they do not suffice.
 
     Raises MeasurementError for a study that cannot be carried out.
     """
@@ -182,7 +183,7 @@ class Study:
     def points(self) -> tuple[Point, ...]:
         """Return all points: the last factor changes fastest, and repeats follow each other.
 
-        Raises MeasurementError where no combination belongs to the study.
+        Raises MeasurementError if no combination belongs to the study.
         """
         points = [
             Point(self.name, tuple(zip(self.factors, levels, strict=True)), number + 1)
@@ -196,7 +197,7 @@ class Study:
         return belonging
 
     def place(self, point: Point) -> Testbed | None:
-        """Return the testbed of a point. Raises MeasurementError, naming the point, where there can be none."""
+        """Return the testbed of a point. Raises MeasurementError, which names the point, if there can be none."""
         if self.testbed is None:
             return None
         which = f"study {self.name}, {point.combination}"
@@ -212,7 +213,7 @@ class Study:
         return testbed
 
     def levels_of(self, factor: str) -> Sequence[Level]:
-        """Return the levels of a factor. Raises MeasurementError for one that the study has not."""
+        """Return the levels of a factor. Raises MeasurementError for an unknown factor."""
         if factor not in self.factors:
             raise MeasurementError(
                 f"study {self.name} has no factor {factor!r}: choose one of {', '.join(self.factors)}"
@@ -220,9 +221,9 @@ class Study:
         return self.factors[factor]
 
     def select(self, only: Selection) -> tuple[Point, ...]:
-        """Return the points with one of the given levels of each factor that is named; levels are compared as texts.
+        """Return the points that have one of the given levels of each factor in `only`; levels are compared as texts.
 
-        Raises MeasurementError for a factor or level that the study has not, or where no point is left.
+        Raises MeasurementError for an unknown factor or level, or if no point is left.
         """
         chosen = {factor: {str(level) for level in wanted} for factor, wanted in only.items()}
         for factor, wanted in chosen.items():
@@ -240,13 +241,13 @@ class Study:
         return points
 
     def with_levels(self, **levels: Sequence[Level]) -> Study:
-        """Return the same study with other levels of some factors. Raises MeasurementError for a factor it has not."""
+        """Return the same study with other levels of some factors. Raises MeasurementError for an unknown factor."""
         for factor in levels:
             self.levels_of(factor)
         return replace(self, factors={**self.factors, **levels})
 
     def short_form(self) -> Study:
-        """Return the quick look; its name ends in ``-short``."""
+        """Return the study's short form, for a quick look; its name ends in ``-short``."""
         return replace(
             self.with_levels(**self.short),
             name=self.name + _SHORT,
@@ -258,7 +259,7 @@ class Study:
 
 @contextmanager
 def in_one_line(what: str) -> Iterator[None]:
-    """Inside, a mistake in a function of who wrote the study is raised as a MeasurementError, behind `what`."""
+    """Inside the block, an exception of an author's function becomes a MeasurementError that begins with `what`."""
     try:
         yield
     except LinklabError:
@@ -283,7 +284,7 @@ def raised(error: BaseException) -> str:
 
 
 def _testbed_problems(testbed: Testbed) -> Iterator[str]:
-    """Yield what a testbed has that it cannot have, whatever its types promise."""
+    """Yield what is wrong with a testbed that an author's function returned."""
     network, switch, controller = (getattr(testbed, name) for name in ("network", "switch", "controller"))
     if not isinstance(network, Network):
         yield f"its testbed is {_shown(network)}: let it return a Network, or a Testbed of one"

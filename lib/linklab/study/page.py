@@ -1,6 +1,6 @@
-"""A study's page: Markdown from a template, claims with verdicts, tables and figures, all of measured tables.
+"""Make a study's page from measured tables: Markdown from a template, claims with verdicts, tables and figures.
 
-A template (Jinja2, undefined names are errors) has the prose. Every measured number in it is asked for where it stands:
+A template (Jinja2, undefined names are errors) has the prose, and looks up every measured number where it stands:
 
 {{ value("mtu", "bandwidth_max_mbps", form="direct", sending="greedy") | fixed(2) }}  the mean over repeats
 {{ spread("video", "jitter_ms_mean", link_mbps=2) }}            mean (least to largest) over repeats
@@ -42,7 +42,7 @@ _Thing = TypeVar("_Thing")
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts; each row has one for each column. ``note`` stands below it.
+    """A table of texts; each row has a text for each column. ``note`` stands below it.
 
     Raises MeasurementError for a row of another length.
     """
@@ -61,7 +61,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure. ``name`` is its file's, without ending; ``alt_text`` says in words what it shows."""
+    """A figure of a page. ``name`` is the file name without ending; ``alt_text`` says in words what it shows."""
 
     name: str
     caption: str
@@ -70,17 +70,17 @@ class Picture:
 
     @classmethod
     def of(cls, name: str, caption: str, drawing: Drawing) -> Picture:
-        """Return the figure of a drawing, which has its words."""
+        """Return the figure of a drawing, with the drawing's alt text."""
         return cls(name, caption, drawing.alt_text, lambda: drawing)
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page, as data. ``name`` is its file's, without ending.
+    """A page, as data. ``name`` is the file name without ending.
 
-    ``judges`` has a judge for each claim that can be judged, ``grids``, ``figures`` and ``values`` are functions of the
-    tables, by the names that the template uses; ``published`` is what it finds under that name. ``printed`` are tables
-    of the numbers that the paper printed of its own hardware, by the study's name.
+    ``judges`` has a judge for each claim that can be judged. ``grids``, ``figures`` and ``values`` are functions of the
+    tables, by the names that the template uses; the template finds ``published`` under that name. ``printed`` are
+    tables of the numbers that the paper printed of its own hardware, by the study's name.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Page:
 
 
 def read_tables(page: Page, folder: Path) -> dict[str, StudyTable]:
-    """Return the tables of a page's studies, by name. Raises MeasurementError where one is missing or damaged."""
+    """Return the tables of a page's studies, by name. Raises MeasurementError if one is missing or damaged."""
     return {study.name: read_table(study, folder) for study in page.studies}
 
 
@@ -107,13 +107,13 @@ def make_page(page: Page, tables: Tables, hardware: Tables | None = None, *, par
     The same tables give the same files, byte for byte. `hardware` are a researcher's own tables, by the study's name;
     see `linklab.study.claims.judged` for them and for `partial`. A page of tables with missing points says so below its
     title. Pure, but for reading the template.
-    Raises MeasurementError where the tables lack what the page needs, or the template asks for what is not there.
+    Raises MeasurementError if the tables lack what the page needs, or if the template uses an unknown name.
     """
     return _Making(page, tables, hardware or {}, partial).files()
 
 
 def write_page(name: str, files: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
-    """Write a page's files, and return where they are. Pictures that the page had before and has no more are removed.
+    """Write a page's files, and return their paths. Pictures that only the page's old version had are removed.
 
     Raises MeasurementError for a folder that cannot be written to.
     """
@@ -132,7 +132,7 @@ def write_page(name: str, files: Mapping[str, str], folder: Path) -> tuple[Path,
 
 
 class _Making:
-    """The making of one page: what its template can call."""
+    """Makes one page; its methods are what the template can call."""
 
     def __init__(self, page: Page, tables: Tables, hardware: Tables, partial: bool) -> None:
         self._page, self._tables, self._hardware, self._partial = page, tables, hardware, partial
@@ -172,7 +172,7 @@ class _Making:
         return {f"{page.name}.md": text, **self._pictures}
 
     def made(self, functions: Mapping[str, Callable[[Tables], _Thing]], name: str, kind: str) -> _Thing:
-        """Return what one of the page's functions makes of the tables."""
+        """Call one of the page's functions with the tables, and return its result."""
         if name not in functions:
             raise MeasurementError(f"page {self._page.name} has no {kind} {name!r}: {', '.join(functions) or 'none'}")
         return functions[name](self._both)
@@ -182,7 +182,7 @@ class _Making:
         return self.made(self._page.values, name, "value")
 
     def _compared(self) -> str:
-        """Return what a researcher gave, next to ours: the end of any page that is made with it."""
+        """Return the section that compares a researcher's own numbers with ours; it ends a page made with such."""
         if not self._hardware:
             return ""
         names = ", ".join(path.name for table in self._hardware.values() for path in table.files)
@@ -190,7 +190,7 @@ class _Making:
         return "\n\n".join(["", *parts, *map(self._shown, _compared_pictures(self._both))])
 
     def _shown(self, picture: Picture) -> str:
-        """Return a picture as Markdown; its file is one of the page's."""
+        """Return a picture as Markdown, and add its file to the page's files."""
         file = f"{self._page.name}-{picture.name}.svg"
         if self._pictures.setdefault(file, text := _svg(picture)) != text:
             raise MeasurementError(f"two pictures of page {self._page.name} are called {file}: name them apart")
@@ -222,7 +222,7 @@ class _Making:
 
 
 class _Values:
-    """A page's values, which its template asks for by name."""
+    """A page's values, as the template looks them up by name."""
 
     def __init__(self, making: _Making) -> None:
         self._making = making
@@ -232,9 +232,9 @@ class _Values:
 
 
 def overview(study: Study, key: str, table: StudyTable, paper: Page | None = None) -> Page:
-    """Return the page of a study that has none of its own, as with own levels: all of its values, and its series.
+    """Return a page with all values and series of a study that has no page of its own, or has own levels.
 
-    `key` is the table's name among the tables; `paper` is a page whose claims the table may judge.
+    `key` is the table's name among the tables; `paper` is a page whose claims the table can judge.
     Raises MeasurementError for a table without rows.
     """
     if not len(table):
@@ -257,9 +257,9 @@ def overview(study: Study, key: str, table: StudyTable, paper: Page | None = Non
 
 
 def values_grid(study: str, tables: Tables) -> Grid:
-    """Return all values of a study that are no series: a row for each combination of levels that differ.
+    """Return all values of a study apart from series, with a row for each combination of levels that differ.
 
-    Where there are more metrics than combinations a metric has a row, so that the table is no wider than a page.
+    If there are more metrics than combinations, each metric has a row instead: the table has to fit a page's width.
     """
     table = tables[study]
     factors = _differing(table)
@@ -279,7 +279,7 @@ def values_grid(study: str, tables: Tables) -> Grid:
 
 
 def compared_grid(tables: Tables) -> Grid:
-    """Return a researcher's own values next to ours: a row for each metric and combination that they gave."""
+    """Return a researcher's own values next to ours, with a row for each metric and combination of theirs."""
     rows = []
     units = {metric.name: metric.unit for table in tables.values() for metric in table.study.metrics}
     for ours, theirs in _pairs(tables):
@@ -302,7 +302,7 @@ def _pairs(tables: Tables) -> list[tuple[StudyTable, StudyTable]]:
 
 
 def _values_at(table: StudyTable, factors: Sequence[str]) -> dict[tuple[str, ...], dict[str, Values]]:
-    """Return the values that are no series: by the levels of factors and what they are of, then by metric."""
+    """Return the values apart from series: by the levels of factors and what they belong to, then by metric."""
     rows = table.frame[table.frame["number"].isna()]
     found: dict[tuple[str, ...], dict[str, Values]] = {}
     for (*levels, of, metric), values in rows.groupby([*factors, "of", "metric"], sort=False)["value"]:
@@ -331,7 +331,7 @@ def _series_of(study: str, metric: Metric, tables: Tables) -> Picture:
 
 
 def _compared_pictures(tables: Tables) -> Iterator[Picture]:
-    """A figure for each series of a researcher's own values, with ours at the same levels."""
+    """Yield a figure for each series of a researcher's own values, with ours at the same levels."""
     for ours, theirs in _pairs(tables):
         factors = [factor for factor in ours.study.factors if factor in {*_differing(ours), *_differing(theirs)}]
         for metric in ours.study.metrics:
@@ -343,7 +343,7 @@ def _compared_pictures(tables: Tables) -> Iterator[Picture]:
 
 
 def _lines(table: StudyTable, metric: Metric, factors: Sequence[str]) -> dict[str, pandas.Series[float]]:
-    """A metric by number, mean over repeats, for each combination of levels."""
+    """Return a series for each combination of levels: the metric's mean over repeats, by number."""
     rows = table.frame[(table.frame["metric"] == metric.name) & table.frame["number"].notna()]
     return {
         " ".join(map(_level, key)).strip(): group.groupby(group["number"].astype(int))["value"].mean()
@@ -364,7 +364,7 @@ def _picture(metric: Metric, name: str, lines: Mapping[str, pandas.Series[float]
 
 
 def _missing_points(tables: Tables) -> str:
-    """Return a paragraph that says which tables have missing points; nothing where none has."""
+    """Return a paragraph that says which tables have missing points; an empty string if none has."""
     lacking = [table for table in tables.values() if table.missing]
     if not lacking:
         return ""
@@ -381,13 +381,13 @@ def fixed(value: float, digits: int) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Return a number with so many significant digits, and none behind the point that say nothing."""
+    """Return a number with so many significant digits, and no zeros at its end behind the point."""
     text = f"{value + 0.0:.{digits}g}"
     return f"{value:.0f}" if "e+" in text else text
 
 
 def spread(values: Values, digits: int = 4) -> str:
-    """Return ``"9.5 (6.7 to 9.9)"``, mean, least and largest of repeats; the mean alone where all are the same."""
+    """Return ``"9.5 (6.7 to 9.9)"``, mean, least and largest of repeats; the mean alone if all are the same."""
     mean, low, high = (significant(each, digits) for each in (values.mean, values.low, values.high))
     return mean if low == high else f"{mean} ({low} to {high})"
 
@@ -404,8 +404,8 @@ def as_markdown(grid: Grid) -> str:
 
 
 def provenance(tables: Tables, hardware: Tables) -> str:
-    """Return as Markdown where the page's numbers come from: of each table name, digest, date, seeds and durations;
-    then what the labs ran on.
+    """Return as Markdown where a page's numbers come from: name, digest, date, seeds and durations of each table, then
+    what the labs ran on.
     """
     rows = [_origin(name, table) for name, table in tables.items()]
     rows += [(*_place(name, table), "given by its owner", *"----") for name, table in hardware.items()]

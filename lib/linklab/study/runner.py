@@ -1,7 +1,7 @@
 """Carry out a study: measure its points side by side, and save each in a file of its own as soon as it is done.
 
-A file is there whole or not at all, whatever ends the program; the next run leaves out what is done. A point counts as
-done only where it was measured with the same definition: the measurement's code, metrics, factors, Linklab, image, and
+A file is there whole or not at all, whatever ends the program; the next run leaves out the points that are done. A
+point counts as done only if its definition is still the same: the code of measurement and Linklab, metrics, image, and
 the point's testbed.
 """
 
@@ -43,21 +43,21 @@ from linklab.study.table import Missing, StudyTable, digest, table_of
 
 _WALL_LIMIT_S: Final = 3600.0
 _LOOK_S: Final = 1.0
-"""How often a worker of a cluster looks whether the run was stopped."""
+"""How often a worker of a cluster checks whether the run was stopped."""
 _TRIED_FIRST: Final = 3
-"""So many points, far apart, are measured first: where all of them fail alike, so would the others."""
+"""How many points, far apart, are measured first: if all of them fail alike, the others would too."""
 
 _ADDRESS: Final = re.compile("0x[0-9a-f]+")
-"""What Python and ffmpeg call things by: another address in memory each time."""
+"""Addresses in memory in messages of Python and ffmpeg: they differ each time."""
 VERSION: Final = 3
 """Of the form of a point's file."""
 _LOCK: Final = ".linklab-study"
 
 
 def how_many(asked: int | None, points: int) -> int:
-    """Return how many labs run at once: as many as asked for, else one a core; never more than there are points.
+    """Return how many labs run at once: as many as asked for, else one for each core; never more than points.
 
-    Raises LabError for a number that is none, or more than cores and memory bear.
+    Raises LabError for a number below 1, or more labs than cores and memory bear.
     """
     if asked is not None:
         if isinstance(asked, bool) or not isinstance(asked, int) or asked < 1:
@@ -72,9 +72,10 @@ def how_many(asked: int | None, points: int) -> int:
 
 @dataclass(frozen=True)
 class StudyProgress:
-    """How far a study is: ``done`` of ``total`` points, ``failed`` of them. ``point`` has just ended, with a
-    ``reason`` where it failed; at the start it is None, and ``done`` are those of earlier runs, ``damaged`` the
-    files of points that cannot be used and are measured again.
+    """How far a study is: ``done`` of ``total`` points, of which ``failed`` failed.
+
+    ``point`` has just ended, with a ``reason`` if it failed. At the start it is None; ``done`` then counts the points
+    of earlier runs, and ``damaged`` the files that cannot be read, whose points are measured again.
     """
 
     done: int
@@ -95,20 +96,20 @@ def run(
     on_progress: Callable[[StudyProgress], None] | None = None,
     cluster: Cluster | None = None,
 ) -> StudyTable:
-    """Measure all points of a study that `folder` has not yet, `jobs` at once (None: one a core), or on the workers of
-    a `cluster`; write its table.
+    """Measure all points of a study that `folder` lacks, `jobs` at once (None: one a core) or on the workers of a
+    `cluster`, and write its table.
 
-    Every point has a fresh lab and is saved as soon as it is measured, so a run that was interrupted, or killed, goes
-    on where it ended, and its table is that of a run without a break, byte for byte. A point that fails is in the
-    table's ``missing`` with the reason; the others go on, and the next run tries it again. `only` leaves out points;
-    the table has them where they were measured before. `again` measures all that is asked for once more.
+    Every point has a fresh lab and is saved as soon as it is measured. So a run that was interrupted or killed can be
+    continued, and its table is that of a run without a break, byte for byte. A point that fails is in the table's
+    ``missing``, with the reason; the others go on, and the next run tries it again. `only` selects points; the table
+    also has others that were measured before. `again` measures all selected points once more.
 
-    Where nothing was measured yet, the first, the middle and the last point come first: if these fail with one and
-    the same line, the others are not tried, and it raises MeasurementError with that line.
+    If nothing was measured yet, the first, the middle and the last point come first: if these fail with one and the
+    same line, the others are not tried, and MeasurementError is raised with that line.
 
-    Raises MeasurementError or LabError, before anything is measured, for levels that the testbed refuses, a study
-    that was changed since `folder` was begun, a folder that cannot be written to, or jobs that the machine does not
-    bear. At KeyboardInterrupt it ends all labs and writes the table of what is done.
+    Raises MeasurementError or LabError, before anything is measured, for levels that the testbed refuses, a point whose
+    definition has changed since it was measured, a folder that cannot be written to, or more jobs than the machine
+    bears. KeyboardInterrupt ends all labs, and the table of the finished points is written.
     """
     asked = study.select(only or {})
     everything = study.points()
@@ -161,9 +162,9 @@ class _Work:
         *,
         nothing_yet: bool,
     ) -> None:
-        """Measure the points, some at once. At any exception all labs and threads are ended before it goes on.
+        """Measure the points, several at once. Any exception first ends all labs and threads.
 
-        Raises MeasurementError where `nothing_yet` is measured and the points that are tried first all fail alike.
+        Raises MeasurementError if there is `nothing_yet` in the folder and the points tried first all fail alike.
         """
         first = _far_apart(todo) if nothing_yet else []
         todo = [*first, *(point for point in todo if point not in first)]
@@ -180,7 +181,7 @@ class _Work:
                     self._refuse_to_go_on(first, over)
 
     def _in_threads(self, todo: list[Point], jobs: int) -> Generator[tuple[Point, str]]:
-        """Yield each point that was measured on this machine, with the reason where it could not be."""
+        """Measure points on this machine; yield each that has ended, with the reason if it failed."""
         with (
             tempfile.TemporaryDirectory(prefix="linklab-study-") as place,
             ThreadPoolExecutor(jobs) as pool,  # left only when its threads have ended
@@ -195,7 +196,7 @@ class _Work:
                     future.cancel()
 
     def _on_workers(self, todo: list[Point], cluster: Cluster) -> Generator[tuple[Point, str]]:
-        """Yield each point that was measured on a cluster, with the reason where it could not be."""
+        """Measure points on a cluster; yield each that has ended, with the reason if it failed."""
         tasks = ((point, (self._study, point, self._definitions[point])) for point in todo)
         with contextlib.closing(cluster.run(_measure_on_worker, tasks, own_modules(self._study).values())) as outcomes:
             for point, outcome in outcomes:
@@ -205,14 +206,14 @@ class _Work:
         return self._saved(point, _outcome(self._study, point, self._definitions[point], labs))
 
     def _saved(self, point: Point, outcome: Finished | str) -> str:
-        """Save a point that was measured; return why it was not, in one line, or nothing."""
+        """Save a measured point and return an empty string, or return the reason why it failed."""
         if isinstance(outcome, str):
             return outcome
         self._store.save(point, outcome)
         return ""
 
     def _refuse_to_go_on(self, first: list[Point], tried: int) -> None:
-        """Raise MeasurementError where all that were tried failed with the same line, the first ones among them."""
+        """Raise MeasurementError if all points so far failed with the same line, the `first` ones among them."""
         alike = {_ADDRESS.sub("", reason) for reason in self.failures.values()}
         if len(self.failures) == tried and len(alike) == 1 and self.failures.keys() >= set(first):
             raise MeasurementError(
@@ -222,7 +223,7 @@ class _Work:
 
 
 def _outcome(study: Study, point: Point, definition: dict[str, str], labs: Labs) -> Finished | str:
-    """Return what was measured at a point, or in one line why it could not be."""
+    """Measure a point. Return what was measured, or in one line why it failed."""
     began_s = time.monotonic()
     about: dict[str, str] = {}
     network: dict[str, Any] = {}
@@ -250,8 +251,8 @@ def _outcome(study: Study, point: Point, definition: dict[str, str], labs: Labs)
 
 
 def _measure_on_worker(study: Study, point: Point, definition: dict[str, str], place: WorkerPlace) -> Finished | str:
-    """Return the outcome of a point that a worker of a cluster measures. Another image, or other files that a level
-    names, would give other digits.
+    """Measure a point on a worker of a cluster. A worker that has another image, or other files under the names that
+    levels give, is refused: it would give other digits.
     """
     there = definition_of(study, point, {"image": _image_key()})
     if changed := changes(definition, there):
@@ -280,7 +281,7 @@ def _image_key() -> str:
 
 
 def _far_apart(points: list[Point]) -> list[Point]:
-    """Return the first, the middle and the last of the points: what fails at one level alone does not fail in all."""
+    """Return the first, the middle and the last point: a mistake that concerns one level does not fail all three."""
     if len(points) <= _TRIED_FIRST:
         return points
     return [points[number * (len(points) - 1) // (_TRIED_FIRST - 1)] for number in range(_TRIED_FIRST)]
@@ -295,7 +296,7 @@ def _ended(labs: Labs) -> Iterator[Labs]:
 
 
 def _say_nothing(progress: StudyProgress) -> None:
-    """For those who do not want to know."""
+    """Ignore progress: the default of `run`."""
 
 
 def _one_line(text: str) -> str:
@@ -303,7 +304,7 @@ def _one_line(text: str) -> str:
 
 
 def _metadata(study: Study, points: Mapping[Point, Finished]) -> dict[str, Any]:
-    """Return all that does not differ from run to run: the study, versions, networks as read back."""
+    """Return what is the same in every run: the study, versions, networks as read back."""
     networks: dict[str, tuple[list[str], dict[str, Any]]] = {}
     for point, finished in points.items():
         of, _ = networks.setdefault(json.dumps(finished.network, sort_keys=True), ([], finished.network))
@@ -330,7 +331,7 @@ def _metadata(study: Study, points: Mapping[Point, Finished]) -> dict[str, Any]:
 
 
 def _about_run(jobs: int, wall_s: float, done: dict[Point, Finished], missing: tuple[Missing, ...]) -> dict[str, Any]:
-    """Return what differs from run to run by nature."""
+    """Return what differs from run to run: date, machine, durations, failures."""
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "jobs": jobs,
@@ -350,10 +351,10 @@ def _about_run(jobs: int, wall_s: float, done: dict[Point, Finished], missing: t
 
 @dataclass(frozen=True)
 class Finished:
-    """A point that was measured. ``about`` is the lab's kind, kernel and tools; ``network`` was read back.
+    """A measured point. ``about`` has the lab's kind, kernel and tools; ``network`` is the network as read back.
 
-    ``lab_s`` is the lab's own time at the end of the measurement, ``wall_s`` the wall's, which differs from run to run;
-    neither is part of the table.
+    ``lab_s`` is the lab's clock at the end of the measurement, ``wall_s`` how long the point took by the machine's
+    clock, which differs from run to run. Neither is part of the table.
     """
 
     definition: dict[str, str]
@@ -368,7 +369,7 @@ class Store:
     """The finished points of a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Make the folder. Raises LabError, in one line, where it cannot be written to."""
+        """Make the folder. Raises LabError, in one line, if it cannot be written to."""
         self.folder = folder
         self._points = folder / "points"
         try:
@@ -380,7 +381,7 @@ class Store:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Inside, no other run writes here. Raises LabError where one does."""
+        """While the block runs, no other run writes here. Raises LabError if another one does already."""
         with (self.folder / _LOCK).open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -392,12 +393,12 @@ class Store:
             yield
 
     def save(self, point: Point, finished: Finished) -> None:
-        """Save a point: after a crash at any moment its file is there whole, or not at all."""
+        """Save a point. After a crash at any moment its file is there whole, or not at all."""
         body = {"version": VERSION, "point": schema.dump(point), **schema.dump(finished)}
         write_whole(self._file(point), json.dumps({"digest": _digest_of(body), **body}) + "\n")
 
     def load(self, point: Point) -> Finished | None:
-        """Return what was measured at a point; None where that is not there or its file is damaged."""
+        """Return what was measured at a point; None if its file is missing or damaged."""
         try:
             data = json.loads(self._file(point).read_text("utf-8"))
             whole = data.pop("digest") == _digest_of(data)
@@ -408,13 +409,13 @@ class Store:
             return None
 
     def damaged(self, point: Point) -> bool:
-        """Return whether there is a file of the point that cannot be used."""
+        """Return True if the point has a file that cannot be used."""
         return self._file(point).exists() and self.load(point) is None
 
     def finished(self, points: dict[Point, dict[str, str]]) -> dict[Point, Finished]:
-        """Return those of the points that were measured, by the definitions that are theirs now.
+        """Return what was measured of these points, given with their present definitions.
 
-        Raises MeasurementError, naming what changed, where one was measured with another definition.
+        Raises MeasurementError, which names what changed, if one was measured with another definition.
         """
         found = {}
         for point, definition in points.items():
@@ -435,7 +436,7 @@ class Store:
             self._file(point).unlink(missing_ok=True)
 
     def about_run(self, study: str) -> dict[str, Any]:
-        """Return what NAME.run.json says; nothing where it is missing or damaged."""
+        """Return the content of NAME.run.json; an empty dict if it is missing or damaged."""
         try:
             about = json.loads((self.folder / f"{study}.run.json").read_text("utf-8"))
         except (OSError, ValueError):
@@ -443,7 +444,7 @@ class Store:
         return about if isinstance(about, dict) else {}
 
     def write(self, study: Study, points: Mapping[Point, Finished], about_run: Mapping[str, Any]) -> StudyTable:
-        """Write NAME.csv, NAME.json (what is the same in every run) and NAME.run.json (what is not)."""
+        """Write NAME.csv, NAME.json (what is the same in every run) and NAME.run.json (what differs)."""
         about = _metadata(study, points)
         table = table_of(study, {point: finished.rows for point, finished in points.items()}, about | dict(about_run))
         files = tuple(self.folder / f"{study.name}{ending}" for ending in (".csv", ".json", ".run.json"))
@@ -458,7 +459,7 @@ class Store:
         return self._points / f"{readable}.{exact}.{point.repeat}.json"
 
     def _sweep(self) -> None:
-        """Remove what a program that was killed while it wrote has left."""
+        """Remove unfinished files of a run that was killed while it wrote."""
         for folder in (self.folder, self._points):
             for left in folder.glob("*.unfinished"):
                 left.unlink(missing_ok=True)
@@ -469,9 +470,9 @@ def _digest_of(body: dict[str, Any]) -> str:
 
 
 def definition(study: Study) -> dict[str, str]:
-    """Return digests of all that is one for the whole study. Levels and repeats are not: a study may grow.
+    """Return digests of what defines all points of a study. Levels and repeats do not count: a study may grow.
 
-    Raises MeasurementError where the measurement's source cannot be read.
+    Raises MeasurementError if the measurement's source cannot be read.
     """
     metrics = [[metric.name, metric.unit] for metric in study.metrics]
     name = study.measurement.__module__
@@ -487,9 +488,9 @@ def definition(study: Study) -> dict[str, str]:
 def definition_of(study: Study, point: Point, shared: dict[str, str]) -> dict[str, str]:
     """Return `shared`, the study's `definition`, and a digest of the point's network, switches and controller.
 
-    That digest counts the files in the current folder that its levels and the controller's command name.
+    That digest includes the files in the current folder that levels and the controller's command name.
 
-    Raises MeasurementError where there can be no such testbed.
+    Raises MeasurementError if there can be no such testbed.
     """
     testbed = study.place(point)
     words = shlex.split((testbed and testbed.controller) or "")
@@ -504,8 +505,8 @@ def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def own_modules(study: Study) -> dict[str, ModuleType]:
-    """Return the modules of a study's author that measure its points, by name: those of its functions, and what they
-    import of their own. Modules of Linklab and of libraries are not among them.
+    """Return the author's own modules that measure a study's points, by name: those of its functions, and those that
+    they import. Modules of Linklab and of libraries are left out.
     """
     todo = [study.measurement.__module__, getattr(study.testbed, "__module__", "__main__")]
     found: dict[str, ModuleType] = {}
@@ -531,14 +532,14 @@ def own_modules(study: Study) -> dict[str, ModuleType]:
 
 
 def _code_digest(study: Study) -> str:
-    """Return a digest of the code besides the measurement that makes a point: Linklab, and the study's own modules."""
+    """Return a digest of the code that makes a point, apart from the measurement's: Linklab's and the author's."""
     own = own_modules(study)
     own.pop(study.measurement.__module__, None)
     return digest(linklab_digest() + "".join(sorted(_meaning_of(module) for module in own.values())).encode())
 
 
 def _meaning_of(what: ModuleType | Callable[..., Any]) -> str:
-    """Return a module, or a function of a notebook, as a syntax tree: comments do not count."""
+    """Return a module, or a function of a notebook, as a syntax tree, without comments and docstrings."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(what)))
     except (OSError, TypeError, SyntaxError):

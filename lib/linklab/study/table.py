@@ -1,7 +1,7 @@
-"""A study's table: one value a row, with the levels in the columns before it. Written to CSV and read back, and made of
-a researcher's own numbers and captures.
+"""A study's table: each row has one value, and the levels at which it was measured. It is written to CSV and read back,
+or made from a researcher's own numbers and captures.
 
-Levels have the types that the study gives them: a number is equal to the same number, whatever wrote it down.
+Levels have the types that the study gives them, so 1 and 1.0 are one level, however a file writes them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from linklab.files import write_whole
 from linklab.study.declare import COLUMNS, Level, Measured, Point, Study, in_one_line, refuse_rows
 
 _EXACT: Final = 1e-9
-"""By how much, relatively, two values differ that are the same but for rounding."""
+"""Values that differ relatively by less than this are equal apart from rounding."""
 _LARGEST: Final = 2**31
 
 
@@ -40,7 +40,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Values:
-    """What the repeats measured of one thing, a value each; ``what`` names it in errors."""
+    """The values of all repeats of one quantity; ``what`` names it in errors."""
 
     values: tuple[float, ...]
     what: str = field(default="these values", compare=False)
@@ -67,7 +67,7 @@ class Values:
 
     @property
     def same(self) -> float:
-        """The one value that all repeats agree on. Raises MeasurementError where they differ by more than rounding."""
+        """The value that all repeats have. Raises MeasurementError if they differ by more than rounding."""
         if not math.isclose(self.low, self.high, rel_tol=_EXACT, abs_tol=_EXACT):
             raise MeasurementError(
                 f"{self.what}: repeats differ, {self.low:g} to {self.high:g}: use mean, low and high of them"
@@ -82,14 +82,13 @@ Wanted = Level | tuple[Level, ...]
 @dataclass(frozen=True, eq=False)
 class StudyTable:
     """The values that a study measured. ``frame`` has the columns factors..., repeat, of, number, metric, value, unit,
-    in the study's order; ``about``: date, versions, seeds, durations, networks (NAME.json and NAME.run.json).
+    in the study's order; ``about`` has date, versions, seeds, durations, networks (NAME.json and NAME.run.json).
 
-    ``missing`` are points that were asked for and have no rows; ``files`` is where the table was written or read.
-    ``complete``: what is looked up is refused where one of its points is missing, as verdicts need.
+    ``missing`` are points that were asked for and have no rows; ``files`` are those that hold the table.
+    ``complete``: a look-up is refused if one of the points it needs is missing, so that no verdict rests on a part.
 
-    Levels that are looked up may be texts, as from a terminal. All look-ups raise MeasurementError for a factor that
-    the study has not, where no row fits (with the command that measures it), and where a factor that is not named has
-    several levels among the rows.
+    Levels in look-ups may be texts, as from a terminal. All look-ups raise MeasurementError for an unknown factor, if
+    no row fits (with the command that measures it), and if a factor that is not named has several levels.
     """
 
     study: Study
@@ -110,9 +109,9 @@ class StudyTable:
             }
 
     def lookup(self, metric: str, *, of: str = "", number: int | None = None, **levels: Wanted) -> Values:
-        """Return what the repeats measured of a metric at the given levels; ``repeat=2`` takes one of them.
+        """Return the values of a metric in all repeats at the given levels; ``repeat=2`` takes one repeat.
 
-        Raises MeasurementError where a repeat has two values.
+        Raises MeasurementError if a repeat has two values.
         """
         rows, what = self._rows(metric, of, levels, number=number)
         if rows["repeat"].duplicated().any():
@@ -120,7 +119,7 @@ class StudyTable:
         return Values(tuple(map(float, rows["value"])), what)
 
     def each(self, metric: str, *factors: str, of: str = "", **levels: Wanted) -> dict[tuple[Any, ...], Values]:
-        """Return what the repeats measured of a metric at the given levels, by the levels of `factors`."""
+        """Return the values of a metric in all repeats at the given levels, by the levels of `factors`."""
         rows, what = self._rows(metric, of, levels, factors)
         groups: Any = rows.groupby(list(factors), sort=False, dropna=False) if factors else [((), rows)]
         return {tuple(key): Values(tuple(map(float, it["value"])), f"{what}, {key}") for key, it in groups}
@@ -132,7 +131,7 @@ class StudyTable:
         return grouped.agg(mean="mean", low="min", high="max").reset_index()
 
     def select(self, **levels: Wanted) -> StudyTable:
-        """Return the table of the given levels alone; several of one factor as a tuple."""
+        """Return the part of the table with the given levels; several levels of one factor are a tuple."""
         return replace(self, frame=self._chosen(self.frame, levels), missing=self._missing_at(levels))
 
     def levels(self, factor: str) -> tuple[Level, ...]:
@@ -156,7 +155,7 @@ class StudyTable:
 
     @property
     def digest(self) -> str:
-        """A digest of the table, by which another one is known."""
+        """A digest of the table: it tells two tables apart."""
         return digest(self.csv)
 
     @functools.cached_property
@@ -166,8 +165,8 @@ class StudyTable:
     def _rows(
         self, metric: str, of: str, levels: Mapping[str, Wanted], by: Sequence[str] = (), number: int | None = None
     ) -> tuple[pandas.DataFrame, str]:
-        """Return the rows of a metric, and its name for people. Without a number they are no series, unless ``number``
-        is one of those that they are looked at `by`.
+        """Return the rows of a metric, and its name for people. Rows of a series are among them only if `number` is
+        given, or if the rows are grouped `by` ``number``.
         """
         self._refuse_missing(self._missing_at(levels))
         rows = self._chosen(self._by_metric.get(metric, self.frame[:0]), {"of": of, **levels})
@@ -193,7 +192,7 @@ class StudyTable:
         return rows
 
     def _typed(self, name: str, wanted: Wanted) -> list[Level]:
-        """Return the levels that are looked up, each of the type that its factor's have."""
+        """Return the levels to look up, with the types of their factor's levels."""
         each = wanted if isinstance(wanted, tuple) else (wanted,)
         if name in ("of", "repeat"):
             return list(each)
@@ -218,13 +217,13 @@ class StudyTable:
 
 
 def digest(content: str | bytes) -> str:
-    """Return the first 16 digits of SHA-256: enough to tell two versions of one thing apart."""
+    """Return the first 16 digits of SHA-256: enough to tell two versions apart."""
     return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()[:16]
 
 
 def as_level(known: Sequence[Level], text: str) -> Level:
-    """Return the level of a factor that a text is: one of the known ones by its text; else a number, where one of them
-    is a number and the text can be read as one; else the text.
+    """Return a text as a level of a factor: the known level that is written so; else a number, if one of the known
+    levels is a number and the text can be read as one; else the text.
     """
     for level in known:
         if str(level) == text:
@@ -241,8 +240,8 @@ def as_level(known: Sequence[Level], text: str) -> Level:
 
 
 def named_level(study: Study, factor: str, text: str) -> Level:
-    """Return the level that a person wrote. Raises MeasurementError for a factor that the study has not, for no text,
-    and for a text where the factor's levels are numbers.
+    """Return the level that a person wrote. Raises MeasurementError for an unknown factor, an empty text, and a text
+    that is no number if all levels of the factor are numbers.
     """
     known = study.levels_of(factor)
     level = as_level(known, text)
@@ -287,8 +286,8 @@ def _read(path: Path) -> pandas.DataFrame:
 
 
 def _typed_frame(study: Study, texts: pandas.DataFrame) -> pandas.DataFrame:
-    """Return the rows of a CSV file with their types. Raises MeasurementError that names the first row that cannot be:
-    for a level, metric, unit, repeat, number or value that is none, and for a row that is there twice.
+    """Return the rows of a CSV file with their types. Raises MeasurementError, which names the row, for the first wrong
+    level, metric, unit, repeat, number or value, and for a row that is there twice.
     """
     units = {metric.name: metric.unit for metric in study.metrics}
     numbers = texts[["repeat", "number", "value"]].apply(pandas.to_numeric, errors="coerce")
@@ -330,9 +329,9 @@ def _typed_frame(study: Study, texts: pandas.DataFrame) -> pandas.DataFrame:
 def read_table(study: Study, folder: Path) -> StudyTable:
     """Return the table of a study that a run has written to `folder`, or to the folder NAME in it.
 
-    The file is NAME.csv or NAME.csv.xz, and what is about it NAME.json and NAME.run.json. Any level that the file
-    holds is accepted; ``missing`` are the study's points without a row. Raises MeasurementError where the file is
-    missing, is another study's, or is damaged.
+    The file is NAME.csv or NAME.csv.xz; NAME.json and NAME.run.json describe it. Any level in the file is accepted;
+    ``missing`` are the study's points without a row. Raises MeasurementError if the file is missing, belongs to another
+    study, or is damaged.
     """
     places = [at / f"{study.name}{ending}" for at in (folder / study.name, folder) for ending in (".csv", ".csv.xz")]
     path = next((place for place in places if place.exists()), None)
@@ -376,8 +375,8 @@ def keep(table: StudyTable, folder: Path) -> Path:
 
 
 def template(study: Study) -> str:
-    """Return the CSV to fill in with numbers of one's own: the columns, and a row for each point and metric, whose
-    values are empty. Rows that stay empty are left out when it is read.
+    """Return a CSV for a researcher's own numbers: a row for each point and metric, with an empty value. Rows that stay
+    empty are left out when the file is read.
     """
     rows = (
         (*(level for _, level in point.levels), point.repeat, "", "", metric.name, "", metric.unit)
@@ -392,8 +391,8 @@ def template(study: Study) -> str:
 def read_own(studies: Sequence[Study], given: str) -> StudyTable:
     """Return the table of a CSV file that a researcher wrote, ``"mine.csv"`` or ``"STUDY=mine.csv"``.
 
-    The study is the one whose columns the file has, in any order. Levels may be any. Raises MeasurementError in one
-    line for a file that cannot be read, and, with its number, for a row that cannot be.
+    The file's columns, in any order, tell which study it is. Any level is accepted. Raises MeasurementError in one
+    line for a file that cannot be read, and, with its number, for a row that is wrong.
     """
     name, equals, path = given.partition("=")
     if not equals:
@@ -436,10 +435,10 @@ def _study_of(studies: Sequence[Study], name: str, path: Path, columns: list[str
 
 
 def import_captures(study: Study, settings: Mapping[str, Sequence[str]], sent: Path, received: Path) -> StudyTable:
-    """Return the table of one point, measured by a pair of captures (pcap or pcapng) of a researcher's own test.
+    """Return the table of one point, computed from a pair of captures (pcap or pcapng) of a researcher's own test.
 
-    `settings` names a level of each factor that has several. Raises MeasurementError where the study says not how to
-    read captures, a level is missing, or a file cannot be read.
+    `settings` names a level of each factor that has several. Raises MeasurementError if the study cannot read
+    captures, if a level is missing, or if a file cannot be read.
     """
     if study.from_captures is None:
         raise MeasurementError(f"study {study.name} does not say how to read captures: give its numbers as CSV")
@@ -459,9 +458,9 @@ def import_captures(study: Study, settings: Mapping[str, Sequence[str]], sent: P
 
 
 def add_to_csv(table: StudyTable, path: Path) -> int:
-    """Write a table of one point to a CSV file, behind all that it has already; return the repeat that it is there.
+    """Append a table of one point to a CSV file, as one more repeat; return the number of that repeat.
 
-    Raises MeasurementError where the file is no table of the study, or cannot be read or written.
+    Raises MeasurementError if the file is no table of the study, or cannot be read or written.
     """
     try:
         text = path.read_bytes().decode() if path.exists() else ""
