@@ -38,7 +38,8 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Claim:
-    """A finding of a study: ``says`` is a sentence of ours, ``where`` its place in the study, ``test`` what would show it.
+    """A finding of a study: a sentence of ours (``says``), its place in the study (``where``), what would show it
+    (``test``).
 
     ``about`` names what the finding is about: ``hardware``, the study's ``Mininet``, or ``either`` of both. Our tables
     judge the last two, and a researcher's tables of hardware the first and the last. ``by_construction`` says why an

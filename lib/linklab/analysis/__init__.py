@@ -1,8 +1,9 @@
-"""What measurements mean: fairness, shares, and what theory expects of a network, as planned or as read back. Pure.
+"""Compute what theory expects of a network, as planned or as read back, and fairness and shares of flows. Pure.
 
-``measured_path(network, "h1", "h4", state)`` is where a flow goes, with every link as it really is. Of it
-``unloaded_rtt``, ``loaded_rtt``, ``full_queue_rtt``, ``tcp_throughput`` and ``udp_throughput`` give an `Expectation`:
-value, interval, and what both rest on. ``experiment(network, loads, ...)`` gives all of that for loads at once.
+``measured_path(network, "h1", "h4", state)`` is a flow's path, with every link as it was read back. For a path
+``unloaded_rtt``, ``loaded_rtt``, ``full_queue_rtt``, ``tcp_throughput`` and ``udp_throughput`` return an `Expectation`:
+a value, an interval, and the source of both. ``experiment(network, loads, ...)`` returns these for loads that run
+together.
 """
 
 from linklab.analysis.concurrent_tcp import Experiment, LoadExpectation, experiment

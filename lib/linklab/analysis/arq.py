@@ -1,4 +1,4 @@
-"""What theory says of protocols that repeat what is lost (automatic repeat request, ARQ). Pure.
+"""Theory of protocols that send lost packets again (automatic repeat request, ARQ). Pure.
 
 Sources: J. Kurose and K. Ross, "Computer Networking", section 3.4; D. Bertsekas and R. Gallager, "Data Networks",
 section 2.4; W. Stallings, "Data and Computer Communications", appendix on the performance of ARQ, for the formulas with
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 
 def link_share(window_packets: int, packet_ms: float, rtt_ms: float) -> float:
-    """Return the share of time in which a window keeps a link busy where nothing is lost: ``min(1, W / (1 + 2a))``.
+    """Return the share of time in which a window keeps a link busy if nothing is lost: ``min(1, W / (1 + 2a))``.
 
     ``packet_ms`` is a packet's transmission time, ``rtt_ms`` the propagation delay there and back. With a window of 1
     that is stop-and-wait: ``L/R / (RTT + L/R)``.
@@ -20,12 +20,12 @@ def link_share(window_packets: int, packet_ms: float, rtt_ms: float) -> float:
 
 
 def selective_repeat_share(window_packets: int, packet_ms: float, rtt_ms: float, loss: float) -> float:
-    """Return selective repeat's share of the link, of 1: ``(1 - P) * min(1, W / (1 + 2a))``, P of each packet."""
+    """Return selective repeat's share of the link: ``(1 - P) * min(1, W / (1 + 2a))``; each packet is lost with P."""
     return (1 - loss) * link_share(window_packets, packet_ms, rtt_ms)
 
 
 def go_back_n_share(window_packets: int, packet_ms: float, rtt_ms: float, loss: float) -> float:
-    """Return go-back-N's share of the link, of 1, where a lost packet costs all that were sent after it.
+    """Return go-back-N's share of the link: a lost packet costs all packets that were sent after it.
 
     ``(1-P) / (1 + 2aP)`` where the window fills the link, and else ``W (1-P) / ((1 + 2a) (1 - P + W P))``.
     """

@@ -1,4 +1,4 @@
-"""What a whole experiment should give: several TCP loads at once, each beside its pings."""
+"""Compute what theory expects of several TCP loads that run together, each with its pings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ same digits, so honest work that lies outside stays there."""
 
 @dataclass(frozen=True)
 class LoadExpectation:
-    """What one load of an experiment should give.
+    """What theory expects of one load of an experiment.
 
     ``total`` is the throughput of all its connections, ``connection`` of one of them. ``rtt_unloaded`` is for pings
     without any load, ``rtt_highest`` for pings beside all loads.
@@ -53,7 +53,8 @@ def experiment(
     state: NetworkState | None = None,
     judged: int = 1,
 ) -> Experiment:
-    """What TCP loads that start together give in ``duration_s``, for the network as planned or as read back.
+    """Return what theory expects of TCP loads that start together, over ``duration_s``; the network is as read back
+    (``state``), else as planned.
 
     ``judged`` is how many shares are looked at together, over all runs: the more, the further may one stray by chance.
 
@@ -75,14 +76,15 @@ def experiment(
 
 
 def sharing_deviation(share: Share, connections: int, duration_s: float) -> float:
-    """By how much the mean over ``duration_s`` of so many of the connections strays from fair, relative to fair.
+    """Return by how much the mean rate of some connections over ``duration_s`` deviates from their fair share.
 
-    One standard deviation, for n connections that share a full link, losses falling on them at random. A window that
-    grows by a packets a second and falls to b = 0.7 at random has a relative variance of (1 - b) / (1 + b) and forgets
-    its past in tau = its mean / a seconds (both from the moments of the process). A mean over T keeps
-    2 tau/T (1 - tau/T (1 - exp(-T/tau))) of that variance. Where the windows begin is decided by slow start: a split
-    at random, with a relative variance of (n - 1) / (n + 1), of which tau/T (1 - exp(-T/tau)) remains in the mean.
-    That the sum is fixed takes 1/n off the first. For k of n connections both shrink by (n - k) / (k (n - 1)).
+    It is one standard deviation, relative to the fair share, for n connections that share a full link and suffer
+    losses at random. A window that grows by a packets a second and falls to b = 0.7 at random has a relative variance
+    of (1 - b) / (1 + b) and forgets its past in tau = its mean / a seconds (both from the moments of the process). A
+    mean over T keeps 2 tau/T (1 - tau/T (1 - exp(-T/tau))) of that variance. Slow start decides where the windows
+    begin: it splits the link at random, with a relative variance of (n - 1) / (n + 1), of which
+    tau/T (1 - exp(-T/tau)) remains in the mean. The sum of all is fixed, which takes 1/n off the first variance. For k
+    of n connections both shrink by (n - k) / (k (n - 1)).
     """
     count = share.rivals
     if count <= 1 or connections >= count:
@@ -99,7 +101,7 @@ def sharing_deviation(share: Share, connections: int, duration_s: float) -> floa
 
 
 def _sum(shares: Sequence[Share], duration_s: float) -> Expectation:
-    """Of all connections of one bottleneck. More of them fill it no worse than one."""
+    """Return what is expected of all connections of one bottleneck. Several fill it no worse than one."""
     first = shares[0]
     fair = math.fsum(share.total_mbps for share in shares)
     alone = [tcp_throughput(share.path, duration_s, share.bottleneck) for share in shares]
@@ -133,9 +135,9 @@ def _expected(share: Share, whole: Expectation, duration_s: float, pings: int, j
 
 
 def _some(share: Share, connections: int, whole: Expectation, duration_s: float, judged: int) -> Expectation:
-    """Of one or more of the connections at a bottleneck, ``whole`` being the throughput of all.
+    """Return what is expected of some of the connections at a bottleneck; ``whole`` is the throughput of all.
 
-    A share lies between none and all, so the logarithm of its odds is what scatters evenly to both sides.
+    A share lies between none and all, so we take the logarithm of its odds to scatter evenly to both sides.
     """
     if connections == share.rivals:
         return whole

@@ -1,4 +1,4 @@
-"""What theory says of congestion control at a queue that drops its tail: Reno's sawtooth, CUBIC's cube, BBR's cap.
+"""Theory of congestion control at a drop-tail queue: Reno's sawtooth, CUBIC's cube, BBR's cap.
 
 Pure. One flow has the bottleneck to itself. A window of ``full`` packets, the bandwidth-delay product and the queue's
 room, fills path and queue; one packet more is lost. Times are in seconds unless a name says otherwise.
@@ -15,24 +15,24 @@ from linklab.errors import MeasurementError
 from linklab.units import BITS_PER_BYTE
 
 RENO_BETA: Final = 0.5
-"""What remains of Reno's window after a loss (RFC 5681, equation 4)."""
+"""Share of Reno's window that remains after a loss (RFC 5681, equation 4)."""
 MATHIS_CONSTANT: Final = math.sqrt(3 / 2)
-"""Of the law of the square root, for one packet more a round trip whatever is acknowledged (Linux counts what is)."""
+"""Constant of the square-root law if the window grows by one packet in each round trip, as Linux's does."""
 RENO_POWER: Final = 1.0
-"""Of 1/RTT, in Reno's rate at a given share of losses (Mathis et al., 1997)."""
+"""Power of 1/RTT to which Reno's rate is proportional, at a given share of losses (Mathis et al., 1997)."""
 CUBIC_POWER: Final = 0.25
-"""The same of CUBIC: its mean window goes as RTT^(3/4) (RFC 9438, section 5.1)."""
+"""The same power for CUBIC: its mean window is proportional to RTT^(3/4) (RFC 9438, section 5.1)."""
 BBR_PROBES: Final = (1.25, 0.75)
-"""How far BBR's rate goes above and below its estimate when it probes, one round trip in eight each."""
+"""BBR's rate above and below its estimate, as shares of it, when it probes: each in one round trip of eight."""
 BBR_REST_S: Final = 0.2
-"""So long BBR keeps four packets in flight, to see the round trip of an empty queue, every `BBR_REST_EVERY_S`."""
+"""How long BBR keeps only four packets in flight every `BBR_REST_EVERY_S`, to see an empty queue's round trip."""
 BBR_REST_EVERY_S: Final = 10.0
 BBR_MARGIN: Final = 0.01
-"""So much below its estimate BBR sends, to keep the queue empty (Linux, net/ipv4/tcp_bbr.c)."""
+"""Share of its estimate by which BBR sends more slowly, to keep the queue empty (Linux, net/ipv4/tcp_bbr.c)."""
 
 
 def reno_period_s(bdp_packets: float, full_packets: float, packet_s: float) -> float:
-    """Return the time from one loss of Reno's to the next, without what the repair of a loss takes.
+    """Return the time from one of Reno's losses to the next, without the time that the repair of a loss takes.
 
     The window grows by one packet in each round trip, from half of ``full_packets``. A round trip takes as long as the
     window's packets at the bottleneck, but never less than the path without a queue, ``bdp_packets * packet_s``.
@@ -43,14 +43,14 @@ def reno_period_s(bdp_packets: float, full_packets: float, packet_s: float) -> f
 
 
 def reno_mean_queue_packets(bdp_packets: float, full_packets: float) -> float:
-    """Return how many packets wait on average over one sawtooth of Reno's, by time."""
+    """Return the mean number of waiting packets over one of Reno's sawteeth, by time."""
     start = max(bdp_packets, RENO_BETA * full_packets)
     thirds, halves = (full_packets**3 - start**3) / 3, (full_packets**2 - start**2) / 2
     return (thirds - bdp_packets * halves) / reno_period_s(bdp_packets, full_packets, 1.0)
 
 
 def mathis_mbps(rtt_ms: float, loss: float, payload_bytes: int) -> float:
-    """Return Reno's throughput in Mbit/s where a share ``loss`` of all packets is lost (Mathis et al., 1997, eq. 3).
+    """Return Reno's throughput in Mbit/s if a share ``loss`` of all packets is lost (Mathis et al., 1997, eq. 3).
 
     ``loss`` counts losses that halve the window: several in one round trip are one. Raises MeasurementError where
     ``rtt_ms`` is not above 0, or ``loss`` not above 0 and at most 1: without losses the law gives no rate.
@@ -63,12 +63,12 @@ def mathis_mbps(rtt_ms: float, loss: float, payload_bytes: int) -> float:
 
 
 def cubic_k_s(largest_packets: float, window_packets: float) -> float:
-    """Return K: how long CUBIC takes back to its last largest window, by its cube alone (RFC 9438, equation 2)."""
+    """Return K, the time in which CUBIC's cube alone grows back to its last largest window (RFC 9438, equation 2)."""
     return math.cbrt(max(0.0, largest_packets - window_packets) / CUBIC_C)
 
 
 def cubic_gap_s(full_packets: float, rtt_s: float) -> tuple[float, float]:
-    """Return the least and the most time from one loss of CUBIC's to the next, where its cube rules, not Reno's line.
+    """Return the least and the most time between two of CUBIC's losses if its cube, not Reno's line, decides.
 
     The plateau of the cube lies where the last loss was noticed, up to three packets above ``full_packets`` (a window
     grows until the loss is heard of): the flat curve may meet ``full_packets`` long before K. If the last window was
@@ -87,7 +87,7 @@ _HEARD_LATE_PACKETS: Final = 3
 
 
 def bbr_mean_queue_packets(bdp_packets: float) -> tuple[float, float]:
-    """Return the least and the most that waits of BBR alone, on average: its operating point is an empty queue.
+    """Return the least and the most mean queue of a single BBR flow, whose operating point is an empty queue.
 
     Of eight round trips one sends a quarter more than the link carries, so that up to a quarter of a bandwidth-delay
     product waits at its end, and the next one lets it go (Cardwell et al., 2016).
@@ -101,7 +101,7 @@ def bbr_rest_share(rtt_s: float) -> float:
 
 
 def loss_times_s(counts: Iterable[tuple[float, float]], apart_s: float) -> tuple[float, ...]:
-    """Return when losses were heard of: each first look at which more packets had been sent again than before.
+    """Return the times of losses: of each sample that counts more retransmissions than the one before.
 
     ``counts`` are times and all retransmissions until then. Times less than ``apart_s`` after others belong to the same
     loss.
@@ -118,7 +118,7 @@ def loss_times_s(counts: Iterable[tuple[float, float]], apart_s: float) -> tuple
 
 
 def sharing_ratios(near: Pipe, far: Pipe, power: float, duration_s: float = math.inf) -> tuple[float, float]:
-    """Return the least and the most that a loss-based flow of a short round trip gets over one of a long round trip.
+    """Return the least and the most ratio of rates of two loss-based flows, one with a short RTT, one with a long.
 
     Both wait in one queue. Where losses hit at random, rates go as 1/RTT to a ``power``, `RENO_POWER` or `CUBIC_POWER`.
     Where each loss hits both, windows that grow by round trips grow with 1/RTT besides, and rates go as its square

@@ -1,4 +1,4 @@
-"""What a measurement should give, from theory: a value, an interval, and where the interval comes from."""
+"""Compute from theory what a measurement should give: a value, an interval, and the source of the interval."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ throughput, ``"low"`` for a delay."""
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a sound measurement gives: ``value`` most likely, and no less than ``low`` or more than ``high`` (``unit``).
+    """What a sound measurement gives: most likely ``value``, at least ``low`` and at most ``high`` (in ``unit``).
 
     ``why`` explains value and interval. ``limit`` is the end that the network itself sets: the high one unless given,
     None if it sets neither (the share of one flow among several).
@@ -78,7 +78,7 @@ class Expectation:
 
     @property
     def explanation(self) -> str:
-        """`why`, with `basis` in brackets."""
+        """`why`, followed by `basis` in brackets."""
         return f"{self.why} (interval {self.basis})" if self.basis else self.why
 
     def holds(self, measured: float) -> bool:

@@ -43,7 +43,7 @@ class MeasuredPath:
         return fsum(link.delay_ms for link in (*self.forward.links, *self.reverse.links))
 
     def unloaded_rtt_ms(self, packet_bytes: int) -> tuple[float, float]:
-        """Return the least and the most that a lone IP packet's round trip takes, the answer being as large, in ms.
+        """Return the least and the most time of a lone IP packet's round trip in ms, with an answer of the same size.
 
         Links with ``overhead_bytes`` are cables, and serialise it for sure. HTB's token bucket lets a lone packet pass
         at once where it is full, so that serialisation there is in the most alone. Raises NetworkError for a packet

@@ -1,4 +1,4 @@
-"""Compute what the arrivals of packets say, and what frames of one size make of a link.
+"""Compute jitter, bandwidth and bursts from arrivals of packets, and the bandwidth of frames of one size on a link.
 
 Three things: a stream's jitter, its bandwidth packet by packet and its burst above a rate; the rate of a path from the
 spacing of packets that were sent back to back; and bandwidth by arithmetic of headers and by the bucket of a shaper.
@@ -68,7 +68,7 @@ def bandwidth_mbps(arrivals_s: Sequence[float], size_bytes: int, *, count_first:
 
 
 def burst_bytes(arrivals_s: Sequence[float], size_bytes: int, rate_mbps: float) -> float:
-    """How much more a link let through than its rate brings, at most, in any time: the burst of a token bucket.
+    """Return the burst of a token bucket: how much more than its rate a link let through, at most, in any time.
 
     The largest of ``size_bytes * (k - i + 1) - rate * (t_k - t_i)`` over all packets i and k, in bytes, each packet
     counted whole: a link without a burst gives one packet. (The least b of an arrival curve b + r t, RFC 2697's or
@@ -99,7 +99,7 @@ def train_rate_mbps(arrival_s: Sequence[float], payload_bytes: int) -> float:
 
 
 def steady_rate_mbps(arrival_s: Sequence[float], payload_bytes: int) -> float:
-    """The rate of a train, not moved by a burst at its head, by single late packets, or by packets that were lost.
+    """Return the rate of a train, robust against a burst at its head, single late packets, and lost packets.
 
     The median of the rates between each packet of the first half and the one half a train later: it is right as long
     as most of these spans are undisturbed. Of lost packets nothing is known here; a bottleneck whose queue is full
@@ -134,7 +134,7 @@ unless it is told otherwise. The first one, ``burst 15k``, is larger, and a pack
 
 
 def virtual_mbps(frame_bytes: int, rate_mbps: float, more_bytes: int = 0) -> float:
-    """The lasting bandwidth of whole frames over a full virtual link, each `more_bytes` longer on it (a tunnel)::
+    """Return the lasting bandwidth of whole frames over a full virtual link; a tunnel adds `more_bytes` to each::
 
     rate * frame / (frame - 4 + more)
     """
@@ -142,7 +142,7 @@ def virtual_mbps(frame_bytes: int, rate_mbps: float, more_bytes: int = 0) -> flo
 
 
 def real_mbps(frame_bytes: int, rate_mbps: float, more_bytes: int = 0) -> float:
-    """The same over a full real Ethernet cable, which also needs a preamble and a gap for each frame (IEEE 802.3)::
+    """Return the same for a full real Ethernet cable, with a preamble and a gap for each frame (IEEE 802.3)::
 
     rate * frame / (frame + 20 + more)
     """
@@ -150,7 +150,7 @@ def real_mbps(frame_bytes: int, rate_mbps: float, more_bytes: int = 0) -> float:
 
 
 def first_bandwidth_mbps(packet: int, frame_bytes: int, rate_mbps: float, bucket_bytes: int) -> float:
-    """Return the bandwidth from the first packet to this one, its bits left out: what a bucket makes of the first ones.
+    """Return the bandwidth of a bucket's first packets: from the first one to this one, without the first one's bits.
 
     HTB lets a packet go as long as its bucket is not in debt: so after k - 1 frames packet k of a greedy sender waits
     for what they took beyond the bucket. Raises MeasurementError for a packet that comes with the first one.

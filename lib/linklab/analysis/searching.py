@@ -1,4 +1,4 @@
-"""Finding the rate that a path carries by trying rates, with as little traffic as possible.
+"""Find the rate that a path carries by trying rates, with as little traffic as possible.
 
 A rate fits if nothing was lost, as in RFC 2544, section 26.1. That signal is late: a queue of q packets swallows
 ``q * L`` bits before the first is lost, so a probe of d seconds at a rate up to ``q * L / d`` too high loses nothing.
@@ -21,7 +21,7 @@ _MOST_HALVINGS: Final = 12
 
 
 class ProbeLoss(Protocol):
-    """What a probe at one rate says."""
+    """The result of a probe at one rate."""
 
     @property
     def loss_percent(self) -> float:
@@ -33,18 +33,18 @@ class Probing(Protocol):
     """What a search may do: send at a rate, send a train. `linklab.measure.prober.Prober` is one."""
 
     def send(self, rate_mbps: float, duration_s: int = 1) -> ProbeLoss:
-        """Sends for whole seconds at a payload rate in Mbit/s."""
+        """Send for whole seconds at a payload rate in Mbit/s."""
         ...
 
     def train(self, packets: int = 50, payload_bytes: int = PAYLOAD_BYTES) -> Sequence[float]:
-        """Sends a train back to back; times of arrival in seconds, in order."""
+        """Send a train back to back; return the times of arrival in seconds, in order."""
         ...
 
 
 def increase(
     prober: Probing, first_mbps: float = 1, step_mbps: float = 1, most_mbps: float = 1000, stray_percent: float = 0
 ) -> float:
-    """The plain path: a little more each time until something is lost; the last rate that fitted, in Mbit/s.
+    """Raise the rate step by step until something is lost; return the last rate without loss, in Mbit/s.
 
     A loss of up to `stray_percent` counts as none. This takes about ``C**2 / (2 * step)`` of traffic for a path of C:
     the baseline that a search is to beat. Raises MeasurementError if the first rate is lost already, or if `most_mbps`
@@ -64,7 +64,7 @@ def increase(
 
 
 def bisect(prober: Probing, low_mbps: float, high_mbps: float, resolution: float = 0.02, duration_s: int = 1) -> float:
-    """Halves a range until it is narrower than `resolution` of its upper end; the highest rate that fitted, in Mbit/s.
+    """Halve a range until it is narrower than `resolution` of its upper end; return the highest rate without loss.
 
     `low_mbps` is taken to fit, and `high_mbps` not to. Raises MeasurementError unless 0 <= low < high, unless the
     resolution is above 0, and if nothing fits down to a 4096th of a range that begins at 0.
@@ -88,7 +88,7 @@ def bisect(prober: Probing, low_mbps: float, high_mbps: float, resolution: float
 
 
 def from_train(prober: Probing, packets: int = _TRAIN_PACKETS) -> float:
-    """Take the rate that a train shows, confirmed by a probe just below it; the rate in Mbit/s of payload.
+    """Return the rate that a train shows, in Mbit/s of payload, confirmed by a probe just below it.
 
     Where the probe is lost (other traffic on the path, a policer, a bucket that swallowed the train), the rate is
     halved until a probe fits, and looked for from there on: what is returned then was probed itself. Raises

@@ -24,7 +24,7 @@ _TIE = 1e-9
 
 @dataclass(frozen=True)
 class Load:
-    """TCP between two nodes: ``connections`` side by side, each with as much data as it can get, in full segments.
+    """A load of TCP between two nodes: ``connections`` side by side, each sends as much as it can, in full segments.
 
     Raises MeasurementError for less than one connection.
     """
@@ -45,7 +45,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Share:
-    """What a load gets: application data in Mbit/s, in all and per connection.
+    """The share of a load: application data in Mbit/s, of all connections and of each.
 
     ``bottleneck`` is the hop that decides it. ``rivals`` is how many connections, its own included, that hop decides
     for.
@@ -59,12 +59,12 @@ class Share:
 
     @property
     def connection_mbps(self) -> float:
-        """Per connection."""
+        """The share of one connection, in Mbit/s."""
         return self.total_mbps / self.load.connections
 
 
 def max_min_shares(network: Network, loads: Sequence[Load], state: NetworkState | None = None) -> tuple[Share, ...]:
-    """The max-min fair share of each load, in order, by progressive filling over the links of their paths.
+    """Return the max-min fair share of each load, in order, by progressive filling over the links of their paths.
 
     The rate of all connections grows alike; when a link is full, those on it stop there, and the rest go on
     (D. Bertsekas, R. Gallager, "Data Networks", 2nd edition, 1992, section 6.5.2). Shares are of application data, and
@@ -132,7 +132,7 @@ _WHOLE = 1 - 1e-9
 
 @dataclass(frozen=True)
 class Served:
-    """What arrives of a flow, in Mbit/s of payload. `losses` are the shares lost at each full link on its path."""
+    """The payload of a flow that arrives, in Mbit/s. `losses` has the share lost at each full link on its path."""
 
     flow: ConstantRateFlow
     throughput_mbps: float
@@ -176,7 +176,7 @@ def _cable_mbps(hop: Hop) -> float:
 
 
 def jain_index(values: Sequence[float]) -> float:
-    """Jain's fairness index of what each of n takers has: ``(sum of x)**2 / (n * sum of x**2)``.
+    """Return Jain's fairness index of the n values x: ``(sum of x)**2 / (n * sum of x**2)``.
 
     1 where all have the same; 1/n where one has everything; k/n where k of n have the same and the others
     nothing. The unit does not matter, nor does the order. (R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of

@@ -1,4 +1,4 @@
-"""How far one TCP flow fills a path: a fluid model of CUBIC (RFC 9438) on a queue that drops its tail.
+"""Model how far one TCP flow fills a path: a fluid model of CUBIC (RFC 9438) at a drop-tail queue.
 
 The window grows along CUBIC's curve or the Reno-friendly line, whichever is higher; when path and queue hold no more
 it falls to 0.7 of itself. Up to the bandwidth-delay product the window sets the rate, above it the queue grows.
@@ -20,7 +20,7 @@ from linklab.network.theory import packet_ms
 from linklab.units import IPV4_HEADER_BYTES, TCP_HEADER_BYTES, TCP_TIMESTAMPS_BYTES
 
 BETA: Final = 0.7
-"""What remains of the window after a loss (RFC 9438, section 4.6)."""
+"""Share of the window that remains after a loss (RFC 9438, section 4.6)."""
 CUBIC_C: Final = 0.4
 """CUBIC's constant, in packets per cubic second (section 5)."""
 RENO_PACKETS_PER_RTT: Final = 3 * (1 - BETA) / (1 + BETA)
@@ -29,12 +29,12 @@ INITIAL_WINDOW_PACKETS: Final = 10
 """RFC 6928."""
 _STEP_S: Final = 0.002
 _LOWERED: Final = (1 + BETA) / 2
-"""Where fast convergence puts the plateau, over the window at the loss (section 4.7)."""
+"""The plateau that fast convergence chooses, as a share of the window at the loss (section 4.7)."""
 
 
 @dataclass(frozen=True)
 class Pipe:
-    """A path as its bottleneck sees it.
+    """The numbers of a path that decide how a TCP flow fills its bottleneck.
 
     ``packet_ms``: serialisation of one full frame at the bottleneck. ``base_ms``: the round trip without queues.
     ``limit_packets``: the bottleneck's queue limit, which counts packets in its delay line (``delay_ms``, one way)
@@ -54,12 +54,12 @@ class Pipe:
 
     @property
     def room_packets(self) -> float:
-        """How many packets can really wait: the limit less those in the delay line at the full rate."""
+        """Packets that can wait: the queue's limit less those in netem's delay line at the full rate."""
         return max(0.0, self.limit_packets - self.delay_ms / self.packet_ms)
 
     @property
     def full_queue_ms(self) -> float:
-        """What a full queue adds to a round trip: see `linklab.network.queueing_delay_ms`."""
+        """Time that a full queue adds to a round trip: see `linklab.network.queueing_delay_ms`."""
         return self.room_packets * self.packet_ms
 
     @property
@@ -69,7 +69,7 @@ class Pipe:
 
     @property
     def most(self) -> float:
-        """The largest share of the rate: below 1 only where the limit is less than the delay line needs."""
+        """The largest share of the rate: below 1 only if the queue's limit is less than the delay line needs."""
         return min(1.0, self.limit_packets * self.packet_ms / self.delay_ms) if self.delay_ms else 1.0
 
     @property
@@ -86,20 +86,20 @@ class Pipe:
 
 @dataclass(frozen=True)
 class ModelledTransfer:
-    """What came of a transfer: the share of the bottleneck's rate, and how full its queue was on average, 0 to 1."""
+    """A modelled transfer: its share of the bottleneck's rate, and how full the queue was on average, 0 to 1."""
 
     rate_share: float
     queue_share: float
 
 
 def smooth(pipe: Pipe, duration_s: float) -> ModelledTransfer:
-    """Slow start ends where the later oscillation begins: the best that can be hoped for."""
+    """Return the best transfer that is possible: slow start ends where the later oscillation begins."""
     full = pipe.full_window_packets
     return _transfer(pipe, duration_s, until=BETA * full, window=BETA * full, plateau=full)
 
 
 def courses(pipe: Pipe, duration_s: float, *, lowered: bool = False) -> tuple[ModelledTransfer, ...]:
-    """Return the transfer for each way in which slow start may end: by a loss, by one that is found late, and early.
+    """Return the transfer for each way in which slow start may end: by a loss, by a loss found late, or early.
 
     A loss that is found late comes after the window has doubled once more. What is sent while a loss is repaired may
     find the queue still full, and the window falls once more, with a lower plateau; but no longer where a round of so
@@ -153,7 +153,7 @@ def _transfer(
 
 
 KERNEL_QUEUE_PACKETS: Final = 1000
-"""netem's own limit, and the queue of a network device, where none was asked for."""
+"""Default limits of the kernel: netem's, and a network device's."""
 _MOST_INFLOW: Final = 2.0
 _ACKNOWLEDGEMENT_BYTES: Final = IPV4_HEADER_BYTES + TCP_HEADER_BYTES + TCP_TIMESTAMPS_BYTES
 
@@ -192,7 +192,7 @@ def pipe_of(path: MeasuredPath, hop: Hop | None = None) -> Pipe:
 
 
 def _refuse_shared_direction(path: MeasuredPath) -> None:
-    """Raise NetworkError where acknowledgements wait behind the data they answer: the model knows no such queue."""
+    """Raise NetworkError if acknowledgements wait behind the data they answer: the model has no such queue."""
     sends = {hop.out.interface for hop in path.reverse.hops}
     for hop in path.forward.hops:
         if hop.link.rate_mbps is not None and hop.out.interface in sends:
@@ -203,12 +203,12 @@ def _refuse_shared_direction(path: MeasuredPath) -> None:
 
 
 def limit_packets(link: Link) -> int:
-    """The queue limit that counts: the link's, or what the kernel has by itself."""
+    """Return the queue limit of a link in packets: its own, or the kernel's default."""
     return KERNEL_QUEUE_PACKETS if link.queue_packets is None else link.queue_packets
 
 
 def full_queue_share_ms(link: Link, packet_bytes: float | None = None) -> float:
-    """How much a full queue of a link adds to a round trip, in ms: see `linklab.network.queueing_delay_ms`.
+    """Return how much a full queue of a link adds to a round trip, in ms: see `linklab.network.queueing_delay_ms`.
 
     Its packets are full ones, unless the size of their IP packets is given.
 

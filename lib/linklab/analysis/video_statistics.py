@@ -1,4 +1,4 @@
-"""What the arrivals of a video stream say: bandwidth, time between packets, jitter, and what they are like. Pure.
+"""Compute bandwidth, time between packets and jitter of a video stream from its arrivals, and their statistics. Pure.
 
 The definitions are those of Wireshark's RTP analysis, the multimedia study's tool: bandwidth at a packet is what
 arrived within the second that ends with it, so that a mean over packets counts busy seconds more often.
@@ -27,7 +27,7 @@ _LEAST: Final = 20
 
 
 def window_kbps(arrivals_s: Sequence[float], ip_bytes: Sequence[int], window_s: float = WINDOW_S) -> tuple[float, ...]:
-    """The bandwidth at each packet, in kbit/s: the bits of IP packets that arrived in the second that ends with it.
+    """Return the bandwidth at each packet, in kbit/s: the bits of IP packets in the second that ends with it.
 
     In the first second the window is still filling. Raises MeasurementError for no packets, or times that go back.
     """
@@ -44,7 +44,7 @@ def window_kbps(arrivals_s: Sequence[float], ip_bytes: Sequence[int], window_s: 
 
 
 def each_second_kbps(arrivals_s: Sequence[float], ip_bytes: Sequence[int]) -> tuple[float, ...]:
-    """The bandwidth of each whole second since the first packet, in kbit/s; the last, unfinished one is left out.
+    """Return the bandwidth of each whole second since the first packet, in kbit/s, without the last, unfinished one.
 
     Every second counts once. Raises MeasurementError for a stream shorter than a second.
     """
@@ -59,7 +59,7 @@ def each_second_kbps(arrivals_s: Sequence[float], ip_bytes: Sequence[int]) -> tu
 
 
 def gaps_ms(arrivals_s: Sequence[float]) -> tuple[float, ...]:
-    """The time between each packet and the one before it, in ms; what the study calls delay.
+    """Return the time between each packet and the one before it, in ms; the study calls it delay.
 
     Raises MeasurementError for fewer than two packets.
     """
@@ -69,7 +69,7 @@ def gaps_ms(arrivals_s: Sequence[float]) -> tuple[float, ...]:
 
 
 def rtp_jitter_ms(arrivals_s: Sequence[float], media_s: Sequence[float]) -> tuple[float, ...]:
-    """RFC 3550's interarrival jitter after each packet, in ms (section 6.4.1), 0 after the first one::
+    """Return RFC 3550's interarrival jitter after each packet, in ms (section 6.4.1), 0 after the first one::
 
         D = (arrival - arrival before) - (timestamp - timestamp before)
         J = J + (|D| - J) / 16
@@ -87,7 +87,7 @@ def rtp_jitter_ms(arrivals_s: Sequence[float], media_s: Sequence[float]) -> tupl
 
 @dataclass(frozen=True)
 class Series:
-    """What a series of values is like, as the study lists it. The unit is the values'; ``variance`` is in its square.
+    """Statistics of a series of values, as the study lists them, in the values' unit; ``variance`` is in its square.
 
     ``normal_p``: the p value of D'Agostino and Pearson's test, which looks at skewness and kurtosis; small means that
     a normal distribution would hardly give such values. With thousands of values it finds the slightest difference,
@@ -107,7 +107,7 @@ class Series:
 
     @property
     def normal(self) -> bool:
-        """Whether the test leaves it possible that the values are normally distributed."""
+        """Return True if the test does not reject a normal distribution of the values."""
         return self.normal_p is not None and self.normal_p >= NORMAL_BELOW
 
 
@@ -157,7 +157,7 @@ class StreamSummary:
 
 
 def summed_up(result: VideoResult) -> StreamSummary:
-    """The summary of one run. Raises MeasurementError where too few packets arrived to say anything."""
+    """Return the summary of one run. Raises MeasurementError if too few packets arrived."""
     arrivals_s, sizes, bandwidth = bandwidths(result)
     lasted_s = arrivals_s[-1] - arrivals_s[0]
     return StreamSummary(
@@ -171,17 +171,17 @@ def summed_up(result: VideoResult) -> StreamSummary:
 
 
 def bandwidths(result: VideoResult) -> tuple[tuple[float, ...], tuple[int, ...], tuple[float, ...]]:
-    """Arrivals in s, sizes in bytes, and the bandwidth at each arrival in kbit/s."""
+    """Return arrivals in s, sizes in bytes, and the bandwidth at each arrival in kbit/s."""
     arrivals_s = tuple(arrived_s for arrived_s, _, _ in result.arrived)
     sizes = tuple(size for _, _, size in result.arrived)
     return arrivals_s, sizes, window_kbps(arrivals_s, sizes)
 
 
 def delays(result: VideoResult) -> tuple[float, ...]:
-    """The times between packets, in ms."""
+    """Return the times between packets, in ms."""
     return gaps_ms([arrived_s for arrived_s, _, _ in result.arrived])
 
 
 def jitters(result: VideoResult) -> tuple[float, ...]:
-    """RFC 3550's jitter after each packet, in ms."""
+    """Return RFC 3550's jitter after each packet, in ms."""
     return rtp_jitter_ms([arrived_s for arrived_s, _, _ in result.arrived], [media for _, media, _ in result.arrived])
