@@ -148,7 +148,7 @@ def lab_names() -> frozenset[str]:
 
 @cache
 def linklab_digest() -> bytes:
-    """Return what tells this Linklab from another: a digest of its version, its files and the added labs."""
+    """Return a digest of Linklab's version, its files and the added labs: it tells one Linklab from another."""
     found = hashlib.sha256(linklab.__version__.encode())
     root = Path(linklab.__file__).parent
     for path in sorted(root.rglob("*")):

@@ -60,7 +60,7 @@ class Labs:
         seed: int = 0,
         controller: str | None = None,
     ) -> Iterator[Lab]:
-        """Return a lab for the time of a block. Raises LabError, as `start`."""
+        """Give a lab for the time of a block. Raises LabError, as `start`."""
         lab = self.start(network, switch, seed=seed, controller=controller)
         try:
             yield lab
@@ -68,7 +68,7 @@ class Labs:
             self.stop(lab)
 
     def watch(self, lab: Lab | LabProcess) -> None:
-        """Have `end` end this one too. Where that was called already, ends it at once and raises LabError."""
+        """Make `end` end this lab too. If `end` was called already, end the lab at once and raise LabError."""
         with self._lock:
             if not self.ended:
                 self._running.add(lab)
@@ -77,7 +77,7 @@ class Labs:
         raise LabError("the study was ended")
 
     def stop(self, lab: Lab | LabProcess) -> None:
-        """End one."""
+        """End one lab."""
         lab.stop()
         with self._lock:
             self._running.discard(lab)

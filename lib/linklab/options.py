@@ -36,7 +36,7 @@ def _above_0(text: str, what: str) -> int:
 
 
 def means(word: str, lab: str) -> bool:
-    """Return whether a lab (``03-udp-bandwidth``) is meant by a word: its number (``3``, ``03``), or how it begins."""
+    """Return whether a word names a lab (``03-udp-bandwidth``): by its number (``3``, ``03``), or by how it begins."""
     number = lab.partition("-")[0]
     if word.isdecimal() and number.isdecimal():
         return int(word) == int(number)
@@ -44,7 +44,8 @@ def means(word: str, lab: str) -> bool:
 
 
 def chosen(words: Sequence[str], labs: Sequence[str]) -> tuple[str, ...]:
-    """Return the labs that are meant by words, all where there are none. Raises LinklabError for a word without one."""
+    """Return the labs that the words name, or all labs without words. Raises LinklabError for a word that names
+    none."""
     for word in words:
         if not any(means(word, lab) for lab in labs):
             raise LinklabError(f"no lab is called {word}: choose of {', '.join(labs)}")

@@ -31,7 +31,7 @@ def become_head(parent: int) -> bool:
 
 
 def below(head: int) -> list[psutil.Process]:
-    """Return all that came of this process, itself left out, parents before their children; [] where it is gone.
+    """Return all descendants of a process, parents before their children; [] if the process is gone.
 
     Those that have ended and were not yet waited for (zombies) are among them: see `alive`.
     """
@@ -42,7 +42,7 @@ def below(head: int) -> list[psutil.Process]:
 
 
 def tree(head: int) -> list[psutil.Process]:
-    """Return this process, if it is still there, and all that came of it."""
+    """Return a process, if it is still there, and all its descendants."""
     try:
         return [psutil.Process(head), *below(head)]
     except psutil.NoSuchProcess:
@@ -72,7 +72,7 @@ def cpu_s(processes: Iterable[psutil.Process]) -> float:
 
 
 def tree_cpu_s(head: int) -> float:
-    """Return what `cpu_s` is of a process and all that came of it: of a lab, where `head` is its supervisor."""
+    """Return `cpu_s` of a process and its descendants: of a lab, if `head` is its supervisor."""
     return cpu_s(tree(head))
 
 
@@ -85,7 +85,8 @@ def memory_mb(processes: Iterable[psutil.Process]) -> float:
 
 
 def _memory_bytes(process: psutil.Process) -> int:
-    """Shared pages of another user's process cannot be asked for: its own are. macOS says nothing of shared pages."""
+    """Return the bytes of one process. For another user's process, and on macOS, only its own pages can be asked
+    for."""
     try:
         try:
             used = process.memory_full_info()
@@ -98,7 +99,7 @@ def _memory_bytes(process: psutil.Process) -> int:
 
 
 def end_below(head: int, patience_s: float) -> bool:
-    """Kill all that came of a process, until nothing of it lives; False if something does after `patience_s`."""
+    """Kill all descendants of a process until none lives; return False if one does after `patience_s`."""
     deadline = time.monotonic() + patience_s
     while kill_below(head):
         if time.monotonic() > deadline:
@@ -108,7 +109,7 @@ def end_below(head: int, patience_s: float) -> bool:
 
 
 def kill_below(head: int) -> bool:
-    """Send SIGKILL to all that came of a process, children before their parents; True if there was something."""
+    """Send SIGKILL to all descendants of a process, children before their parents; return True if there were any."""
     left = alive(below(head))
     for process in reversed(left):
         with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
@@ -117,7 +118,7 @@ def kill_below(head: int) -> bool:
 
 
 def kill_newest(parent: int) -> None:
-    """Send SIGKILL to the child of a process that began last, and to all that came of it."""
+    """Send SIGKILL to the child of a process that began last, and to that child's descendants."""
     try:
         children = alive(psutil.Process(parent).children())
     except psutil.NoSuchProcess:

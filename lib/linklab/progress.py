@@ -50,7 +50,7 @@ class ProgressDisplay:
         self._progress.stop()
 
     def expect(self, total: int, done: int) -> None:
-        """Be told how many parts there are, and how many of them were done before."""
+        """Set how many parts there are, and how many of them were done before."""
         self.total, self.done = total, done
         self._show()
 
@@ -59,7 +59,7 @@ class ProgressDisplay:
         self._bars[name] = self._progress.add_task(name, total=None, status=status, is_whole=False)
 
     def move(self, name: str, cell: int, cells: int) -> None:
-        """Move the bar of a notebook that begins a cell, the first being 1, of so many."""
+        """Move a notebook's bar to the cell that begins: number `cell`, from 1, of `cells`."""
         self._progress.update(self._bars[name], completed=cell - 1, total=cells, status=f"cell {cell} of {cells}")
 
     def end(self, name: str, *, failed: bool) -> None:

@@ -47,7 +47,7 @@ def cells_run() -> list[str]:
 
 
 def tally(virtual_s: float) -> None:
-    """Add a line to the file that LINKLAB_TALLY names, if it names one: a lab has ended after so long by its clock."""
+    """Add a lab's life by its own clock to the file that LINKLAB_TALLY names, if it names one."""
     path = os.environ.get(TALLY_VARIABLE)
     if path:
         with open(path, "a", encoding="ascii") as file:

@@ -92,7 +92,8 @@ def _files(nearest: Path | None) -> Iterator[Path]:
 
 
 def _counts(path: Path) -> bool:
-    """Return whether there is such a file, and not a stranger's: one put into /tmp must not name code that is run."""
+    """Return whether the file exists and is this user's or root's: a stranger's in /tmp must not name code that is
+    run."""
     try:
         return path.is_file() and path.lstat().st_uid in (os.geteuid(), 0)
     except OSError:

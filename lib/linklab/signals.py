@@ -74,7 +74,7 @@ def dropped() -> Iterator[None]:
 
 
 class Held:
-    """Inside, what `SIGNALS` are set to do waits for `let_through`, or for the end: nothing is torn in between.
+    """Inside, `SIGNALS` wait for `let_through`, or for the end of the block, so that they tear nothing in between.
 
     Outside the main thread nothing changes.
     """
@@ -96,7 +96,8 @@ class Held:
         self._let_go()
 
     def let_through(self, function: Callable[[], None] = lambda: None) -> None:
-        """Do what came meanwhile is set to do, and call `function` in any case, during which nothing waits."""
+        """Handle the signals that came meanwhile, and call `function` in any case, during which signals are not
+        held."""
         try:
             try:
                 self._let_go()

@@ -86,15 +86,3 @@ def test_a_busy_loop_is_called_one_and_the_lab_lives_on(virtual: Kind, lab_folde
         with pytest.raises(LabError, match=r"silent for 3 s of real time.* computed for .* busy loop.* is in _busy"):
             lab.call(_busy)
         assert lab["h1"].cmd("echo well").strip() == "well"
-
-
-def _sum_without_end(net: Any) -> int:
-    return sum(iter(int, 1))
-
-
-def test_a_loop_that_cannot_be_interrupted_ends_the_lab(virtual: Kind, lab_folder: Path) -> None:
-    with linklab.start(TWO_HOSTS, folder=lab_folder) as lab:
-        lab.process.wall_limit_s = 1.0
-        with pytest.raises(LabError, match=r"and was ended.* computed for .* busy loop"):
-            lab.call(_sum_without_end)
-        assert not lab.process.running

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -90,12 +90,10 @@ RATE_10 = Shape(rate_mbps=10)
 LINKS: list[tuple[dict[str, Any], Shape, str | None]] = [
     ({"bw": 10, "use_tbf": True}, RATE_10, "h{}-eth0: its rate is a token bucket's, by Mininet"),
     ({"bw": 10, "use_hfsc": True}, RATE_10, None),
-    ({"bw": 10, "enable_red": True}, RATE_10, "s{}-eth1: its queue is RED, by Mininet: thresholds not checked"),
-    ({"bw": 10, "enable_ecn": True}, RATE_10, "h{}-eth0: its queue is RED, by Mininet"),
     (
         {"bw": 10, "delay": "5ms", "enable_red": True, "max_queue_size": 20},
         Shape(rate_mbps=10, delay_ms=5, queue_packets=20),
-        "RED",
+        "s{}-eth1: its queue is RED, by Mininet: thresholds not checked",
     ),
     ({"bw": 10, "speedup": 20}, RATE_10, None),
     ({"bw": 10, "disable_gro": True}, RATE_10, None),
@@ -103,7 +101,7 @@ LINKS: list[tuple[dict[str, Any], Shape, str | None]] = [
     ({"bw": 10, "max_queue_size": "100"}, Shape(rate_mbps=10, queue_packets=100), None),
     ({"cls": partial(TCLink, bw=10)}, RATE_10, None),
     ({"cls": partial(TCLink, bw=10), "bw": 5}, Shape(rate_mbps=5), None),
-    ({"cls": TCULink, "bw": 10}, RATE_10, None),
+    ({"cls": TCULink, "bw": 10, "enable_ecn": True}, RATE_10, "h{}-eth0: its queue is RED, by Mininet"),
     ({"cls1": TCIntf, "bw": 10}, RATE_10, None),
     ({"cls": Link, "bw": 10}, Shape(), "h{}-eth0: bw not applied, Mininet's Link has none"),
     (
@@ -206,32 +204,26 @@ def test_hosts_that_make_their_own_interfaces(virtual: Kind, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"cls": partial(Host, ip=None)}, None),
-        ({"cls": CPULimitedHost, "cpu": 0.5}, "h1: cpu not applied, a lab does not limit processors"),
-        ({"cls": partial(CPULimitedHost, sched="cfs", cpu=0.1, cores=0)}, "h2: cpu and cores not applied"),
-        ({"cls": CPULimitedHost}, None),
-        ({"cls": Limited, "cpu": 0.5}, "h1: cpu not applied"),
-        ({"cls": Node}, None),
+        ({"cls": partial(Host, ip=None)}, ""),
+        ({"cls": partial(CPULimitedHost, sched="cfs", cpu=0.1, cores=0)}, "cpu and cores not applied, a lab does not"),
+        ({"cls": Limited, "cpu": 0.5}, "cpu not applied, a lab does not limit processors"),
+        ({"cls": Node}, ""),
     ],
     ids=lambda value: _words(value) if isinstance(value, dict) else "",
 )
-def test_hosts_of_classes_of_mininets(virtual: Kind, tmp_path: Path, options: dict[str, Any], told: str | None) -> None:
+def test_hosts_of_classes_of_mininets(virtual: Kind, tmp_path: Path, options: dict[str, Any], told: str) -> None:
     with linklab.start(Hosts(**options), folder=tmp_path) as lab:
         assert reaches(lab, "h1", "10.0.0.2")
         assert reaches(lab, "h3", "10.0.0.1")
         assert lab["h1"].popen("echo hello").wait() == 0
-    assert [line for line in lab.not_checked if told and line.startswith(told)] == (
-        [lab.not_checked[-1 if told and told.startswith("h2") else 0]] if told else []
-    )
+    assert ["h1", "h2"] * bool(told) == [line.partition(": ")[0] for line in lab.not_checked if told in line]
     assert bool(told) == bool(lab.not_checked)
 
 
 # switches
 
 
-@pytest.mark.parametrize(
-    "cls", [OVSSwitch, partial(OVSSwitch, failMode="standalone"), OVSBridge, UserSwitch, LinuxBridge]
-)
+@pytest.mark.parametrize("cls", [partial(OVSSwitch, failMode="standalone"), OVSBridge, UserSwitch])
 def test_a_switch_of_a_class_of_mininets(virtual: Kind, tmp_path: Path, cls: Any) -> None:
     with linklab.start(SingleSwitchTopo(2, sopts={"cls": cls}), folder=tmp_path) as lab:
         assert reaches(lab, "h1", "10.0.0.2")
@@ -263,38 +255,21 @@ def test_a_ring_of_switches_with_a_spanning_tree(virtual: Kind, tmp_path: Path, 
     assert lab.not_checked == ()
 
 
-def test_a_ring_without_a_spanning_tree_starts_and_is_told_of(virtual: Kind, tmp_path: Path) -> None:
-    with linklab.start(Ring(), folder=tmp_path) as lab:
-        assert len(lab.nodes) == 6
-    assert [line.partition(":")[2] for line in lab.not_checked] == [
-        " closes a ring of switches without stp=True, in which a broadcast circles for ever"
-    ]
-
-
 # while the lab runs
 
 
-def _stop(net: Any) -> None:
-    net.stop()
-
-
-def changed(virtual: Kind, folder: Path, change: Callable[..., Any], *arguments: Any) -> Any:
-    """What `change` returns, in a lab of three hosts that is read back and stopped afterwards, as Mininet stops it."""
-    with linklab.start(SingleSwitchTopo(3), folder=folder) as lab:
-        result = lab.call(change, *arguments)
-        names = {node.name for node in lab.state().nodes}
-        assert names == set(lab.nodes)
-        lab.call(_stop)
-    return result, names
-
-
-def test_a_host_is_deleted(virtual: Kind, tmp_path: Path) -> None:
+def test_a_host_is_deleted_and_the_rest_is_stopped_as_mininet_stops_it(virtual: Kind, tmp_path: Path) -> None:
     def delete(net: Any) -> list[str]:
         net.delHost(net["h2"])
         return [net["h1"].cmd("ping -c 1 -W 1 10.0.0.3"), net["s1"].cmd("ls /sys/class/net")]
 
-    (said, ports), names = changed(virtual, tmp_path, delete)
-    assert names == {"h1", "h3", "s1"}
+    def stop(net: Any) -> None:
+        net.stop()
+
+    with linklab.start(SingleSwitchTopo(3), folder=tmp_path) as lab:
+        said, ports = lab.call(delete)
+        assert {node.name for node in lab.state().nodes} == set(lab.nodes) == {"h1", "h3", "s1"}
+        lab.call(stop)
     assert " 0% packet loss" in said
     assert "s1-eth2" not in ports
     assert "s1-eth3" in ports
@@ -323,25 +298,3 @@ def test_a_host_joins_and_is_of_use(virtual: Kind, tmp_path: Path) -> None:
         assert "h9" not in lab.nodes
         with pytest.raises(LabError, match="no node 'h9'"):
             lab["h9"].cmd("true")
-
-
-def test_a_network_takes_mininets_positional_arguments(tiny: linklab.Lab) -> None:
-    def build(net: Any) -> list[Any]:
-        from mininet.link import TCLink
-        from mininet.node import CPULimitedHost, Host
-        from mininet.nodelib import LinuxBridge
-        from mininet.topo import Topo
-
-        from linklab.guest.net import LabNetwork
-
-        topo = Topo()
-        topo.addLink(topo.addHost("x1"), topo.addSwitch("x9"))
-        found = []
-        for host in (Host, CPULimitedHost):
-            other = LabNetwork(topo, LinuxBridge, host, None, TCLink)
-            other.start()
-            found += [type(other["x1"]).__name__, type(other["x9"]).__name__, other["x1"].IP()]
-            other.stop()
-        return found
-
-    assert tiny.call(build) == ["LabHost", "LabBridge", "10.0.0.1"] * 2

@@ -44,21 +44,7 @@ def _speak(net: Any) -> None:
 SPOKEN = "print\nchild\nits error\nstderr\noutput\nwarn\ninfo\n*** h1 : ('echo cmdPrint',)\ncmdPrint\nlast\n"
 
 
-def test_all_that_is_printed_comes_back_in_order(
-    virtual: Kind, lab_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with linklab.start(TWO_HOSTS, folder=lab_folder) as lab:
-        capsys.readouterr()
-        lab.call(_speak)
-        assert capsys.readouterr().out == SPOKEN
-        assert lab.cli("sh echo hi; echo to stderr >&2") == "hi\nto stderr\n"
-        assert lab.cli("h1 echo hello") == "hello\n"
-        assert lab.cli("nonsense") == "*** Unknown command: nonsense\n"
-        assert "0% dropped (2/2 received)" in lab.cli("pingall")
-        assert capsys.readouterr().out == ""
-
-
-def test_what_a_child_prints_later_comes_with_a_later_answer(
+def test_all_that_is_printed_comes_back_in_order_and_what_a_child_prints_later_with_a_later_answer(
     lab: linklab.Lab, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def start(net: Any) -> None:
@@ -66,6 +52,12 @@ def test_what_a_child_prints_later_comes_with_a_later_answer(
 
         subprocess.Popen("sleep 5; echo late", shell=True)
 
+    capsys.readouterr()
+    lab.call(_speak)
+    assert capsys.readouterr().out == SPOKEN
+    assert lab.cli("sh echo hi; echo to stderr >&2") == "hi\nto stderr\n"
+    assert lab.cli("nonsense") == "*** Unknown command: nonsense\n"
+    assert "0% dropped (2/2 received)" in lab.cli("pingall")
     lab.call(start)
     lab.sleep(1)
     assert capsys.readouterr().out == ""
@@ -73,18 +65,16 @@ def test_what_a_child_prints_later_comes_with_a_later_answer(
     assert capsys.readouterr().out == "late\n"
 
 
-def test_a_flood_is_cut_with_a_word(virtual: Kind, lab_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_flood_is_cut_with_a_word(lab: linklab.Lab, capsys: pytest.CaptureFixture[str]) -> None:
     def flood(net: Any) -> None:
         import subprocess
 
         subprocess.run("yes | head -c 30000000", shell=True, check=True)
         print("not kept")
 
-    with linklab.start(TWO_HOSTS, folder=lab_folder) as lab:
-        capsys.readouterr()
-        lab.call(flood)
-        out = capsys.readouterr().out
-        assert KEPT_BYTES < len(out) < KEPT_BYTES + 300
-        dropped_bytes = 30_000_000 + len("not kept\n") - KEPT_BYTES
-        assert f"{dropped_bytes} bytes more were printed" in out
-        assert lab.cli("sh echo afterwards") == "afterwards\n"
+    capsys.readouterr()
+    lab.call(flood)
+    out = capsys.readouterr().out
+    assert KEPT_BYTES < len(out) < KEPT_BYTES + 300
+    assert f"{30_000_000 + len('not kept') + 1 - KEPT_BYTES} bytes more were printed" in out
+    assert lab.cli("sh echo afterwards") == "afterwards\n"

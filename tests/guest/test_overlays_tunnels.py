@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
@@ -36,11 +35,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
 
 @pytest.mark.lab
 def test_what_is_read_back_is_what_was_asked_for(lab: linklab.Lab) -> None:
-    state = lab.state()
-    assert differences(expected_state(GRE), state) == ()
-    port = state.interface("s1", "s1-gre1")
-    assert port is not None
-    assert port.tunnel == TunnelState("192.168.1.1", "192.168.1.2", "pc1", False)
+    assert differences(expected_state(GRE), lab.state()) == ()
     shown = lab["s1"].cmd("ip -d link show s1-gre1")
     assert "gretap remote 192.168.1.2 local 192.168.1.1" in shown
     assert "mtu 1500" in shown
@@ -60,26 +55,17 @@ def test_the_overhead_of_38_bytes_is_in_the_capture_outside(lab: linklab.Lab) ->
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("switch", ["ovs", "ovs-user"])
-def test_open_vswitch_carries_frames_through_it_too(
-    virtual: Kind, tmp_path: Path, switch: Literal["ovs", "ovs-user"]
-) -> None:
-    with linklab.start(GRE, switch=switch, folder=tmp_path) as lab:
-        assert run(lab, TrainFlow("h1", "h2", 4, payload_of_frame_bytes(1518))).received == 4
-
-
-@pytest.mark.lab
 def test_without_room_outside_there_are_fragments_and_without_room_inside_nothing(
     virtual: Kind, tmp_path: Path
 ) -> None:
     cut = mtu_gre(1518, 10, outside_mtu_bytes=1500)
-    with linklab.start(cut, folder=tmp_path) as lab:
+    with linklab.start(cut, switch="ovs", folder=tmp_path) as lab:
         with capture(lab, "pc1", "pc1-eth0") as outside:
             assert run(lab, TrainFlow("h1", "h2", 3, payload_of_frame_bytes(1518))).received == 3
         assert [packet.wirelen for packet in outside.packets] == [1514, 72] * 3
         assert [it.name for it in layers(outside.packets[1])] == ["Ethernet", "IPv4", "data"]
     narrow = replace(cut, tunnels=(replace(cut.tunnels[0], mtu_bytes=1462, fragments=False),))
-    with linklab.start(narrow, folder=tmp_path) as lab:
+    with linklab.start(narrow, switch="ovs-user", folder=tmp_path) as lab:
         with capture(lab, "pc1", "pc1-eth0") as outside:
             assert run(lab, TrainFlow("h1", "h2", 3, payload_of_frame_bytes(1518))).received == 0
             assert run(lab, TrainFlow("h1", "h2", 3, payload_of_frame_bytes(1480))).received == 3

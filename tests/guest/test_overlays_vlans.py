@@ -28,7 +28,9 @@ def answered(lab: linklab.Lab, source: str, address: str) -> bool:
 
 @pytest.mark.parametrize("switch", KINDS)
 @pytest.mark.parametrize("network", [l3_switch(10), router_on_a_stick(10)], ids=["l3-switch", "stick"])
-def test_vlans_are_built_and_read_back(virtual: Kind, lab_folder: Path, switch: SwitchName, network: Network) -> None:
+def test_vlans_are_read_back_as_built_and_as_changed(
+    virtual: Kind, lab_folder: Path, switch: SwitchName, network: Network
+) -> None:
     with linklab.start(network, switch=switch, folder=lab_folder) as lab:
         assert differences(expected_state(network), lab.state()) == ()
         assert answered(lab, "h1", "10.0.10.2")
@@ -36,12 +38,8 @@ def test_vlans_are_built_and_read_back(virtual: Kind, lab_folder: Path, switch: 
         # without its gateway h1 reaches nobody of the other VLAN, though they are on one switch
         lab["h1"].cmd("ip route del default; ip route add 10.0.20.0/24 dev h1-eth0")
         assert not answered(lab, "h1", "10.0.20.3")
-
-
-@pytest.mark.parametrize("switch", KINDS)
-def test_a_port_in_the_wrong_vlan_is_read_back(virtual: Kind, lab_folder: Path, switch: SwitchName) -> None:
-    network = router_on_a_stick(10)
-    with linklab.start(network, switch=switch, folder=lab_folder) as lab:
+        if network.name.startswith("l3"):
+            return
         if switch == "bridge":
             lab["s1"].cmd("bridge vlan del dev s1-eth2 vid 10; bridge vlan add dev s1-eth2 vid 20 pvid untagged")
             lab["s1"].cmd("bridge vlan del dev s1-eth5 vid 20")
@@ -52,9 +50,8 @@ def test_a_port_in_the_wrong_vlan_is_read_back(virtual: Kind, lab_folder: Path, 
         assert port is not None
         assert trunk is not None
         assert (port.vlans, trunk.vlans) == (Membership(20), Membership(None, (10,)))
-        difference = differences(expected_state(network), state)[0]
-        assert difference is not None
-        assert "s1-eth2 on s1: VLAN 20, expected VLAN 10" in str(difference)
+        found = map(str, differences(expected_state(network), state))
+        assert any("s1-eth2 on s1: VLAN 20, expected VLAN 10" in line for line in found)
         assert not answered(lab, "h1", "10.0.10.2")
 
 

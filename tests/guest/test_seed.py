@@ -11,11 +11,9 @@ from mininet.topo import Topo
 from scipy.stats import binom  # type: ignore[import-untyped]
 
 import linklab
-from linklab import LabError, measure
+from linklab import measure
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
-from linklab.runtime.client import LabProcess
-from linklab.study import Measured, Point
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 PAIRS, FRAMES = 100, 24
@@ -95,16 +93,3 @@ def test_seeds_give_samples_and_the_same_ones_again(virtual: Kind, lab_folder: P
     samples = [lost(lab_folder, seed) for seed in range(1, 4)]
     assert len({tuple(sample) for sample in samples}) == 3
     assert [lost(lab_folder, seed) for seed in range(1, 4)] == samples
-
-
-def lost_packets(lab: linklab.Lab, point: Point) -> list[Measured]:
-    """How many pings are lost in the point's lab, and which of them first."""
-    result = measure.run(lab, measure.PingFlow("h1", "h2", count=point.whole("count")))
-    first = result.rtt_ms.index(None)
-    return [Measured("lost_packets", result.lost_packets), Measured("first_lost", first)]
-
-
-@pytest.mark.parametrize("seed", [-1, 2**64, 1.0, True, "1"])
-def test_what_is_no_seed_is_refused_in_one_line(virtual: Kind, lab_folder: Path, seed: Any) -> None:
-    with pytest.raises(LabError, match="choose a whole number from 0 to 2"):
-        LabProcess.spawn(virtual, lab_folder, seed=seed)

@@ -42,21 +42,6 @@ def test_who_is_new_gets_all_but_the_instructors_list(released: Path, tmp_path: 
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_a_students_work_stays_and_later_labs_are_added(released: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "labs"
-    lay(folder, files_of(released))
-    (folder / "01-router-network.ipynb").write_text("my work")
-    (folder / "simpleperf.py").unlink()
-    (folder / "simpleperf.py").symlink_to("nowhere.py")  # a name that leads nowhere is there all the same
-    (released / "01-router-network.ipynb").write_text("released again")
-    (released / "02-simpleperf.ipynb").write_text("a later lab")
-    laid = lay(folder, files_of(released))
-    assert (laid.new, list(laid.beside)) == (["02-simpleperf.ipynb"], ["01-router-network.ipynb"])
-    assert (folder / "01-router-network.ipynb").read_text() == "my work"
-    assert os.readlink(folder / "simpleperf.py") == "nowhere.py"
-    assert not (folder / "nowhere.py").exists()
-
-
 def test_each_gets_the_network_that_is_the_own(released: Path) -> None:
     assert labs_of(released, "ada") == released
     (released / MANIFEST).write_text('{"networks": {"ada": "course-1", "Bob": "course-2"}}')
@@ -64,20 +49,6 @@ def test_each_gets_the_network_that_is_the_own(released: Path) -> None:
     assert labs_of(released, "bob") == released / "Bob"
     with pytest.raises(LinklabError, match=r"for 2 students.* none of them is called eve"):
         labs_of(released, "eve")
-
-
-def test_who_is_new_begins_in_the_first_lab(released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "home" / "labs"
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv(start.LABS_VARIABLE, str(released))
-    monkeypatch.setenv("JUPYTERHUB_ROOT_DIR", "")
-    monkeypatch.setenv("JUPYTERHUB_DEFAULT_URL", "")
-    monkeypatch.delenv("JUPYTERHUB_DEFAULT_URL")
-    start.prepare_folder()
-    assert os.environ["JUPYTERHUB_ROOT_DIR"] == str(folder)
-    assert os.environ.pop("JUPYTERHUB_DEFAULT_URL") == f"/lab/tree/{FIRST_NOTEBOOK}"
-    start.prepare_folder()
-    assert "JUPYTERHUB_DEFAULT_URL" not in os.environ
 
 
 def test_without_a_release_a_student_gets_the_labs_that_linklab_carries_and_newer_ones_beside_changed_ones(
@@ -88,10 +59,12 @@ def test_without_a_release_a_student_gets_the_labs_that_linklab_carries_and_newe
     (carried / FIRST_NOTEBOOK).write_text("the first lab")
     monkeypatch.setattr(carried_labs, "CARRIED", carried)
     monkeypatch.delenv(start.LABS_VARIABLE, raising=False)
-    monkeypatch.setenv("JUPYTERHUB_ROOT_DIR", str(folder))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("JUPYTERHUB_ROOT_DIR", "")
     monkeypatch.setenv("JUPYTERHUB_DEFAULT_URL", "")
     monkeypatch.delenv("JUPYTERHUB_DEFAULT_URL")
     start.prepare_folder()
+    assert os.environ["JUPYTERHUB_ROOT_DIR"] == str(folder)
     assert (folder / FIRST_NOTEBOOK).read_text() == "the first lab"
     assert os.environ.pop("JUPYTERHUB_DEFAULT_URL") == f"/lab/tree/{FIRST_NOTEBOOK}"
     (folder / FIRST_NOTEBOOK).write_text("the student's")

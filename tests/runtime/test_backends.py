@@ -10,7 +10,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.runtime import backends
-from linklab.runtime.backends import Kind, KindName, choose
+from linklab.runtime.backends import Kind, KindName, choose, whole_seed
 from linklab.runtime.image.find import Image, ImageManifest
 
 IMAGE = Image(Path("/image"), ImageManifest("key", "13", "3.13", {}, (), ()))
@@ -34,7 +34,6 @@ LINUX, ARM, MAC = ("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")
         (LINUX, None, "guest"),
         (LINUX, "qemu", "qemu"),
         (ARM, None, "qemu"),
-        (ARM, "qemu", "qemu"),
         (MAC, None, "qemu"),
     ],
 )
@@ -69,13 +68,17 @@ def test_the_environment_says_which_kind(computer: pytest.MonkeyPatch) -> None:
     assert choose("guest").name == "guest"
 
 
-@pytest.mark.parametrize("here", [ARM, MAC])
-def test_who_needs_qemu_is_told_to_install_it(computer: pytest.MonkeyPatch, here: tuple[str, str]) -> None:
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.0, True, "1"])
+def test_what_is_no_seed_is_refused(seed: object) -> None:
+    with pytest.raises(LabError, match="choose a whole number from 0 to 2"):
+        whole_seed(seed)
+
+
+def test_who_needs_qemu_is_told_to_install_it(computer: pytest.MonkeyPatch) -> None:
     def missing() -> None:
         raise LabError("install QEMU")
 
-    computer.setattr(sys, "platform", here[0])
-    computer.setattr(platform, "machine", lambda: here[1])
+    computer.setattr(platform, "machine", lambda: "aarch64")
     computer.setattr(backends, "find_qemu", missing)
     with pytest.raises(LabError, match="install QEMU"):
         choose()

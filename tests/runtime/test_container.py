@@ -146,12 +146,6 @@ def test_where_bubblewrap_makes_no_namespaces_a_students_lab_runs_and_says_so_on
         container.own_folder(16, untrusted=True)
 
 
-@pytest.mark.usefixtures("no_namespaces")
-def test_who_asks_for_bubblewrap_gets_no_other_walls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(container.VARIABLE, "bubblewrap")
-    assert not container.chosen()
-
-
 @pytest.mark.lab
 def test_without_a_bubblewrap_of_the_machine_the_images_is_taken(
     virtual: Kind, lab_folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -165,7 +159,12 @@ def test_without_a_bubblewrap_of_the_machine_the_images_is_taken(
         bwrap.program("a lab")
 
 
-def test_another_word_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("no_namespaces")
+def test_who_asks_for_bubblewrap_gets_no_other_walls_and_another_word_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(container.VARIABLE, "bubblewrap")
+    assert not container.chosen()
     monkeypatch.setenv(container.VARIABLE, "docker")
     with pytest.raises(LabError, match="LINKLAB_CONFINEMENT is 'docker': say bubblewrap or container, or unset it"):
         container.chosen()

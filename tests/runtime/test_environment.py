@@ -14,14 +14,6 @@ from linklab.runtime.backends import Kind
 
 
 @pytest.mark.lab
-def test_programs_on_a_node_are_asked_for_no_colours(virtual: Kind, nothing_left: None) -> None:
-    """A node's shell has a terminal, and Debian 13's ip colours what it says to one: addresses could not be read."""
-    with linklab.start(TWO_HOSTS) as lab:
-        assert lab["h1"].cmd("echo $NO_COLOR $TERM").split() == ["1", "dumb"]
-        assert "\x1b" not in lab["h1"].cmd("ip address")
-
-
-@pytest.mark.lab
 def test_a_program_may_import_packages_that_lie_elsewhere_than_where_python_puts_them(
     virtual: Kind, nothing_left: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

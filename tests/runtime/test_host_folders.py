@@ -44,7 +44,6 @@ def host_folder(tmp_path: Path) -> Path:
         ("rm -rf {folder}", ""),
         ("rm -rf {folder} && mkdir {folder}", "docs"),  # a new folder in the old one's place starts empty
         ("mv {folder} {folder}.old && cat {folder}.old/below/further/file", "docs.old"),
-        ("mv {folder}/below {folder}/beside && rm {folder}/beside/further/file", "docs"),
     ],
 )
 def test_a_folder_of_the_host_goes_in_the_guest_alone(

@@ -108,18 +108,13 @@ def idle() -> list[Any]:
 
 
 @pytest.mark.large
-def test_measurements_have_the_same_digits_beside_busy_loops(idle: list[Any]) -> None:
+def test_neither_busy_loops_nor_a_long_request_nor_files_show_in_any_digit(idle: list[Any], tmp_path: Path) -> None:
     assert idle[2]["sum_received"]["bytes"] > 0
     assert idle[3]["sum"]["jitter_ms"] > 0
-    with busy_cores():
-        assert measured() == idle
-
-
-@pytest.mark.large
-def test_neither_a_long_request_nor_files_show_in_any_digit(idle: list[Any], tmp_path: Path) -> None:
     for number in range(50):
         (tmp_path / f"file-{number}").write_text("x" * 1000 * number)
-    assert measured("x" * 10_000, tmp_path) == idle
+    with busy_cores():
+        assert measured("x" * 10_000, tmp_path) == idle
 
 
 def test_digits_are_those_of_user_mode_linux(idle: list[Any]) -> None:
@@ -141,9 +136,12 @@ def interrupted(process: LabProcess) -> str:
     return str(ended["outcome"])
 
 
-def test_ctrl_c_ends_a_command_and_the_lab_goes_on(lab: LabProcess) -> None:
+def test_ctrl_c_ends_a_command_and_files_are_on_both_sides(lab: LabProcess, tmp_path: Path) -> None:
     assert interrupted(lab) == "interrupted"
-    assert run(lab, "h1", "echo on").strip() == "on"
+    folder = tmp_path / "folder"
+    (folder / "from-host").write_text("here")
+    assert run(lab, "h1", f"cd {folder}; cat from-host; echo there > from-lab").strip() == "here"
+    assert (folder / "from-lab").read_text().strip() == "there"
 
 
 def test_an_interrupt_that_meets_the_answer_loses_nothing(lab: LabProcess, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,13 +149,6 @@ def test_an_interrupt_that_meets_the_answer_loses_nothing(lab: LabProcess, monke
     for _ in range(20):
         assert interrupted(lab) == "interrupted"
     assert run(lab, "h1", "echo on").strip() == "on"
-
-
-def test_files_are_on_both_sides(lab: LabProcess, tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
-    (folder / "from-host").write_text("here")
-    assert run(lab, "h1", f"cd {folder}; cat from-host; echo there > from-lab").strip() == "here"
-    assert (folder / "from-lab").read_text().strip() == "there"
 
 
 def test_a_lab_that_is_gone_is_told_of(lab: LabProcess) -> None:

@@ -39,7 +39,6 @@ def _change_in_place(path: Path) -> None:
         (_change_in_place, True),
         (Path.unlink, True),
         (lambda path: path.rename(path.with_name("units.py")), True),
-        (lambda path: _write(path.with_name("process_tree.py"), "text"), True),
         (lambda path: _write(path.parent / "__pycache__" / "a.pyc", "code"), False),
         (lambda path: None, False),
     ],
@@ -86,12 +85,9 @@ def _pretend_to_boot(image: Image, made: snapshot.Snapshot) -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("state", b""),
         ("state", b"STATE"),
         ("ram", b"mem"),
-        ("ram", None),
         ("snapshot.json", b"{}"),
-        ("snapshot.json", b"no JSON"),
         ("snapshot.json", None),
     ],
 )

@@ -169,20 +169,6 @@ def test_the_time_of_day_is_a_fixed_date_and_the_clock_since_boot(virtual: Kind,
     assert 0 <= DATE_S * 10**9 - found_ns < 100_000  # the looks at the clock between the two readings
 
 
-def test_a_program_that_seeds_itself_from_the_date_gives_the_same_digits_another_time(
-    virtual: Kind, lab_folder: Path
-) -> None:
-    program = "import random, time; random.seed(int(time.time())); print(random.random())"
-
-    def printed() -> str:
-        with linklab.start(TWO_HOSTS, folder=lab_folder) as lab:
-            return lab["h1"].cmd(f"python3 -c '{program}'")
-
-    first = printed()
-    time.sleep(1.1)  # another second, which was another seed
-    assert printed() == first
-
-
 def _look(lab: linklab.Lab) -> None:
     """All that a notebook can look at without changing anything."""
     assert len(lab.nodes) == len(lab.state().nodes) == len(list(lab))

@@ -9,7 +9,7 @@ SENT: Final = ("errors", "units", "process_tree", "network", "guest", "runtime",
 
 
 def is_sent(module: str) -> bool:
-    """Return True for a module of Linklab, by its name below ``linklab``, that is sent into a lab.
+    """Return whether Linklab sends this module into labs; ``module`` is its name below ``linklab``.
 
     So is each package in which such a module lies.
     """

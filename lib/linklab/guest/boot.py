@@ -39,8 +39,7 @@ def mount(source: str, target: str, kind: str, flags: int = 0, options: str = ""
 
 
 def boot_guest(folder: str | None, reads: list[str], layers: str, library: str, packages: tuple[str, str]) -> None:
-    """Mount the usual file systems in a user-mode Linux that has booted, and an overlay in `layers`, so that what is
-    changed stays in the guest's memory.
+    """Mount the file systems of a guest in user-mode Linux; an overlay in `layers` keeps all changes in its memory.
 
     Of this machine there is, to be read, Linklab in `library` and the notebook's installed `packages` (their folder on
     this machine, and in the guest), and `reads`, where changes stay in the guest's memory too. `folder` alone is this
@@ -79,7 +78,7 @@ def _overlay(base: str) -> str:
 
 
 def mount_usual(root: str) -> None:
-    """Mount below `root` what every Linux has."""
+    """Mount /proc, /sys, /dev and /run below `root`."""
     for kind, where, options in (
         ("proc", "proc", ""),
         ("sysfs", "sys", ""),
@@ -101,7 +100,7 @@ def mount_usual(root: str) -> None:
 
 
 def configure_kernel(folder: str | None) -> None:
-    """Make the settings of a guest's kernel that labs need, and the network of the lab itself."""
+    """Set what labs need in a guest's kernel, write the stand-in programs, and bring the loopback interface up."""
     # else every new namespace starts with four tunnels that nobody asked for
     with contextlib.suppress(FileNotFoundError):
         Path("/proc/sys/net/core/fb_tunnels_only_for_init_net").write_text("2")
@@ -136,14 +135,14 @@ def _switch_root(root: str) -> None:
 
 
 def exact_timers() -> None:
-    """Let sleeps of this process, and of all that it starts, end when they should. Linux may otherwise end them up to
+    """Make sleeps of this process, and of all that it starts, end on time. Linux may otherwise end them up to
     50 us late, together with some other timer, so that what runs besides would show in a measurement's last digits.
     """
     _libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0)
 
 
 def seed_kernel(seed: int) -> None:
-    """Let the kernel draw all its random numbers from `seed` from now on, whatever it drew while it booted."""
+    """Seed the kernel's random numbers, whatever it drew while it booted."""
     Path("/sys/module/random/parameters/seed").write_text(str(seed))
 
 

@@ -109,7 +109,7 @@ def build_network(
 
 
 def place_of(error: BaseException) -> str:
-    """Return which node or link Mininet was about, by the first of its functions that says so; or nothing."""
+    """Return the name of the node or link that Mininet was making when it failed, and a colon; empty if unknown."""
     at = error.__traceback__
     while at is not None:
         names = [at.tb_frame.f_locals.get(name) for name in _SUBJECTS.get(at.tb_frame.f_code.co_name, ())]
@@ -132,7 +132,7 @@ def wait_for_ports(net: LabNetwork, pause: Callable[[float], object]) -> None:
 
 
 def raise_file_limit(nodes: int) -> None:
-    """Allow as many open files as so many nodes take: a namespace that is held open three, a shell two."""
+    """Raise the limit of open files for so many nodes: an open namespace takes three, a shell two."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = min(_FILES_PER_NODE * nodes + _FILES_BESIDES, hard)
     if needed > soft:
@@ -140,7 +140,7 @@ def raise_file_limit(nodes: int) -> None:
 
 
 class _Said(logging.Handler):
-    """What Mininet logs as an error and then ignores, for instance a qdisc that the kernel does not have."""
+    """Collects errors that Mininet logs and then ignores, for instance a qdisc that the kernel does not have."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)

@@ -82,7 +82,7 @@ def send_pieces(
 
 
 class ClientEnd(Protocol):
-    """What a client asks of its end of the way to a lab: a `Channel`, or QEMU's box."""
+    """The notebook's end of the messages to a lab: a `Channel`, or QEMU's box."""
 
     def send(
         self, message: Message, timeout_s: float | None = None, *, between: Callable[[], None] | None = None
@@ -94,7 +94,7 @@ class ClientEnd(Protocol):
 
 
 class AgentEnd(Protocol):
-    """What an agent asks of the lab's end."""
+    """The lab's end of the messages."""
 
     read_fd: int
     """Becomes readable when something has arrived; with O_ASYNC it sends SIGIO then."""

@@ -27,7 +27,7 @@ class CommandController(Controller):
         self.command_line = command_line
 
     def checkListening(self) -> None:
-        """Nothing: which port it will be is known when it listens."""
+        """Do nothing: the port is known only when the controller listens."""
 
     def start(self) -> None:
         """Start the controller in the lab's folder, and wait for its port. Raises `LabError` with its last words."""

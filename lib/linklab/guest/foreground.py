@@ -58,7 +58,7 @@ startup.install()
 
 
 def _write_programs(programs: Path) -> None:
-    """Make the folder that comes first where the script looks for programs."""
+    """Write the programs into a folder, which comes first on the script's PATH."""
     programs.mkdir(parents=True)
     for name, text in _PROGRAMS.items():
         (programs / name).write_text(text)
@@ -137,7 +137,7 @@ class Foreground:
         self.asking = None
 
     def take_question(self) -> None:
-        """Take in a question for a line, and answer it where the line is there already.
+        """Accept a program's request for a line, and answer it if the line is there already.
 
         Whoever asked and was interrupted before it was taken in has hung up, and asks no more.
         """
@@ -160,7 +160,7 @@ class Foreground:
 
 
 def _hung_up(asking: socket.socket) -> bool:
-    """Return whether nobody waits for a line there any more: who asks never says anything."""
+    """Return whether the program that asked for a line has closed the connection: it never sends anything."""
     return bool(select.select([asking], [], [], 0)[0])
 
 

@@ -41,9 +41,9 @@ class HeaderTap:
     """Taps at both sides of interfaces: number ``2 n`` notes what leaves the nth, ``2 n + 1`` what enters it."""
 
     def __init__(self, interfaces: Sequence[tuple[Namespace, str, bool]], ring_bytes: int) -> None:
-        """Begins; with each interface stands whether what enters it is noted, too. `ring_bytes` is a power of 2.
+        """Begin to note packets. The third part of each interface says whether what enters it is noted, too.
 
-        Raises LabError where the kernel does not know how, or has not so much memory.
+        `ring_bytes` is a power of 2. Raises LabError where the kernel does not know how, or has not so much memory.
         """
         self._open: list[int] = []
         self._ring_bytes = ring_bytes

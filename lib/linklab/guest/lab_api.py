@@ -117,17 +117,14 @@ def counters(
 
 
 def begin_recording(loop: RequestLoop, interfaces: Sequence[str]) -> None:
-    """Note from now on what happens to packets at these interfaces, at all where none is named. Raises `LabError`."""
+    """Start to record what happens to packets at these interfaces, or at all if none is named. Raises `LabError`."""
     from linklab.guest.recorder import Recorder
 
     loop.state["recorder"] = Recorder(network(loop), interfaces)
 
 
 def recorded(loop: RequestLoop) -> dict[str, Any]:
-    """Return what was noted since; see `linklab.guest.recorder.Recorder.data`.
-
-    The recording ends. Raises `LabError`.
-    """
+    """End the recording and return what it has; see `linklab.guest.recorder.Recorder.data`. Raises `LabError`."""
     try:
         return _recorder(loop).data()
     finally:
@@ -213,7 +210,7 @@ def end_command(loop: RequestLoop, name: str) -> str:
 
 
 def _deadline(timeout_s: float | None) -> float | None:
-    """Return when so much of the lab's time has passed; None for no limit. Raises `LabError` for what is no time."""
+    """Return the lab's time at which the limit is over; None for no limit. Raises `LabError` for what is no time."""
     if timeout_s is None:
         return None
     if not isinstance(timeout_s, int | float) or not timeout_s >= 0:
@@ -316,10 +313,10 @@ def cli(loop: RequestLoop, text: str) -> None:
         """Mininet's command line without its loop and its terminal."""
 
         def run(self) -> None:
-            """Nothing: lines come one by one."""
+            """Do nothing: lines come one by one."""
 
         def initReadline(self) -> None:
-            """Nothing: there is no terminal."""
+            """Do nothing: there is no terminal."""
 
         def waitForNode(self, node: Node) -> None:
             """Wait for what a node runs, as `command` does, and show what it prints, also what an interrupt leaves."""
@@ -340,8 +337,8 @@ def cli(loop: RequestLoop, text: str) -> None:
 
 @contextlib.contextmanager
 def _at_terminal(loop: RequestLoop) -> Iterator[Mininet]:
-    """Give the network to code that knows of no agent. What an interrupt leaves running in the nodes' shells is ended,
-    as Mininet's command line does: else the nodes could not be used.
+    """Give the network to code that knows nothing of the agent, with Ctrl-C as in a terminal. Whatever an interrupt
+    leaves running in the nodes' shells is ended, or the nodes could not be used.
     """
     net = network(loop)
     busy = [host for host in net.values() if host.waiting]
@@ -384,8 +381,8 @@ class Heard(TypedDict):
 
 
 def start_program(loop: RequestLoop, number: int, name: str, words: str | list[str]) -> None:
-    """Start a program on a node, its output kept, under a number that the notebook has chosen: it can end one of which
-    it does not know whether it was started. A string goes through the shell.
+    """Start a program on a node and keep its output. The notebook chooses its number, so it can end a program even if
+    it was interrupted before it heard that the program was started. A string goes through the shell.
     """
     host = node(loop, name)
     argv = ["/bin/sh", "-c", words] if isinstance(words, str) else words
@@ -455,7 +452,7 @@ def signal_program(loop: RequestLoop, number: int, sign: int) -> None:
 
 
 class News(TypedDict):
-    """What followed programs have said and come to since it was last told, by number as text.
+    """The output and exit statuses of followed programs since the last `News`, by the program's number as text.
 
     ``done_s`` counts from when they were first followed.
     """
@@ -582,9 +579,7 @@ _TOOLS: Final = {"iperf3": ["iperf3", "--version"], "iproute2": ["ip", "-V"], "p
 
 
 def tool_versions(loop: RequestLoop) -> dict[str, str]:
-    """Return the first line that each tool says of itself, for the metadata of what is measured; ``missing`` for one
-    that is not there.
-    """
+    """Return the version line of each tool, for the metadata of measurements; ``missing`` for an absent tool."""
     from mininet.net import VERSION
 
     found = {"mininet": VERSION, "python": sys.version.split()[0]}

@@ -36,7 +36,7 @@ class ProgramLimits:
 
 
 def nobody() -> int:
-    """User and group of the untrusted programs that root starts in this process namespace: root is spared by limits.
+    """Return the user and group number of untrusted programs that root starts here: limits do not bind root.
 
     A number of its own, since the kernel counts the processes of one user together: a program that forks without end
     would otherwise leave those that are tried beside it none.
@@ -45,7 +45,7 @@ def nobody() -> int:
 
 
 def restrict(limits: ProgramLimits, user: int) -> Callable[[], None]:
-    """Return what a child does before it becomes bubblewrap: take the limits upon itself, and stop being root.
+    """Return a function for the child that becomes bubblewrap: it sets the limits for itself, and stops being root.
 
     Who was root is ``user`` then, and that one's group.
     """
@@ -81,7 +81,7 @@ def count_processes(limits: ProgramLimits) -> list[str]:
 
 
 class Cage:
-    """A control group for one program, where this process may make one; otherwise it only counts nothing.
+    """A control group for one program. Without the right to make one it does nothing.
 
     It bounds the memory and the number of processes of the program and all that it starts, and tells whether a
     bound was met. ``root`` is a mounted cgroup2 file system, or None.

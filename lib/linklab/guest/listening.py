@@ -11,7 +11,7 @@ _OPEN: Final = {"tcp": "0A", "udp": "07"}
 
 
 def listening(process: int | str, protocol: str = "tcp") -> list[tuple[str, int]]:
-    """Return address and port of each socket that waits for somebody in the namespace of a process.
+    """Return address and port of each listening socket in the network namespace of a process.
 
     The process is a number, "self" or "thread-self", the protocol "tcp" or "udp". Once it is gone the list is empty.
     """
@@ -19,7 +19,7 @@ def listening(process: int | str, protocol: str = "tcp") -> list[tuple[str, int]
 
 
 def open_sockets(process: int | str, protocol: str) -> list[tuple[str, int, str]]:
-    """Return what `listening` does, and each socket's inode."""
+    """Return address, port and inode of each listening socket; see `listening`."""
     found = []
     for table in (protocol, f"{protocol}6"):
         try:
@@ -34,7 +34,7 @@ def open_sockets(process: int | str, protocol: str) -> list[tuple[str, int, str]
 
 
 def listens(process: int | str, port: int, protocol: str = "tcp") -> bool:
-    """Return True where a socket waits on the port in the namespace of a process."""
+    """Return whether a socket listens on the port in the network namespace of a process."""
     return any(port == each for _, each in listening(process, protocol))
 
 

@@ -143,7 +143,7 @@ class ScriptNetworkWithControlNet(ScriptNetwork, mininet.net.MininetWithControlN
 
 
 def bind() -> None:
-    """Put ours into what scripts import. Mininet's modules find their own names as before."""
+    """Replace Mininet's classes by Linklab's in what scripts import. Mininet's own modules keep their names."""
     ScriptNetwork.inited = Mininet.inited = True  # it would raise the limit of open files, and close all for each node
     LabIntf.lab_seed = int(os.environ[startup.SEED])
     LabHost.__name__ = "Host"  # as nodes are printed
@@ -181,7 +181,7 @@ def _show_error(kind: type[BaseException], value: BaseException, trace: Tracebac
 
 
 def _show(name: str, **ours: type) -> None:
-    """Give importers of a module another one: its contents, with these names bound anew."""
+    """Replace a module, for those who import it from now on, by a copy in which these names are ours."""
     stock = sys.modules[name]
     shown = ModuleType(name, stock.__doc__)
     shown.__dict__.update({**vars(stock), **ours})

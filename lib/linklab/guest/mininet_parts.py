@@ -65,7 +65,7 @@ def delay_ms(text: str | float) -> float:
 
 
 class LateShell(Node):
-    """A node of any kind: what Mininet's class beside it does, with a shell when it is needed."""
+    """Makes a Mininet node open its shell only when it is needed. A mix-in for Mininet's classes."""
 
     isSetup = True  # Mininet would look for ifconfig and mnexec by starting two programs
     namespace: Namespace
@@ -86,7 +86,7 @@ class LateShell(Node):
 
     @property
     def has_shell(self) -> bool:
-        """Whether there is one: it was needed, and the node was not ended."""
+        """Whether the node has a shell: it was needed, and the node was not ended."""
         return self.__dict__.get("shell") is not None
 
     def _open_shell(self) -> None:
@@ -152,7 +152,7 @@ class LabHost(LateShell, Host):
 
 
 def without_cpu_limits() -> None:
-    """Make Mininet's CPULimitedHost, and what students derive from it, a host: a lab has no control groups for it.
+    """Make Mininet's CPULimitedHost, and what students derive from it, an ordinary host without limits.
 
     On virtual time a limit would mean nothing: computing takes no time there.
     """

@@ -73,7 +73,7 @@ class Namespace:
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
-        """Let this thread be in the namespace meanwhile: for /proc/sys/net, and for programs that it starts."""
+        """Put this thread into the namespace for the block: for /proc/sys/net, and for programs that it starts."""
         with _returning():
             _enter(self.number, _CLONE_NEWNET)
             yield
@@ -144,7 +144,7 @@ class Namespace:
         return int(struct.unpack("II", data.raw[:8])[1])
 
     def close(self) -> None:
-        """Let go. The namespace lives on as long as a process is in it."""
+        """Close the descriptor and the sockets. The namespace lives on as long as a process is in it."""
         self.kernel.close()
         self._control.close()
         os.close(self.number)
@@ -189,7 +189,7 @@ def namespace_of(node: Node) -> Namespace:
 
 
 def forget(node: Node) -> None:
-    """Let go of the namespace of a node that has ended."""
+    """Close the namespace of a node that has ended."""
     if node in _of_other_nodes:
         _of_other_nodes.pop(node).close()
 

@@ -126,7 +126,7 @@ class LabNetwork(Mininet):
         forget(node)
 
     def randMac(self) -> str:
-        """Counted, not random: every run of an experiment has the same network."""
+        """Return the next Ethernet address of a counted series, so that every run has the same network."""
         self._macs += 1
         return "02:00:" + self._macs.to_bytes(4, "big").hex(":")
 

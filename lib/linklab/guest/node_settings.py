@@ -41,7 +41,8 @@ class _Port:
 
 
 def configure_nodes(net: Mininet, expected: NetworkState | None, *, warm: bool = True) -> None:
-    """Offload off, cubic, no IPv6 chatter; and where `expected` says them MTUs, forwarding and routes. `warm`: all
+    """Prepare all nodes for measuring: offloads off, cubic, no IPv6 chatter; MTUs, forwarding and routes as
+    `expected`. `warm`: all
     know their neighbours' Ethernet addresses, so that no ARP comes in the midst of a measurement.
 
     A student's own Topo (no `expected`) keeps forwarding and routes as they are: those are the student's to set.
@@ -126,7 +127,8 @@ def set_host(there: Namespace, wanted: NodeState | None, congestion_control: str
 
 
 def _announce() -> None:
-    """Let an interface that comes up, or gets another Ethernet address, tell its neighbours, who ask no more."""
+    """Make interfaces announce themselves when they come up or change their Ethernet address: neighbours ask no
+    more."""
     set_sysctl("ipv4.conf.all.arp_notify", "1")
 
 
@@ -138,7 +140,7 @@ def _ask(node: Node, requests: list[Request]) -> None:
 
 
 def _segments(net: Mininet) -> dict[tuple[str, str], int]:
-    """For each interface the number of its broadcast domain: what cables and switches join."""
+    """Return for each interface the number of its broadcast domain: what cables and switches join."""
     leader: dict[object, object] = {}
 
     def find(place: object) -> object:

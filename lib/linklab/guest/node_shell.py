@@ -45,7 +45,7 @@ _start_shell, _send_command, _send_int, _cleanup, _popen = (
 
 
 def number_prompts() -> None:
-    """Let all nodes of Mininet's in this process find the ends of their answers by numbered marks."""
+    """Make all Mininet nodes of this process find the ends of their answers by numbered marks."""
     for name, value in {
         "startShell": start_shell,
         "sendCmd": send_command,
@@ -134,7 +134,7 @@ def monitor(self: Any, timeoutms: float | None = None, findPid: bool = True) -> 
 
 
 def _taken(self: Any, data: str) -> str:
-    """Return what is output in what was read.
+    """Return the output in what was read, without the marks.
 
     The mark of the present command ends it; older ones were drawn by hand.
     """
@@ -178,7 +178,7 @@ def has_ended(self: Any) -> bool:
 
 
 def renew(self: Any) -> None:
-    """End the node's shell, where it still runs, and opens another one in the same network; says so in a line."""
+    """End the node's shell if it still runs, open another one in the same network, and say so in a line."""
     there, shell, command = namespace_of(self), self.shell, self.lastCmd
     shell.kill()
     status = shell.wait()

@@ -32,7 +32,7 @@ class _Out(io.RawIOBase):
         return True
 
     def close(self) -> None:
-        """Nothing: a function that closes standard output closes it for itself."""
+        """Do nothing: a function that closes standard output closes it for itself."""
 
     def write(self, data: Any) -> int:
         """Write all of it: a pipe takes what fits."""
@@ -64,7 +64,7 @@ class OutputCapture:
 
     @contextlib.contextmanager
     def gathered(self) -> Iterator[None]:
-        """Inside, what is printed is gathered. What was started inside prints there even afterwards."""
+        """Capture what is printed inside the block; programs started inside go on printing there afterwards."""
         sys.stdout, sys.stderr = self._ours
         for number in (1, 2):
             os.dup2(self._write_fd, number)

@@ -92,7 +92,7 @@ def _ovs_vsctl(words: list[str]) -> str:
 
 
 def _address(there: Namespace, name: str, address: str) -> None:
-    """Give an interface its address, set it up, and let it send one segment a packet, as every interface of a lab."""
+    """Give an interface its address, bring it up, and switch its offloads off."""
     index = there.index(name)
     there.kernel.ask_all([links.change(index, up=True, max_segments=ONE_SEGMENT), links.add_address(index, address)])
     for offload in SEGMENTATION_OFFLOADS:

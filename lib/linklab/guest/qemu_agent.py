@@ -43,7 +43,8 @@ class GuestBox:
         self.before_answer = no_files
 
     def send(self, message: Message) -> None:
-        """Put a message down. An event is handed over at once; an answer when the next request is waited for."""
+        """Put a message into the box. The host takes an event at once, an answer when the guest waits for the next
+        request."""
         if "event" not in message:
             self.before_answer(message)
         parts = cut(message, box.PART_BYTES)
@@ -79,7 +80,7 @@ class GuestBox:
         return None
 
     def _taken(self) -> bool:
-        """Take what the host has put down; False where that is nothing."""
+        """Take what the host has put into the box; return False if that is nothing."""
         if not self._word(box.TO_GUEST_WORD):
             return False
         kind, length = box.unword(
@@ -120,8 +121,10 @@ def start() -> None:
 
 
 def have_entropy() -> None:
-    """Let the kernel think its random numbers good. It has no source of entropy, and the first program that asks for
-    some would have it wait for 256 ticks of the clock in a busy loop. They come from the lab's seed anyway.
+    """Tell the kernel that its random numbers are good; they come from the lab's seed anyway.
+
+    It has no source of entropy, and the first program that asks for some would have it wait for 256 ticks of the clock
+    in a busy loop.
     """
     with open("/dev/urandom", "wb") as device:
         fcntl.ioctl(device, _RNDADDENTROPY, struct.pack("ii32x", 256, 32))

@@ -26,10 +26,10 @@ PART, LAST, DROP, ASK, LAST_ASK = range(1, 6)
 
 
 def word(kind: int, length: int = 0) -> int:
-    """Return what is written where a message lies."""
+    """Return the word in front of a message: its kind and its length."""
     return kind << 28 | length
 
 
 def unword(value: int) -> tuple[int, int]:
-    """Return the kind of a message, and its length."""
+    """Return the kind and the length that a word says."""
     return value >> 28, value & _LENGTH

@@ -1,5 +1,5 @@
-"""The lab's folders, which lie on both sides: with each request goes what changed on the host, with each answer comes
-what changed in the guest.
+"""Keep the lab's folders the same on both sides: each request carries what changed on the host, each answer what
+changed in the guest.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Folder:
         return notes
 
     def make(self, changes: dict[str, Any], *, keep: bool) -> None:
-        """Make here what changed on the other side. With ``keep``, what changed here as well stays.
+        """Apply the other side's changes here. With ``keep``, what changed here as well stays.
 
         Raises `LabError` for a path out of the folder.
         """
@@ -126,7 +126,7 @@ class Folder:
                 yield path.relative_to(self.path).as_posix(), _stamp(state)
 
     def _inside(self, name: object) -> Path:
-        """Return where a file of the other side lies here; its folder is made."""
+        """Return the path here of a file of the other side, and make its folder."""
         parts = PurePosixPath(str(name)).parts
         if not parts or ".." in parts or parts[0] == "/" or any(part.startswith(".") for part in parts):
             raise LabError(f"the lab wrote {name!r}, which is no file of its folder: start it again")
@@ -157,11 +157,11 @@ class Folders:
             message[NOTES_KEY] = notes
 
     def take(self, message: Message) -> None:
-        """Make here what a request says changed in any folder."""
+        """Apply a request's changes in any folder."""
         self._make(message.pop(KEY, {}), self._all)
 
     def take_back(self, message: Message) -> None:
-        """Make here what an answer says changed in the lab's own folder. Raises `LabError` for another folder."""
+        """Apply an answer's changes in the lab's own folder. Raises `LabError` for another folder."""
         self._make(message.pop(KEY, {}), self._own)
 
     def new_notes(self) -> list[str]:

@@ -195,7 +195,7 @@ def tables_of(log: str) -> _Tables:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of OVSDB (RFC 7047, section 5.1), a set as a tuple."""
+    """Return a value of OVSDB (RFC 7047, section 5.1) as Python has it: a set as a tuple, a UUID as text."""
     if isinstance(value, list) and len(value) == 2 and value[0] == "set":
         return tuple(_plain(item) for item in value[1])
     if isinstance(value, list) and len(value) == 2 and value[0] == "uuid":

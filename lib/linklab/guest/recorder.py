@@ -41,7 +41,7 @@ class Recorder:
     """One recording, from its beginning to `data`; `close` takes away what it has put into the kernel."""
 
     def __init__(self, net: Mininet, wanted: Sequence[str]) -> None:
-        """Begins. `wanted` are names of interfaces, none for all; a cable is recorded at both its ends.
+        """Begin to record. `wanted` are names of interfaces, none for all; a cable is recorded at both its ends.
 
         Raises LabError.
         """
@@ -79,7 +79,7 @@ class Recorder:
         return [*EVENTS, *(event for event in OPTIONAL_EVENTS if (self._folder / "events" / event).is_dir())]
 
     def stop(self) -> None:
-        """Note nothing more. Called twice it does no harm."""
+        """Stop recording. Calling it twice does no harm."""
         self._write("tracing_on", "0")
         if self._tap is not None:
             self._tap.stop()
@@ -128,7 +128,7 @@ class Recorder:
             os.close(descriptor)
 
     def close(self) -> None:
-        """Give the memory back. Called twice it does no harm."""
+        """Free the kernel's memory. Calling it twice does no harm."""
         if self._tap is not None:
             self._tap.close()
         with contextlib.suppress(FileNotFoundError):

@@ -33,13 +33,13 @@ def install() -> None:
 
 
 def _show_error(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
-    """As ever, and for a module that is not there with a line on what to do."""
+    """Print the traceback, and a line on what to do about a module that is missing."""
     sys.__excepthook__(kind, value, trace)
     tell_missing(value)
 
 
 def tell_missing(value: BaseException) -> None:
-    """Say where a part runs that imports what a lab has not."""
+    """Say what to do with a script that imports a module which the lab lacks."""
     if isinstance(value, ModuleNotFoundError) and value.name:
         print(
             f"{value.name.partition('.')[0]} is not in the lab, which has Python's own, Mininet, os-ken, requests and "
@@ -57,7 +57,7 @@ class _Keyboard(io.RawIOBase):
         self._lines, self._rest = lines, b""
 
     def readable(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
     def fileno(self) -> int:
@@ -65,7 +65,7 @@ class _Keyboard(io.RawIOBase):
         return 0
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        """As much of a line as fits."""
+        """Read as much of a line as fits into the buffer."""
         if not self._rest:
             sys.stdout.flush()
             self._rest = self._ask()

@@ -1,4 +1,4 @@
-"""Make the Mininet `Topo` that builds a network: of a `Network`, or of a user's own Topo as data."""
+"""Make the Mininet `Topo` that builds a network, from a `Network` or from a user's own Topo."""
 
 from __future__ import annotations
 

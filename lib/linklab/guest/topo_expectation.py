@@ -153,7 +153,7 @@ def _unused(word: str, links: list[str]) -> str:
 
 
 def same_addresses(state: NetworkState, apart: Container[str]) -> Iterator[str]:
-    """Yield a line for each IPv4 address that several hosts have, but those that are not `apart` from others."""
+    """Yield a line for each IPv4 address that several hosts have. Hosts that are not in `apart` do not count."""
     owners: dict[str, list[str]] = {}
     for node in state.nodes:
         if node.kind == "host" and node.name in apart:
@@ -187,7 +187,7 @@ def rings(cables: Iterable[tuple[str, str]], treeless: Container[str]) -> Iterat
 
 
 def _interface_name(info: dict[str, Any], number: int, node: str) -> str:
-    """As Mininet names it: by request, or by the port."""
+    """Return the name that Mininet gives the interface: the one asked for, or one of the port's number."""
     return str(info.get(f"intfName{number}") or f"{node}-eth{info[f'port{number}']}")
 
 

@@ -40,7 +40,7 @@ _numbers = itertools.count(1)
 
 
 class VisitorListener:
-    """A lab's end while visitors are let in. `address` is what `Visit` takes."""
+    """The socket at which a lab accepts visitors. `address` is what `Visit` takes."""
 
     def __init__(self, listener: socket.socket, address: str, waiter: threading.Thread | None) -> None:
         self._listener, self.address, self._waiter = listener, address, waiter
@@ -57,7 +57,7 @@ class VisitorListener:
 
 
 def listen(name: str, nodes: Callable[[], list[str]], run: Run) -> VisitorListener:
-    """Let visitors in, in a thread of its own, until the listener is closed.
+    """Accept visitors in a thread of its own, until the listener is closed.
 
     `nodes` gives the names of the nodes, none once the lab has ended. Each visitor is served in a thread of its own, so
     one who stops reading keeps nobody waiting. Abstract sockets are Linux's: elsewhere nobody can come in.

@@ -66,7 +66,7 @@ def guest_memory_mb() -> int:
 
 
 def whole_seed(seed: object) -> int:
-    """Return `seed` where it can be one. Raise `LabError` where it cannot: the kernel takes 64 bits."""
+    """Return `seed` if it is a whole number of 64 bits, as the kernel takes it. Raise `LabError` otherwise."""
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
         raise LabError(f"seed is {seed!r}: choose a whole number from 0 to 2^64 - 1")
     return seed
@@ -90,7 +90,7 @@ def choose(name: KindName | None = None) -> Kind:
 
 
 def refuse_unknown(name: str | None) -> None:
-    """Raise `LabError` for what is no kind of lab."""
+    """Raise `LabError` for a name that is no kind of lab."""
     if name == "native":
         raise LabError("native labs are gone, since every lab runs on virtual time: leave kind and LINKLAB_KIND away")
     if name not in (None, *get_args(KindName)):
@@ -98,7 +98,7 @@ def refuse_unknown(name: str | None) -> None:
 
 
 def need_system(*, linux: bool = False) -> None:
-    """Raise `LabError` with what to do where this is a system that labs do not run on; ``linux``: or not on Linux."""
+    """Raise `LabError`, with what to do, on a system that labs do not run on; with ``linux``, on all but Linux."""
     if sys.platform not in (("linux",) if linux else ("linux", "darwin")):
         needed = "Linux" if linux else "Linux or macOS"
         raise LabError(

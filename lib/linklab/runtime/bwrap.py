@@ -92,7 +92,7 @@ def for_qemu(program_path: Path, folder: Path, memory: Path) -> list[str]:
 
 
 def system_view() -> list[str]:
-    """bubblewrap's words for the system's programs and settings alone, in a root that is empty otherwise."""
+    """Return bubblewrap's words for the system's programs and settings alone, in a root that is empty otherwise."""
     words = system_programs()
     for place in _EMPTY:
         words += ["--dir", place]
@@ -111,7 +111,7 @@ def own_view() -> list[str]:
 
 
 def _way(places: Iterable[Path]) -> list[str]:
-    """bubblewrap's words for the folders on the way to places. It would make them for root alone, and who has dropped
+    """Return bubblewrap's words for the folders above places. It would make them for root alone, and a program without
     root's rights could not pass.
     """
     every = (folder for place in places for folder in reversed(place.parents))
@@ -137,7 +137,7 @@ def for_program(
     proc: bool = True,
     more: Sequence[str] = (),
 ) -> list[str]:
-    """bubblewrap's words, to stand before the program's own. ``folder`` is writable, and is called `HOME`.
+    """Return bubblewrap's words for a program. ``folder`` is writable, and is called `HOME` there.
 
     So are the places where anybody may write on other machines, if ``elsewhere`` is given: they are this one folder,
     and what is found in it afterwards tells of a program that does not keep to its own.
@@ -178,7 +178,7 @@ def program_environment() -> dict[str, str]:
 
 
 def system_programs() -> list[str]:
-    """bubblewrap's words for the system's programs, to be read where they lie."""
+    """Return bubblewrap's words for the system's programs, which are read where they lie."""
     words = ["--ro-bind", "/usr", "/usr"]
     for place in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
         if os.path.islink(place):

@@ -78,7 +78,7 @@ class LabProcess:
 
     @property
     def kind(self) -> Kind:
-        """What runs."""
+        """The kind of lab that runs."""
         return self.transport.about.kind
 
     @property
@@ -292,7 +292,7 @@ class LabProcess:
 
 
 class _Stopped(KeyboardInterrupt):
-    """The function was to be interrupted by whoever is asked for that, not by Ctrl-C."""
+    """The caller's `stop` asked to interrupt the function; nobody pressed Ctrl-C."""
 
 
 class _Silence:

@@ -36,5 +36,5 @@ class Console:
         return " | ".join([line for line in lines if line][-_TAIL_LINES:])
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self.file.close()

@@ -104,7 +104,7 @@ def _room_mb(place: str) -> float:
 
 
 def _may_run(place: str) -> bool:
-    """Found by doing what user-mode Linux does: a file there is mapped as code."""
+    """Return whether a file in `place` can be mapped as code, by doing so: user-mode Linux does the same."""
     try:
         with tempfile.TemporaryFile(dir=place) as file:
             file.truncate(mmap.PAGESIZE)

@@ -151,7 +151,7 @@ def change(
     master: int | None = None,
     max_segments: int | None = None,
 ) -> Request:
-    """Change what is given of an interface; `master` is the index of the bridge that it joins."""
+    """Change those properties of an interface that are given; `master` is the index of the bridge that it joins."""
     body = _LINK.pack(0, 0, index, _IFF_UP if up else 0, 0 if up is None else _IFF_UP)
     if mac is not None:
         body += netlink.mac(_IFLA_ADDRESS, mac)
@@ -177,7 +177,7 @@ def add_address(index: int, address: str) -> Request:
 
 
 def remove_address(index: int, address: str) -> Request:
-    """Take an address away."""
+    """Remove an address."""
     ip, length = _split(address)
     return _DELADDR, _ADDRESS.pack(socket.AF_INET, length, 0, 0, index) + netlink.address(_IFA_LOCAL, ip), 0
 
@@ -193,7 +193,7 @@ def route(destination: str, via: str | None, index: int) -> Request:
 
 
 def remove_route(destination: str, via: str | None, index: int) -> Request:
-    """Take a route away."""
+    """Remove a route."""
     return _DELROUTE, _route(destination, via, index), 0
 
 
@@ -287,7 +287,7 @@ def routes(kernel: Netlink) -> Iterator[RouteEntry]:
 
 
 def filter_vlans(bridge: int) -> Request:
-    """Have a bridge tell VLANs apart; none of its ports is in one then."""
+    """Make a bridge filter by VLAN; none of its ports is in a VLAN then."""
     data = netlink.nested(
         _INFO_DATA,
         netlink.attribute(_BR_VLAN_FILTERING, b"\x01"),
@@ -303,12 +303,12 @@ def access_port(index: int, vlan: int) -> Request:
 
 
 def trunk_vlan(index: int, vlan: int) -> Request:
-    """Have a port carry a VLAN, with tags."""
+    """Make a port carry a VLAN, with tags."""
     return _member(index, vlan, 0)
 
 
 def bridge_vlan(index: int, vlan: int) -> Request:
-    """Have the bridge itself hear a VLAN, for an address of the switch's own."""
+    """Make the bridge itself a member of a VLAN, for an address of the switch's own."""
     return _member(index, vlan, 0, _SELF)
 
 

@@ -82,7 +82,8 @@ class Counted:
 
 
 def clear(index: int) -> Request:
-    """Back to the interface's own queue. Refused with ENOENT where it has no other."""
+    """Remove an interface's queueing disciplines, which leaves its own queue. The kernel answers ENOENT if there are
+    none."""
     return _DELQDISC, _TC.pack(0, index, 0, _ROOT, 0), 0
 
 
@@ -103,7 +104,7 @@ def htb(index: int, rate_mbps: float) -> list[Request]:
 
 
 def netem(index: int, shape: Netem, *, under_htb: bool) -> Request:
-    """Delay, loss and queue, at the root or under the class that `htb` makes."""
+    """Make netem, at the root or under the class that `htb` makes."""
     delay_ns, jitter_ns = round(shape.delay_ms * 1e6), round(shape.jitter_ms * 1e6)
     limit = shape.queue_packets if shape.queue_packets is not None else _NETEM_DEFAULT_LIMIT
     loss = round(shape.loss_percent / 100 * _ALL)

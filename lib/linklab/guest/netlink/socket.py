@@ -36,11 +36,11 @@ class Netlink:
         self._number = 0
 
     def ask(self, kind: int, body: bytes, flags: int = 0) -> None:
-        """Have the kernel do one thing. Raises OSError with the kernel's own words, or the error's name."""
+        """Send one request to the kernel. Raises OSError with the kernel's own words, or the error's name."""
         self.ask_all([(kind, body, flags)])
 
     def ask_all(self, requests: list[tuple[int, bytes, int]]) -> None:
-        """Have the kernel do many things, in order, the rest too when one fails. Raises OSError for the first."""
+        """Send many requests to the kernel, in order; the rest too when one fails. Raises OSError for the first."""
         failure: OSError | None = None
         for start in range(0, len(requests), _BATCH_MESSAGES):
             *batch, last = requests[start : start + _BATCH_MESSAGES]
@@ -68,7 +68,7 @@ class Netlink:
         raise OSError(errno.EBUSY, f"the kernel's list was changed {DUMP_TRIES} times while it was read: try it again")
 
     def _dump(self, kind: int, body: bytes) -> list[bytes] | None:
-        """One dump; None where it is the mixture of two states."""
+        """Return the bodies of one dump; None if the list was changed while the kernel was sending it."""
         self._socket.send(self._message(kind, body, _DUMP))
         found: list[bytes] = []
         mixed = False
@@ -101,7 +101,7 @@ class Netlink:
                     yield message
 
     def close(self) -> None:
-        """Give the socket back."""
+        """Close the socket."""
         self._socket.close()
 
     def _message(self, kind: int, body: bytes, flags: int) -> bytes:
@@ -111,7 +111,7 @@ class Netlink:
 
 
 def _messages(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
-    """Kind, number, flags and body of each message in what was received."""
+    """Yield kind, number, flags and body of each message in what was received."""
     start = 0
     while start + _HEADER.size <= len(data):
         length, kind, flags, number, _ = _HEADER.unpack_from(data, start)
@@ -135,7 +135,7 @@ def _failure(kind: int, flags: int, body: bytes) -> OSError | None:
 
 
 def attribute(kind: int, value: bytes) -> bytes:
-    """One attribute: length, kind, value, padded to four bytes."""
+    """Return an attribute: length, kind, value, padded to four bytes."""
     length = ATTRIBUTE.size + len(value)
     return ATTRIBUTE.pack(length, kind) + value + bytes(-length % 4)
 
@@ -168,7 +168,7 @@ def mac(kind: int, value: str) -> bytes:
 
 
 def attributes(data: bytes, start: int = 0) -> dict[int, bytes]:
-    """Kind and value of every attribute from `start` on; of several of one kind, the last."""
+    """Return every attribute from `start` on by its kind; of several of one kind, the last."""
     found = {}
     unpack, last = ATTRIBUTE.unpack_from, len(data) - ATTRIBUTE.size
     while start <= last:

@@ -1,4 +1,4 @@
-"""Waits for the gate, and becomes another program at the instant of the start."""
+"""Wait for the gate, and become another program at the instant of the start."""
 
 from __future__ import annotations
 

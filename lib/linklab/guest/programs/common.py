@@ -86,7 +86,7 @@ def enlarge(end: socket.socket, forced: int, asked: int) -> None:
 
 
 def wait_at_most(end: socket.socket, seconds: float) -> None:
-    """Have the kernel watch the time: Python's own time-out looks at the clock for each packet."""
+    """Set the socket's time-out in the kernel: Python's own looks at the clock for each packet."""
     whole_s = int(seconds)
     end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _TIMEVAL.pack(whole_s, int((seconds - whole_s) * 1e6)))
 
@@ -101,13 +101,13 @@ def stamp_ns(ancillary: list[tuple[int, int, bytes]]) -> int:
 
 
 class Life:
-    """Says now and then, with an empty line, that packets still go. It looks at no clock of its own."""
+    """Prints an empty line every few seconds as long as packets go. It looks at no clock of its own."""
 
     def __init__(self) -> None:
         self._said_ns: int | None = None
 
     def sign(self, now_ns: int) -> None:
-        """Take the time that somebody has read anyway."""
+        """Take the time that the caller has read anyway, and print the line if it is due."""
         if self._said_ns is None:
             self._said_ns = now_ns
         elif now_ns - self._said_ns >= _SIGN_OF_LIFE_NS:

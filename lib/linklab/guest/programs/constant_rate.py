@@ -1,4 +1,4 @@
-"""Datagrams at a constant rate: who sends, and who counts."""
+"""Send datagrams at a constant rate, and count those that arrive."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def count(gate: str, later_ns: int, port: int, lasts_ns: int, drain_ns: int, fir
 
 
 def _arriving(end: socket.socket, gate: str, lasts_ns: int) -> Iterator[tuple[bytes, list[Any]]]:
-    """What has arrived, looked for now and then: the kernel keeps the packets, and the times of their arrival."""
+    """Yield packets with the times of their arrival, which the kernel keeps until they are fetched now and then."""
     space = socket.CMSG_SPACE(TIMESPEC.size)
     over, begin_ns, looks = False, None, 0
     while not over:

@@ -1,4 +1,4 @@
-"""A UDP echo: who asks, one datagram after the other, and who sends each back. All stamps are of one clock."""
+"""Exchange UDP datagrams: a client sends one after the other, a server sends each back. All stamps are of one clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FAMILIES = {4: socket.AF_INET, 6: socket.AF_INET6}
 
 
 def answer(ip_version: int, port: int) -> None:
-    """Answer until it is ended."""
+    """Send datagrams back until this program is ended."""
     with socket.socket(_FAMILIES[ip_version], socket.SOCK_DGRAM) as server:
         server.bind(("", port))
         print("ready", flush=True)
@@ -28,7 +28,7 @@ def answer(ip_version: int, port: int) -> None:
 def ask(
     gate: str, later_ns: int, address: str, port: int, count: int, payload_bytes: int, wait_s: float, warm_up: int
 ) -> None:
-    """Exchange them. The stamps are those before the first exchange and after the last, and of each between."""
+    """Exchange datagrams and print the times before the first exchange, between exchanges and after the last."""
     rest = bytes(payload_bytes - _HEADER.size)
     rtts_ns: list[int | None] = []
     wait_ns = round(wait_s * 1e9)

@@ -1,4 +1,4 @@
-"""A PC that switches between two network cards whose interrupts are held back. It runs inside a lab, by itself.
+"""Switch frames between two network cards whose interrupts are held back. Runs inside a lab, by itself.
 
 ``HOW PORT PORT INTERVAL_NS RATE_BPS OVERHEAD_BYTES`` hands every frame from one port to the other until it is ended.
 A card tells the processor of frames that have come and of frames that have left. HOW ``throttled``: never twice within
@@ -36,7 +36,7 @@ class Card:
         self._free_ns = 0
 
     def take(self, now_ns: int) -> None:
-        """Frames have come."""
+        """Take the frames that have come."""
         while True:
             try:
                 self.waiting.append(self.socket.recv(65535))
@@ -46,7 +46,7 @@ class Card:
                 self._event_ns = now_ns
 
     def next_ns(self) -> int:
-        """When it will interrupt, if nothing else happens."""
+        """Return when the card will interrupt, if nothing else happens."""
         events = ([self._event_ns] if self.waiting else []) + self._gone_ns[:1]
         if not events:
             return _NEVER
@@ -56,14 +56,14 @@ class Card:
         return min(events) + -since_ns % self._interval_ns
 
     def interrupt(self, now_ns: int) -> list[bytes]:
-        """Tells of all that has happened; the frames."""
+        """Interrupt: return the frames that have come."""
         self._last_ns = now_ns
         self._gone_ns = [gone_ns for gone_ns in self._gone_ns if gone_ns > now_ns]
         frames, self.waiting = self.waiting, []
         return frames
 
     def send(self, frame: bytes, now_ns: int) -> None:
-        """The link serialises the frame; the card will tell when it has left."""
+        """Send a frame; the card interrupts after the link has serialised it."""
         self.socket.send(frame)
         lasts_ns = (len(frame) + self._overhead_bytes) * 8_000_000_000 // self._rate_bps
         self._free_ns = max(self._free_ns, now_ns) + lasts_ns
@@ -71,7 +71,7 @@ class Card:
 
 
 def main(how: str, names: list[str], interval_ns: int, rate_bps: int, overhead_bytes: int) -> None:
-    """Until it is ended."""
+    """Hand frames on until this program is ended."""
     phases_ns = (0, interval_ns // 2) if how == "ticking" else (None, None)
     one, two = (
         Card(name, interval_ns, rate_bps, overhead_bytes, phase_ns)

@@ -1,4 +1,4 @@
-"""A packet train's two ends.
+"""Send a packet train, and receive it.
 
 Both print an empty line now and then while the train goes on: who waits for them need not know how long it takes.
 """
@@ -46,7 +46,7 @@ def send(gate: str, later_ns: int, address: str, port: int, count: int, payload_
 
 
 def receive(port: int, count: int, payload_bytes: int, silence_s: float, first_s: float) -> None:
-    """Take the train: until all have come, or none for `silence_s` (the first one has `first_s`)."""
+    """Receive the train until all packets have come, or none for `silence_s` (`first_s` for the first one)."""
     arrivals_ns: dict[int, int] = {}
     duplicates = 0
     with receiver(port) as end:

@@ -1,4 +1,4 @@
-"""A small web: who serves, and who loads pages one after another."""
+"""Serve web objects, and load pages of them one after another."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def serve(port: int, object_bytes: int) -> None:
 
 
 def _answer(client: socket.socket, answer: bytes) -> None:
-    """Answer one request; one that never came is no business of others."""
+    """Answer one request; a client that sends none holds up nobody."""
     with client:
         asked = b""
         while b"\r\n\r\n" not in asked:

@@ -1,4 +1,4 @@
-"""Runs a command again and again, and keeps what it prints each time, with the time of day."""
+"""Run a command again and again, and keep what it prints each time, with the time of day."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from linklab.guest.programs.common import act, sleeper, start_at
 
 
 def sample(gate: str, later_ns: int, count: int, interval_ns: int, command: list[str]) -> None:
-    """Run it at these instants, one process each: in a guest a process costs more than what ss and tc do.
+    """Run the command at planned instants, in one process each, and print all samples at the end.
 
     What a command printed that failed is the last that this program prints.
     """
@@ -25,7 +25,7 @@ def sample(gate: str, later_ns: int, count: int, interval_ns: int, command: list
 
 
 def _taken(begin_ns: int, count: int, interval_ns: int, command: list[str]) -> Iterator[tuple[float, str]]:
-    """Yield when each was taken, and what it printed."""
+    """Yield when each sample was taken, and what the command printed."""
     sleep_until, environment, kept = sleeper(), os.environ | {"LC_ALL": "C"}, os.memfd_create("output")
     for number in range(count):
         sleep_until(begin_ns + number * interval_ns)

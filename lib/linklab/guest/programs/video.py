@@ -1,4 +1,4 @@
-"""A video stream's two ends: who sends RTP packets when their timestamps say, and who takes them as a player would."""
+"""Send a video as RTP packets at the times of their timestamps, and receive it as a player would."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def send(gate: str, later_ns: int, address: str, port: int, file: str, packet_by
 
 
 def receive(port: int, silence_s: float, first_s: float) -> None:
-    """Take the stream: until none has come for `silence_s` (the first one has `first_s`)."""
+    """Receive the stream until no packet has come for `silence_s` (`first_s` for the first one)."""
     packets = 0
     with receiver(port, stamps=False) as end:
         end.settimeout(first_s)

@@ -1,4 +1,4 @@
-"""The files of an image: unpacked from the one file that it comes as, made alike, listed in one order.
+"""Unpack an image's file, make the modes and times of its files alike, and list its files in one order.
 
 That file is a tar.xz of ``image.json``, two kernels and ``root``, or a wheel that carries it.
 
@@ -163,7 +163,7 @@ def move_into_place(made: Path, place: Path) -> bool:
 
 
 def full(error: OSError, folder: Path, needed_bytes: int) -> OSError | LabError:
-    """Return what to say of an error of the system while an image was written to ``folder``."""
+    """Return the error to raise for an OSError while an image was written to ``folder``."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return LabError(
             f"the disk of {folder} is full: free {needed_bytes / 1e9:.1f} GB, "
