@@ -1,15 +1,17 @@
-"""Files are written at one stroke."""
+"""Files are written at one stroke, and the cache has a lock."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
-from linklab.files import write_whole
+from linklab.errors import LabError
+from linklab.files import locked, write_whole
 
 
 @pytest.mark.parametrize(("content", "kept"), [("ü\r\n\n", "ü\r\n\n".encode()), (b"\x00\xff", b"\x00\xff"), ("", b"")])
@@ -45,3 +47,26 @@ def test_an_older_file_stays_where_the_new_one_cannot_be_written(
         write_whole(path, "newer")
     assert path.read_text() == "older"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_who_comes_second_says_so_and_waits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, inside = tmp_path / "cache" / "lock", []
+
+    def second() -> None:
+        with locked(path, "waiting for the other"):
+            inside.append("second")
+
+    waiting = threading.Thread(target=second)
+    with locked(path, "nobody waits here"):
+        waiting.start()
+        waiting.join(0.2)
+        inside.append("first")
+    waiting.join()
+    assert inside == ["first", "second"]
+    assert capsys.readouterr().err == "waiting for the other\n"
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LabError, match=r"^cannot write to .*file .*set XDG_CACHE_HOME"), locked(tmp_path / "file/lock"):
+        pass

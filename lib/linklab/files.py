@@ -1,17 +1,67 @@
-"""Write a file atomically: a reader finds the older file or the new one, each whole."""
+"""The folders of this user that Linklab keeps its own files in, a file lock for the cache, and atomic writes."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from linklab.errors import LabError
+
+
+def cache_folder() -> Path:
+    """Return the folder of what can be made anew: lab images, snapshots, videos. It need not exist."""
+    return _folder("XDG_CACHE_HOME", "Library/Caches", ".cache")
+
+
+def config_folder() -> Path:
+    """Return the folder of this user's settings. It need not exist."""
+    return _folder("XDG_CONFIG_HOME", "Library/Application Support", ".config")
+
+
+def _folder(variable: str, on_macos: str, elsewhere: str) -> Path:
+    """Return what the XDG Base Directory Specification says, or Apple's "File System Programming Guide" on macOS."""
+    if given := os.environ.get(variable):
+        return Path(given, "linklab")
+    return Path.home() / (on_macos if sys.platform == "darwin" else elsewhere) / "linklab"
+
+
+@contextmanager
+def locked(path: Path, waiting: str = "") -> Iterator[None]:
+    """Hold a file's lock. The file and its folder are made, and stay.
+
+    Where another process holds the lock, this one prints ``waiting`` as a line on standard error, if given, and waits.
+    Raises `LabError` where the file cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise LabError(
+            f"cannot write to {path.parent} ({error.strerror}): set XDG_CACHE_HOME to a folder you may write to"
+        ) from error
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if waiting:
+                print(waiting, file=sys.stderr)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
 
 
 def write_whole(path: Path, content: str | bytes, mode: int | None = None) -> None:
-    """Write a file in the place of an older one. Text becomes UTF-8, with its line ends as they are.
+    """Write a file in the place of an older one: a reader finds the older file or the new one, each whole.
 
-    ``mode`` are its permissions, as for any new file without one. The folder must be there. An older file stays as it
-    was where the disk is full, the power fails, or the writer is interrupted. Raises OSError.
+    Text becomes UTF-8, with its line ends as they are. ``mode`` are the file's permissions, as for any new file without
+    one. The folder must be there. An older file stays as it was where the disk is full, the power fails, or the writer
+    is interrupted. Raises OSError.
     """
     descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".unfinished")
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import LinklabError
-from linklab.places import config_folder
+from linklab.files import config_folder
 
 FILE: Final = "linklab.toml"
 NAMES: Final = ("labs_path", "hints", "image")

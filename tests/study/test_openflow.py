@@ -15,7 +15,7 @@ from linklab.runtime.backends import Kind
 from linklab.study import Level, Measured, Metric, Point, Study, Testbed, run
 from linklab.study.runner import definition, definition_of
 
-from ..guest.test_controllers import LEARNING
+from ..guest.test_switches_controllers import LEARNING
 
 RTT = (Metric("rtt_ms", "ms", "round trip of ping `number`"),)
 OWN = "openflow:/usr/bin/env PYTHONPATH=. osken-manager learning.py"

@@ -15,7 +15,6 @@ from mininet.topo import Topo
 
 from linklab.errors import LabError, LinklabError
 from linklab.guest import switches
-from linklab.guest.controllers import CommandController, await_connected
 from linklab.guest.mininet_parts import LabIntf
 from linklab.guest.namespace import first_namespace
 from linklab.guest.net import LabNetwork, is_ovs
@@ -67,7 +66,7 @@ def build_network(
         if any(is_ovs(topo.nodeInfo(name).get("cls")) for name in topo.switches()):
             switches.start_switches("ovs")
         if isinstance(controller, str):
-            controller = partial(CommandController, command_line=controller)
+            controller = partial(switches.CommandController, command_line=controller)
         net = LabNetwork(topo=topo, switch=kind, controller=controller, autoSetMacs=True, build=False)
         loop.state["net"] = net
         # Its switches are secure from their first moment: where they learn by themselves until the controller has them,
@@ -90,7 +89,7 @@ def build_network(
     configure_nodes(net, expected, warm=controller is None)
     wait_for_ports(net, lambda seconds: loop.poll((), seconds))
     if controller is not None:
-        await_connected(net, lambda seconds: loop.poll((), seconds))
+        switches.await_connected(net, lambda seconds: loop.poll((), seconds))
     state = read_state(net)
     left_out: dict[str, list[str]] = {}
     for difference in differences(asked.expected, state):

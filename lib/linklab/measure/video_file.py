@@ -22,9 +22,8 @@ from typing import Annotated, Final, Literal
 
 from linklab import schema
 from linklab.errors import LabError, MeasurementError
-from linklab.lock import locked
+from linklab.files import cache_folder, locked
 from linklab.measure.fields import Range, check
-from linklab.places import cache_folder
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
 TS_PACKET_BYTES: Final = 188

@@ -8,9 +8,9 @@ network as it is written down. Those of addresses, subnets and reachability look
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from ipaddress import AddressValueError, IPv4Interface, IPv4Network, NetmaskValueError
+from ipaddress import IPv4Interface, IPv4Network
 from itertools import combinations
 from typing import Final, TypeVar
 
@@ -149,34 +149,30 @@ def _link_values(network: Topology) -> Iterator[str]:
     for link in network.links:
         what = f"link {link.label}"
         if link.rate_mbps is not None:
-            yield from _number_in(what, "rate_mbps", link.rate_mbps, RATE_MBPS, "Mbit/s", "None means not limited")
-        yield from _number_in(what, "delay_ms", link.delay_ms, DELAY_MS, "ms", "0 means none")
-        yield from _number_in(what, "loss_percent", link.loss_percent, LOSS_PERCENT, "%", "0 means none")
+            yield from _number_in(what, "rate_mbps", link.rate_mbps, RATE_MBPS, "Mbit/s (None means not limited)")
+        yield from _number_in(what, "delay_ms", link.delay_ms, DELAY_MS, "ms (0 means none)")
+        yield from _number_in(what, "loss_percent", link.loss_percent, LOSS_PERCENT, "% (0 means none)")
         if link.queue_packets is not None:
-            yield from _whole_number_in(what, "queue_packets", link.queue_packets, QUEUE_PACKETS, "packets")
-        yield from _whole_number_in(what, "mtu_bytes", link.mtu_bytes, MTU_BYTES, "bytes")
+            yield from _number_in(what, "queue_packets", link.queue_packets, QUEUE_PACKETS, "packets", whole=True)
+        yield from _number_in(what, "mtu_bytes", link.mtu_bytes, MTU_BYTES, "bytes", whole=True)
         if link.overhead_bytes is not None:
-            yield from _whole_number_in(what, "overhead_bytes", link.overhead_bytes, OVERHEAD_BYTES, "bytes")
+            yield from _number_in(what, "overhead_bytes", link.overhead_bytes, OVERHEAD_BYTES, "bytes", whole=True)
             if link.rate_mbps is None:
                 yield f"{what}: overhead_bytes is given without a rate: set rate_mbps"
 
 
-def _number_in(what: str, field: str, value: float, bounds: tuple[float, float], unit: str, hint: str) -> Iterator[str]:
+def _number_in(
+    what: str, field: str, value: float, bounds: tuple[float, float], unit: str, *, whole: bool = False
+) -> Iterator[str]:
     low, high = bounds
+    kind = "a whole number" if whole else "a number"
     # Python's bool is an int, and a notebook's author may well write "40": both would reach tc.
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        yield f"{what}: {field} is {value!r}, which is not a number: write a number of {unit}"
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        yield f"{what}: {field} is {value!r}, which is not {kind}: write {kind} of {unit.split()[0].rstrip(',')}"
     # NaN fails every comparison, so it is refused here as well.
     elif not low <= value <= high:
-        yield f"{what}: {field} is {value:g}: choose {low:g} to {high:g} {unit} ({hint})"
-
-
-def _whole_number_in(what: str, field: str, value: int, bounds: tuple[int, int], unit: str) -> Iterator[str]:
-    low, high = bounds
-    if isinstance(value, bool) or not isinstance(value, int):
-        yield f"{what}: {field} is {value!r}, which is not a whole number: write a whole number of {unit}"
-    elif not low <= value <= high:
-        yield f"{what}: {field} is {value}: choose {low} to {high} {unit}"
+        shown, least, most = (f"{each}" if whole else f"{each:g}" for each in (value, low, high))
+        yield f"{what}: {field} is {shown}: choose {least} to {most} {unit}"
 
 
 def _addresses(network: Topology) -> Iterator[str]:
@@ -191,7 +187,7 @@ def _addresses(network: Topology) -> Iterator[str]:
         if end.address is None:
             yield f'{end.interface}: {end.node} has no address here: write one such as "10.0.0.1/24"'
             continue
-        interface = _parse_interface(end.address)
+        interface = _parsed(IPv4Interface, end.address)
         if interface is None:
             yield f'{end.interface}: {end.address!r} is no address with prefix length: write "10.0.0.1/24"'
             continue
@@ -204,14 +200,17 @@ def _addresses(network: Topology) -> Iterator[str]:
             )
 
 
-def _parse_interface(text: str) -> IPv4Interface | None:
-    """Parse an address with its prefix length in its normal spelling; return None for anything else."""
+_Parsed = TypeVar("_Parsed", IPv4Interface, IPv4Network)
+
+
+def _parsed(kind: Callable[[str], _Parsed], text: str) -> _Parsed | None:
+    """Parse an address with its prefix length, or a prefix, in its normal spelling; return None for anything else."""
     try:
-        interface = IPv4Interface(text)
-    except (AddressValueError, NetmaskValueError, ValueError):
+        found = kind(text)
+    except ValueError:
         return None
     # The kernel answers in this spelling. Without this check a bare address would silently mean /32.
-    return interface if str(interface) == text else None
+    return found if str(found) == text else None
 
 
 def _unusable_address(end: End, interface: IPv4Interface) -> Iterator[str]:
@@ -235,7 +234,7 @@ def _subnets(network: Topology) -> Iterator[str]:
     plan: dict[IPv4Network, Subnet] = {}
     names: set[str] = set()
     for subnet in network.subnets:
-        prefix = _parse_prefix(subnet.prefix)
+        prefix = _parsed(IPv4Network, subnet.prefix)
         if prefix is None:
             yield f'subnet {subnet.name}: {subnet.prefix!r} is not a prefix: write one such as "10.0.0.0/24"'
             continue
@@ -251,14 +250,6 @@ def _subnets(network: Topology) -> Iterator[str]:
         plan[prefix] = subnet
     yield from _addresses_outside_plan(network, plan)
     yield from _mixed_subnets(network)
-
-
-def _parse_prefix(text: str) -> IPv4Network | None:
-    try:
-        prefix = IPv4Network(text)
-    except (AddressValueError, NetmaskValueError, ValueError):
-        return None
-    return prefix if str(prefix) == text else None
 
 
 def _addresses_outside_plan(network: Topology, plan: dict[IPv4Network, Subnet]) -> Iterator[str]:
@@ -379,13 +370,8 @@ def _tunnels(network: Topology) -> Iterator[str]:
         if tunnel.a.switch == tunnel.b.switch or tunnel.a.carrier == tunnel.b.carrier:
             yield f"{what} leads back to where it begins: let its ends be on two switches and two carriers"
         least, most = MTU_BYTES[0], MTU_BYTES[1] - GRE_OVERHEAD_BYTES
-        if isinstance(tunnel.mtu_bytes, bool) or not isinstance(tunnel.mtu_bytes, int):
-            yield f"{what}: mtu_bytes is {tunnel.mtu_bytes!r}, which is not a whole number: write one of bytes"
-        elif not least <= tunnel.mtu_bytes <= most:
-            yield (
-                f"{what}: mtu_bytes is {tunnel.mtu_bytes}: choose {least} to {most} bytes, as headers take "
-                f"{GRE_OVERHEAD_BYTES} of the largest IPv4 packet"
-            )
+        unit = f"bytes, as headers take {GRE_OVERHEAD_BYTES} of the largest IPv4 packet"
+        yield from _number_in(what, "mtu_bytes", tunnel.mtu_bytes, (least, most), unit, whole=True)
 
 
 def _tunnel_end(what: str, end: TunnelEnd, network: Topology) -> Iterator[str]:
@@ -446,7 +432,7 @@ def _vlan_numbers(plan: SwitchVlans) -> Iterator[str]:
     for number in plan.vlans:
         if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
             yield f"{plan.switch}: VLAN {number!r} cannot be: choose a whole number from {low} to {high}"
-    for number in sorted({each for each in plan.vlans if plan.vlans.count(each) > 1}):
+    for number in _repeated(plan.vlans):
         yield f"{plan.switch}: VLAN {number} is listed twice: list it once"
 
 
@@ -491,7 +477,7 @@ def _vlan_gateways(plan: SwitchVlans) -> Iterator[str]:
             yield f"gateway {name} is in VLAN {gateway.vlan}, which {plan.switch} does not have: add the VLAN"
         elif numbers.count(gateway.vlan) > 1:
             yield f"VLAN {gateway.vlan} of {plan.switch} has two gateways: give it one"
-        if _parse_interface(gateway.address) is None:
+        if _parsed(IPv4Interface, gateway.address) is None:
             yield f'{name}: {gateway.address!r} is no address with prefix length: write "10.0.0.254/24"'
         yield from _interface_name(f"gateway {name}", name)
 

@@ -33,10 +33,11 @@ from pathlib import Path
 from typing import Any
 
 import linklab
-from linklab import places, settings
+from linklab import settings
 from linklab.errors import LabError
+from linklab.files import cache_folder as user_cache_folder
+from linklab.files import locked
 from linklab.guest import init, is_sent
-from linklab.lock import locked
 from linklab.runtime.image import tree
 from linklab.runtime.kernel import QEMU_KERNEL, USER_MODE_KERNEL, runs_user_mode_linux
 
@@ -143,7 +144,7 @@ class Image:
 
 def cache_folder() -> Path:
     """Return the folder that holds all images of this user (it need not exist)."""
-    return places.cache_folder() / "image"
+    return user_cache_folder() / "image"
 
 
 def find_image() -> Image:

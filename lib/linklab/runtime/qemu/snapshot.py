@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from linklab import places
 from linklab.errors import LabError
+from linklab.files import cache_folder as user_cache_folder
+from linklab.files import locked
 from linklab.guest.channel import ChannelClosed, ChannelTimeout
-from linklab.lock import locked
 from linklab.runtime.image import tree
 from linklab.runtime.image.find import Image
 from linklab.runtime.qemu.host_box import HostBox
@@ -67,7 +67,7 @@ class Snapshot:
 
 def cache_folder() -> Path:
     """Return the folder of all snapshots of this user."""
-    return places.cache_folder() / "qemu"
+    return user_cache_folder() / "qemu"
 
 
 def find_or_make(image: Image, qemu: Qemu, memory_mb: int) -> Snapshot:
