@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import shutil
@@ -11,11 +12,11 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from linklab.classroom.release import MANIFEST, release
 from linklab.errors import LabError, LinklabError
 from linklab.files import write_whole
-from linklab.hub.labs import labs_of
 from linklab.measure.program_file import sealed
 from linklab.runtime.image import tree
 from linklab.runtime.image.find import find_image, read_image
@@ -99,6 +100,29 @@ def require_shared_paths(shared: Path = SHARED_FOLDER, kit: Path = KIT) -> Share
     for folder in _exposed_folders(kit):
         raise LinklabError(f"students can read {folder}: sudo chmod go-rwx {folder}")
     return found
+
+
+def labs_of(released: Path, student: str) -> Path:
+    """Return the folder that ``student`` gets copies of: all of ``released``, or the student's own part of it.
+
+    Raises LinklabError where ``released`` was not written by ``linklab release``, or has a network for each student
+    and none for this one. Case does not count, as in the list of students.
+    """
+    manifest = released / MANIFEST
+    try:
+        data: Any = json.loads(manifest.read_text(encoding="utf-8"))
+        students = sorted(str(name) for name in data["networks"])
+    except (OSError, ValueError, LookupError, TypeError):
+        raise LinklabError(f"there are no labs in {released}: write them with linklab release {released}") from None
+    if not students:
+        return released
+    for known in students:
+        if known.casefold() == student.casefold():
+            return released / known
+    raise LinklabError(
+        f"the labs in {released} are for {len(students)} students, each with a network of their own, and none of them "
+        f"is called {student}: add {student} to the list of students and release again"
+    )
 
 
 def hand_out(released: Path, student: str) -> Path:

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from linklab import carried_labs
+from linklab.classroom.release import MANIFEST
 from linklab.errors import LinklabError
-from linklab.hub.labs import files_of
 from linklab.jupyter import FIRST_NOTEBOOK
 
 LABS_VARIABLE = "LINKLAB_RELEASED_LABS"
@@ -54,6 +54,19 @@ def prepare_folder() -> None:
     os.environ[_FOLDER_VARIABLE] = str(folder)
     if FIRST_NOTEBOOK in carried_labs.lay(folder, labs).new:
         os.environ.setdefault("JUPYTERHUB_DEFAULT_URL", f"/lab/tree/{FIRST_NOTEBOOK}")
+
+
+def files_of(labs: Path) -> dict[str, bytes]:
+    """Return the files of released labs by their paths below ``labs``, without the release's own list.
+
+    Raises LinklabError where they cannot be read.
+    """
+    try:
+        next(labs.iterdir(), None)  # rglob finds nothing where nothing can be read
+        files = sorted(path for path in labs.rglob("*") if path.is_file() and path.name != MANIFEST)
+        return {str(path.relative_to(labs)): path.read_bytes() for path in files}
+    except OSError as error:
+        raise LinklabError(f"the labs in {labs} cannot be read ({error.strerror}): tell your instructor") from None
 
 
 @contextlib.contextmanager

@@ -13,7 +13,8 @@ from linklab.carried_labs import lay
 from linklab.classroom.release import MANIFEST
 from linklab.errors import LinklabError
 from linklab.hub import start
-from linklab.hub.labs import files_of, labs_of
+from linklab.hub.machine import labs_of
+from linklab.hub.start import files_of
 from linklab.jupyter import FIRST_NOTEBOOK
 
 FOR_ALL = '{"format": 1, "networks": {}, "files": {}}'
