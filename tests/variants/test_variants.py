@@ -98,24 +98,6 @@ def test_every_path_and_combination_keeps_its_bottleneck(class_of_500: dict[str,
 
 
 @pytest.mark.slow
-def test_tcp_s_lesson_of_lab_05_is_the_same(class_of_500: dict[str, Network]) -> None:
-    """Alone a link is filled, h7-h9 stays below its ceiling, h1-h9 further below: within 7 % of the course network."""
-
-    def shares(network: Network) -> list[float]:
-        ends = (("r3", "r4"), ("h1", "h4"), ("h7", "h9"), ("h1", "h9"))
-        return [
-            tcp_throughput(it).value / (bottleneck(it.forward).rate_mbps or 1)
-            for it in (measured_path(network, *one) for one in ends)
-        ]
-
-    plain = shares(COURSE)
-    for network in list(class_of_500.values())[:12]:
-        alone, first, middle, longest = shares(network)
-        assert alone > middle > longest
-        assert [alone, first, middle, longest] == pytest.approx(plain, rel=0.07)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("lab", PREDICTIONS)
 def test_right_numbers_pass_and_no_misconception_does_on_any_variant(
     class_of_500: dict[str, Network], lab: str
