@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import io
-import os
-import pty
-import re
-import select
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from linklab.progress import ProgressDisplay
-from tests.support.notebooks import meeting, verdicts
 
 
 class Screen(io.StringIO):
@@ -52,16 +45,12 @@ def test_each_part_has_a_bar_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> N
     assert "said in a pipe alone" not in drawn
 
 
-def test_a_single_part_has_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_single_part_has_one_bar_and_what_was_done_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = on_screen(monkeypatch)
     with ProgressDisplay(1, "notebooks") as display:
         display.begin("ann")
     assert "ann" in screen.getvalue()
     assert "all notebooks" not in screen.getvalue()
-
-
-def test_what_was_done_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = on_screen(monkeypatch)
     with ProgressDisplay(None, "points") as display:
         display.expect(5, 3)
         display.count(failed=False, latest="size=2")
@@ -75,25 +64,3 @@ def test_a_pipe_has_lines_alone(capsys: pytest.CaptureFixture[str]) -> None:
         display.end("ann", failed=False)
         display.line(f"{display.done}/{display.total} ann")
     assert capsys.readouterr().out == "1/2 ann\n"
-
-
-def test_a_terminal_shows_how_far_all_are(tmp_path: Path) -> None:
-    notebooks = [str(path) for path in meeting(tmp_path, 300)]
-    ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "linklab", "run", *notebooks, "--jobs", "2"]
-    command = subprocess.Popen(
-        words, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, env=os.environ | {"TERM": "xterm"}
-    )
-    os.close(theirs)
-    said = b""
-    while select.select([ours], [], [], 300)[0]:
-        try:
-            said += os.read(ours, 65536)
-        except OSError:  # the other end is closed
-            break
-    os.close(ours)
-    assert command.wait(600) == 0
-    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode())
-    assert "all notebooks" in shown
-    assert {"left.ipynb", "right.ipynb"} <= set(re.findall(r"^(\w+\.ipynb) .*cell 1 of 1", shown, re.M))
-    assert verdicts(shown.replace("\r", "")) == ["left passed", "right passed"]
