@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from linklab.errors import NetworkError
-from linklab.network import COURSE, End, Host, Link, Network, PlannedNode, Router, Subnet, Switch, TunnelEnd
+from linklab.network import COURSE, End, Host, Link, Network, PlannedNode, Router, Subnet, Switch
 from linklab.network.catalogue import fairness, l3_switch, mtu_direct, mtu_gre, video_network
-from linklab.network.model import AccessPort, Gateway, SubInterface, SwitchVlans, TrunkPort, Vlans
-from tests.support.networks import GRE, L3, STICK
+from linklab.network.model import AccessPort
+from tests.support.networks import L3
 
 H1, H2, H3 = Host("h1"), Host("h2"), Host("h3")
 R1, R2 = Router("r1"), Router("r2")
@@ -167,107 +167,31 @@ NAMES: list[Refused] = [
 ]  # fmt: skip
 
 
-def plan_of(network: Network) -> SwitchVlans:
-    assert network.vlans is not None
-    (plan,) = network.vlans.switches
-    return plan
+def with_access(*vlans: int) -> Network:
+    """The layer-3 switch, with its ports in other VLANs."""
+    assert L3.vlans is not None
+    ports = tuple(AccessPort(f"s1-eth{port}", vlan) for port, vlan in enumerate(vlans, 1))
+    return replace(L3, vlans=replace(L3.vlans, switches=(replace(L3.vlans.switches[0], access=ports),)))
 
 
-def with_vlans(network: Network, **parts: Any) -> Network:
-    """The network with other VLANs on its switch."""
-    assert network.vlans is not None
-    return replace(network, vlans=replace(network.vlans, switches=(replace(plan_of(network), **parts),)))
-
-
-def access(*vlans: int) -> tuple[AccessPort, ...]:
-    return tuple(AccessPort(f"s1-eth{port}", vlan) for port, vlan in enumerate(vlans, 1))
-
-
-def with_trunk(*vlans: int) -> Network:
-    return with_vlans(STICK, trunks=(TrunkPort("s1-eth5", vlans),))
-
-
-def with_gateways(*gateways: Gateway) -> Network:
-    return with_vlans(L3, gateways=gateways)
-
-
-def with_subs(*subs: SubInterface) -> Network:
-    assert STICK.vlans is not None
-    return replace(STICK, vlans=replace(STICK.vlans, subinterfaces=subs))
-
-
-def two_that_route() -> Network:
-    both = (10, 20)
-    other = SwitchVlans("s2", both, (), (TrunkPort("s2-eth1", both),), (Gateway(10, "10.0.10.253/24"),))
-    plans = (replace(plan_of(L3), trunks=(TrunkPort("s1-eth5", both),)), other)
-    return Network("two", (*L3.nodes, S2), (*L3.links, cable("s1-eth5 s2-eth1")), (), vlans=Vlans(plans))
-
-
-G10, G20 = Gateway(10, "10.0.10.254/24"), Gateway(20, "10.0.20.254/24")
-SUBS = (SubInterface("r1-eth0", 10, "10.0.10.254/24"), SubInterface("r1-eth0", 20, "10.0.20.254/24"))
-VLANS: list[Refused] = [
-    (lambda: with_vlans(L3, vlans=(10, 20, 30)), "VLAN 30 of s1 has no port: put a port into it"),
-    (lambda: with_vlans(L3, access=access(10, 30, 20, 20)), "port s1-eth2 is in VLAN 30, which s1 does not have"),
-    (lambda: with_vlans(L3, vlans=(10, 4095)), "VLAN 4095 cannot be: choose a whole number from 1 to 4094"),
-    (lambda: with_vlans(L3, vlans=(0, 20)), "VLAN 0 cannot be"),
-    (lambda: with_vlans(L3, vlans=(True, 20)), "VLAN True cannot be"),
-    (lambda: with_vlans(L3, vlans=(10, 20, 20)), "VLAN 20 is listed twice"),
-    (lambda: with_vlans(L3, access=access(10, 10, 20)), "port s1-eth4 of s1 is in no VLAN"),
-    (lambda: with_vlans(L3, access=(*plan_of(L3).access, AccessPort("s1-eth9", 10))), "s1 has no port s1-eth9"),
-    (lambda: with_vlans(L3, trunks=(TrunkPort("s1-eth1", (10,)),)), "port s1-eth1 of s1 is given twice"),
-    (lambda: with_trunk(), "trunk s1-eth5 carries no VLAN"),
-    (lambda: with_trunk(10, 30), "trunk s1-eth5 carries VLAN 30"),
-    (lambda: with_trunk(10), "trunk s1-eth5 lacks VLAN 20"),
-    (lambda: with_gateways(), "VLAN 10 of s1 reaches no other: give s1 a Gateway in each VLAN"),
-    (lambda: with_gateways(G10), "VLAN 20 of s1 has no gateway"),
-    (lambda: with_gateways(Gateway(10, "10.0.10.254"), G20), "s1.10: '10.0.10.254' is no address with prefix length"),
-    (lambda: with_gateways(Gateway(10, "10.0.30.254/24"), G20), "s1.10: 10.0.30.254/24 is outside its subnet"),
-    (lambda: with_gateways(Gateway(10, "10.0.10.2/24"), G20), "10.0.10.2 is the address of"),
-    (lambda: with_gateways(G10, G20, Gateway(20, "10.0.20.253/24")), "VLAN 20 of s1 has two gateways"),
-    (lambda: with_gateways(Gateway(30, "10.0.30.254/24")), "gateway s1.30 is in VLAN 30"),
+TESTBEDS: list[Refused] = [
     (
-        lambda: with_vlans(L3, access=access(10, 20, 20, 20)),
+        lambda: with_access(10, 20, 20, 20),
         "h2-eth0 (10.0.10.2/24) and h3-eth0 (10.0.20.3/24) are joined over s1 VLAN 20 but lie in different",
     ),
-    (lambda: with_vlans(L3, switch="s2"), "VLANs are given for 's2', which is no switch"),
-    (lambda: with_subs(SUBS[0]), "trunk s1-eth5 carries VLAN 20, but r1-eth0 has no sub-interface for it"),
-    (lambda: with_subs(*SUBS, SubInterface("r1-eth9", 10, "10.0.10.9/24")), "is on r1-eth9, which is no interface"),
-    (lambda: with_subs(*SUBS, SUBS[0]), "sub-interface r1-eth0.10 is given twice"),
-    (lambda: with_subs(*SUBS, SubInterface("h1-eth0", 10, "10.0.10.9/24")), "has sub-interfaces and an address"),
-    (two_that_route, "s1 and s2 have gateways: let one switch route"),
     (lambda: l3_switch(0), "rate_mbps is 0"),
     (lambda: fairness(10, 1), "has 2 to 252 senders, not 1"),
     (lambda: fairness(10, 253), "has 2 to 252 senders, not 253"),
-]
-
-
-def with_tunnel(**values: Any) -> Network:
-    return replace(GRE, tunnels=(replace(GRE.tunnels[0], **values),))
-
-
-TUNNELS: list[Refused] = [
-    (lambda: with_tunnel(b=TunnelEnd("s9", "s9-gre1", "pc2")), "tunnel s1-s9 needs 's9', which is no node"),
-    (lambda: with_tunnel(b=TunnelEnd("s2", "s2-gre1", "pc9")), "tunnel s1-s2 needs 'pc9', which is no node"),
-    (lambda: with_tunnel(b=TunnelEnd("h2", "h2-gre1", "pc2")), "ends at h2, which is no switch"),
-    (lambda: with_tunnel(b=TunnelEnd("s2", "s2-gre1", "s3")), "carried by switch s3, which has no address"),
-    (lambda: with_tunnel(b=TunnelEnd("s2", "s2-gre1", "pc1")), "leads back to where it begins"),
-    (lambda: with_tunnel(b=TunnelEnd("s2", "s2-eth1", "pc2")), "interface s2-eth1 is there already"),
-    (lambda: with_tunnel(a=TunnelEnd("s1", "a-name-much-too-long", "pc1")), "Linux takes at most 15"),
-    (lambda: with_tunnel(mtu_bytes=67), "mtu_bytes is 67: choose 68 to 65497"),
-    (lambda: with_tunnel(mtu_bytes=65498), "headers take 38 of the largest IPv4 packet"),
-    (lambda: with_tunnel(mtu_bytes="1500"), "which is not a whole number"),
-    (
-        lambda: with_tunnel(mtu_bytes=1501),
-        "makes packets of 1539 bytes and its links take 1538: give the links mtu_bytes=1539",
-    ),
-    (lambda: replace(GRE, tunnels=()), "which no switch joins"),
+    (lambda: replace(mtu_gre(), tunnels=()), "which no switch joins"),
     (lambda: mtu_gre(65516), "mtu_bytes is 65536: choose 68 to 65535"),
     (lambda: mtu_direct(57), "a frame of 57 bytes has no room for the headers (Ethernet, IPv4, UDP) and"),
     (lambda: mtu_direct(70000), "mtu_bytes is 69982: choose 68 to 65535"),
     (lambda: mtu_direct(1518, 2000), "rate_mbps is 2000: choose 0.001 to 1000"),
     (lambda: video_network(4, 2), "no topology 4: choose 1, 2 or 3"),
 ]
-WRONG = [*SHAPES, *ADDRESSES, *PLANS, *TOGETHER, *NAMES, *VLANS, *TUNNELS]
+
+
+WRONG = [*SHAPES, *ADDRESSES, *PLANS, *TOGETHER, *NAMES, *TESTBEDS]
 
 
 @pytest.mark.parametrize(("make", "says"), WRONG, ids=[f"{number} {says}" for number, (_, says) in enumerate(WRONG)])

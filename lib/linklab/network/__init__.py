@@ -15,8 +15,6 @@ from linklab.network.model import (
     Subnet,
     Switch,
     Topology,
-    Tunnel,
-    TunnelEnd,
 )
 from linklab.network.routing import DEFAULT_DESTINATION, Path, Route, path, static_routes
 from linklab.network.state import (
@@ -64,8 +62,6 @@ __all__ = [
     "Subnet",
     "Switch",
     "Topology",
-    "Tunnel",
-    "TunnelEnd",
     "TunnelState",
     "Values",
     "bdp_packets",

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Interface, IPv4Network
-from typing import Final
 
 from linklab.errors import NetworkError
 from linklab.units import ETHERNET_MTU_BYTES, GRE_OVERHEAD_BYTES
@@ -152,10 +151,6 @@ class Link:
         if node == self.b.node:
             return self.a
         raise NetworkError(f"link {self.label} joins {self.a.node} and {self.b.node}, not {node}: name one of the two")
-
-
-VLAN_NUMBERS: Final = (1, 4094)
-"""Lowest and highest. IEEE 802.1Q has twelve bits, of which 0 means "no VLAN" and 4095 is reserved."""
 
 
 @dataclass(frozen=True)

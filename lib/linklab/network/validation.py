@@ -1,8 +1,9 @@
 """Validate a network before anything is built, and say in one clear line what is wrong.
 
-Each check yields one line for each fault that it finds. The checks of names, values, tunnels and VLANs look at the
-network as it is written down. Those of addresses, subnets and reachability look at it with each VLAN as a switch
-(:func:`linklab.network.topology.without_vlans`).
+Each check yields one line for each fault that it finds. The checks of names and values look at the network as it is
+written down. Those of addresses, subnets and reachability look at it with each VLAN as a switch
+(:func:`linklab.network.topology.without_vlans`). VLANs and tunnels themselves are not checked: only the testbeds of
+:mod:`linklab.network.catalogue` have some.
 """
 
 from __future__ import annotations
@@ -15,11 +16,8 @@ from itertools import combinations
 from typing import Final, TypeVar
 
 from linklab.errors import NetworkError
-from linklab.network.model import VLAN_NUMBERS, End, Link, Subnet, Switch, SwitchVlans, Topology, TunnelEnd, Vlans
-from linklab.network.routing import path
-from linklab.network.theory import path_mtu_bytes
+from linklab.network.model import End, Link, Subnet, Switch, Topology
 from linklab.network.topology import all_links, carrier_links, segments, without_vlans
-from linklab.units import GRE_OVERHEAD_BYTES
 
 RATE_MBPS: Final = (0.001, 1000.0)
 """TCLink ignores rates above 1000 Mbit/s; below 1 kbit/s HTB's whole bytes per second are too coarse."""
@@ -58,16 +56,16 @@ class Network(Topology):
 def validate(network: Topology) -> None:
     """Check that the network could be built and that all its hosts could reach each other.
 
-    The checks look at the names of nodes, links and interfaces; the ranges of rate, delay, loss, queue and MTU; VLANs;
-    addresses and subnets; rings of switches; nodes that are cut off; and tunnels, their carriers and their MTU.
+    The checks look at the names of nodes, links and interfaces; the ranges of rate, delay, loss, queue and MTU;
+    addresses and subnets; rings of switches; and nodes that are cut off.
 
     Raises NetworkError with the first problem: the thing's name, what is wrong and what to do.
     """
-    for check in (_node_and_link_names, _link_ends, _link_values, _tunnels, _vlans):
+    for check in (_node_and_link_names, _link_ends, _link_values):
         for problem in check(network):
             raise NetworkError(problem)
     unfolded = without_vlans(network)
-    for check in (_addresses, _rings, _subnets, _unreachable_nodes, _room_in_tunnels):
+    for check in (_addresses, _rings, _subnets, _unreachable_nodes):
         for problem in check(unfolded):
             raise NetworkError(problem)
 
@@ -355,202 +353,3 @@ def _reached(start: str, links: Iterable[Link], stops: frozenset[str]) -> set[st
                     reached.add(far)
                     waiting.append(far)
     return reached
-
-
-def _tunnels(network: Topology) -> Iterator[str]:
-    """Yield a line for each tunnel that could not be made as described. Names of nodes and links must be valid."""
-    used = {end.interface for link in network.links for end in link.ends} | {node.name for node in network.nodes}
-    for tunnel in network.tunnels:
-        what = f"tunnel {tunnel.label}"
-        for end in tunnel.ends:
-            yield from _tunnel_end(what, end, network)
-            if end.interface in used:
-                yield f"{what}: interface {end.interface} is there already: give it a name of its own"
-            used.add(end.interface)
-        if tunnel.a.switch == tunnel.b.switch or tunnel.a.carrier == tunnel.b.carrier:
-            yield f"{what} leads back to where it begins: let its ends be on two switches and two carriers"
-        least, most = MTU_BYTES[0], MTU_BYTES[1] - GRE_OVERHEAD_BYTES
-        unit = f"bytes, as headers take {GRE_OVERHEAD_BYTES} of the largest IPv4 packet"
-        yield from _number_in(what, "mtu_bytes", tunnel.mtu_bytes, (least, most), unit, whole=True)
-
-
-def _tunnel_end(what: str, end: TunnelEnd, network: Topology) -> Iterator[str]:
-    nodes = {node.name: node for node in network.nodes}
-    yield from _interface_name(f"{what}, end on {end.switch}", end.interface)
-    for name in (end.switch, end.carrier):
-        if name not in nodes:
-            yield f"{what} needs {name!r}, which is no node: add it or correct the name"
-            return
-    if not isinstance(nodes[end.switch], Switch):
-        yield f"{what} ends at {end.switch}, which is no switch: a tunnel carries frames from switch to switch"
-    if isinstance(nodes[end.carrier], Switch):
-        yield f"{what} is carried by switch {end.carrier}, which has no address: name a host or a router"
-    elif end.carrier not in {each.node for link in network.links for each in link.ends}:
-        yield f"{what} is carried by {end.carrier}, which has no link: connect it with a Link"
-
-
-def _room_in_tunnels(network: Topology) -> Iterator[str]:
-    """Yield a line for each tunnel whose packets find no path, or no room. All the rest must be valid."""
-    for tunnel in network.tunnels:
-        carriers = {end.carrier for end in tunnel.ends}
-        near = any(
-            carriers <= {end.node for end in segment.stations} for segment in segments(network, with_tunnels=False)
-        )
-        # neighbours need no routes, and computing routes takes long
-        room = path_mtu_bytes(path(network, tunnel.a.carrier, tunnel.b.carrier, {} if near else None))
-        needed = tunnel.mtu_bytes + GRE_OVERHEAD_BYTES
-        if needed > room and not tunnel.fragments:
-            yield (
-                f"tunnel {tunnel.label} makes packets of {needed} bytes and its links take {room}: give the links "
-                f"mtu_bytes={needed}, or the tunnel {room - GRE_OVERHEAD_BYTES}, or let it fragment (fragments=True)"
-            )
-
-
-def _vlans(network: Topology) -> Iterator[str]:
-    """Yield a line for each fault of the VLANs themselves; :func:`_subnets` checks that addresses fit them."""
-    if network.vlans is None:
-        return
-    seen: set[str] = set()
-    for plan in network.vlans.switches:
-        if plan.switch not in network.switch_names:
-            yield f"VLANs are given for {plan.switch!r}, which is no switch: add it or correct the name"
-            return
-        if plan.switch in seen:
-            yield f"VLANs of {plan.switch} are given twice: put them into one SwitchVlans"
-        seen.add(plan.switch)
-        yield from _vlan_numbers(plan)
-        yield from _vlan_ports(network, plan)
-        yield from _vlan_members(plan)
-        yield from _vlan_gateways(plan)
-    yield from _one_switch_that_routes(network.vlans)
-    yield from _vlan_subinterfaces(network, network.vlans)
-    yield from _isolated_vlans(network, network.vlans)
-
-
-def _vlan_numbers(plan: SwitchVlans) -> Iterator[str]:
-    low, high = VLAN_NUMBERS
-    for number in plan.vlans:
-        if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
-            yield f"{plan.switch}: VLAN {number!r} cannot be: choose a whole number from {low} to {high}"
-    for number in _repeated(plan.vlans):
-        yield f"{plan.switch}: VLAN {number} is listed twice: list it once"
-
-
-def _vlan_ports(network: Topology, plan: SwitchVlans) -> Iterator[str]:
-    ports = [end.interface for end in network.ends_of(plan.switch)]
-    given = [port.interface for port in plan.access] + [trunk.interface for trunk in plan.trunks]
-    for name in given:
-        if name not in ports:
-            yield f"{plan.switch} has no port {name}: choose one of {', '.join(ports)}"
-        elif given.count(name) > 1:
-            yield f"port {name} of {plan.switch} is given twice: make it one access port, or one trunk"
-    for name in ports:
-        if name not in given:
-            yield f"port {name} of {plan.switch} is in no VLAN: make it an AccessPort or a TrunkPort"
-
-
-def _vlan_members(plan: SwitchVlans) -> Iterator[str]:
-    known = ", ".join(map(str, plan.vlans)) or "none"
-    for port in plan.access:
-        if port.vlan not in plan.vlans:
-            yield f"port {port.interface} is in VLAN {port.vlan}, which {plan.switch} does not have ({known}): add it"
-    for trunk in plan.trunks:
-        if not trunk.vlans:
-            yield f"trunk {trunk.interface} carries no VLAN: list those that it is for"
-        for number in trunk.vlans:
-            if number not in plan.vlans:
-                yield (
-                    f"trunk {trunk.interface} carries VLAN {number}, which {plan.switch} does not have ({known}): "
-                    "add it, or take it off the trunk"
-                )
-    carried = {port.vlan for port in plan.access} | {number for trunk in plan.trunks for number in trunk.vlans}
-    for number in plan.vlans:
-        if number not in carried:
-            yield f"VLAN {number} of {plan.switch} has no port: put a port into it, or take it away"
-
-
-def _vlan_gateways(plan: SwitchVlans) -> Iterator[str]:
-    numbers = [gateway.vlan for gateway in plan.gateways]
-    for gateway in plan.gateways:
-        name = plan.gateway_interface(gateway)
-        if gateway.vlan not in plan.vlans:
-            yield f"gateway {name} is in VLAN {gateway.vlan}, which {plan.switch} does not have: add the VLAN"
-        elif numbers.count(gateway.vlan) > 1:
-            yield f"VLAN {gateway.vlan} of {plan.switch} has two gateways: give it one"
-        if _parsed(IPv4Interface, gateway.address) is None:
-            yield f'{name}: {gateway.address!r} is no address with prefix length: write "10.0.0.254/24"'
-        yield from _interface_name(f"gateway {name}", name)
-
-
-def _one_switch_that_routes(vlans: Vlans) -> Iterator[str]:
-    routing = [plan.switch for plan in vlans.switches if plan.gateways]
-    if len(routing) > 1:
-        # All switches of a lab share the first namespace, and with it one routing table.
-        yield f"{' and '.join(routing)} have gateways: let one switch route, or use a Router"
-
-
-def _vlan_subinterfaces(network: Topology, vlans: Vlans) -> Iterator[str]:
-    switch_names = network.switch_names
-    ends = {end.interface: end for link in network.links for end in link.ends if end.node not in switch_names}
-    for each in vlans.subinterfaces:
-        what = f"sub-interface {each.name}"
-        if each.parent not in ends:
-            yield f"{what} is on {each.parent}, which is no interface of a host or router: correct the name"
-            continue
-        if ends[each.parent].address is not None:
-            yield f"{each.parent} has sub-interfaces and an address: leave {ends[each.parent].address} out"
-        if vlans.subinterfaces.count(each) > 1 or [sub.name for sub in vlans.subinterfaces].count(each.name) > 1:
-            yield f"{what} is given twice: give it once"
-        yield from _interface_name(what, each.name)
-        yield from _trunk_carries(network, vlans, each.parent, each.vlan)
-    for plan in vlans.switches:
-        for trunk in plan.trunks:
-            far = next(link for link in network.links if trunk.interface in (link.a.interface, link.b.interface))
-            other = far.other(plan.switch)
-            if other.node in switch_names:
-                continue
-            ready = {sub.vlan for sub in vlans.subinterfaces_of(other.interface)}
-            for number in trunk.vlans:
-                if number not in ready:
-                    yield (
-                        f"trunk {trunk.interface} carries VLAN {number}, but {other.interface} has no sub-interface "
-                        f"for it: add SubInterface({other.interface!r}, {number}, ...)"
-                    )
-
-
-def _trunk_carries(network: Topology, vlans: Vlans, parent: str, number: int) -> Iterator[str]:
-    link = next(link for link in network.links if parent in (link.a.interface, link.b.interface))
-    port = link.b if link.a.interface == parent else link.a
-    plan = vlans.of_switch(port.node)
-    trunk = next((each for each in plan.trunks if each.interface == port.interface), None) if plan else None
-    if trunk is None:
-        yield f"sub-interface {parent}.{number} needs a trunk, and {port.interface} at the other end is none"
-    elif number not in trunk.vlans:
-        yield f"trunk {trunk.interface} lacks VLAN {number}, which {parent}.{number} is for: add it to the trunk"
-
-
-def _isolated_vlans(network: Topology, vlans: Vlans) -> Iterator[str]:
-    """Yield a line for each VLAN that nobody routes to from the other VLANs of its switch."""
-    for plan in vlans.switches:
-        with_gateway = {gateway.vlan for gateway in plan.gateways}
-        for number in plan.vlans:
-            if number in with_gateway or _has_router(network, plan, number):
-                continue
-            if plan.gateways:
-                yield f"VLAN {number} of {plan.switch} has no gateway, so nothing leaves it: add Gateway({number}, ...)"
-            elif len(plan.vlans) > 1:
-                yield (
-                    f"VLAN {number} of {plan.switch} reaches no other: give {plan.switch} a Gateway in each VLAN, or "
-                    "a Router a sub-interface for each on a trunk"
-                )
-
-
-def _has_router(network: Topology, plan: SwitchVlans, number: int) -> bool:
-    """Return True if a port that carries the VLAN leads to a router, or to another switch."""
-    leaving = network.switch_names | {router.name for router in network.routers}
-    return any(
-        number in plan.vlans_of(end.interface) and link.other(plan.switch).node in leaving
-        for link in network.links
-        for end in link.ends
-        if end.node == plan.switch
-    )
