@@ -17,30 +17,12 @@ for word; do
         -r | --remove) exit 0 ;;
         -*) continue ;;
     esac
-    name=$(echo "$word" | tr 'a-z-' 'A-Z_')
-    case $name in
-        TCP_*) name=TCP_CONG_${name#TCP_} ;;
-        SCH_*) name=NET_$name ;;
-        CLS_*) name=NET_$name ;;
-        ACT_*) name=NET_$name ;;
-        EM_*) name=NET_EMATCH_${name#EM_} ;;
-        8021Q) name=VLAN_8021Q ;;
-        BR_NETFILTER) name=BRIDGE_NETFILTER ;;
-        IP_GRE | GRE) name=NET_IPGRE ;;
-        IPIP | TUNNEL4) name=NET_IPIP ;;
-        SIT) name=IPV6_SIT ;;
-        IP6_TUNNEL) name=IPV6_TUNNEL ;;
-        IP6_GRE) name=IPV6_GRE ;;
-        IP_VTI) name=NET_IPVTI ;;
-        VRF) name=NET_VRF ;;
-        XT_*) name=NETFILTER_XT_[A-Z]*_${name#XT_} ;;
-        IPTABLE_*) name=IP_NF_${name#IPTABLE_} ;;
-        IP6TABLE_*) name=IP6_NF_${name#IP6TABLE_} ;;
-        IP_TABLES) name=IP_NF_IPTABLES ;;
-        IP6_TABLES) name=IP6_NF_IPTABLES ;;
-        TCP_PROBE | TCP_RENO) continue ;;
+    # a module is called sch_htb, tcp_bbr or ip_gre, its setting CONFIG_NET_SCH_HTB, TCP_CONG_BBR or NET_IPGRE
+    name=$(echo "${word#*[_-]}" | tr 'a-z-' 'A-Z_')
+    case $word in
+        tcp_probe | tcp_reno) continue ;;
     esac
-    [ -d "/sys/module/$(echo "$word" | tr - _)" ] || grep -q "^CONFIG_$name=y" {kernel} || {
+    [ -d "/sys/module/$(echo "$word" | tr - _)" ] || grep -q "^CONFIG_[A-Z0-9_]*$name=y" {kernel} || {
         echo "modprobe: a lab's kernel has no $word, and no modules can be loaded" >&2
         exit 1
     }
