@@ -2,47 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from linklab.network import (
-    End,
-    Link,
-    Network,
-    Switch,
     TunnelState,
     expected_state,
     path,
 )
-from linklab.network.model import AccessPort, SwitchVlans, TrunkPort, Vlans
 from linklab.network.topology import segments
 from tests.support.networks import GRE, L3, STICK
-
-
-def plan_of(network: Network) -> SwitchVlans:
-    assert network.vlans is not None
-    (plan,) = network.vlans.switches
-    return plan
-
-
-def access_ports(**ports: int) -> tuple[AccessPort, ...]:
-    return tuple(AccessPort(f"s1-{name}", vlan) for name, vlan in ports.items())
-
-
-def test_a_trunk_between_two_switches_joins_their_vlans() -> None:
-    hosts = L3.nodes[:4]
-    links = tuple(
-        Link(replace(link.a), End(switch, f"{switch}-eth{port}"))
-        for link, switch, port in zip(L3.links, ("s1", "s2", "s1", "s2"), (1, 1, 2, 2), strict=True)
-    )
-    both = (10, 20)
-    gateways = plan_of(L3).gateways
-    first = SwitchVlans("s1", both, access_ports(eth1=10, eth2=20), (TrunkPort("s1-eth3", both),), gateways)
-    ports = (AccessPort("s2-eth1", 10), AccessPort("s2-eth2", 20))
-    second = SwitchVlans("s2", both, ports, (TrunkPort("s2-eth3", both),))
-    trunk = Link(End("s1", "s1-eth3"), End("s2", "s2-eth3"), name="T")
-    network = Network("two", (*hosts, Switch("s1"), Switch("s2")), (*links, trunk), (), vlans=Vlans((first, second)))
-    assert str(path(network, "h1", "h2")) == "h1 - s1 - s2 - h2"
-    assert str(path(network, "h2", "h4")) == "h2 - s2 - s1 - s2 - h4"
 
 
 def test_ways_go_over_the_cables_that_are_there() -> None:
@@ -65,6 +31,5 @@ def test_a_tunnel_is_a_cable_to_frames_and_has_its_carriers() -> None:
     assert (port.mtu_bytes, GRE.links[2].mtu_bytes) == (1500, 1538)
 
 
-def test_a_tunnel_joins_two_domains_unless_it_is_left_out() -> None:
+def test_a_tunnel_joins_two_domains() -> None:
     assert [domain.switch_names for domain in segments(GRE)] == [("s1", "s2"), ("s3",)]
-    assert [domain.switch_names for domain in segments(GRE, with_tunnels=False)] == [("s1",), ("s2",), ("s3",)]

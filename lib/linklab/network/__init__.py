@@ -37,7 +37,7 @@ from linklab.network.theory import (
     rtt_floor_ms,
 )
 from linklab.network.topology import Hop
-from linklab.network.validation import Network, validate
+from linklab.network.validation import Network
 
 __all__ = [
     "CATALOGUE",
@@ -76,6 +76,5 @@ __all__ = [
     "queueing_delay_ms",
     "rtt_floor_ms",
     "static_routes",
-    "validate",
     "values_of",
 ]

@@ -64,9 +64,9 @@ class Segment:
         return trail[target]
 
 
-def segments(network: Topology, *, with_tunnels: bool = True) -> tuple[Segment, ...]:
-    """Return all broadcast domains, in the order of their first links. A tunnel counts as a cable by default."""
-    links = all_links(network) if with_tunnels else network.links
+def segments(network: Topology) -> tuple[Segment, ...]:
+    """Return all broadcast domains, in the order of their first links. A tunnel counts as a cable."""
+    links = all_links(network)
     switch_names = network.switch_names
     groups: list[list[int]] = []
     for position, link in enumerate(links):

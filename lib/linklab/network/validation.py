@@ -42,32 +42,23 @@ _T = TypeVar("_T", bound=Hashable)
 
 @dataclass(frozen=True)
 class Network(Topology):
-    """A network as pure data, which is validated when it is made.
-
-    Raises NetworkError, with one line that names the thing and the remedy, if the network could not be built as
-    described (see :func:`validate`).
-    """
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        validate(self)
-
-
-def validate(network: Topology) -> None:
-    """Check that the network could be built and that all its hosts could reach each other.
+    """A network as pure data, which is checked when it is made: it could be built, and its hosts reach each other.
 
     The checks look at the names of nodes, links and interfaces; the ranges of rate, delay, loss, queue and MTU;
     addresses and subnets; rings of switches; and nodes that are cut off.
 
     Raises NetworkError with the first problem: the thing's name, what is wrong and what to do.
     """
-    for check in (_node_and_link_names, _link_ends, _link_values):
-        for problem in check(network):
-            raise NetworkError(problem)
-    unfolded = without_vlans(network)
-    for check in (_addresses, _rings, _subnets, _unreachable_nodes):
-        for problem in check(unfolded):
-            raise NetworkError(problem)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for check in (_node_and_link_names, _link_ends, _link_values):
+            for problem in check(self):
+                raise NetworkError(problem)
+        unfolded = without_vlans(self)
+        for check in (_addresses, _rings, _subnets, _unreachable_nodes):
+            for problem in check(unfolded):
+                raise NetworkError(problem)
 
 
 def _node_and_link_names(network: Topology) -> Iterator[str]:
