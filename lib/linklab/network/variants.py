@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from ipaddress import IPv4Interface, IPv4Network
-from itertools import product
+from itertools import count, product
 from typing import Final
 
 from linklab.errors import NetworkError
@@ -61,7 +61,6 @@ _FRAME_BITS: Final = BITS_PER_BYTE * (ETHERNET_MTU_BYTES + ETHERNET_HEADER_BYTES
 _ROUNDED: Final = 0.5
 _SECOND: Final = range(1, 255)
 _THIRD: Final = range(1, 255)
-_TRIED: Final = 64
 
 
 @dataclass(frozen=True)
@@ -258,13 +257,13 @@ def _number(secret: bytes, student: str, what: str) -> int:
 def _third_numbers(secret: bytes, student: str) -> tuple[int, ...]:
     """Return the third number of each subnet's addresses: all different, in the order of COURSE's subnets."""
     found: list[int] = []
-    for attempt in range(_TRIED):
+    for attempt in count():
         number = _THIRD[_number(secret, student, f"third {attempt}") % len(_THIRD)]
         if number not in found:
             found.append(number)
         if len(found) == len(COURSE.subnets):
-            return tuple(found)
-    raise AssertionError("64 draws of 254 numbers gave less than 8 different ones")  # once in 10**80
+            break
+    return tuple(found)
 
 
 def _network(shape: LinkNumbers, second: int, third: Sequence[int], name: str) -> Network:

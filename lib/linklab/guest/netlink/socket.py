@@ -5,7 +5,6 @@ RFC 3549, section 2.2; linux/netlink.h.
 
 from __future__ import annotations
 
-import errno
 import functools
 import os
 import socket
@@ -15,7 +14,6 @@ from collections.abc import Iterator
 _HEADER = struct.Struct("=IHHII")
 REQUEST, ACK, REPLACE, EXCLUSIVE, CREATE = 0x01, 0x04, 0x100, 0x200, 0x400
 _DUMP, _DUMP_INTERRUPTED = 0x300, 0x10
-DUMP_TRIES = 10
 _ERROR, _DONE = 2, 3
 _CAPPED, _EXTENDED_ACK = 0x100, 0x200
 _SOL_NETLINK, _EXT_ACK = 270, 11
@@ -56,16 +54,13 @@ class Netlink:
             raise failure
 
     def dump(self, kind: int, body: bytes) -> list[bytes]:
-        """Return the bodies of all that the kernel has of a kind, as they were at one moment.
+        """Return the bodies of all that the kernel has of a kind, as they were at one moment. Raises OSError.
 
-        A list that was changed while the kernel was saying it is asked for again. Raises OSError, also where that
-        happens `DUMP_TRIES` times in a row.
+        A list that was changed while the kernel was sending it is asked for again.
         """
-        for _ in range(DUMP_TRIES):
-            found = self._dump(kind, body)
-            if found is not None:
-                return found
-        raise OSError(errno.EBUSY, f"the kernel's list was changed {DUMP_TRIES} times while it was read: try it again")
+        while (found := self._dump(kind, body)) is None:
+            pass
+        return found
 
     def _dump(self, kind: int, body: bytes) -> list[bytes] | None:
         """Return the bodies of one dump; None if the list was changed while the kernel was sending it."""

@@ -1,15 +1,13 @@
 """A machine that has booted and waits for its first request, kept in the cache: labs start from it in a fraction of the
 time that a boot takes, several side by side.
 
-``ram`` is its memory, which a lab reads and never changes; ``state`` its devices and processor; ``snapshot.json`` says
-how large both are.
+``ram`` is its memory, which a lab reads and never changes; ``state`` its devices and processor.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import shutil
 import sys
@@ -35,7 +33,7 @@ _KEPT: Final = 2
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A machine in the cache, whole."""
+    """A machine in the cache, whole. One that is damaged later starts no lab, and the transport makes it anew."""
 
     folder: Path
     qemu: Qemu
@@ -51,19 +49,6 @@ class Snapshot:
         """Its devices and processor."""
         return (self.folder / "state").read_bytes()
 
-    @property
-    def whole(self) -> bool:
-        """Say whether all is there, as large as it was when it was made."""
-        try:
-            noted = json.loads((self.folder / "snapshot.json").read_text("utf-8"))
-            state = self.state
-            return bool(
-                noted["ram_bytes"] == self.ram.stat().st_size
-                and noted["state_sha256"] == hashlib.sha256(state).hexdigest()
-            )
-        except (OSError, ValueError, KeyError, TypeError):
-            return False
-
 
 def cache_folder() -> Path:
     """Return the folder of all snapshots of this user."""
@@ -71,12 +56,11 @@ def cache_folder() -> Path:
 
 
 def find_or_make(image: Image, qemu: Qemu, memory_mb: int) -> Snapshot:
-    """Return the snapshot of an image, made now where there is none or a damaged one. Raises `LabError`."""
+    """Return the snapshot of an image, made now where there is none. Raises `LabError`."""
     snapshot = Snapshot(cache_folder() / _key(image, qemu, memory_mb), qemu, memory_mb)
-    if not snapshot.whole:
+    if not snapshot.folder.is_dir():
         with locked(snapshot.folder.parent / "lock"):
-            if not snapshot.whole:  # nobody has made it meanwhile
-                remove(snapshot)
+            if not snapshot.folder.is_dir():  # nobody has made it meanwhile
                 make(image, snapshot)
     with contextlib.suppress(OSError):
         os.utime(snapshot.folder)  # it is in use
@@ -99,10 +83,7 @@ def make(image: Image, snapshot: Snapshot) -> None:
         address, size = write_initramfs(image.folder, fresh.ram, snapshot.memory_mb << 20)
         words = machine_words(snapshot.memory_mb, fresh.ram, private=False)
         words += ["-kernel", str(image.qemu_kernel), "-append", f"{KERNEL_WORDS} initrdmem={address},{size}"]
-        state = _booted(snapshot.qemu, words)
-        (part / "state").write_bytes(state)
-        noted = {"ram_bytes": fresh.ram.stat().st_size, "state_sha256": hashlib.sha256(state).hexdigest()}
-        (part / "snapshot.json").write_text(json.dumps(noted), "utf-8")
+        (part / "state").write_bytes(_booted(snapshot.qemu, words))
         part.rename(place)
     except OSError as error:
         raise tree.full(error, place.parent, snapshot.memory_mb << 20) from error
