@@ -191,22 +191,6 @@ def test_ctrl_c_comes_as_in_a_terminal_and_the_lab_lives_on(virtual: Kind, lab_f
     assert "packets transmitted" in done.stdout
 
 
-def test_ctrl_c_while_a_request_is_sent_loses_nothing(lab: linklab.Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    send = lab.process.transport.channel.send
-    pressed: list[bool] = []
-
-    def send_and_press(message: dict[str, Any], *rest: Any, **more: Any) -> None:
-        if not pressed:
-            pressed.append(True)
-            os.kill(os.getpid(), signal.SIGINT)
-        send(message, *rest, **more)
-
-    monkeypatch.setattr(lab.process.transport.channel, "send", send_and_press)
-    with pytest.raises(KeyboardInterrupt):
-        lab.cli("sh echo said")
-    assert lab.cli("sh echo well") == "well\n"
-
-
 def test_who_stops_a_request_is_asked_while_events_come_without_a_pause(lab: linklab.Lab) -> None:
     def talk(context: Any) -> None:
         for number in range(10_000):
