@@ -147,7 +147,6 @@ def lab_figures() -> dict[str, Callable[[], Drawing | str]]:
             {name: lab12_runs.kept()[name] for name in lab12.ONE_QUEUE}
         ),
         "lab13.ladder": lambda: lab13_figures.ladder(sent(7, {3, 5})),
-        "lab13.ladder: long": lambda: lab13_figures.ladder(sent(100, {10})),
         "lab13.shares_figure": lambda: lab13_figures.shares_figure({1: sent(20, set()), 8: sent(20, {4})}),
     }
 

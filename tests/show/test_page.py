@@ -166,11 +166,6 @@ def test_a_curve_has_the_colour_of_its_flow_on_the_network(opened: Callable[...,
         ["smoothed, TCP h1 to h2", 0],
         ["ping h1 to h2", 1],
     ]
-    styled = "p.curves[0].styled({{name: '{}'}}, {})"
-    assert ask(styled.format("TCP h2:9 to h1:5201", "[]")) == {"colour": 0, "dash": 0}, (
-        "whoever sent first names a flow"
-    )
-    assert ask(styled.format("TCP h1:8 to h2:5201", "[{name: 'TCP h1:7 to h2:5201'}]")) == {"colour": 0, "dash": 1}
 
 
 def test_the_keyboard_alone_finds_a_loss_and_why(browser: Chrome, opened: Callable[..., Ask]) -> None:
@@ -246,26 +241,13 @@ def test_two_runs_side_by_side_and_where_they_part(browser: Chrome, opened: Call
     assert same("[...document.querySelectorAll('button')].find((it) => it.textContent.startsWith('First')).disabled")
 
 
-def test_a_notebook_s_frame_plays_and_nothing_is_loaded(browser: Chrome, tmp_path: Path) -> None:
-    page = tmp_path / "notebook.html"
-    page.write_text(f"<body>{show.replay(recorded())._repr_mimebundle_()['text/html']}</body>", encoding="utf-8")
-    browser.get(page.as_uri())
-    browser.switch_to.frame(browser.find_element("css selector", "iframe.linklab-replay"))
-    asked = "const done = arguments[0]; window.linklabReplay.then((p) => done(p.runs[0].packets))"
-    assert browser.execute_async_script(asked) == 21
-    assert browser.execute_script("return performance.getEntriesByType('resource').map((it) => it.name)") == []
-    assert browser.execute_script("try { return parent.document.title } catch { return 'apart' }") == "apart"
-    browser.switch_to.default_content()
-    said: list[dict[str, Any]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
-    assert [it for it in said if it["level"] == "SEVERE"] == []
-
-
 def preferring(browser: Chrome, scheme: str) -> None:
     """The reader's system prefers these colours; "" for what it does by itself."""
     features = [{"name": "prefers-color-scheme", "value": scheme}] if scheme else []
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
+# how light the page's ground and the picture's are; and text, a flow's colour and a curve: from 0 to 255
 LIGHTNESS = """
 const done = arguments[0];
 const grey = ([red, green, blue]) => Math.round(0.213 * red + 0.715 * green + 0.072 * blue);
@@ -285,39 +267,31 @@ window.linklabReplay.then(async (p) => {
 """
 
 
-def lightness(browser: Chrome) -> tuple[list[int], list[int]]:
-    """How light the page's ground and the picture's are; and text, a flow's colour and a curve: from 0 to 255."""
-    found = browser.execute_async_script(LIGHTNESS)
-    return found[:2], found[2:]
-
-
-def test_it_is_dark_where_the_reader_s_system_is(browser: Chrome, opened: Callable[..., Ask]) -> None:
-    preferring(browser, "light")
-    opened(recorded())
-    grounds, inks = lightness(browser)
-    assert min(grounds) == 255
-    assert max(inks) < 110
-    preferring(browser, "dark")  # while it is open
-    grounds, inks = lightness(browser)
-    assert max(grounds) == 0
-    assert min(inks) > 145
-    preferring(browser, "")
-
-
-@pytest.mark.parametrize("is_light", [True, False])
-def test_in_a_notebook_it_has_the_theme_s_colours_whatever_the_system_s_are(
-    is_light: bool, browser: Chrome, tmp_path: Path
+def test_in_a_notebook_it_plays_apart_with_the_theme_s_colours_whatever_the_system_s_are(
+    browser: Chrome, tmp_path: Path
 ) -> None:
     page = tmp_path / "notebook.html"
     html = show.replay(recorded())._repr_mimebundle_()["text/html"]
-    page.write_text(f'<body data-jp-theme-light="{str(is_light).lower()}">{html}</body>', encoding="utf-8")
-    preferring(browser, "dark" if is_light else "light")
+    page.write_text(f'<body data-jp-theme-light="true">{html}</body>', encoding="utf-8")
+    preferring(browser, "dark")
     browser.get(page.as_uri())
     browser.switch_to.frame(browser.find_element("css selector", "iframe.linklab-replay"))
-    grounds, _ = lightness(browser)
+    *grounds, text, flow, curve = browser.execute_async_script(LIGHTNESS)
+    assert grounds == [255, 255]
+    assert max(text, flow, curve) < 110
+    assert browser.execute_script("return performance.getEntriesByType('resource').map((it) => it.name)") == []
+    assert browser.execute_script("try { return parent.document.title } catch { return 'apart' }") == "apart"
+    browser.switch_to.default_content()
+    preferring(browser, "light")
+    browser.execute_script("document.body.dataset.jpThemeLight = false")  # while it is open
+    browser.switch_to.frame(browser.find_element("css selector", "iframe.linklab-replay"))
+    *grounds, text, flow, curve = browser.execute_async_script(LIGHTNESS)
+    assert grounds == [0, 0]
+    assert min(text, flow, curve) > 145
     browser.switch_to.default_content()
     preferring(browser, "")
-    assert grounds == ([255, 255] if is_light else [0, 0])
+    said: list[dict[str, Any]] = browser.get_log("browser")  # type: ignore[no-untyped-call]
+    assert [it for it in said if it["level"] == "SEVERE"] == []
 
 
 def test_it_fits_a_small_screen(browser: Chrome, opened: Callable[..., Ask]) -> None:
