@@ -97,9 +97,13 @@ def start_lab_in_a_notebook(port: int, token: str, runtime: Path) -> None:
         client.stop_channels()
 
 
-def test_the_page_is_for_its_owner_on_this_machine(tmp_path: Path, port: int) -> None:
-    (tmp_path / jupyter.FIRST_NOTEBOOK).write_text("{}")
-    with Terminal(tmp_path, "up", "--no-browser", "--port", str(port)) as up:
+def test_the_page_is_for_its_owner_alone_and_its_terminal_is_among_the_labs(tmp_path: Path, port: int) -> None:
+    labs = tmp_path / "labs"
+    labs.mkdir()
+    (labs / jupyter.FIRST_NOTEBOOK).write_text("{}")
+    (labs / "signal.py").write_text("raise SystemExit('a student has a file of that name')")
+    words = ("up", "--no-browser", "--port", str(port), "--folder", "labs")
+    with Terminal(tmp_path, *words, environment={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}) as up:
         said = up.wait_for("Ctrl-C ends them.")
         token = token_of(said, port)
         assert f"/lab/tree/{jupyter.FIRST_NOTEBOOK}?token=" in said
@@ -108,14 +112,33 @@ def test_the_page_is_for_its_owner_on_this_machine(tmp_path: Path, port: int) ->
         assert ask(port, "/lab")[0] == 302
         status, folder = ask(port, "/api/contents", token)
         assert status == 200
-        assert [item["name"] for item in folder["content"]] == [jupyter.FIRST_NOTEBOOK]
+        assert {item["name"] for item in folder["content"]} == {jupyter.FIRST_NOTEBOOK, "signal.py"}
         assert listeners(port) == {"0100007F"}, "127.0.0.1 alone"
         assert len(up.alive()) >= 2
         assert not [words for words in up.alive().values() if token in words], "every user can read command lines"
+        # a login shell would set PATH anew
+        ours = str(Path(sys.executable).with_name("linklab")), str(labs)
+        asked, answer = "echo It is `command -v linklab`, $PWD.", r"It is ([^`\s]*), (/\S*)\.\r"
+        assert _in_a_terminal(port, token, asked, answer) == ours
         up.interrupt()
         assert up.end() == 0, up.said
         assert "Traceback" not in up.said
         assert up.left() == {}
+
+
+def _in_a_terminal(port: int, token: str, command: str, answer: str) -> tuple[str, ...]:
+    """What a terminal of the page answers to a command."""
+    status, made = ask(port, "/api/terminals", token, "POST")
+    assert status == 200
+    address = f"ws://127.0.0.1:{port}/terminals/websocket/{made['name']}?token={token}"
+    shell: Any = websocket.create_connection(address, timeout=300)
+    shell.send(json.dumps(["stdin", f"{command}\r"]))
+    printed = ""
+    while not (found := re.search(answer, printed)):
+        kind, *words = json.loads(shell.recv())
+        printed += str(words[0]) if kind == "stdout" else ""
+    shell.close()
+    return found.groups()
 
 
 @pytest.mark.lab
@@ -142,30 +165,6 @@ def test_nothing_is_left_of_page_notebook_and_lab(
     with socket.socket() as again:
         again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         again.bind(("127.0.0.1", port))
-
-
-def test_a_terminal_of_the_page_knows_linklab_and_is_among_the_labs(tmp_path: Path, port: int) -> None:
-    """A login shell would set PATH anew, and `linklab` lies in the Python environment alone."""
-    words = ("up", "--no-browser", "--port", str(port), "--folder", "labs")
-    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
-    (tmp_path / "labs").mkdir()
-    (tmp_path / "labs" / "signal.py").write_text("raise SystemExit('a student has a file of that name')")
-    with Terminal(tmp_path, *words, environment=environment) as up:
-        token = token_of(up.wait_for("Ctrl-C ends them."), port)
-        status, made = ask(port, "/api/terminals", token, "POST")
-        assert status == 200
-        address = f"ws://127.0.0.1:{port}/terminals/websocket/{made['name']}?token={token}"
-        shell: Any = websocket.create_connection(address, timeout=300)
-        shell.send(json.dumps(["stdin", "echo It is `command -v linklab`, $PWD.\r"]))
-        printed = ""
-        while not (found := re.search(r"It is ([^`\s]*), (/\S*)\.\r", printed)):
-            kind, *words_of_it = json.loads(shell.recv())
-            printed += str(words_of_it[0]) if kind == "stdout" else ""
-        shell.close()
-        up.interrupt()
-        assert up.end() == 0, up.said
-        assert up.left() == {}
-    assert found.groups() == (str(Path(sys.executable).with_name("linklab")), str(tmp_path / "labs"))
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,7 @@ from mininet.node import CPULimitedHost, Node
 from mininet.nodelib import LinuxBridge
 from mininet.topo import SingleSwitchTopo, Topo
 """
-CHAIN = (
-    COMMON
-    + """
+CHAIN = """
 import beside
 
 class Router(Node):
@@ -60,7 +58,6 @@ if __name__ == "__main__":
     net.stop()
     sys.exit(beside.STATUS)
 """
-)
 
 
 def mininet(folder: Path, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
@@ -70,14 +67,19 @@ def mininet(folder: Path, *words: str, typed: str = "") -> subprocess.CompletedP
     )  # fmt: skip
 
 
-def write(folder: Path, text: str) -> Path:
-    (folder / "script.py").write_text(text)
-    return folder
+def write(folder: Path, text: str) -> None:
+    (folder / "script.py").write_text(COMMON + text)
+
+
+def ran(folder: Path, text: str, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+    """A script of these lines below what scripts import, run to its end."""
+    write(folder, text)
+    return mininet(folder, "script.py", *words, typed=typed)
 
 
 def test_a_script_runs_as_it_is_with_its_folder_its_arguments_and_its_status(virtual: Kind, tmp_path: Path) -> None:
     (tmp_path / "beside.py").write_text("WORD, STATUS = 'kept', 3")
-    done = mininet(write(tmp_path, CHAIN), "script.py", "20ms")
+    done = ran(tmp_path, CHAIN, "20ms")
     assert done.returncode == 3, done.stderr
     assert (tmp_path / "written").read_text() == "kept"
     assert done.stdout.splitlines()[-1] == "as root 0"
@@ -91,7 +93,7 @@ def test_a_script_runs_as_it_is_with_its_folder_its_arguments_and_its_status(vir
 def test_what_a_script_measures_is_the_same_each_time_and_plain_links_shape_nothing(
     virtual: Kind, tmp_path: Path
 ) -> None:
-    text = COMMON + (
+    text = (
         "for link in (Link, TCLink):\n"
         "    net = Mininet(topo=SingleSwitchTopo(2), switch=LinuxBridge, controller=None, build=False)\n"
         "    net = Mininet(switch=LinuxBridge, controller=None, link=link)\n"
@@ -104,7 +106,7 @@ def test_what_a_script_measures_is_the_same_each_time_and_plain_links_shape_noth
         "    print(two.cmd('iperf -s &'), one.cmd('iperf -c 10.0.0.2 -t 2 | tail -1'))\n"
         "    net.stop()\n"
     )
-    first, second = (mininet(write(tmp_path, text), "script.py") for _ in range(2))
+    first, second = (ran(tmp_path, text) for _ in range(2))
     assert first.returncode == 0, first.stderr
     assert first.stdout == second.stdout
     plain, shaped = first.stdout.split("htb")[0], first.stdout
@@ -114,11 +116,11 @@ def test_what_a_script_measures_is_the_same_each_time_and_plain_links_shape_noth
 
 
 def test_the_command_line_of_mininet_reads_a_pipe(virtual: Kind, tmp_path: Path) -> None:
-    text = COMMON + (
+    text = (
         "net = Mininet(topo=SingleSwitchTopo(2), switch=LinuxBridge, controller=None)\n"
         "net.start()\nCLI(net)\nprint('after', input())\nnet.stop()\n"
     )
-    done = mininet(write(tmp_path, text), "script.py", typed="nodes\nh1 ping -c 1 h2\npy 6 * 7\nexit\nthe end\n")
+    done = ran(tmp_path, text, typed="nodes\nh1 ping -c 1 h2\npy 6 * 7\nexit\nthe end\n")
     assert done.returncode == 0, done.stderr
     assert "h1 h2 s1" in done.stderr
     assert " 0% packet loss" in done.stderr
@@ -127,7 +129,7 @@ def test_the_command_line_of_mininet_reads_a_pipe(virtual: Kind, tmp_path: Path)
 
 
 def test_time_stands_still_while_a_person_types_and_ctrl_c_ends_what_runs(virtual: Kind, tmp_path: Path) -> None:
-    text = COMMON + (
+    text = (
         "import time\nnet = Mininet(topo=SingleSwitchTopo(2), switch=LinuxBridge, controller=None)\nnet.start()\n"
         "before = time.monotonic()\ninput('name? ')\nprint('waited', time.monotonic() - before < 0.1)\nCLI(net)\n"
     )
@@ -206,31 +208,20 @@ def test_a_shell_script_runs_too_and_its_pythons_find_ours(virtual: Kind, tmp_pa
 
 
 def test_a_script_that_says_nothing_gets_open_vswitch_and_its_controller(virtual: Kind, tmp_path: Path) -> None:
-    text = COMMON + (
+    text = (
         "os.system('ovs-vsctl show')\n"
         "net = Mininet(topo=SingleSwitchTopo(3), host=CPULimitedHost)\nnet.start()\n"
         "print('neighbours:', net['h1'].cmd('ip neigh'))\n"
         "print(net.controllers, net['s1'].failMode, net.pingAll())\nnet.stop()\n"
     )
-    done = mininet(write(tmp_path, text), "script.py")
+    done = ran(tmp_path, text)
     assert done.returncode == 0, done.stderr
     assert "neighbours: \n" in done.stdout, "a controller is to see what hosts ask for"
     assert "<Controller c0: 127.0.0.1:6653" in done.stdout
     assert done.stdout.endswith("secure 0.0\n")
 
 
-def test_a_lab_ends_with_the_command(virtual: Kind, tmp_path: Path) -> None:
-    write(tmp_path, "import time\nprint('ready')\nwhile True: time.sleep(1000)\n")
-    with Terminal(tmp_path, "mininet", "script.py") as terminal:
-        terminal.wait_for("ready")
-        terminal.interrupt()
-        assert terminal.end() == 130 or "KeyboardInterrupt" in terminal.said
-        assert terminal.left() == {}
-
-
-SHELLS = (
-    COMMON
-    + """
+SHELLS = """
 from mininet.node import Host
 
 class Own(Host):
@@ -251,13 +242,12 @@ for host, other in (net.hosts, net.hosts[::-1]):
     print([host.cmd("echo four")])
 CLI(net)
 """
-)
 
 
 def test_answers_are_in_step_and_shells_that_end_are_replaced_with_every_class_of_host(
     virtual: Kind, tmp_path: Path
 ) -> None:
-    done = mininet(write(tmp_path, SHELLS), "script.py", typed="h2 exit\nh2 echo five\n")
+    done = ran(tmp_path, SHELLS, typed="h2 exit\nh2 echo five\n")
     assert done.returncode == 0, done.stderr
     answers = "['one\\r\\n', '\\x7f', '2\\r\\n', '', '', 'three\\r\\n']\nTrue True\n['four\\r\\n']\n"
     assert done.stdout.startswith(answers * 2)
@@ -266,9 +256,7 @@ def test_answers_are_in_step_and_shells_that_end_are_replaced_with_every_class_o
     assert "five" in done.stderr + done.stdout
 
 
-STRANGE = (
-    COMMON
-    + """
+STRANGE = """
 from mininet.link import TCIntf
 
 class OwnIntf(TCIntf):
@@ -289,11 +277,10 @@ print(h1.cmd("modprobe never 2>/dev/null; echo $?"), h1.cmd("sudo -n echo as roo
 print(h1.cmd("xterm -title x -e 'echo inside' 2>/dev/null; python3 -c 'import requests' && ryu-manager --version"))
 import numpy
 """
-)
 
 
 def test_what_strangers_scripts_count_on_is_there_and_mistakes_are_told(virtual: Kind, tmp_path: Path) -> None:
-    done = mininet(write(tmp_path, STRANGE), "script.py")
+    done = ran(tmp_path, STRANGE)
     assert done.stdout.split("\n") == [
         "['OwnIntf', 'OwnIntf'] True",
         "True",
@@ -325,16 +312,17 @@ def test_what_strangers_scripts_count_on_is_there_and_mistakes_are_told(virtual:
 def test_a_mistake_with_which_mininet_cannot_go_on_is_one_line(
     line: str, told: str, virtual: Kind, tmp_path: Path
 ) -> None:
-    text = COMMON + f"net = Mininet(controller=None)\nh1, h2 = net.addHost('h1'), net.addHost('h2')\n{line}\n"
-    done = mininet(write(tmp_path, text), "script.py")
+    text = f"net = Mininet(controller=None)\nh1, h2 = net.addHost('h1'), net.addHost('h2')\n{line}\n"
+    done = ran(tmp_path, text)
     assert done.returncode == 1
     assert re.search(told, one_line(done.stderr))
 
 
-def test_a_script_in_python_2_is_named(tmp_path: Path) -> None:
-    for text in ("print 'hello'\n", "if 1:\n        x = 1\n\ty = 2\n", "try:\n    x\nexcept E, e:\n    pass\n"):
-        done = mininet(write(tmp_path, text), "script.py")
-        assert "is written for Python 2" in one_line(done.stderr)
+@pytest.mark.parametrize(
+    "text", ["print 'hello'\n", "if 1:\n        x = 1\n\ty = 2\n", "try:\n    x\nexcept E, e:\n    pass\n"]
+)
+def test_a_script_in_python_2_is_named(text: str, tmp_path: Path) -> None:
+    assert "is written for Python 2" in one_line(ran(tmp_path, text).stderr)
 
 
 RYU = """
@@ -360,7 +348,7 @@ class Hub(app_manager.RyuApp):
 @pytest.mark.large
 def test_an_application_for_ryu_runs_by_its_name(virtual: Kind, tmp_path: Path) -> None:
     (tmp_path / "hub.py").write_text(RYU)
-    text = COMMON + (
+    text = (
         "import subprocess, time\nfrom functools import partial\nfrom mininet.node import OVSSwitch, RemoteController\n"
         "running = subprocess.Popen(['ryu-manager', 'hub.py'], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)\n"
         "time.sleep(5)\nremote = partial(RemoteController, ip='127.0.0.1', port=6653)\n"
@@ -368,15 +356,23 @@ def test_an_application_for_ryu_runs_by_its_name(virtual: Kind, tmp_path: Path) 
         "net = Mininet(topo=SingleSwitchTopo(2), switch=ovs, controller=remote)\n"
         "net.start()\ntime.sleep(2)\nprint(net.pingAll())\nrunning.kill()\n"
     )
-    done = mininet(write(tmp_path, text), "script.py")
+    done = ran(tmp_path, text)
     assert done.stdout == "0.0\n", done.stderr
 
 
-@pytest.mark.large
-def test_silence_is_told_and_ctrl_c_ends_what_computes(virtual: Kind, tmp_path: Path) -> None:
-    write(tmp_path, "while True: pass\n")
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("import time\nprint('ready')\nwhile True: time.sleep(1000)\n", "ready"),
+        pytest.param("while True: pass\n", "printed nothing for 10 s; the lab computed for", marks=pytest.mark.large),
+    ],
+)
+def test_ctrl_c_ends_what_waits_and_what_computes_and_the_lab(
+    text: str, told: str, virtual: Kind, tmp_path: Path
+) -> None:
+    write(tmp_path, text)
     with Terminal(tmp_path, "mininet", "script.py") as terminal:
-        terminal.wait_for("the script has printed nothing for 10 s; the lab computed for")
+        terminal.wait_for(told)
         terminal.interrupt()
         assert terminal.end() != 0
         assert terminal.left() == {}

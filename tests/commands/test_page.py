@@ -23,7 +23,7 @@ from .notebook_file import code_cells, outputs
 from .terminal import Terminal
 
 ROOT = Path(__file__).parents[2]
-SOLUTION, WATCHED = "solution.ipynb", "watched.ipynb"
+WATCHED = "watched.ipynb"
 WATCHED_CELL = """\
 import linklab
 from linklab import measure
@@ -43,11 +43,10 @@ pytestmark = pytest.mark.lab
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the page shows: lab 00 as students get it, its solution, and a notebook that watches a measurement."""
+    """What the page shows: lab 00 as students get it, and a notebook that watches a measurement."""
     labs = tmp_path_factory.mktemp("page") / "labs"
     labs.mkdir()
     shutil.copy(ROOT / "labs" / FIRST_NOTEBOOK, labs / FIRST_NOTEBOOK)
-    shutil.copy(ROOT / "solutions" / FIRST_NOTEBOOK, labs / SOLUTION)
     code: dict[str, Any] = {"cell_type": "code", "id": "watch", "source": WATCHED_CELL}
     code |= {"execution_count": None, "metadata": {}, "outputs": []}
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -86,20 +85,6 @@ def test_without_the_token_the_page_shows_no_lab(page: Page, address: str) -> No
     page.browser.get(address.partition("?")[0])
     page.see("#password_input")
     assert not page.all(".jp-LabShell")
-
-
-@pytest.mark.large
-def test_a_solution_runs_from_top_to_bottom(page: Page, address: str, folder: Path) -> None:
-    page.open(address.replace(FIRST_NOTEBOOK, SOLUTION))
-    page.run_all(SOLUTION, lambda prompts: all(re.fullmatch(r"\[\d+\]:", prompt) for prompt in prompts), 1200)
-    page.save()
-    cells = code_cells(folder / SOLUTION)
-    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
-    assert outputs(cells, "error") == []
-    shown = [kind for output in outputs(cells, "execute_result") for kind in output["data"]]
-    assert {"image/png", "image/svg+xml"} & set(shown), "the network is drawn"
-    assert "0% packet loss" in "".join("".join(output["text"]) for output in outputs(cells, "stream"))
-    assert page.all(".jp-OutputArea-output img, .jp-OutputArea-output svg")
 
 
 def test_the_address_opens_the_first_lab_with_nothing_in_its_way(page: Page, address: str) -> None:

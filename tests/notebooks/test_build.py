@@ -13,7 +13,7 @@ import pytest
 from linklab.errors import LinklabError
 from linklab.notebooks import build
 from linklab.notebooks.build import build_all
-from linklab.notebooks.render import TEXT_STUB
+from linklab.record import TEXT_STUB
 
 _nbformat: Any = nbformat
 

@@ -87,12 +87,8 @@ def test_nothing_of_a_hostile_notebook_runs_or_loads(
     browser.get(hostile_portfolio(address, tmp_path).as_uri())
     assert paths == []
     assert browser.title == "Portfolio: labs on network performance"
-
-
-def test_the_policy_alone_would_do(browser: Chrome, asked: tuple[str, list[str]], tmp_path: Path) -> None:
-    """The second lock holds without the first: what if the cleaner let something through."""
-    address, paths = asked
-    page = hostile_portfolio(address, tmp_path)
+    # the second lock holds without the first: what if the cleaner let something through
+    page = tmp_path / "page.html"
     page.write_text(page.read_text("utf-8").replace("</main>", f"{evil(address)}</main>"), encoding="utf-8")
     browser.get(page.as_uri())
     assert paths == []

@@ -8,8 +8,7 @@ import pytest
 from markupsafe import Markup as Safe
 
 from linklab.grade import Check
-from linklab.notebooks.render import TEXT_STUB
-from linklab.record import LAB_MIME, RESULT_MIME
+from linklab.record import LAB_MIME, RESULT_MIME, TEXT_STUB
 from linklab.report.model import Code, FreeText, ShownImage
 from linklab.report.notebook import graded, kind_of
 

@@ -11,8 +11,7 @@ import pytest
 
 import linklab.report
 from linklab.grade import Check
-from linklab.notebooks.render import TEXT_STUB
-from linklab.record import RESULT_MIME
+from linklab.record import RESULT_MIME, TEXT_STUB
 from linklab.report.model import LabRecord
 from linklab.report.page import unfinished
 from tests.show.contrast import contrast
@@ -51,20 +50,12 @@ def test_the_page_needs_nothing_else() -> None:
 
 
 def test_a_misconception_is_named_on_the_last_page_and_the_student_s_own_words_come_first() -> None:
-    rows = [
-        {"what": "RTT of L1", "unit": "ms", "predicted": 10, "sure_percent": 90, "theory": 20, "measured": 20.1,
-         "said": "you predicted 10: that is one direction. A round trip has two.", "slip": "that is one direction"},
-        {"what": "rate $x", "unit": "Mbit/s", "predicted": 9.5, "sure_percent": 50, "theory": 9.56, "measured": None,
-         "said": "close to theory", "slip": ""},
-        {"what": "forged", "unit": "", "predicted": "many", "sure_percent": 1, "theory": 1, "measured": 1, "said": "",
-         "slip": ""},
-        {"what": "endless", "unit": "", "predicted": float("inf"), "sure_percent": 1, "theory": 1, "measured": 1,
-         "said": "", "slip": ""},
-        {"what": "huge", "unit": "", "predicted": 10**400, "sure_percent": 1, "theory": 1, "measured": 1, "said": "",
-         "slip": ""},
-        "nothing",
-    ]  # fmt: skip
-    rows[0]["said"] += "\ud800" + "x" * 100_000  # type: ignore[index]
+    off = {"what": "RTT of L1", "unit": "ms", "predicted": 10, "sure_percent": 90, "theory": 20, "measured": 20.1,
+           "said": "you predicted 10: that is one direction. A round trip has two.",
+           "slip": "that is one direction"}  # fmt: skip
+    near = {"what": "rate $x", "predicted": 19.5, "measured": None, "said": "close to theory", "slip": ""}
+    forged = [off | {"predicted": wrong} for wrong in ("many", float("inf"), 10**400)]
+    rows = [off | {"said": f"{off['said']}\ud800{'x' * 100_000}"}, off | near, *forged, "nothing"]
     told = result(GOOD, title="Lab 03, pings")
     told.data[RESULT_MIME]["surprises"] = rows
     record = lab(

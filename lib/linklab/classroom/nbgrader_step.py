@@ -7,7 +7,7 @@ from typing import Any
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from linklab.notebooks.regions import has_solution, student_text
-from linklab.notebooks.render import TEXT_STUB
+from linklab.record import TEXT_STUB
 
 
 class Starters(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader carries no types

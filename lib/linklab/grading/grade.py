@@ -36,7 +36,7 @@ from linklab.grading.store import Work, prepare, unjudged
 from linklab.grading.submissions import Collected, Submission, collect
 from linklab.headless.runner import read_book
 from linklab.network import COURSE, Network
-from linklab.notebooks.render import TEXT_STUB
+from linklab.record import TEXT_STUB
 from linklab.report.model import LabRecord
 from linklab.report.notebook import lab_of
 

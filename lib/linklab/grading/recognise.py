@@ -15,7 +15,7 @@ from linklab.grading.names import listed
 from linklab.grading.submissions import Submission, is_notebook, is_program, original_name
 from linklab.grading.submitted_notebook import NotebookError, SubmittedCell, named, read_submitted
 from linklab.grading.unpack import Member
-from linklab.notebooks.render import TEXT_STUB
+from linklab.record import TEXT_STUB
 
 LARGEST_PROGRAM_BYTES: Final = 500_000
 LARGEST_HELPER_BYTES: Final = 200_000

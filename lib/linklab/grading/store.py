@@ -23,7 +23,7 @@ from linklab.files import write_whole
 from linklab.grading.kit import KitLab
 from linklab.grading.model import VERDICT, Judged, Limits, Task
 from linklab.network import Network
-from linklab.notebooks.render import TEXT_STUB
+from linklab.record import TEXT_STUB
 from linklab.report.model import Graded, Kind, Status
 
 _RESULT: Final = "result.json"

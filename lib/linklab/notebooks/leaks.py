@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from linklab.notebooks.regions import MARKERS, lines
-from linklab.notebooks.render import TEXT_STUB
 from linklab.notebooks.starters import Block, stage, undone
+from linklab.record import TEXT_STUB
 
 SHORTEST_TELLING_LINE: Final = 8
 """Characters. Shorter lines (``)``, ``else:``) say nothing about a solution."""

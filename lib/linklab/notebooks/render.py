@@ -10,7 +10,7 @@ import nbformat
 
 from linklab.notebooks.regions import solution_text, student_text
 from linklab.notebooks.source import Cell
-from linklab.record import TEXT_STUB as TEXT_STUB
+from linklab.record import TEXT_STUB
 
 _nbformat: Any = nbformat
 """Its functions carry no types."""

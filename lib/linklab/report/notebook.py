@@ -12,7 +12,6 @@ from markupsafe import Markup as Safe
 from linklab import __version__, record
 from linklab.grade.check import Check, Outcome, Surprise
 from linklab.notebooks.regions import MARKERS
-from linklab.notebooks.render import TEXT_STUB
 from linklab.report import outputs
 from linklab.report.model import (
     Code,
@@ -184,7 +183,7 @@ def graded(cell: Any) -> Graded:
 def is_answered(cell: Any) -> bool:
     """Return True if something else than the students' stub stands in a free text."""
     text = cell.source.strip()
-    return bool(text) and text != TEXT_STUB
+    return bool(text) and text != record.TEXT_STUB
 
 
 def _check(cell: Any, name: str, max_points: float) -> Graded:

@@ -98,7 +98,7 @@ def along(start: Point, end: Point, distance: float) -> Point:
     return (start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part)
 
 
-SMALL_POINTS: Final = 8.0
+LABEL_POINTS: Final = 8.0
 """The smallest size of text in a figure."""
 NAME_POINTS: Final = 10.0
 _LINE_SPACING: Final = 1.22
@@ -114,7 +114,7 @@ class TextLine:
     text: str
     tone: Tone = "plain"
     bold: bool = False
-    points: float = SMALL_POINTS
+    points: float = LABEL_POINTS
 
     @property
     def height(self) -> float:
