@@ -79,14 +79,6 @@ def page(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pag
     opened.close()
 
 
-def test_without_the_token_the_page_shows_no_lab(page: Page, address: str) -> None:
-    page.browser.get(f"{address.partition('/lab')[0]}/api")  # no page of JupyterLab's, which would get a cookie anew
-    page.browser.delete_all_cookies()  # of a test before, which had the token
-    page.browser.get(address.partition("?")[0])
-    page.see("#password_input")
-    assert not page.all(".jp-LabShell")
-
-
 def test_the_address_opens_the_first_lab_with_nothing_in_its_way(page: Page, address: str) -> None:
     page.open(address)
     page.see(".jp-NotebookPanel .jp-Notebook-ExecutionIndicator")

@@ -95,19 +95,14 @@ def test_building_twice_changes_no_byte(kit: Path) -> None:
     assert [file.read_bytes() for file in files] == before
 
 
-def test_editing_one_cell_changes_that_cell_alone(kit: Path) -> None:
+def test_editing_one_cell_or_adding_one_leaves_the_others_and_their_ids(kit: Path) -> None:
     before = _cells(kit)
     _edit(kit, "assert number == 1", "assert number == 1, number")
-    build_all(kit)
-    after = _cells(kit)
-    assert [name for name in before if before[name] != after[name]] == ["check-number"]
-
-
-def test_a_new_cell_leaves_the_ids_of_the_others(kit: Path) -> None:
-    before = list(_cells(kit))
     _edit(kit, '# %% answer="number"', '# %% id="new"\nx = 1\n\n# %% answer="number"')
     build_all(kit)
-    assert list(_cells(kit)) == [before[0], "new", *before[1:]]
+    after = _cells(kit)
+    assert list(after) == ["goal", "new", "answer-number", "check-number", "reflect-why"]
+    assert [name for name in before if before[name] != after[name]] == ["check-number"]
 
 
 def test_check_names_stale_files_and_writes_nothing(kit: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,14 +38,11 @@ def _pair() -> tuple[Any, Any]:
     )
 
 
-def test_a_generated_notebook_leaks_nothing() -> None:
-    assert leaks(*_pair()) == ()
-
-
 @pytest.mark.parametrize(
     ("cell", "text", "says"),
     [
         (3, "secret  =  given * 2", "end: holds the solution line"),
+        (3, "# x\nBecause five times two is ten.", "end: holds the solution line Because five times two is ten."),
         (3, "    assert secret == 10", "end: holds the solution line"),
         (0, "x\n### BEGIN SOLUTION", "answer-number: holds the marker"),
         (1, "f(secret)\n### END HIDDEN TESTS", "check-number: holds the marker"),
@@ -55,14 +52,10 @@ def test_a_generated_notebook_leaks_nothing() -> None:
 )
 def test_a_leak_is_found(cell: int, text: str, says: str) -> None:
     solution, student = _pair()
+    assert leaks(solution, student) == ()
     student.cells[cell].source = text
-    assert [finding for finding in leaks(solution, student) if says in finding]
-
-
-def test_a_model_answer_in_another_cell_is_found() -> None:
-    solution, student = _pair()
-    student.cells[3].source = "# x\nBecause five times two is ten."
-    assert leaks(solution, student) == ("end: holds the solution line Because five times two is ten.",)
+    (finding,) = leaks(solution, student)
+    assert says in finding
 
 
 def test_a_notebook_that_was_run_is_found() -> None:

@@ -9,38 +9,11 @@ import pytest
 from linklab.errors import LinklabError
 from linklab.notebooks.source import Cell, read_source
 
-SOURCE = """\
-# %% [markdown] id="goal"
-# # A lab
-
-# %% answer="number"
-### BEGIN SOLUTION
-number = 1
-### END SOLUTION
-
-# %% check="number" points=2
-assert number == 1
-
-# %% [markdown] reflect="why" points=1
-# Because.
-"""
-
 
 def _read(folder: Path, text: str) -> tuple[Cell, ...]:
     path = folder / "09-test.py"
     path.write_text(text)
     return read_source(path)
-
-
-def test_each_cell_has_name_kind_type_and_points(tmp_path: Path) -> None:
-    found = [(cell.cell_id, cell.kind, cell.cell_type, cell.points) for cell in _read(tmp_path, SOURCE)]
-    assert found == [
-        ("goal", "plain", "markdown", 0),
-        ("answer-number", "answer", "code", 0),
-        ("check-number", "check", "code", 2),
-        ("reflect-why", "reflect", "markdown", 1),
-    ]
-    assert _read(tmp_path, SOURCE)[0].text == "# A lab"
 
 
 @pytest.mark.parametrize(
