@@ -85,7 +85,7 @@ class Run {
     for (const port of this.ports) {
       for (let i = 0; i < port.hops; i++) {
         const note = port.note[i] && this.notes[port.note[i] - 1][0];
-        if (note === "dropped" || note === "lost") this.losses.push({ port, i, time: port.left[i], packet: port.packet[i] });
+        if (note === "dropped" || note === "lost") this.losses.push({ port, i, time: this.endOf(port, i), packet: port.packet[i] });
       }
     }
     this.losses.sort((one, two) => one.time - two.time);
@@ -113,6 +113,8 @@ class Run {
     port.leaving = Float64Array.from(port.left).sort();
   }
   isDropped(port, i) { return port.note[i] > 0 && this.notes[port.note[i] - 1][0] === "dropped"; }
+  /** When a loss is to be seen: where it was dropped, or at the end of the cable. */
+  endOf(port, i) { return port.left[i]; }
   /** How many packets a queue holds at a time, those under way on netem's link among them. */
   held(port, time) { return lastUpTo(port.queued, time) - lastUpTo(port.leaving, time); }
   /** What is in a queue at a time, the oldest first: [place among the hops, whether it is under way on the cable]. */
@@ -278,7 +280,7 @@ class Stage {
       pen.fillRect(room - (place + 1) * step, -THICK / 2 + 0.5, Math.max(step - (step > 3 ? 0.7 : 0), 0.6), THICK - 1);
     });
     pen.restore();
-    waiting.forEach((i, place) => this.drawn.push({ at: lane.at(room - (place + 0.5) * step, LANE + THICK / 2), packet: port.packet[i] }));
+    waiting.forEach((i, place) => this.drawn.push({ port, i, at: lane.at(room - (place + 0.5) * step, LANE + THICK / 2), packet: port.packet[i] }));
     if (waiting.length) {
       const [x, y] = lane.at(room / 2, LANE + THICK + 9);
       pen.font = "bold 11px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
@@ -291,7 +293,7 @@ class Stage {
       const share = port.delay_ns ? 1 - (port.left[i] - time) / port.delay_ns : 1;
       const at = lane.at(room + (lane.length - room) * Math.max(0, Math.min(1, share)), LANE);
       this.drawPacket(packet, at, angle);
-      this.drawn.push({ at, packet });
+      this.drawn.push({ port, i, at, packet });
     }
   }
   drawPacket(packet, [x, y], angle) {
@@ -316,7 +318,7 @@ class Stage {
     pen.beginPath(); pen.moveTo(-6, -6); pen.lineTo(6, 6); pen.moveTo(6, -6); pen.lineTo(-6, 6); pen.stroke();
     if (loss.packet === player.chosen.get(run)) { pen.strokeStyle = ink(CHOSEN); pen.beginPath(); pen.arc(0, 0, 11, 0, 7); pen.stroke(); }
     pen.restore();
-    this.drawn.push({ at, packet: loss.packet });
+    this.drawn.push({ port: loss.port, i: loss.i, at, packet: loss.packet });
   }
   click(event) {
     const box = this.canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
@@ -397,7 +399,7 @@ class Curves {
     const digits = (value) => value === null || value === undefined ? "-" : value.toFixed(part.digits);
     const options = {
       title: part.title, width, height: CHART_HIGH,
-      cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false } },
+      cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: undefined },
       legend: { live: false, markers: { width: 3 } },
       scales: { x: { time: false, range: () => player.view.map((ns) => ns / 1e9) }, y: { range: (_, __, most) => [0, Math.max(1, player.top(part.title, most)) * 1.05] } },
       axes: [{ size: 24, gap: 2, values: (_, ticks) => ticks.map((it) => `${+it.toFixed(6)} s`), stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }, { size: 44, stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }],
