@@ -120,6 +120,11 @@ def differs_from(network: Network, folder: Path) -> str | None:
     path = folder / FILE
     if path.is_symlink() or not path.is_file():
         return None if network == COURSE else f"{FILE} is missing"
+    return file_differs_from(network, path)
+
+
+def file_differs_from(network: Network, path: Path) -> str | None:
+    """Say how a variant's file, whatever it is called, is not that of ``network``; None if it is."""
     try:
         found = read_variant(path)
     except LinklabError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+import numpy
 import pytest
 
 from linklab.errors import LinklabError
@@ -106,12 +107,6 @@ def test_rough_numbers_are_recognised_too(predicted: float, slip: str) -> None:
     assert remark(question, 1.001 * predicted)[1] == slip
 
 
-def test_a_ceiling_is_asked_for_in_its_own_words_or_by_its_key() -> None:
-    path = path_between("h1", "h4")
-    assert ceiling("h1-h4", path).what == "throughput of h1-h4"
-    assert ceiling("h1-h4", path, "throughput at most").what == "throughput at most"
-
-
 def test_theory_stays_hidden_until_the_measurement_passed() -> None:
     failed = Result("pings", (Check.failing("pings", "not measured yet", "measure"),))
     prediction = LAB.predict("rtt", {"L1": 10, "L2": 40}, 60)
@@ -132,7 +127,9 @@ def test_a_measurement_finds_the_prediction_that_was_checked_last_by_its_name() 
 
 
 def test_a_curve_is_taken_and_its_points_are_looked_at() -> None:
-    assert LAB.predict("swing", [(0, 20), (5, 60), (25, 60)], 40).sketch == ((0, 20), (5, 60), (25, 60))
+    points = ((0, 20), (5, 60), (25, 60))
+    for curve in (list(points), numpy.array(points)):
+        assert LAB.predict("swing", curve, 40).sketch == points
     for given, said in (
         (None, "not filled in yet"),
         ([(0, 20), (5, None), (9, 1)], "not filled in yet"),
@@ -171,12 +168,6 @@ def test_what_predict_never_made_has_no_point_and_is_shown_nowhere(forged: Predi
     assert LAB.check_predicted(forged).outcome == "failed"
     assert LAB.compared(SOUND, forged, {}).surprises == ()
     assert LAB.compared(SOUND, forged.name, {}).surprises == ()
-
-
-def test_points_of_numpy_are_points() -> None:
-    numpy = pytest.importorskip("numpy")
-    curve = LAB.predict("swing", numpy.column_stack([[0, 5, 25], [20, 60, 60]]), 40)
-    assert curve.sketch == ((0, 20), (5, 60), (25, 60))
 
 
 def test_a_prediction_reaches_the_judge_as_it_is() -> None:

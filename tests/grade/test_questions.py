@@ -241,13 +241,3 @@ def test_a_function_of_many_numbers() -> None:
     assert Result("Lab", trial.checks(lambda v: numpy.diff(v))).passed
     assert not Result("Lab", trial.checks(lambda v: [0.0, *steps(v)])).passed
     assert not Result("Lab", trial.checks(lambda v: sum(steps(v)))).passed
-
-
-def test_a_count_is_expected_as_one_number_and_what_rounds_alike_is_said_once() -> None:
-    def expected(value: float, unit: str, digits: int) -> str:
-        (check,) = Value("it", "it", stated(value, unit, "as counted", digits=digits), "count").checks(value)
-        return check.expected
-
-    assert expected(3, "connections", 3) == "3 connections"
-    assert expected(946, "packets", 6) == "946 packets"
-    assert expected(20, "ms", 3) == "19.9 to 20.1 ms"

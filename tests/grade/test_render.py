@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import FrozenInstanceError
 from html.parser import HTMLParser
 
 import pytest
@@ -11,8 +10,6 @@ import pytest
 from linklab.errors import LinklabError
 from linklab.grade import Check, GradeError, Result
 from linklab.grade.check import listed
-from linklab.labs.lab00 import rules as lab00
-from linklab.network import TWO_HOSTS, Shape, expected_state
 
 GOOD = Check.passing("the rate", "10 Mbit/s")
 BAD = Check.failing("the <delay>", "it is 0 & not 10 ms", 'write "10ms"', "10 ms", "0 ms")
@@ -53,39 +50,19 @@ def test_points_and_outcomes() -> None:
     assert [GOOD.passed, BAD.passed, OPEN.passed] == [True, False, False]
 
 
-def test_checks_cannot_be_changed() -> None:
-    with pytest.raises(FrozenInstanceError):
-        BAD.outcome = "passed"  # type: ignore[misc]
-
-
 def test_of_a_long_list_the_first_three_are_named_and_the_others_counted() -> None:
     assert listed(["h1", "h2", "h3"]) == "h1; h2; h3"
     assert listed(["h1", "h2", "h3", "h4", "h5"], ", ") == "h1, h2, h3, and 2 more"
 
 
-def test_require_gives_the_result_or_raises() -> None:
+def test_require_gives_the_result_or_raises_an_error_that_is_linklab_s_and_an_assertion_s() -> None:
     passed = Result("Lab", (GOOD,))
     assert passed.require() is passed
-    with pytest.raises(GradeError) as caught:
+    with pytest.raises(GradeError, match="1 of 3 checks failed, 1 inconclusive") as caught:
         MIXED.require()
-    assert str(caught.value).splitlines() == [
-        "Lab <0>: 1 of 3 checks failed, 1 inconclusive (its points are for all of them)",
-        "  \u2717 failed: the <delay>",
-        "      it is 0 & not 10 ms",
-        '      Hint: write "10ms"',
-        "  ? inconclusive: the queue",
-        "      the machine was busy",
-        "      Hint: again",
-    ]
     assert caught.value.result is MIXED
-
-
-def test_the_error_is_linklab_s_and_an_assertion_s() -> None:
-    error = GradeError(MIXED)
-    assert isinstance(error, LinklabError)
-    assert isinstance(error, AssertionError)
-    (shown,) = error._render_traceback_()
-    assert shown.split() == f"GradeError: {error}".split()
+    assert isinstance(caught.value, LinklabError)
+    assert isinstance(caught.value, AssertionError)
 
 
 def failing(number: int) -> Check:
@@ -166,13 +143,6 @@ def test_an_error_is_never_longer_than_25_lines_and_counts_what_it_leaves_out() 
     assert f"\n  and {16 - told} more, to look at after these: thing " in shown
 
 
-def test_text_has_each_check() -> None:
-    text = str(MIXED)
-    assert text.startswith("Lab <0>: 1 of 3 checks passed, 1 not judged (its points are for all of them)\n")
-    assert "\u2713 passed: the rate (10 Mbit/s)" in text
-    assert 'Hint: write "10ms"' in text
-
-
 def test_html_is_escaped_and_says_in_words_what_its_colours_say() -> None:
     page = MIXED._repr_html_()
     assert "<delay>" not in page
@@ -191,31 +161,11 @@ def test_many_passed_checks_are_folded_and_failed_ones_are_not() -> None:
     assert "<details>" not in MIXED._repr_html_()
 
 
-def test_no_line_ends_between_a_number_and_its_unit_or_within_a_short_text() -> None:
-    page = Result("Lab", (Check.passing("it", "one of a, b, c, d", "lost at most 0.5 % of all that was sent"),))
-    assert '<span style="white-space:nowrap">one of a, b, c, d</span>' in page._repr_html_()
-    assert "0.5\u00a0% of all" in page._repr_html_()
-
-
 def test_json_is_plain_and_versioned() -> None:
     data = json.loads(json.dumps(MIXED.to_json()))
     assert data["linklab_result"] == 1
     assert (data["points"], data["max_points"], data["outcome"]) == (1, 4, "failed")
     assert data["checks"][1]["hint"] == 'write "10ms"'
-
-
-def test_lab_00_s_network() -> None:
-    right = expected_state(TWO_HOSTS)
-    assert lab00.check_network(right).require().points == 12
-    wrong = expected_state(TWO_HOSTS)
-    bare = wrong.nodes[0].interfaces[0].__class__("h1-eth0", (), 1500, True, Shape(10), (), ("h2", "h2-eth0"))
-    node = wrong.nodes[0].__class__("h1", "host", (bare,), (), False, "cubic")
-    result = lab00.check_network(wrong.__class__((node, wrong.nodes[1])))
-    assert [check.description for check in result.checks if not check.passed] == [
-        "address of h1-eth0",
-        "h1-h2: delay in both directions",
-        "h1-h2: queue on both sides",
-    ]
 
 
 def test_a_notebook_keeps_the_result_beside_what_it_shows() -> None:

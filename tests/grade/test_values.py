@@ -10,7 +10,6 @@ import json
 import math
 import statistics
 import types
-from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -176,14 +175,6 @@ def test_an_error_of_a_function_keeps_its_name_and_its_bases(error: Exception) -
     assert type(raised.value).__name__ == type(error).__name__
     for base in (ValueError, LookupError, ArithmeticError, OSError, MeasurementError, RuntimeError):
         assert isinstance(raised.value, base) == isinstance(error, base)
-
-
-@pytest.mark.parametrize(
-    "function", [numpy.mean, len, statistics.fmean, OwnFloat, type("Made", (), {"__call__": len})()]
-)
-def test_whatever_can_be_called_is_called(function: Callable[..., object]) -> None:
-    called: Any = as_seen_by_checks(function)
-    assert callable(called)
 
 
 def test_what_a_function_gives_is_plain_data_too() -> None:

@@ -20,24 +20,11 @@ WRONG = {
         ("10.0.1.1/24 belongs to r1-eth1 on r1", "two addresses are swapped"),
         ("routes", "reachability"),
     ),
-    "swapped addresses in one subnet": Wrong(
-        change(change(PLAN, "h1-eth0", addresses=("10.0.0.3/24",)), "h2-eth0", addresses=("10.0.0.2/24",)),
-        "addresses",
-        ("address of h1-eth0", "address of h2-eth0"),
-        ("10.0.0.3/24 belongs to h2-eth0 on h2",),
-    ),
     "one address twice": Wrong(
         change(PLAN, "h2-eth0", addresses=("10.0.0.2/24",)),
         "addresses",
         ("address of h2-eth0",),
         ("one was given twice",),
-        ("routes", "reachability"),
-    ),
-    "no address on a host": Wrong(
-        change(PLAN, "h8-eth0", addresses=()),
-        "addresses",
-        ("address of h8-eth0",),
-        ("no address was given to it",),
         ("routes", "reachability"),
     ),
     "forwarding off": Wrong(
@@ -59,29 +46,11 @@ WRONG = {
         ("L2: queue on both sides",),
         ("queue is 1000 packets, expected 100 packets", "max_queue_size= was not given"),
     ),
-    "queue on one side only": Wrong(
-        reshape(PLAN, "r4-eth0", queue_packets=100),
-        "links",
-        ("L3: queue on both sides",),
-        ("it is set on one side only: r3-eth3",),
-    ),
     "delay on one side only": Wrong(
         reshape(PLAN, "r2-eth0", delay_ms=0.0),
         "links",
         ("L1: delay in both directions",),
         ("r2-eth0 on r2: delay is 0 ms, expected 10 ms", "it is set on one side only: r1-eth1"),
-    ),
-    "delay in microseconds": Wrong(
-        reshape(reshape(PLAN, "r1-eth1", delay_ms=0.01), "r2-eth0", delay_ms=0.01),
-        "links",
-        ("L1: delay in both directions",),
-        ("write delay='10ms'",),
-    ),
-    "wrong rate": Wrong(
-        reshape(reshape(PLAN, "r3-eth3", rate_mbps=30.0), "r4-eth0", rate_mbps=30.0),
-        "links",
-        ("L3: rate in both directions",),
-        ("rate is 30 Mbit/s, expected 20 Mbit/s",),
     ),
     "two links exchanged": Wrong(
         change(change(PLAN, "r1-eth1", shape=Shape(20, 10, 0, 33)), "r2-eth0", shape=Shape(20, 10, 0, 33)),
@@ -132,12 +101,6 @@ WRONG = {
         ("address of h1-eth0",),
         ("the mask is /8 instead of /24",),
         ("routes", "reachability"),
-    ),
-    "wrong mask that does none": Wrong(
-        change(PLAN, "h1-eth0", addresses=("10.0.0.2/25",)),
-        "addresses",
-        ("address of h1-eth0",),
-        ("the mask is /25 instead of /24",),
     ),
     "hosts on the wrong switch": Wrong(
         _SWAPPED_SWITCHES,

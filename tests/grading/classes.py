@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import random
-from dataclasses import replace
-
 from linklab.grade import Check
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
-from linklab.grading.kit import Kit, KitLab, LabCell
+from linklab.grading.kit import KitLab, LabCell
 from linklab.grading.model import Judged
-from linklab.grading.similarity import Alike
 from linklab.report.model import Graded, Kind, Status
 
 LAB = KitLab(
@@ -68,33 +64,3 @@ def a_class() -> ClassGrade:
         student("cyd", None, page="cyd.html"),
         unmatched=(f"{EVIL}: nobody",),
     )
-
-
-def a_term(kit: Kit, students: int) -> ClassGrade:
-    """A class over all labs of the kit, as it may look at the end of a term. The same each time."""
-    chance = random.Random(7)
-    reasons = (
-        "the delay of L2 is 0 ms, expected 20 ms", "predicted 10 ms, and the round trip is 20 ms: both ways count",
-        "h3 to h4: no route to 10.0.5.0/24 on r2; h4 to h3: no route to 10.0.4.0/24 on r3",
-    )  # fmt: skip
-    found = []
-    for number in range(students):
-        skill, labs = chance.random() ** 0.4, {}
-        for name, lab in kit.labs.items():
-            if chance.random() < 0.1:
-                labs[name] = LabGrade("not handed in")
-                continue
-            cells = []
-            for part in lab.parts:
-                if part.role == "free text":
-                    cells.append(
-                        cell(part.cell_id, "answered" if chance.random() < 0.9 else "not answered", part.points)
-                    )
-                elif part.role == "check":
-                    good = chance.random() < skill
-                    one = GOOD if good else replace(bad(), reason=chance.choice(reasons), hint="look again")
-                    cells.append(cell(part.cell_id, one.outcome, part.points, one))
-            labs[name] = LabGrade("judged", Judged(name, "course", tuple(cells), wall_s=chance.uniform(20, 90)))
-        found.append(StudentGrade(f"student-{number:03d}", f"student-{number:03d}.html", "course", labs))
-    pairs = (Alike("simpleperf.py", ("student-003", "student-019"), 0.97, 0.97),)
-    return ClassGrade(kit.labs, tuple(found), "2026-05-04 12:34 UTC", "0.1.0", (), pairs)

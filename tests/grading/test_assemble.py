@@ -18,14 +18,11 @@ from linklab.grading.unpack import Member
 from tests.grading.made_class import (
     BY_NAME,
     CASES,
-    CHECKS,
     LAB,
     PREDICTED,
-    TEXTS,
     Case,
     Files,
     added,
-    cell,
     data,
     program,
     put,
@@ -121,15 +118,6 @@ def test_no_starter_undoes_an_answer_that_was_typed_anew(tmp_path: Path, kit: Ki
     assert any("answer-prediction-rtt is missing" in note for note in assembled.notes)
 
 
-def test_answers_of_a_right_notebook_stand_in_it(tmp_path: Path, kit: Kit) -> None:
-    assembled = _assembled(tmp_path, solved(), kit)
-    book = {each.id: each.source for each in _book(assembled).cells}
-    assert PREDICTED in book["answer-prediction-rtt"]
-    assert set(assembled.free_texts) == set(TEXTS)
-    assert "66 of the 1514 bytes" in assembled.free_texts["reflect-throughput"]
-    assert assembled.notes == ()
-
-
 def test_added_cells_stand_where_they_stood_and_cannot_be_graded(tmp_path: Path, kit: Kit) -> None:
     mark = {"nbgrader": {"grade": True, "grade_id": "check-free", "points": 99, "solution": False}}
     book = added(added(solved(), "ping", "helper = 1", metadata=mark), "goal", "first = 1", id="check-free-points")
@@ -149,14 +137,6 @@ def test_a_second_cell_of_the_same_name_is_no_answer(tmp_path: Path, kit: Kit) -
     assert "more than one cell is called answer-prediction-rtt: the first counts" in assembled.notes
 
 
-def test_an_answer_that_is_no_code_any_more_is_the_starter(tmp_path: Path, kit: Kit) -> None:
-    book = solved()
-    cell(book, "answer-prediction-rtt")["cell_type"] = "markdown"
-    assembled = _assembled(tmp_path, book, kit)
-    assert assembled.answers["answer-prediction-rtt"] == source(cell(starter(), "answer-prediction-rtt"))
-    assert any("is no longer code" in note for note in assembled.notes)
-
-
 def test_too_many_added_cells_are_left_out(tmp_path: Path, kit: Kit) -> None:
     book = solved()
     for number in range(MOST_ADDED + 5):
@@ -168,15 +148,6 @@ def test_too_many_added_cells_are_left_out(tmp_path: Path, kit: Kit) -> None:
 def test_halves_of_characters_and_line_ends_do_no_harm(tmp_path: Path, kit: Kit) -> None:
     book = put(solved(), reflect_queue="half \ud800\r\nline")
     assert _assembled(tmp_path, book, kit).free_texts["reflect-queue"] == "half ?\nline"
-
-
-def test_the_same_submission_gives_the_same_notebook(tmp_path: Path, kit: Kit) -> None:
-    book = added(solved(), "ping", "helper = 1")
-    first = _assembled(tmp_path / "1", book, kit)
-    cell(book, "check-network")["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x"}]
-    book["metadata"]["kernelspec"] = {"name": "bash", "display_name": "x"}
-    assert _assembled(tmp_path / "2", book, kit) == first
-    assert json.loads(first.text)["metadata"]["kernelspec"]["name"] == "python3"
 
 
 def test_names_lost_in_saving_are_found_again(tmp_path: Path, kit: Kit) -> None:
@@ -215,12 +186,6 @@ def test_simpleperf_is_found_by_its_name_alone(tmp_path: Path, kit: Kit) -> None
     assert any("homework.py" in note and "must be called simpleperf.py" in note for note in found.notes)
 
 
-def test_a_written_simpleperf_counts_before_the_starter(tmp_path: Path, kit: Kit) -> None:
-    files = {"a/simpleperf.py": program(), "b/simpleperf.py": kit.starters["simpleperf.py"].encode()}
-    found = _recognised(tmp_path, files, kit)
-    assert _names(found.programs) == {"simpleperf.py": "a/simpleperf.py"}
-
-
 def test_of_another_lab_s_program_the_written_one_counts(tmp_path: Path, kit: Kit) -> None:
     starter_text = kit.starters["reliable.py"].encode()
     files = {"a/reliable.py": b"import framing\n" + starter_text, "b/reliable.py": starter_text, "reliable_my.py": b"x"}
@@ -245,13 +210,6 @@ def test_a_program_that_cannot_be_graded_is_noted(tmp_path: Path, kit: Kit, cont
     found = _recognised(tmp_path, {"simpleperf.py": content}, kit)
     assert found.programs == {}
     assert any(note.startswith("simpleperf.py") for note in found.notes)
-
-
-def test_the_list_of_cases_is_of_this_lab(kit: Kit) -> None:
-    roles = {part.cell_id: part.role for part in kit.labs[LAB].parts}
-    assert [name for name, role in roles.items() if role == "check"] == list(CHECKS)
-    assert [name for name, role in roles.items() if role == "free text"] == list(TEXTS)
-    assert kit.labs[LAB].max_points == 11
 
 
 def _names(helpers: Mapping[str, Member]) -> dict[str, str]:

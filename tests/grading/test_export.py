@@ -18,11 +18,6 @@ Student,ID,SIS Login ID,Section,Essay (11),{title} (12)
 "Loe, Bob",68,bl2,Monday,4,
 "Poe, Cyd",69,cp3,Monday,,
 """
-MOODLE = """\
-Identifier,"Full name",Grade,"Maximum Grade","Last modified (grade)"
-"Participant 123","Ada King",,11.00,-
-"Participant 124","Ada King",,11.00,-
-"""
 
 
 def _points(path: Path, key: str, column: int) -> dict[str, str]:
@@ -48,19 +43,3 @@ def test_canvas_there_and_back(group: PretendedClass, tmp_path: Path, capsys: py
     assert main(words) == 0, capsys.readouterr().err
     assert "found by Canvas's own number: 2" in capsys.readouterr().out
     assert _points(output, "ID", 5) == {"": "11", "67": "10", "68": "0", "69": ""}
-
-
-def test_moodle_there_and_back_where_two_have_one_name(group: PretendedClass, tmp_path: Path) -> None:
-    write(
-        group.source,
-        {
-            "Ada King_123_assignsubmission_file_/x.ipynb": data(starter()),
-            "Ada King_124_assignsubmission_file_/x.ipynb": data(solved()),
-        },
-    )
-    group.grade()
-    book, output = tmp_path / "moodle.csv", tmp_path / "filled.csv"
-    book.write_text(MOODLE, "utf-8")
-    words = ["export", str(group.output), "--for", "moodle", "--into", str(book), "--output", str(output)]
-    assert main([*words, "--provisional"]) == 0
-    assert _points(output, "Identifier", 2) == {"Participant 123": "0", "Participant 124": "7"}

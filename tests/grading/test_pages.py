@@ -14,17 +14,15 @@ from selenium.webdriver.common.by import By
 from linklab import schema
 from linklab.grade.check import Surprise
 from linklab.grading import overview
-from linklab.grading.grades import LabGrade, StudentGrade, to_csv, to_json
-from linklab.grading.kit import read_kit
+from linklab.grading.grades import StudentGrade, to_csv, to_json
 from linklab.grading.model import Judged
 from linklab.grading.pages import class_page, feedback, with_verdicts
 from linklab.grading.similarity import Alike
 from linklab.report.model import Graded
 from tests.commands.browser import Page, missing
-from tests.notebooks.run_notebook import ROOT
 from tests.report.books import Seen, check, code, free_text, lab, look, result, shows, text
 
-from .classes import BUSY, EVIL, GOOD, LAB, a_class, a_term, bad, graded, judged, student
+from .classes import BUSY, EVIL, GOOD, LAB, a_class, bad, graded, judged, student
 
 
 def a_page(name: str = "ada") -> str:
@@ -111,11 +109,6 @@ def test_the_csv_file() -> None:
     assert rows[3]["open"] == "2", "what is inconclusive waits"
 
 
-def test_what_was_not_judged_has_no_points_rather_than_none() -> None:
-    one = replace(student("ada", judged(GOOD)), labs={LAB.name: LabGrade("not judged")})
-    assert next(csv.DictReader(io.StringIO(to_csv(graded(one)))))["03-a-lab"] == ""
-
-
 def test_the_json_file() -> None:
     told = json.loads(to_json(a_class()))
     assert told["max_points"] == {"03-a-lab": 6}
@@ -180,11 +173,10 @@ def test_the_judge_s_verdict_counts_and_not_what_a_notebook_shows() -> None:
 def test_the_pages_in_a_browser(tmp_path: Path) -> None:
     """Nothing runs there, and they fit small screens."""
     (tmp_path / "class.html").write_text(class_page(a_class()), "utf-8")
-    (tmp_path / "term.html").write_text(class_page(a_term(read_kit(ROOT), 30)), "utf-8")
     (tmp_path / "student.html").write_text(a_page(EVIL), "utf-8")
     page = Page(tmp_path / "profile")
     try:
-        for name, title in (("class", "Class: "), ("term", "Class: labs on network"), ("student", "Feedback, ")):
+        for name, title in (("class", "Class: "), ("student", "Feedback, ")):
             page.browser.get((tmp_path / f"{name}.html").as_uri())
             assert page.browser.title.startswith(title)
             size = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}

@@ -117,8 +117,6 @@ def test_a_worker_that_is_killed_half_way_costs_nothing(
     [
         ("crash", "the judge ended with signal SIGSEGV"),
         ("raise", "RuntimeError: a judge's"),
-        ("silent", "the judge wrote no verdict"),
-        ("garbage", "the judge's verdict cannot be read"),
         ("lie", "the judge's verdict is not one on this lab"),
     ],
 )

@@ -25,7 +25,7 @@ from tests.notebooks.run_notebook import ROOT
     ("word", "trouble"),
     [
         ("crash", "ended with signal SIGSEGV"), ("raise", "status 1: RuntimeError: a judge's"),
-        ("silent", "wrote no verdict"), ("garbage", "cannot be read"), ("lie", "not one on this lab"),
+        ("silent", "wrote no verdict"), ("garbage", "verdict is damaged"), ("lie", "not one on this lab"),
     ],
 )  # fmt: skip
 def test_a_failing_judge_costs_its_own_notebook_and_is_tried_again(

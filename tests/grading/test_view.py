@@ -104,7 +104,7 @@ print(json.dumps([open("/proc/net/dev").read().count(":"), tried(("192.0.2.1", 8
 
 def test_it_is_nobody_and_can_do_nothing() -> None:
     found = inside("""
-import json, os
+import json, linklab, os
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 def refused(act):
     try:
@@ -118,7 +118,8 @@ print(json.dumps({
     "capabilities": status["CapEff"].strip().strip("0"), "new": status["NoNewPrivs"].strip(),
     "ids": [os.getuid(), os.getgid(), os.getgroups()],
     "root": refused(lambda: os.setuid(0)), "usr": refused(lambda: open("/usr/x", "w")),
-    "etc": refused(lambda: open("/etc/x", "w")), "top": refused(lambda: open("/x", "w")),
+    "etc": refused(lambda: open("/etc/x", "w")),
+    "linklab": refused(lambda: open(linklab.__file__, "a")), "top": refused(lambda: open("/x", "w")),
     "given": refused(lambda: open("/run/linklab/x", "w")), "mount": libc.mount(b"x", b"/tmp", b"tmpfs", 0, None),
     "processes": len([name for name in os.listdir("/proc") if name.isdigit()]),
 }))
@@ -126,19 +127,9 @@ print(json.dumps({
     assert found["capabilities"] == ""
     assert found["new"] == "1"
     assert found["ids"][:2] == [1000, 1000]
-    assert all(found[place] for place in ("root", "usr", "etc", "top", "given"))
+    assert all(found[place] for place in ("root", "usr", "etc", "linklab", "top", "given"))
     assert found["mount"] == -1
     assert found["processes"] <= 3
-
-
-def test_linklab_cannot_be_changed_from_inside() -> None:
-    assert inside("""
-import json, linklab, os
-try:
-    open(linklab.__file__, "a")
-except OSError as error:
-    print(json.dumps(error.strerror))
-""") in ("Read-only file system", "Permission denied")
 
 
 def test_what_it_writes_is_bounded_everywhere() -> None:
@@ -191,13 +182,6 @@ except MemoryError:
 """)
         == "MemoryError"
     )
-
-
-def test_python_and_what_is_installed_work_there() -> None:
-    assert inside("""
-import json, linklab, numpy, matplotlib, IPython, ipykernel, mininet.topo
-print(json.dumps(sorted([linklab.TWO_HOSTS.name if hasattr(linklab, "TWO_HOSTS") else "linklab"])))
-""")
 
 
 @pytest.mark.lab

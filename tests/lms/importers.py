@@ -97,20 +97,3 @@ def moodle_gradebook(data: bytes, delimiter: str, who: str, column: str, decsep:
         value = row[header.index(column)]
         found[row[header.index(who)]] = None if value in ("", "-") else float(value.replace(decsep, "."))
     return found
-
-
-def blackboard(data: bytes, ids: Mapping[str, str], users: set[str]) -> Changes:
-    """The help's rules: users by name, columns by the number behind ``|``; those that are computed stay out."""
-    utf16 = data.startswith(b"\xff\xfe")
-    text = data.decode("utf-16" if utf16 else "utf-8-sig")
-    header, *rows = _rows(text, "\t" if utf16 else ",")
-    changes: Changes = {}
-    for row in rows:
-        assert row[header.index("Username")] in users
-        for index, name in enumerate(header[6:], 6):
-            if "up to" in name:
-                continue
-            number = name.rpartition("|")[2]
-            assert number in ids, f"a new column {name}"
-            changes[row[header.index("Username")], number] = row[index]
-    return changes

@@ -10,11 +10,8 @@ from pathlib import Path
 import pytest
 
 from linklab.cli import main
-from linklab.grade import Check
 from linklab.grading.grades import LabGrade, StudentGrade
-from linklab.grading.model import Judged
 from linklab.grading.names import cleaned
-from linklab.report.model import Graded
 from tests.lms import importers
 from tests.lms.a_class import CANVAS, EXPORTS, PARTICIPANTS, ROWS, a_class, a_student, write
 from tests.lms.a_class import TCP as TCP_LAB
@@ -177,13 +174,6 @@ def test_moodle_s_importer_takes_the_gradebook(
     found = importers.moodle_gradebook(data, delimiter, who, column, decsep)
     points = {**{name: float(text) for name, text in ALL.items()}, "dan": 6, "bob": 8, "kim2": 5, "hal": 3, "cyd": None}
     assert found == {f"{name}@uni.example": value for name, value in points.items()}
-
-
-@pytest.mark.parametrize("sample", ["blackboard.xls", "blackboard.csv"])
-def test_blackboard_s_importer_takes_the_file(sample: str, export: Export) -> None:
-    _, data, _, _ = export("blackboard", SAMPLES[sample], a_class())
-    found = importers.blackboard(data, {"6001": "", "6003": "", "6004": ""}, set(ROWS))
-    assert found["ada", "6003"] == "10", "an attempt that needed grading has its points"
 
 
 @pytest.mark.parametrize(("encoding", "mark"), [("utf-8", ""), ("utf-8", "\ufeff"), ("utf-16-le", "\ufeff")])
@@ -439,13 +429,3 @@ def test_names_with_signs_that_nobody_sees(name: str, export: Export) -> None:
     data = WORKSHEET.replace(b"Ada King", name.encode())
     _, filled, _, _ = export("moodle", data, [a_student(cleaned(name), 9.0)], "--labs", "03")
     assert changed(data, filled) == {"Grade": {"ada": "9"}}
-
-
-def test_what_could_not_be_decided_is_told_apart_from_what_waits_for_the_instructor(export: Export) -> None:
-    check = Check("the rate", "inconclusive", "the judge crashed", "try again")
-    cells = (Graded("check-rate", "check", "Lab 03, the rate", "inconclusive", 0.0, 10.0, (check,)),)
-    labs = {UDP_LAB.name: LabGrade("judged", Judged(UDP_LAB.name, "course", cells))}
-    students = [StudentGrade("ada", "ada.html", "course", labs), a_student("bob", 1.0, 15.0)]
-    _, _, _, troubles = export("canvas", CANVAS_BOOK, students)
-    assert "remove the student's folder in judged/ and run linklab grade, or say --provisional" in troubles
-    assert "bob, 04-tcp: 2 points are still open: grade by-hand.csv and run linklab grade, or say" in troubles

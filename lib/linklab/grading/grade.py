@@ -12,14 +12,13 @@ import datetime
 import fcntl
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from linklab import __version__
-from linklab.course import FILE, differs_from
+from linklab.course import FILE, file_differs_from
 from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grading import manual_points
@@ -175,11 +174,7 @@ def _about_network(one: Submission, network: Network) -> Iterator[str]:
     for member in files[:1]:
         if member.path.stat().st_size > _LARGEST_VARIANT_BYTES:
             continue
-        # it is looked at under its own name, which an unpacked file does not have
-        with tempfile.TemporaryDirectory(prefix="linklab-grade-") as place:
-            shutil.copyfile(member.path, Path(place, FILE))
-            trouble = differs_from(network, Path(place))
-        if trouble:
+        if trouble := file_differs_from(network, member.path):
             yield f"{trouble}: the labs were run on {network.name}"
 
 
