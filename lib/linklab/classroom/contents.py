@@ -40,7 +40,7 @@ class Contents:
 
     @classmethod
     def of(cls, root: Path) -> Contents:
-        """Of the kit in ``root``: made anew from its sources, whatever lies in ``labs/``.
+        """Return the contents of the kit in ``root``, made anew from its sources, whatever lies in ``labs/``.
 
         Raises LinklabError where a source is not well formed.
         """
@@ -65,14 +65,14 @@ class Contents:
 
 
 class Scanner:
-    """Looks through students' folders as they lie on the disk. What is the same in many is looked at once."""
+    """Searches students' folders, as they lie on the disk, for what gives anything away. Equal files are read once."""
 
     def __init__(self, contents: Contents, secret: bytes | None = None) -> None:
         self._contents, self._secret = contents, secret
         self._known: dict[tuple[str, bytes], tuple[str, ...]] = {}
 
     def scan(self, folder: Path, *, variant: bool = False) -> tuple[str, ...]:
-        """What a folder gives away or lacks: one line a finding; empty if nothing.
+        """Return what a folder gives away or lacks, a line for each finding.
 
         A finding is a file that does not belong there or is missing; in a notebook a marker, an output, a line of a
         solution or of hidden tests; in what the notebook of an added lab imports a marker, or a line of its solution;

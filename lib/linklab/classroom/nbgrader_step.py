@@ -11,14 +11,14 @@ from linklab.record import TEXT_STUB
 
 
 class Starters(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader carries no types
-    """As nbgrader's ClearSolutions, for notebooks that carry starters (`linklab.notebooks.regions`).
+    """Puts starters in the place of solutions, where nbgrader's ClearSolutions would put a stub.
 
     An answer in code becomes its starter, a free answer the line that asks for one. Hidden tests stay: nbgrader stores
     them before it takes them out itself. Raises LinklabError where markers do not pair up.
     """
 
     def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> tuple[Any, Any]:
-        """One cell, and the resources as they were."""
+        """Return the cell as students get it, and the resources unchanged."""
         if cell.metadata.get("nbgrader", {}).get("solution"):
             if cell.cell_type == "markdown":
                 cell.source = TEXT_STUB

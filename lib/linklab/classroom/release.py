@@ -1,4 +1,4 @@
-"""Writing what students get, at one stroke: ``linklab release DIR``.
+"""``linklab release DIR``: write what students get, all of it or nothing.
 
 Without a list of students, DIR holds the labs. With one, it holds a folder for each student, named by the id, and in it
 the labs and the student's own network (`linklab.course.FILE`). Beside them lies :data:`MANIFEST`, for instructors: what
@@ -116,7 +116,7 @@ def _manifest(folder: Path, networks: Mapping[str, str]) -> str:
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """SHA-256 of each file below a folder but the manifest, by its place; a link counts as its target's name."""
+    """Return the SHA-256 of each file in a folder but the manifest, by its place; for a link, of the target's name."""
     found = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
@@ -128,7 +128,7 @@ def _digests(folder: Path) -> dict[str, str]:
 
 
 def _put_in_place(draft: Path, target: Path) -> None:
-    """Renames the draft to the target. An earlier release goes out of the way first, and back if that fails."""
+    """Rename the draft to the target. An earlier release is moved aside first, and back if that fails."""
     if not target.exists():
         draft.rename(target)
         return

@@ -19,7 +19,7 @@ _MAKE: Final = "make one with `head -c 32 /dev/urandom | base64 > FILE`, and kee
 
 
 def read_students(path: Path) -> tuple[str, ...]:
-    """The students' ids in a file, one a line; empty lines, and what follows a ``#`` at a line's begin, do not count.
+    """Return the students' ids in a file, one a line, without empty lines and those that begin with ``#``.
 
     An id becomes the name of a folder. Raises LinklabError, with the line, for one that cannot, and for a file that
     holds none or cannot be read.
@@ -40,7 +40,7 @@ def read_students(path: Path) -> tuple[str, ...]:
 
 
 def trouble_with(student: str) -> str | None:
-    """Why an id cannot be the name of a folder; None if it can."""
+    """Return why an id cannot be the name of a folder; None if it can."""
     if student in (".", "..") or student.startswith((".", "-")):
         return "begins with a dot or a hyphen: choose another id"
     if re.search(r";|\t|,(?! )", student):
@@ -53,7 +53,7 @@ def trouble_with(student: str) -> str | None:
 
 
 def read_secret(path: Path) -> bytes:
-    """The course secret in a file, without blanks and line ends around it.
+    """Return the course secret in a file, without blanks and line ends around it.
 
     Says on standard error if others on this machine may read it, and if an editor has put a byte order mark before it,
     with which it gives other networks. Raises LinklabError for a file that cannot be read, or holds less than 16 bytes.
@@ -71,7 +71,7 @@ def read_secret(path: Path) -> bytes:
 
 
 def networks_of(students: Path, secret: Path) -> Mapping[str, Network]:
-    """Each student's network, by id, in the list's order.
+    """Return each student's network, by id, in the list's order.
 
     Raises LinklabError as the two readers do, and NetworkError where two lines are one student.
     """

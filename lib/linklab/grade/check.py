@@ -1,4 +1,4 @@
-"""One thing that was looked at, and what came of it."""
+"""The verdict of a check on one thing: passed, failed or inconclusive, with its reason and hints."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMED_AT_MOST = 3
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at.
+    """The verdict on one thing that was looked at.
 
     ``expected`` and ``found`` are for reading and carry their units. ``reason`` says what is wrong and
     ``hint`` what to do about it; both are empty where the check passed. ``points`` is what it is worth.
@@ -47,18 +47,18 @@ class Check:
 
     @staticmethod
     def passing(description: str, expected: str, found: str = "as expected", explanation: str = "") -> Check:
-        """A check that passed."""
+        """Return a check that passed."""
         return Check(description, "passed", expected=expected, found=found, explanation=explanation)
 
     @staticmethod
     def failing(description: str, reason: str, hint: Hints, expected: str = "", found: str = "") -> Check:
-        """A check that failed, with what is wrong and what to do."""
+        """Return a check that failed, with what is wrong and what to do."""
         first, *further = as_tuple(hint) or ("",)
         return Check(description, "failed", reason, first, expected=expected, found=found, further=tuple(further))
 
     @staticmethod
     def of_differences(description: str, expected: str, differences: Iterable[Difference]) -> Check:
-        """Passed if there are no differences; otherwise failed, with what they say and their causes."""
+        """Return a check that passes without differences, and fails with what they say and their causes."""
         all_of_them = tuple(differences)
         if not all_of_them:
             return Check.passing(description, expected)
@@ -129,7 +129,7 @@ def listed_hints(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def listed(items: Iterable[str], separator: str = "; ") -> str:
-    """The first few items in one line, and how many more there are."""
+    """Return the first few items in one line, and how many more there are."""
     all_of_them = list(items)
     named = all_of_them[:_NAMED_AT_MOST]
     if len(all_of_them) > len(named):

@@ -100,7 +100,7 @@ def seal(text: str) -> str:
 
 
 def _sealed(key: str, one: WrittenQuestion) -> dict[str, Any]:
-    """Return one question with its verdicts and remarks crossed."""
+    """Return one question with the verdict on each option, and its remark, encrypted."""
     wrong = set(one.options) - {one.right}
     if one.right not in one.options or set(one.remarks) != wrong:
         named = ", ".join(sorted(wrong))
@@ -119,6 +119,6 @@ def _opened(key: str, sealed: Mapping[str, str], letter: str) -> tuple[bool, str
 
 
 def _crossed(key: str, letter: str, data: bytes) -> bytes:
-    """Data, crossed with a stream of bytes that hangs on question and option; the same again gives it back."""
+    """XOR data with a stream of bytes that is derived from question and option; the same call decrypts it again."""
     blocks = (hashlib.sha256(f"{key}\0{letter}\0{number}".encode()).digest() for number in itertools.count())
     return bytes(one ^ other for one, other in zip(data, itertools.chain.from_iterable(blocks), strict=False))

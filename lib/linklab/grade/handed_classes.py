@@ -61,7 +61,7 @@ def _class(name: str) -> Any:
 
 @functools.cache
 def fields_of(name: str) -> tuple[str, ...]:
-    """The names of a class's fields that are handed over: not those that no stored form has, which are large."""
+    """Return the names of a class's fields that are handed over: all but the large ones, which are never stored."""
     return tuple(field.name for field in dataclasses.fields(_class(name)) if field.metadata.get("stored", True))
 
 

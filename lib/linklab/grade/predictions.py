@@ -1,4 +1,4 @@
-"""What students say before they measure: numbers and curves that no check fails, and what came of them.
+"""Students' predictions before they measure: numbers and curves. No check fails one for being wrong.
 
 A lab has a table of what it asks, by name, and its notebook goes three steps with each::
 
@@ -67,7 +67,7 @@ class Sketch:
 
 
 def _plain(given: object) -> object:
-    """A list of numpy's as one of Python's; all else as it is."""
+    """Return an array of numpy's as a list, and all else as it is."""
     return given.tolist() if hasattr(given, "tolist") else given
 
 
@@ -153,7 +153,7 @@ class Predictions:
 
     @property
     def check_predicted(self) -> Callable[[object], Result]:
-        """The check of whether a prediction is complete: all its points are for committing to it, whatever it says."""
+        """Return the check that a prediction is complete: its points are for committing to it, whatever it says."""
         return guarded(self._committed_to)
 
     def _committed_to(self, prediction: object) -> Result:
@@ -262,7 +262,7 @@ def _unsure(sure: object) -> Iterator[tuple[str, str]]:
 
 
 def _problems(prediction: Prediction, asked: Asked) -> Iterator[tuple[str, str]]:
-    """What a prediction lacks that came from elsewhere: a kernel may hand over what `predict` never made."""
+    """Yield what is wrong with a prediction that `predict` may never have made: in class, the kernel sends it."""
     said = dict(prediction.numbers)
     if isinstance(asked, Sketch):
         yield from _sketched(asked, prediction.sketch).problems

@@ -69,7 +69,7 @@ def _ran(result: Result) -> None:
 
 
 class LabProgress:
-    """What is done of the notebook ``file``; it shows itself, and again whenever a check was run."""
+    """The list of what is done in the notebook ``file``, which shows itself anew whenever a check was run."""
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
@@ -87,7 +87,7 @@ class LabProgress:
             return []
 
     def _lines(self) -> Iterator[tuple[str, str, GradedPart]]:
-        """Each graded cell with its sign and a word."""
+        """Yield each graded cell with its sign and a word."""
         for part in self._parts():
             if part.is_written is not None:
                 yield (SIGNS["passed"], "written", part) if part.is_written else (_OPEN, "to write and save", part)
@@ -140,7 +140,7 @@ def _count(lines: list[tuple[str, str, GradedPart]]) -> str:
 
 
 def progress(lab: str) -> LabProgress:
-    """Return what is done of a lab's notebook; ``lab`` is its package's name, ``"linklab.labs.lab04"``.
+    """Return the list of what is done in a lab's notebook; ``lab`` is its package's name, ``"linklab.labs.lab04"``.
 
     The notebook is the one that is open in a page, or else the only one of that number in the present folder.
     """

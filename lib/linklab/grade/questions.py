@@ -157,7 +157,7 @@ class Value:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """What passes. Of a number that is to be predicted or computed, a slip's number is never in it.
+        """The interval that passes. Of a number that is predicted or computed, a slip's number is never in it.
 
         Then it ends halfway between the right number and the slip's: a tolerance must tell them apart.
         """
@@ -352,7 +352,7 @@ def normalised(answer: object, options: Iterable[str]) -> str | None:
 
 
 def _after(slip: Slip | None, hints: Hints) -> tuple[str, ...]:
-    """The concept first, as ever; then the slip's own step in place of the general one; the formula last."""
+    """Return the hints with the slip's own step in place of the general one: concept first, formula last."""
     every = as_tuple(hints)
     if slip is None or not slip.step:
         return every

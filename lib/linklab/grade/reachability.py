@@ -80,9 +80,7 @@ _PING = "ping -n -c 1 -w {seconds} {address}"
 
 
 def pings_answered(output: str) -> int | None:
-    """How many echo requests were answered, by ping's summary line. None if there is not exactly one such line, as when
-    ping did not start.
-    """
+    """Return how many echo requests were answered, by ping's summary line; None where there is not one."""
     found = _ANSWERED.findall(output)
     return int(found[0]) if len(found) == 1 else None
 
@@ -136,7 +134,7 @@ def _names(one: Sequence[str], other: Sequence[str]) -> str:
 
 
 def _loss(lab: LiveLab, state: NetworkState, routing: Routing, pair: tuple[str, str]) -> _Loss | None:
-    """Why the ping of a pair is not answered; None if it is."""
+    """Return why the ping of a pair is not answered; None if it is."""
     source, destination = pair
     what = f"{source} gets no answer from {destination}"
     missing = [name for name in pair if state.node(name) is None]
@@ -164,7 +162,7 @@ def _loss(lab: LiveLab, state: NetworkState, routing: Routing, pair: tuple[str, 
 
 
 def _foreseen(state: NetworkState, routing: Routing, pair: tuple[str, str]) -> _Loss | None:
-    """The loss that routing tables and forwarding flags lead one to expect, if any."""
+    """Return the loss that routing tables and forwarding flags predict, if any."""
     source, destination = pair
     for start, end, what in ((source, destination, "request"), (destination, source, "answer")):
         lost = f"the {what} from {start} to {end} is lost"

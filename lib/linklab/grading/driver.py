@@ -61,7 +61,7 @@ def _interrupt(pid: int) -> None:
 
 
 def _hear(judge: Channel, asked: queue.Queue[dict[str, Any]], pid: int) -> None:
-    """What the judge says, also while a cell runs."""
+    """Read the judge's messages, also while a cell runs: interrupt the kernel at once, and queue the others."""
     with contextlib.suppress(ChannelClosed):
         while True:
             message = judge.receive()

@@ -116,7 +116,7 @@ def grade(
 
 
 def _everybody(collected: Collected, order: Order) -> Iterator[Submission]:
-    """Those on the list, in its order; without a list, those who handed something in."""
+    """Yield the students on the list, in its order; without a list, those who handed something in."""
     if order.students is None:
         yield from collected.submissions.values()
         return
@@ -126,7 +126,7 @@ def _everybody(collected: Collected, order: Order) -> Iterator[Submission]:
 
 
 def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
-    """All that must be known of a submission once what was unpacked is gone."""
+    """Read all of a submission that is needed later: what was unpacked is deleted then."""
     if not one.came_as:
         return _Student(one.student, Recognised({}, {}, ()), handed_in=False, said=one.notes)
     found = recognise(one, order.kit)
@@ -169,7 +169,7 @@ def _assembled(lab: KitLab, found: Recognised, notes: list[str]) -> Assembled | 
 
 
 def _about_network(one: Submission, network: Network) -> Iterator[str]:
-    """A line where the work was made for other numbers than the student's."""
+    """Yield a line where the work was made for another network than the student's."""
     files = [member for member in one.files if member.parts[-1] == FILE]
     for member in files[:1]:
         if member.path.stat().st_size > _LARGEST_VARIANT_BYTES:
@@ -223,7 +223,7 @@ def _lab_grade(
 
 
 def _given(path: Path) -> Mapping[str, manual_points.Given]:
-    """What the instructor has given by hand, read before anything is judged: it may have to be mended."""
+    """Return the points that the instructor has given by hand. Raises LinklabError where the file has to be mended."""
     return manual_points.read(path.read_bytes()) if path.exists() else {}
 
 
@@ -275,7 +275,7 @@ def _write(output: Path, grades: ClassGrade, students: list[_Student]) -> None:
 
 
 def _strangers(output: Path, grades: ClassGrade) -> list[Path]:
-    """The pages of an earlier run whose students are no longer in the class."""
+    """Return the pages of an earlier run whose students are no longer in the class."""
     written = {one.page for one in grades.students}
     return sorted(page for page in (output / "feedback").glob("*.html") if page.name not in written)
 
@@ -291,7 +291,7 @@ def _record(work: Work) -> LabRecord | None:
 
 @contextlib.contextmanager
 def _held(output: Path) -> Iterator[None]:
-    """The folder for this run alone. Raises LinklabError where it holds something else, or another run has it."""
+    """Lock the output folder for this run. Raises LinklabError where it holds something else, or another run has it."""
     mark = output / MARK
     if output.exists() and (not output.is_dir() or (any(output.iterdir()) and not mark.is_file())):
         raise LinklabError(f"{output} holds something else than a graded class: say another folder with --output")

@@ -37,7 +37,7 @@ class CellCount:
     often: int
 
     def share(self, status: Status) -> float:
-        """Per cent of the students who handed the lab in."""
+        """Return how many per cent of those who handed the lab in have this status."""
         whole = sum(self.counts.values())
         return 100 * self.counts.get(status, 0) / whole if whole else 0.0
 
@@ -161,7 +161,7 @@ def slowest(grades: ClassGrade) -> list[tuple[StudentGrade, str, float, float]]:
 
 
 def inconclusive(grades: ClassGrade) -> Iterator[OpenItem]:
-    """Each check that could not be decided, and why."""
+    """Yield each check that could not be decided, and why."""
     for one, name, lab in _labs(grades):
         for cell in lab.judged.cells if lab.judged else ():
             if cell.status == "inconclusive":
@@ -169,7 +169,7 @@ def inconclusive(grades: ClassGrade) -> Iterator[OpenItem]:
 
 
 def ended_early(grades: ClassGrade) -> Iterator[OpenItem]:
-    """Each notebook that was not judged to its end, and why."""
+    """Yield each notebook that was not judged to its end, and why."""
     for one, name, lab in _labs(grades):
         if lab.judged is not None and lab.judged.ended:
             yield OpenItem(one, name, lab.judged.ended)
@@ -178,14 +178,14 @@ def ended_early(grades: ClassGrade) -> Iterator[OpenItem]:
 
 
 def tried(grades: ClassGrade) -> Iterator[OpenItem]:
-    """What judges noticed of submissions, for the instructor alone."""
+    """Yield what judges noted of submissions: what each tried. For the instructor alone."""
     for one, name, lab in _labs(grades):
         for note in lab.judged.notes if lab.judged else ():
             yield OpenItem(one, name, note)
 
 
 def notes(grades: ClassGrade) -> Iterator[OpenItem]:
-    """What was noticed of what was handed in."""
+    """Yield the notes on what was handed in: what was missing, changed or not used."""
     for one in grades.students:
         for note in one.notes:
             yield OpenItem(one, "", note)

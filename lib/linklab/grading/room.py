@@ -63,7 +63,7 @@ class Room:
         return self.given / "image"
 
     def remove(self) -> None:
-        """Takes it away, as far as nothing of it is in use."""
+        """Unmount and delete it, also while something still uses it."""
         _libc.umount2(str(self.base).encode(), 2)  # MNT_DETACH: what is still being ended holds it a moment longer
         with contextlib.suppress(OSError):
             self.base.rmdir()

@@ -37,7 +37,7 @@ class Gone(LinklabError):
 
 
 class Session:
-    """Asks from `__enter__` to `__exit__`, for `limit_s` at most; the kernel does nothing else meanwhile."""
+    """A conversation with the student's kernel, of `limit_s` at most; the kernel does nothing else meanwhile."""
 
     def __init__(
         self, student: Student, broker: Broker, channel: Channel | None, limit_s: float, videos: Mapping[Clip, Video]
@@ -121,7 +121,7 @@ class Session:
         raise late
 
     def _used(self, message: dict[str, Any]) -> dict[str, Any]:
-        """A student's function uses one of the judge's objects."""
+        """Answer a student's function that uses one of the judge's objects: call the method, or read the attribute."""
         try:
             it = self._lent[message["use"]]
             methods, attributes = _LENT[type(it)]
@@ -165,7 +165,7 @@ class Session:
         return student_function
 
     def _given(self, value: object) -> Mapping[str, Any] | None:
-        """What stands for an object of the judge's that a student's function gets."""
+        """Return the reference that a student's function gets in place of an object of the judge's."""
         if type(value) not in _LENT:
             return None
         self._lent.append(value)

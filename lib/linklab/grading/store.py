@@ -93,13 +93,13 @@ def prepare(
 
 
 def keep(work: Work, judged: Judged) -> None:
-    """Keeps a verdict, at one stroke. Raises OSError."""
+    """Store a verdict atomically. Raises OSError."""
     told = {"digest": work.digest, "limits": asdict(work.task.limits), "judged": schema.dump(judged)}
     write_whole(work.folder / _RESULT, json.dumps(told, indent=1), 0o644)
 
 
 def read_verdict(work: Work) -> Judged:
-    """What a judge said. Raises LinklabError where it said nothing, or something else than was asked for."""
+    """Return a judge's verdict. Raises LinklabError where there is none, or one on something else."""
     try:
         judged = schema.parse(Judged, (work.task.output / VERDICT).read_bytes(), "the judge's verdict")
     except OSError:
@@ -110,7 +110,7 @@ def read_verdict(work: Work) -> Judged:
 
 
 def fits(lab: KitLab, judged: Judged) -> bool:
-    """Whether a verdict is one on each graded cell of a lab, for no more points than these are worth."""
+    """Return whether a verdict is on exactly the graded cells of a lab, with no more points than they are worth."""
     worth = [(part.cell_id, part.points) for part in lab.parts if part.role in ("check", "free text")]
     told = [(cell.cell_id, cell.max_points) for cell in judged.cells]
     return (
@@ -119,7 +119,7 @@ def fits(lab: KitLab, judged: Judged) -> bool:
 
 
 def unjudged(work: Work, free_texts: Mapping[str, str], reason: str) -> Judged:
-    """What is known of a notebook without a judge: its free texts, and why there is no more."""
+    """Return the verdict on a notebook whose judge failed: its free texts, and why there is no more."""
     cells = []
     for part in work.lab.parts:
         if part.role not in ("check", "free text"):
@@ -135,7 +135,7 @@ def unjudged(work: Work, free_texts: Mapping[str, str], reason: str) -> Judged:
 
 
 def digest_of(lab: str, notebook: str, files: Mapping[str, bytes], variant: str) -> str:
-    """What a verdict rests on, as one number."""
+    """Return the digest of all that a verdict rests on."""
     found = hashlib.sha256()
     named = {
         "lab": lab.encode(),

@@ -43,7 +43,7 @@ _KILL_S: Final = 10.0
 
 @dataclass
 class Ran:
-    """What came of a cell. `trouble` is empty, or says in one line why the cell did not come to its end."""
+    """The outcome of a cell that was run. `trouble` says in one line why it did not come to its end, if so."""
 
     outputs: list[Any] = field(default_factory=list)
     count: int | None = None
@@ -125,7 +125,7 @@ class Student:
         return Ran(trouble=self.death_reason)
 
     def interrupt(self) -> None:
-        """What a press on the stop button does."""
+        """Interrupt the running cell, as the page's stop button does."""
         with contextlib.suppress(ChannelClosed, ChannelTimeout):
             self._driver.send({"interrupt": True}, 1.0)
 
@@ -149,7 +149,7 @@ class Student:
         self.end("all of it was ended from inside")
 
     def _watch(self) -> None:
-        """Looks what it uses in all, for the limits of single processes do not add up."""
+        """End it when all of its processes together use too much: the kernel limits single ones only."""
         limits = self._limits
         while not self.death_reason and self._process.poll() is None:
             processes = process_tree.below(self._process.pid)
@@ -172,7 +172,7 @@ def _ran(message: dict[str, Any]) -> Ran:
 
 
 def _command(room: Room, limits: Limits) -> list[str]:
-    """The words before a program: it sees the system's programs, Linklab with its Python, the home, the lender."""
+    """Return the command that confines a program: it sees the system's programs, Linklab, its home and the lender."""
     more = ["--unshare-net", "--size", str(_TMP_MB * _MB), "--perms", "1777", "--tmpfs", "/tmp"]
     more += ["--dir", "/var/tmp", *bwrap.own_view(), "--ro-bind", str(room.given), _GIVEN]
     for name in ("protocols", "services", "fonts", "mime.types"):
@@ -215,7 +215,7 @@ def _environment(room: Room) -> dict[str, str]:
 
 
 def _restricted(limits: Limits, user: int) -> Callable[[], None]:
-    """The limits of each process. Together they are watched, and counted where their user is theirs alone."""
+    """Return what sets the limits of each process. `_watch` looks at all of them together."""
     restrict = process_limits.restrict(_of_a_process(limits), user)
     data_bytes = limits.memory_mb * _MB
 

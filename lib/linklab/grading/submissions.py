@@ -212,7 +212,7 @@ class _Collection:
         return sorted(self._walked(source), key=lambda member: member.parts)
 
     def _walked(self, folder: Path) -> Iterable[Member]:
-        """Ordinary files alone. A link may lead anywhere, and reading a pipe may never end."""
+        """Yield a folder's ordinary files. A link may lead anywhere, and reading a pipe may never end."""
         for place, folders, names in os.walk(folder, followlinks=False):
             links = [name for name in folders if Path(place, name).is_symlink()]
             for name in (*links, *names):
@@ -226,7 +226,7 @@ class _Collection:
                 yield Member(parts, path, path.stat().st_mtime)
 
     def _unwrapped(self, source: Path, members: list[Member]) -> list[Member]:
-        """A download's files without the folders around all of them.
+        """Return a download's files without the folders around all of them.
 
         A folder is around all where a platform's pattern fits what is in it, or a student on the list has a folder
         there. Raises LinklabError without a list where it holds folders alone: these may be students' or labs'.
@@ -286,7 +286,7 @@ class _Collection:
             piece.files += self._unpacker.opened(member, piece)
 
     def _trouble(self, piece: _Piece, submitters: list[tuple[str, ...]] | None) -> str:
-        """Why nobody can tell whose a platform's piece is; empty where the piece has its ids now."""
+        """Give a piece its ids by its platform's rules; return why nobody can tell whose it is, or nothing."""
         if piece.platform == "blackboard" and not self._roster:
             raise LinklabError("Blackboard's names join the lab's and the student's: give a list with --students")
         if piece.platform == "gradescope":
@@ -301,7 +301,7 @@ class _Collection:
         return ""
 
     def _on_the_list(self) -> dict[str, list[_Piece]]:
-        """The pieces of each student on the list; the others are reported."""
+        """Return the pieces of each student on the list, and report the others."""
         prefixes = self._blackboards_prefixes()
         found: dict[str, list[_Piece]] = {}
         for piece in self._pieces.values():
@@ -321,7 +321,7 @@ class _Collection:
         return {student: sure for student, pieces in found.items() if (sure := self._sure(student, pieces))}
 
     def _sure(self, student: str, pieces: list[_Piece]) -> list[_Piece]:
-        """What is one person's for sure; the rest is reported.
+        """Return the pieces that are certainly one person's, and report the others.
 
         Two numbers of one name are two people, but Moodle's in two downloads: then a folder of the student's own says
         what is meant.
@@ -338,7 +338,7 @@ class _Collection:
         return sure
 
     def _by_name(self) -> dict[str, list[_Piece]]:
-        """Without a list of students a name is a student, or several where their numbers say so."""
+        """Return the pieces by name, where there is no list: a name is one student, or several by their numbers."""
         named: dict[str, list[_Piece]] = {}
         for piece in self._pieces.values():
             named.setdefault(_folded(piece.name), []).append(piece)
@@ -351,7 +351,7 @@ class _Collection:
         return found
 
     def _blackboards_prefixes(self) -> list[str]:
-        """What stands before two or more ids, the shortest first: the names of assignments, which Blackboard joins.
+        """Return the names of assignments, which Blackboard puts before ids: what stands before two ids or more.
 
         Without them nobody could tell whether ``Lab 03_van_ada`` is ada's or van_ada's.
         """
@@ -373,7 +373,7 @@ def _folded(name: str) -> str:
 
 
 def _one_number(pieces: Sequence[_Piece]) -> bool:
-    """Whether names and numbers may be one student's: Moodle has another number for a student in each download."""
+    """Return whether names and numbers may be one student's; Moodle has another number for each in each download."""
     numbered = [piece for piece in pieces if piece.number]
     numbers = {(piece.download if piece.platform == "moodle" else "", piece.number) for piece in numbered}
     places = {place for place, _ in numbers}
@@ -381,7 +381,7 @@ def _one_number(pieces: Sequence[_Piece]) -> bool:
 
 
 def _as_called(member: Member, match: re.Match[str]) -> Member:
-    """A file under the name that the student chose, what comes with one attempt together, as old as the attempt."""
+    """Return a file under the name that the student chose, in a folder for each attempt, as old as the attempt."""
     found = match.groupdict()
     if found["file"]:
         attempt = (found["attempt"],) if "attempt" in found else ()
@@ -393,7 +393,7 @@ def _as_called(member: Member, match: re.Match[str]) -> Member:
 
 
 def _joined(student: str, pieces: Sequence[_Piece]) -> Submission:
-    """All of a student's; what came in several downloads lies in a folder for each."""
+    """Return all that a student handed in; what came in several downloads lies in a folder for each."""
     files = [
         replace(member, parts=(*filter(None, (piece.download,)), *member.parts))
         for piece in pieces
@@ -406,7 +406,7 @@ def _joined(student: str, pieces: Sequence[_Piece]) -> Submission:
 
 
 def _platform(paths: Iterable[str]) -> tuple[Pattern | None, dict[str, re.Match[str]]]:
-    """The pattern that fits most of a download, and how it fits each path; None and nothing where none does.
+    """Return the pattern that fits most paths of a download, and its match for each; None where none fits.
 
     What a student chose stands at the end, and may look like another platform's: the pattern that fits earlier counts.
     """
@@ -484,7 +484,7 @@ class _Unpacker:
         self._work, self._number = work, 0
 
     def opened(self, member: Member, piece: _Piece, depth: int = _DEPTH) -> list[Member]:
-        """The file itself, or what is in it. What cannot be unpacked becomes a note.
+        """Return the file itself, or what an archive holds. What cannot be unpacked becomes a note.
 
         All archives of a student share one allowance: many small ones fill no more than one large one may.
         """
@@ -513,7 +513,7 @@ class _Unpacker:
         return [found for each in inner for found in self.opened(each, piece, depth - 1)]
 
     def unpacked_download(self, archive: Path, name: str) -> list[Member]:
-        """The files of an archive that may hold a whole class. Raises UnpackError where it cannot be unpacked."""
+        """Return the files of an archive that may hold a whole class. Raises UnpackError as `unpack`."""
         bounds = replace(_OF_ALL, total_bytes=min(_OF_ALL.total_bytes, shutil.disk_usage(self._work).free // 2))
         return unpack(archive, _TAR_COPY.sub("", name), self._next(), bounds)[0]
 

@@ -64,7 +64,7 @@ def read_submitted(path: Path) -> tuple[SubmittedCell, ...]:
 
 
 def named(cells: Iterable[SubmittedCell], starters: Mapping[str, str]) -> tuple[SubmittedCell, ...]:
-    """The cells, each with its name in a lab whose cells are ``starters``, by name.
+    """Return the cells, each named as in a lab whose cells are ``starters``, by name.
 
     Some programs give all cells new names. Then nbgrader's counts, and a cell that reads as one of the lab's does is
     that one.
@@ -103,7 +103,7 @@ def _text(source: object) -> str:
 
 
 def _attached(data: object) -> dict[str, dict[str, str]]:
-    """Images alone."""
+    """Return the images that are attached to a text cell."""
     found = {}
     for name, bundle in (data if isinstance(data, dict) else {}).items():
         if isinstance(bundle, dict):

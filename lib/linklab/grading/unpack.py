@@ -1,4 +1,4 @@
-"""Unpacking what students packed: nothing lands outside, nothing is followed, and a bomb ends at its bounds.
+"""Unpack students' archives: no file lands outside, no link is followed, and a bomb ends at the bounds.
 
 Unpacked files lie under numbers in one folder; the names that they had are kept as text. So no name, however it was
 meant, is ever a path on this machine. (tarfile's own filters, which Debian 12's Python 3.11 lacks, would unpack to
@@ -115,7 +115,7 @@ def unpack(archive: Path, name: str, into: Path, bounds: Bounds) -> tuple[list[M
 
 
 def _kind(name: str) -> str | None:
-    """``zip``; how a tar is compressed (empty: not at all); None for what is no archive."""
+    """Return ``zip``, or how a tar is compressed (empty: not at all); None for what is no archive."""
     lower = name.casefold()
     if lower.endswith(".zip"):
         return "zip"
@@ -124,7 +124,7 @@ def _kind(name: str) -> str | None:
 
 
 class _Out:
-    """Where unpacked files go, and how much has."""
+    """The folder for unpacked files, and how much it may still take."""
 
     def __init__(self, folder: Path, bounds: Bounds, packed_bytes: int) -> None:
         self.members: list[Member] = []
@@ -172,7 +172,7 @@ class _Out:
 
 
 def _parts(name: str, out: _Out) -> tuple[str, ...] | None:
-    """A name in parts, fit to be shown; None for what is left out."""
+    """Return a name in parts, fit to be shown; None for what is left out."""
     # Windows' own program packs with backslashes
     text = name.replace("\\", "/")
     parts = PurePosixPath(text).parts
@@ -203,7 +203,7 @@ def _unzip(archive: Path, out: _Out) -> None:
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
-    """Many programs write UTF-8 without saying so; zipfile then takes it for the character set of old PCs."""
+    """Return a member's name. Many programs write UTF-8 without saying so, which zipfile reads as code page 437."""
     if info.flag_bits & 0x800:
         return info.filename
     try:
@@ -220,7 +220,7 @@ def _zip_time_s(info: zipfile.ZipInfo) -> float:
 
 
 def _untar(archive: Path, packed: str, out: _Out) -> None:
-    """Uncompressed first, within the bounds: a header of a tar may ask for any amount of memory."""
+    """Unpack a tar, uncompressed first within the bounds: a header may ask for any amount of memory."""
     if not packed:
         _untar_plain(archive, out)
         return
@@ -251,7 +251,7 @@ def _untar_plain(archive: Path, out: _Out) -> None:
 
 
 def _infos(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    """One after the other; a list of all would be as long as whoever packed it wants."""
+    """Yield the headers one after the other: a list of all would be as long as whoever packed it wants."""
     kept: Any = tar
     while (info := tar.next()) is not None:
         kept.members.clear()

@@ -47,7 +47,7 @@ _SAME: Final = 0.005
 
 @dataclass(frozen=True)
 class Form:
-    """One kind of table, by its headings: regular expressions that match a whole heading, in any case.
+    """A kind of table that a platform exports. Regular expressions match whole headings, in any case.
 
     `known_by` must all be there; of the first, which names students, ``--by`` can take the place. `ids` are columns
     that name a student, `number` the one that ends with the platform's own number of a student. `points` are columns
@@ -242,7 +242,7 @@ def _decoded(data: bytes, name: str) -> tuple[str, str]:
 
 
 def _form_of(text: str, name: str, platform: str, by: str) -> tuple[Form, str]:
-    """The form that the first row's headings fit, and what separates them."""
+    """Return the form that the first row's headings fit, and the delimiter."""
     wanted = next(form for form in FORMS if form.platform == platform)
     for form in FORMS:
         for delimiter in _DELIMITERS:
@@ -263,7 +263,7 @@ def _form_of(text: str, name: str, platform: str, by: str) -> tuple[Form, str]:
 
 
 def _read_rows(text: str, name: str, delimiter: str, form: Form) -> list[list[str]]:
-    """All rows; a student's has as many cells as the first one."""
+    """Return all rows. Raises LinklabError where a student's has not as many cells as the first one."""
     before = csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a cell may hold all that was handed in
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[list[str]] = []
@@ -292,7 +292,7 @@ def _is_nobody(row: Sequence[str], form: Form) -> bool:
 
 
 def _place(header: Sequence[str], pattern: str) -> int | None:
-    """Where the first heading stands that a pattern matches; there is none for no pattern."""
+    """Return the place of the first heading that a pattern matches; None without one, and for no pattern."""
     matching = (index for index, said in enumerate(header) if re.fullmatch(pattern, said, re.IGNORECASE))
     return next(matching, None) if pattern else None
 
@@ -360,7 +360,7 @@ def _keys(texts: Iterable[str]) -> set[str]:
 
 
 def _rows_of(book: Gradebook, one: StudentMarks, label: str) -> list[Sequence[int]]:
-    """The rows that have what a student is known by, for each text that stands in the table."""
+    """Return the rows that have a student's id, name or number, for each such text that stands in the table."""
     texts = one.names if label == _FULL_NAME else one.ids
     if label == _OWN_NUMBER:
         texts = one.numbers.get(book.form.platform, ())
@@ -369,7 +369,7 @@ def _rows_of(book: Gradebook, one: StudentMarks, label: str) -> list[Sequence[in
 
 
 def _claimed(book: Gradebook, one: StudentMarks, label: str) -> set[int]:
-    """The rows that are a student's, by texts that one row alone has."""
+    """Return the rows that have a text of a student's which no other row has."""
     return {rows[0] for rows in _rows_of(book, one, label) if len(rows) == 1}
 
 
@@ -389,7 +389,7 @@ def _best_label(book: Gradebook, students: Sequence[StudentMarks]) -> str:
 
 
 def _why_not(book: Gradebook, one: StudentMarks, label: str) -> str:
-    """Why no row is a student's."""
+    """Return why a student has no row."""
     numbers = one.numbers.get(book.form.platform, ())
     if _is_elsewhere(book, one, label):
         return (
@@ -412,7 +412,7 @@ def _is_elsewhere(book: Gradebook, one: StudentMarks, label: str) -> bool:
 
 
 def _match(book: Gradebook, students: Sequence[StudentMarks]) -> tuple[dict[str, int], list[str], dict[str, str]]:
-    """Rows by student, what was found by what and who else is in the table, and why others have no row."""
+    """Return rows by student, lines on how they were found and on who was not graded, and why others have no row."""
     label = _best_label(book, students)
     claims = {
         one.student: _claimed(book, one, _OWN_NUMBER)
@@ -500,7 +500,7 @@ def fill(
 
 
 def _has_decimal_comma(book: Gradebook, columns: Iterable[PointsColumn]) -> bool:
-    """Whether the file's points have a decimal comma.
+    """Return whether the file's points have a decimal comma.
 
     The columns that are to be written say it, and what they are worth; where none of these numbers is broken, the other
     grades; and last of all any other column (``4.1``, a department). Raises LinklabError where they disagree.
@@ -520,7 +520,7 @@ def _has_decimal_comma(book: Gradebook, columns: Iterable[PointsColumn]) -> bool
 
 
 def _factor(worth: float, lab: str, column: PointsColumn, book: Gradebook, wishes: Wishes) -> float:
-    """By what a lab's points become the column's."""
+    """Return the factor that converts a lab's points into the column's."""
     if column.max_points is None and wishes.scale:
         raise LinklabError(
             f"{book.name} does not say how many points {column.heading!r} is worth, so nothing can be converted: "
@@ -537,7 +537,7 @@ def _factor(worth: float, lab: str, column: PointsColumn, book: Gradebook, wishe
 
 
 def _hindrance(book: Gradebook, row: int, mark: Mark, there: str, points: float, wishes: Wishes) -> str:
-    """Why points must not be written; empty where they may."""
+    """Return why points must not be written, or nothing."""
     if early := mark.not_final(wishes.provisional):
         return early
     if row in book.locked:

@@ -1,4 +1,4 @@
-"""What was graded, by ``linklab grade`` or nbgrader; and what Gradescope and nbgrader have in place of a gradebook.
+"""Read what ``linklab grade`` or nbgrader graded; write what Gradescope and nbgrader take in place of a gradebook.
 
 Gradescope (gradescope-autograders.readthedocs.io, "Autograder Specifications" and "Submission Metadata"): an autograder
 is a zip file with ``setup.sh`` and ``run_autograder`` at its root. The latter runs in ``/autograder`` for each
@@ -179,7 +179,7 @@ def _of_json(text: str, file: Path) -> Marks:
 
 
 def _of_nbgrader(text: str, file: Path) -> Marks:
-    """nbgrader writes its fields without quotation marks, so a name with a comma in it makes a row longer.
+    """Read nbgrader's table, whose fields have no quotation marks: a name with a comma in it makes a row longer.
 
     What is needed stands at both ends of a row. A submission that has no time and no points may as well be none:
     nbgrader writes the same for both.
@@ -252,7 +252,7 @@ def autograder(lab: str, marks: Marks, provisional: bool) -> tuple[bytes, Sequen
 
 
 def _results(lab: str, mark: Mark, max_points: float) -> dict[str, Any]:
-    """One student's results for one lab, as ``results.json`` has them."""
+    """Return one student's results for one lab, in the form of ``results.json``."""
     waits = f"{mark.open_points:g} of {max_points:g} points are still open." if mark.open_points else ""
     found: dict[str, Any] = {
         "score": round(mark.points, 2),
@@ -284,7 +284,7 @@ def _test(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _index(students: Sequence[StudentMarks], written: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """The files that were written, by address, and of those who have none by name.
+    """Return the files that were written, by address, and for students without one by name.
 
     By what several are known by, nobody is found: a namesake with an address, or without results, is one all the same.
     """
