@@ -89,19 +89,6 @@ def test_every_lab_is_recognised_by_its_cells(tmp_path: Path, kit: Kit) -> None:
     assert found.notes == ()
 
 
-def test_nor_does_one_where_the_answer_s_own_cell_is_text_now(tmp_path: Path, kit: Kit) -> None:
-    book = solved()
-    place, answer = next((i, it) for i, it in enumerate(book["cells"]) if it["id"] == "answer-prediction-rtt")
-    text = {key: value for key, value in answer.items() if key not in ("outputs", "execution_count")}
-    book["cells"][place : place + 1] = [
-        {**answer, "id": "typed-anew", "metadata": {}},
-        {**text, "cell_type": "markdown", "source": "My old answer."},
-    ]
-    assembled = _assembled(tmp_path, book, kit)
-    assert {each.id: each.source for each in _book(assembled).cells}["answer-prediction-rtt"] == ""
-    assert any("answer-prediction-rtt is no longer code: it counts where it stands" in note for note in assembled.notes)
-
-
 @pytest.mark.parametrize("typed_anew", [True, False])
 def test_no_starter_undoes_an_answer_that_was_typed_anew(tmp_path: Path, kit: Kit, typed_anew: bool) -> None:
     """Who deletes an answer and writes it into a cell of their own passes at home, where no starter runs."""

@@ -31,12 +31,9 @@ def display(**data: Any) -> dict[str, Any]:
     return {"output_type": "display_data", "data": {name.replace("__", "/"): each for name, each in data.items()}}
 
 
-def test_a_forged_result_is_dropped() -> None:
+def test_a_forged_result_is_dropped_also_beside_something_else() -> None:
     forged = {"output_type": "display_data", "data": {RESULT_MIME: PASSED.to_json(), LAB_MIME: {"clock": "virtual"}}}
     assert Outputs(10_000).kept([forged]) == []
-
-
-def test_a_forged_result_beside_something_else_is_dropped_from_it() -> None:
     both = {"output_type": "execute_result", "data": {"text/plain": "passed", RESULT_MIME: PASSED.to_json()}}
     (kept,) = Outputs(10_000).kept([both])
     assert set(kept.data) == {"text/plain"}
