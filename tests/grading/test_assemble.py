@@ -82,7 +82,7 @@ def test_each_case_is_recognised_and_noted(tmp_path: Path, kit: Kit, case: Case)
 def test_every_lab_is_recognised_by_its_cells(tmp_path: Path, kit: Kit) -> None:
     files = {f"{number}.ipynb": data(starter(lab)) for number, lab in enumerate(kit.labs)}
     found = _recognised(tmp_path, files, kit)
-    assert {lab: notebook.file for lab, notebook in found.notebooks.items()} == {
+    assert {lab: notebook.member.name for lab, notebook in found.notebooks.items()} == {
         lab: f"{number}.ipynb" for number, lab in enumerate(kit.labs)
     }
     assert len(found.notebooks) > 8
@@ -145,7 +145,7 @@ def test_names_lost_in_saving_are_found_again(tmp_path: Path, kit: Kit) -> None:
 def test_of_equally_full_notebooks_the_later_one_counts(tmp_path: Path, kit: Kit) -> None:
     files = {"a.ipynb": data(solved()), "b.ipynb": data(without(solved(), "goal")), "0.ipynb": data(starter())}
     found = _recognised(tmp_path, files, kit)
-    assert found.notebooks[LAB].file == "b.ipynb", "though a cell that was given is missing in it"
+    assert found.notebooks[LAB].member.name == "b.ipynb", "though a cell that was given is missing in it"
     assert f"{LAB} came more than once: b.ipynb counts, the newest of the fullest, and not a.ipynb, 0.ipynb" in (
         found.notes
     )
@@ -159,7 +159,7 @@ def test_at_equal_times_a_copy_is_the_later_one(tmp_path: Path, kit: Kit, names:
     for order in (names, names[::-1]):
         members = tuple(Member((name,), tmp_path / name, 5) for name in order)
         found = recognise(Submission("ada", ("ada",), members), kit)
-        counts = found.notebooks[LAB].file if found.notebooks else found.programs["simpleperf.py"].name
+        counts = found.notebooks[LAB].member.name if found.notebooks else found.programs["simpleperf.py"].name
         assert counts == names[1]
 
 

@@ -66,7 +66,6 @@ class Order:
 @dataclass
 class _Student:
     student: str
-    found: Recognised
     assembled: dict[str, Assembled] = field(default_factory=dict)
     works: dict[str, Work] = field(default_factory=dict)
     notes: dict[str, list[str]] = field(default_factory=dict)
@@ -128,9 +127,9 @@ def _everybody(collected: Collected, order: Order) -> Iterator[Submission]:
 def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
     """Read all of a submission that is needed later: what was unpacked is deleted then."""
     if not one.came_as:
-        return _Student(one.student, Recognised({}, {}, ()), handed_in=False, said=one.notes)
+        return _Student(one.student, handed_in=False, said=one.notes)
     found = recognise(one, order.kit)
-    student = _Student(one.student, found, said=found.notes, known_as=one.known_as)
+    student = _Student(one.student, said=found.notes, known_as=one.known_as)
     for name, member in found.programs.items():
         if name in order.kit.starters:
             student.programs[name] = member.path.read_bytes().decode(errors="replace")
@@ -245,23 +244,15 @@ def _alike(students: list[_Student], kit: Kit, labs: Mapping[str, KitLab]) -> It
             written[_KITS_OWN] = kit.solutions[file]
         yield from programs_alike(file, written, starter)
     for name, lab in labs.items():
+        handed_in = {student.student: student.assembled[name] for student in students if name in student.assembled}
         for part in lab.parts:
-            what = f"{name}, {part.cell_id}"
+            what, cell = f"{name}, {part.cell_id}", part.cell_id
             if part.role == "answer":
-                answers = _texts(students, name, part.cell_id, lambda one: one.answers)
+                answers = {student: one.answers[cell] for student, one in handed_in.items() if cell in one.answers}
                 yield from programs_alike(what, answers, part.starter)
             elif part.role == "free text":
-                yield from texts_alike(what, _texts(students, name, part.cell_id, lambda one: one.free_texts))
-
-
-def _texts(
-    students: list[_Student], lab: str, cell: str, texts: Callable[[Assembled], Mapping[str, str]]
-) -> dict[str, str]:
-    return {
-        student.student: texts(student.assembled[lab])[cell]
-        for student in students
-        if lab in student.assembled and cell in texts(student.assembled[lab])
-    }
+                texts = {student: one.free_texts[cell] for student, one in handed_in.items() if cell in one.free_texts}
+                yield from texts_alike(what, texts)
 
 
 def _write(output: Path, grades: ClassGrade, students: list[_Student]) -> None:

@@ -7,7 +7,7 @@ only single Python files travel to the judge that lie in the same folder, where 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
@@ -25,14 +25,23 @@ MOST_HELPERS: Final = 29
 
 @dataclass(frozen=True)
 class FoundNotebook:
-    """The notebook that counts for a lab: its file's name, and its cells.
+    """A notebook of a lab: its file, its cells, how many answers are not the starter's, how many names are the lab's.
 
-    ``helpers`` are the Python files beside it, by the names that an import looks for.
+    ``helpers`` are the Python files beside the one that counts, by the names that an import looks for.
     """
 
-    file: str
+    lab: KitLab
+    member: Member
     cells: tuple[SubmittedCell, ...]
-    helpers: Mapping[str, Member]
+    answered: int
+    known: int
+    helpers: Mapping[str, Member] = field(default_factory=dict)
+
+    @property
+    def rank(self) -> tuple[int, float, int, int, str]:
+        """By which the one that counts is known: the fullest, and of equally full ones the newest."""
+        modified_s, copy, name = _age(self.member)
+        return self.answered, modified_s, copy, self.known, name
 
 
 @dataclass(frozen=True)
@@ -48,24 +57,10 @@ class Recognised:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    lab: KitLab
-    member: Member
-    cells: tuple[SubmittedCell, ...]
-    answered: int
-    known: int
-
-    @property
-    def rank(self) -> tuple[int, float, int, int, str]:
-        modified_s, copy, name = _age(self.member)
-        return self.answered, modified_s, copy, self.known, name
-
-
 def recognise(submission: Submission, kit: Kit) -> Recognised:
     """Looks through all files of a submission. Whatever is wrong with one of them is a note, and nothing else."""
     notes = list(submission.notes)
-    candidates: dict[str, list[_Candidate]] = {}
+    candidates: dict[str, list[FoundNotebook]] = {}
     for member in submission.files:
         if not is_notebook(member.parts[-1]):
             continue
@@ -79,8 +74,7 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
     for lab in kit.labs:
         if lab in candidates:
             best = _fullest(candidates[lab], notes)
-            helpers = _beside(best.member, submission.files, kit, notes)
-            notebooks[lab] = FoundNotebook(best.member.name, best.cells, helpers)
+            notebooks[lab] = replace(best, helpers=_beside(best.member, submission.files, kit, notes))
     programs = _programs_of_labs(submission.files, kit, notes)
     if not notebooks and not programs:
         notes.append("no notebook of a lab and no program of one was found")
@@ -116,7 +110,7 @@ def answered(lab: KitLab, cells: Iterable[SubmittedCell]) -> int:
     )
 
 
-def _candidate(member: Member, kit: Kit) -> _Candidate:
+def _candidate(member: Member, kit: Kit) -> FoundNotebook:
     cells = read_submitted(member.path)
     if not cells:
         raise NotebookError("is a notebook without cells")
@@ -125,10 +119,10 @@ def _candidate(member: Member, kit: Kit) -> _Candidate:
         raise NotebookError("is a notebook, but none of these labs: its cells have other names")
     cells = named(cells, {part.cell_id: part.starter for part in lab.parts})
     known = len({cell.key for cell in cells} & lab.all_ids)
-    return _Candidate(lab, member, cells, answered(lab, cells), known)
+    return FoundNotebook(lab, member, cells, answered(lab, cells), known)
 
 
-def _fullest(candidates: list[_Candidate], notes: list[str]) -> _Candidate:
+def _fullest(candidates: list[FoundNotebook], notes: list[str]) -> FoundNotebook:
     best = max(candidates, key=lambda candidate: candidate.rank)
     if len(candidates) > 1:
         others = listed(each.member.name for each in candidates if each is not best)

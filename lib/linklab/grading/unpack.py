@@ -7,7 +7,6 @@ paths.) Sizes that an archive states are not believed: what comes out is counted
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import lzma
 import shutil
@@ -27,10 +26,9 @@ _CHUNK: Final = 1 << 16
 _COMPRESSED: Final[dict[str, Callable[[Path], Any]]] = {
     ".gz": gzip.GzipFile,
     ".xz": lzma.LZMAFile,
-    ".bz2": bz2.BZ2File,
 }
-_TARS: Final = {".tar": "", ".tgz": ".gz", ".txz": ".xz", ".tbz2": ".bz2"}
-_UNKNOWN: Final = (".rar", ".7z", ".zst", ".lz", ".cab")
+_TARS: Final = {".tar": "", ".tgz": ".gz", ".txz": ".xz"}
+_UNKNOWN: Final = (".bz2", ".tbz2", ".rar", ".7z", ".zst", ".lz", ".cab")
 _SYSTEM: Final = ("__MACOSX", ".ipynb_checkpoints", ".DS_Store", "Thumbs.db", "desktop.ini", "__pycache__", ".git")
 
 
