@@ -70,14 +70,14 @@ _FIGURES: Final[tuple[Entry, ...]] = PUBLISHED["figures"]
 _RUNS: Final = list(dict.fromkeys((it["frame_bytes"], it["link_mbps"], it["traffic_mbps"]) for it in _FIGURES))
 _SIZES: Final = tuple(dict.fromkeys(size for size, _, _ in _RUNS))
 _BEGINNING: Final = 10
-"""How many packets are the very beginning."""
+"""How many packets count as the very beginning of a run."""
 _FIGURE_16: Final = (7999, "100/10")
 MININET_BURST: Final = 15360
 """The level of `burst` that Mininet asks for: 15 KiB."""
 
 
 def find(frame_bytes: int, link_mbps: int, traffic_mbps: int, quantity: str, platform: str) -> Entry:
-    """Return what the study printed of a quantity in one run. Raises MeasurementError for a run that it has not."""
+    """Return the study's printed numbers of a quantity in one run. Raises MeasurementError for an unknown run."""
     run = {"frame_bytes": frame_bytes, "link_mbps": link_mbps, "traffic_mbps": traffic_mbps}
     return PUBLISHED.row("figures", **run, quantity=quantity, platform=platform)
 
@@ -131,7 +131,7 @@ class Run:
 
     @property
     def full(self) -> bool:
-        """True where the traffic fills the link."""
+        """Return True if the traffic fills the link."""
         return self.link_mbps == self.traffic_mbps
 
     @property
@@ -161,7 +161,7 @@ def _setting(table: StudyTable) -> dict[str, Level]:
 
 
 def repeats_of(table: StudyTable, setting: Mapping[str, Level]) -> list[list[Run]]:
-    """Return the runs of each repeat in one setting. Raises MeasurementError where there is none."""
+    """Return the runs of each repeat in one setting. Raises MeasurementError if there is none."""
     return _repeats(table, tuple(setting.items()))
 
 
@@ -183,7 +183,7 @@ def _full(runs: list[Run]) -> list[Run]:
 
 
 def _groups(runs: list[Run]) -> dict[str, list[Run]]:
-    """Return runs that differ in their frames' size alone, by rates. Raises MeasurementError where there are none."""
+    """Return the runs that differ in frame size alone, by rates. Raises MeasurementError if there are none."""
     found: dict[str, list[Run]] = {}
     for run in runs:
         found.setdefault(run.rates, []).append(run)
@@ -194,7 +194,7 @@ def _groups(runs: list[Run]) -> dict[str, list[Run]]:
 
 
 def _judge_mininet(by: Threshold, tables: Tables) -> Finding:
-    """Judge by the paper's setting, and tell what other senders, switches and paths give where the table has them."""
+    """Judge by the paper's setting, and add to the reason what other senders, switches and paths in the table give."""
     table = tables["mtu"]
     nearest = _setting(table)
 
@@ -217,12 +217,12 @@ def _most_of_link(runs: list[Run]) -> Numbers:
 
 
 def _off_percent(runs: list[Run]) -> Numbers:
-    """Return by how much the lasting bandwidth is off the traffic's rate."""
+    """Return the deviation of the lasting bandwidth from the traffic's rate."""
     return {run.name: 100 * abs(run.of("bandwidth_settled_mbps") / run.traffic_mbps - 1) for run in runs}
 
 
 def _least_percent(runs: list[Run]) -> Numbers:
-    """Return the least bandwidth, of the traffic's rate."""
+    """Return the least bandwidth as a share of the traffic's rate."""
     return {run.name: 100 * run.of("bandwidth_min_mbps") / run.traffic_mbps for run in _full(runs)}
 
 
@@ -252,7 +252,7 @@ def _range(values: list[float]) -> float:
 
 
 def _jitter_at_start_ms(runs: list[Run]) -> Numbers:
-    """Return of figure 16's run the largest jitter in ms; less than nothing where a later packet has it."""
+    """Return the largest jitter of figure 16's run in ms; a negative number if a later packet has it."""
     run = next((run for run in runs if (run.frame_bytes, run.rates) == _FIGURE_16), None)
     if run is None:
         raise MeasurementError(f"the table has no {_FIGURE_16[0]} bytes at {_FIGURE_16[1]}, figure 16's run")
@@ -262,7 +262,7 @@ def _jitter_at_start_ms(runs: list[Run]) -> Numbers:
 
 
 def _above_cable_percent(runs: list[Run]) -> Numbers:
-    """Return by how much the lasting bandwidth is above what a cable carries."""
+    """Return by how much the lasting bandwidth exceeds what a cable carries."""
     carries_mbps = {run: real_mbps(int(run.frame_bytes), run.link_mbps) for run in _full(runs)}
     return {run.name: 100 * (run.of("bandwidth_settled_mbps") / mbps - 1) for run, mbps in carries_mbps.items()}
 
@@ -276,7 +276,7 @@ _OF_RUNS: Final[Mapping[str, Callable[[list[Run]], Numbers]]] = {
     "jitter at the start (ms)": _jitter_at_start_ms,
     "above a cable (%)": _above_cable_percent,
 }
-"""What thresholds of claims about Mininet are asked of: the numbers of the runs of one repeat."""
+"""The quantities of thresholds of claims about Mininet: numbers of the runs of one repeat."""
 
 
 def _pairs(metric: str, lasting: Callable[[Run], float], tables: Tables) -> list[list[tuple[Run, float, float]]]:
@@ -306,7 +306,7 @@ def _settled_mbps(run: Run) -> float:
 
 
 def _gaps_percent(tables: Tables, *, full: bool | None = None) -> list[Numbers]:
-    """Return for each repeat by how much the real network's mean bandwidth is off ours: in all runs, or of one load."""
+    """Return for each repeat how far the real network's mean bandwidth is from ours, in all runs or those of a load."""
     return [
         {run.name: 100 * (real / ours - 1) for run, real, ours in pairs if full in (None, run.full)}
         for pairs in _pairs("bandwidth_mean_mbps", _settled_mbps, tables)
@@ -337,7 +337,7 @@ _BESIDE: Final[Mapping[str, Quantity]] = {
         for pairs in _pairs("jitter_mean_ms", _lasting_jitter_ms, tables)
     ],
 }
-"""What thresholds of claims about hardware are asked of: numbers for each repeat of ours."""
+"""The quantities of thresholds of claims about hardware: numbers for each of our repeats."""
 
 
 JUDGES: Final[Mapping[str, Judge]] = {
@@ -388,7 +388,7 @@ def _summary(table: StudyTable, metrics: Sequence[str], size: int, rates: str, s
 
 
 def _interval(mean: float, least: float, largest: float) -> str:
-    """Return ``"9.5 (6.7 to 9.9)"``, with as many digits as tell."""
+    """Return ``"9.5 (6.7 to 9.9)"``, with four significant digits."""
     return f"{_short(mean)} ({_short(least)} to {_short(largest)})"
 
 
@@ -397,7 +397,7 @@ def _short(value: float) -> str:
 
 
 def _capacity(tables: Tables) -> Grid:
-    """What a full link of 100 Mbit/s carries: published, by arithmetic, and ours."""
+    """Return the bandwidth of a full link of 100 Mbit/s: published, by arithmetic, and ours."""
     rows = []
     for size in _SIZES:
         settings = (_SETTINGS["paced, bridge"], _SETTINGS["paced, cable"], _SETTINGS["paced, GRE"])
@@ -416,7 +416,7 @@ def _capacity(tables: Tables) -> Grid:
 
 
 def _first(tables: Tables) -> Grid:
-    """The largest bandwidth at 10/10 by its possible causes."""
+    """Return the largest bandwidth at 10/10 by its possible causes."""
     mtu, burst, rows = tables["mtu"], tables["burst"], []
     for size in _SIZES:
         most = [
@@ -437,7 +437,7 @@ def _first(tables: Tables) -> Grid:
 
 
 def _light(tables: Tables) -> Grid:
-    """The same two causes where the link has room: only one of them is left."""
+    """Return the same if the link has room: only one of the two causes is left."""
     rows = []
     for size in _SIZES:
         known = [find(size, 100, 10, quantity, "virtual")["maximum"] for quantity in ("bandwidth_mbps", "jitter_ms")]
@@ -455,7 +455,7 @@ def _light(tables: Tables) -> Grid:
 
 
 def _computed(tables: Tables) -> Grid:
-    """What the study's largest values say of how it computes a bandwidth."""
+    """Return the study's largest values next to those of two ways to compute a bandwidth."""
     rows = []
     for size in _SIZES:
         most, jitter_ms = (find(size, 10, 10, it, "virtual")["maximum"] for it in ("bandwidth_mbps", "jitter_ms"))
@@ -475,7 +475,7 @@ def _computed(tables: Tables) -> Grid:
 
 
 def _overhead(tables: Tables) -> Grid:
-    """Frames captured inside and outside of the tunnel."""
+    """Return the frames captured inside and outside of the tunnel."""
     gre, rows = tables["gre"], []
     for size in _SIZES:
         for room in ROOMS:

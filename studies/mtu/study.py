@@ -36,7 +36,7 @@ GREEDY: Final = "greedy"
 DIRECT: Final = "direct"
 """Two hosts across a switch."""
 CABLE: Final = "cable"
-"""The same with links that serialise as real cables do: checksum, preamble and gap take time, and no bucket helps."""
+"""The same with links that serialise as real cables do: checksum, preamble and gap take time, without a bucket."""
 GRE: Final = "gre"
 """Two Mininet networks on two PCs, whose cables take the longer frames of the tunnel."""
 GRE_FRAGMENTS: Final = "gre-fragments"
@@ -66,7 +66,7 @@ MTU_METRICS: Final = (
 
 
 def rates_mbps(text: str) -> tuple[float, float]:
-    """Link and traffic rate of a level such as ``"100/10"``.
+    """Return link and traffic rate of a level such as ``"100/10"``.
 
     Raises MeasurementError for anything else, and for traffic above the link's rate.
     """
@@ -84,7 +84,7 @@ def rates_mbps(text: str) -> tuple[float, float]:
 
 
 def testbed(point: Point) -> Testbed:
-    """Return the testbed of a point. Raises MeasurementError for a form or a switch that is none."""
+    """Return the testbed of a point. Raises MeasurementError for an unknown form or switch."""
     link_mbps, _ = rates_mbps(point.text("rates"))
     frame_bytes, form = point.whole("frame_bytes"), point["form"]
     if form not in FORMS:
@@ -110,7 +110,7 @@ def measure(lab: Lab, point: Point) -> list[Measured]:
 
 
 def from_captures(point: Point, sent: Path, received: Path) -> list[Measured]:
-    """Return the metrics of a test of one's own, captured where its packets were sent and where they arrived.
+    """Return the metrics of a researcher's own test, captured at its sender and at its receiver.
 
     The UDP packets in frames of the point's size are told apart by what they carry; others do not count. Both
     captures need one clock. Raises MeasurementError for files without the packets, or a point that is none of the
@@ -250,13 +250,13 @@ TBF: Final = "tbf"
 FRAME: Final = "frame"
 _SHAPERS: Final = (HTB, HTB_BOTH, TBF)
 BYTE: Final = 1
-"""The least bucket: with HTB each packet waits until those before it are paid for."""
+"""The smallest bucket, in which HTB lets each packet wait until those before it are paid for."""
 _BUFFER_MS: Final = 10_000
-"""How long TBF's queue may be: a train of the study's length waits and is not lost."""
+"""How long packets may wait in TBF's queue: long enough that it drops none of the study's train."""
 
 
 def burst_testbed(point: Point) -> Network:
-    """The MTU study's. Raises MeasurementError for a shaper that is none, or a bucket that holds no frame."""
+    """Return the MTU study's testbed. Raises MeasurementError for an unknown shaper, or too small a bucket."""
     frame_bytes, burst = point.whole("frame_bytes"), bucket_bytes(point)
     if point["shaper"] not in _SHAPERS:
         raise MeasurementError(f"shaper is {point['shaper']!r}: choose one of {', '.join(_SHAPERS)}")
@@ -272,12 +272,12 @@ def _has_burst(point: Point) -> bool:
 
 
 def bucket_bytes(point: Point) -> int:
-    """The size of the bucket; the level `FRAME` means that of one frame, the least that lets frames pass."""
+    """Return the size of the bucket; the level `FRAME` is one frame, the least that lets frames pass."""
     return point.whole("frame_bytes") if point["burst"] == FRAME else point.whole("burst")
 
 
 def measure_burst(lab: Lab, point: Point) -> list[Measured]:
-    """Gives each limited interface on the way the bucket, then sends as fast as the socket takes it."""
+    """Set the bucket of each shaped interface on the path, then send as fast as the socket takes packets."""
     link_mbps, burst = point.number("link_mbps"), bucket_bytes(point)
     for node, interface in (("h1", "h1-eth0"), ("s1", "s1-eth2")):
         _set_bucket(lab, node, interface, point.text("shaper"), link_mbps, burst)
@@ -333,13 +333,13 @@ SHORTER: Final = "shorter-packets"
 FRAGMENTS: Final = "fragments"
 """The PCs cut what is too long for cables of the size."""
 LOST: Final = "no-room"
-"""Nobody does anything: the tunnel's port takes less than the hosts send."""
+"""Nothing is changed: the tunnel's port takes smaller packets than the hosts send."""
 ROOMS: Final = (LARGER, SHORTER, FRAGMENTS, LOST)
 _GRE_LINK_MBPS: Final = 100.0
 
 
 def gre_testbed(point: Point) -> Network:
-    """Two Mininet networks and a tunnel, with the point's room. Raises MeasurementError for a room that is none."""
+    """Return two Mininet networks and a tunnel, with the point's room. Raises MeasurementError for an unknown room."""
     frame_bytes, room = point.whole("frame_bytes"), point["room"]
     if room == LARGER:
         return mtu_gre(frame_bytes, _GRE_LINK_MBPS)
@@ -356,7 +356,7 @@ def gre_testbed(point: Point) -> Network:
 
 
 def measure_gre(lab: Lab, point: Point) -> list[Measured]:
-    """Sends some packets, and captures them as h1 sends them and as pc1 does."""
+    """Send some packets, and capture them where h1 sends them and where pc1 does."""
     frame_bytes = point.whole("frame_bytes") - (GRE_OVERHEAD_BYTES if point["room"] == SHORTER else 0)
     flow = TrainFlow("h1", "h2", point.whole("packets"), payload_of_frame_bytes(frame_bytes))
     with capture(lab, "h1", "h1-eth0", "udp") as inside, capture(lab, "pc1", "pc1-eth0", "ip proto 47") as outside:

@@ -67,18 +67,18 @@ def rate_mbps(between: str) -> float:
 
 
 def alone(tables: Tables, metric: str, between: str, **explained: Any) -> Values:
-    """Return what a pair had of a metric in test cases 2 and 3, each alone; ``explained``: see `EXPLANATIONS`."""
+    """Return a metric of a pair that ran alone (test cases 2 and 3); ``explained``: see `EXPLANATIONS`."""
     return tables["report-alone"].lookup(metric, between=between, **{**_PLAIN, **explained})
 
 
 def shared(tables: Tables, metric: str, pairs: str, of: str = "", **explained: Any) -> Values:
-    """Return what pairs, or one ``of`` them, had of a metric in test cases 4 and 5, side by side."""
+    """Return a metric of pairs that ran together (test cases 4 and 5), or of one ``of`` them."""
     levels: dict[str, Any] = {**_PLAIN, "start_offset_s": OFFSET_S, **explained}
     return tables["report-shared"].lookup(metric, pairs=pairs, of=of, **levels)
 
 
 def _idle_ms(tables: Tables, between: str) -> float:
-    """Return the round trip of an idle path: as measured where it was, else theory's shortest."""
+    """Return the round trip of an idle path: the measured one if there is one, else theory's shortest."""
     table = tables.get("report-alone")
     if table is not None and between in table.levels("between"):
         return alone(tables, "rtt_mean_ms", between).mean
@@ -101,7 +101,7 @@ def _off_printed_loss(tables: Tables) -> list[Numbers]:
 
 
 def _of_each(metric: str, names: Iterable[str], number: Callable[[str, float], float], tables: Tables) -> list[Numbers]:
-    """Return what ``number`` makes of a metric of links or paths, each alone."""
+    """Return for each repeat ``number`` of a metric of each link or path alone."""
     return numbered({it: alone(tables, metric, it) for it in names}, number)
 
 
@@ -129,7 +129,7 @@ def _jain(tests: Mapping[str, str], tables: Tables) -> list[Numbers]:
 
 
 def _apart(number: Callable[[str, float, float], float], tables: Tables) -> list[Numbers]:
-    """Return what ``number`` makes of a pair's name and its throughput in test 4, together with the other and alone."""
+    """Return for each repeat ``number`` of each pair's name and its throughput in test 4, together and alone."""
     return numbered(
         {it: shared(tables, "throughput_mbps", APART, it) for it in pairs_of(APART)},
         lambda name, mbps: number(name, mbps, shared(tables, "throughput_mbps", name, name).mean),
@@ -174,7 +174,7 @@ _ASKED_OF: Final[Mapping[str, Quantity]] = {
         _apart, lambda _, mbps, alone_mbps: 100 * mbps / alone_mbps if alone_mbps else math.inf
     ),
 }
-"""What thresholds are asked of."""
+"""The quantities that thresholds apply to."""
 
 
 def _means_differ(metric: str, more: str, fewer: str, of: Sequence[str], tables: Tables) -> Finding:
@@ -204,7 +204,7 @@ JUDGES: Final[Mapping[str, Judge]] = {
 # --- Tables and figures
 
 _TESTS: Final = {**{(4, test): pairs for test, pairs in enumerate(SHARED, 1)}, (5, 1): PARALLEL}
-"""By test case and test."""
+"""Names of the tests, by test case and test."""
 _QUANTITIES: Final[tuple[tuple[str, str, str, int], ...]] = (
     ("rtt_ms", "rtt_mean_ms", "RTT (ms)", 1),
     ("throughput_mbps", "throughput_mbps", "TCP (Mbit/s)", 2),
@@ -296,7 +296,7 @@ def apart_grid(tables: Tables) -> Grid:
 
 
 def explained_grid(tables: Tables) -> Grid:
-    """Return what each explanation makes of the numbers that the report has otherwise, and all of them together."""
+    """Return what each explanation, and all together, change of the numbers that differ from the report's."""
     arp, offload, by_hand = {"arp": ASKED}, {"offload": ON}, {"start_offset_s": BY_HAND_S}
     found = []
     for quantity, metric, unit, digits in _QUANTITIES:

@@ -37,20 +37,20 @@ from linklab.study.declare import Measured, Metric, Point, Study
 IPERF2_MEGA: Final = 1.048576
 """iperf 2 reads the M of ``-b 25M`` as 1024 * 1024, and prints rates in 10^6 bit/s (its source, `byte_atoi`)."""
 IPERF2_PAYLOAD_BYTES: Final = 1470
-"""What iperf 2 puts into each datagram unless ``-l`` says otherwise."""
+"""Payload of each of iperf 2's datagrams, unless ``-l`` sets another."""
 OFFSET_S: Final = 0.002
-"""How much later each pair starts than the one before: a fifth of the kernel's tick."""
+"""The delay from one pair's start to the next: a fifth of the kernel's tick."""
 BY_HAND_S: Final = 0.5
-"""The same by hand, in several terminals: what the report's sums beyond L2's rate ask for."""
+"""The same delay by hand, in several terminals: it would explain the report's sums above L2's rate."""
 KNOWN: Final = "known"
 ASKED: Final = "asked"
 OFF: Final = "off"
 ON: Final = "on"
 EXPLANATIONS: Final = {"arp": (KNOWN, ASKED), "offload": (OFF, ON)}
-"""What may explain the report's numbers: how Linklab's labs are, then how the report's network probably was."""
+"""Possible explanations of the report's numbers: Linklab's setting, then that of the report's network, probably."""
 REPEATS: Final = 10
 _EXPLAINED: Final = 5
-"""So many times explanations are measured: no verdict rests on them."""
+"""How many repeats of explanations are measured: few, as no verdict rests on them."""
 LINKS: Final = ("L1", "L2", "L3")
 PATHS: Final = ("h1-h4", "h7-h9", "h1-h9")
 SIMPLEPERF: Final = "simpleperf"
@@ -71,7 +71,7 @@ _PAIR: Final = re.compile(r"(?P<name>(?P<source>h\d+)-(?P<destination>h\d+))(?:x
 
 
 def ends(network: Network, between: str) -> tuple[str, str, str]:
-    """Return source, destination and the address meant: of a link such as ``L1``, or a pair such as ``h1-h4``.
+    """Return source, destination and address of a link such as ``L1``, or a pair such as ``h1-h4``.
 
     Raises MeasurementError for a text that is neither.
     """
@@ -99,7 +99,7 @@ def ping_flow(network: Network, between: str, count: int) -> PingFlow:
 
 
 def transfer_flow(network: Network, between: str, tool: str, duration_s: int, connections: int = 1) -> Flow:
-    """Return a transfer over TCP by the tool. Raises MeasurementError for one that is neither of both."""
+    """Return a transfer over TCP by the tool. Raises MeasurementError for an unknown tool."""
     source, destination, address = ends(network, between)
     if tool == SIMPLEPERF:
         return SimpleperfFlow(source, destination, duration_s, connections, interval_s=None, address=address)

@@ -189,7 +189,7 @@ def _means(table: StudyTable, metric: str, *factors: str, **levels: Any) -> dict
 
 
 def _software(found: Mapping[Key, float]) -> dict[Key, float]:
-    """Return those of software switches in a kernel; the switch is the first part of each key."""
+    """Return the values of software switches in a kernel; the switch is the first part of each key."""
     kept = {key: it for key, it in found.items() if key[0] not in (CISCO, USER) and not key[0].startswith(OPENFLOW)}
     if not kept:
         raise MeasurementError("the table has no software switch in a kernel: run the study without --only")
@@ -211,12 +211,12 @@ def _cisco_and_others(found: Mapping[Key, float]) -> dict[Key, tuple[float, list
 
 
 def _more_percent(value: float, than: float) -> float:
-    """Return by how many percent a value is larger; than nothing infinitely many."""
+    """Return by how many percent a value is larger than another; infinite if the other is 0."""
     return 100 * (value / than - 1) if than else math.inf if value else 0.0
 
 
 def _by_name(found: Mapping[Key, float], lacking: str) -> Numbers:
-    """Return the numbers by their settings' names. Raises MeasurementError where there are none."""
+    """Return the numbers by their settings' names. Raises MeasurementError if there are none."""
     if not found:
         raise MeasurementError(f"the table has not {lacking}: run the study without --only")
     return {_named(key): number for key, number in found.items()}

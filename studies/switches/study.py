@@ -102,7 +102,7 @@ def _seed(point: Point) -> int:
 
 
 def _inside_a_vlan_once(point: Point) -> bool:
-    """Return whether the paper has it: within a VLAN the router on a stick has no part, so it is not repeated there."""
+    """Return True if the paper measured the point: within a VLAN the router on a stick forwards nothing."""
     return (point["testbed"], point["communication"]) != ("router-on-a-stick", "intra-vlan")
 
 
@@ -146,7 +146,7 @@ def measure_rtt(lab: Lab, point: Point) -> list[Measured]:
 
 
 def add_ipv6(lab: Lab) -> None:
-    """Give every interface with an IPv4 address a.b.c.d/n also fd00::a.b.c.d/(96 + n), and every route its like.
+    """Add to every IPv4 address a.b.c.d/n of an interface fd00::a.b.c.d/(96 + n), and to every route one for IPv6.
 
     Duplicate address detection is off, and a second passes until what IPv6 says of itself (RFC 3810's reports) is said.
     Raises MeasurementError, with the node's own words, where that cannot be.
@@ -306,7 +306,7 @@ THROUGHPUT_METRICS: Final = (
 _THROUGHPUT_BITS: Final = 30e6
 """Of a link's capacity: 3 s at 10 Mbit/s, 0.3 s at 100, the same number of packets."""
 _FULL: Final = 0.4
-"""After that share of the time all queues are as full as they get: the second of two takes 1.1 s at 10 Mbit/s."""
+"""Share of the time after which all queues have filled up: the second of two takes 1.1 s at 10 Mbit/s."""
 
 
 def measure_throughput(lab: Lab, point: Point) -> list[Measured]:
@@ -332,7 +332,7 @@ def evaluate_throughput(measured: Run) -> list[Measured]:
 
 
 def _has_throughput(point: Point) -> bool:
-    """Return whether it is measured: Open vSwitch in user space takes a computer long, and has two of the payloads."""
+    """Return True if the point is measured: Open vSwitch in user space is slow, and gets only two of the payloads."""
     return _inside_a_vlan_once(point) and (point["switch"] != USER or point["payload_bytes"] in _ENDS_OF_PAYLOADS)
 
 
@@ -422,7 +422,7 @@ def evaluate_fairness(measured: Run, network: Network) -> list[Measured]:
 
 
 def _has_fairness(point: Point) -> bool:
-    """Return whether it is measured: senders with faster links are tried at one rate on one kind of switch."""
+    """Return True if the point is measured: senders with faster links have one rate and one kind of switch."""
     return point["sender_link_percent"] != FASTER or (point["switch"], point["rate_mbps"]) == ("bridge", 10)
 
 
@@ -461,7 +461,7 @@ SWITCHES_STEP: Final = replace(
     command="",
     source="phase effects (S. Floyd, V. Jacobson, 1992) in figures 25 to 28 of the switches paper (2013)",
 )
-"""Exact pacing has no chance in it, so it is measured once."""
+"""The fairness study with exact pacing, in which chance has no part: each point is measured once."""
 
 # --- What a packet costs the processor
 
@@ -488,7 +488,7 @@ def cost_testbed(point: Point) -> Testbed:
 
 
 def measure_cost(lab: Lab, point: Point) -> list[Measured]:
-    """Exchange datagrams, and read what processor time the lab has used before and after.
+    """Exchange datagrams, and read the processor time that the lab has used before and after.
 
     On virtual time computing takes no time, so no round trip shows this. It differs from machine to machine and a
     little from run to run. Raises MeasurementError where an exchange was lost.

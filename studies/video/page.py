@@ -36,14 +36,14 @@ LOW_PEAK: Final = 0.85
 The study's real network itself has 0.88 to 1.00 of it.
 """
 _FAST_MBPS: Final = 8
-"""From this link on throughput is high, which the study does not define: its film never fills such a link."""
+"""Rate from which on we call a link's throughput high, which the study does not define: its film never fills it."""
 _RUNS: Final = tuple((topology, link) for topology, links in VIDEO_RUNS_MBPS.items() for link in links)
 LINKS: Final = tuple(link for _, link in _RUNS)
 _SUMMARIES: Final = ("mean", "minimum", "maximum")
 
 
 def find(link_mbps: int, quantity: str, platform: str) -> Entry:
-    """Return what the study printed of a quantity in one run; its link's rate tells the topology.
+    """Return the study's printed numbers of a quantity in one run; the link's rate tells which topology it is.
 
     Raises MeasurementError for a run that the study has not.
     """
@@ -162,7 +162,7 @@ def _apart_percent(names: Sequence[str], links: Sequence[int], tables: Tables) -
 
 
 def _real_more(metric: str, links: Sequence[int], tables: Tables) -> list[Numbers]:
-    """Return what the real network has more of a metric than Mininet, by link."""
+    """Return by how much a metric is larger in the real network than in Mininet, by link."""
     return [
         {f"{link} Mbit/s": real - mine for link, (real, mine) in pairs.items()}
         for pairs in _pairs(tables, metric, links)
@@ -180,11 +180,11 @@ _BESIDE: Final[Mapping[str, Callable[[Tables], list[Numbers]]]] = {
     "real network's largest jitter less Mininet's, fast links (ms)": partial(_real_more, "jitter_ms_maximum", _FAST),
     "real network's largest jitter less Mininet's, slow links (ms)": partial(_real_more, "jitter_ms_maximum", _SLOW),
 }
-"""What thresholds are asked of: the hardware's numbers beside those of each repeat of Mininet's."""
+"""The quantities that thresholds apply to: the hardware's numbers next to those of each of Mininet's repeats."""
 
 
 def _judge_beside(thresholds: Sequence[Threshold], tables: Tables) -> Finding:
-    """Judge whether all thresholds are kept."""
+    """Judge whether all thresholds hold."""
     outcomes, words = [], []
     for by in thresholds:
         found, told = decided(by, _BESIDE[by.quantity](tables))
@@ -259,7 +259,7 @@ def _shown(table: StudyTable, metric: str, levels: Mapping[str, Any]) -> str:
 
 
 def _spacing(tables: Tables) -> Grid:
-    """The least time between packets behind a WAN link, by the shaper that emulates it."""
+    """Return the least time between packets behind a WAN link, by the shaper that emulates it."""
     rows = []
     for link_mbps in VIDEO_RUNS_MBPS[3]:
         known = [str(find(link_mbps, "delay_ms", platform)["minimum"]) for platform in ("real", "virtual")]
@@ -277,7 +277,7 @@ def _spacing(tables: Tables) -> Grid:
 
 
 def _normality(tables: Tables) -> Grid:
-    """How far from normal each of our series is."""
+    """Return how far each of our series is from a normal distribution."""
     rows = []
     for topology, link_mbps in _RUNS:
         for quantity in QUANTITIES:
@@ -305,7 +305,7 @@ def _cases(table: StudyTable) -> list[Case]:
 
 
 def _damage(tables: Tables) -> Grid:
-    """What loss and short queues do to the picture, over the seeds."""
+    """Return how loss and short queues damage the picture, over the seeds."""
     table = tables["picture"]
     rows = []
     for case in _cases(table):
@@ -321,7 +321,7 @@ def _damage(tables: Tables) -> Grid:
 
 
 def _median(table: StudyTable, cases: Sequence[Case]) -> Case:
-    """Return a case in the middle: neither whole nor ruined. Raises MeasurementError where none is damaged."""
+    """Return a case with moderate damage. Raises MeasurementError if no picture is damaged."""
     damaged = [case for case in cases if table.lookup("damaged_percent", **case).mean]
     if not damaged:
         raise MeasurementError(f"the table of study picture has no damage of each kind: {table.study.command}")

@@ -1,4 +1,4 @@
-"""The multimedia study: a video over six testbeds, and what became of it packet by packet.
+"""The multimedia study: send a video over six testbeds, and evaluate it packet by packet.
 
 The study's numbers: published.toml. It had one sender, VLC, and does not say how it spaces packets.
 ``paced`` spreads them evenly; ``ffmpeg`` is another player's way to send the same video. ``frame`` takes the burst out
@@ -49,7 +49,7 @@ from linklab.study.declare import BRIDGE, OPENFLOW, Measured, Metric, Point, Stu
 from linklab.units import ETHERNET_HEADER_BYTES
 
 HTB: Final = "htb"
-"""The link's limit as Mininet makes it."""
+"""The shaper of Mininet's TCLink."""
 FRAME: Final = "frame"
 """A bucket that holds one frame."""
 OURS: Final = "ours"
@@ -57,7 +57,7 @@ OURS: Final = "ours"
 FRAME_BYTES: Final = IP_PACKET_BYTES + ETHERNET_HEADER_BYTES
 QUANTITIES: Final = ("bandwidth_kbps", "delay_ms", "jitter_ms")
 STATISTICS: Final = tuple(field.name for field in fields(Series) if field.name != "count")
-"""What is told of each quantity, by the fields of `linklab.analysis.video_statistics.Series`."""
+"""Statistics of each quantity, as fields of `linklab.analysis.video_statistics.Series`."""
 _NO_UNIT: Final = ("skewness", "excess_kurtosis", "normal_p")
 
 
@@ -83,7 +83,7 @@ VIDEO_METRICS: Final = (
 
 
 def topology_of(link_mbps: float) -> int:
-    """Return the study's topology whose link has this rate; a rate that none has is the WAN link's, of topology 3."""
+    """Return the study's topology whose link has this rate, or 3, whose WAN link may have any rate."""
     return next((topology for topology, rates in VIDEO_RUNS_MBPS.items() if link_mbps in rates), 3)
 
 
@@ -226,7 +226,7 @@ VIDEO: Final = Study(
 # that is too short where the video is faster than the link for a while.
 
 ENDLESS: Final = "endless"
-"""No limit was asked for: the kernel's own, 1000 packets."""
+"""The kernel's default limit, 1000 packets."""
 
 PICTURE_METRICS: Final = (
     Metric("sent_packets", "1", "packets that left"),
@@ -272,7 +272,7 @@ def evaluate_picture(result: VideoResult, seen: Quality) -> list[Measured]:
 
 
 def _has_picture(point: Point) -> bool:
-    """One cause at a time: loss where the link is fast enough, a limited queue where it is not."""
+    """Return True for points with one cause of damage: loss on a fast link, or a limited queue on a slow one."""
     fast = point.number("link_mbps") >= 8
     if point["loss_percent"]:
         return fast and point["queue_packets"] == ENDLESS

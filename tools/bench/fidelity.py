@@ -46,7 +46,7 @@ RTT_TOLERANCE_MS: Final = 0.01
 _AGAIN: Final = 2
 """How often the measurement is done again in the first lab of each condition."""
 _SENT_SHARE: Final = 0.999
-"""Less than this of the offered rate, and the sender did not test what was asked for."""
+"""Share of the offered rate below which a sender did not send what was asked for."""
 COMPARED: Final = {"rtt_mean_ms": "RTT (ms)", "tcp_mbps": "TCP (Mbit/s)", "udp_mbps": "UDP (Mbit/s)"}
 _DIGITS: Final = 3
 # It looks now and then whether its parent lives, so that it ends with a benchmark that was killed, even right away.
@@ -80,7 +80,7 @@ class Row:
 
     @property
     def udp_payload_bytes(self) -> int:
-        """What fills the path's MTU."""
+        """UDP payload that fills the path's MTU."""
         return path_mtu_bytes(self.path) - IPV4_HEADER_BYTES - UDP_HEADER_BYTES
 
     @property
