@@ -18,15 +18,18 @@ class Lost:
 class Formula:
     """A path of a rate, with a queue that swallows some Mbit; `shown_mbps` is what its trains show."""
 
-    def __init__(self, rate_mbps: float, queue_mbit: float = 0.0, shown_mbps: float | None = None) -> None:
+    def __init__(
+        self, rate_mbps: float, queue_mbit: float = 0.0, shown_mbps: float | None = None, stray_percent: float = 0.0
+    ) -> None:
         self.rate_mbps, self.queue_mbit, self.shown_mbps = rate_mbps, queue_mbit, shown_mbps or rate_mbps
+        self.stray_percent = stray_percent
         self.sent_mbit, self.rates = 0.0, list[float]()
 
     def send(self, rate_mbps: float, duration_s: int = 1) -> Lost:
         self.sent_mbit += rate_mbps * duration_s
         self.rates.append(rate_mbps)
         too_much = (rate_mbps - self.rate_mbps) * duration_s - self.queue_mbit
-        return Lost(max(0.0, 100 * too_much / (rate_mbps * duration_s)))
+        return Lost(max(0.0, 100 * too_much / (rate_mbps * duration_s)) + self.stray_percent)
 
     def train(self, packets: int = 50, payload_bytes: int = 1448) -> tuple[float, ...]:
         self.sent_mbit += packets * payload_bytes * 8e-6
@@ -49,17 +52,10 @@ def test_the_plain_increase_pays_with_the_square_of_the_rate() -> None:
     assert train.sent_mbit < 61 < halving.sent_mbit < 600
 
 
-class Straying(Formula):
-    """One packet of 400 is lost at every rate."""
-
-    def send(self, rate_mbps: float, duration_s: int = 1) -> Lost:
-        return Lost(super().send(rate_mbps, duration_s).loss_percent + 0.25)
-
-
 def test_a_stray_packet_ends_an_increase_only_where_none_is_allowed() -> None:
     with pytest.raises(MeasurementError, match=r"1 Mbit/s is too much already \(.* % were lost\): begin lower"):
-        increase(Straying(17.9))
-    assert increase(Straying(17.9), stray_percent=0.5) == 17
+        increase(Formula(17.9, stray_percent=0.25))
+    assert increase(Formula(17.9, stray_percent=0.25), stray_percent=0.5) == 17
 
 
 def test_a_queue_hides_what_is_too_much_from_a_short_probe() -> None:

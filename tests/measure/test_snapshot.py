@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import linklab
-from linklab.measure import QueueCounters, TcpFlow, UdpFlow, run
+from linklab.measure import QueueCounters, UdpFlow, run
 from linklab.measure.snapshot import changes
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
@@ -45,20 +45,11 @@ def test_the_counters_are_those_that_tc_shows(lab: linklab.Lab) -> None:
     assert queue.dropped_packets == after["netem"]["drops"] - before["netem"]["drops"]
     assert queue.dropped_packets == result.lost_packets > 0
     assert result.origin.queue("h2", "h2-eth9") is None
+    assert (result.origin.network, result.origin.linklab) == (lab.state(), linklab.__version__)
+    assert result.origin.virtual_s is not None
+    assert 2 < result.origin.virtual_s < 4
 
 
 def _tc(lab: linklab.Lab) -> dict[str, dict[str, int]]:
     shown = json.loads(lab["h1"].cmd("tc -s -j qdisc show dev h1-eth0"))
     return {qdisc["kind"]: qdisc for qdisc in shown}
-
-
-@pytest.mark.lab
-def test_a_result_knows_where_it_comes_from(lab: linklab.Lab) -> None:
-    result = run(lab, TcpFlow("h1", "h2", 2))
-    origin = result.origin
-    assert origin.network == lab.state()
-    assert origin.linklab == linklab.__version__
-    assert str(origin.started_at)[:2] == "20"
-    assert origin.virtual_s is not None
-    assert 2 < origin.virtual_s < 4
-    assert origin.wall_s is not None
