@@ -210,10 +210,7 @@ def test_udp_carries_what_is_offered_up_to_what_headers_leave(
 @pytest.mark.parametrize(
     "expected",
     [
-        unloaded_rtt(H1_H4),
-        full_queue_rtt(H1_H4),
         loaded_rtt(H1_H4),
-        tcp_throughput(H1_H9),
         udp_throughput(H1_H4, 25),
         udp_loss_percent(H1_H4, 40),
         experiment(COURSE, [Load("h1", "h4", 2), Load("h2", "h5")]).loads[0].connection,

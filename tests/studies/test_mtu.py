@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -317,35 +316,12 @@ def test_each_claim_has_a_verdict_in_the_papers_setting() -> None:
     assert list(EXPECTED) == [claim.id for claim in PUBLISHED.claims]
 
 
-@pytest.mark.parametrize(("fast", "verdict"), [(1, NOT), (10, OPEN), (19, REPRODUCED)])
-def test_what_the_first_packets_usually_get_is_a_share_of_runs_and_may_be_open(fast: int, verdict: str) -> None:
-    """Twenty runs: ten repeats of two sizes. The least of a run's repeats says nothing of how often it happens."""
-    table = repeated(short("mtu"), 10)
-    settings = [(size, repeat) for size in (1518, 7999) for repeat in range(1, 11)]
-    frame = table.frame.copy()
-    for number, (size, repeat) in enumerate(settings):
-        chosen = frame["metric"].eq("bandwidth_max_mbps") & frame["frame_bytes"].eq(size) & frame["repeat"].eq(repeat)
-        frame.loc[chosen & frame["switch"].eq("openflow"), "value"] = 10 + 5 * (number < fast) + repeat / 1000
-    found = on("mtu-first-packets", replace(table, frame=frame))
-    assert found.verdict == verdict
-    assert f"{fast} of 20 runs (95 % interval" in found.because
-
-
 @pytest.mark.parametrize(("repeats", "verdict"), [(range(1, 10), NOT), (range(1, 6), OPEN), (range(1, 2), REPRODUCED)])
 def test_one_repeat_does_not_decide_for_the_others(repeats: range, verdict: str) -> None:
     table = repeated(short("mtu"), 10)
     for repeat in repeats:
         table = changed(table, 0.5, metric="bandwidth_settled_mbps", repeat=repeat, rates="10/10", **PAPERS)
     assert on("mtu-settles", table).verdict == verdict
-
-
-@pytest.mark.slow
-def test_how_many_packets_we_send_does_not_decide_on_jitter() -> None:
-    """A late first packet, divided by the number of packets, is above or below any threshold as one likes."""
-    few = changed(short("mtu"), 10, metric="jitter_mean_ms", frame_bytes=1518)
-    assert on("mtu-jitter-size", few).verdict == NOT
-    late = changed(short("mtu"), 2, metric="jitter_ms", frame_bytes=1518)
-    assert on("mtu-jitter-size", late).verdict == REPRODUCED
 
 
 @pytest.mark.parametrize(

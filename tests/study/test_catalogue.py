@@ -263,11 +263,8 @@ def test_numbers_of_ones_own_hardware_stand_next_to_ours_and_judge_its_claims(
     series = "given, 1 a h1-h2: 1 to 2; ours, 1 a h1-h2: 0.1429 to 1.143](made-up-compared-gap-ms.svg)"
     assert series in text
     assert "mine.csv" in text.split("| table |")[1]
-    fill_in({"3": "1.1"})
-    assert main(["study", "page", "made-up", "--beside", "made-up=mine.csv"]) == 0
-    assert "| hardware | not reproduced |" in Path("study-results/pages/made-up.md").read_text()
     fill_in({"1": "1.1"})
-    assert main(["study", "page", "made-up", "--beside", "mine.csv"]) == 0
+    assert main(["study", "page", "made-up", "--beside", "made-up=mine.csv"]) == 0
     assert "the hardware's numbers do not suffice: the table of" in Path("study-results/pages/made-up.md").read_text()
 
 

@@ -214,7 +214,7 @@ def two_states(values: Sequence[float]) -> tuple[tuple[float, ...], tuple[float,
 
     The clusters are those with the least squares within, of two values or more each. Their means are compared with
     the deviation within both (n - 2 degrees of freedom): of normal and of evenly spread values at most 2 in 100 series
-    of any length reach ``4 + 40 / (n - 1)`` (simulated, `tests/measure/test_measure_scatter.py`). So four values are
+    of any length reach ``4 + 40 / (n - 1)`` (simulated, `tests/measure/test_repeats.py`). So four values are
     the least that can tell, and the more there are, the less far apart two states must be.
     """
     ordered, count = sorted(values), len(values)
