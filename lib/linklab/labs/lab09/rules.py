@@ -202,11 +202,11 @@ _BOUNDS: Final[Mapping[str, tuple[tuple[str, float, float, str], ...]]] = {
     "loss": (
         ("longest delay", 0.0, 50.0, "8 Mbit/s are fast enough"),
         # 1 % of a thousand packets: more than three standard deviations to both sides
-        ("packets lost", 0.1, 3.0, "its link loses 1 %"),
+        ("share of packets lost", 0.1, 3.0, "its link loses 1 %"),
     ),
     "queue": (
         ("longest delay", 3 * _FRAME_MS, 14 * _FRAME_MS, f"packets wait, and {_SHORT}"),
-        ("packets lost", 0.01, math.inf, _SHORT),
+        ("packets lost", 1, math.inf, _SHORT),
     ),
 }
 """What the runs on each network show: the least and the most, and why."""
@@ -258,7 +258,11 @@ def _as_named(name: str, run: VideoResult) -> Iterator[Check]:
         reason = f"{len(run.arrived)} does not fit: no network here loses that many"
         raise Refuse(Check.failing(f"run {name}: packets that arrived", reason, again, "nearly all"))
     delay_ms = max(delay for delay in run.delay_ms if delay is not None)
-    seen = {"longest delay": (delay_ms, "ms"), "packets lost": (run.loss_percent, "%")}
+    seen = {
+        "longest delay": (delay_ms, "ms"),
+        "packets lost": (run.lost_packets, "lost"),
+        "share of packets lost": (run.loss_percent, "%"),
+    }
     for what, low, high, why in _BOUNDS[name]:
         value, unit = seen[what]
         expected, found = _bounds(low, high, unit), f"{value:.4g} {unit}"
@@ -283,7 +287,7 @@ def _bounds(low: float, high: float, unit: str) -> str:
     if not high:
         return "none"
     if high == math.inf:
-        return f"above {low:.3g} {unit}"
+        return f"{low:.3g} {unit} or more"
     return f"{low:.3g} to {high:.3g} {unit}" if low else f"below {high:.3g} {unit}"
 
 
