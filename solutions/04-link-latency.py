@@ -370,12 +370,12 @@ lab.stop()
 # %% [markdown] id="end-of-lab"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# A queue that is much too long is **bufferbloat**. How long should it be? The **bandwidth-delay product** (BDP)
-# is what a path holds: rate times RTT, here 66 frames. After a loss the rest of the window must still be a BDP.
-# CUBIC goes on with 0.7 of the window, so one connection needs room for 0.43 BDP (28 frames). Reno goes on with
-# half, and needs 1 BDP. Many connections do not lose at the same time: for *n* of them BDP/√n is enough
-# (Appenzeller and others, 2004). L1 has room for 34 frames, since the other 33 of its 67 slots hold frames in
-# flight.
+# A queue that is much too long is **bufferbloat**. How long should it be? The **bandwidth-delay product** (BDP) is what
+# a path holds: rate times RTT, here 66 frames. After a loss the rest of the window must still be a BDP. CUBIC goes on
+# with 0.7 of the window, so one connection needs room for 0.43 BDP (28 frames). Reno goes on with half, and needs 1
+# BDP. Several hundred connections rarely lose at the same time: for *n* of them BDP/√n is enough. Fewer than a hundred
+# often do, most of all with equal round trips (Appenzeller and others, 2004). L1 has room for 34 frames, since the
+# other 33 of its 67 slots hold frames in flight.
 #
 # </details>
 #
