@@ -54,6 +54,15 @@ def test_what_is_behind_a_vlan_s_tag_is_read_as_without_one() -> None:
     assert kept_head(head) == head[:58]
 
 
+def test_a_flow_without_ip_has_its_protocol_s_name_and_each_change_of_a_window_is_kept() -> None:
+    told = recorded()
+    frame = bytes(Ether() / ARP())
+    told.hops = (*told.hops, told.hops[-1]._replace(packet=90, head=frame, sent_head=frame))
+    about = about_run(told, "")
+    assert [flow["name"] for flow in about["flows"]] == ["TCP h1:40000 to h2:5201", "ICMP h1 to h2", "ARP"]
+    assert [tcp["cwnd"] for tcp in about["tcp"]] == [list(range(10, 30))]
+
+
 def test_another_class_of_service_is_no_mark() -> None:
     changed = recorded()
     other = bytes(Ether(type=0x800) / IP(tos=0x20))

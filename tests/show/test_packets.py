@@ -25,6 +25,7 @@ def test_a_train_says_its_gap() -> None:
     assert figure.alt_text == "Arrival of 5 packets within 3.00 ms; the middle gap is 1.000 ms."
     ((line,),) = [points(figure, unnamed=True).values()]
     assert [count for _, count in line] == [1, 2, 3, 4, 5]
+    assert "Arrival of 2 packets" in arrivals([1.0, 1.001]).alt_text
     with pytest.raises(MeasurementError, match="make no train"):
         arrivals([1.0])
 

@@ -113,7 +113,7 @@ def _in_words(row: Comparison) -> str:
     return f"{row.quantity} in {row.unit}: {said}."
 
 
-def fairness(hosts: Mapping[str, Sequence[float]], title: str = "Fairness") -> Drawing:
+def fairness(hosts: Mapping[str, Sequence[float]]) -> Drawing:
     """Return a figure of the Mbit/s of each connection and of each host, the equal share, and Jain's index.
 
     ``hosts`` has the throughputs of each host's or pair's connections: ``{"h1-h4": [6.04, 7.88], "h2-h5": [7.48]}``.
@@ -131,7 +131,7 @@ def fairness(hosts: Mapping[str, Sequence[float]], title: str = "Fairness") -> D
         f"Jain's index {jain_index([*values.values()]):.3f}."
         for kind, values, _ in bars
     )
-    figure, each = panels(words, 1, len(bars), title=title, height_inches=1 + len(connections) * 0.34)
+    figure, each = panels(words, 1, len(bars), title="Fairness", height_inches=1 + len(connections) * 0.34)
     for axes, (kind, values, colour) in zip(each, bars, strict=True):
         _draw_bars(axes, kind, values, colour)
         axes.set_ylim(len(connections) - 0.5, -0.5)
