@@ -20,6 +20,7 @@ from linklab.network import (
     Router,
     Shape,
     Topology,
+    by_name,
     expected_state,
 )
 from linklab.show.network.scene import Drawable, HasState, description, scene_of
@@ -118,6 +119,10 @@ CUT_OFF = change(change_node(PLAN, "h8", interfaces=()), "r3-eth1", peer=None)
         (CUT_OFF, "Not connected: h8."),
         (NetworkState(tuple(node for node in PLAN.nodes if node.name != "h9")), "r4-eth1 (10.0.7.1/24) has no cable."),
         (replace(COURSE, subnets=()), "Subnet 10.0.1.0/24:"),
+        (  # a trunk's end has the addresses of its sub-interfaces
+            by_name("router-on-a-stick-10"),
+            "trunk: s1-eth5 to r1-eth0 (10.0.10.254/24, 10.0.20.254/24): 10 Mbit/s, 100 packets.",
+        ),
         (  # nobody has validated it
             Topology("odd", (Host("h1"), Host("h2")), (Link(*ODD, rate_mbps=10),)),
             "  h1-eth0 (10.0.0.1/24) to h2-eth0 (10.0.1.2/24, does not fit its neighbours): 10 Mbit/s.",
