@@ -41,6 +41,14 @@ class Observed:
     found: str = "as expected"
 
 
+class Failed(Exception):
+    """Raised by a judge whose evidence shows that the check has failed, wherever it notices."""
+
+    def __init__(self, observed: Observed) -> None:
+        super().__init__(observed.reason)
+        self.observed = observed
+
+
 class WaitsFor(Exception):
     """Raised by a judge that can say nothing until the check with this key passes."""
 
@@ -111,6 +119,8 @@ class Judging(Generic[Evidence]):
                 return self._blocked(row, key)
         try:
             observed = row.judge(self._evidence)
+        except Failed as wrong:
+            observed = wrong.observed
         except WaitsFor as other:
             self.check(other.key)
             return self._blocked(row, other.key)

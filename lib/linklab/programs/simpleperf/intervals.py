@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from linklab.measure.simpleperf_rows import Row, amount_bytes, amount_step, rate_mbps, rate_step_mbps
-from linklab.programs.checks import Observed, WaitsFor
+from linklab.programs.checks import Failed, Observed, WaitsFor
 from linklab.programs.simpleperf.evidence import trouble
-from linklab.programs.simpleperf.judges import has_carried, not_played, of_trouble
+from linklab.programs.simpleperf.judges import has_carried, not_played
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
 from linklab.programs.simpleperf.quantities import (
     JOIN_S,
@@ -89,49 +90,54 @@ def table(rows: Sequence[Row], seconds: int, every_s: int, true_bytes: float, to
     )
 
 
-def _table(session: SimpleperfScenes, seconds: int, every_s: int, **relay: object) -> _IntervalRows | Observed:
-    """Return the rows of a transfer with -i, or why there are none."""
+def _table(session: SimpleperfScenes, seconds: int, every_s: int, **relay: object) -> _IntervalRows:
+    """Return the rows of a transfer with -i. Raises Failed where there are none."""
     take = session.intervals(seconds, every_s, **relay)
     context = f"with -t {seconds} -i {every_s} "
     if not has_carried(take) or not take.client.rows:
         found = trouble(take)
         if found is not None and found.mistake is Mistake.CRASH and not take.connections:
-            return fails(Mistake.INTERVAL_REFUSED, f"{context}{found.reason}", quotes=found.quotes)
-        return of_trouble(found, context) if found else not_played(take, context)
+            raise Failed(fails(Mistake.INTERVAL_REFUSED, f"{context}{found.reason}", quotes=found.quotes))
+        raise Failed(not_played(take, context))
     one = take.main
     end_s = one.acknowledged_s if one.acknowledged_s is not None else one.delivered_s
     done = table(take.client.reading.rows, seconds, every_s, one.carried, end_s - one.came_s)
     if not done.parts:
-        return fails(Mistake.INTERVAL_IGNORED, f"{context}there is only the total", quotes=(take.client.rows[-1].line,))
+        reason = f"{context}there is only the total"
+        raise Failed(fails(Mistake.INTERVAL_IGNORED, reason, quotes=(take.client.rows[-1].line,)))
     return done
+
+
+def judge_of(judge: Callable[[_IntervalRows], Observed]) -> Callable[[SimpleperfScenes], Observed]:
+    """Return what judges the rows of -t 5 -i 2. The check fails where there are none."""
+
+    def judged(session: SimpleperfScenes) -> Observed:
+        return judge(_table(session, *_ASKED))
+
+    judged.__doc__ = judge.__doc__
+    return judged
 
 
 def _rows_of_intervals(session: SimpleperfScenes) -> _IntervalRows:
     """Return the rows of -t 5 -i 2. Raises WaitsFor where there are none, which is a check of its own."""
-    done = _table(session, *_ASKED)
-    if isinstance(done, Observed):
-        raise WaitsFor("interval-rows")
-    return done
-
-
-def counts_rows(session: SimpleperfScenes) -> Observed:
-    """Count the rows of -t 5 -i 2: two of whole intervals at least, and nothing twice."""
-    done = _table(session, *_ASKED)
-    return done if isinstance(done, Observed) else judge_count(done)
+    try:
+        return _table(session, *_ASKED)
+    except Failed:
+        raise WaitsFor("interval-rows") from None
 
 
 def judge_count(done: _IntervalRows) -> Observed:
-    """Judge how many rows there are, and over which times."""
+    """Count the rows of -t 5 -i 2: two of whole intervals at least, and nothing twice."""
     parts = done.parts
     expected = f"{done.count} rows of {done.every_s} s, the rest, and the total"
     at_most = math.ceil(done.seconds / done.every_s) + 1  # one may show the wait for the acknowledgement
     found = f"{len(parts)} rows" + (" and a total" if done.total else ", no total")
-    if mistake := _fault(done):
-        return fails(mistake, f"the rows are {done}", expected, (parts[0].line, parts[-1].line))
     is_empty = parts[-1].duration_s <= parts[-1].time_step_s and len(parts) > done.count
-    if done.count <= len(parts) - is_empty <= at_most:
+    mistake = _fault(done)
+    if mistake is None and done.count <= len(parts) - is_empty <= at_most:
         return passes(expected, found, Mistake.INTERVAL_EXTRA if is_empty else None)
-    mistake = Mistake.LAST_MISSING if len(parts) < done.count else Mistake.INTERVAL_EXTRA
+    if mistake is None:
+        mistake = Mistake.LAST_MISSING if len(parts) < done.count else Mistake.INTERVAL_EXTRA
     return fails(mistake, f"the rows are {done}", expected, (parts[0].line, parts[-1].line))
 
 
@@ -165,14 +171,8 @@ def _fault(done: _IntervalRows) -> Mistake | None:
     return None
 
 
-def joins(session: SimpleperfScenes) -> Observed:
-    """Compare where rows of -t 5 -i 2 begin and end, to the last digit printed and 0.15 s."""
-    done = _table(session, *_ASKED)
-    return done if isinstance(done, Observed) else judge_join(done)
-
-
 def judge_join(done: _IntervalRows) -> Observed:
-    """Judge where the rows begin and end."""
+    """Compare where rows of -t 5 -i 2 begin and end, to the last digit printed and 0.15 s."""
     edges = range(done.count)
     expected = ", ".join(f"{number * done.every_s} - {(number + 1) * done.every_s}" for number in edges)
     before_s = 0.0
@@ -184,14 +184,8 @@ def judge_join(done: _IntervalRows) -> Observed:
     return passes(expected, str(done))
 
 
-def adds_up(session: SimpleperfScenes) -> Observed:
-    """Add up the amounts of the rows, within the digits printed and 2%."""
-    done = _table(session, *_ASKED)
-    return done if isinstance(done, Observed) else judge_sum(done)
-
-
 def judge_sum(done: _IntervalRows) -> Observed:
-    """Judge the sum of the amounts."""
+    """Add up the amounts of the rows, within the digits printed and 2%."""
     whole = amount_bytes(done.total) if done.total else done.true_bytes
     expected, found = f"{whole / 1000:.0f} KB in all", f"{done.summed / 1000:.0f} KB"
     if abs(done.summed - whole) <= done.slack_bytes:
@@ -206,9 +200,10 @@ def judge_sum(done: _IntervalRows) -> Observed:
 
 def own_rates(session: SimpleperfScenes) -> Observed:
     """Compute each rate from its own row, within the digits printed and 3%."""
-    done = _rows_of_intervals(session)
-    stalled = _table(session, 6, 1, hold_s=STALL_S)
-    return judge_rates(done, None if isinstance(stalled, Observed) else stalled)
+    done, stalled = _rows_of_intervals(session), None
+    with contextlib.suppress(Failed):
+        stalled = _table(session, 6, 1, hold_s=STALL_S)
+    return judge_rates(done, stalled)
 
 
 def judge_rates(done: _IntervalRows, other: _IntervalRows | None = None) -> Observed:
@@ -279,11 +274,8 @@ def judge_total(done: _IntervalRows) -> Observed:
     return passes(expected, row.line)
 
 
-def reaches_end(session: SimpleperfScenes) -> Observed:
+def judge_end(done: _IntervalRows) -> Observed:
     """Look at -t 5 -i 2: the last row is short, and no bytes are missing."""
-    done = _table(session, *_ASKED)
-    if isinstance(done, Observed):
-        return done
     return _covers(
         done, "rows of about 0 - 2, 2 - 4 and 4 - 5, with the same bytes as the total", "with -t 5 -i 2", False
     )
@@ -292,8 +284,6 @@ def reaches_end(session: SimpleperfScenes) -> Observed:
 def bears_stall(session: SimpleperfScenes) -> Observed:
     """Let nothing through for 3 s of -t 6 -i 1. One long row, or rows of 0 B, are both right."""
     done = _table(session, 6, 1, hold_s=STALL_S)
-    if isinstance(done, Observed):
-        return done
     expected = "rows without a gap up to the end of the transfer, with all of its bytes"
     when = f"the check stopped the network from {STALL_S[0]:g} s to {STALL_S[1]:g} s;"
     covers = _covers(done, expected, when, True)

@@ -17,7 +17,7 @@ from linklab.measure.simpleperf_rows import (
     unit_bytes,
 )
 from linklab.network import goodput_ceiling_mbps
-from linklab.programs.checks import Observed, WaitsFor
+from linklab.programs.checks import Failed, Observed, WaitsFor
 from linklab.programs.scenes import NotTried
 from linklab.programs.simpleperf import session as scenes
 from linklab.programs.simpleperf.evidence import (
@@ -106,14 +106,13 @@ def binds(session: SimpleperfScenes) -> Observed:
 def connects(session: SimpleperfScenes) -> Observed:
     """Wait for the client at a relay, on a host of its own."""
     take = session.transfer()
-    if not take.clients:
-        return of_trouble(breach(take) or Trouble(Mistake.CRASH, "the client was not started"))
+    found = breach(take)
+    if found and not take.connections:
+        return of_trouble(found)
     words = take.client.record["words"]
     expected = f"a connection to {words[words.index('-I') + 1]}, port {words[words.index('-p') + 1]}"
     if take.connections:
         return passes(expected)
-    if found := breach(take):
-        return of_trouble(found, expected=expected)
     said = (take.client.last_words(),)
     if take.refused:
         reason = "the client reached the server's host, and nothing listened there any more"
@@ -276,6 +275,13 @@ def _rows_of_both(take: Take) -> bool:
     return is_whole and bool(take.client.rows and take.server.rows)
 
 
+def _played(take: Take, context: str) -> Take:
+    """Return a transfer that came to its end and of which both sides printed a row. Raises Failed for any other."""
+    if not _rows_of_both(take) or (take.tried and not has_carried(take)):
+        raise Failed(not_played(take, context))
+    return take
+
+
 def not_played(take: Take, context: str) -> Observed:
     """Say what came in between, where a transfer that worked does not work with other arguments."""
     if found := trouble(take):
@@ -348,18 +354,14 @@ def _by_its_own_times(row: Row, true_bytes: float, whole: Span) -> RateReading |
 
 def client_rate(session: SimpleperfScenes) -> Observed:
     """Compare with bytes * 8 / 1000000 / seconds from the relay's notes. Factors of 8 and 1.024 are named."""
-    take = session.held()
-    if not has_carried(take) or not _rows_of_both(take):
-        return not_played(take, "with -f KB ")
+    take = _played(session.held(), "with -f KB ")
     clock = _client_clock(take)
     return _units(session, take, "client", clock.row, clock.reading, clock.expected)
 
 
 def server_rate(session: SimpleperfScenes) -> Observed:
     """Compare with the relay's notes, as the client's."""
-    take = session.held()
-    if not has_carried(take) or not _rows_of_both(take):
-        return not_played(take, "with -f KB ")
+    take = _played(session.held(), "with -f KB ")
     one, row = take.main, total(take.server.rows)
     true_s, jitter_s = one.delivered_s - one.came_s, 3 * _JITTER_S
     span = (one.delivered_s - one.began_s - jitter_s, true_s + jitter_s)
@@ -412,9 +414,7 @@ def waits_for_answer(session: SimpleperfScenes) -> Observed:
     """Read nothing in the relay from 1.2 s to 2.7 s of the data, while -t 2 runs out, and hold the acknowledgement
     back for 1.5 s. The printed rate must be that of the whole time, within 1.2%.
     """
-    take = session.held()
-    if not has_carried(take) or not _rows_of_both(take):
-        return not_played(take, "with -f KB ")
+    take = _played(session.held(), "with -f KB ")
     clock = _client_clock(take)
     found, quote = rate_shown(clock.row.rate), (clock.row.line,)
     if clock.one.acknowledged_s is None:
@@ -442,9 +442,7 @@ def link(session: SimpleperfScenes) -> Observed:
     of the ceiling of TCP's goodput, and at least 80%: slow start and the wait for the acknowledgement take the
     rest.
     """
-    take = session.link()
-    if not _rows_of_both(take):
-        return not_played(take, "with -f B ")
+    take = _played(session.link(), "with -f B ")
     ceiling = goodput_ceiling_mbps(RATE_MBPS)
     low, high = LEAST_SHARE * ceiling, MOST_SHARE * ceiling
     rows = {side: total(program.rows) for side, program in _sides(take)}
@@ -482,9 +480,7 @@ def format_sets_unit(session: SimpleperfScenes) -> Observed:
 
 def conserved(session: SimpleperfScenes) -> Observed:
     """Compare the two amounts to the last digit. If a side counts the end message as well, that is a hint."""
-    take = session.link()
-    if not _rows_of_both(take):
-        return not_played(take, "with -f B ")
+    take = _played(session.link(), "with -f B ")
     client, server = (total(program.rows) for _, program in _sides(take))
     sent, received = amount_bytes(client), amount_bytes(server)
     expected, found = "the same number of bytes on both sides", f"client {sent:.0f} B, server {received:.0f} B"
