@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from linklab.programs import submission
-from linklab.programs.checks import Observed
+from linklab.programs.checks import Failed, Observed
 from linklab.programs.place import LoopbackPlace
 from linklab.programs.simpleperf.arguments import FLAGS
 from linklab.programs.simpleperf.checks import ITEMS
@@ -96,7 +96,10 @@ def judge(tmp_path: Path, nothing_left: None) -> Iterator[Judge]:
         (tmp_path / "simpleperf.py").write_text(text)
         program = submission.read(tmp_path / "simpleperf.py")
         places.append(LoopbackPlace(program))
-        return ITEMS[key].judge(SimpleperfScenes(program, places[-1], lambda _: None))
+        try:
+            return ITEMS[key].judge(SimpleperfScenes(program, places[-1], lambda _: None))
+        except Failed as wrong:
+            return wrong.observed
 
     yield judged
     for place in places:

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from linklab.programs.checks import Observed
-from linklab.programs.simpleperf.evidence import ProgramRun, Take, breach
-from linklab.programs.simpleperf.judges import of_trouble
+from linklab.programs.checks import Failed, Observed
+from linklab.programs.simpleperf.evidence import ProgramRun, Take
+from linklab.programs.simpleperf.judges import in_limits
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
 from linklab.programs.simpleperf.session import FORMS, SimpleperfScenes, amount_words
 
@@ -121,9 +121,7 @@ def _refused(session: SimpleperfScenes, argument: TriedArgument) -> Observed | N
     if any(_is_taken(session, words) for words in argument.right):
         return None
     words = argument.right[-1]
-    take = next(_takes(session, words))
-    if found := breach(take):
-        return of_trouble(found, f"{_typed(session, words)}: ")
+    take = in_limits(next(_takes(session, words)), f"{_typed(session, words)}: ")
     said = take.client.traceback or take.client.last_words()
     reason = f"{_typed(session, words)}: it neither listens nor connects, and says {_quoted(said)}"
     return fails(Mistake.FLAG_REFUSED, reason, "right arguments are taken")
@@ -141,8 +139,7 @@ def _judge_wrong(session: SimpleperfScenes, argument: TriedArgument) -> Observed
         command = _typed(session, words)
         # what it does tells more than what it says where it can do nothing
         for take in sorted(_takes(session, words), key=lambda take: not _did(take)):
-            if found := breach(take):
-                return of_trouble(found, f"{command}: ", expected)
+            in_limits(take, f"{command}: ", expected)
             mistake, reason = refusal(take, words, argument) or (None, "")
             if mistake is Mistake.UNNAMED and _is_said_of_it_alone(session, take.client.last_words(), argument):
                 mistake = None
@@ -253,14 +250,7 @@ def no_server(session: SimpleperfScenes) -> Observed:
     words = ("-c", "-I", session.addresses.server, "-p", "6999", "-t", "1")
     command = f"{_typed(session, words)}, where nothing listens: "
     expected = "a line that says so, and a status that is not 0"
-    take = session.alone("no server there", words, limit_s=60.0)
-    if found := breach(take):
-        return of_trouble(found, command, expected)
-    program = take.client
-    if not program.ended:
-        return fails(Mistake.NO_END, f"{command}it had to be stopped ({program.stopped})", expected)
-    if program.traceback:
-        return fails(Mistake.TRACEBACK, f"{command}{program.traceback}", expected, program.errors[-1].quotes)
+    program = _ended(session.alone("no server there", words, limit_s=60.0), command, expected, Mistake.NO_END)
     if program.status == 0:
         reason = f"{command}it says {_quoted(program.last_words())}, but ends with status 0"
         return fails(Mistake.STATUS_ZERO, reason, expected)
@@ -270,28 +260,35 @@ def no_server(session: SimpleperfScenes) -> Observed:
     return _refused(session, TIMES) or passes(expected, program.last_words())
 
 
+def _ended(take: Take, command: str, expected: str, endless: Mistake) -> ProgramRun:
+    """Return a program that came to its end without a traceback. Raises Failed for any other."""
+    program = in_limits(take, command, expected).client
+    if not program.ended:
+        raise Failed(fails(endless, f"{command}it had to be stopped ({program.stopped})", expected))
+    if program.traceback:
+        raise Failed(fails(Mistake.TRACEBACK, f"{command}{program.traceback}", expected, program.errors[-1].quotes))
+    return program
+
+
 def helps(session: SimpleperfScenes) -> Observed:
     """Run -h, or --help: status 0, and every flag is named."""
-    verdict = _help(session, "-h")
-    again = _help(session, "--help") if verdict.reason else verdict
-    return verdict if again.reason else again
+    failures = []
+    for flag in ("-h", "--help"):
+        try:
+            return _help(session, flag)
+        except Failed as wrong:
+            failures.append(wrong)
+    raise failures[0]
 
 
 def _help(session: SimpleperfScenes, flag: str) -> Observed:
     command, expected = f"{_typed(session, [flag])}: ", "status 0, and every flag"
-    take = session.alone(f"help: {flag}", (flag,))
-    if found := breach(take):
-        return of_trouble(found, command, expected)
-    program = take.client
-    if not program.ended:
-        return fails(Mistake.NO_HELP, f"{command}it had to be stopped ({program.stopped})", expected)
-    if program.traceback:
-        return fails(Mistake.TRACEBACK, f"{command}{program.traceback}", expected, program.errors[-1].quotes)
+    program = _ended(session.alone(f"help: {flag}", (flag,)), command, expected, Mistake.NO_HELP)
     missing = [
         short for short, long in FLAGS.items() if not re.search(rf"(?<![\w-])(?:{short}|{long})\b", program.text)
     ]
     if missing:
-        return fails(Mistake.NO_HELP, f"{command}it does not name {', '.join(missing)}", expected)
+        raise Failed(fails(Mistake.NO_HELP, f"{command}it does not name {', '.join(missing)}", expected))
     if program.status != 0:
-        return fails(Mistake.NO_HELP, f"{command}it ends with status {program.status}", expected)
+        raise Failed(fails(Mistake.NO_HELP, f"{command}it ends with status {program.status}", expected))
     return passes(expected)

@@ -11,7 +11,7 @@ from linklab.programs.checks import Observed, WaitsFor
 from linklab.programs.scenes import NotTried
 from linklab.programs.simpleperf import session as scenes
 from linklab.programs.simpleperf.evidence import ProgramRun, Take, breach, crash, trouble
-from linklab.programs.simpleperf.judges import no_row, of_trouble
+from linklab.programs.simpleperf.judges import in_limits, no_row, of_trouble
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
 from linklab.programs.simpleperf.quantities import amount_fits, amount_mistake, amount_shown, total
 from linklab.programs.simpleperf.session import CONNECTIONS, LONG_S, SimpleperfScenes
@@ -189,13 +189,9 @@ def _never_answered(session: SimpleperfScenes, take: Take, expected: str) -> Obs
 
 def restart(session: SimpleperfScenes) -> Observed:
     """End the server while a client is connected, so that its port waits (TIME-WAIT), and start it anew."""
-    take = session.restart()
     expected = "it listens again, and serves a client"
+    take = in_limits(session.restart(), expected=expected)
     again = take.record["restarted"]
-    if found := breach(take):
-        return of_trouble(found, "", expected)
-    if again is None:
-        return fails(Mistake.CRASH, "it could not be started anew", expected)
     if not again["listening"]:
         in_use = [line for line in take.server.said if _IN_USE.search(line)]
         said = in_use[-1] if in_use else take.server.last_words()

@@ -65,6 +65,13 @@ def of_trouble(found: Trouble, context: str = "", expected: str = "") -> Observe
     return fails(found.mistake, f"{context}{found.reason}", expected, found.quotes)
 
 
+def in_limits(take: Take, context: str = "", expected: str = "") -> Take:
+    """Return a take in which all programs kept to their limits. Raises Failed for any other."""
+    if found := breach(take):
+        raise Failed(of_trouble(found, context, expected))
+    return take
+
+
 # --- transfer
 
 
