@@ -233,3 +233,42 @@ def test_its_types_hold(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("", ["server or client mode"]),
+        ("-s -c", ["server or client mode"]),
+        ("-c -p 80", ["--port", "1024", "65535", "80"]),
+        ("-s -p 65536", ["--port", "1024", "65535"]),
+        ("-s -p http", ["--port", "1024"]),
+        ("-s -b 10.0.0", ["--bind", "IPv4"]),
+        ("-s -b 10.0.0.256", ["--bind", "IPv4"]),
+        ("-s -b h1", ["--bind", "IPv4"]),
+        ("-c -I ::1", ["--serverip", "IPv4"]),
+        ("-c -f GB", ["--format", "KB"]),
+        ("-s -f mb", ["--format", "KB"]),
+        ("-c -t 0", ["--time", "1"]),
+        ("-c -t -5", ["--time", "-5"]),
+        ("-c -t 2.5", ["--time", "whole"]),
+        ("-c -i 0", ["--interval", "1"]),
+        ("-c -i soon", ["--interval", "soon"]),
+        ("-c -P 0", ["--parallel", "1", "5"]),
+        ("-c -P 6", ["--parallel", "1", "5"]),
+        ("-c -n 10", ["--num", "10MB"]),
+        ("-c -n 0MB", ["--num", "10MB"]),
+        ("-c -n lots", ["--num", "10MB"]),
+        ("-c -t", ["--time", "argument"]),
+        ("-c --speed 3", ["--speed"]),
+        ("-c --par 3", ["--par"]),
+    ],
+)
+def test_a_wrong_argument_is_named_in_one_line(
+    arguments: str, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        simpleperf.parse(arguments.split())
+    said = capsys.readouterr().err
+    assert (ended.value.code, said.count("\n"), said.startswith("Error: ")) == (2, 1, True)
+    assert all(word in said for word in words)

@@ -4,7 +4,7 @@ From it they give their verdicts without a lab; one of the programs itself is tr
 A scene is found again by what was asked to be played, whatever its ports are. Where a check asks for another scene, or
 a program was changed, its test fails and says
 
-    python -m tests.programs.simpleperf.played NAME...    (all that have no file, without a name)
+    python -m tests.programs.simpleperf.played NAME...
 
 which plays anew and needs a machine that runs labs on virtual time.
 """
@@ -23,14 +23,13 @@ from linklab.errors import LinklabError
 from linklab.grade.check import Check
 from linklab.programs import submission
 from linklab.programs.place import LabPlace, LoopbackPlace, Place
-from linklab.programs.simpleperf import STEPS, checks
+from linklab.programs.simpleperf import checks
 from linklab.programs.simpleperf.mistakes import Mistake
 from linklab.programs.simpleperf.session import NETWORK, SimpleperfScenes
 from tests.grade import evidence_files
 
 from ...simpleperf.programs.make import Program, registry
-from .expected import ADVISED, FAILED
-from .findings import BY_NAME
+from . import generated
 
 _FOLDER: Final = Path(__file__).with_name("played")
 Records = dict[str, dict[str, Any]]
@@ -41,22 +40,18 @@ Change = Callable[[str, dict[str, Any]], dict[str, Any]]
 """Gives another record for a scene, by its name, to see what would be said of it."""
 
 
-def steps_of(name: str) -> tuple[str, ...]:
-    """Return the step that finds a wrong program; a right one is tried in all."""
-    if name in BY_NAME:
-        return BY_NAME[name].steps
-    found = {**FAILED, **ADVISED}.get(name)
-    return (found[0],) if found else tuple(STEPS)
-
-
+@cache
 def program_of(name: str) -> Program:
-    """Return a program of the registry, or of the findings."""
-    return BY_NAME[name].program if name in BY_NAME else registry()[name]
+    """Return a program of the registry, or one that was generated."""
+    return generated.program(name) if name in generated.NAMES else registry()[name]
 
 
 @cache
 def records_of(name: str) -> Records:
     """Return what passed with a program. Raises LinklabError if it was another one."""
+    if name in generated.NAMES:
+        found: Records = generated.kept(name)["records"]
+        return found
     kept: Records = evidence_files.read(_FOLDER / f"{name}.json.xz", program_of(name).text, _anew(name))["records"]
     return kept
 
@@ -75,7 +70,7 @@ def judged(name: str, steps: tuple[str, ...] = (), change: Change = lambda _, re
         return change(scene, records[key])
 
     with tempfile.TemporaryDirectory() as folder:
-        return _judged(submission.read(program_of(name).write(Path(folder))), steps or steps_of(name), play)
+        return _judged(submission.read(program_of(name).write(Path(folder))), steps or program_of(name).steps, play)
 
 
 def play_anew(name: str, steps: tuple[str, ...] = ()) -> dict[str, Check]:
@@ -96,11 +91,13 @@ def play_anew(name: str, steps: tuple[str, ...] = ()) -> dict[str, Check]:
             return record
 
         try:
-            found = _judged(program, steps or steps_of(name), play)
+            found = _judged(program, steps or program_of(name).steps, play)
         finally:
             for each in places.values():
                 each.close()
-    if not steps:
+    if not steps and name in generated.NAMES:
+        generated.keep(name, records)
+    elif not steps:
         evidence_files.write(_FOLDER / f"{name}.json.xz", program_of(name).text, records=records)
     return found
 
@@ -174,12 +171,12 @@ def _anew(name: str) -> str:
     return f"python -m tests.programs.simpleperf.played {name}"
 
 
-def names() -> tuple[str, ...]:
-    """Return all programs of which the evidence is kept."""
-    return (*(name for name, program in registry().items() if program.kind != "hostile"), *BY_NAME)
+def registered() -> list[str]:
+    """Return the programs of the registry of which the evidence is kept."""
+    return [name for name, program in registry().items() if program.kind != "hostile"]
 
 
 if __name__ == "__main__":
-    for each in sys.argv[1:] or [name for name in names() if not (_FOLDER / f"{name}.json.xz").exists()]:
+    for each in sys.argv[1:]:
         told = failed(play_anew(each))
         print(f"{each}: {', '.join(told) or 'passed'}", flush=True)

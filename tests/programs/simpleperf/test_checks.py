@@ -10,47 +10,55 @@ from typing import Any
 import pytest
 
 from linklab.errors import LinklabError
+from linklab.grade.check import Check
 from linklab.programs import simpleperf
 from linklab.programs.simpleperf import STEPS
 from linklab.programs.simpleperf.checks import ITEMS, TABLE
-from linklab.programs.simpleperf.evidence import Take
+from linklab.programs.simpleperf.evidence import ProgramRun, Take
 from linklab.programs.simpleperf.mistakes import Mistake
 from linklab.runtime.backends import Kind
 
-from ...simpleperf.programs.make import programs
-from . import played
-from .expected import ADVISED, FAILED
-from .findings import BY_NAME
+from . import generated, played
 
-ALL = played.names()
+DESCRIBED = {item.description: key for key, item in ITEMS.items()}
 
 
-def _as_it_must_be(name: str, found: dict[str, Any]) -> None:
-    if name in FAILED:
-        assert set(played.failed(found).values()) == {FAILED[name][1]}
-    elif name in BY_NAME:
-        assert played.failed(found) == BY_NAME[name].fails
-        assert played.hints(found) == BY_NAME[name].hints
-    else:
-        assert {key: check.reason for key, check in found.items() if not check.passed} == {}
-    if name in ADVISED:
-        assert list(played.hints(found).values()) == [ADVISED[name][1]]
+def _as_it_must_be(name: str, found: dict[str, Check]) -> None:
+    """Assert that a right program passes in full, a wrong one fails for its mistake, and what holds for every check."""
+    program = played.program_of(name)
+    assert played.failed(found) == program.fails, {key: check.reason for key, check in found.items()}
+    assert program.hints.items() <= played.hints(found).items()
+    printed = " ".join("\n".join(run.text for run in _runs(name)).split())
+    for key, check in found.items():
+        if check.outcome == "failed":
+            mistake = program.fails[key]
+            assert check.hint == mistake.hint
+            assert len(check.reason) > len(mistake.title) + 10
+            # what it quotes of the program stands in what the program printed
+            assert all(quote in printed for quote in check.found.split("; ") if check.found and "line" not in quote)
+            # a traceback is named only where one was printed, and where it was, it is not called a refusal
+            assert mistake is not Mistake.TRACEBACK or "Traceback" in printed
+        elif check.outcome == "inconclusive":
+            way = DESCRIBED[check.reason.removeprefix("waits for: ")]
+            assert way != key
+            assert found[way].outcome == "failed"
 
 
-def test_no_wrong_program_is_left_out() -> None:
-    assert {program.name for program in programs("wrong")} == set(FAILED) | set(ADVISED)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(
+    "name", [*played.registered(), *(pytest.param(name, marks=pytest.mark.slow) for name in generated.NAMES)]
+)
 def test_right_programs_pass_in_full_and_wrong_ones_fail_for_their_one_mistake(name: str) -> None:
     _as_it_must_be(name, played.judged(name))
 
 
 @pytest.mark.lab
 @pytest.mark.slow
-def test_a_program_that_is_played_anew_gets_the_same_verdict(virtual: Kind) -> None:
-    _as_it_must_be("chunk-1024", played.play_anew("chunk-1024", played.steps_of("chunk-1024")))
+@pytest.mark.parametrize(
+    "name",
+    ["chunk-1024", *(pytest.param(name, marks=pytest.mark.large) for name in ("right-004", "wrong-022-no-total"))],
+)
+def test_played_anew_they_do_too(name: str, virtual: Kind) -> None:
+    _as_it_must_be(name, played.play_anew(name, played.program_of(name).steps))
 
 
 def test_a_scene_that_was_never_played_is_no_pass() -> None:
@@ -61,40 +69,9 @@ def test_a_scene_that_was_never_played_is_no_pass() -> None:
 # --- Of every verdict
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ALL)
-def test_a_failed_check_has_one_mistake_one_hint_and_a_reason_from_the_evidence(name: str) -> None:
-    printed = " ".join("\n".join(program.text for program in _programs(name)).split())
-    for check in played.judged(name).values():
-        if check.outcome != "failed":
-            continue
-        mistake = played.mistake_of(check.reason)
-        assert mistake is not None
-        assert check.hint == mistake.hint
-        assert len(check.reason) > len(mistake.title) + 10
-        # what it quotes of the program stands in what the program printed
-        assert all(quote in printed for quote in check.found.split("; ") if check.found and "line" not in quote)
-        # a traceback is named only where one was printed, and where it was, it is not called a refusal
-        assert mistake is not Mistake.TRACEBACK or "Traceback" in printed
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ALL)
-def test_an_open_check_names_the_one_that_is_in_its_way(name: str) -> None:
-    found = played.judged(name)
-    by_description = {item.description: key for key, item in ITEMS.items()}
-    for key, check in found.items():
-        if check.outcome == "inconclusive":
-            way = by_description[check.reason.removeprefix("waits for: ")]
-            assert way != key
-            assert not found[way].passed
-            assert not found[way].reason.startswith("waits for: ") or found[way].outcome == "failed"
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["as-the-sheet", "reads-counted", "bye-glued", "status-zero"])
 def test_the_same_evidence_gives_the_same_verdict_whatever_was_judged_before(name: str) -> None:
-    steps = played.steps_of(name)
+    steps = played.program_of(name).steps
     backwards = played.judged(name, steps[::-1])
     assert backwards == played.judged(name, steps)
 
@@ -108,7 +85,7 @@ def test_a_step_alone_says_what_is_wrong_in_the_one_before() -> None:
     assert all(check.reason.startswith("waits for: the server listens on the port of -p: ") for check in found.values())
 
 
-def _programs(name: str) -> list[Any]:
+def _runs(name: str) -> list[ProgramRun]:
     return [program for record in played.records_of(name).values() for program in Take(record).programs]
 
 

@@ -5,14 +5,16 @@ for program in programs("wrong"): path = program.write(folder)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
+from linklab.programs.simpleperf import STEPS
+from linklab.programs.simpleperf.mistakes import Mistake
+
 from .dialects import DIALECTS
 from .edits import apply
-from .hostility import HOSTILITY
 from .mistakes import MISTAKES
 
 Kind = Literal["right", "wrong", "hostile"]
@@ -23,48 +25,53 @@ _OUTSIDE: Final = "@OUTSIDE@"
 
 @dataclass(frozen=True)
 class Program:
-    """A complete simpleperf, or what pretends to be one.
+    """A complete simpleperf, or what pretends to be one: its files by name, first the one to run.
 
-    ``about`` is what is special: the dialect, the mistake, or the attack. ``shows`` is how a mistake shows from
-    outside, or what must become of an attack; it is empty for a right program. The text of a hostile program may
-    name a folder that the test makes outside of the sandbox, see :meth:`write`.
+    The check must fail it in ``steps`` for the mistakes in ``fails``, and hint at those in ``hints``, by key. The text
+    of a hostile program may name a folder that the test makes outside of the sandbox, see :meth:`write`.
     """
 
     name: str
     kind: Kind
-    about: str
-    shows: str
-    text: str
+    files: dict[str, str]
+    steps: tuple[str, ...] = tuple(STEPS)
+    fails: dict[str, Mistake] = field(default_factory=dict)
+    hints: dict[str, Mistake] = field(default_factory=dict)
 
     def write(self, folder: Path, outside: Path | None = None) -> Path:
-        """Write ``simpleperf.py`` into the folder and return its path.
+        """Write the files into the folder and return the path of the one to run.
 
         ``outside`` is the folder that a hostile program attacks. Raises ValueError if it needs one and has none.
         """
         if _OUTSIDE in self.text and outside is None:
             raise ValueError(f"{self.name} attacks a folder outside of the sandbox: make one and name it")
-        path = folder / "simpleperf.py"
-        path.write_text(self.text.replace(_OUTSIDE, str(outside)))
-        return path
+        for name, text in self.files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(text.replace(_OUTSIDE, str(outside)))
+        return folder / next(iter(self.files))
+
+    @property
+    def text(self) -> str:
+        """The file to run."""
+        return next(iter(self.files.values()))
 
 
-def _text(name: str) -> str:
-    return (_HERE / f"{name}.py.txt").read_text()
+def _one(text: str) -> dict[str, str]:
+    return {"simpleperf.py": text}
 
 
 @cache
 def registry() -> dict[str, Program]:
     """All programs by name. Raises ValueError if an edit does not fit the student's program."""
-    student = _text("student")
-    found = [Program(name, "right", about, "", apply(student, edits)) for name, (about, edits) in DIALECTS.items()]
-    for path in sorted((_HERE / "right").glob("*.py.txt")):
-        name = path.name.removesuffix(".py.txt")
-        about = path.read_text().splitlines()[0].strip('"# ')
-        found.append(Program(name.replace("_", "-"), "right", about, "", path.read_text()))
-    found += [Program(one.name, "wrong", one.mistake, one.shows, apply(student, one.edits)) for one in MISTAKES]
-    for name, (about, shows) in HOSTILITY.items():
-        text = _text(f"hostile/{name.replace('-', '_')}")
-        found.append(Program(name, "hostile", about, shows, text))
+    student = (_HERE / "student.py.txt").read_text()
+    found = [Program(name, "right", _one(apply(student, edits))) for name, (_, edits) in DIALECTS.items()]
+    found += [
+        Program(one.name, "wrong", _one(apply(student, one.edits)), one.steps, one.fails, one.hints) for one in MISTAKES
+    ]
+    kinds: tuple[Kind, ...] = ("right", "hostile")
+    for kind in kinds:
+        for path in sorted((_HERE / kind).glob("*.py.txt")):
+            found.append(Program(path.name.removesuffix(".py.txt").replace("_", "-"), kind, _one(path.read_text())))
     by_name = {program.name: program for program in found}
     if len(by_name) != len(found):
         raise ValueError("two programs have the same name")

@@ -1,21 +1,28 @@
-"""Wrong programs: edits of the student's program, each of which makes exactly one mistake."""
+"""Programs with a mistake, each an edit of the student's: what must fail, and as what. Some are right all the same."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
+
+from linklab.programs.simpleperf.mistakes import Mistake
 
 from .edits import Edit
 
 
 @dataclass(frozen=True)
-class Mistake:
-    """One mistake: what it is called, how it shows from outside, and the edits that make it."""
+class Wrong:
+    """One mistake: its name, what it is, the steps that find it, the checks that must fail there, and the edits.
+
+    ``hints`` are the checks that must pass with a hint.
+    """
 
     name: str
-    mistake: str
-    shows: str
+    about: str
+    steps: tuple[str, ...]
+    fails: dict[str, Mistake]
     edits: tuple[Edit, ...]
+    hints: dict[str, Mistake] = field(default_factory=dict)
 
 
 _RATE: Final = "count * 8 / 1000000 / max(seconds, 0.000001)"
@@ -42,176 +49,206 @@ def _overrule(statement: str) -> Edit:
     return Edit(begin, f"    {statement}\n{begin}")
 
 
-MISTAKES: Final[tuple[Mistake, ...]] = (
-    Mistake(
+MISTAKES: Final[tuple[Wrong, ...]] = (
+    Wrong(
         "clock-before-ack",
         "the client's clock stops before the acknowledgement",
-        "the client reports more than the link carries, and more than the server",
+        ("clock",),
+        {"ack": Mistake.CLOCK_BEFORE_ACK},
         (
             Edit('        sock.sendall(b"BYE")\n', '        end = time.time() - start\n        sock.sendall(b"BYE")\n'),
             Edit(_STOP, "        sock.close()"),
         ),
     ),
-    Mistake(
+    Wrong(
         "bytes-as-bits",
         "bytes taken for bits in the rate",
-        "rates are too low by 8",
+        ("clock",),
+        dict.fromkeys(["client-rate", "server-rate"], Mistake.BYTES_AS_BITS),
         (Edit(_RATE, _RATE.replace(" * 8", "")),),
     ),
-    Mistake(
+    Wrong(
         "bits-of-bits",
         "multiplied by 8 twice",
-        "rates are too high by 8",
+        ("clock",),
+        dict.fromkeys(["client-rate", "server-rate"], Mistake.BITS_TWICE),
         (Edit(_RATE, _RATE.replace(" * 8", " * 64")),),
     ),
-    Mistake(
+    Wrong(
         "mebi-rate",
         "1024 * 1024 in the rate",
-        "rates are too low by 1.0486",
+        ("clock",),
+        dict.fromkeys(["client-rate", "server-rate"], Mistake.BINARY_UNITS),
         (Edit(_RATE, _RATE.replace("1000000", "1048576")),),
     ),
-    Mistake(
+    Wrong(
         "kibi-rate",
         "1000 * 1024 in the rate",
-        "rates are too low by 1.024",
+        ("clock",),
+        {"client-rate": Mistake.BINARY_UNITS},
         (Edit(_RATE, _RATE.replace("1000000", "1024000")),),
     ),
-    Mistake(
+    Wrong(
         "binary-units",
         "KB and MB of 1024 in amounts printed, while -n is decimal",
-        "amounts are too low by 1.024 in KB and 1.0486 in MB; amounts and rates do not fit",
+        ("clock",),
+        {"format": Mistake.BINARY_UNITS},
         (Edit("(count / UNITS[unit], unit)", '(count / {"B": 1, "KB": 1024, "MB": 1048576}[unit], unit)'),),
     ),
-    Mistake(
+    Wrong(
         "binary-amount",
         "-n read with KB and MB of 1024",
-        "-n 10MB sends 10.4858 MB",
+        ("amount",),
+        {"num-exact": Mistake.BINARY_UNITS},
         (Edit("return int(number) * UNITS[unit]", 'return int(number) * {"B": 1, "KB": 1024, "MB": 1048576}[unit]'),),
     ),
-    Mistake(
+    Wrong(
         "chunk-1024",
         "chunks of 1024 bytes are sent, 1000 are counted",
-        "the server receives 1.024 times what the client says it sent",
+        ("clock",),
+        dict.fromkeys(["format", "conserved"], Mistake.CHUNK_SIZE),
         (
             Edit('CHUNK = b"0" * 1000', 'CHUNK = b"0" * 1024'),
             Edit("sent += len(chunk)", "sent += min(len(chunk), 1000)"),
         ),
     ),
-    Mistake(
+    Wrong(
         "bye-in-pieces",
         "BYE is looked for in a single read",
-        "hangs when BYE arrives in pieces",
+        ("many",),
+        {"pieces": Mistake.END_IN_PIECES},
         (Edit("last = (last + data)[-3:]", "last = data[-3:]"),),
     ),
-    Mistake(
+    Wrong(
         "bye-glued",
         "a read must be BYE and nothing else",
-        "hangs when BYE arrives glued to data",
+        ("transfer",),
+        {"ends": Mistake.END_GLUED},
         (Edit(_LOOP_END, 'finished = data == b"BYE"'),),
     ),
-    Mistake(
+    Wrong(
         "bye-counted",
         "BYE is counted as data",
-        "the server receives 3 bytes more than were sent",
+        ("clock",),
+        {},
         (Edit("received -= 3", "received -= 0"),),
+        {"conserved": Mistake.END_COUNTED},
     ),
-    Mistake(
+    Wrong(
         "reads-counted",
         "each read is counted as a full buffer",
-        "the server reports more bytes than were sent",
+        ("clock",),
+        dict.fromkeys(["format", "conserved"], Mistake.READS_COUNTED),
         (Edit("received += len(data)", "received += 65536"),),
     ),
-    Mistake(
+    Wrong(
         "one-at-a-time",
         "the server serves one client after the other",
-        "a second client waits until the first has ended",
+        ("many",),
+        {"concurrent": Mistake.ONE_AT_A_TIME},
         (Edit(_THREAD, "handle(conn, addr, args)"),),
     ),
-    Mistake(
+    Wrong(
         "one-client-only",
         "the server ends after its first client",
-        "a second client finds no server",
+        ("many",),
+        {"concurrent": Mistake.ONE_CLIENT_ONLY},
         (Edit(_THREAD, "handle(conn, addr, args)\n        break"),),
     ),
-    Mistake(
+    Wrong(
         "no-reuseaddr",
         "no SO_REUSEADDR",
-        'a second start on the same port fails with "Address already in use"',
+        ("many",),
+        {"restart": Mistake.NO_REUSEADDR},
         (Edit("    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)\n", ""),),
     ),
-    Mistake(
+    Wrong(
         "integer-division",
         "integer division in the rate",
-        "rates are whole numbers, too low; amount, time and rate do not fit",
+        ("clock",),
+        dict.fromkeys(["client-rate", "server-rate"], Mistake.INTEGER_DIVISION),
         (Edit(_RATE, "count // 1000000 * 8 // max(int(seconds), 1)"),),
     ),
-    Mistake(
+    Wrong(
         "first-interval-twice",
         "the first interval is printed twice",
-        "the intervals sum to more than the total",
+        ("intervals",),
+        {"interval-rows": Mistake.FIRST_TWICE},
         (Edit(_ROW, f"{_ROW}\n                if row_start == 0:\n                    {_ROW}"),),
     ),
-    Mistake(
+    Wrong(
         "last-interval-missing",
         "the last interval is not printed",
-        "the intervals sum to less than the total",
+        ("intervals",),
+        {"interval-remainder": Mistake.LAST_MISSING},
         (
             Edit("row_start + args.interval:", "row_start + args.interval and (args.num or now < args.time):"),
             Edit(_LAST_ROW, ""),
         ),
     ),
-    Mistake(
+    Wrong(
         "interval-cumulative",
         "intervals show what was sent since the start, not in the interval",
-        "the intervals sum to far more than the total, and grow",
+        ("intervals",),
+        {"interval-rows": Mistake.CUMULATIVE},
         (
             Edit(_ROW, _ROW.replace("sent - row_sent", "sent")),
             Edit("row_start, end, sent - row_sent", "row_start, end, sent"),
         ),
     ),
-    Mistake(
+    Wrong(
         "interval-ignored",
         "-i is accepted and ignored",
-        "no interval rows",
+        ("intervals",),
+        {"interval-rows": Mistake.INTERVAL_IGNORED},
         (_overrule("args.interval = None"),),
     ),
-    Mistake(
+    Wrong(
         "parallel-in-turn",
         "-P connections run one after the other",
-        "the whole takes N times too long; the connections do not overlap",
+        ("parallel",),
+        {"parallel-together": Mistake.PARALLEL_IN_TURN},
         (Edit(_START, "    for thread in threads:\n        thread.start()\n        thread.join()\n"),),
     ),
-    Mistake(
+    Wrong(
         "parallel-rows-missing",
         "only the first of the -P connections gets a row",
-        "-P 3 prints one total",
+        ("parallel",),
+        {"parallel-client": Mistake.PARALLEL_ROWS},
         (Edit("    for total in totals:\n", "    for total in totals[:1]:\n"),),
     ),
-    Mistake(
+    Wrong(
         "parallel-ignored",
         "-P is accepted and ignored",
-        "the server sees one connection",
+        ("parallel",),
+        {"parallel-together": Mistake.PARALLEL_IGNORED},
         (_overrule("args.parallel = 1"),),
     ),
-    Mistake(
+    Wrong(
         "parallel-unlimited",
         "-P above 5 is accepted",
-        "-P 6 opens six connections",
+        ("arguments",),
+        {"parallels": Mistake.PARALLEL_RANGE},
         (Edit('text not in ("1", "2", "3", "4", "5")', 'not text.isdigit() or text == "0"'),),
     ),
-    Mistake(
+    Wrong(
         "status-zero",
         "errors exit with status 0",
-        "wrong arguments and a missing server give exit status 0",
+        ("arguments",),
+        dict.fromkeys(
+            ["modes", "ports", "addresses", "formats", "times", "parallels", "amounts", "interval-text", "no-server"],
+            Mistake.STATUS_ZERO,
+        ),
         (
             Edit("        sys.exit(2)\n", "        sys.exit(0)\n"),
             Edit(f"{_CONNECT_FAILED}(1)", f"{_CONNECT_FAILED}(0)"),
         ),
     ),
-    Mistake(
+    Wrong(
         "traceback-on-port",
         "a port that is no number is not caught",
-        "-p abc prints a traceback",
+        ("arguments",),
+        {"ports": Mistake.TRACEBACK},
         (
             Edit('"--port", type=check_port, default=8088', '"--port", default="8088"'),
             Edit(
@@ -222,100 +259,219 @@ MISTAKES: Final[tuple[Mistake, ...]] = (
             ),
         ),
     ),
-    Mistake(
+    Wrong(
         "traceback-without-server",
         "a refused connection is not caught",
-        "a client without a server prints a traceback",
+        ("arguments",),
+        {"no-server": Mistake.TRACEBACK},
         (Edit(f"{_CONNECT}\n        except OSError", f"{_CONNECT}\n        except ArithmeticError"),),
     ),
-    Mistake(
+    Wrong(
         "low-port-accepted",
         "ports below 1024 are accepted",
-        "-p 80 is not refused as an argument",
+        ("arguments",),
+        {"ports": Mistake.PORT_RANGE},
         (Edit("not 1024 <= int(text) <= 65535", "not 1 <= int(text) <= 65535"),),
     ),
-    Mistake(
+    Wrong(
         "address-unchecked",
         "any text of four parts is an address",
-        "-I 300.1.1.1 is not refused as an argument",
+        ("arguments",),
+        {},
         (Edit("part.isdigit() and int(part) <= 255", "part.isdigit()"),),
+        {"addresses": Mistake.ADDRESS_UNCHECKED},
     ),
-    Mistake(
+    Wrong(
         "both-modes",
         "-s and -c together run the server",
-        "-s -c starts to listen",
+        ("arguments",),
+        {"modes": Mistake.MODES},
         (Edit("if args.server == args.client:", "if not args.server and not args.client:"),),
     ),
-    Mistake(
+    Wrong(
         "time-ignored",
         "-t is ignored: always 25 s",
-        "-t 2 sends for 25 s",
+        ("clock",),
+        {"time": Mistake.TIME_IGNORED},
         (Edit("if now >= args.time:", "if now >= 25:"),),
     ),
-    Mistake(
+    Wrong(
         "num-ignored",
         "-n is accepted and ignored",
-        "-n 1MB sends for the time of -t",
+        ("amount",),
+        {"num-exact": Mistake.NUM_IGNORED},
         (_overrule("args.num = None"),),
     ),
-    Mistake(
+    Wrong(
         "num-in-whole-mb",
         "-n is rounded to whole MB",
-        "-n 1500KB sends 2 MB, -n 500B sends 1 MB",
+        ("amount",),
+        {"num-exact": Mistake.NUM_ROUNDED},
         (Edit("return int(number) * UNITS[unit]", "return (int(number) * UNITS[unit] + 999999) // 1000000 * 1000000"),),
     ),
-    Mistake(
+    Wrong(
         "dies-of-abrupt-client",
         "the server ends when a client resets its connection",
-        "no server any more after an abrupt client",
+        ("many",),
+        {"abrupt": Mistake.ABRUPT_CLIENT},
         (
             Edit("import argparse\n", "import argparse\nimport os\n"),
             Edit('"was lost:", error, file=sys.stderr)', '"was lost:", error, file=sys.stderr)\n        os._exit(1)'),
         ),
     ),
-    Mistake(
+    Wrong(
         "spins-on-end",
         "the end of a stream without BYE is not noticed",
-        "after a client that leaves without BYE the server never prints its row and burns a core",
+        ("many",),
+        {"abrupt": Mistake.SPINS},
         (Edit("            if not data:\n                break\n            received", "            received"),),
     ),
-    Mistake(
+    Wrong(
         "never-acknowledges",
         "the server never acknowledges",
-        "the client waits for ever or fails",
+        ("transfer",),
+        {"ends": Mistake.NO_ACKNOWLEDGEMENT},
         (Edit('            conn.sendall(b"ACK: BYE")\n', ""),),
     ),
-    Mistake(
+    Wrong(
         "asked-time",
         "the rate is computed with the time asked for, not the measured one",
-        "the client reports more than the link carries: it ended later than it says",
+        ("clock",),
+        {"ack": Mistake.ASKED_TIME},
         (
             Edit("    totals.append(row(who, 0, end,", "    totals.append(row(who, 0, end if args.num else args.time,"),
             Edit("row(who, row_start, end,", "row(who, row_start, end if args.num else args.time,"),
         ),
     ),
-    Mistake(
+    Wrong(
         "serverip-ignored",
         "-I is ignored: always 127.0.0.1",
-        "the client does not reach a server at any other address",
+        ("transfer",),
+        {"connects": Mistake.ADDRESS_IGNORED},
         (Edit(_CONNECT, 'sock.connect(("127.0.0.1", args.port))'),),
     ),
-    Mistake(
+    Wrong(
         "bind-ignored",
         "-b is ignored: listens on every address",
-        "a server bound to one address answers on another",
+        ("transfer",),
+        {"binds": Mistake.BIND_IGNORED},
         (Edit("sock.bind((args.bind, args.port))", 'sock.bind(("0.0.0.0", args.port))'),),
     ),
-    Mistake(
+    Wrong(
         "port-ignored",
         "the client ignores -p: always 8088",
-        "the client finds no server on any other port",
+        ("transfer",),
+        {"connects": Mistake.PORT_IGNORED},
         (Edit(_CONNECT, "sock.connect((args.serverip, 8088))"),),
     ),
-    Mistake(
+    Wrong(
         "format-ignored",
         "-f is accepted and ignored",
-        "amounts are in MB whatever -f says",
+        ("clock",),
+        {"format": Mistake.FORMAT_IGNORED},
         (_overrule('args.format = "MB"'),),
+    ),
+    Wrong(
+        "num-or-time",
+        "-n and -t are not taken together",
+        ("amount",),
+        {},
+        (
+            Edit(
+                _PARSED,
+                f'{_PARSED}    if args.num and "-t" in sys.argv:\n        parser.error("-n excludes -t")\n',
+            ),
+        ),
+        {"num-time": Mistake.NUM_ALONE},
+    ),
+    Wrong(
+        "start-message-of-num",
+        "a start message with -n alone",
+        ("amount",),
+        {},
+        (
+            Edit(
+                "    try:\n        while True:\n            now",
+                '    try:\n        if args.num:\n            sock.sendall(b"NUM %d\\n" % args.num)\n'
+                "        while True:\n            now",
+            ),
+            Edit(
+                "            received += len(data)\n",
+                '            if not received and data.startswith(b"NUM "):\n'
+                '                data = data.partition(b"\\n")[2]\n'
+                "            received += len(data)\n",
+            ),
+        ),
+    ),
+    Wrong(
+        "server-without-format",
+        "a server without -f",
+        ("clock", "intervals", "parallel"),
+        {"format": Mistake.FORMAT_REFUSED},
+        (
+            Edit(
+                _PARSED,
+                f'{_PARSED}    if args.server and "-f" in sys.argv:\n        parser.error("-f is for clients")\n',
+            ),
+        ),
+    ),
+    Wrong(
+        "status-one",
+        "status 1 after all went well",
+        ("many",),
+        {},
+        (Edit("    if len(totals) < args.parallel:\n        sys.exit(1)\n", "    sys.exit(1)\n"),),
+    ),
+    Wrong(
+        "leaves-early",
+        "a client that leaves before the answer",
+        ("clock",),
+        {"ack": Mistake.NO_WAIT},
+        (Edit('        while answer != b"ACK: BYE":\n', "        while False:\n"),),
+    ),
+    Wrong(
+        "parallel-shared",
+        "one connection for all of -P",
+        ("parallel",),
+        {"parallel-together": Mistake.PARALLEL_SHARED},
+        (Edit("args=(sock, args, totals)) for sock in socks]", "args=(socks[0], args, totals)) for sock in socks]"),),
+    ),
+    Wrong(
+        "remainder-lost",
+        "the remainder of -t lost",
+        ("intervals",),
+        {"interval-remainder": Mistake.LAST_MISSING},
+        (
+            Edit(
+                "    if args.interval and sent > row_sent:\n",
+                "    if args.interval and end - row_start >= args.interval:\n",
+            ),
+        ),
+    ),
+    Wrong(
+        "times-assumed",
+        "times of rows assumed",
+        ("intervals",),
+        {"interval-stall": Mistake.INTERVAL_CLOCK},
+        (Edit("say(row(who, row_start, now, sent", "say(row(who, row_start, row_start + args.interval, sent"),),
+    ),
+    Wrong(
+        "num-over-default-time",
+        "the rate of -n over the default of -t",
+        ("amount",),
+        {"num-rate": Mistake.ASKED_TIME},
+        (
+            Edit(
+                "totals.append(row(who, 0, end, sent,",
+                "totals.append(row(who, 0, args.time if args.num else end, sent,",
+            ),
+        ),
+    ),
+    Wrong(
+        "rates-in-kilobytes",
+        "rates in kB/s, labelled Mbit/s",
+        ("clock",),
+        dict.fromkeys(["client-rate", "server-rate"], Mistake.RATE_UNIT),
+        (Edit("(count * 8 / 1000000 / max", "(count / 1000 / max"),),
     ),
 )
