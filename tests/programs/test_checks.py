@@ -8,7 +8,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.grade import GradeError
-from linklab.programs.checks import CheckRow, Judging, Observed, Report
+from linklab.programs.checks import CheckRow, Failed, Judging, Observed, Report
 from linklab.programs.scenes import NotTried
 
 Heard = list[str]
@@ -57,6 +57,26 @@ def test_what_waits_names_what_failed_first() -> None:
     text = " ".join(str(report).split())
     assert "✗ failed: it is right it is not (nothing) Wanted: all of it To do: make it right" in text
     assert "? inconclusive: it is small; it is fast waits for: it is right (correct that one first)" in text
+
+
+@pytest.mark.parametrize(
+    ("observed", "lines"),
+    [
+        (Observed(hint="it could be quieter"), ["✓ passed: it is right", "Hint (no points lost): it could be quieter"]),
+        (Observed(), ["✓ passed: it is right"]),
+        (Observed("it is not", found="3"), ["✗ failed: it is right", "it is not (3)", "To do: make it right"]),
+        (Observed("it is 3", found="3"), ["✗ failed: it is right", "it is 3", "To do: make it right"]),
+        (Observed("no", "do", "4"), ["✗ failed: it is right", "no", "Wanted: 4", "To do: do"]),
+    ],
+)
+def test_a_report_has_a_line_for_all_that_is_known_of_a_check(observed: Observed, lines: list[str]) -> None:
+    _, _, _, *found = _report(_asked("right", judge=lambda _: observed)).lines()
+    assert [line.strip() for line in found] == lines
+
+
+def test_a_failure_that_is_raised_is_the_verdict_as_well() -> None:
+    (check,) = _report(_asked("right", judge=_raising(Failed(Observed("it is not", expected="all"))))).whole.checks
+    assert (check.outcome, check.reason, check.expected) == ("failed", "it is not", "all")
 
 
 def test_a_judge_s_own_hint_comes_before_the_requirement_s() -> None:

@@ -24,40 +24,38 @@ from ..simpleperf.runner import REFERENCE
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("content", "words", "said"),
     [
-        ("missing.py", None, "cannot be read: No such file or directory"),
-        ("empty.py", "", "is empty: write the program first"),
-        ("poem.py", "roses are red", "is not Python that can run: line 1"),
-        ("zeros.py", "\0\0\0", "is not Python that can run"),
+        (None, [], "cannot be read: No such file or directory"),
+        ("", [], "is empty: write the program first"),
+        ("roses are red", [], "is not Python that can run: line 1"),
+        ("\0\0\0", [], "is not Python that can run"),
+        ("x = 1", ["--step", "all"], "no step is called 'all': choose one of transfer, clock"),
+        ("x = 1", ["--step", "transfer", "--lab", "13"], "no step is called 'transfer': choose one of stop-and-wait"),
+        ("x = 1", ["--json", "no/report.json"], "no/report.json cannot be written: there is no folder no"),
+        ("x = 1", ["--html", "."], ". is a folder: name a file in it"),
     ],
 )
-def test_what_cannot_be_checked_is_one_line(
-    name: str, content: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_what_cannot_be_checked_or_written_is_one_line_before_anything_runs(
+    content: str | None,
+    words: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     if content is not None:
-        (tmp_path / name).write_text(content)
-    assert main(["check", str(tmp_path / name)]) == 2
+        Path("program.py").write_text(content)
+    assert main(["check", "program.py", *words]) == 2
     error = capsys.readouterr().err.strip()
     assert said in error
     assert "\n" not in error
 
 
-def test_of_lab_13_the_steps_are_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", str(REFERENCE), "--lab", "13", "--step", "transfer"]) == 2
-    assert "no step is called 'transfer': choose one of stop-and-wait" in capsys.readouterr().err
-
-
 def test_a_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(tmp_path)]) == 2
     assert "is a folder: name the Python file in it" in capsys.readouterr().err
-
-
-def test_a_report_that_cannot_be_written_is_said_before_anything_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["check", str(REFERENCE), "--json", str(tmp_path / "no" / "report.json")]) == 2
-    assert "there is no folder" in capsys.readouterr().err
 
 
 @pytest.mark.lab
@@ -106,18 +104,6 @@ def test_ctrl_c_leaves_nothing(virtual: Kind, nothing_left: None) -> None:
     output, _ = process.communicate(timeout=120)
     assert process.returncode == 130, output.decode()
     assert b"Traceback" not in output
-
-
-def test_a_report_that_is_a_folder_is_said_before_anything_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(simpleperf, "check", lambda *_: pytest.fail("a program was run"))
-    (tmp_path / "program.py").write_text("print(1)\n")
-    assert main(["check", str(tmp_path / "program.py"), "--json", str(tmp_path)]) == 2
-    assert f"{tmp_path} is a folder: name a file in it" in capsys.readouterr().err
-    monkeypatch.setattr("os.access", lambda *_: False)
-    assert main(["check", str(tmp_path / "program.py"), "--html", str(tmp_path / "report.html")]) == 2
-    assert "you may not write there" in capsys.readouterr().err
 
 
 def test_a_report_that_cannot_be_written_in_the_end_is_one_line(

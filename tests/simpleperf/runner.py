@@ -159,12 +159,3 @@ def reset(connection: socket.socket) -> None:
     """Close with RST instead of FIN, as a process does whose host loses it."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()
-
-
-def read_to_end(connection: socket.socket) -> bytes:
-    """All that comes until the other side closes."""
-    connection.settimeout(PATIENCE_S)
-    answer = b""
-    while part := connection.recv(4096):
-        answer += part
-    return answer

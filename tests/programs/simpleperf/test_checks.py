@@ -4,14 +4,12 @@ hold for every verdict.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from linklab.errors import LinklabError
 from linklab.grade.check import Check
-from linklab.programs import simpleperf
 from linklab.programs.simpleperf import STEPS
 from linklab.programs.simpleperf.checks import ITEMS, TABLE
 from linklab.programs.simpleperf.evidence import ProgramRun, Take
@@ -180,11 +178,6 @@ def test_what_a_program_was_stopped_for_is_said_wherever_it_counts() -> None:
     said = [check.reason for check in found.values() if "had to be stopped" in check.reason]
     assert all("the client computed without end" in reason for reason in said)
     assert any("the program had to be stopped 3 times" in reason for reason in said)
-
-
-def test_an_unknown_step_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(LinklabError, match="no step is called 'all': choose one of transfer, clock"):
-        simpleperf.check(tmp_path / "x.py", ["all"])
 
 
 def test_every_check_belongs_to_a_step_and_needs_earlier_ones() -> None:

@@ -169,12 +169,12 @@ def test_last_words_are_the_programs_own(err: str, words: str) -> None:
 START = [b"", b"START 300000", b'{"mode": "time"}\n', b"\x00\x04\x93\xe0"]
 
 
-@pytest.mark.parametrize("end", [b"BYE", b"bye", b"FINISH", b'{"type": "BYE"}', b"xBYE"])
+@pytest.mark.parametrize("end", [b"BYE", b'{"type": "BYE"}', b"xBYE"])
 @pytest.mark.parametrize("start", START)
 @pytest.mark.parametrize(
     "chunk", [b"x" * 1000, b"A" * 1024, bytes(range(250)) * 4, (string.ascii_lowercase * 40)[:1000].encode()]
 )
-@pytest.mark.parametrize("chunks", [3, 30, 300])
+@pytest.mark.parametrize("chunks", [3, 300])
 def test_what_a_client_sent_is_taken_apart(chunk: bytes, start: bytes, end: bytes, chunks: int) -> None:
     data = chunk * chunks
     sent = start + data + end

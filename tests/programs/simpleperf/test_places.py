@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from linklab import lab
-from linklab.errors import LabEnded, LinklabError
+from linklab.errors import LabEnded
 from linklab.grade import GradeError
 from linklab.programs import place, simpleperf
 from linklab.programs.engine import in_lab
@@ -70,11 +70,6 @@ def test_a_step_alone_is_a_result_to_require(virtual: Kind, tmp_path: Path, noth
     starter.write_text("def main():\n    raise NotImplementedError\n\nmain()\n")
     with pytest.raises(GradeError, match="NotImplementedError"):
         simpleperf.check_step(starter, "transfer").require()
-
-
-def test_an_unknown_step_is_one_clear_line() -> None:
-    with pytest.raises(LinklabError, match="no step is called 'all': choose one of transfer, clock"):
-        simpleperf.check(REFERENCE, ["all"])
 
 
 class _Computing:
