@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from typing import Any, Final, Generic, Literal, TypeVar
 
@@ -174,17 +175,13 @@ class Report:
     file: str
     where: str
     results: Mapping[str, Result]
-    _whole: Result = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        checks = tuple(check for result in self.results.values() for check in result.checks)
-        faults = dict.fromkeys(result.fault for result in self.results.values() if result.fault)
-        object.__setattr__(self, "_whole", Result(self.file, checks, fault="; ".join(faults)))
-
-    @property
+    @cached_property
     def whole(self) -> Result:
         """All checks as one result."""
-        return self._whole
+        checks = tuple(check for result in self.results.values() for check in result.checks)
+        faults = dict.fromkeys(result.fault for result in self.results.values() if result.fault)
+        return Result(self.file, checks, fault="; ".join(faults))
 
     @property
     def status(self) -> Outcome | Literal["broken"]:

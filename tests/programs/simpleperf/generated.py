@@ -80,7 +80,7 @@ FAILS: Final = {
     "wrong-059-no-help": "help=NO_HELP",
 }
 """By program: the checks that must fail, and as which `Mistake`. All others of its steps must not."""
-NAMES: Final = (*(f"right-{number:03d}" for number in range(30)), *FAILS)
+NAMES: Final = tuple(sorted(path.name.removesuffix(".json.xz") for path in FOLDER.glob("*.json.xz")))
 
 
 def kept(name: str) -> dict[str, Any]:

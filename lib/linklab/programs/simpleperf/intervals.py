@@ -322,3 +322,9 @@ def _covers(done: _IntervalRows, expected: str, when: str, stalled: bool) -> Obs
     if done.total is not None and abs(done.summed - whole) > done.slack_bytes:
         return fails(amount_mistake(done.total, whole, "client"), f"{sums}, and so does the total", expected, lines)
     return passes(expected, str(done))
+
+
+counts_rows = judge_of(judge_count)
+joins = judge_of(judge_join)
+adds_up = judge_of(judge_sum)
+reaches_end = judge_of(judge_end)

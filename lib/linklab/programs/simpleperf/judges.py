@@ -41,6 +41,7 @@ from linklab.programs.simpleperf.quantities import (
     lasts,
     rate_shown,
     read_rate,
+    read_rate_of,
     times,
     total,
 )
@@ -337,11 +338,7 @@ def _client_clock(take: Take) -> _ClientClock:
         "asked": (scenes.TRANSFER_S - 0.002, scenes.TRANSFER_S + 0.002),
         "sent": (scenes.TRANSFER_S + 0.01, one.delivered_s - one.came_s + _JITTER_S),
     }
-    reading = read_rate(row.rate, one.carried, spans)
-    if reading is None or reading.mistake:
-        # a client that counts wrongly may still divide rightly: its count is judged elsewhere
-        by_count = read_rate(row.rate, amount_bytes(row), {"whole": spans["whole"]})
-        reading = by_count if by_count and not by_count.mistake else reading
+    reading = read_rate_of(row, one.carried, spans)
     if reading is None or reading.mistake:
         own = _by_its_own_times(row, one.carried, spans["whole"])
         reading = own if own is not None and (reading is None or not own.mistake) else reading
@@ -373,10 +370,7 @@ def server_rate(session: SimpleperfScenes) -> Observed:
     true_s, jitter_s = one.delivered_s - one.came_s, 3 * _JITTER_S
     span = (one.delivered_s - one.began_s - jitter_s, true_s + jitter_s)
     expected = f"{one.carried * 8e-6 / true_s:.2f} Mbit/s, the rate over {true_s:.2f} s"
-    reading = read_rate(row.rate, one.carried, {"server": span})
-    if reading is None or reading.mistake:
-        counted = read_rate(row.rate, amount_bytes(row), {"server": span})
-        reading = counted if counted and not counted.mistake else reading
+    reading = read_rate_of(row, one.carried, {"server": span})
     if reading is None or reading.mistake:
         own = _by_its_own_times(row, one.carried, span)
         if own is not None and own.mistake is None:
@@ -672,10 +666,7 @@ def num_rate(session: SimpleperfScenes) -> Observed:
     expected = f"{one.carried * 8e-6 / client_s:.2f} Mbit/s over {client_s:.2f} s"
     rows = {side: total(program.rows) for side, program in _sides(take)}
     for side, row in rows.items():
-        reading = read_rate(row.rate, one.carried, {"whole": spans[side]})
-        if reading is None or reading.mistake:
-            counted = read_rate(row.rate, amount_bytes(row), {"whole": spans[side]})
-            reading = counted if counted and not counted.mistake else reading
+        reading = read_rate_of(row, one.carried, {"whole": spans[side]})
         if reading is not None and reading.mistake is None:
             continue
         reason = f"with -n the {side} says {rate_shown(row.rate)}; {one.carried} B took {client_s:.2f} s"

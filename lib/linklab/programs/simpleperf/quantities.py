@@ -104,6 +104,19 @@ def read_rate(rate: Quantity, carried_bytes: float, spans_s: Mapping[str, Span])
     return None
 
 
+def read_rate_of(row: Row, carried_bytes: float, spans_s: Mapping[str, Span]) -> RateReading | None:
+    """Return how the rate of a row is explained, as `read_rate`, or over the first span by the row's own amount.
+
+    A program that counts wrongly may still divide rightly: its count is judged elsewhere.
+    """
+    reading = read_rate(row.rate, carried_bytes, spans_s)
+    if reading is None or reading.mistake:
+        first = next(iter(spans_s))
+        by_count = read_rate(row.rate, amount_bytes(row), {first: spans_s[first]})
+        return by_count if by_count and not by_count.mistake else reading
+    return reading
+
+
 def times(factor: float) -> str:
     """Return a factor in words, for a rate that is wrong by it."""
     size, by = ("large", factor) if factor > 1 else ("small", 1 / factor)
