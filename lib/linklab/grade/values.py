@@ -2,7 +2,7 @@
 
 In a notebook `as_seen_by_checks` does both in one process, so a check sees the same value in both cases. Numbers of
 all kinds become ``int`` or ``float``, whatever can be iterated over becomes a list, a mapping becomes a dictionary, and
-Linklab's own data classes (`linklab.grade.handed_classes`) stay what they are. Labs, videos and functions are not
+Linklab's own data classes stay what they are. Labs, videos and functions are not
 converted: a reference with a number is sent instead. Everything else becomes a `Foreign`, which has its type's name and
 nothing more.
 
@@ -13,8 +13,13 @@ bounds below.
 from __future__ import annotations
 
 import base64
+import builtins
+import dataclasses
+import functools
+import importlib
 import json
 import math
+import typing
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from ipaddress import IPv4Address, IPv6Address
@@ -22,10 +27,11 @@ from numbers import Real
 from pathlib import PurePath
 from typing import Any, Final
 
+from linklab import errors, schema
 from linklab.errors import LinklabError
-from linklab.grade import handed_classes
 from linklab.grade.reachability import LiveLab
 from linklab.measure import Video
+from linklab.measure.tools import TOOLS
 
 TAG: Final = "$"
 """The key that marks an object of JSON data as something else than a plain value, and names what it is."""
@@ -135,8 +141,8 @@ class _Writer:
     def _object(self, value: Any, depth: int) -> Any:
         """Convert what is no simple value: a data class, mapping, reference, exception or iterable; else `Foreign`."""
         name = f"{type(value).__module__}.{type(value).__qualname__}"
-        if name in handed_classes.NAMES:
-            fields = handed_classes.fields_of(name)
+        if name in _HANDED:
+            fields = _fields_of(name)
             return {
                 TAG: "data",
                 "class": name,
@@ -189,7 +195,7 @@ def _exception_tree(error: BaseException) -> dict[str, Any]:
     """Return the exception's name, its message, and the closest of its base classes that both sides know."""
     bases: list[type] = []
     for kind in type(error).__mro__:
-        if handed_classes.EXCEPTIONS.get(kind.__name__) is kind and not any(issubclass(near, kind) for near in bases):
+        if _EXCEPTIONS.get(kind.__name__) is kind and not any(issubclass(near, kind) for near in bases):
             bases.append(kind)
     try:
         # a KeyError's text is the representation of its key, and would be so once more
@@ -247,7 +253,7 @@ class _Reader:
             case {"$": "dict", "items": list(items)}:
                 return self._dict(items, depth)
             case {"$": "data", "class": str(name), "fields": dict(fields)}:
-                return handed_classes.made(name, {it: self.value(each, depth + 1) for it, each in fields.items()})
+                return _data_class(name, {it: self.value(each, depth + 1) for it, each in fields.items()})
             case {"$": "bytes", "base64": str(written)}:
                 return base64.b64decode(written, validate=True)
             case {"$": "float", "text": str(word)}:
@@ -284,7 +290,7 @@ def exception(tree: Mapping[str, Any]) -> Exception:
     if not isinstance(says, str):
         raise ValueError("an exception says no text")
     says = clean(says)[:_MESSAGE_CHARACTERS]
-    bases = tuple(handed_classes.EXCEPTIONS[base] for base in tree["bases"])
+    bases = tuple(_EXCEPTIONS[base] for base in tree["bases"])
     if [base.__name__ for base in bases] == [tree["kind"]]:
         return bases[0](says)
     kind: type[Exception] = type(_identifier(tree["kind"]), bases or (Exception,), {})
@@ -321,3 +327,78 @@ def _integer(digits: str) -> int:
 def _line(error: BaseException) -> str:
     said = str(error).split("\n")[0][:200]
     return said if isinstance(error, LinklabError) else f"{type(error).__name__}: {said}"
+
+
+# --- Linklab's own data classes, and exceptions
+
+
+_MODULES: Final[Mapping[str, tuple[str, ...]]] = {
+    "grade.predictions": ("Prediction",),
+    "measure.results": ("Run", "Origin", "QueueCounters", "Sample", "Stream"),
+    "measure.repeats": ("Spread", "Repeats"),
+    "measure.prober": ("Probe",),
+    "measure.captures": ("Capture",),
+    "measure.video_file": ("Clip",),
+    "measure.tools.sockets": ("SocketSample",),
+    "measure.tools.queues": ("QueueSample",),
+    "measure.video_quality": ("FrameQuality", "Quality"),
+    "network.model": (
+        *("Host", "Router", "Switch", "Subnet", "Shape", "End", "Link"),
+        *("AccessPort", "TrunkPort", "Gateway", "SwitchVlans", "SubInterface", "Vlans", "TunnelEnd", "Tunnel"),
+    ),
+    "network.routing": ("Route",),
+    "network.validation": ("Network",),
+    "network.state": ("Membership", "TunnelState", "InterfaceState", "NodeState", "NetworkState"),
+}
+_HANDED: Final = frozenset(
+    (
+        *(f"linklab.{module}.{name}" for module, names in _MODULES.items() for name in names),
+        *(f"{kind.__module__}.{kind.__name__}" for tool in TOOLS for kind in (tool.flow, tool.result)),
+    )
+)
+"""The data classes whose objects a notebook may hand to a check: what was measured, on which network, or predicted."""
+_EXCEPTIONS: Final[Mapping[str, type[Exception]]] = {
+    name: kind
+    for name, kind in (*vars(builtins).items(), *vars(errors).items())
+    if isinstance(kind, type)
+    and issubclass(kind, Exception)
+    and not issubclass(kind, UnicodeError | ExceptionGroup | Warning | StopIteration | StopAsyncIteration)
+}
+"""Exceptions that are built from a text alone."""
+
+
+@functools.cache
+def _class(name: str) -> Any:
+    module, _, short = name.rpartition(".")
+    return getattr(importlib.import_module(module), short)
+
+
+@functools.cache
+def _fields_of(name: str) -> tuple[str, ...]:
+    """Return the names of a class's fields that are handed over: all but the large ones, which are never stored."""
+    return tuple(field.name for field in dataclasses.fields(_class(name)) if field.metadata.get("stored", True))
+
+
+@functools.cache
+def _types(name: str) -> Mapping[str, Any]:
+    return typing.get_type_hints(_class(name))
+
+
+def _data_class(name: str, fields: Mapping[str, Any]) -> object:
+    """Return an object of a class from the values of its fields, whose types are checked: no check meets another.
+
+    Raises LinklabError that says which does not fit.
+    """
+    if name not in _HANDED:
+        raise LinklabError("there is no such class among those that may be handed in")
+    short = name.rpartition(".")[2]
+    if set(fields) != set(_fields_of(name)):
+        raise LinklabError(f"a {short} has the fields {', '.join(_fields_of(name))}")
+    return _class(name)(
+        **{it: schema.check(_types(name)[it], _with_tuples(value), f"{short}.{it}") for it, value in fields.items()}
+    )
+
+
+def _with_tuples(value: Any) -> Any:
+    """Return a field's value with tuples for lists, which no data class has."""
+    return tuple(map(_with_tuples, value)) if isinstance(value, list) else value
