@@ -291,7 +291,7 @@ def test_what_ends_its_kernel_or_uses_it_up_costs_only_itself(virtual: Kind, tmp
 def test_what_is_large_or_endless_costs_only_itself(virtual: Kind, tmp_path: Path) -> None:
     values = chosen(VALUES, "value-large", "value-long", "value-endless", "value-process")
     functions = chosen(FUNCTIONS, "function-output", "function-recursion", "function-loop")
-    attacked(tmp_path, [*values, *functions, *chosen(ENDS, "descriptors")], replace(LIMITS, cell_s=20))
+    attacked(tmp_path, [*values, *functions, *chosen(ENDS, "descriptors")])
 
 
 @pytest.mark.large
