@@ -18,6 +18,7 @@ from linklab.classroom.cell_reports import difference
 from linklab.classroom.validate import Failure, notebooks_of, store_outputs, validate
 from linklab.cli import main
 from linklab.errors import LinklabError
+from linklab.headless.runner import read_book
 from linklab.network.variants import variant
 from linklab.notebooks.build import build_all
 from linklab.runtime.backends import Kind
@@ -175,6 +176,15 @@ def test_outputs_are_stored_by_one_command_twice_the_same_and_compared(
     assert main([*words, "--update"]) == 0
     assert notebook.read_bytes() == stored
     assert main(words) == 0
+
+
+def test_what_a_cell_shows_that_nbval_is_told_to_ignore_is_not_stored(tmp_path: Path) -> None:
+    kit = _kit(tmp_path, _01_lab=["1"])
+    (kit / "solutions" / "01-lab.py").write_text('# %% id="a" tags=["nbval-ignore-output"]\n1\n')
+    build_all(kit)
+    store_outputs(notebooks_of(kit)[0], {"a": [_printed("1494 Mbit/s\n")]})
+    (cell,) = read_book(notebooks_of(kit)[0]).cells
+    assert (cell.outputs, cell.execution_count) == ([], 1)
 
 
 @pytest.mark.lab

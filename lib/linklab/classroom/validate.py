@@ -178,10 +178,11 @@ def _read_reports(notebook: Path, network: str, wall_s: float, ended: str) -> Va
 
 
 def store_outputs(notebook: Path, outputs: Mapping[str, list[Any]]) -> None:
-    """Writes what each cell showed into the notebook."""
+    """Writes what each cell showed into the notebook, and nothing for one whose output nbval is told to ignore."""
     book = read_book(notebook)
     for number, cell in enumerate((cell for cell in book.cells if cell.cell_type == "code"), 1):
-        cell.execution_count, cell.outputs = number, list(map(nbformat.from_dict, outputs[cell.id]))
+        shown = [] if "nbval-ignore-output" in cell.metadata.get("tags", ()) else outputs[cell.id]
+        cell.execution_count, cell.outputs = number, list(map(nbformat.from_dict, shown))
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = number

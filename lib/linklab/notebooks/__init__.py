@@ -9,6 +9,9 @@
     # %% check="plan" points=2                   graded: fails in the starter, passes in the solution
     # %% [markdown] reflect="why" points=1       a free answer, graded by hand: holds the model answer
 
+``tags=["nbval-ignore-output"]`` is for a cell that shows this machine's own clock or ports: its output is neither
+stored nor compared.
+
 ``linklab report`` makes the student's portfolio of executed notebooks, by these conventions. The title is the first
 heading, and second-level headings become sections. The question of a free answer is what stands from a paragraph that
 begins with ``**Question.**`` to the end of the text cell right before it. Answers in code are shown as they stand. A

@@ -62,8 +62,9 @@ def _text(cell: Cell, audience: Audience) -> str:
 
 
 def _metadata(cell: Cell, audience: Audience) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"tags": list(cell.tags)} if cell.tags else {}
     if cell.kind == "plain":
-        return {}
+        return metadata
     nbgrader: dict[str, Any] = {
         "grade": cell.kind in ("check", "reflect"),
         "grade_id": cell.cell_id,
@@ -74,7 +75,7 @@ def _metadata(cell: Cell, audience: Audience) -> dict[str, Any]:
     }
     if nbgrader["grade"]:
         nbgrader["points"] = cell.points
-    metadata: dict[str, Any] = {"nbgrader": nbgrader}
+    metadata["nbgrader"] = nbgrader
     # Which cells fail until the student has done the work is part of the lab, and a test holds it to that.
     if cell.kind == "check":
         metadata["linklab"] = {"starter": "fails"}

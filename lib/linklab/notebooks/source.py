@@ -26,7 +26,7 @@ class Cell:
     """One cell of a lab's source.
 
     ``cell_id`` is its id in the notebooks, and its nbgrader ``grade_id`` where it is part of the grading.
-    ``points`` are 0 unless the cell is graded. ``text`` still has its solution regions.
+    ``points`` are 0 unless the cell is graded. ``text`` still has its solution regions. ``tags`` are Jupyter's.
     """
 
     cell_id: str
@@ -34,6 +34,7 @@ class Cell:
     cell_type: Literal["code", "markdown"]
     text: str
     points: int = 0
+    tags: tuple[str, ...] = ()
 
 
 def read_source(path: Path) -> tuple[Cell, ...]:
@@ -61,7 +62,7 @@ def _cell(cell_type: str, options: dict[str, Any], text: str) -> Cell:
     if len(named) != 1:
         raise LinklabError(f'it begins {text[:30]!r} and has {len(named)} names: give it one, as in # %% id="ping"')
     # jupytext notes the blank lines after a cell where they are not the usual number.
-    unknown = set(options) - set(_KINDS) - {"points", "lines_to_next_cell"}
+    unknown = set(options) - set(_KINDS) - {"points", "tags", "lines_to_next_cell"}
     if unknown:
         raise LinklabError(f"option {', '.join(sorted(unknown))} is unknown: see linklab.notebooks")
     if cell_type not in ("code", "markdown"):
@@ -76,6 +77,7 @@ def _cell(cell_type: str, options: dict[str, Any], text: str) -> Cell:
         cell_type="code" if cell_type == "code" else "markdown",
         text=text,
         points=options.get("points", 0),
+        tags=tuple(options.get("tags", ())),
     )
 
 
