@@ -122,6 +122,8 @@ class LabPlace(Place):
             self.close()
             if not watch.fired:
                 raise KeyboardInterrupt
+            if watch.is_late:
+                record["by"] = []
         return record
 
     def close(self) -> None:
@@ -146,7 +148,7 @@ def _lost(watch: _Watch) -> dict[str, Any]:
         "datagrams": None,
         "listeners": [],
         "stalled": True,
-        "by": watch.running,
+        "by": [] if watch.is_late else watch.running,
         "end_s": 0.0,
     }
 
@@ -164,6 +166,8 @@ class _Watch:
         self._spent_s = 0.0
         self._began_s = time.monotonic()
         self.fired = False
+        self.is_late = False
+        """Whether it was the wall's clock that ended the scene: then this machine was busy, and no program to blame."""
         self.running: list[str] = []
         self._timer: threading.Timer | None = None
 
@@ -177,6 +181,7 @@ class _Watch:
         took_s = time.monotonic() - self._began_s
         if not self.fired and (self._spent_s > self._limit_s or took_s > _WALL_SHARE * self._limit_s):
             self.fired = True
+            self.is_late = self._spent_s <= self._limit_s
             self._timer = threading.Timer(_GRACE_S, self._end)
             self._timer.daemon = True
             self._timer.start()

@@ -99,11 +99,8 @@ class _Computing:
         pytest.fail(f"after {self._used_s:g} s of computing the scene still went on")
 
 
-@pytest.mark.parametrize(("start_s", "limit_s"), [(0.5, place.STALL_CPU_S), (2.0, 2.0 * place.STALL_STARTS)])
-def test_what_a_lab_of_any_kind_computes_is_counted(
-    monkeypatch: pytest.MonkeyPatch, start_s: float, limit_s: float
-) -> None:
-    process = _Computing(start_s)
+def _stalled(monkeypatch: pytest.MonkeyPatch, process: _Computing) -> dict[str, Any]:
+    """Return the record of a scene in a lab that computes without end."""
     monkeypatch.setattr(place, "choose", lambda: None)
     monkeypatch.setattr(container, "chosen", lambda: False)
     monkeypatch.setattr(lab, "start", lambda *_, **__: SimpleNamespace(process=process, stop=process.stop))
@@ -111,8 +108,22 @@ def test_what_a_lab_of_any_kind_computes_is_counted(
         SubmittedProgram("simpleperf.py", {"simpleperf.py": b"while True: pass"}, sys.executable, None), NETWORK
     )
     try:
-        record = tried.play({})
+        return tried.play({})
     finally:
         tried.close()
+
+
+@pytest.mark.parametrize(("start_s", "limit_s"), [(0.5, place.STALL_CPU_S), (2.0, 2.0 * place.STALL_STARTS)])
+def test_what_a_lab_of_any_kind_computes_is_counted(
+    monkeypatch: pytest.MonkeyPatch, start_s: float, limit_s: float
+) -> None:
+    process = _Computing(start_s)
+    record = _stalled(monkeypatch, process)
     assert (record["stalled"], record["by"]) == (True, ["client"])
     assert limit_s < process._used_s - start_s <= limit_s + 1
+
+
+def test_who_is_slow_on_a_busy_machine_is_not_to_blame(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(place, "_WALL_SHARE", 0.0)
+    record = _stalled(monkeypatch, _Computing(0.5))
+    assert (record["stalled"], record["by"]) == (True, [])
