@@ -1,4 +1,4 @@
-"""Programs that nobody trusts, run against each other on the hosts of a network, and what they did.
+"""Run untrusted programs against each other on the hosts of a network, and record what they did.
 
 The engine (`linklab.programs.engine`) plays scenes: it starts programs, confined, with relays between them that note
 what passes, and gives a record. A submission is read (`submission`) and tried in a lab or on loopback (`place`). Each

@@ -46,7 +46,7 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Checks and prints; gives the exit status."""
+    """Check a program and print the report; return the exit status."""
     # what takes long to load is not needed for --help
     from rich.console import Console
 
@@ -95,7 +95,7 @@ def _refuse_unwritable(path: Path) -> None:
 
 
 def page(report: Report) -> str:
-    """The report as a page of its own."""
+    """Return the report as an HTML page."""
     title = html.escape(f"{report.file}: {report.program} checks")
     return (
         '<!DOCTYPE html><html lang="en" style="color-scheme:light dark"><head><meta charset="utf-8">'

@@ -28,14 +28,14 @@ STALL_CPU_S: Final = 7.0
 STALL_STARTS: Final = 8.0
 """The same on a slow processor, in starts of the lab: an ordinary scene costs up to twice what a start costs."""
 _WALL_SHARE: Final = 12.0
-"""And no more of the wall's clock than so many times that, on however busy a machine."""
+"""On a busy machine a scene may last so many times that many seconds by the wall's clock."""
 _GRACE_S: Final = 2.0
 _ROOT = "/run/trial"
 _SCRATCH_BYTES = 48 * 1024 * 1024
 
 
 class Place(ABC):
-    """Where one program is tried. On a ``virtual`` clock, which jumps while all wait, waiting costs nobody anything."""
+    """A place where one program is tried. On a ``virtual`` clock waiting costs nothing: it jumps while all wait."""
 
     virtual: bool
 
@@ -137,7 +137,7 @@ class LabPlace(Place):
 
 
 def _lost(watch: _Watch) -> dict[str, Any]:
-    """Return the record of a scene that went with its lab, of which only is known which programs ran."""
+    """Return the record of a scene that was lost with its lab. It says only which programs ran."""
     return {
         "server": None,
         "listening": [],
@@ -176,7 +176,7 @@ class _Watch:
         self.running = running
 
     def stalled(self) -> bool:
-        """Return True once it is too much."""
+        """Return True once the lab has computed, or the scene has lasted, too long."""
         self._spent_s = max(self._spent_s, self._cpu_s() - self._from_s)
         took_s = time.monotonic() - self._began_s
         if not self.fired and (self._spent_s > self._limit_s or took_s > _WALL_SHARE * self._limit_s):
@@ -188,7 +188,7 @@ class _Watch:
         return self.fired
 
     def done(self) -> None:
-        """Stop watching: the request has been answered."""
+        """Stop watching when the request has been answered."""
         if self._timer is not None:
             self._timer.cancel()
 

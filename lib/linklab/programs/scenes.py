@@ -1,4 +1,4 @@
-"""Scenes that a machine may spoil, and what a record says of how its programs ended."""
+"""Play a scene again if the machine spoilt it, and read from a record how its programs ended."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class NotTried(LinklabError):
 
 
 def play_unspoilt(play: Play, plan: dict[str, Any]) -> dict[str, Any]:
-    """Return the record of a scene. One that the machine spoilt is played once more. Raises NotTried if it is again."""
+    """Play a scene, and once more if the machine spoilt it. Raises NotTried if it spoils that too."""
     record = play(plan)
     if _spoilt(record):
         record = play(plan)
@@ -46,7 +46,7 @@ def programs_of(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def stopped_for(record: dict[str, Any]) -> str:
-    """Return which program met which limit, and how; empty where all kept to all. What it did before counts no more."""
+    """Return which program met which limit, and how; empty if all kept to all limits."""
     program, breach = _limit_met(record)
     if program:
         return f"the {program['side']}: {BREACHES[breach]}"
@@ -78,7 +78,7 @@ def last_line(program: dict[str, Any]) -> str:
 
 
 def _spoilt(record: dict[str, Any]) -> str:
-    """Return how the machine spoilt a scene; empty where it did not."""
+    """Return why the machine is to blame for a scene; empty if it is not."""
     programs = programs_of(record)
     if any(program["unconfined"] for program in programs):
         return "this machine made no sandbox for the program just now"

@@ -135,15 +135,27 @@ def test_sleep_inside_the_clock_is_no_pass(where: str) -> None:
     assert where in found["num-rate"].reason
 
 
-def test_a_transfer_of_n_that_t_ends_costs_that_check_alone() -> None:
-    def cut(scene: str, record: dict[str, Any]) -> dict[str, Any]:
-        if not scene.startswith("-n 4MB"):
+@pytest.mark.parametrize(
+    ("carried", "key", "mistake"),
+    [
+        ({"-n 4MB": 1_240_000}, "num-time", Mistake.NUM_TIME),
+        ({"-n 5000B": 500}, "num-exact", Mistake.NUM_SUFFIX),
+        ({"-n 1500KB": 1_501_000, "-n 5000B": 6_000}, "num-exact", Mistake.NUM_ONE_MORE),
+        ({"-n 1500KB": 2_000_000}, "num-exact", Mistake.NUM_ROUNDED),
+    ],
+)
+def test_a_transfer_of_n_that_carries_another_amount_is_told_why(
+    carried: dict[str, int], key: str, mistake: Mistake
+) -> None:
+    def changed(scene: str, record: dict[str, Any]) -> dict[str, Any]:
+        size = next((size + len("BYE") for name, size in carried.items() if scene.startswith(name)), None)
+        if size is None:
             return record
         (one,) = record["relay"]
-        arrivals = [*one["up"]["arrivals"][:-1], (one["up"]["last_s"], 1_240_003)]
-        return {**record, "relay": [{**one, "up": {**one["up"], "bytes": 1_240_003, "arrivals": arrivals}}]}
+        arrivals = [*one["up"]["arrivals"][:-1], (one["up"]["last_s"], size)]
+        return {**record, "relay": [{**one, "up": {**one["up"], "bytes": size, "arrivals": arrivals}}]}
 
-    assert played.failed(played.judged("as-the-sheet", ("amount",), cut)) == {"num-time": Mistake.NUM_TIME}
+    assert played.failed(played.judged("as-the-sheet", ("amount",), changed))[key] is mistake
 
 
 def test_a_traceback_that_ended_the_server_is_not_quiet() -> None:

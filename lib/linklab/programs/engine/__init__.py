@@ -1,4 +1,4 @@
-"""Programs that nobody trusts, run against each other on the hosts of a network, and what they did.
+"""Run untrusted programs against each other on the hosts of a network, and record what they did.
 
 A scene (`linklab.programs.engine.scene`) starts a server, clients, a relay between them that notes what passes, and
 peers that misbehave on purpose; it gives a record, which is plain JSON. It runs inside a lab, or on loopback. It knows

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 Direction = Literal["up", "down"]
 """``up`` is from the sender to the receiver."""
 MOST: Final = 20_000
-"""The relay notes so many datagrams of a direction. More are a flood: it counts them, and passes none on."""
+"""How many datagrams of a direction the relay notes. It counts those beyond them, a flood, and drops them."""
 _MOST_SENDERS: Final = 64
 _TWICE_S: Final = 0.001
 _READ: Final = 65_536

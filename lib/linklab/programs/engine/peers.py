@@ -1,4 +1,4 @@
-"""What plays against a program: a TCP client that misbehaves on purpose, and a listener that never answers."""
+"""Play a TCP client that misbehaves on purpose, and a listener that never answers."""
 
 from __future__ import annotations
 

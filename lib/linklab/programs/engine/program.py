@@ -26,11 +26,11 @@ from linklab.guest import limits as program_limits
 from linklab.runtime import bwrap
 
 OUTPUT_BYTES = 512 * 1024
-"""So much is kept of what a program prints on each of its two outputs."""
+"""Bytes that are kept of each of a program's two outputs."""
 MOST_OUTPUT_BYTES = 8 * 1024 * 1024
-"""So much it may print there before it is stopped: a long message comes to its end by itself."""
+"""Bytes that a program may print on an output before it is stopped: a long message ends by itself."""
 KEPT_BYTES = 4 * 1024 * 1024
-"""So much is told of a file that a program has written, and one byte more of a longer one."""
+"""Bytes that are kept of a file that a program has written; of a longer file one byte more."""
 BREACHES = {
     "cpu": "it used the processor without end, and was stopped",
     "memory": "it took more than 192 MB, and was ended",
@@ -225,7 +225,7 @@ class ConfinedProgram:
         self.clean_up()
 
     def clean_up(self) -> None:
-        """Do the same without the event loop, which may be gone."""
+        """Stop the program and clean up after it without the event loop, which may be gone."""
         if self._watch is not None:
             self._watch.cancel()
         self.stop("interrupted")
@@ -249,7 +249,7 @@ class ConfinedProgram:
         remove_folder(self._elsewhere)
 
     def _read(self, name: str, screen: int) -> bool:
-        """Take in what is there; return whether there may be more."""
+        """Read what the program has printed; return whether there may be more."""
         try:
             data = os.read(screen, _READ)
         except BlockingIOError:
@@ -268,7 +268,7 @@ class ConfinedProgram:
         return True
 
     def _take_in(self, name: str, text: str) -> None:
-        """Keep what was printed, as one piece of what came in one moment."""
+        """Keep what was printed. What came in one moment is one piece."""
         printed, now_s = self.printed[name], self._clock()
         if printed and printed[-1][0] == now_s:
             printed[-1] = (now_s, printed[-1][1] + text)

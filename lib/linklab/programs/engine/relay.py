@@ -13,7 +13,7 @@ from typing import Any
 _KEPT_BYTES = 8192
 _READ = 16 * 1024
 _BUFFER = 64 * 1024
-"""What waits in the relay has left the client and not reached the server: more would show in the clocks of both."""
+"""Bytes that may wait in the relay: they have left the client and not reached the server, as both clocks show."""
 BULK_BYTES = 8000
 """A client sends less than this to introduce itself: beyond it its data has begun."""
 _AHEAD = 64

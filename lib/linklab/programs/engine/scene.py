@@ -43,7 +43,7 @@ _TOLD_S = 0.001
 
 
 Tell = Callable[[list[str]], None]
-"""Hears, before each program starts, whose run then ("server", "client"): of a lab that dies no more is ever known."""
+"""Called before a program starts with the sides that run then ("server", "client"): a lab that dies tells no more."""
 Run = Callable[[Coroutine[Any, Any, None]], None]
 """Runs a coroutine to its end, as `asyncio.run` does. A KeyboardInterrupt that it raises ends the scene."""
 

@@ -433,7 +433,7 @@ _STEPS: Final[dict[str, tuple[CheckRow[Transfers], ...]]] = {
     ),
 }
 TABLE: Final = tuple(asked for step in _STEPS.values() for asked in step)
-"""All that is asked."""
+"""The checks of all steps."""
 STEPS: Final = {
     step: tuple(dict.fromkeys(["arrives", *(asked.key for asked in table)])) for step, table in _STEPS.items()
 }

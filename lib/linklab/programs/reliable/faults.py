@@ -9,7 +9,7 @@ from linklab.programs.reliable.transfers import PlayedTransfer
 from linklab.programs.scenes import keep_to_limit, last_line, stopped_for
 
 _PAUSE_S: Final = 10.0
-"""No timeout that is measured on these paths becomes so long, doubled in a silence of 8 s included."""
+"""Longer than any timeout that is measured on these paths, even one that was doubled in a silence of 8 s."""
 
 
 def wrong_with(transfer: PlayedTransfer, where: str = "") -> Observed:

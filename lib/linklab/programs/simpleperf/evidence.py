@@ -354,12 +354,12 @@ CHUNK_BYTES: Final = 1000
 MESSAGE_BYTES: Final = 256
 """No start message is longer, and no end message."""
 _LONGEST_END: Final = 1100
-"""But an end message that is filled up to a whole chunk."""
+"""An end message may be longer only if it is filled up to a whole chunk."""
 _LONGEST_PERIOD: Final = 2048
 _RUN_BYTES: Final = 16
-"""So many bytes that repeat are no accident."""
+"""A repetition of so many bytes is no accident."""
 _EDGE_BYTES: Final = 4
-"""So many bytes of a message may look like data: a BYE behind a B."""
+"""How many bytes of an end message may look like data: the B of BYE behind data that ends with B."""
 
 
 @dataclass(frozen=True)
