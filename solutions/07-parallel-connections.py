@@ -206,7 +206,7 @@ for connections in lab07.CONNECTIONS:
     run = show.watched(measure.run_together, lab, flows_with(connections))
     rates = lab07.rates_mbps(run)
     experiment[connections] = run
-    measured_percent[connections] = 100 * rates["h1-h4"] / sum(rates.values())
+    measured_percent[connections] = round(100 * rates["h1-h4"] / sum(rates.values()), 2)
 ### STARTER
 # # YOUR TURN: a loop over lab07.CONNECTIONS that fills both
 ### END SOLUTION
