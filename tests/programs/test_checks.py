@@ -8,7 +8,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.grade import GradeError
-from linklab.programs.checks import CheckRow, Failed, Judging, Observed, Report
+from linklab.programs.checks import CheckRow, Failed, Judging, Observed, Report, steps_named
 from linklab.programs.scenes import NotTried
 
 Heard = list[str]
@@ -104,3 +104,8 @@ def test_without_a_lab_nothing_is_judged_and_a_lost_one_leaves_the_verdicts() ->
     with pytest.raises(LabError, match="no lab"):
         _report(lost)
     assert [check.outcome for check in _report(_asked("there"), lost).whole.checks] == ["passed", "inconclusive"]
+
+
+@pytest.mark.parametrize(("wanted", "found"), [(None, "abc"), ([], "abc"), (["b"], "b"), (["c", "a"], "ac")])
+def test_steps_come_in_their_own_order(wanted: list[str] | None, found: str) -> None:
+    assert steps_named(wanted, "abc") == list(found)
