@@ -364,7 +364,8 @@ def route_checks(network: Network, state: NetworkState) -> Iterator[Check]:
 
     Every pair of hosts is walked in both directions, hop by hop, by longest prefix match. So any routes
     that bring all packets to their destination pass: default routes, summaries, routes to single hosts.
-    A lost packet counts against the node whose table loses it, or turns it back into a circle.
+    A lost packet counts against the node whose table loses it, or turns it back into a circle. A second default
+    route, which no packet takes, is not seen.
     """
     routing = Routing(network, state)
     losses: dict[str, dict[str, _Loss]] = {}

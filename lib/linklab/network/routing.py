@@ -22,6 +22,7 @@ class Route:
 
     ``destination`` is a prefix, ``"10.0.5.0/24"``, or ``"0.0.0.0/0"`` for the default route. ``via`` is
     the next hop's address without a prefix length, or None where the destination is on the link itself.
+    A node's routes stand in the kernel's order, the smallest metric first; the metric itself is not kept.
     """
 
     destination: str
