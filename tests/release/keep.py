@@ -1,6 +1,7 @@
 """What the next version must still understand, written by this one: ``python -m tests.release.keep`` before a release.
 
-It makes ``kept/VERSION/`` anew, which takes a lab. What lies there of versions that were released is never changed.
+It makes ``kept/VERSION/`` anew, which takes a lab. What lies there of versions that were released is never changed,
+and a stored measurement keeps the form in which it was stored: only those of new tools are added.
 """
 
 from __future__ import annotations
@@ -103,6 +104,8 @@ def main() -> None:
     """Write all of it; refuse any words, for what is kept is not made anew by the way."""
     argparse.ArgumentParser("python -m tests.release.keep", description=__doc__).parse_args()
     folder = KEPT / linklab.__version__
+    stored = json.loads(path.read_text("utf-8")) if (path := folder / "results.json").exists() else []
+    added = [result for result in results() if not any(result["measurement"] == old["measurement"] for old in stored)]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with TemporaryDirectory() as kit:
@@ -113,7 +116,7 @@ def main() -> None:
         ("networks", networks()),
         ("draws", drawn()),
         ("cells", cells()),
-        ("results", list(results())),
+        ("results", stored + added),
     ):
         (folder / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n", "utf-8")
     (folder / "by-hand.csv").write_bytes(manual_points.to_csv([ANSWER], {}).encode())

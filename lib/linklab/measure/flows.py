@@ -63,7 +63,7 @@ class FlowOf(Generic[ResultT_co]):
 
 @dataclass(frozen=True)
 class Sampler(FlowOf[ResultT_co]):
-    """A flow that sends nothing: it takes a sample of something every `interval_s`, for `duration_s`.
+    """A flow that sends nothing: it takes a sample of something every `interval_s`, from its start and before its end.
 
     Raises MeasurementError also for an interval above the duration.
     """
