@@ -336,9 +336,9 @@ _FEW: Final = 30
 def measured(results: Results) -> Drawing:
     """Return a figure of what was measured: a panel for each quantity, a line for each flow and connection.
 
-    The quantities are the columns of `linklab.measure.to_dataframe` that end in a unit (``rtt_ms``, ``cwnd_segments``).
-    A tool needs nothing for it but its rows. Raises MeasurementError for what is no result, where there is no such
-    quantity, or for more flows and connections than can be told apart.
+    The quantities are the columns of `linklab.measure.to_dataframe` that end in a unit or are one (``rtt_ms``,
+    ``packets``). A tool needs nothing for it but its rows. Raises MeasurementError for what is no result, where there
+    is no such quantity, or for more flows and connections than can be told apart.
     """
     rows = [
         {**row, "line": " ".join(str(row[key]) for key in ("flow", "stream", "connection") if row.get(key) is not None)}
@@ -346,7 +346,7 @@ def measured(results: Results) -> Drawing:
     ]
     names = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
     labels = {
-        name: f"{what.replace('_', ' ')} ({_UNITS[unit]})"
+        name: f"{what.replace('_', ' ')} ({_UNITS[unit]})" if what else _UNITS[unit]
         for name in names
         if name not in _NO_QUANTITY
         for what, _, unit in [name.rpartition("_")]
