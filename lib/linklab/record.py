@@ -40,10 +40,13 @@ def _kernels_shell() -> Any:
     return shell if getattr(shell, "kernel", None) is not None else None
 
 
-def cells_run() -> list[str]:
-    """Return the source of each cell that this kernel has run, last the one that runs; none outside of a notebook."""
+def cells_run() -> list[str] | None:
+    """Return the source of each cell that this kernel has run, last the one that runs; None outside of a notebook.
+
+    It is empty where the kernel is told to keep no history, as by nbval.
+    """
     shell = _kernels_shell()
-    return [str(source).strip() for source in shell.user_ns.get("In", ())][1:] if shell is not None else []
+    return [str(source).strip() for source in shell.user_ns.get("In", ())][1:] if shell is not None else None
 
 
 def tally(virtual_s: float) -> None:

@@ -25,6 +25,7 @@ def test_the_same_cells_draw_the_same_and_a_cell_that_is_run_again_others(monkey
 
     assert drawn("x = 1", "check()") == drawn("x = 1", "check()")
     assert len({drawn("x = 1", "check()"), drawn("x = 2", "check()"), drawn("x = 1", "check()", "check()")}) == 3
+    assert drawn() == drawn(), "nbval keeps no history"
 
 
 def test_a_submission_draws_the_same_each_time_and_another_draws_others() -> None:

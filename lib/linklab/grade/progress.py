@@ -63,7 +63,7 @@ _shown: list[LabProgress] = []
 
 def _ran(result: Result) -> None:
     """Note what the check cell that is running came to, and show it."""
-    _outcomes["".join(cells_run()[-1:])] = result.outcome
+    _outcomes["".join((cells_run() or [])[-1:])] = result.outcome
     for shown in _shown:
         shown.update()
 

@@ -41,7 +41,7 @@ def of_submission(digest: bytes) -> Iterator[None]:
 def seeds(what: str, count: int, below: int) -> tuple[int, ...]:
     """Return so many numbers from 0 to ``below - 1`` for ``what``: of the submission, of the cells run, or new ones."""
     digest = _SUBMISSION.get()
-    if digest is None and (sources := cells_run()):
+    if digest is None and (sources := cells_run()) is not None:
         digest = "\0".join(sources).encode()
     draw: random.Random = random.SystemRandom()
     if digest is not None:
