@@ -189,7 +189,7 @@ lab11.check_period(period).require()
 ### BEGIN SOLUTION
 bdp_far = 4 * bdp
 full_far = bdp_far + B.queue_packets
-reno_s = period(bdp_far, full_far, packet_ms / 1000)
+reno_s = round(period(bdp_far, full_far, packet_ms / 1000), 3)
 between, sure = {"reno": reno_s, "cubic": (0.3 * full_far / 0.4) ** (1 / 3)}, 70
 ### STARTER
 # between = {"reno": None, "cubic": None}
