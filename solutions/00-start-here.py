@@ -1,13 +1,13 @@
 # %% [markdown] id="goal"
 # # Lab 00: Start here
 #
-# You build the smallest network there is, say how it will behave, measure it, and explain the difference. Every
-# later lab follows the same three steps: **predict, measure, explain**.
+# You build the smallest possible network, predict how it behaves, measure it, and explain why prediction and
+# measurement differ. Every later lab follows the same three steps: **predict, measure, explain**.
 #
-# **Time:** about 45 minutes. **You need:** nothing but this page; a little Python helps.
+# **Time:** about 45 minutes. **You need:** only this notebook; a little Python helps.
 #
-# A notebook is a page of text and *cells* of Python. Press **Shift+Enter** to run a cell and go on to the
-# next. Start with the one below.
+# A notebook is a page with text and with *cells* of Python. Press **Shift+Enter** to run a cell and go on to the
+# next. Start with the cell below.
 
 # %% id="imports"
 import json
@@ -20,29 +20,29 @@ from linklab import lab00, show, start
 lab00.progress()
 
 # %% [markdown] id="words"
-# The list above shows which parts of the lab are done. It follows you: run a check, and look again. An
-# answer in words counts once the notebook is saved (Ctrl+S) and a check, or the cell above, is run.
+# The list above shows which parts of the lab are done. Run that cell again after each check. To make a written answer
+# count, save the notebook (Ctrl+S), then run a check or the cell above.
 #
 # ## 1. Three words
 #
 # A **host** is a computer at the edge of the network. It sends and receives packets.
 #
-# A **link** carries packets from one end to the other. Two numbers describe it. The *rate* says how fast
-# bits enter the link, in Mbit/s (one Mbit is 1,000,000 bits). The *delay* says how long each bit then
-# travels (the *propagation delay*), in ms. A fast link can have a long delay, and a slow one a short delay: they are
-# independent.
+# A **link** carries packets from one end to the other. Two numbers describe a link. The *rate* says how fast bits
+# enter the link, in Mbit/s (one Mbit is 1,000,000 bits). The *delay* (or *propagation delay*) says how long each bit
+# travels to the other end, in ms. Rate and delay are independent: a link with a high rate can have a long delay, and
+# a link with a low rate can have a short delay.
 #
-# A **queue** stands in front of every link. Packets that come while the link is busy wait there. The queue
-# has room for a fixed number of packets. When it is full, the next packet is dropped.
+# A **queue** stands in front of every link. Packets that arrive while the link is busy wait in the queue. The queue
+# has room for a fixed number of packets. When the queue is full, it drops the next packet.
 
 # %% [markdown] id="build-intro"
 # ## 2. Build it
 #
-# Our network: host `h1`, host `h2`, and one link of **10 Mbit/s** with a delay of **10 ms** each way and a
-# queue of **50 packets**.
+# Our network has host `h1`, host `h2`, and one link of **10 Mbit/s**. The link has a delay of **10 ms** in each
+# direction and a queue of **50 packets**.
 #
-# Mininet describes a network in a `Topo`. The rate is called `bw` (in Mbit/s), the delay `delay` (a text
-# with its unit), the queue `max_queue_size` (in packets). **Your turn:** the rate stands there already. Add
+# You describe a network for Mininet in a `Topo`. Mininet calls the rate `bw` (in Mbit/s), the delay `delay` (a string
+# with its unit) and the queue `max_queue_size` (in packets). **Your turn:** the code below already has the rate. Add
 # the delay and the queue.
 
 
@@ -59,24 +59,24 @@ class TwoHosts(Topo):
 
 
 # %% [markdown] id="start-intro"
-# A `Topo` is only a plan. The next cell makes it real. Each host gets a network of its own inside a Linux
-# kernel, and a virtual cable joins them. The packets are real, and so is the TCP that sends them.
+# A `Topo` is only a plan. The next cell builds the network from this plan. Each host gets its own network stack in a
+# Linux kernel, and a virtual cable joins the two hosts. The packets are real, and so is the TCP that sends them.
 #
-# Changed the plan later? Run the cell above and this one again: that starts a new network.
+# If you change the plan later, run the cell above and the next cell again. This starts a new network.
 
 # %% id="start"
 lab = start(TwoHosts())
 show.draw(lab)
 
 # %% [markdown] id="read-back"
-# This figure is not drawn from the plan. Linklab asked the kernel what is there, and drew the answer. Trust
-# a measurement only if you have checked what you measured on.
+# The figure shows the running network, not the plan. Linklab asked the kernel which hosts and links exist, and drew
+# the answer. Always check the network before you trust a measurement.
 #
 # ## 3. Your first graded cell
 #
-# Cells that call a *check* are graded. A check looks at the running network. If something is missing, the
-# cell stops with an error that says what was expected, what was found, and what to try. Nothing is lost:
-# correct your work, run it, then run the check again, as often as you like.
+# Cells that call a *check* are graded. A check looks at the running network. If something is missing, the cell stops
+# with an error. The error says what the check expected, what it found, and what you can try. A failed check costs
+# nothing: correct your cell, run it, then run the check again, as often as you like.
 #
 # If you run the whole notebook at once, Jupyter stops at the first cell that fails.
 
@@ -86,14 +86,15 @@ lab00.check_network(lab).require()
 # %% [markdown] id="predict-rtt-intro"
 # ## 4. Predict
 #
-# Before you measure, say what you expect, and how sure you are. **No prediction is wrong, some are surprising.** You
-# get the point for committing to a number. After the measurement you see both side by side, and a surprise is where you
-# learn something.
+# Before you measure, say what you expect, and how sure you are. **No prediction is wrong.** You get the point for any
+# number. After the measurement you see your prediction next to the result. You learn most when the result surprises
+# you.
 #
-# `ping` sends a small packet to the other host, which sends it straight back. The time from sending to
-# receiving is the *round-trip time*, RTT.
+# `ping` sends a small packet to the other host, and the other host sends it straight back. The time from sending to
+# receiving is the *round-trip time* (RTT).
 #
-# **Your turn:** replace both `None`: the RTT in ms, and how sure you are, from 0 (a guess) to 100 (certain).
+# **Your turn:** replace the first `None` by the RTT in ms. Replace the second `None` by how sure you are, from 0 (a
+# guess) to 100 (certain).
 
 # %% answer="prediction-rtt"
 ### BEGIN SOLUTION
@@ -107,10 +108,10 @@ predicted_rtt_ms
 lab00.check_predicted(predicted_rtt_ms).require()
 
 # %% [markdown] id="predict-throughput-intro"
-# Next, the *throughput*: how many Mbit/s of a file arrive at `h2` if `h1` sends it over TCP as fast as it can, for ten
-# seconds?
+# Next, predict the *throughput*. `h1` sends a file to `h2` over TCP for ten seconds, as fast as it can. How many
+# Mbit/s of the file arrive at `h2`?
 #
-# **Your turn:** say what you expect, in Mbit/s.
+# **Your turn:** write the throughput that you expect, in Mbit/s, and how sure you are.
 
 # %% answer="prediction-throughput"
 ### BEGIN SOLUTION
@@ -126,15 +127,16 @@ lab00.check_predicted(predicted_mbps).require()
 # %% [markdown] id="measure-rtt-intro"
 # ## 5. Measure the round-trip time
 #
-# `lab["h1"].cmd(...)` runs a command on host `h1` and returns what it printed. Four packets will do.
+# `lab["h1"].cmd(...)` runs a command on host `h1` and returns what the command printed. The next cell sends four
+# packets.
 
 # %% id="ping"
 ping_output = lab["h1"].cmd("ping -c 4 10.0.0.2")
 print(ping_output)
 
 # %% [markdown] id="measure-rtt-task"
-# Look at the last line: the smallest, average and largest RTT, and how much they varied. **Your turn:**
-# what was the average, in ms? Type the number, or take it out of `ping_output` with Python.
+# Ping's last line lists the minimum, average and maximum RTT, and how much the RTT varied. **Your turn:** what was
+# the average, in ms? Type the number, or extract it from `ping_output` with Python.
 
 # %% answer="measured-rtt"
 ### BEGIN SOLUTION
@@ -149,9 +151,9 @@ lab00.check_measured_rtt(measured_rtt_ms).require()
 # %% [markdown] id="measure-throughput-intro"
 # ## 6. Measure the throughput
 #
-# `iperf3` sends as much as TCP can, for ten seconds, from a client to a server. `popen` starts the server
-# in the background. We wait until it says that it is listening. `--json` makes the client print its results
-# in a form that Python can read.
+# `iperf3` measures throughput. For ten seconds, its client sends as much as TCP can to its server. `popen` starts the
+# server in the background. The second line of the cell waits until the server says that it is listening. `--json`
+# makes the client print its results in a form that Python can read.
 
 # %% id="iperf3"
 server = lab["h2"].popen("iperf3 -s -1 --forceflush")
@@ -161,10 +163,10 @@ server.wait()
 report["end"]["sum_received"]
 
 # %% [markdown] id="measure-throughput-task"
-# These are the totals at the receiver. The sender's rate is a little higher: its clock stops when it has
-# sent the last byte, although part of the data still waits in the queue.
+# The output shows the totals at the receiver. The sender's rate is a little higher. The sender stops its clock when
+# it has sent the last byte, but part of the data still waits in the queue.
 #
-# **Your turn:** what was the throughput in Mbit/s? Mind the unit: iperf3 reports *bits per second*.
+# **Your turn:** what was the throughput in Mbit/s? Convert the unit: iperf3 reports *bits per second*.
 
 # %% answer="measured-throughput"
 ### BEGIN SOLUTION
@@ -179,41 +181,44 @@ lab00.check_measured_throughput(measured_mbps).require()
 # %% [markdown] id="explain-question"
 # ## 7. Explain
 #
-# The tables above show your prediction, theory and your measurement. Were you surprised? Now say why.
+# The tables above show your predictions, the theory and your measurements. Did a result surprise you? Now explain the
+# throughput.
 #
-# The throughput stays below 10 Mbit/s although nobody else uses the link. Each packet on it is a frame of 1514 bytes:
+# The throughput stays below 10 Mbit/s, although no other traffic uses the link. Each packet on the link is a frame of
+# 1514 bytes:
 #
 # | Ethernet header | IP header | TCP header | TCP timestamps | your data |
 # | --- | --- | --- | --- | --- |
 # | 14 bytes | 20 bytes | 20 bytes | 12 bytes | 1448 bytes |
 #
-# **Question.** How much of the rest do the headers explain, and what may explain what is left? Would a longer delay,
-# say 20 ms, change the throughput of a long transfer? Two or three sentences.
+# **Question.** Your data takes most of the 10 Mbit/s. How much of the rest do the headers explain, and what else may
+# explain it? Would a longer delay, for example 20 ms, change the throughput of a long transfer? Write two or three
+# sentences.
 
 # %% [markdown] reflect="throughput" points=2
-# The link does carry 10 Mbit/s, but 66 of the 1514 bytes of each frame are headers, so at most 95.6 % is
-# data. The start of the transfer costs a little more, until TCP has found the rate. A longer delay slows
-# only that start. In the long run TCP keeps enough packets under way to fill the link, as long as its
-# window and the queue allow it.
+# The link does carry 10 Mbit/s, but 66 of the 1514 bytes of each frame are headers, so at most 95.6 % is data. The
+# start of the transfer costs a little more, until TCP has found the rate. A longer delay slows only this start. After
+# the start, TCP keeps enough packets in flight to fill the link, as long as its window and the queue allow this.
 #
-# **Rubric.** 2 points: headers take the rest, with a number or the share; and a longer delay changes the start, not the
-# long run. 1 point: one of the two. Typical wrong: (1) "the delay makes it slower": delay shifts all bits alike, and
-# TCP has many packets under way at a time. (2) "10 Mbit/s is only the maximum, nobody reaches it": the link is full;
-# what is missing are headers, which can be counted.
+# **Rubric.** 2 points: headers take the rest, with a number or the share; and a longer delay changes the start, not
+# the long run. 1 point: one of the two. Typical wrong: (1) "the delay makes it slower": all bits arrive later by the
+# same delay, and TCP has many packets in flight at a time. (2) "10 Mbit/s is only the maximum, nobody reaches it":
+# the link is full; the headers take the rest, and you can calculate their share.
 
 # %% [markdown] id="headers-told"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# 1448 of 1514 bytes are data: 95.6 %. Linklab's link counts 1514 bytes for each frame. A real Ethernet cable spends
-# more: a preamble of 8 bytes, a checksum of 4 and a gap of 12 belong to each frame as well. That is 1538 bytes of
-# time, so a real cable of 10 Mbit/s carries at most 94.1 % data (IEEE 802.3, with TCP's timestamps).
+# 1448 of 1514 bytes are data: 95.6 %. Linklab's link counts 1514 bytes for each frame. A real Ethernet cable needs
+# more time for each frame: for a preamble of 8 bytes, a checksum of 4 bytes and a gap of 12 bytes. The sum is 1538
+# bytes, so a real cable of 10 Mbit/s carries at most 94.1 % data (IEEE 802.3, with TCP's timestamps).
 #
 # </details>
 
 # %% [markdown] id="queue-intro"
 # ## 8. Ping a busy link
 #
-# So far the pings met an idle link. Now we ping *while* iperf3 fills it. **Say to yourself:** what will the RTT be?
+# So far you pinged an idle link. Now you ping *while* iperf3 fills the link. **Say to yourself:** what will the RTT
+# be?
 
 # %% id="queue"
 server = lab["h2"].popen("iperf3 -s -1 --forceflush")
@@ -244,28 +249,28 @@ waited = {"where": "b"}
 lab00.check_queue(waited).require()
 
 # %% [markdown] id="queue-question"
-# **Question.** Somebody doubles the queue to 100 packets "to lose fewer packets". What happens to the
-# throughput, and what to the RTT of a ping during the transfer?
+# **Question.** Suppose you double the queue to 100 packets "to lose fewer packets". What happens to the throughput,
+# and what happens to the RTT of a ping during the transfer?
 
 # %% [markdown] reflect="queue" points=2
-# The throughput hardly changes: the link was full before. The queue can now hold twice as many packets, TCP
-# fills it before it notices a loss, and a ping waits about twice as long. A queue much larger than the link
-# needs buys delay, not speed.
+# The throughput hardly changes, because the link was full before. The queue can now hold twice as many packets. TCP
+# fills the queue before it notices a loss, so a ping waits about twice as long. A queue much larger than the link
+# needs adds delay and no throughput.
 #
 # **Rubric.** 2 points: the throughput stays, the RTT about doubles, each with a reason. 1 point: one of them. Typical
-# wrong: (1) "fewer losses, so it is faster": the link sends a frame every 1.2 ms as before, and cannot do more. (2)
-# "the RTT is twice 20 ms": it was 70 ms at most, and becomes about 130: 100 frames of 1.2 ms, and 10 ms back.
+# wrong: (1) "fewer losses, so it is faster": the link sends a frame every 1.2 ms as before, and cannot send faster.
+# (2) "the RTT is twice 20 ms": the RTT was at most 70 ms. It becomes about 130 ms: 100 frames of 1.2 ms each, and 10
+# ms for the way back.
 
 # %% [markdown] id="time-intro"
 # ## 9. Whose clock is it?
 #
-# Your computer does many things at once. If it is busy, a network inside it runs late, and every
-# measurement is wrong. Therefore a lab has a clock of its own, called **virtual time**. It stands
-# still while programs compute, and it stands still between two cells. It moves on only when everything in
-# the lab waits for a packet or a timer.
+# Your computer runs many programs at once. If it is busy, a network inside it falls behind, and every measurement is
+# wrong. Therefore a lab has its own clock, called **virtual time**. This clock stands still while programs compute,
+# and between two cells. The clock moves on only when all programs in the lab wait for a packet or a timer.
 #
-# The next cell reads the clock in the lab, sleeps for two of *your* seconds, and reads it again. **Say to yourself:**
-# how much time passes in the lab?
+# The next cell reads the lab's clock, sleeps for two of *your* seconds, and reads the clock again. **Say to
+# yourself:** how much time passes in the lab?
 
 # %% id="time"
 before_s = lab.now()
@@ -276,40 +281,40 @@ print(f"{passed_s:.3f} s have passed in the lab")
 # %% [markdown] id="time-notice"
 # <details><summary>Open this when you have seen the number</summary>
 #
-# None at all: what you measure depends on the network, not on your computer. That is
-# also why the ten seconds of iperf3 were not ten of yours. To wait *in the lab*, write `lab.sleep(2)`.
+# No time passes in the lab. So your measurements depend on the network, not on your computer. The ten seconds of
+# iperf3 were virtual time too, not ten seconds on your clock. To wait *in the lab*, write `lab.sleep(2)`.
 #
 # </details>
 
 # %% [markdown] id="stop-intro"
 # ## 10. Stop
 #
-# `lab.stop()` ends every program in the lab and removes the network. So does the end of the notebook's
-# kernel.
+# `lab.stop()` ends every program in the lab and removes the network. The same happens when the notebook's kernel ends.
 
 # %% id="stop"
 lab.stop()
 
 # %% [markdown] id="end"
-# **What you know now:** a network is hosts, links and queues. The RTT of an idle path is the delay of its links, in
-# both directions, and the time in which each link sends the packet's bits; for a ping on fast links that is little (Lab
-# 10). The most that TCP gets of a link is its rate less the headers. A full queue adds delay.
+# **What you know now:** a network consists of hosts, links and queues. The RTT of an idle path has two parts: the
+# delay of its links in both directions, and the time in which each link sends the packet's bits. For a ping on fast
+# links, the second part is small (Lab 10). TCP's throughput on a link is at most the link's rate minus the headers. A
+# full queue adds delay.
 #
 # **Three questions to review** (no points)
 #
-# 1. A link to a satellite has 100 Mbit/s and a delay of 270 ms. What is the RTT of a ping? And is the link fast?
-# 2. Your access has 50 Mbit/s. What do you expect for a long download over TCP, in MByte/s?
-# 3. Where does a packet wait if the sender's link is slow and the receiver's is fast?
+# 1. A satellite link has 100 Mbit/s and a delay of 270 ms. What is the RTT of a ping? And is the link fast?
+# 2. Your Internet access has 50 Mbit/s. What throughput do you expect for a long download over TCP, in MByte/s?
+# 3. The sender's link is slow, and the receiver's link is fast. Where does a packet wait?
 #
 # <details><summary>Answers</summary>
 #
-# 1. At least 540 ms. Its rate is high and its delay long: "fast" can mean either. 2. About 47 to 48 Mbit/s, which is
-# 5.9 MByte/s: a byte has 8 bits. 3. In front of the slow link, at its sending side.
+# 1. At least 540 ms. The link's rate is high and its delay is long: "fast" can mean a high rate or a short delay.
+# 2. About 47 to 48 Mbit/s, which is 5.9 MByte/s: a byte has 8 bits.
+# 3. In front of the slow link, at its sending side.
 #
 # </details>
 #
 # ### Where to read on
 #
-# Kurose and Ross, *Computer Networking*, section 1.4 (delay, loss, throughput); RFC 792 (ping),
-# RFC 9293 (TCP), RFC 9438 (CUBIC). Words are explained in [the glossary](glossary.md). Next:
-# `01-router-network.ipynb`.
+# Kurose and Ross, *Computer Networking*, section 1.4 (delay, loss, throughput); RFC 792 (ping), RFC 9293 (TCP), RFC
+# 9438 (CUBIC). The [glossary](glossary.md) explains the words. Next: `01-router-network.ipynb`.

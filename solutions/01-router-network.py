@@ -2,14 +2,13 @@
 # # Lab 01: The router network
 #
 # You build the network that all later labs measure: nine hosts, two switches, and four routers in a row. You plan its
-# addresses, write it down for Mininet, teach the routers to forward, and prove with `ping`, `traceroute` and `tc` that
-# it is what you meant it to be.
+# addresses, describe it for Mininet, and configure the routers to forward packets. Then you verify the network with
+# `ping`, `traceroute` and `tc`.
 #
 # **Time:** about 150 minutes. **You need:** Lab 00 (cells and checks, `Topo`, a prediction). The
 # [glossary](glossary.md) explains the words.
 #
-# Each stage has its own graded cell. If one stage is not finished, go on: later stages can be right all the
-# same.
+# Each stage has its own graded cell. If you cannot finish one stage, go on: your later stages can still be right.
 
 # %% id="imports"
 from mininet.topo import Topo
@@ -21,12 +20,12 @@ lab01.progress()
 # %% [markdown] id="target"
 # ## 1. The network to build
 #
-# A **switch** joins the machines of one subnet. It looks at Ethernet addresses only, and needs no IP
-# address here. A **router** joins subnets. It has one interface, with an address, in each of them.
+# A **switch** joins the machines of one subnet. It looks at Ethernet addresses only, and needs no IP address here. A
+# **router** joins subnets. It has one interface, with an address, in each of its subnets.
 #
-# The figure has no addresses yet: giving them is your first task. The first table lists the eight subnets. The
-# interfaces of a subnet are joined by one cable, or by a switch. The second table lists the links between routers. Only
-# they are limited, equally in both directions.
+# The figure has no addresses yet: you choose them in stage 2. The first table lists the eight subnets. One cable or
+# one switch joins the interfaces of a subnet. The second table lists the links between routers. Only these links are
+# limited (rate, delay and queue), equally in both directions.
 
 # %% id="target-figure"
 network = course_network()
@@ -36,18 +35,18 @@ display(lab01.subnet_table(network), lab01.link_table(network))
 # %% [markdown] id="plan-intro"
 # ## 2. The addressing plan
 #
-# Every interface of a host or router needs an address from its subnet. We follow three rules:
+# Every interface of a host or router needs an address from its subnet. Follow three rules:
 #
 # 1. In a subnet with one router, the router has `.1`.
-# 2. The hosts follow from `.2` on, in the order of their numbers.
-# 3. On a link between two routers, the lower-numbered router has `.1` and the other `.2`.
+# 2. The hosts have `.2`, `.3` and so on, in the order of their numbers.
+# 3. On a link between two routers, the router with the lower number has `.1` and the other router has `.2`.
 #
-# The `/24` behind an address says that the first 24 bits, here the first three numbers, name the subnet. A
-# machine sends packets for its own subnet straight to the receiver, and all others to a router. So a wrong
-# mask breaks a network in odd ways.
+# The mask `/24` after an address says that the first 24 bits name the subnet. Here these are the first three numbers.
+# A machine sends packets for its own subnet straight to the receiver. It sends all other packets to a router. So a
+# wrong mask breaks a network in surprising ways.
 #
-# `net` has the first three numbers of each subnet: `net["A"] + ".2/24"` is the address of the first host in subnet A.
-# Most of the plan is written already. Read it: does it follow the rules?
+# `net` has the first three numbers of each subnet. For example, `net["A"] + ".2/24"` is the address of the first host
+# in subnet A. The next cell has most of the plan already. Read it: does it follow the rules?
 
 # %% id="net"
 net = {subnet.name: subnet.prefix.removesuffix(".0/24") for subnet in network.subnets}
@@ -61,7 +60,7 @@ plan |= {"r3-eth3": net["G"] + ".1/24", "r4-eth0": net["G"] + ".2/24"}
 plan |= {"r4-eth1": net["I"] + ".1/24", "h9-eth0": net["I"] + ".2/24"}
 
 # %% [markdown] id="plan-task"
-# **Your turn:** four interfaces are missing. Replace each `None` by an address with its mask.
+# **Your turn:** four interfaces have no address yet. Replace each `None` by an address with its mask.
 
 # %% answer="plan"
 plan |= {
@@ -84,11 +83,11 @@ lab01.check_plan(plan).require()
 # %% [markdown] id="nodes-intro"
 # ## 3. Hosts, routers and switches
 #
-# Mininet knows hosts and switches. A router is a host with several interfaces that forwards: we come to
-# that in stage 6. A host gets its address when it is added. A router gets one with each cable, so it is
-# added with `ip=None`.
+# Mininet knows hosts and switches, but no routers. So your router is a host with several interfaces, and in stage 6
+# you make it forward packets. A host gets its address when you add the host. A router gets an address with each
+# cable, so add routers with `ip=None`.
 #
-# **Your turn:** three nodes are there as examples. Add the other twelve. A `for` loop saves typing.
+# **Your turn:** the code adds three nodes as examples. Add the other twelve nodes. A `for` loop saves typing.
 
 
 # %% answer="nodes"
@@ -110,15 +109,15 @@ def add_nodes(topo):
 # %% [markdown] id="cables-intro"
 # ## 4. Cables inside the subnets
 #
-# `topo.addLink("h1", "s1")` puts a cable between the two. Mininet names a host's first interface `h1-eth0`
-# by itself.
+# `topo.addLink("h1", "s1")` puts a cable between `h1` and `s1`. Mininet itself names a host's first interface, here
+# `h1-eth0`.
 #
-# A router's interface should have the name and the address of our plan. Mininet takes them as `intfName1`
-# and `params1` for the first end of a link, `intfName2` and `params2` for the second. The little function `end` writes
-# them, so the cable from `r1` to its switch is `topo.addLink("r1", "s1", **end(1, "r1-eth0"))`.
+# A router's interface should have the name and the address of our plan. Mininet takes them as `intfName1` and
+# `params1` for end 1 of a cable, and as `intfName2` and `params2` for end 2. The function `end` below writes these
+# options. For example, `topo.addLink("r1", "s1", **end(1, "r1-eth0"))` adds the cable from `r1` to its switch.
 #
-# **Your turn:** add the cables of subnets A, E, C, F and I. The first is there. Mind which end of the cable the router
-# is.
+# **Your turn:** add the cables of subnets A, E, C, F and I. The first cable is there already. Check whether the
+# router is end 1 or end 2 of each cable.
 
 
 # %% answer="cables"
@@ -145,11 +144,11 @@ def add_cables(topo):
 # %% [markdown] id="links-intro"
 # ## 5. The links between routers
 #
-# These three have a rate, a delay and a queue: `bw` in Mbit/s, `delay` with its unit (`"10ms"`; a bare `10`
-# would mean microseconds), `max_queue_size` in packets. Mininet applies them to both ends, so each
-# direction has its own queue.
+# The three links between routers have a rate, a delay and a queue. Set `bw` in Mbit/s, `delay` with its unit, and
+# `max_queue_size` in packets. Write `"10ms"` with its unit, because a bare `10` would mean microseconds. Mininet
+# applies these options to both ends, so each direction has its own queue.
 #
-# **Your turn:** add L1, L2 and L3 as the second table in stage 1 says.
+# **Your turn:** add L1, L2 and L3 with the values of the second table in stage 1.
 
 
 # %% answer="links"
@@ -168,11 +167,11 @@ def add_router_links(topo):
 
 
 # %% [markdown] id="start-intro"
-# Now all parts together, and start. The figure shows what is really running. Compare it with the one in
-# stage 1. (`print(lab.cli("net"))` is Mininet's own way to show it.)
+# The next cell puts all parts together and starts the network. The figure shows the network that is really running.
+# Compare it with the figure in stage 1. (`print(lab.cli("net"))` is Mininet's own way to show the network.)
 #
-# Changed something above? Run your cell and this one again: that starts a new network. What you set by hand
-# in stages 6 and 7 belongs to the old one, so run those cells again too.
+# If you change something above, run your cell and the next cell again. This starts a new network. The new network
+# does not have your settings from stages 6 and 7, so run those cells again too.
 
 
 # %% id="start"
@@ -196,12 +195,12 @@ lab01.check_links(lab).require()
 # %% [markdown] id="forwarding-intro"
 # ## 6. Forwarding
 #
-# In the figure above, no router forwards. A Linux machine that gets a packet for somebody else throws it
-# away, unless the kernel's setting `net.ipv4.ip_forward` is 1. For one router:
+# In the figure above, no router forwards packets. A Linux machine drops packets for other machines, unless the
+# kernel's setting `net.ipv4.ip_forward` is 1. This command sets it on one router:
 #
 # `lab["r1"].cmd("sysctl -w net.ipv4.ip_forward=1")`
 #
-# **Your turn:** do so on all four.
+# **Your turn:** switch forwarding on, on all four routers.
 
 # %% answer="forwarding"
 ### BEGIN SOLUTION
@@ -215,7 +214,7 @@ for router in ("r1", "r2", "r3", "r4"):
 lab01.check_forwarding(lab).require()
 
 # %% [markdown] id="no-route"
-# **Say to yourself:** cables, addresses and forwarding are in place. Can `h1` reach `h4`?
+# **Say to yourself:** cables, addresses and forwarding are ready. Can `h1` reach `h4`?
 
 # %% id="first-ping"
 print(lab["h1"].cmd(f"ping -c 1 -W 1 {net['E']}.2"))
@@ -224,11 +223,11 @@ print(lab["h1"].cmd("ip route"))
 # %% [markdown] id="routes-intro"
 # ## 7. Routes
 #
-# It cannot. The kernel knows only the subnets that its own interfaces are in. For all others it needs a
-# *route*: packets for this prefix go to that neighbour. The neighbour (the *next hop*) must be in a subnet
-# of the machine itself.
+# `h1` cannot reach `h4`. The kernel knows only the subnets of its own interfaces. For every other subnet it needs a
+# *route*. A route says: send packets for this prefix to that neighbour. The neighbour (the *next hop*) must be in a
+# subnet of the machine itself.
 #
-# Several routes may match one address. Suppose a router has these three:
+# Several routes may match one address. Suppose a router has these three routes:
 #
 # | destination | next hop |
 # | --- | --- |
@@ -256,17 +255,18 @@ prefix = {"longest_prefix": "c"}
 lab01.check_prefix(prefix).require()
 
 # %% [markdown] id="routes-task"
-# A **host** needs one route: a *default* route, for everything else, to the router of its subnet. A **router** must
-# know where each subnet is that it is not in. It may have a route for each, or one *summary* for several, or a default
-# for one side: all are right if every packet arrives. Think of the answers as well: they need routes just as the
-# requests do. `r2` and `r3` send some to the left and some to the right.
+# A **host** needs one route: a *default* route to the router of its subnet, for all other subnets. A **router** needs
+# a route to every subnet that it is not in. You may add one route for each subnet, one *summary* for several subnets,
+# or a default route for all subnets on one side. All are right if every packet arrives. Answers need routes too, just
+# as requests do. `r2` and `r3` send some packets to the left and some to the right.
 #
-# `add_routes` and `subnets` below save typing. `ip route replace` adds a route, or changes it if there is one.
-# For example, `add_routes("h1", net["A"] + ".1", ["default"])`, and `add_routes("r1", net["B"] + ".2", subnets("C",
-# "D"))` gives `r1` two of the six subnets that it does not know.
+# The functions `add_routes` and `subnets` below save typing. `ip route replace` adds a route, or changes the route if
+# it exists. For example, `add_routes("h1", net["A"] + ".1", ["default"])` gives `h1` its default route.
+# `add_routes("r1", net["B"] + ".2", subnets("C", "D"))` gives `r1` routes to two of the six subnets that it does not
+# know.
 #
-# **Your turn:** routes on the nine hosts and the four routers. Routes can look right and still not work, so the check
-# looks at them first, and then sends packets from every host to every other.
+# **Your turn:** add routes on the nine hosts and the four routers. Routes can look right and still not work. So the
+# check first looks at the routes, and then sends packets from every host to every other host.
 
 
 # %% id="add-routes"
@@ -302,10 +302,11 @@ lab01.check_reachability(lab).require()
 # %% [markdown] id="predict-intro"
 # ## 8. Predict and measure the round-trip times
 #
-# An idle network has empty queues, and a ping is small.
+# An idle network has empty queues, and a ping's packets are small.
 #
-# **Your turn:** predict the RTT of link L2, and of the paths from `h1` to `h4` and to `h9`, in ms. No prediction is
-# wrong. After the measurement you see what came of it.
+# **Your turn:** predict the RTT of link L2, of the path from `h1` to `h4`, and of the path from `h1` to `h9`, in ms.
+# Write also how sure you are. No prediction is wrong. After the measurement you see your predictions next to the
+# results.
 
 # %% answer="prediction"
 predicted_rtt_ms = lab01.predict(
@@ -333,10 +334,11 @@ predicted_rtt_ms
 lab01.check_predicted(predicted_rtt_ms).require()
 
 # %% [markdown] id="measure-task"
-# To measure one, ping from one end to the other and take the average. Between the slashes of ping's last line stand
-# the smallest, the average and the largest RTT. `ends` says from where to where.
+# To measure an RTT, ping from one end to the other. Ping's last line lists minimum, average and maximum, separated by
+# slashes. Take the average. `ends` names the source and the destination's subnet.
 #
-# **Your turn:** fill `measured_rtt_ms` for all six. `rtt_ms("r1", net["B"] + ".2")` measures L1.
+# **Your turn:** fill `measured_rtt_ms` for all six names in `ends`. For example, `rtt_ms("r1", net["B"] + ".2")`
+# measures L1.
 
 
 # %% answer="measured"
@@ -365,9 +367,9 @@ lab01.check_rtt(measured_rtt_ms).require()
 # %% [markdown] id="traceroute-intro"
 # ## 9. See for yourself
 #
-# Each IP packet carries a *TTL* (time to live). Every router takes 1 from it. At 0 the router drops the packet and
-# tells the sender. `traceroute` sends probes with TTL 1, 2, 3 and so on, so each router on the path answers in turn,
-# and at last the host. How many lines will there be for `h1` to `h9`?
+# Each IP packet carries a *TTL* (time to live). Every router subtracts 1 from the TTL. When the TTL is 0, the router
+# drops the packet and tells the sender. `traceroute` sends probes with TTL 1, 2, 3 and so on. So each router on the
+# path answers in turn, and the destination host answers last. How many lines do you expect from `h1` to `h9`?
 
 # %% id="traceroute"
 print(lab["h1"].cmd(f"traceroute -n {net['I']}.2"))
@@ -393,9 +395,9 @@ jump = {"jump": "b"}
 lab01.check_jump(jump).require()
 
 # %% [markdown] id="tc-intro"
-# How does Linux make a link slow? With *queueing disciplines* on its interfaces, for packets that *leave* there. Look
-# at one end of L1: `htb` lets packets go at the rate. `netem` holds each one back for the delay, and its `limit` is the
-# queue: the number of packets that it holds at most, those in flight on the link included.
+# Linux makes a link slow with *queueing disciplines* on its interfaces. They act on packets that *leave* there. Look
+# at one end of L1. `htb` sets the rate. `netem` holds each packet for the delay. The `limit` of `netem` is the queue:
+# the maximum number of packets that `netem` holds. This number includes the packets in flight on the link.
 
 # %% id="tc"
 print(lab["r1"].cmd("tc qdisc show dev r1-eth1"))
@@ -404,64 +406,68 @@ print(lab["r1"].cmd("tc class show dev r1-eth1"))
 # %% [markdown] id="routes-question"
 # ## 10. Explain
 #
-# **Question.** Suppose `r2` has one route for each subnet, and no default route. Somebody removes its route to
-# subnet A. Then `h1` pings `h7`. How far does the request get? How far does the answer get? What does `h1` see?
+# **Question.** Suppose `r2` has one route for each subnet, and no default route. You remove its route to subnet A.
+# Then `h1` pings `h7`. How far does the request get? How far does the answer get? What does `h1` see?
 
 # %% [markdown] reflect="routes" points=3
-# The request arrives: `r1` knows the way to subnet C and `r2` is in that subnet. `h7` answers to the
-# address of `h1` and hands the answer to `r2`, its default router. `r2` has no route to that address, drops the
-# answer, and tells `h7` that the network is unreachable. `h1` hears nothing and reports 100 % loss,
-# although every machine on the path of its request is in order.
+# The request arrives: `r1` has a route to subnet C, and `r2` is in that subnet. `h7` answers to the address of `h1`
+# and sends the answer to `r2`, its default router. `r2` has no route to that address. It drops the answer and tells
+# `h7` that the network is unreachable. `h1` receives nothing and reports 100 % loss, although its request arrived.
 #
-# **Rubric.** 3 points: the request arrives, the answer is dropped at `r2`, and `h1` sees loss and no message. 2 points:
-# without what `h1` sees. 1 point: "the answer has no route". Typical wrong: (1) "the request is lost at `r2`": for the
-# request `r2` needs only the subnet it is in. (2) "`h1` sees Destination unreachable": that message goes to the sender
-# of the packet that was dropped, and the answer's sender is `h7`.
+# **Rubric.** 3 points: the request arrives, `r2` drops the answer, and `h1` sees loss and no message. 2 points: the
+# same without what `h1` sees. 1 point: "the answer has no route". Typical wrong: (1) "the request is lost at `r2`":
+# for the request `r2` needs only its own subnet C. (2) "`h1` sees Destination unreachable": `r2` sends that message
+# to the sender of the dropped packet. The dropped packet is the answer, and its sender is `h7`.
 
 # %% [markdown] id="queues-question"
-# **Question.** Why does each queue have the length that it has? For each link, multiply its rate by its round-trip
-# time and divide by packets of 1500 bytes: this is its *bandwidth-delay product* (BDP). What do you find? How much of
-# that queue is there for packets that wait, if the limit counts those in flight on the link too? After a loss TCP sends
-# less for a while (CUBIC goes on with 0.7 of what it had under way). What is a queue good for then?
+# **Question.** Why does each queue have its length? Calculate the *bandwidth-delay product* (BDP) of each link:
+# multiply the link's rate by its round-trip time, and divide by the packet size of 1500 bytes. Compare the BDP with
+# the queue's limit. What do you find? The limit also counts packets in flight on the link. How much of the queue is
+# left for packets that wait? After a loss TCP sends less for a while (CUBIC continues with 0.7 of its window). How
+# does a queue help then?
 
 # %% [markdown] reflect="queues" points=3
-# With the plain course network's numbers: 40 Mbit/s times 20 ms is 800,000 bits, which is 67 packets of 12,000 bits.
-# L2 gives 100, L3 gives 33. On every variant it is the same sum: each limit is one BDP of its link. But one direction's
-# delay, half of the RTT, holds packets in flight: half of the limit. So about half a BDP is left for packets that wait.
-# After a loss CUBIC goes on with 0.7 of its window. To keep the link busy meanwhile it needs 0.43 BDP of waiting
-# packets, and Reno a whole one. That is the BDP of the flow's whole path. For a flow over one link alone, half a BDP is
-# enough. For h1 to h4 the path's BDP is 150 packets and L2 has room for about 50: 0.33, a little too few, so the link
-# may idle briefly after a loss. Many flows together need less, about BDP divided by the root of their number.
+# In the plain course network, L1 has 40 Mbit/s and an RTT of 20 ms. The product is 800,000 bits, or 67 packets of
+# 12,000 bits. L2 gives 100 packets, L3 gives 33. On every variant each limit is one BDP of its link. But packets in
+# flight in one direction take half of the limit, because one direction's delay is half of the RTT. So about half a
+# BDP is left for packets that wait. After a loss CUBIC continues with 0.7 of its window. To keep the link busy
+# meanwhile, CUBIC needs 0.43 BDP of waiting packets, and Reno needs one BDP. This is the BDP of the flow's whole
+# path. For a CUBIC flow over one link alone, half a BDP is enough. From `h1` to `h4` the path's BDP is 150 packets,
+# and L2 has room for about 50 waiting packets: 0.33 BDP. This room is a little too small, so the link may idle
+# briefly after a loss. Many flows together need less: about the BDP divided by the square root of their number.
 #
 # **Rubric.** 3 points: the limit is the BDP, half of it is in flight, and waiting packets keep the link busy after a
-# loss. 2 points: two of these. 1 point: the sum alone. Typical wrong: (1) "a longer queue makes the link faster": the
-# rate stays, and a longer queue adds delay. (2) "all of it can wait": the limit counts packets that are in flight.
+# loss. 2 points: two of these. 1 point: only the calculation of the BDP. Typical wrong: (1) "a longer queue makes the
+# link faster": the rate stays, and a longer queue adds delay. (2) "the whole limit is for waiting packets": the limit
+# also counts packets in flight.
 
 # %% [markdown] id="end-of-lab"
 # ## 11. Stop, and look back
 #
-# **What you know now:** hosts need an address and a default route, routers need forwarding and a route for
-# every subnet, in both directions; of several routes that match, the longest prefix counts. And a network is not what
-# its plan says, but what you have verified.
+# **What you know now:** hosts need an address and a default route. Routers need forwarding and a route for every
+# subnet, in both directions. Of several routes that match, the longest prefix counts. Trust what you have verified in
+# the network, not its plan.
 #
 # **Three questions to review** (no points)
 #
 # 1. `h1` has the mask /16 by mistake. Which hosts can it no longer reach, and what does it do with their packets?
-# 2. `r1` has only a default route to `r2`, and `r2` only one to `r1`. What happens to a packet for 192.0.2.1?
-# 3. `tc` is set at `r1-eth1` but forgotten at `r2-eth0`. Which RTT does a ping over L1 have?
+# 2. `r1` has only a default route to `r2`, and `r2` has only a default route to `r1`. What happens to a packet for
+#    192.0.2.1?
+# 3. You set `tc` at `r1-eth1` but forget `r2-eth0`. Which RTT does a ping over L1 have?
 #
 # <details><summary>Answers</summary>
 #
-# 1. All outside of subnet A whose first two numbers are the same: it takes them for neighbours, asks for their Ethernet
-# addresses, and nobody answers. 2. It goes back and forth until its TTL is 0; then a router drops it and says so. 3.
-# The delay of one direction: half.
+# 1. All hosts outside of subnet A whose addresses have the same first two numbers. `h1` takes them for neighbours and
+#    asks for their Ethernet addresses, but nobody answers.
+# 2. The packet goes back and forth until its TTL is 0. Then a router drops it and tells the sender.
+# 3. The delay of one direction: half of the RTT that L1 should have.
 #
 # </details>
 #
 # ### Where to read on
 #
-# Kurose and Ross, *Computer Networking*, chapter 4 (forwarding, longest-prefix match); RFC 1812,
-# section 5.2.4 (next hop), RFC 4632 (prefixes); Appenzeller, Keslassy and McKeown, *Sizing router buffers*, 2004.
+# Kurose and Ross, *Computer Networking*, chapter 4 (forwarding, longest-prefix match); RFC 1812, section 5.2.4 (next
+# hop), RFC 4632 (prefixes); Appenzeller, Keslassy and McKeown, *Sizing router buffers*, 2004.
 
 # %% id="stop"
 lab.stop()

@@ -1,14 +1,15 @@
 # %% [markdown] id="goal"
 # # Lab 04: Link latency and throughput
 #
-# How long does a packet take over one link? How much does the link carry? And what happens to the first when
-# the second is used in full? You say what you expect, measure it with `ping` and `simpleperf`, and explain what
-# differs.
+# How long does a packet take over one link? How much data does the link carry per second? How does a transfer that
+# fills the link change the packet's time? You predict the answers, measure them with `ping` and `simpleperf`, and
+# explain the differences.
 #
-# **Time:** about two hours. The measurements take a minute of it. **You need**
-# the network of Lab 01. If your `simpleperf.py` of Lab 02 lies next to this notebook, you measure with it.
+# **Time:** about two hours. The measurements take a minute. **You need** the network of Lab 01. If your `simpleperf.py`
+# of Lab 02 lies next to this notebook, this lab measures with it.
 #
-# A prediction has no wrong answer. Its point is for committing to it. After the measurement you see it next to theory.
+# No prediction is marked wrong. A prediction makes you decide before you measure. After the measurement you see your
+# prediction next to theory.
 
 # %% id="imports"
 from linklab import course_network, lab04, measure, show, start
@@ -18,9 +19,9 @@ lab04.progress()
 # %% [markdown] id="links-intro"
 # ## 1. Three links
 #
-# This is the network of Lab 01. The three links between its routers are marked. `L1`, `L2` and `L3` know their
-# numbers: `L1.rate_mbps`, `L1.delay_ms`, `L1.queue_packets`. A router has several addresses. `far_end` has, for
-# each link, the address at its far end.
+# This is the network of Lab 01. The figure marks the three links between its routers. The variables `L1`, `L2` and `L3`
+# hold the properties of the links: `L1.rate_mbps`, `L1.delay_ms`, `L1.queue_packets`. A router has several addresses.
+# `far_end` holds the address at the far end of each link.
 
 # %% id="start"
 network = course_network()
@@ -33,15 +34,15 @@ show.draw(lab, highlight=["r1", "r2", "r3", "r4"])
 # %% [markdown] id="rtt-intro"
 # ## 2. An idle link
 #
-# The **round-trip time** (RTT) is the time from sending a packet until its answer is there. A packet's delay on
-# a link has three parts:
+# The **round-trip time** (RTT) is the time from sending a packet until its answer arrives. A packet's delay on a link
+# has three parts:
 #
 # - **serialisation delay** (or transmission delay): the link sends the frame bit by bit, at its rate;
-# - **propagation delay**: each bit travels to the other end. This is the delay in the figure;
-# - **queueing delay**: the frame waits until those before it are sent.
+# - **propagation delay**: each bit travels to the other end. The figure shows this delay;
+# - **queueing delay**: the frame waits until the link has sent the frames before it.
 #
-# **Your turn:** predict the RTT of a ping over L1 while nothing else is sent, in ms. `sure` is how sure you are,
-# from 0 (a guess) to 100 (certain).
+# **Your turn:** predict the RTT of a ping over the idle link L1, in ms. Set `sure` to how sure you are, from 0 (a
+# guess) to 100 (certain).
 
 # %% answer="rtt"
 ### BEGIN SOLUTION
@@ -57,13 +58,12 @@ lab04.check_predicted(rtt_ms).require()
 # %% [markdown] id="parsed-task"
 # ### Ping by hand
 #
-# `lab["r1"].cmd("...")` runs a command on r1, as if you sat there, and returns what it prints. (All other commands
-# of Linux work too, `ip route` or `tcpdump`. Mininet's own command line is there as well:
-# `print(lab.cli("net"))` lists the cables.)
+# `lab["r1"].cmd("...")` runs a command on r1 and returns the command's output. (You can run other Linux commands too,
+# such as `ip route` or `tcpdump`. `lab.cli` runs Mininet's own commands: `print(lab.cli("net"))` lists the cables.)
 #
-# **Your turn:** from r1, send 25 pings to the far end of L1. `ping -c 3 -i 0.2 ADDRESS` sends three, one each 0.2 s.
-# Then write a function that takes such a text and returns its round trips, a list of numbers in ms. A ping without
-# an answer has no line. It is tried on other outputs too.
+# **Your turn:** from r1, send 25 pings to the far end of L1. `ping -c 3 -i 0.2 ADDRESS` sends 3 pings, one every 0.2 s.
+# Then write a function that takes ping's output and returns a list of the RTTs, as numbers in ms. Ping prints no line
+# for a ping without an answer. The check also tries your function on other outputs.
 
 
 # %% answer="parsed"
@@ -89,12 +89,12 @@ print(text)
 lab04.check_parsed(rtts_of, text).require()
 
 # %% [markdown] id="summary-task"
-# The last line of `ping` has `rtt min/avg/max/mdev`. **mdev** is a standard deviation:
+# The last line of `ping` lists `rtt min/avg/max/mdev`. **mdev** is a standard deviation:
 #
 # mdev = √(mean of the squares - square of the mean)
 #
-# **Your turn:** compute the four numbers from a list of round trips. Linklab's own lists have a `None` for a ping
-# without an answer. It counts for nothing.
+# **Your turn:** compute the four numbers from a list of RTTs. Linklab's lists contain `None` for each ping without an
+# answer. Ignore every `None`.
 
 
 # %% answer="summary"
@@ -116,14 +116,14 @@ lab04.check_summary(summary).require()
 # %% [markdown] id="pings-task"
 # ### All three links
 #
-# `measure.run` carries out a flow. Its result has the round trips (`.rtt_ms`):
+# `measure.run` measures a flow. Its result holds the RTTs (`.rtt_ms`):
 #
 # ```python
 # measure.run(lab, measure.PingFlow("r1", "r2", count=3, address=far_end["L1"]))
 # ```
 #
-# **Your turn:** 25 pings on each link. `ends` says from where to where. The keys of `pings` are the names of the
-# links, its values the results.
+# **Your turn:** send 25 pings over each link. `ends` gives source, destination and address for each link. Store each
+# result in `pings`, under the name of its link.
 
 # %% answer="pings"
 ends = {
@@ -144,35 +144,35 @@ for name, (source, destination, address) in ends.items():
 lab04.check_pings(pings).require()
 
 # %% [markdown] id="reasons-question"
-# **Question.** For the sake of argument, let L1 have 40 Mbit/s, L3 20 Mbit/s, and both the same delay of 10 ms. Is L1
-# then the faster link? Say what changes for a ping, and what for a file of 10 MB. Give numbers: a ping's frame has 98
-# bytes.
+# **Question.** Assume that L1 has 40 Mbit/s, L3 has 20 Mbit/s, and both have a delay of 10 ms. Is L1 then the faster
+# link? Compare the two links for a ping, and for a file of 10 MB. Give numbers: a ping's frame has 98 bytes.
 
 # %% [markdown] reflect="reasons" points=2
-# For the ping nearly nothing. Its time is nearly all propagation delay, which the rate does not change. The
-# serialisation of 98 bytes (784 bits) takes 0.039 ms at 20 Mbit/s and 0.020 ms at 40: hundredths of a ms of 20. The
-# file of 10 MB is 80 Mbit. It takes 4 s at 20 Mbit/s and 2 s at 40, and a little more for headers and TCP's start.
-# "Fast" can mean a low latency or a high throughput: they are two properties.
+# The ping takes nearly the same time on both links. Nearly all of its RTT is propagation delay, which the rate does not
+# change. The serialisation of 98 bytes (784 bits) takes 0.039 ms at 20 Mbit/s and 0.020 ms at 40. This difference is a
+# few hundredths of a ms in an RTT of 20 ms. The file of 10 MB has 80 Mbit. It takes 4 s at 20 Mbit/s and 2 s at 40, and
+# a little more for headers and TCP's start. "Fast" can mean low latency or high throughput. These are two properties.
 #
-# **Rubric.** 2 points: the ping stays (nearly) the same *and* the file takes half the time, each with a number
-# that is right to a factor below 2; 1 point: one of the two, or both without a number. Typical wrong: (1) "the
-# ping takes half the time" - the rate changes serialisation alone, 0.2 % of this RTT; (2) "10 MB / 20 Mbit/s =
-# 0.5 s" - a byte has 8 bits; (3) "both are the same, for the RTT is the same" - throughput is not the inverse
-# of the RTT.
+# **Rubric.** 2 points: the ping takes (nearly) the same time *and* the file takes half the time, each with a number
+# that is wrong by less than a factor of 2; 1 point: one of the two, or both without a number. Typical wrong: (1) "the
+# ping takes half the time" - the rate changes only serialisation, 0.2 % of this RTT; (2) "10 MB / 20 Mbit/s = 0.5 s" -
+# a byte has 8 bits; (3) "both links take the same time because the RTT is the same" - throughput is not the inverse of
+# the RTT.
 
 # %% [markdown] id="arp-intro"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# Your pings take the two propagation delays, to the last digit. Even 0.02 ms of serialisation is
-# missing: the shaper keeps a small credit (a *token bucket*, here of 1600 bytes), and lets a lone packet pass at
-# once. A real cable has no credit.
+# Each of your pings takes exactly twice the propagation delay. Even the 0.02 ms of serialisation are missing: the
+# shaper keeps a small credit (a *token bucket*, here of 1600 bytes), and lets a single packet pass at once. A real
+# cable has no credit.
 #
 # </details>
 #
 # ### The first ping
 #
-# Our lab is prepared so that all pings are alike. Most networks are not. `ip neigh` shows what a node knows of its
-# neighbours. The next cell deletes one line of it on r1, and pings. (The last lines put it back.)
+# Linklab prepares our lab so that all pings take the same time. In most networks they do not. `ip neigh` shows what a
+# node knows about its neighbours. The next cell deletes r1's entry for r2 and sends pings. (Its last lines restore the
+# entry.)
 
 # %% id="arp-try"
 r1, address = lab["r1"], far_end["L1"]
@@ -186,39 +186,40 @@ mac = lab["r2"].cmd("cat /sys/class/net/r2-eth0/address").strip()
 print(r1.cmd(f"ip neigh replace {address} lladdr {mac} dev r1-eth1 nud permanent"), end="")
 
 # %% [markdown] id="arp-question"
-# **Question.** Why does the first ping take what it takes, and the others not? How much does it change the mean, and
-# how much mdev? The course report, on which this lab is modelled, has a mean of 21.855 ms for 25 pings over a link of
-# 10 ms each way: how much of the 1.855 ms can come from this?
+# **Question.** Why does the first ping take longer than the others? How much does it change the mean, and how much
+# mdev? This lab follows a course report. In the report, 25 pings over a link of 10 ms each way have a mean of 21.855
+# ms. How much of the extra 1.855 ms can the first ping explain?
 
 # %% [markdown] reflect="arp" points=2
-# r1 knows the IP address of r2, but not its Ethernet address. It asks with ARP, which is a round trip of its
-# own. Only then does the ping leave: 20 + 20 = 40 ms. r2 need not ask back, since it learns r1's address from
-# the question. After that r1 knows it. The mean rises by 20/25 = 0.8 ms, from 20 to 20.8; mdev rises from 0 to
-# 3.9, since squares make much of one large distance. The median does not move at all. So ARP explains 0.8 of
-# the report's 1.855 ms. The other 1.055 ms need another cause, for example late timers of a busy virtual
-# machine.
+# r1 knows the IP address of r2, but not its Ethernet address. r1 asks for this address with ARP, which takes a round
+# trip of its own. Only then does r1 send the ping: 20 + 20 = 40 ms. r2 does not need to ask, because it learns r1's
+# address from the request. r1 keeps the answer for the later pings. The mean rises by 20/25 = 0.8 ms, from 20 to 20.8.
+# mdev rises from 0 to 3.9, because the square of one large difference is very large. The median does not change. So ARP
+# explains 0.8 of the report's 1.855 ms. The other 1.055 ms need another cause, for example late timers of a busy
+# virtual machine.
 #
-# **Rubric.** 2 points: ARP as a round trip of its own before the first ping, and 0.8 of 1.855 ms; 1 point: one of the
-# two. Typical wrong: (1) "the first packet warms up the link" - a link has no memory: name the mechanism; (2) "ARP
-# explains all of it" - one of 25 pings is 20 ms longer: that is 0.8 ms in the mean; (3) "ARP happens on each
-# ping" - the answer is kept, as the later pings show.
+# **Rubric.** 2 points: ARP takes a round trip of its own before the first ping, and explains 0.8 of 1.855 ms; 1 point:
+# one of the two. Typical wrong: (1) "the first packet warms up the link" - a link has no memory: name the mechanism;
+# (2) "ARP explains all of the difference" - one of 25 pings takes 20 ms longer: this adds 0.8 ms to the mean; (3) "ARP
+# happens on each ping" - r1 keeps the answer, as the later pings show.
 
 # %% [markdown] id="throughput-intro"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# **ARP** (RFC 826): request there, reply back, then the ping. One late packet among 25 moves the mean by 4 % and mdev
-# from 0 to nearly 4 ms; the median shows nothing of it. A difference is explained when you can compute it, or switch
-# it off. You can do both with ARP, and neither with the rest of the report's difference.
+# With **ARP** (RFC 826), r1 sends a request, waits for the reply, and then sends the ping. One late packet among 25
+# raises the mean by 4 % and mdev from 0 to nearly 4 ms. The median does not change. You have explained a difference
+# when you can compute it, or switch it off. You can do both with ARP. You can do neither with the rest of the report's
+# difference.
 #
 # </details>
 #
 # ## 3. A full link
 #
-# `simpleperf` counts the bytes that the receiving *program* gets. Of each frame of 1514 bytes these are 1448
-# (Lab 00). (A real cable spends the time of 1538 bytes on such a frame: preamble 8, checksum 4, and a gap of
-# 12. So 94.1 % would be data there. The shaper of Linklab counts 1514: 95.6 %.)
+# `simpleperf` counts the bytes that the receiving *program* gets. A frame of 1514 bytes carries 1448 of them (Lab 00).
+# (A real cable needs the time of 1538 bytes for such a frame: it adds a preamble of 8, a checksum of 4 and a gap of 12.
+# On a real cable, data would use 94.1 % of the rate. Linklab's shaper counts 1514: 95.6 %.)
 #
-# **Your turn:** predict what `simpleperf` shows for L1 as the mean of 25 s, in Mbit/s.
+# **Your turn:** predict the mean throughput that `simpleperf` shows for 25 s over L1, in Mbit/s.
 
 # %% answer="throughput"
 ### BEGIN SOLUTION
@@ -232,9 +233,9 @@ mbps
 lab04.check_predicted(mbps).require()
 
 # %% [markdown] id="transfers-task"
-# **Your turn:** a transfer of 25 s over each link. `measure.SimpleperfFlow` takes the same arguments as `PingFlow`,
-# but `duration_s=25` and `program=program` instead of the count. `show.watched(measure.run, lab, flow)` measures it,
-# and shows how far it is. The first line tries your own `simpleperf.py`.
+# **Your turn:** measure a transfer of 25 s over each link. Give `measure.SimpleperfFlow` the same arguments as
+# `PingFlow`, but replace `count` by `duration_s=25` and `program=program`. `show.watched(measure.run, lab, flow)`
+# measures the flow and shows its progress. The first line of the cell tries your own `simpleperf.py`.
 
 # %% answer="transfers"
 program = lab04.own_simpleperf(lab)
@@ -259,17 +260,18 @@ show.comparison(rows, "Links: predicted, theory, report, measured")
 # %% [markdown] id="swing-intro"
 # ## 4. Ping next to a transfer
 #
-# Now both at once: a ping each second over L1, next to a transfer of 25 s over L1. The queue before L1 has
-# `L1.queue_packets` slots, and L1 sends a full frame in this time:
+# Now you send a ping each second over L1, next to a transfer of 25 s over L1. The queue before L1 has
+# `L1.queue_packets` slots. The next cell prints the time that L1 needs to send a full frame:
 
 # %% id="frame"
 frame_ms = 1514 * 8 / (1000 * L1.rate_mbps)
 print(f"{L1.queue_packets} slots, {frame_ms:.3f} ms for a frame of 1514 bytes")
 
 # %% [markdown] id="swing-task"
-# **Your turn:** sketch the RTT over these 25 s, as points `(seconds, ms)` from left to right: `[(0, 5), (10,
-# 20), (25, 20)]` would rise for ten seconds and then stay. Three points or more. Is it a level, a step, a
-# swing? How high? It will be drawn next to what you measure.
+# **Your turn:** sketch the RTT over these 25 s. Give three or more points `(seconds, ms)`, from left to right. For
+# example, `[(0, 5), (10, 20), (25, 20)]` rises for ten seconds and then stays level. Does the RTT stay level, jump
+# once, or swing up and down? How high does it rise? After the measurement, a figure shows your sketch next to the
+# measured RTT.
 
 # %% answer="swing"
 ### BEGIN SOLUTION
@@ -284,9 +286,9 @@ swing
 lab04.check_predicted(swing).require()
 
 # %% [markdown] id="together-task"
-# `measure.run_together` starts several flows at one instant: `show.watched(measure.run_together, lab, [flow, flow])`.
+# `measure.run_together` starts several flows at the same time: `show.watched(measure.run_together, lab, [flow, flow])`.
 #
-# **Your turn:** 25 pings on L1, one each second (`interval_s=1`), next to a transfer of 25 s over L1.
+# **Your turn:** send 25 pings over L1, one each second (`interval_s=1`), next to a transfer of 25 s over L1.
 
 # %% answer="together"
 ### BEGIN SOLUTION
@@ -307,11 +309,11 @@ lab04.queue_over_time(together, "L1", ("r1", "r2"), sketch=swing.sketch)
 # %% [markdown] id="counters-task"
 # ### What the queue says itself
 #
-# `tc` sets up queues in Linux, and shows them. `r1-eth1` is the interface of r1 at L1. In what `tc` prints,
-# *htb* is the shaper and *netem* holds the delay and the queue.
+# `tc` sets up queues in Linux, and shows them. `r1-eth1` is r1's interface to L1. In the output of `tc`, *htb* is the
+# shaper. *netem* holds the delay and the queue.
 #
 # **Your turn:** on r1, run `tc -s qdisc show dev r1-eth1`, and read its output. How many frames did the queue drop
-# (netem's line)? And which letter answers the question that the cell prints?
+# (netem's line)? Which letter answers the question that the cell prints?
 
 # %% answer="counters"
 print(lab04.question_text(), end="\n\n")
@@ -329,8 +331,8 @@ print(printed)
 lab04.check_counters(printed, answers).require()
 
 # %% [markdown] id="seen-task"
-# **Your turn:** what did the queue add to the RTT on average, in ms? How many packets were waiting before a ping, on
-# average? Use `summary`, `frame_ms`, the idle RTT, and the round trips `together.results[0].rtt_ms`.
+# **Your turn:** compute how many ms the queue added to the RTT, on average. Then compute how many packets waited before
+# a ping, on average. Use `summary`, `frame_ms`, the idle RTT, and the RTTs in `together.results[0].rtt_ms`.
 
 # %% answer="seen"
 ### BEGIN SOLUTION
@@ -347,66 +349,66 @@ lab04.check_queue_seen(seen, together).require()
 lab.stop()
 
 # %% [markdown] id="queue-question"
-# **Question.** (1) Why does the RTT in your figure swing, and why does it not come back to that of the idle link? (2)
-# Somebody sets netem's limit at L1 to ten times its value (frames in flight count in it), so that less is lost. What
-# happens to the throughput of a long transfer, to a ping next to it, and to a video call? Give a number for the ping.
+# **Question.** (1) Why does the RTT in your figure swing? Why does it not fall back to the RTT of the idle link? (2)
+# Somebody raises netem's limit at L1 to ten times its value, to lose fewer frames. (The limit includes frames in
+# flight.) What happens to the throughput of a long transfer, to a ping next to it, and to a video call? Give a number
+# for the ping.
 
 # %% [markdown] reflect="queue" points=3
-# (1) CUBIC sends more until the queue is full and a frame is lost. Then it goes on with 0.7 of its window, the
-# queue gets shorter, and it starts to grow again. With the plain course network's L1 the path holds 66 frames
-# and the queue 34 more. 0.7 of these 100 are 70: still more than the 66 that keep the link busy. So a short
-# queue is always left, and the link is never idle. (2) The throughput stays as it is, since the link is full
-# already. TCP fills the longer queue too: a ping takes up to 10 ms back, and 670 times 0.303 = 203 ms for the
-# way there, 213 ms in all. A video call shares the queue and has the same delay: it becomes hard to talk. Only
-# the loss gets rarer.
+# (1) CUBIC increases its window until the queue is full and drops a frame. Then CUBIC continues with 0.7 of its window,
+# the queue gets shorter, and the window grows again. With the plain course network's L1, the path holds 66 frames and
+# the queue holds 34 more. 0.7 of these 100 are 70, more than the 66 frames that keep the link busy. So a short queue
+# always remains, and the link is never idle. (2) The throughput does not change, because the link is already full. TCP
+# fills the longer queue too. A ping takes up to 670 times 0.303 = 203 ms to r2 and 10 ms back, 213 ms in all. A video
+# call shares the queue and has the same delay, so talking becomes hard. Only losses become rarer.
 #
-# **Rubric.** 3 points: the swing as fill, loss and a smaller window; throughput (nearly) unchanged; about 200
-# ms for the ping; 2 points: two of these; 1 point: one. Typical wrong: (1) "a longer queue, more throughput" -
-# the link was never idle: the report of `simpleperf` shows it; (2) "the ping is short, it is not affected" -
-# one queue, first in, first out; (3) "loss is a fault of the link" - here the loss is made by TCP, and tells it
-# the rate; (4) 400 ms, as if the queue counted in both directions - acknowledgements use the other direction's
-# own queue.
+# **Rubric.** 3 points: the RTT swings because TCP fills the queue, loses a frame and reduces its window; throughput
+# (nearly) unchanged; about 200 ms for the ping; 2 points: two of these; 1 point: one. Typical wrong: (1) "a longer
+# queue, more throughput" - the link was never idle: the report of `simpleperf` shows this; (2) "the queue does not
+# affect a short ping" - all packets share one queue, first in, first out; (3) "loss is a fault of the link" - here TCP
+# causes the loss, and learns the rate from it; (4) 400 ms, with the queue counted in both directions - acknowledgements
+# use the other direction's own queue.
 
 # %% [markdown] id="end-of-lab"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# A queue that is much too long is **bufferbloat**. How long should it be? The **bandwidth-delay product** (BDP) is what
-# a path holds: rate times RTT, here 66 frames. After a loss the rest of the window must still be a BDP. CUBIC goes on
-# with 0.7 of the window, so one connection needs room for 0.43 BDP (28 frames). Reno goes on with half, and needs 1
-# BDP. Several hundred connections rarely lose at the same time: for *n* of them BDP/√n is enough. Fewer than a hundred
-# often do, most of all with equal round trips (Appenzeller and others, 2004). L1 has room for 34 frames, since the
-# other 33 of its 67 slots hold frames in flight.
+# **Bufferbloat** means that a queue is much too long. How long should a queue be? The **bandwidth-delay product** (BDP)
+# is the data that a path holds: rate times RTT, here 66 frames. After a loss, the smaller window must still be at least
+# one BDP. CUBIC continues with 0.7 of the window, so one connection needs room for 0.43 BDP (28 frames). Reno continues
+# with half of the window, and needs room for 1 BDP. Several hundred connections rarely lose frames at the same time:
+# *n* connections need only BDP/√n. Fewer than a hundred connections often lose frames at the same time, especially with
+# equal RTTs (Appenzeller and others, 2004). L1 has room for 34 frames, because the other 33 of its 67 slots hold frames
+# in flight.
 #
 # </details>
 #
 # ## Summary
 #
-# - The RTT of an idle link is its propagation delay, twice. Serialisation adds little for a small packet.
-# - Throughput is another property. At most 95.6 % of a full link's rate are data here; TCP's start takes a little
-#   more away.
-# - Loss-based congestion control without ECN fills the queue before a full link. Everybody's RTT grows by
-#   the time of the packets that wait.
-# - One odd packet moves a mean. A difference is explained when you can compute it, or switch it off.
+# - The RTT of an idle link is twice its propagation delay. Serialisation adds little for a small packet.
+# - Throughput is another property. Data use at most 95.6 % of a full link's rate here. TCP's start costs a little more.
+# - Loss-based congestion control without ECN fills the bottleneck's queue. Everybody's RTT grows by the time that the
+#   waiting packets need.
+# - One unusual packet changes a mean. You have explained a difference when you can compute it, or switch it off.
 #
 # ### Review (no points)
 #
-# 1. The course report says that throughput is 2 Mbit/s below the rate on each link of 40, 30 and 20 Mbit/s. It
-#    measured 38.02, 28.43 and 19.05, and guesses at the number of hosts. What do you say?
+# 1. The course report measured 38.02, 28.43 and 19.05 Mbit/s on links of 40, 30 and 20 Mbit/s. It says that throughput
+#    is 2 Mbit/s below the rate on each link. It suspects that the number of hosts is the cause. What do you say?
 # 2. Which of the three parts of the delay does a faster processor in the router change?
-# 3. A ping next to a transfer *in the other direction* only: how much longer is it?
+# 3. A ping runs next to a transfer *in the other direction* only. How much longer does the ping take?
 #
 # <details><summary>Answers</summary>
 #
-# 1. It is a share, not a difference: each is 95 % of the rate. Of the missing 5 %, 4.4 are headers; the rest is TCP's
-#    start. Hosts that are silent change nothing: test it by removing their cables.
-# 2. None of them. It would change *processing delay*, a fourth part that is zero on virtual time.
-# 3. The echo *reply* leaves with the data and waits in their queue. The RTT grows just as much.
+# 1. Compare shares, not differences: each throughput is 95 % of the rate. Of the missing 5 %, headers take 4.4. TCP's
+#    start takes the rest. Silent hosts change nothing. Remove their cables to test this.
+# 2. It changes none of them. It would change *processing delay*, a fourth part that is zero on virtual time.
+# 3. The echo *reply* waits in the same queue as the data. The RTT grows by the same amount.
 #
 # </details>
 #
 # ### Where to read on
 #
-# Kurose and Ross, chapter 1 ("Delay, Loss, and Throughput in Packet-Switched Networks"); Peterson and Davie,
-# chapter 1 ("Performance"). ARP is RFC 826, CUBIC RFC 9438. On queues: Appenzeller, Keslassy and McKeown,
-# "Sizing Router Buffers", SIGCOMM 2004; Gettys and Nichols, "Bufferbloat: Dark Buffers in the Internet", ACM
-# Queue 2011. RFC 7567 says what the IETF recommends. The next lab puts links in a row.
+# Kurose and Ross, chapter 1 ("Delay, Loss, and Throughput in Packet-Switched Networks"); Peterson and Davie, chapter 1
+# ("Performance"). ARP is RFC 826, CUBIC RFC 9438. On queues: Appenzeller, Keslassy and McKeown, "Sizing Router
+# Buffers", SIGCOMM 2004; Gettys and Nichols, "Bufferbloat: Dark Buffers in the Internet", ACM Queue 2011. RFC 7567
+# gives the IETF's recommendations. In the next lab, several links form a path.

@@ -1,13 +1,12 @@
 # %% [markdown] id="goal"
 # # Lab 05: Path latency and throughput
 #
-# In Lab 04 you measured links one by one. A path is several of them in a row. Which of their properties add up,
-# and which do not? You measure three paths, look into TCP while it fills one of them, and find out why it does not
-# reach what the slowest link would allow.
+# In Lab 04 you measured single links. A path is a row of links. Which properties of the links add up, and which do not?
+# You measure three paths and watch TCP while it fills one of them. You find out why TCP does not reach the rate that
+# the slowest link allows.
 #
-# **Time:** about two and a half hours. The measurements take two minutes of it.
-# **You need** Lab 04: its RTT, queue and sketch. If your `simpleperf.py` of Lab 02 lies next to this notebook, you
-# measure with it.
+# **Time:** about two and a half hours. The measurements take two minutes. **You need** Lab 04: RTT, queue and sketch.
+# If your `simpleperf.py` of Lab 02 lies next to this notebook, this lab measures with it.
 
 # %% id="imports"
 from linklab import course_network, lab05, measure, show, start
@@ -17,8 +16,8 @@ lab05.progress()
 # %% [markdown] id="paths-intro"
 # ## 1. Three paths
 #
-# This is the network of Lab 01, and the longest of the three paths is marked: h1 to h9. The others are parts of
-# it: h1 to h4 leaves it after L2, and h7 to h9 enters it before L2.
+# This is the network of Lab 01. The figure marks the longest of the three paths: h1 to h9. The other two share links
+# with this path: h1 to h4 uses L1 and L2, and h7 to h9 uses L2 and L3.
 
 # %% id="start"
 network = course_network()
@@ -30,7 +29,7 @@ show.draw(lab, highlight=["h1", "s1", "r1", "r2", "r3", "r4", "h9"])
 # %% [markdown] id="rtt-intro"
 # ## 2. Predict
 #
-# **Your turn:** the RTT of a ping from h1 to h9 while nothing else is sent, in ms.
+# **Your turn:** predict the RTT of a ping from h1 to h9 on the idle network, in ms.
 
 # %% answer="rtt"
 ### BEGIN SOLUTION
@@ -44,8 +43,8 @@ rtt_ms
 lab05.check_predicted(rtt_ms).require()
 
 # %% [markdown] id="throughput-intro"
-# **Your turn:** what does `simpleperf` show for a transfer of 25 s from h1 to h9, in Mbit/s? (The **capacity** of a
-# path is the rate of its slowest link, the **bottleneck**. Of each frame of 1514 bytes, 1448 are data.)
+# **Your turn:** predict what `simpleperf` shows for a transfer of 25 s from h1 to h9, in Mbit/s. (The **capacity** of a
+# path is the rate of its slowest link, the **bottleneck**. A frame of 1514 bytes carries 1448 bytes of data.)
 
 # %% answer="throughput"
 ### BEGIN SOLUTION
@@ -61,8 +60,8 @@ lab05.check_predicted(mbps).require()
 # %% [markdown] id="pings-task"
 # ## 3. Measure
 #
-# **Your turn:** 25 pings on each path, as in Lab 04. A host has one address, so it need not be given:
-# `measure.run(lab, measure.PingFlow("h1", "h4", count=25))`. The keys of `pings` are those of `ends`.
+# **Your turn:** send 25 pings over each path, as in Lab 04. A host has only one address, so you can leave out
+# `address`: `measure.run(lab, measure.PingFlow("h1", "h4", count=25))`. Use the same keys in `pings` as in `ends`.
 
 # %% answer="pings"
 pings = {}
@@ -77,9 +76,9 @@ for name, (source, destination) in ends.items():
 lab05.check_pings(pings).require()
 
 # %% [markdown] id="route-task"
-# Where on the path does the time go? `traceroute -n -I ADDRESS` sends packets that live for one hop, then for
-# two, and so on. Each router that drops one says so. **Your turn:** from h1 to h9. (`lab["h9"].address` is the
-# address.)
+# Which link of the path takes how much time? `traceroute -n -I ADDRESS` sends packets that may cross one hop, then two
+# hops, and so on. The router that drops such a packet sends a message back. **Your turn:** run `traceroute` from h1 to
+# h9. (`lab["h9"].address` is the address.)
 
 # %% answer="route"
 ### BEGIN SOLUTION
@@ -94,7 +93,7 @@ print(printed)
 lab05.check_route(printed).require()
 
 # %% [markdown] id="transfers-task"
-# **Your turn:** a transfer of 25 s over each path, with `show.watched(measure.run, lab, flow)`. For example,
+# **Your turn:** measure a transfer of 25 s over each path, with `show.watched(measure.run, lab, flow)`. For example,
 # `flow = measure.SimpleperfFlow("h1", "h4", duration_s=25, program=program)`.
 
 # %% answer="transfers"
@@ -112,34 +111,35 @@ for name, (source, destination) in ends.items():
 lab05.check_transfers(transfers).require()
 
 # %% [markdown] id="reasons-question"
-# **Question.** Along a path RTTs add up (see `traceroute`). Rates do not. Why? What happens to RTT and throughput of
-# h1-h4 if L1 gets 100 ms of delay, and so many slots that it still has its full rate?
+# **Question.** Along a path RTTs add up (see `traceroute`). Rates do not. Why? Now give L1 100 ms of delay, and enough
+# queue slots to keep its full rate. What happens to RTT and throughput of h1-h4?
 
 # %% [markdown] reflect="reasons" points=2
-# (With the plain course network's numbers.) A packet spends time on each link, one after the other, so times
-# add up. The links work at the same time on different packets, like people in a chain who pass on buckets: the
-# slowest sets the pace of all. With 100 ms on L1 the RTT of h1-h4 grows from 60 to 240 ms. The capacity stays,
-# but one connection reaches less of it: the path now holds 594 frames and the queue of L2 is as short as
-# before, so each loss empties the path for longer (the kit measures 19 instead of 28 Mbit/s).
+# (With the plain course network's numbers.) A packet crosses the links one after the other, so their times add up. The
+# links work at the same time on different packets, so the slowest link limits the rate of all. With 100 ms on L1 the
+# RTT of h1-h4 grows from 60 to 240 ms. The capacity does not change, but one connection uses less of it. The path now
+# holds 594 frames, and the queue of L2 is as short as before. So after each loss the path stays partly empty for longer
+# (the kit measures 19 instead of 28 Mbit/s).
 #
-# **Rubric.** 2 points: times add up since a packet meets the links one after the other, links work in parallel;
-# *and* that one connection reaches less of the same capacity, or that TCP must fill more; 1 point: the first alone.
-# Typical wrong: (1) "L1 carries 8 Mbit/s then" - right for 67 slots in netem, where frames in flight use them; the
-# question gives L1 more; (2) "with 100 ms the throughput is the same, for it does not depend on the delay" - the
-# capacity does not, TCP's throughput does; (3) "the RTT grows by 100 ms" - by 90 more each way: 180.
+# **Rubric.** 2 points: times add up because a packet crosses the links one after the other, while links work in
+# parallel; *and* one connection uses less of the same capacity, or TCP must fill more; 1 point: only the part before
+# the *and*. Typical wrong: (1) "L1 then carries 8 Mbit/s" - this is right for netem with 67 slots, which also hold the
+# frames in flight; but the question gives L1 more slots; (2) "with 100 ms the throughput is the same, because it does
+# not depend on the delay" - the capacity does not, but TCP's throughput does; (3) "the RTT grows by 100 ms" - each way
+# grows by 90 ms, the RTT by 180.
 
 # %% [markdown] id="window-intro"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# Delays add up, and the slowest link sets the pace. All the same the delay of a link that is
-# *not* the bottleneck matters: it is part of what TCP must fill.
+# Delays add up, and the slowest link limits the rate. But the delay of a link that is *not* the bottleneck matters too:
+# this delay is part of what TCP must fill.
 #
 # </details>
 #
 # ## 4. Below the ceiling
 #
-# In Lab 04, L3 alone carried nearly all that headers leave of its rate. On h7-h9 it gives less, on h1-h9 still less.
-# Is anything lost? These frames found a queue full:
+# The ceiling is the rate minus headers. In Lab 04, L3 alone nearly reached its ceiling. Here h7-h9 reaches less, and
+# h1-h9 even less. Does a queue drop frames? The next cell counts the frames that met a full queue:
 
 # %% id="dropped"
 interfaces = {"L1": "r1-eth1", "L2": "r2-eth2", "L3": "r3-eth3"}
@@ -150,13 +150,14 @@ for name in ends:
 show.table(["path", "dropped before L1", "before L2", "before L3"], rows)
 
 # %% [markdown] id="bdp-task"
-# A few dozen frames of some 30,000. That alone is not it. Look into TCP. It may have a **window** (*cwnd*) of packets
-# under way that are not acknowledged yet. A path is just full with its **bandwidth-delay product** (BDP): the rate
-# of the bottleneck times the RTT. More than that waits in the queue of the bottleneck, as long as there is **room**.
+# The queues dropped a few dozen of about 30,000 frames. This loss alone does not explain the low throughput. So look at
+# TCP. Its **window** (*cwnd*) limits how many packets TCP may send before the receiver acknowledges them. The
+# **bandwidth-delay product** (BDP) is the rate of the bottleneck times the RTT. A window of one BDP just fills the
+# path. Packets beyond the BDP wait in the queue of the bottleneck, as long as the queue has **room**.
 #
-# **Your turn:** the BDP of each path in full frames of 1514 bytes. One formula does for all three: `narrow` has their
-# bottlenecks, `idle_ms` their RTTs. `room` is computed as Lab 04 found: of the queue's limit take off the frames in
-# flight.
+# **Your turn:** compute the BDP of each path in full frames of 1514 bytes. Use one formula for all three paths:
+# `narrow` holds their bottlenecks, `idle_ms` their RTTs. The cell computes `room` as in Lab 04: the queue's limit minus
+# the frames in flight.
 
 # %% answer="bdp"
 narrow = {"h1-h4": L2, "h7-h9": L3, "h1-h9": L3}
@@ -179,17 +180,17 @@ lab05.check_bdp(bdp).require()
 # %% [markdown] id="windows-task"
 # ### TCP's window, by hand
 #
-# `ss -tin dst ADDRESS` shows the TCP connections of a host to an address, with what the kernel knows of each:
+# `ss -tin dst ADDRESS` shows a host's TCP connections to an address. For each connection it shows the kernel's values:
 # `rtt:80.2/0.3` (ms), `cwnd:112` (packets), `ssthresh:63` (where slow start ends), `retrans:0/31`.
 #
-# **Your turn:** the cell starts an iperf3 server on h9 and a client on h1, which sends for 25 s. For 24 s of them,
-# until `lab.now()` is `end`, call `ss` on h1 again and again: wait 0.2 s (`lab.sleep(0.2)`), append the time
-# (`lab.now()`) to `times` and the cwnd to `windows`, as numbers. iperf3 has two connections, and the second one only
-# controls the test: take the larger cwnd.
+# **Your turn:** record the window of h1. The cell starts an iperf3 server on h9 and a client on h1, which sends for 25
+# s. Until `lab.now()` reaches `end`, repeat these steps: wait 0.2 s (`lab.sleep(0.2)`), call `ss` on h1, append the
+# time (`lab.now()`) to `times`, and append the cwnd to `windows`, both as numbers. iperf3 has two connections, and the
+# second one only controls the test. Take the larger cwnd.
 #
-# Then draw `windows` over `times` with matplotlib, in the cell after the check, with two horizontal lines: the BDP of
-# h1-h9, and BDP and room together. Label both axes, with units, and name the lines. (The next free answer is about
-# this figure.)
+# Run the check. Then draw `windows` over `times` with matplotlib, in the cell after the check. Add two horizontal
+# lines: the BDP of h1-h9, and the sum of BDP and room. Label both axes, with units, and name the lines. (Your next text
+# answer is about this figure.)
 
 # %% answer="windows"
 address, times, windows = lab["h9"].address, [], []
@@ -229,10 +230,11 @@ axes.legend()
 figure.tight_layout()
 
 # %% [markdown] id="after-loss-task"
-# After a loss CUBIC goes on with **0.7** of its window (RFC 9438). If that is still the BDP, the path stays full.
+# After a loss CUBIC continues with **0.7** of its window (RFC 9438). If this smaller window is at least the BDP, the
+# path stays full.
 #
-# **Your turn:** 0.7 of BDP and room, in percent of the BDP, for each path. And the letter that answers the question
-# that the cell prints.
+# **Your turn:** for each path, compute 0.7 of the sum of BDP and room, in percent of the BDP. Then choose the letter
+# that answers the question that the cell prints.
 
 # %% answer="after-loss"
 print(lab05.question_text())
@@ -249,48 +251,46 @@ lab05.check_after_loss(after_loss).require()
 lab05.check_questions(start_of_tcp).require()
 
 # %% [markdown] id="below-question"
-# **Question.** Describe your figure: what are its phases, and where is the window below the line of the BDP? Why then
-# does h1-h9 stay below what headers leave of L3, and more so than h7-h9? Would a transfer of 250 s have a higher
-# mean? Which single change to the network would help both paths, and at what price?
+# **Question.** Describe your figure: what are its phases, and where is the window below the line of the BDP? Why does
+# this keep h1-h9 below the ceiling of L3, and further below than h7-h9? Would a transfer of 250 s have a higher mean?
+# Which single change to the network would help both paths, and at what price?
 
 # %% [markdown] reflect="below" points=3
-# (With the plain course network's numbers.) Slow start doubles the window each RTT, to about 126 packets (88 /
-# 0.7; `ss` may miss the peak) in less than a second. Packets come faster than L3 sends, its room of 16 packets
-# overflows, and CUBIC goes on with 0.7 of the window, twice: 88, then 63. That is half of the BDP of 132: L3 is
-# idle for half of each RTT. Then the window climbs slowly, and is at the BDP only after some ten seconds. After
-# each later loss it starts at about 80 % of the BDP. On h7-h9 the window also starts at 63, but the BDP is 99,
-# and a round trip is 60 instead of 80 ms, so it is there sooner. Over 250 s the slow start counts a tenth as much, and
-# the mean rises, but it stays below the ceiling. A queue before L3 with room for 0.43 BDP or more (43 and 57
-# packets) would help both, at the price of delay: 57 packets are 35 ms. (Pacing changes
-# the sender. ECN changes the hosts and the queue, which marks in place of dropping.)
+# (With the plain course network's numbers.) Slow start doubles the window each RTT, to about 126 packets (88 / 0.7;
+# `ss` may miss the peak) in less than a second. Packets arrive faster than L3 sends, and the room of 16 packets before
+# L3 overflows. CUBIC continues with 0.7 of the window, twice: 88, then 63. That is half of the BDP of 132: L3 is idle
+# for half of each RTT. Then the window grows slowly, and reaches the BDP only after about ten seconds. After each later
+# loss it starts at about 80 % of the BDP. On h7-h9 the window also starts at 63. But there the BDP is only 99 and the
+# RTT is 60 instead of 80 ms, so the window reaches the BDP sooner. In a transfer of 250 s, slow start lowers the mean
+# only a tenth as much. So the mean rises, but it stays below the ceiling. A queue before L3 with room for 0.43 BDP or
+# more (43 and 57 packets) would help both paths. Its price is delay: 57 packets take 35 ms. (Pacing changes the sender.
+# ECN changes the hosts and the queue, which marks packets instead of dropping them.)
 #
-# **Rubric.** 3 points: a figure with units and both lines; slow start, loss, slow climb; the window below the
-# BDP means an idle bottleneck; a longer queue at L3 and its price; 2 points: one of these is missing; 1 point:
-# two are missing. Typical wrong: (1) "so many packets are lost" - 0.1 %: what counts is what TCP does after
-# them; (2) "L3 is slower with a longer path" - the link is the same: the window does not fill the path; (3)
-# "more rate on L3" - the BDP grows too; (4) "the window is limited by the receiver" - `ss` shows `rwnd_limited`
-# for a moment only.
+# **Rubric.** 3 points: a figure with units and both lines; slow start, loss, slow climb; a window below the BDP means
+# an idle bottleneck; a longer queue at L3 and its price; 2 points: one of these is missing; 1 point: two are missing.
+# Typical wrong: (1) "too many packets are lost" - 0.1 % are lost: what TCP does after these losses matters; (2) "L3 is
+# slower with a longer path" - the link is the same, but the window does not fill the path; (3) "more rate on L3" - the
+# BDP grows too; (4) "the receiver limits the window" - `ss` shows `rwnd_limited` for a moment only.
 
 # %% [markdown] id="report-intro"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# On L1, L2 or L3 alone the room is more than 0.43 BDP of that link, and the window after a loss still fills it.
-# A path adds delay, and with it BDP; its queue stays that of one link. **Slow start** is worst: it overshoots
-# while the path is not yet full, and **HyStart**, which is meant to end it in time, is too late with so little
-# room. You can count how often it fired: `nstat -az 'TcpExtTCPHystart*'` on a host.
+# On L1, L2 or L3 alone, the queue has room for more than 0.43 BDP of that link. So the window after a loss still fills
+# the link. A longer path has more delay, so its BDP is larger. But the bottleneck's queue stays the same. **Slow
+# start** is worst: it overshoots before the path is full. **HyStart** should end slow start in time, but comes too late
+# with so little room. `nstat -az 'TcpExtTCPHystart*'` on a host counts how often HyStart ended slow start.
 #
 # </details>
 #
 # ## 5. What the report measured
 #
-# The course report measured the same, in real time in a virtual machine, on *its* network: L1, L2 and L3 with
-# 10, 20 and 10 ms each way, and 40, 30 and 20 Mbit/s. (Yours may have other numbers.) The RTTs of its links,
-# each alone, were 21.855, 44.678 and 22.815 ms.
+# The course report made the same measurements in real time in a virtual machine, on *its* network: L1, L2 and L3 with
+# 10, 20 and 10 ms each way, and 40, 30 and 20 Mbit/s. (Yours may have other numbers.) It measured each link alone: the
+# RTTs were 21.855, 44.678 and 22.815 ms.
 #
-# **Your turn:** the report's RTT of h1-h9 is 12.3 ms above theory. `links_ms`: how much longer than theory were
-# the RTTs of its three links, each alone, added up? `percent`: its throughput of h1-h9, which was 17.29
-# Mbit/s, in percent of the
-# ceiling (1448 of 1514 of the bottleneck's rate).
+# **Your turn:** the report's RTT of h1-h9 is 12.3 ms above theory. For `links_ms`, compute how far the RTT of each
+# single link is above theory, and add up the three differences. The report's throughput of h1-h9 was 17.29 Mbit/s. For
+# `percent`, compute this throughput in percent of the ceiling (1448 of 1514 of the bottleneck's rate).
 
 # %% answer="reported"
 rows = lab05.beside_report(3, rtt_ms, mbps, pings, transfers)
@@ -309,28 +309,29 @@ show.comparison(rows, "Paths: predicted, theory, report, measured")
 lab05.check_reported(reported).require()
 
 # %% [markdown] id="report-question"
-# **Question.** Explain the report's RTT of h1-h9 with your numbers: which part is ARP (Lab 04), which part was
-# there on the links already, what is left? Why is nothing of it in our numbers on virtual time? Does its
-# throughput point to the same cause?
+# **Question.** Explain the report's RTT of h1-h9 with your numbers. Which part is ARP (Lab 04)? Which part did the
+# single links already show? Which part is left? Why do our RTTs on virtual time show none of these parts? Does the
+# report's throughput point to the same cause?
 
 # %% [markdown] reflect="report" points=2
-# Of 12.3 ms the links alone had 9.3. ARP may be in that: if each link's first ping met it once, it adds
-# the path's RTT in one of 25 pings, 80/25 = 3.2 ms. The other 6.1 ms of the links, and the 3 ms that are left for
-# hosts and two more cables, are probably timers: each crossing of a link ends with one, and a busy virtual
-# machine serves timers late. On virtual time no timer is late, and our lab needs no ARP. Throughput was 90 % of
-# the ceiling; ours is 85 % on that network without any late timer. So the throughput needs no bad machine: a
-# short queue and slow start explain it.
+# The three links alone explain 9.3 of the 12.3 ms. ARP may be a part of these 9.3 ms. If the first ping on each link
+# needed ARP, ARP adds each link's RTT once in 25 pings: 80/25 = 3.2 ms together. The other 6.1 ms of the links, and the
+# 3 ms that are left for hosts and two more cables, probably come from late timers. A timer ends each crossing of a
+# link, and a busy virtual machine serves timers late. On virtual time no timer is late, and our lab needs no ARP. The
+# report's throughput was 90 % of the ceiling. Ours is 85 % on that network without any late timer. So the throughput is
+# no sign of a slow machine: a short queue and slow start explain it.
 #
-# **Rubric.** 2 points: excesses add up as delays do (9.3 of 12.3), ARP with a number, and the throughput has another
-# cause; 1 point: two of these. Typical wrong: (1) "ARP explains it all" - 3.2 ms of 12.3; (2) "the machine was too
-# slow, so throughput was low" - ours on virtual time is even lower; (3) mean of the links in place of their sum.
+# **Rubric.** 2 points: the links' differences from theory add up as delays do (9.3 of 12.3), ARP with a number, and the
+# throughput has another cause; 1 point: two of these. Typical wrong: (1) "ARP explains everything" - ARP explains 3.2
+# ms of 12.3; (2) "the machine was too slow, so throughput was low" - our throughput on virtual time is even lower; (3)
+# the mean of the links instead of their sum.
 
 # %% [markdown] id="loaded-task"
 # ## 6. Ping next to a transfer
 #
-# **Your turn:** a transfer from h1 to h4 fills the queue of its bottleneck, and pings go the same path. Predict
-# the highest RTT of a ping, in ms. Then measure: 25 pings, one each second (`interval_s=1`), next to a transfer
-# of 25 s, both from h1 to h4, with `show.watched(measure.run_together, lab, [flow, flow])`.
+# **Your turn:** a transfer from h1 to h4 fills the queue of its bottleneck, and pings take the same path. Predict the
+# highest RTT of a ping, in ms. Then measure 25 pings, one each second (`interval_s=1`), next to a transfer of 25 s,
+# both from h1 to h4. Use `show.watched(measure.run_together, lab, [flow, flow])`.
 
 # %% answer="loaded"
 ### BEGIN SOLUTION
@@ -358,24 +359,24 @@ lab05.queue_over_time(together, "h1-h4", ("h1", "h4"))
 lab05.check_together(together).require()
 
 # %% [markdown] id="clocking-question"
-# **Question.** L1 is faster than L2. Yet frames of h1-h4 were dropped before L1 too (see the table in section
-# 4), while the pings show the queue of L2 alone. When was the queue of L1 full, and why not later? And if L1
-# had 1000 Mbit/s: before which link would frames be dropped then?
+# **Question.** L1 is faster than L2. Yet the queue before L1 dropped frames of h1-h4 too (see the table in section 4),
+# while the pings show only the queue of L2. When was the queue of L1 full, and why not later? If L1 had 1000 Mbit/s,
+# which link's queue would drop frames?
 
 # %% [markdown] reflect="clocking" points=2
-# (With the plain course network's numbers.) At the start. In slow start each acknowledged packet lets two go. They
-# leave h1 back to back, since its cable is as fast as the machine, so they reach L1 at up to twice the rate at which
-# acknowledgements come. These come at the rate of the bottleneck, 30 Mbit/s: twice that is 60, more than the 40 of
-# L1, and its queue grows until it overflows. After slow start one packet leaves for each acknowledged one (*ACK
-# clocking*). So packets come at 30 Mbit/s. L1 sends 40, and nothing waits there: all waiting is before L2. With 1000
-# Mbit/s on L1 the pairs of slow start reach L2 as they left h1, and all drops are before L2 (the kit measures 60
-# there, instead of 36 before L1 and 6 before L2). The pings, one a second, are too rare to meet the queue of L1 in
-# the few RTTs in which it is there.
+# (With the plain course network's numbers.) The queue of L1 was full at the start. In slow start TCP sends two packets
+# for each acknowledged packet. h1's cable is as fast as the machine, so the two leave h1 back to back. They reach L1 at
+# up to twice the rate of the acknowledgements. Acknowledgements arrive at the rate of the bottleneck, 30 Mbit/s. Twice
+# this rate is 60, more than the 40 of L1, so the queue of L1 grows until it overflows. After slow start one packet
+# leaves for each acknowledged packet (*ACK clocking*). So packets arrive at 30 Mbit/s, L1 sends 40, and packets wait
+# only before L2. With 1000 Mbit/s, L1 passes the pairs of slow start on to L2 without delay, and all drops happen
+# before L2 (the kit measures 60 there, instead of 36 before L1 and 6 before L2). The queue of L1 exists only for a few
+# RTTs, so pings with one second between them miss it.
 #
-# **Rubric.** 2 points: slow start, with arrivals faster than L1's 40 Mbit/s and the reason (two packets for
-# each acknowledged one, or the doubled window), *and* ACK clocking at the rate of L2 later; 1 point: one of the
-# two. Typical wrong: (1) "L1 is full since it carries the same traffic" - 30 of 40 Mbit/s; (2) "the window was
-# too large for both queues" - later it is as large, and waits before L2 alone; (3) "at random".
+# **Rubric.** 2 points: slow start, with arrivals faster than L1's 40 Mbit/s and the reason (two packets for each
+# acknowledged packet, or the doubled window), *and* ACK clocking at the rate of L2 later; 1 point: one of the two.
+# Typical wrong: (1) "L1 is full because it carries the same traffic" - this traffic is 30 of 40 Mbit/s; (2) "the window
+# was too large for both queues" - later the window is just as large, but packets wait only before L2; (3) "at random".
 
 # %% id="stop"
 lab.stop()
@@ -383,42 +384,42 @@ lab.stop()
 # %% [markdown] id="end-of-lab"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# A queue grows where packets come faster than they leave. On average that is the bottleneck alone. In a burst
-# it can be each link that is slower than the link before it. **ACK clocking** (Jacobson, 1988) makes a sender
-# send at the rate at which the bottleneck lets packets through; slow start sends at up to twice that rate.
+# A queue grows where packets arrive faster than they leave. On average this happens only at the bottleneck. In a burst
+# it can happen at each link that is slower than the link before it. With **ACK clocking** (Jacobson, 1988), a sender
+# sends at the rate at which the bottleneck lets packets through. Slow start sends at up to twice that rate.
 #
 # </details>
 #
 # ## Summary
 #
-# - Delays add up along a path. The capacity is that of the slowest link, the bottleneck.
-# - One TCP connection fills a path only if its window after a loss is still a BDP. CUBIC needs room for 0.43 BDP at
-#   the bottleneck, and a path's BDP is larger than that of its bottleneck link alone.
-# - Slow start can overflow a short queue before the path is full. HyStart is meant to end it in time.
-# - A number that is off can be taken apart: ARP, late timers, queues, slow start, each with its share.
+# - Delays add up along a path. The capacity is the rate of the slowest link, the bottleneck.
+# - One TCP connection fills a path only if its window after a loss is still at least one BDP. CUBIC needs room for 0.43
+#   BDP at the bottleneck. A path's BDP is larger than the BDP of its bottleneck link alone.
+# - Slow start can overflow a short queue before the path is full. HyStart should end slow start in time.
+# - You can split an unexpected number into parts: ARP, late timers, queues, slow start. Compute each part.
 #
 # ### Review (no points)
 #
-# 1. Somebody doubles the rate of L3, and leaves its queue. What happens to the BDP of h1-h9, and to the share of the
-#    capacity that one connection gets?
+# 1. Somebody doubles the rate of L3, and does not change its queue. What happens to the BDP of h1-h9, and to the share
+#    of the capacity that one connection gets?
 # 2. `ss` shows `cwnd:99 rtt:80` on a path with a bottleneck of 20 Mbit/s. What is the throughput?
 # 3. Ten connections share h1-h9 instead of one. Do they fill L3 better?
 #
 # <details><summary>Answers</summary>
 #
-# 1. L2, with 30 Mbit/s, becomes the bottleneck. The BDP grows to 198 frames; the room before L2 is 50: a quarter
-#    of it, and before it was an eighth. After a loss 88 % of the BDP is left in place of 79 %. So one connection gets a
-#    larger share of a larger capacity.
-# 2. A window in each RTT: 99 times 1448 times 8 bits in 80 ms are 14.3 Mbit/s. The path is not full.
-# 3. Yes: the kit measures 18.9 Mbit/s instead of 17.0. Not all ten windows fall at the same time, so their sum falls
-#    less after a loss. (How many fall together depends on the number of connections, on their round trips and on the
-#    algorithm.)
+# 1. L2, with 30 Mbit/s, becomes the bottleneck. The BDP grows to 198 frames. The room before L2 is 50, a quarter of the
+#    BDP; the room before L3 was an eighth. After a loss the window is 88 % of the BDP instead of 79 %. So one
+#    connection gets a larger share of a larger capacity.
+# 2. TCP sends one window per RTT: 99 times 1448 times 8 bits in 80 ms are 14.3 Mbit/s. The path is not full.
+# 3. Yes: the kit measures 18.9 Mbit/s instead of 17.0. The ten windows do not all shrink at the same time, so their sum
+#    shrinks less after a loss. (The number of connections, their RTTs and the algorithm decide how many shrink
+#    together.)
 #
 # </details>
 #
 # ### Where to read on
 #
-# Kurose and Ross, chapter 3 ("TCP Congestion Control"); Peterson and Davie, chapter 6 ("Congestion Control").
-# Slow start is RFC 5681, CUBIC RFC 9438, HyStart++ RFC 9406, the initial window of ten RFC 6928. Jacobson,
-# "Congestion Avoidance and Control", SIGCOMM 1988; Ha and Rhee, "Taming the Elephants: New TCP Slow Start",
-# Computer Networks 2011 (HyStart). The next lab lets several flows meet.
+# Kurose and Ross, chapter 3 ("TCP Congestion Control"); Peterson and Davie, chapter 6 ("Congestion Control"). Slow
+# start is RFC 5681, CUBIC RFC 9438, HyStart++ RFC 9406, the initial window of ten RFC 6928. Jacobson, "Congestion
+# Avoidance and Control", SIGCOMM 1988; Ha and Rhee, "Taming the Elephants: New TCP Slow Start", Computer Networks 2011
+# (HyStart). In the next lab, several flows meet.

@@ -2,11 +2,11 @@
 # # Lab 06: Multiplexing
 #
 # **Time:** about 3 hours. **You need:** `popen` and iperf3
-# (Lab 00), your simpleperf (Lab 02), and what a full queue does to a ping (Labs 04 and 05).
+# (Lab 00), your simpleperf (Lab 02), and the effect of a full queue on a ping (Labs 04 and 05).
 #
-# Until now each measurement had the network to itself. Now several pairs of hosts send at the same time, and
-# their packets share links. That is *multiplexing*. Who gets how much? Is that fair? How long does everybody
-# wait?
+# Until now each measurement had the network to itself. Now several pairs of hosts send at the same time, and their
+# packets share links. That is *multiplexing*. How much throughput does each pair get? Is that fair? How long do
+# packets wait?
 
 # %% id="imports"
 from linklab import course_network, lab06, measure, show, start
@@ -23,6 +23,8 @@ show.draw(lab)
 # %% [markdown] id="shares-task"
 # ## 1. Predict: who gets how much?
 #
+# You will measure these four combinations of flows:
+#
 # | combination | flows at the same time |
 # | --- | --- |
 # | `two` | h1-h4, h2-h5 |
@@ -30,11 +32,11 @@ show.draw(lab)
 # | `crossing` | h1-h4, h7-h9 |
 # | `apart` | h1-h4, h8-h9 |
 #
-# Find the paths in the figure. Each flow is a long transfer over TCP, with CUBIC. Of each frame of 1514 bytes
-# 1448 are data (Lab 00), and throughput here counts data.
+# Each flow is a long TCP transfer with CUBIC. Find its path in the figure. A frame of 1514 bytes carries 1448 bytes
+# of data (Lab 00). Throughput here counts data only.
 #
-# **Predict** the throughput, in Mbit/s over 25 s, of *one* flow in `two`, and of h7-h9 in `crossing`. Say in
-# percent how sure you are. Any number has its point, and you will see it next to the measurement.
+# **Predict** two throughputs over 25 s, in Mbit/s: *one* flow in `two`, and h7-h9 in `crossing`. Say in percent how
+# sure you are. You get the point for any number. You will see your numbers next to the measurement.
 
 # %% answer="shares"
 ### BEGIN SOLUTION
@@ -53,20 +55,20 @@ lab06.check_predicted(shares).require()
 # %% [markdown] id="by-hand-task"
 # ## 2. Two flows, started by hand
 #
-# `cmd` waits for the end of a command. `popen` starts one and returns at once, so several can run:
+# `cmd` waits until a command ends. `popen` starts a command and returns at once, so several commands can run:
 #
 # ```python
 # server = lab["h6"].popen("iperf3 -s -1")  # a server, for one test
-# lab["h6"].wait_listening(5201)  # its port
+# lab["h6"].wait_listening(5201)  # wait until it listens on its port
 # client = lab["h3"].popen("iperf3 -c ADDRESS -t 25")
-# client.wait()  # to its end; client.output is then what it printed
+# client.wait()  # wait until it ends; then client.output is what it printed
 # ```
 #
-# This works on any Mininet host. `network.address_of("h4")` is an address. One iperf3 server serves one test at a
-# time: two on one host would need two ports (`-p`).
+# This works on any Mininet host. `network.address_of("h4")` returns the address of h4. An iperf3 server serves one
+# test at a time: two tests on one host need two servers on two ports (`-p`).
 #
-# **Your turn:** run the two flows of `two`, h1-h4 and h2-h5, at the same time for 25 s, and print what both clients
-# say. `printed` has their texts.
+# **Your turn:** run the two flows of `two`, h1-h4 and h2-h5, at the same time for 25 s. Print the output of both
+# clients, and store both texts in `printed`.
 
 # %% answer="by-hand"
 printed = {}
@@ -90,8 +92,8 @@ lab06.check_by_hand(printed).require()
 # %% [markdown] id="swing-task"
 # ## 3. Sketch: how long does a ping take meanwhile?
 #
-# A ping from h1 to h4 shares all queues with the two flows. **Sketch its RTT** over 25 s as a list of points,
-# `[(second, ms), (second, ms), ...]`, at least three. Where does it begin? How high can it get? Does it stay
+# A ping from h1 to h4 waits in the same queues as the two flows. **Sketch its RTT** over 25 s as a list of at least
+# three points, `[(second, ms), (second, ms), ...]`. What is the RTT at the start? How high can it rise? Does it stay
 # there? (netem's *limit* at L2 counts packets in flight on the link and packets that wait: Labs 04 and 05.)
 
 # %% answer="swing"
@@ -112,11 +114,11 @@ lab06.check_predicted(swing).require()
 # %% [markdown] id="runs-task"
 # ## 4. Measure
 #
-# `flows_of("h1-h4")` is a list of two flows: 25 pings, one a second, and a transfer by simpleperf.
-# `show.watched(measure.run_together, lab, flows)` starts all flows of *one* list at the same instant, shows how far
-# they are, and returns what they measured. Two lists can be added with `+`.
+# `flows_of("h1-h4")` returns a list of two flows: 25 pings, one a second, and a transfer by simpleperf.
+# `show.watched(measure.run_together, lab, flows)` starts all flows of *one* list at the same instant, shows their
+# progress, and returns their results. Join two lists with `+`.
 #
-# **Your turn:** make `runs`, with what it returns for each of the four combinations: `runs["two"]`, and so on.
+# **Your turn:** measure each of the four combinations, and store each result in `runs`: `runs["two"]`, and so on.
 
 
 # %% answer="runs"
@@ -144,8 +146,8 @@ lab06.check_runs(runs).require()
 # %% [markdown] id="figures-intro"
 # ## 5. What happened?
 #
-# The combination `two`, second by second: first the throughput, then the RTT with your sketch. A cross is a ping
-# that was lost.
+# The figures show the combination `two`, second by second: first the throughput, then the RTT with your sketch. A
+# cross marks a lost ping.
 
 # %% id="throughput-figure"
 lab06.figures.throughput_figure(runs["two"])
@@ -154,7 +156,7 @@ lab06.figures.throughput_figure(runs["two"])
 lab06.figures.rtt_figure(runs["two"], sketch=swing.sketch)
 
 # %% [markdown] id="seen-task"
-# **Your turn:** a letter for each question.
+# **Your turn:** answer each question with a letter.
 #
 # `decides`: in `crossing`, h7-h9 crosses L2 and L3, and L3 is the slower link. What sets the rate of h7-h9?
 # (a) L3, since the slowest link of a path always decides. (b) L3 and L2 in turn: it has the mean of what they
@@ -179,46 +181,45 @@ answers = {
 lab06.check_seen(answers).require()
 
 # %% [markdown] id="shares-question"
-# **Question.** In `two` the *sum* is near what L2 carries of data, also when you started the flows by hand. The
-# two *shares* are not equal. Explain both. And if h2-h5 had twice the round trip, what would you expect of the
-# shares then?
+# **Question.** In `two` the *sum* of both throughputs is near L2's maximum, also when you started the flows by hand.
+# The two *shares* are not equal. Explain both facts. What shares do you expect if h2-h5 has twice the RTT?
 
 # %% [markdown] reflect="shares" points=3
-# The sum: as long as packets wait at L2, L2 sends without a break. Two flows whose windows together exceed
-# what is in flight keep it busy, whoever the packets belong to. The shares: a flow's rate is its window over the
-# RTT. Who loses packets in slow start, or at a bad moment, goes on with a smaller window. CUBIC cuts it
-# to 0.7 and grows slowly again, so the windows come nearer over many losses; 25 s have too few of them. Equal
-# shares are what TCP tends to, at equal round trips. With twice the RTT, h2-h5 would have less, since with
-# the same window it sends fewer packets a second, and it hears of a loss later.
+# The sum: L2 sends without a break as long as packets wait there. Two flows keep it busy if their windows together
+# exceed the bandwidth-delay product. It does not matter whose packets wait. The shares: a flow's rate is its window
+# over its RTT. A flow that loses packets in slow start, or at a bad moment, continues with a smaller window. CUBIC
+# cuts the window to 0.7 of its size and then grows it slowly. So the windows become similar only over many losses,
+# and 25 s have too few losses. TCP tends to equal shares if RTTs are equal. With twice the RTT, h2-h5 gets less: it
+# sends fewer packets a second with the same window, and it learns of a loss later.
 #
-# **Rubric.** 3 points: a queue that is never empty keeps the sum; shares depend on who lost when, and even out
-# over many losses; a longer RTT gets less. 2 points: two of the three. 1 point: one. Typical wrong: (1) "TCP divides
-# the link equally, so this is an error of measurement" - nobody divides: each sender knows its own losses
-# only. (2) "h2 is nearer to the link" - both paths have the same links. (3) "with twice the RTT the rate is the
-# same, since the link is" - the window is spread over a longer time.
+# **Rubric.** 3 points: a queue that is never empty keeps the sum; shares depend on which flow lost packets when, and
+# become similar over many losses; a longer RTT gets less. 2 points: two of the three. 1 point: one. Typical wrong:
+# (1) "TCP divides the link equally, so this is an error of measurement" - nobody divides the link: each sender knows
+# only its own losses. (2) "h2 is nearer to the link" - both paths have the same links. (3) "with twice the RTT the
+# rate is the same, since the link is the same" - the sender spreads its window over a longer time.
 
 # %% [markdown] id="shares-told"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# A queue that does not run empty keeps the *sum* at what L2 carries. The *shares* depend on who lost packets when.
-# After a loss CUBIC cuts its window to 70 % and grows slowly, so who has less catches up over many losses. 25 s
-# have few of them. TCP *tends to* equal shares, and comes near them only at equal round trips. With unequal
-# ones the shorter RTT wins: at equal loss, throughput goes as 1/RTT for Reno (Mathis et al., 1997; RFC 5166), and
-# depends on the RTT less for CUBIC (RFC 9438).
+# A queue that is never empty keeps the *sum* at L2's maximum. The *shares* depend on which flow lost packets when.
+# After a loss CUBIC cuts its window to 70 % and grows it slowly. So the flow with less catches up only over many
+# losses, and 25 s have few. TCP *tends to* equal shares, and comes near them only if RTTs are equal. Otherwise the
+# shorter RTT wins: at equal loss, Reno's throughput is proportional to 1/RTT (Mathis et al., 1997; RFC 5166).
+# CUBIC's throughput depends less on the RTT (RFC 9438).
 #
 # </details>
 #
 # ## 6. How fair is that? Jain's index
 #
-# For n throughputs x, Raj Jain and others proposed one number in 1984:
+# In 1984 Raj Jain and others proposed one number for the fairness of n throughputs x:
 #
 # $$J = \frac{(x_1 + x_2 + \dots + x_n)^2}{n \cdot (x_1^2 + x_2^2 + \dots + x_n^2)}$$
 #
-# It is 1 if all are equal, and 1/n if one flow has everything. Above, add and then square. Below, square each
-# one and then add.
+# J is 1 if all throughputs are equal, and 1/n if one flow has everything. In the numerator, add and then square. In
+# the denominator, square each throughput and then add.
 #
-# **Your turn:** write it. For an empty list, or nothing but zeros, there is no index: raise a `ValueError`
-# that says what is wrong.
+# **Your turn:** write the function `jain`. The index of an empty list, or of a list of zeros, is undefined: raise a
+# `ValueError` that says what is wrong.
 
 
 # %% answer="jain"
@@ -241,35 +242,33 @@ rates = {name: list(lab06.rates_mbps(run).values()) for name, run in runs.items(
 lab06.figures.fairness_table({name: jain(values) for name, values in rates.items() if values})
 
 # %% [markdown] id="fairness-question"
-# **Question.** In `apart` the index is below 1. Is that unfair to somebody? What must be true of flows before
-# an index of them means anything?
+# **Question.** In `apart` the index is below 1. Is that unfair to one of the flows? When is Jain's index meaningful?
 
 # %% [markdown] reflect="fairness" points=3
 # No. The two flows share no link, so neither takes anything from the other: h8-h9 has less because L3 is slower.
-# An index compares what is divided among the flows. So they must share the same bottleneck, want as much as
-# they can get, and be measured over the same interval. One also has to say who counts as one: a flow, a host, a
-# user.
+# Jain's index compares shares of one resource. So the flows must share the same bottleneck, want as much as they can
+# get, and be measured over the same interval. You also have to say what you compare: flows, hosts or users.
 #
-# **Rubric.** 3 points: nothing is shared, so nobody loses; flows must share a bottleneck; and one more
-# condition (same interval, all want as much as possible, who counts as one). 2 points: the first two. 1 point: only
-# "no, L3 is slower". Typical wrong: (1) "yes, h8-h9 has less" - less than another is not unfair, if giving up
-# some would not help it. (2) "the index is wrong" - the formula is right; the question put to it is not.
+# **Rubric.** 3 points: the flows share nothing, so nobody loses; flows must share a bottleneck; and one more
+# condition (same interval, all want as much as possible, what you compare). 2 points: the first two. 1 point: only
+# "no, L3 is slower". Typical wrong: (1) "yes, h8-h9 has less" - less is not unfair here: h8-h9 would gain nothing if
+# h1-h4 sent less. (2) "the index is wrong" - the formula is right, but the index does not fit this question.
 
 # %% [markdown] id="fairness-told"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# Nobody loses anything in `apart`: no link is shared. An index means something where the *same* bottleneck is
-# divided, all want more than they get, and all are measured over the same interval (RFC 5166).
+# No flow loses anything in `apart`: the flows share no link. Jain's index is meaningful if all flows share the
+# *same* bottleneck, want more than they get, and are measured over the same interval (RFC 5166).
 #
 # </details>
 #
 # ## 7. Look into the queue
 #
-# A ping waits at L2 for the packets before it. So its RTT tells how many packets L2 holds. The rest of the RTT
-# is the delay of L1 on the forward path, and those of L2 and L1 on the reverse path.
+# At L2 a ping waits for the packets ahead of it. So its RTT tells you how many packets L2 holds. The rest of the RTT
+# is the delay of L1 on the forward path, and the delays of L2 and L1 on the reverse path.
 #
-# **Your turn:** a function that says how many packets L2 holds, those in flight on it included, from an RTT of
-# h1-h4 in ms. One frame of 1514 bytes takes 1514 * 8 bits.
+# **Your turn:** write a function that computes from an RTT of h1-h4, in ms, how many packets L2 holds. Include the
+# packets in flight on L2. One frame of 1514 bytes has 1514 * 8 bits.
 
 
 # %% answer="packets-in-queue"
@@ -287,13 +286,13 @@ def packets_in_queue(rtt_ms):
 lab06.check_packets_in_queue(packets_in_queue).require()
 
 # %% [markdown] id="look-task"
-# Is it true? The kernel knows. `tc -s qdisc show dev r2-eth2`, typed on r2, prints what waits at r2's end of L2:
-# in the part of `netem`, `backlog` has bytes and packets (`76p`) at this moment. (`print(lab.cli("net"))` is
-# Mininet's list of who is connected by which interface.)
+# Now compare your function with the kernel's own count. On r2, `tc -s qdisc show dev r2-eth2` prints what r2's end
+# of L2 holds: in the `netem` part, `backlog` lists the bytes and packets (`76p`) at this moment.
+# (`print(lab.cli("net"))` prints Mininet's list of nodes, interfaces and connections.)
 #
-# **Your turn:** the cell starts a transfer. In its loop, let h1 send one ping to h4 (`-c 1 -W 1`: one packet, and
-# wait one second at most), and right after it ask `tc` on r2. Append both texts to `looks` as a pair. A ping
-# that finds the queue full is lost.
+# **Your turn:** the cell starts a transfer. In its loop, send one ping from h1 to h4 (`-c 1 -W 1`: one packet, wait
+# one second at most). Run `tc` on r2 right after it. Append both texts to `looks` as a pair. A ping that finds the
+# queue full is lost.
 
 # %% answer="look"
 looks, h4 = [], network.address_of("h4")
@@ -317,16 +316,16 @@ lab06.figures.looks_table(looks, packets_in_queue)
 lab06.check_look(looks).require()
 
 # %% [markdown] id="new-rtt-task"
-# An RTT is the sum of all delays and of all queues on the way, in both directions. Here packets wait in one queue only,
-# so it tells how full that one is. Some ms pass between the two counts, so they
+# An RTT is the sum of all delays and all queueing times on the path, in both directions. Here packets wait in one
+# queue only, so the RTT tells you how full this queue is. Some ms pass between ping and `tc`, so the two counts
 # differ by a few packets.
 #
 # ## 8. Change the queue
 #
-# Now L2 gets **half** of its limit where r2 sends into it, and `two` runs again.
+# Next you set netem's limit at r2's end of L2 to **half**, and run `two` again.
 #
-# **Predict** the RTT of h1-h4, in ms, when *that* queue has just filled. Think of how many packets are in flight
-# on L2 alone.
+# **Predict** the RTT of h1-h4, in ms, when *that* queue has just filled. Think of how many packets are in flight on
+# L2 alone.
 
 # %% answer="new-rtt"
 half = L2.queue_packets // 2
@@ -344,13 +343,13 @@ new_rtt
 lab06.check_predicted(new_rtt).require()
 
 # %% [markdown] id="half-task"
-# In Mininet, netem sits below HTB: `qdisc netem 10: parent 5:1 limit 100 delay 20ms`. To change it while the network
-# runs, type on r2 (with *your* delay of L2: what is not named goes back to its default: no
-# delay, a limit of 1000)
+# In Mininet, netem sits below HTB: `qdisc netem 10: parent 5:1 limit 100 delay 20ms`. You can change it while the
+# network runs. `tc` resets the options that you leave out (no delay, a limit of 1000), so include *your* delay of
+# L2. Run this command on r2:
 #
 # `tc qdisc change dev r2-eth2 parent 5:1 handle 10: netem limit PACKETS delay MILLISECONDSms`
 #
-# **Your turn:** change it, print what `tc` shows then, and measure `two` again as `half_run`.
+# **Your turn:** change the limit, print what `tc` then shows, and measure `two` again as `half_run`.
 
 # %% answer="half"
 half_run = runs.get("half")
@@ -385,32 +384,31 @@ small_queue = "b"
 lab06.check_small_queue(small_queue).require()
 
 # %% [markdown] id="queue-question"
-# **Question.** A friend's video calls stutter whenever somebody uploads a large file. The router's queue
-# holds 1000 packets, and the upload has 10 Mbit/s. What happens, with a number? What would you change, and how
-# far would you go?
+# **Question.** A friend's video calls stutter whenever somebody uploads a large file. The router's queue holds 1000
+# packets, and the uplink has 10 Mbit/s. What happens? Give a number. What would you change, and by how much?
 
 # %% [markdown] reflect="queue" points=3
 # The upload's TCP fills the queue. 1000 frames of 12,112 bits take 1.2 s at 10 Mbit/s, and packets of the call wait
-# behind them: far more than a call bears. A smaller queue shortens the wait. It must not be so small that nothing
-# waits after a loss: with an RTT of 40 ms the BDP is about 33 packets, and CUBIC needs some 0.43 of that, Reno all
-# of it, to keep the link busy. Better: a queue for each flow, served in turn, that drops early (FQ-CoDel,
-# RFC 8290), or marks packets in place of dropping them (ECN).
+# behind them. That is far too long for a call. A smaller queue shortens the wait. But the queue must not be empty
+# after a loss. With an RTT of 40 ms the BDP is about 33 packets. To keep the link busy, CUBIC needs a queue of some
+# 0.43 BDP, and Reno one BDP. FQ-CoDel (RFC 8290) is better: it has a queue for each flow and serves the queues in
+# turn. It drops early, or marks packets instead (ECN).
 #
-# **Rubric.** 3 points: a full queue of 1.2 s; a smaller queue; and a lower bound for it (near a BDP) or FQ-CoDel/ECN
-# with the reason. 2 points: two of these. 1 point: "the queue is too long", with no number. Typical wrong: (1)
-# "a faster upload link solves it" - the queue is emptied faster, but TCP fills it again. (2) "no queue at all" - then
-# the link idles after each loss, as in part 8. (3) 0.15 s - that takes bytes for bits.
+# **Rubric.** 3 points: a full queue takes 1.2 s; a smaller queue; and a lower bound for it (near a BDP) or
+# FQ-CoDel/ECN with the reason. 2 points: two of these. 1 point: "the queue is too long", without a number. Typical
+# wrong: (1) "a faster upload link solves it" - the queue drains faster, but TCP fills it again. (2) "no queue at
+# all" - then the link idles after each loss, as in part 8. (3) 0.15 s - this answer confuses bytes with bits.
 
 # %% [markdown] id="queue-told"
 # <details><summary>Open this when you have written your answer</summary>
 #
 # 1000 frames of 12,112 bits take 1.2 s at 10 Mbit/s: that is *bufferbloat*. A queue of about a bandwidth-delay
-# product is enough for one CUBIC or Reno flow. FQ-CoDel (RFC 8290) gives each flow a queue of its own and drops
-# early, so that the call does not wait behind the upload.
+# product is enough for one CUBIC or Reno flow. FQ-CoDel (RFC 8290) gives each flow its own queue and drops early, so
+# the call does not wait behind the upload.
 #
 # </details>
 #
-# **(optional)** Predict and measure a limit of *double* the packets with `tc`, too.
+# **(optional)** Set *double* the original limit with `tc`. Predict the RTT, then measure.
 
 # %% id="stop"
 lab.stop()
@@ -418,29 +416,29 @@ lab.stop()
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# A flow's bottleneck depends on who else is there. TCP tends to equal shares of a full link where round trips
-# are equal, and Jain's index says how near it came. An RTT tells how many packets wait. A queue trades throughput
-# for delay: too short wastes the link, too long makes everybody wait.
+# A flow's bottleneck depends on the other flows. TCP tends to equal shares of a full link if RTTs are equal. Jain's
+# index says how nearly equal the shares are. An RTT tells you how many packets wait. The length of a queue trades
+# throughput for delay: a queue that is too short wastes the link, and one that is too long makes everybody wait.
 #
 # **Review.** Answer first, then open.
 #
-# <details><summary>1. Two flows share a link of 10 Mbit/s; one never sends more than 2. What does max-min fairness
-# give to the other?</summary>
+# <details><summary>1. Two flows share a link of 10 Mbit/s. One flow never sends more than 2 Mbit/s. What does
+# max-min fairness give to the other?</summary>
 #
-# 8 Mbit/s, headers included: the first leaves the rest of its half.
-#
-# </details>
-# <details><summary>2. The course report's three flows got 10.23, 7.91 and 11.65 Mbit/s. Their L2 carries at most 28.69
-# of data. How can that be?</summary>
-#
-# They were started by hand, some seconds apart. Each number is a mean over *different intervals*: the first flow was
-# alone at its start, and the last one at its end. So 29.79 Mbit/s never flowed at one time.
+# 8 Mbit/s, headers included: the other flow gets its own half and the rest of the first flow's half.
 #
 # </details>
-# <details><summary>3. A path has 30 Mbit/s and an RTT of 60 ms without queues. How many full frames are its
+# <details><summary>2. The course report's three flows got 10.23, 7.91 and 11.65 Mbit/s. Their L2 carries at most
+# 28.69 Mbit/s of data. Why is the sum higher?</summary>
+#
+# The authors started the flows by hand, some seconds apart. Each number is a mean over a *different interval*: the
+# first flow was alone at its start, and the last one at its end. So L2 never carried 29.79 Mbit/s at one time.
+#
+# </details>
+# <details><summary>3. A path has 30 Mbit/s and an RTT of 60 ms without queues. How many full frames is its
 # BDP?</summary>
 #
-# 30 Mbit/s times 60 ms are 1.8 Mbit, or 149 frames of 12,112 bits. Packets in flight on L2 alone are a third of that.
+# 30 Mbit/s times 60 ms is 1.8 Mbit, or 149 frames of 12,112 bits. A third of them is in flight on L2 alone.
 #
 # </details>
 #

@@ -4,9 +4,9 @@
 # **Time:** about 2 hours and 30 minutes. **You need:** Lab 06
 # (shares of a full link, Jain's index, `popen`), and your simpleperf with `-P` (Lab 02).
 #
-# Some programs open several connections to the same server at once: browsers, download managers, `iperf3 -P`.
-# Why? In this lab `h1` opens two connections to `h4` while `h2` and `h3` have one each to `h5` and `h6`. Who
-# gets what, and is it fair?
+# Some programs open several connections to the same server at once: browsers, download managers, `iperf3 -P`. Why?
+# In this lab `h1` opens two connections to `h4`. At the same time `h2` has one to `h5`, and `h3` has one to `h6`.
+# How much throughput does each host get, and is it fair?
 
 # %% id="imports"
 from linklab import course_network, lab07, measure, show, start
@@ -23,13 +23,13 @@ show.draw(lab)
 # %% [markdown] id="connections-task"
 # ## 1. How many connections is that?
 #
-# `iperf3 -P 2` sends over two connections. `ss` lists a host's sockets: `ss -tn` its TCP connections with numbers in
-# place of names, and `ss -tin` also what the kernel knows of each connection.
+# `iperf3 -P 2` sends over two connections. `ss` lists a host's sockets. `ss -tn` lists its TCP connections, with
+# numbers instead of names. `ss -tin` also prints what the kernel knows about each connection.
 #
-# **Your turn:** start a client with `-P 2` from h1 to h4 with `popen`, let it run for some seconds
-# (`lab.sleep(4)`), and ask `ss -tin` on h1 meanwhile. `said` is what it prints. Look for `cwnd` and `rtt`. How many
-# connections do you count from h1 to h4? At the end of the cell wait for the client (`client.wait()`): it would send
-# into your next measurement.
+# **Your turn:** start a client with `-P 2` from h1 to h4 with `popen`. Wait some seconds (`lab.sleep(4)`). Run
+# `ss -tin` on h1, print its output, and store it in `said`. Look for `cwnd` and `rtt`. How many connections do you
+# count from h1 to h4? Store the number in `counted`. At the end of the cell wait for the client (`client.wait()`).
+# Otherwise it sends into your next measurement.
 
 # %% answer="connections"
 lab["h4"].popen("iperf3 -s -1")
@@ -53,11 +53,11 @@ lab07.check_connections(said, counted).require()
 # %% [markdown] id="shares-task"
 # ## 2. Predict: who gets how much?
 #
-# Now `h1-h4` has two connections with data, and `h2-h5` and `h3-h6` have one each. All run at the same time for
-# 25 s, over L2.
+# Now `h1-h4` has two data connections, and `h2-h5` and `h3-h6` have one each. All run over L2 at the same time for
+# 25 s.
 #
-# **Predict** the throughput of h1 in all, and of h2, in Mbit/s of data (1448 of each 1514 bytes), and say how sure
-# you are in percent.
+# **Predict** the total throughput of h1 and the throughput of h2, in Mbit/s of data (1448 of each 1514 bytes). Say
+# in percent how sure you are.
 
 # %% answer="shares"
 ### BEGIN SOLUTION
@@ -76,12 +76,12 @@ lab07.check_predicted(shares).require()
 # %% [markdown] id="runs-task"
 # ## 3. Measure
 #
-# `transfer("h1-h4", 2)` is a transfer of 25 s by simpleperf over two connections. Single runs of 25 s scatter widely
-# (Lab 06), so `four_times` runs a list of flows together, and does so four times. Each run begins at another moment
-# between two ticks of the kernel's clock, and meets other queues. (The moments are the same in each new lab.)
+# `transfer("h1-h4", 2)` is a simpleperf transfer of 25 s over two connections. Single runs of 25 s scatter widely
+# (Lab 06). So `four_times` runs a list of flows together, four times. Start times differ a little, so queues differ.
+# (Each new lab repeats the same start times.)
 #
-# **Your turn:** make the list of the three transfers, and measure: `show.watched(four_times, lab, flows)` shows how
-# far they are.
+# **Your turn:** make a list of the three transfers. Measure them with `show.watched(four_times, lab, flows)`, which
+# shows the progress. Store the result in `runs`.
 
 
 # %% id="transfer"
@@ -111,10 +111,11 @@ lab07.figures.throughput_figure(runs)
 # %% [markdown] id="parts-task"
 # ## 4. Per connection and per host
 #
-# `lab07.mean_connections_mbps(runs)` has the mean over all runs of each connection, by pair, as `{"h1-h4": [7.1,
-# 7.2], "h2-h5": [7.0], ...}`.
+# `lab07.mean_connections_mbps(runs)` returns the mean throughput of each connection over all runs, by pair:
+# `{"h1-h4": [7.1, 7.2], "h2-h5": [7.0], ...}`.
 #
-# **Your turn:** two lists of numbers in Mbit/s: one number for each connection, and one for each host.
+# **Your turn:** fill two lists with throughputs in Mbit/s. `per_connection` has one number for each connection.
+# `per_host` has one number for each sending host.
 
 # %% answer="parts"
 per_connection, per_host = [], []
@@ -130,7 +131,8 @@ per_host = [sum(rates) for rates in by_pair.values()]
 lab07.check_parts(per_connection, per_host, runs).require()
 
 # %% [markdown] id="fairness-intro"
-# Jain's index (Lab 06) of both, by run and for the mean, next to the course report's:
+# The figure shows Jain's index (Lab 06) per connection and per host, for the mean of all runs. The table adds each
+# run and the course report.
 
 # %% id="fairness-figure"
 lab07.figures.fairness_figure(runs)
@@ -139,36 +141,36 @@ lab07.figures.fairness_figure(runs)
 lab07.figures.fairness_table(runs)
 
 # %% [markdown] id="fairness-question"
-# **Question.** h1 has about twice as much as h2, although both may have paid for the same access. Why does neither
-# L2 nor TCP prevent that? Which of the two indexes should an internet provider look at, and what would it have to
-# do? And why do single runs differ from the mean?
+# **Question.** h1 has about twice the throughput of h2, although both may have paid for the same access. Why does
+# neither L2 nor TCP prevent that? Which of the two indexes should an internet provider use, and what would the
+# provider have to do? And why do single runs differ from the mean?
 
 # %% [markdown] reflect="fairness" points=3
-# L2 has one queue: it sends packets as they come, and drops what comes when it is full, whoever sent it. Each TCP
-# connection has a window of its own and learns from its own losses. Nobody on the path knows that two of them
-# belong to one host. A provider sells access to homes, so the index per home counts, and its router must tell
-# homes apart: a queue for each home, served in turn. In a single run chance decides who loses at a bad moment;
-# over several runs it levels out.
+# L2 has one queue. It sends packets in the order in which they arrive. A full queue drops new packets, whoever sent
+# them. Each TCP connection has its own window and learns from its own losses. Nobody on the path knows that two
+# connections belong to one host. A provider sells access to homes, so the index per home counts. Its router must
+# tell homes apart: it needs a queue for each home, and serves the queues in turn. In a single run, chance decides
+# which connection loses packets at a bad moment. Over several runs this evens out.
 #
-# **Rubric.** 3 points: one queue that knows no hosts, and windows by connection; the index per host (home) with a
-# queue of its own for each; chance in single runs. 2 points: two of the three. 1 point: "TCP shares by
-# connection", with no reason. Typical wrong: (1) "h1 sends faster" - its cable is as fast as h2's; it has two
-# windows. (2) "the router should give each connection the same" - it would have to know more, and h1 would still
+# **Rubric.** 3 points: one queue that knows no hosts, and a window for each connection; the index per host (home),
+# with a queue for each; chance in single runs. 2 points: two of the three. 1 point: "TCP shares by connection",
+# without a reason. Typical wrong: (1) "h1 sends faster" - h1's cable is as fast as h2's, but h1 has two windows. (2)
+# "the router should give each connection the same" - the router would have to know connections, and h1 would still
 # have two.
 
 # %% [markdown] id="fairness-told"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# L2's one queue knows packets, not hosts. Each connection has a window of its own, learns from its own losses,
-# and tends to an equal share *per connection*, at equal round trips. In a single run chance decides much; in the
-# mean over several runs both indexes come near theory: 1 per connection, and 8/9 per host. The report's index of
-# 0.99 is that of connections; per host its numbers give 0.916.
+# L2's one queue knows packets, not hosts. Each connection has its own window, learns from its own losses, and tends
+# to an equal share *per connection* if RTTs are equal. Chance matters much in a single run. In the mean over several
+# runs both indexes come near theory: 1 per connection, and 8/9 per host. The report's index of 0.99 is per
+# connection; its numbers give 0.916 per host.
 #
 # </details>
 #
 # ## 5. More and more connections
 #
-# What if `h1` opens 1, 2, 4 or 8 connections? Each of `h2` and `h3` keeps to one.
+# Now `h1` opens 1, 2, 4 or 8 connections. Each of `h2` and `h3` keeps one.
 #
 # **Predict** h1's share of all traffic, in percent, when it opens 8.
 
@@ -186,11 +188,12 @@ predicted
 lab07.check_predicted(predicted).require()
 
 # %% [markdown] id="experiment-task"
-# simpleperf opens five connections at most, so eight are two programs with four each. `flows_with` returns the flows.
+# simpleperf opens five connections at most, so two programs with four each open eight. `flows_with` returns the
+# flows.
 #
-# **Your turn:** fill two dictionaries for each number in `lab07.CONNECTIONS`. `experiment` has what
-# `show.watched(measure.run_together, lab, flows)` returns. `measured_percent` has h1's share, from
-# `lab07.rates_mbps(...)`: throughputs by pair, as `{"h1-h4": 14.2, ...}`.
+# **Your turn:** fill two dictionaries, with an entry for each number in `lab07.CONNECTIONS`. In `experiment` store
+# what `show.watched(measure.run_together, lab, flows)` returns. In `measured_percent` store h1's share in percent.
+# Compute it from `lab07.rates_mbps(...)`, which returns throughputs by pair: `{"h1-h4": 14.2, ...}`.
 
 
 # %% answer="experiment"
@@ -215,9 +218,9 @@ for connections in lab07.CONNECTIONS:
 lab07.check_experiment(experiment, measured_percent).require()
 
 # %% [markdown] id="own-figure-task"
-# **Your turn** (no points): draw it yourself with matplotlib. `axes.plot(x, y, "o", label="measured")` draws
-# points, and `"--"` a dashed line. Draw what you measured over the number of connections, and next to it the
-# fraction of connections that are h1's. Axes need names and units.
+# **Your turn** (no points): draw the results yourself with matplotlib. `axes.plot(x, y, "o", label="measured")`
+# draws points, and `"--"` draws a dashed line. Plot h1's measured share against the number of its connections. Add a
+# line for h1's fraction of all connections. Label both axes, with units.
 
 # %% answer="own-figure"
 import matplotlib.pyplot as plt
@@ -237,7 +240,7 @@ figure.tight_layout()
 # %% [markdown] id="meaning-task"
 # ## 6. What does it mean?
 #
-# **Your turn:** a number and a letter.
+# **Your turn:** answer with a number and a letter.
 #
 # `for_90_percent`: h2 and h3 keep one connection each. How many must `h1` open to get 90 % of L2?
 #
@@ -260,35 +263,36 @@ answers = {
 lab07.check_meaning(answers).require()
 
 # %% [markdown] id="browser-question"
-# On an HTTP/1.1 connection browsers send one request and wait for its answer. HTTP/2 carries many requests as
-# *streams* inside one TCP connection. QUIC, under HTTP/3, runs over UDP and knows the streams itself. Remember that
-# TCP hands over bytes in order only, and that each connection starts with a small window.
+# A browser sends one request on an HTTP/1.1 connection and waits for its answer. HTTP/2 carries many requests as
+# *streams* inside one TCP connection. QUIC, under HTTP/3, runs over UDP and knows the streams itself. Remember: TCP
+# delivers bytes in order only, and each connection starts with a small window.
 #
-# **Question.** With HTTP/1.1, browsers open about six connections to each server. With HTTP/2 and HTTP/3 they
-# mostly use one. What did the six gain, and what did they cost others and themselves? What does one TCP
-# connection with many requests on it suffer from when a packet is lost, and what is different with QUIC?
+# **Question.** With HTTP/1.1, browsers open about six connections to each server. With HTTP/2 and HTTP/3 they mostly
+# use one. What did browsers gain from six connections, and what did these cost them and others? If one TCP
+# connection carries many requests, what happens after a packet loss, and what is different with QUIC?
 
 # %% [markdown] reflect="browser" points=4
-# With HTTP/1.1 a connection serves one request at a time in practice: pipelining exists, but browsers do not use
-# it. Six connections serve six requests at once, get six shares of a full link, and start with six initial
-# windows. Others get less, and the queue is fuller. Each new connection costs a round trip to open, more for TLS,
-# and starts with a small window. HTTP/2 carries many requests as streams over one connection. But TCP delivers
-# bytes in order: a lost packet holds up all streams until it is sent again, which is head-of-line blocking. QUIC
-# has streams in the transport, so a loss holds up only the streams whose data was in that packet.
+# With HTTP/1.1 a connection serves one request at a time in practice: pipelining exists, but browsers do not use it.
+# Six connections serve six requests at once, get six shares of a full link, and start with six initial windows.
+# Other users get less, and the queue is fuller. Each new connection costs a round trip to open, and more with TLS.
+# It starts with a small window. HTTP/2 carries many requests as streams over one connection. But TCP delivers bytes
+# in order: a lost packet blocks all streams until it is sent again. This is head-of-line blocking. QUIC has streams
+# in the transport, so a loss blocks only the streams whose data was in that packet.
 #
-# **Rubric.** 4 points, one each: one request at a time per connection is why there were six; six shares and
-# windows at the cost of others; what opening costs (round trips, slow start); HTTP/2's head-of-line blocking in
-# TCP, and that QUIC removes it. Typical wrong: (1) "HTTP/2 has no head-of-line blocking" - not between requests,
-# but TCP still has it. (2) "six connections make the link faster" - only this browser's share of it grows. (3)
-# "QUIC is faster since UDP has no congestion control" - QUIC has its own (RFC 9002).
+# **Rubric.** 4 points, one each: six connections, since each serves one request at a time; six shares and windows at
+# the cost of others; the cost of opening (round trips, slow start); HTTP/2's head-of-line blocking in TCP, and that
+# QUIC removes it. Typical wrong: (1) "HTTP/2 has no head-of-line blocking" - HTTP/2 removes it between requests, but
+# TCP still has it. (2) "six connections make the link faster" - only this browser's share of it grows. (3) "QUIC is
+# faster since UDP has no congestion control" - QUIC has its own (RFC 9002).
 
 # %% [markdown] id="browser-told"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# HTTP/1.1 answers one request after the other on a connection (RFC 9112 permits pipelining; browsers do not use it),
-# so six connections are six requests at once, and six shares. HTTP/2 (RFC 9113) multiplexes streams on one TCP
-# connection, which opens once and keeps its window. But TCP delivers in order: one lost packet holds up *all* streams
-# (head-of-line blocking). QUIC (RFC 9000) orders each stream by itself, so a loss holds up only its own streams.
+# On one connection, HTTP/1.1 answers one request after the other (RFC 9112 permits pipelining; browsers do not use
+# it). So six connections carry six requests at once, and get six shares. HTTP/2 (RFC 9113) multiplexes streams on
+# one TCP connection, which opens once and keeps its window. But TCP delivers in order: one lost packet blocks *all*
+# streams (head-of-line blocking). QUIC (RFC 9000) orders each stream separately, so a loss blocks only its own
+# streams.
 #
 # </details>
 
@@ -298,14 +302,14 @@ lab.stop()
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# TCP is fair to connections, at equal round trips, and not to hosts or people: whoever opens more gets more. A
-# number for fairness means little before you say who is compared, and how often it was measured.
+# TCP is fair to connections if RTTs are equal, but not to hosts or people: a host that opens more connections gets
+# more. A fairness index means little unless you say what you compare, and how often you measured.
 #
 # **Review.** Answer first, then open.
 #
-# <details><summary>1. h1 opens 6 connections, and h2 and h3 one each. What share has h1?</summary>
+# <details><summary>1. h1 opens 6 connections, and h2 and h3 one each. What is h1's share?</summary>
 #
-# 6 of 8, 75 %, if all round trips are equal.
+# 6 of 8, 75 %, if all RTTs are equal.
 #
 # </details>
 # <details><summary>2. What is Jain's index per host then, in theory?</summary>
@@ -313,10 +317,10 @@ lab.stop()
 # (6 + 1 + 1)^2 / (3 * (36 + 1 + 1)) = 64 / 114 = 0.56.
 #
 # </details>
-# <details><summary>3. A router has a queue for each connection and serves them in turn. Does opening more connections
-# still pay?</summary>
+# <details><summary>3. A router has a queue for each connection and serves them in turn. Does a host still gain if it
+# opens more connections?</summary>
 #
-# Yes: each of them has its turn. It stops paying when the queues are by host.
+# Yes: each connection has its turn. The gain ends when the router has a queue for each host.
 #
 # </details>
 #

@@ -2,14 +2,15 @@
 # # Lab 08: Packet size
 #
 # In 2016 a group of researchers asked: can you trust Mininet? They sent packets of three sizes through a real
-# network and through Mininet, and published both. Mostly the two agree. But in Mininet the *first* packets
-# were faster than the link: up to 31.5 Mbit/s on a link of 10. No cable does that.
+# network and through Mininet, and published both results. In most cases the two results agree. But in Mininet
+# the *first* packets were faster than the link: up to 31.5 Mbit/s on a link of 10 Mbit/s. No cable does that.
 #
-# You repeat their measurement, find the cause, and remove it. Then you look into a *tunnel*: packets that
-# travel inside packets, as theirs did. At the end a packet does not fit, and you see who is told.
+# You repeat their measurement, find the cause, and remove it. Then you look into a *tunnel*, which carries
+# packets inside packets. The study used one too. At the end a packet does not fit into a link. You find out
+# whether the sender learns this.
 #
-# **Time:** 165 minutes (and 20 for the optional part). **You need:** headers and frames (Lab 00), `lab[...].cmd`
-# and routes (Lab 01), packet trains (Lab 03).
+# **Time:** 165 minutes (and 20 for the optional part). **You need:** headers and frames (Lab 00),
+# `lab[...].cmd` and routes (Lab 01), packet trains (Lab 03).
 #
 # The study: *International Journal on Advances in Networks and Services*, vol. 9, no. 3 & 4, 2016.
 
@@ -25,9 +26,9 @@ show.draw(lab)
 # %% [markdown] id="sizes-intro"
 # ## 1. How large is a packet? (15 minutes)
 #
-# A link's *MTU* (maximum transmission unit) is the size of the largest IP packet that it takes. An Ethernet
-# *frame* is more than that: a header of 14 bytes stands before the IP packet, and a checksum of 4 bytes behind
-# it. A virtual cable has no checksum. The study says "MTU" where it means the frame with its checksum: 1518
+# A link's *MTU* (maximum transmission unit) is the size of the largest IP packet that the link carries. An
+# Ethernet *frame* is larger: a header of 14 bytes, then the IP packet, followed by a checksum of 4 bytes. A
+# virtual cable carries no checksum. The study says "MTU" but means the frame with its checksum: 1518
 # (Ethernet), 4370 (FDDI) or 7999 bytes (802.11). We add a small frame of 100 bytes.
 #
 # | frame of 1518 | Ethernet header | IPv4 header | UDP or ICMP header | your data | checksum |
@@ -35,9 +36,9 @@ show.draw(lab)
 # | bytes | 14 | 20 | 8 | 1472 | 4 |
 #
 # **Your turn:** read the MTU of `h1-eth0` with `ip link show h1-eth0`. Then find the largest ping that passes
-# whole. `ping -c 1 -M do -s 1000 10.0.0.2` sends 1000 bytes of data, and `-M do` sets the bit *don't fragment*
-# (DF) in the IP header: nobody may cut the packet. Try values of `-s`, and read what `ping` says of too large
-# ones.
+# in one piece. `ping -c 1 -M do -s 1000 10.0.0.2` sends 1000 bytes of data. `-M do` sets the bit *don't
+# fragment* (DF) in the IP header: no device may cut the packet. Try other values of `-s`. Read what `ping`
+# prints when the packet is too large.
 
 # %% answer="ping"
 ### BEGIN SOLUTION
@@ -56,12 +57,13 @@ lab08.check_ping(largest_ping).require()
 # %% [markdown] id="curve-task"
 # ## 2. Does size matter? (30 minutes)
 #
-# Now we fill the link: `h1` sends UDP as fast as it can, without a pause. The link carries 10 Mbit/s of
-# frames. How much of that is *data*, for frames of different size?
+# Now `h1` fills the link: it sends UDP as fast as it can, without a pause. The link carries 10 Mbit/s of
+# frames. How much of that is *data*, for each size of frame?
 #
-# **Your turn:** sketch the curve, from frames of 100 bytes to frames of 7999. A sketch is a list of three
-# points or more, from left to right: `[(100, ...), (1518, ...), ...]`, with the frame in bytes and the data in
-# Mbit/s. `sure` says how sure you are, in percent. There is no wrong sketch; your figure will show it.
+# **Your turn:** sketch the curve, from frames of 100 bytes to frames of 7999 bytes. A sketch is a list of at
+# least three points, from left to right: `[(100, ...), (1518, ...), ...]`. A point is the frame in bytes and
+# the data in Mbit/s. `sure` says how sure you are, in percent. No sketch is wrong. The figure of your
+# measurement will also show your sketch.
 
 # %% answer="curve"
 curve = lab08.predict(
@@ -81,11 +83,11 @@ lab08.check_predicted(curve).require()
 
 # %% [markdown] id="runs-task"
 # `measure.run(lab, measure.TrainFlow("h1", "h2", 400, 1472))` sends 400 datagrams with 1472 bytes of data each,
-# as fast as `h1` can. It returns when each one left and arrived. The kernel notes the time of arrival, so a
-# slow program does not change it.
+# as fast as `h1` can. It returns when each datagram left and when it arrived. The kernel records these arrival
+# times, so a slow program does not change them.
 #
-# **Your turn:** measure all four sizes of frame. `TrainFlow` asks for the *data* in a packet: use the table in
-# section 1.
+# **Your turn:** measure all four sizes of frame. `TrainFlow` needs the bytes of *data* in a packet: compute
+# them with the table in section 1.
 
 # %% answer="runs"
 runs = dict.fromkeys([100, 1518, 4370, 7999])
@@ -116,20 +118,20 @@ lab08.check_waste(waste).require()
 # %% [markdown] id="bucket-intro"
 # ## 3. The second packet (40 minutes)
 #
-# Your figure shows what the link carries in the long run. The study found its surprise in the first packets.
+# Your figure shows the link's rate over many packets. The study's surprise was in the first packets.
 #
-# How does a computer act as if its link had 10 Mbit/s? With a *token bucket*. Tokens drip into the bucket at
-# the link's rate, one for each byte, until the bucket is full. A packet takes as many tokens as it has bytes.
-# When the bucket is empty, packets wait. When nobody sends, the bucket fills.
+# How does a computer imitate a link of 10 Mbit/s? With a *token bucket*. Tokens flow into the bucket at the
+# link's rate, one for each byte, until the bucket is full. A packet takes as many tokens as it has bytes. When
+# the bucket is empty, packets wait. When no packet is sent, the bucket fills.
 #
-# Linux calls this queueing discipline HTB. It has two buckets, `burst` and `cburst`, and asks both, so the
-# smaller one decides. HTB lets a packet go as long as the bucket is *not in debt*. The packet itself may put
-# the bucket into debt.
+# Linux has such a queueing discipline, HTB. HTB has two buckets, `burst` and `cburst`. A packet needs the
+# permission of both, so the smaller bucket decides. HTB sends a packet if the bucket is *not in debt* (below
+# zero). This packet may put the bucket into debt.
 #
 # **Your turn:** read the size of the bucket of `h1` with `tc class show dev h1-eth0`. Then predict: two frames
-# of 4370 bytes (4366 on the virtual cable) meet a full bucket. The first one leaves at once. What is the
-# bandwidth from the first packet to the second, in Mbit/s: one frame's bits, divided by the time between the
-# two?
+# of 4370 bytes (4366 on the virtual cable) meet a full bucket. The first frame leaves at once. What is the
+# bandwidth from the first packet to the second, in Mbit/s? Divide one frame's bits by the time between the two
+# packets.
 
 # %% answer="first"
 ### BEGIN SOLUTION
@@ -145,13 +147,14 @@ first
 lab08.check_predicted(first).require()
 
 # %% [markdown] id="bandwidth-task"
-# The study shows the bandwidth at each packet. It does not say how it computes it. We take the mean since the
-# first packet. If packet k arrived at the time t_k, then k - 1 frames have come since t_1:
+# The study shows the bandwidth at each packet, but not how it computes this bandwidth. We take the mean since
+# the first packet. Packet k arrives at the time t_k. Since t_1, k - 1 frames have arrived:
 #
 # $$B_k = \frac{8 \cdot \mathrm{size} \cdot (k - 1)}{t_k - t_1}$$
 #
-# **Your turn:** write it. `arrivals_s` is a list of times in seconds, in order. Return a list in Mbit/s, for
-# packets 2, 3, and so on. The check tries your function, and then shows your prediction next to your own run.
+# **Your turn:** write this formula as a function. `arrivals_s` is a list of times in seconds, in order. Return
+# a list in Mbit/s, for packets 2, 3, and so on. The check tests your function. Then it shows your prediction
+# next to your own run.
 
 
 # %% answer="bandwidth"
@@ -173,36 +176,37 @@ lab08.check_second(runs).require()
 lab08.first_figure(runs)
 
 # %% [markdown] id="bucket-question"
-# **Question.** Look at the second packet of each size, 1518 too. (1) What does the bucket do that a real cable
-# cannot do, and why can a cable not do it? (2) Why does the curve fall so slowly? (3) Real devices have token
-# buckets too. Name a case where such a burst is wanted.
+# **Question.** Look at the second packet of each size, also at 1518 bytes. (1) What does the bucket do that a
+# real cable cannot do, and why can a cable not do it? (2) Why does the curve fall so slowly? (3) Real devices
+# have token buckets too. Name a case in which such a burst is useful.
 
 # %% [markdown] reflect="bucket" points=3
-# (1) The bucket saves up time. While nobody sends, it fills with 1600 tokens, and these let 1600 bytes pass
-# early. With 1518 bytes the bucket is not in debt after the first packet (1514 tokens), so the second comes
-# right behind it. On a cable each frame takes its transmission time, 3.5 ms for 4370 bytes at 10 Mbit/s, and
-# the next frame starts after that. The past does not matter: a cable cannot be faster than its rate.
-# (2) It happens once. From then on packets are spaced at the link's rate, but the curve is a mean since the
-# first packet, so the early bytes weigh less and less. (3) A provider limits the mean rate of a customer and
-# lets short transfers pass quickly.
+# (1) The bucket saves tokens. While `h1` sends nothing, the bucket fills with 1600 tokens, so the next 1600
+# bytes pass early. A first packet of 1518 bytes takes 1514 tokens and leaves the bucket without debt, so the
+# second packet follows immediately. On a cable each frame takes its transmission time, 3.5 ms for 4370 bytes at
+# 10 Mbit/s, and the next frame starts after that. A cable saves no unused time: it is never faster than its
+# rate. (2) The burst happens once. After the burst the link's rate spaces the packets. But the curve is a mean
+# since the first packet, and the early bytes become a smaller and smaller part of it. (3) A provider limits the
+# mean rate of a customer and lets short transfers pass quickly.
 #
-# **Rubric.** 3 points: saved tokens against a fixed transmission time, and the mean, and a case. 2 points: two
-# of these. 1 point: "the bucket was full" without what a cable does. Typical wrong: (1) "Mininet is faster than
-# 10 Mbit/s" - only the first 1600 bytes are early, the lasting rate is right; (2) "the queue was empty" - an
-# empty queue saves queueing delay, and never transmission time; (3) "the link gets slower" - the link has its
-# rate all the time, the mean carries the burst along.
+# **Rubric.** 3 points: saved tokens and a cable's fixed transmission time, the mean, and a case. 2 points: two
+# of these. 1 point: "the bucket was full", but nothing about the cable. Typical wrong: (1) "Mininet is faster
+# than 10 Mbit/s" - only the first 1600 bytes are early, the lasting rate is right; (2) "the queue was empty" -
+# an empty queue saves queueing delay, but never transmission time; (3) "the link gets slower" - the link's rate
+# stays the same, but the mean still contains the burst.
 
 # %% [markdown] id="calm-task"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# A token bucket limits the *mean* rate, and permits a burst. What was not used before may be used later. RFC 2697
-# describes such buckets for providers: what exceeds them is marked, and may be dropped. As a picture of a cable it is
-# wrong for the first packets. Your pings of section 1 show it too: they took almost no time, where a cable at 10
-# Mbit/s needs 6.4 ms for 7995 bytes, on each of the two links, in each direction.
+# A token bucket limits the *mean* rate and permits a burst. The sender may use later what it did not use
+# before. RFC 2697 describes such buckets for providers: they mark packets that exceed the limit, and may drop
+# them. For the first packets a token bucket does not behave like a cable. Your pings of section 1 show this
+# too: they took almost no time. A cable at 10 Mbit/s needs 6.4 ms for 7995 bytes, on each of the two links, in
+# each direction.
 #
-# The early bytes are 1600 at every size. If the first packet's bits are counted as well, 4370 bytes give
-# 31.6 Mbit/s, where the study has 31.5. The study's other two values do not fit as well, so this is likely and
-# not proven.
+# At every size 1600 bytes are early. If you also count the first packet's bits, 4370 bytes give 31.6 Mbit/s;
+# the study has 31.5. The study's other two values do not fit as well. So this explanation is likely, but not
+# proven.
 #
 # </details>
 #
@@ -212,10 +216,11 @@ lab08.first_figure(runs)
 #
 # `tc class change dev h1-eth0 parent 5: classid 5:1 htb rate 10mbit burst ...`
 #
-# Think about "not in debt": which bucket lets exactly *one* frame pass? A bucket of one frame does not.
+# Think about "not in debt": which bucket lets exactly *one* frame pass? A bucket of one frame lets more than
+# one pass.
 #
 # **Your turn:** change the class on `h1` with `lab["h1"].cmd("tc ...")`. Then measure the study's three sizes
-# again, into `calm`.
+# again, and store the results in `calm`.
 
 # %% answer="calm"
 calm = dict.fromkeys([1518, 4370, 7999])
@@ -238,15 +243,15 @@ lab08.first_figure(runs, calm)
 lab08.first_table(runs, calm)
 
 # %% [markdown] id="tunnel-intro"
-# One command, and the first packets are as slow as a cable's. The table says 10.03 for 1518 bytes and 10.01 for the
-# others, because the study counts a checksum of 4 bytes that the virtual cable does not carry. `s1` has a full bucket
-# too. It does no harm: packets reach `s1` evenly now.
+# After this one command the first packets are as slow as on a cable. The table says 10.03 for 1518 bytes and
+# 10.01 for the others, because the study counts a checksum of 4 bytes that the virtual cable does not carry.
+# `s1` has a full bucket too. This bucket does no harm, because packets now reach `s1` evenly.
 #
 # ## 5. A tunnel (25 minutes)
 #
-# The study joined *two* Mininet networks on two computers, with a physical switch between them. A **GRE
-# tunnel** made one network of the two: each computer puts whole frames into IP packets, and sends these to the
-# other computer.
+# The study joined *two* Mininet networks on two computers, with a physical switch between the computers. A
+# **GRE tunnel** made the two into one network: each computer puts whole frames into IP packets, and sends these
+# packets to the other computer.
 
 # %% id="tunnel-start"
 lab.stop()
@@ -254,9 +259,9 @@ lab = start(lab08.mtu_gre(frame_bytes=1518, link_mbps=10))
 show.draw(lab)
 
 # %% [markdown] id="tunnel-task"
-# `h1` and `s1` are inside the computer `pc1`, `h2` and `s2` inside `pc2`. Above is what `h1` sees: a cable from
-# `s1` to `s2`. Below is what there really is. A frame in the tunnel becomes the data of a packet from `pc1` to
-# `pc2`. It stands behind a header of GRE with 4 bytes.
+# `h1` and `s1` are inside the computer `pc1`, `h2` and `s2` inside `pc2`. The upper part of the drawing shows
+# what `h1` sees: a cable from `s1` to `s2`. The lower part shows the physical network. The tunnel puts each
+# frame as data into a packet from `pc1` to `pc2`, after a GRE header of 4 bytes.
 #
 # **Your turn:** predict. How many bytes longer is the frame that leaves `pc1` than the frame that left `h1`?
 
@@ -295,11 +300,13 @@ lab08.frames_figure(inside, outside)
 # %% [markdown] id="hole-task"
 # ## 6. No room (30 minutes)
 #
-# The cables outside take packets of 1538 bytes here: somebody made room. The study's authors did that too, on
-# every interface. Without it the cables take 1500, and Linux gives the port of such a tunnel an MTU of 1462.
+# The cables of `pc1` and `pc2` carry packets of 1538 bytes here, so the tunnel's headers fit. The study's
+# authors raised the MTU too, on every interface. By default a cable has an MTU of 1500, and Linux gives the
+# port of such a tunnel an MTU of 1462.
 #
-# **Your turn:** take the room away with `ip link set s1-gre1 mtu 1462` on `s1`. Then ping `10.0.0.2` from `h1`
-# with `-M do`, with 1472 and with 1400 bytes of data. Who tells `h1` that a packet does not fit?
+# **Your turn:** set this smaller MTU with `ip link set s1-gre1 mtu 1462` on `s1`. Then ping `10.0.0.2` from
+# `h1` with `-M do`, first with 1472 and then with 1400 bytes of data. Who tells `h1` that a packet does not
+# fit?
 
 # %% answer="hole"
 ### BEGIN SOLUTION
@@ -311,11 +318,11 @@ print(lab["h1"].cmd("ping -c 2 -W 1 -M do -s 1400 10.0.0.2"))
 ### END SOLUTION
 
 # %% [markdown] id="narrow-task"
-# Now the same with a *router*. `h1` (10.0.1.1) reaches `h2` (10.0.2.1) across `r1`, and the second link has an
-# MTU of 1400.
+# Now a *router* has the same problem. `h1` (10.0.1.1) reaches `h2` (10.0.2.1) through `r1`. The second link has
+# an MTU of 1400.
 #
 # **Your turn:** send two pings of 1472 bytes to `h2`: first with `-M dont` (DF is clear), then with `-M do` (DF
-# is set). tcpdump shows what arrives at `h2` of the first one. After the second one, ask `h1` what it has
+# is set). For the first ping, tcpdump shows what arrives at `h2`. After the second ping, ask `h1` what it has
 # learned: `ip route get 10.0.2.1`.
 
 # %% answer="narrow"
@@ -334,31 +341,33 @@ print(lab["h1"].cmd("ip route get 10.0.2.1"))
 ### END SOLUTION
 
 # %% [markdown] id="mtu-question"
-# **Question.** A packet of 1500 bytes did not fit three times: at the port of `s1`, at `r1` with DF clear, and
-# at `r1` with DF set. (1) What became of it each time, and why did `s1` not do what `r1` did? (2) TCP and QUIC
-# send with DF set. Through `s1` no message comes, but acknowledgements do. How can a sender find the size that fits?
+# **Question.** Three times a packet of 1500 bytes did not fit: at the port of `s1`, at `r1` with DF clear, and
+# at `r1` with DF set. (1) What happened to the packet each time, and why did `s1` not do what `r1` did? (2) TCP
+# and QUIC send with DF set. `s1` sends them no message, but they receive acknowledgements. How can a sender
+# find the size that fits?
 
 # %% [markdown] reflect="mtu" points=3
-# (1) `s1` dropped it and told nobody. A switch forwards frames: it does not make fragments of an IP packet, and
-# on this path it has no IP address from which to send an ICMP message. `r1` is an IPv4 router. With DF clear it
-# cut the packet in two fragments, and `h2` put them together. With DF set it dropped the packet and sent ICMP
-# "fragmentation needed" with the MTU of the next link, 1400. `h1` keeps that for this destination (path-MTU
-# discovery). (2) Through `s1` no message comes: a *black hole*. The sender must find the size from what is
-# acknowledged. QUIC starts with 1200 bytes, which fit (RFC 9000, section 14), and probes upwards (RFC 8899). TCP starts
-# with full segments: with probing (RFC 4821, off by default in Linux) it goes down to what is acknowledged, without it
-# the connection hangs. Or somebody gives the hosts a smaller MTU, or TCP a smaller MSS.
+# (1) `s1` dropped the packet and told nobody. A switch forwards frames: it does not fragment IP packets, and on
+# this path it has no IP address to send an ICMP message from. `r1` is an IPv4 router. With DF clear it cut the
+# packet into two fragments, and `h2` reassembled them. With DF set it dropped the packet and sent ICMP
+# "fragmentation needed" with the MTU of the next link, 1400. `h1` stores this MTU for this destination
+# (path-MTU discovery). (2) `s1` sends no message: it is a *black hole*. The sender must learn the size from
+# acknowledgements. QUIC starts with 1200 bytes, which fit (RFC 9000, section 14), and probes larger sizes (RFC
+# 8899). TCP starts with full segments. With probing (RFC 4821, off by default in Linux) TCP tries smaller ones
+# until they are acknowledged. Without probing the connection hangs. An administrator can also give the hosts a
+# smaller MTU, or TCP a smaller MSS.
 #
-# **Rubric.** 3 points: the three outcomes, a switch against a router, and probing (or a smaller MTU or MSS).
-# 2 points: two of these. 1 point: the outcomes alone. Typical wrong: (1) "the switch cuts the packet" - only an
-# IPv4 router or the sender makes fragments; (2) "routers always fragment" - with DF set they must not, and IPv6
-# routers never do; (3) "TCP hears of it by the loss" - a loss does not say that the size was the cause, and
-# the same size is sent again.
+# **Rubric.** 3 points: the three outcomes, the difference between switch and router, and probing (or a smaller
+# MTU or MSS). 2 points: two of these. 1 point: the outcomes alone. Typical wrong: (1) "the switch cuts the
+# packet" - only an IPv4 router or the sender makes fragments; (2) "routers always fragment" - with DF set they
+# must not, and IPv6 routers never do; (3) "TCP learns it from the loss" - a loss does not say that the size was
+# the cause, and TCP sends the same size again.
 
 # %% [markdown] id="trust-question"
 # <details><summary>Open this when you have written your answer</summary>
 #
 # IPv4 routers fragment packets with DF clear (RFC 791). With DF set they drop the packet and send ICMP type 3,
-# code 4, with the MTU of the next hop: path-MTU discovery (RFC 1191). Where the message never comes, large
+# code 4, with the MTU of the next hop: path-MTU discovery (RFC 1191). If this message never arrives, large
 # packets vanish and small ones pass: connections open and then hang (RFC 2923). Packetization-layer path-MTU
 # discovery needs no ICMP: RFC 4821 for TCP, RFC 8899 for UDP and QUIC. In IPv6 only the sender makes fragments
 # (RFC 8200). If one fragment is lost, the whole packet is lost (RFC 8900 calls fragmentation fragile).
@@ -367,35 +376,38 @@ print(lab["h1"].cmd("ip route get 10.0.2.1"))
 #
 # ## 7. What you trust (10 minutes)
 #
-# The study's **real** network, two computers and a Cisco switch, carried 96 Mbit/s of frames of 1518 bytes over a
-# link of 100. That fits a cable with a tunnel: 38 bytes of headers and 20 of preamble and gap go with every
-# frame, and 1518 / (1518 + 38 + 20) is 96.3 %.
+# The study's **real** network was two computers and a Cisco switch. Its link of 100 Mbit/s carried 96 Mbit/s of
+# frames of 1518 bytes. This fits a cable with a tunnel: each frame needs 38 more bytes for headers and 20 for
+# preamble and gap, and 1518 / (1518 + 38 + 20) is 96.3 %.
 #
-# **Question.** Can you trust Mininet? Name one question that you would give to it without a second thought, and
-# one for which you would look at the buckets first. Support both with a measurement of this lab.
+# **Question.** Can you trust Mininet? Name one question for which you trust Mininet's answer at once, and one
+# for which you would check the buckets first. Support both with a measurement of this lab.
 
 # %% [markdown] reflect="trust" points=3
-# For what lasts: the throughput of a long transfer, or the effect of packet size. My lasting rates in section 2
-# agree with theory within 0.3 %. For what is short I would look at the buckets first: the first packets of a
-# flow, short transfers, bursts, jitter. In section 3 the second packet of 4370 bytes gave 15.8 Mbit/s on a link
-# of 10, and after one `tc` command 10.01.
+# I trust Mininet for lasting quantities: the throughput of a long transfer, or the effect of packet size. My
+# lasting rates in section 2 agree with theory within 0.3 %. For short events I would check the buckets first:
+# the first packets of a flow, short transfers, bursts, jitter. In section 3 the second packet of 4370 bytes
+# gave 15.8 Mbit/s on a link of 10 Mbit/s, and 10.01 after one `tc` command.
 #
 # **Rubric.** 3 points: a lasting and a short quantity, each with a number of the lab. 2 points: both without
 # numbers. 1 point: one of the two. Typical wrong: (1) "Mininet is wrong, it is only software" - the lasting
-# rates are right; (2) "virtual time makes everything exact" - the bucket's burst is exact, and still not a
-# cable's; (3) "larger packets are always better" - a lost one costs more, and they must fit the whole path.
+# rates are right; (2) "virtual time makes everything exact" - it shows the bucket's burst exactly, but a cable
+# has no burst; (3) "larger packets are always better" - losing a large one costs more, and it must fit every
+# link of the path.
 
 # %% [markdown] id="jitter-task"
 # ## 8. Jitter by RFC 4689 (optional)
 #
-# *Jitter* is how uneven delays are. RFC 4689, which the study uses, takes two packets i and j that were received
-# one after the other. S is when a packet was sent, R when it was received: $J = |(R_j - S_j) - (R_i - S_i)|$.
-# That is the absolute value of RFC 3393's IPDV, for packets in the order of arrival.
+# *Jitter* measures how uneven delays are. RFC 4689, which the study uses, compares two packets i and j that
+# were received one after the other. S is the time when a packet was sent, R the time when it was received:
+# $J = |(R_j - S_j) - (R_i - S_i)|$. This is the absolute value of RFC 3393's IPDV, with the packets in order of
+# arrival.
 #
-# **Your turn:** write it. `departures_s` and `arrivals_s` belong together, packet by packet. A lost packet has
-# `None` as its arrival: leave it out. Packets may overtake each other, so sort by arrival. Return a list in
-# **milliseconds**. The next cell tries it, with a sender that waits between packets (`gap_us`), just as long as
-# the link needs for one. The study's Mininet had up to 0.607 ms of jitter there, its real network 3.169 ms.
+# **Your turn:** write this function. `departures_s[i]` and `arrivals_s[i]` belong to the same packet. A lost
+# packet has `None` as its arrival: leave it out. Packets may overtake each other, so sort by arrival. Return a
+# list in **milliseconds**. The next cell tests your function. In that test the sender waits between packets
+# (`gap_us`), exactly as long as the link needs for one packet. With such a sender the study found up to 0.607
+# ms of jitter in Mininet, and 3.169 ms in its real network.
 
 
 # %% answer="jitter"
@@ -424,26 +436,26 @@ lab.stop()
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# - The headers of a frame have the same size in every frame, so small packets waste a link.
-# - A token bucket limits the mean rate. After a pause it lets a burst pass, and a cable does not.
-# - A tunnel adds headers to every frame (GRE: 38 bytes), and the links below must have room for them.
-# - IPv4 with DF clear is fragmented by a router. With DF set the sender is told (path-MTU discovery). A switch
+# - The headers have the same size in every frame, so small packets waste a link.
+# - A token bucket limits the mean rate. After a pause it lets a burst pass. A cable does not.
+# - A tunnel adds headers to every frame (GRE: 38 bytes). The links that carry the tunnel must have room for them.
+# - IPv4 routers fragment packets with DF clear. With DF set they tell the sender (path-MTU discovery). A switch
 #   tells nobody.
 #
 # **Review questions** (no points)
 #
-# 1. With 10 Mbit/s of traffic on a link of 100, the study's first packets were not too fast. Why?
-#    <details><summary>Answer</summary>The sender spaces the packets itself. Tokens come faster
-#    than its packets, so no packet meets a debt, and none leaves early.</details>
-# 2. Cables outside a GRE tunnel take 1500 bytes. What MTU is left inside, and why not 1500 - 24?
+# 1. With 10 Mbit/s of traffic on a link of 100 Mbit/s, the study's first packets were not too fast. Why?
+#    <details><summary>Answer</summary>The sender spaces the packets itself. Tokens arrive faster
+#    than its packets, so no packet finds the bucket in debt, and none leaves early.</details>
+# 2. The cables outside a GRE tunnel have an MTU of 1500 bytes. What MTU is left inside, and why not 1500 - 24?
 #    <details><summary>Answer</summary>1462. The outer IPv4 header (20), GRE (4) and the inner Ethernet header (14)
 #    count towards the outer MTU. Only the outer Ethernet header does not.</details>
 # 3. Why do many VPNs lower the MSS of TCP connections that cross them?
-#    <details><summary>Answer</summary>So that TCP's packets fit even where the ICMP messages of path-MTU discovery are
+#    <details><summary>Answer</summary>TCP's packets then fit, even if the ICMP messages of path-MTU discovery are
 #    lost or filtered.</details>
 #
 # ### Where to read on
 #
-# RFC 791 (section 2.3, fragmentation), RFC 1191 and RFC 8899 (path-MTU discovery), RFC 2784
-# (GRE), RFC 8900 (why fragmentation is fragile). Kurose & Ross: IPv4, datagram format and fragmentation. Peterson &
-# Davie: internetworking, fragmentation and reassembly, and tunnels.
+# RFC 791 (section 2.3, fragmentation), RFC 1191 and RFC 8899 (path-MTU discovery), RFC 2784 (GRE), RFC 8900
+# (why fragmentation is fragile). Kurose & Ross: IPv4, datagram format and fragmentation. Peterson & Davie:
+# internetworking, fragmentation and reassembly, and tunnels.

@@ -1,10 +1,10 @@
 # %% [markdown] id="goal"
 # # Lab 09: Video
 #
-# A video is on its way from `h1` to `h2`, in real pace. What does it look like to the network? In 2015 a study sent
-# one over a real network and over Mininet, and compared. You repeat the part that says most about both: you find out
-# why Mininet let packets come too close. Then you see what lost packets do to the *picture*, which the study did not
-# look at.
+# `h1` sends a video to `h2`, at the speed at which it plays. What does the network see of this video? In 2015 a study
+# sent a video over a real network and over Mininet, and compared the two. You repeat the part that says most about
+# both: you find out why packets came too close together in Mininet. Then you see what lost packets do to the
+# *picture*. The study did not look at that.
 #
 # **Time:** about 2 hours and 30 minutes. **You need:** Lab 03 (`iperf3`, `tc`, the queue of a bottleneck) and Lab 04
 # (delays of a path).
@@ -17,19 +17,19 @@ lab09.progress()
 # %% [markdown] id="networks-intro"
 # ## 1. Networks and video
 #
-# Two of the study's topologies, and two of our own. `gigabit` is a cable of 1 Gbit/s between two hosts. `wan` has
-# two switches and two routers, with a WAN link of 2 Mbit/s between the routers; all else has 100 Mbit/s. `loss` is
-# like it, but its WAN link has 8 Mbit/s and loses 1 % of all packets. `queue` has 2 Mbit/s, and room for ten
-# waiting packets only.
+# This lab uses two of the study's topologies, and two of our own. `gigabit` is a cable of 1 Gbit/s between two hosts.
+# `wan` has two switches and two routers. Its WAN link between the routers has 2 Mbit/s, all other links have 100
+# Mbit/s. `loss` is like `wan`, but its WAN link has 8 Mbit/s and loses 1 % of all packets. `queue` is like `wan`, but
+# only ten packets can wait.
 
 # %% id="networks"
 networks = lab09.NETWORKS
 show.draw(networks["wan"], highlight=lab09.path(networks["wan"], "h1", "h2"))
 
 # %% [markdown] id="video-intro"
-# The study's film is not public, so ffmpeg draws one of the same kind: 800x600 pixels, 60 pictures a second, 1026
-# kbit/s, H.264. The study's lasted 50 s. Ours lasts 10 s, to save your time. It is made once and kept, which takes
-# about half a minute.
+# The study's film is not public, so ffmpeg draws a similar one: 800x600 pixels, 60 pictures a second, 1026 kbit/s,
+# H.264. The study's film lasted 50 s. Ours lasts 10 s, to save your time. The next cell makes the film once and keeps
+# it. This takes about half a minute.
 
 # %% id="video"
 video = measure.encoded(measure.Clip(duration_s=10), tell=print)
@@ -38,15 +38,16 @@ print(f"{video.bitrate_kbps:.0f} kbit/s; its container has {video.stream_bytes} 
 # %% [markdown] id="packets-task"
 # ## 2. Predict
 #
-# The container (MPEG-TS) cuts the pictures into packets of 188 bytes, and seven of them travel together:
+# The container (MPEG-TS) cuts the pictures into packets of 188 bytes. Seven of these travel together in one frame:
 #
 # | MPEG-TS | RTP: a number and a timestamp | UDP | IPv4 | Ethernet | frame |
 # | --- | --- | --- | --- | --- | --- |
 # | 7 * 188 = 1316 bytes | 12 | 8 | 20 | 14 | 1370 |
 #
-# **Your turn:** `ip_kbps` is the mean rate of the *IP packets* (1356 bytes each) in kbit/s; `video.stream_bytes` is
-# what the container has in all, and the video lasts 10 s. `spacing_ms`: how close can two of these packets arrive
-# behind a link of 2 Mbit/s, in ms? And how sure are you, from 0 to 100?
+# **Your turn:** predict two numbers. `ip_kbps` is the mean rate of the *IP packets* (1356 bytes each) in kbit/s. The
+# container has `video.stream_bytes` bytes in total, and the video lasts 10 s. `spacing_ms` is the shortest time
+# between the arrivals of two IP packets behind a link of 2 Mbit/s, in ms. `sure` says how sure you are, from 0 to
+# 100.
 
 # %% answer="packets"
 packets = lab09.predict(
@@ -72,11 +73,11 @@ packets
 lab09.check_predicted(packets).require()
 
 # %% [markdown] id="damaged-task"
-# Most pictures say only what has *changed* since the one before. About every two seconds, and where the scene
-# changes, a *keyframe* says everything anew. A picture takes one or two packets, a keyframe many.
+# Most pictures contain only what has *changed* since the picture before. About every two seconds, and where the scene
+# changes, a *keyframe* contains the whole picture. A picture takes one or two packets, a keyframe many.
 #
-# **Your turn:** one packet in a hundred is lost, at random. Of all pictures, which share will not be shown as it was
-# sent, in percent?
+# **Your turn:** the network loses one packet in a hundred, at random. At `h2`, what percentage of all pictures will
+# differ from the pictures that `h1` sent?
 
 # %% answer="damaged"
 ### BEGIN SOLUTION
@@ -92,11 +93,11 @@ lab09.check_predicted(damaged).require()
 # %% [markdown] id="measure-task"
 # ## 3. Measure
 #
-# `measure.run(lab, flow)` sends the video of a `VideoFlow` from its source to its destination, captures the packets
-# at both ends with tcpdump, and returns when each one left and arrived.
+# `measure.run(lab, flow)` sends the video of a `VideoFlow` from its source to its destination. It captures the
+# packets at both ends with tcpdump, and returns when each packet left and when it arrived.
 #
-# **Your turn:** fill `runs`: for each network start a lab with `with start(network) as lab:` and send the video over
-# `flow`. 10 s of video take some seconds.
+# **Your turn:** fill `runs`. For each network start a lab with `with start(network) as lab:` and send the video with
+# `measure.run(lab, flow)`. A run sends 10 s of video in a few seconds.
 
 # %% answer="runs"
 flow = measure.VideoFlow("h1", "h2", video)
@@ -113,17 +114,20 @@ for name, network in networks.items():
 lab09.check_runs(runs, video).require()
 
 # %% [markdown] id="watch-task"
-# One of the numbers should puzzle you. Keep it for section 6.
+# One of the numbers should surprise you. Remember it until section 6.
 #
 # ### Look for yourself
 #
 # `tcpdump -n -c 10 -i r1-eth1 udp` prints the first ten UDP packets that cross an interface, and ends.
-# `ping -i 0.25 -c 40 ADDRESS` sends 40 pings, four in a second. Both can run while the video does.
+# `ping -i 0.25 -c 40 ADDRESS` sends 40 pings, four a second. Both can run while the video is on its way.
 #
-# **Your turn:** start `networks["wan"]` once more, `with start(...) as lab:`. In it start `tcpdump` on r1 and
-# `ping` from h1 to h2, each with `popen`; then `measure.run(lab, flow)`; then wait for both: `dump.wait(5)`,
-# `ping.wait(5)`. What a program has printed is its `.output`. How large are the packets, and what happens to the
-# pings?
+# **Your turn:** start `networks["wan"]` once more with `with start(...) as lab:`. In this block:
+#
+# 1. Start `tcpdump` on r1 and `ping` from h1 to h2, each with `popen`.
+# 2. Send the video: `measure.run(lab, flow)`.
+# 3. Wait for both programs: `dump.wait(5)`, `ping.wait(5)`.
+#
+# The text that a program has printed is its `.output`. How large are the packets, and what happens to the pings?
 
 # %% answer="watch"
 ### BEGIN SOLUTION
@@ -143,44 +147,45 @@ print(dump_output, ping_output)
 lab09.check_watch(dump_output, ping_output).require()
 
 # %% [markdown] id="queue-question"
-# **Question.** `wan` and `queue` differ in their queue only. What did the long queue of `wan` cost, in place of
-# packets, and whom? Would you choose it for a film? For a video call?
+# **Question.** `wan` and `queue` differ only in their queue. The long queue of `wan` lost no packets. What did it
+# cost instead, and who paid? Would you choose this queue for a film? For a video call?
 
 # %% [markdown] reflect="queue" points=3
-# Time: packets waited up to some tenths of a second in the busiest seconds, and arrived. They cost it everybody who
-# crosses this link: the pings waited behind the video, although they are no part of it. A film can start a second
-# later and then never stutters, so a long queue is right for it. In a call people notice a delay of a few tenths of
-# a second; there a short queue, and a sender that lowers its rate, are better.
+# The long queue cost time. In the busiest seconds packets waited up to some tenths of a second, but they arrived.
+# Everybody who uses this link paid: the pings waited behind the video, although they are no part of it. A film can
+# start a second later and then never stutters, so a long queue is right for a film. In a call people notice a delay
+# of a few tenths of a second. A call needs a short queue and a sender that lowers its rate.
 #
-# **Rubric.** 3 points: delay in place of loss, the others' delay too, and film and call told apart with a reason; 2
-# points: two of them; 1 point: one of them. Typical wrong: (1) "a longer queue makes the link faster" - the link
-# sends 2 Mbit/s all the same; (2) "the delay is always there" - only while more comes than leaves: in quiet seconds
-# the pings take no time; (3) "lost packets are sent again" - nobody asks for them, RTP over UDP sends nothing
-# again.
+# **Rubric.** 3 points: delay instead of loss, delay of other traffic too, and film and call distinguished with a
+# reason; 2 points: two of them; 1 point: one of them. Typical wrong: (1) "a longer queue makes the link faster" - the
+# link still sends 2 Mbit/s; (2) "the delay is always there" - packets wait only while more arrive than leave: in
+# quiet seconds the pings take no time; (3) "lost packets are sent again" - RTP over UDP sends nothing again, and
+# nobody asks for it.
 
 # %% [markdown] id="jitter-task"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# ITU-T G.114 wants a delay of at most 150 ms, one way, for a good talk; 400 ms is its limit. A queue that is long
-# and full spoils that for everybody who crosses it: *bufferbloat*. Where the queue manages itself (RFC 7567, CoDel
-# in RFC 8289), it drops earlier, so that senders that listen slow down.
+# ITU-T G.114 recommends a one-way delay of at most 150 ms for a good conversation. Its limit is 400 ms. A long, full
+# queue makes the delay too large for everybody who uses the link: *bufferbloat*. A queue that manages itself (RFC
+# 7567, CoDel in RFC 8289) drops packets earlier. Senders that react to losses then slow down.
 #
 # </details>
 #
 # ## 4. Jitter
 #
-# RTP's timestamp is the time at which the content was sampled (RFC 3550, section 5.1); for MPEG-TS it is the time at
-# which the packet was *meant* to be sent (RFC 2250, section 2). If packets arrive as far apart as they were meant to
-# be, there is no jitter. RFC 3550 measures what differs. For each packet and the one before it:
+# RTP's timestamp is the time at which the content was sampled (RFC 3550, section 5.1). For MPEG-TS it is the time at
+# which the sender *meant* to send the packet (RFC 2250, section 2). There is no jitter if packets arrive with the
+# spacing of their timestamps. RFC 3550 measures the difference, for each packet and the one before it:
 #
 # $$D = (\text{arrival} - \text{arrival before}) - (\text{timestamp} - \text{timestamp before})$$
 #
 # $$J \leftarrow J + \frac{|D| - J}{16}$$
 #
-# J starts at 0. The 16 makes it smooth: each difference counts for a sixteenth. (One late packet makes two: its own,
-# and that of the packet behind it.)
+# J starts at 0. The divisor 16 smooths J: each new difference counts for a sixteenth. (One late packet causes two
+# differences: its own, and that of the next packet.)
 #
-# **Your turn:** a function that gets two lists in *seconds*, and returns J after the last packet in *milliseconds*.
+# **Your turn:** write a function that takes two lists in *seconds*, and returns J after the last packet in
+# *milliseconds*.
 
 
 # %% answer="jitter"
@@ -207,9 +212,9 @@ lab09.check_jitter(jitter_ms).require()
 # %% [markdown] id="study-intro"
 # ## 5. Next to the study
 #
-# The study used Wireshark, and so do its definitions. *Bandwidth* at a packet is all that arrived in the second
-# before it, so there is one value for each packet. For the least one, its first 20 packets do not count. Its
-# *delay* is the time between a packet and the one before. The real network had Cisco's routers and switches.
+# The study used Wireshark and its definitions. *Bandwidth* at a packet is all data that arrived in the second before
+# this packet, so each packet has one value. For its least bandwidth the study leaves out the first 20 packets.
+# *Delay* is the time between a packet and the one before. The study's real network had Cisco's routers and switches.
 
 # %% id="study-table"
 lab09.figures.study_table(runs)
@@ -218,26 +223,25 @@ lab09.figures.study_table(runs)
 lab09.figures.rate_figure(runs)
 
 # %% [markdown] id="mean-question"
-# **Question.** The video is another one, so compare sizes, not digits. Look at the mean bandwidth of `gigabit`: it
-# is higher than the mean rate that you predicted and measured, from the same packets! Why? And what happens to the
-# busiest second over 2 Mbit/s?
+# **Question.** Your video is not the study's, so compare magnitudes, not digits. Look at the mean bandwidth of
+# `gigabit`. It is higher than the mean rate that you predicted and measured, although the packets are the same. Why?
+# And what happens to the busiest second on the link of 2 Mbit/s?
 
 # %% [markdown] reflect="mean" points=2
-# The study's mean is taken over packets: each packet brings one value, the rate of the second before it. A busy
-# second has more packets than a quiet one, so its high rate counts more often. The mean over time counts each
-# second once. Over 2 Mbit/s the busiest second is cut off at what the link carries: what is too much waits in the
-# queue, and comes a little later, so that the second after it has more than the video sent in it.
+# The study's mean is a mean over packets: each packet adds one value, the rate of the second before it. A busy second
+# has more packets than a quiet one, so its high rate counts more often. The mean over time counts each second once.
+# The link of 2 Mbit/s limits the busiest second to its own rate. The excess waits in the queue and arrives a little
+# later. So more arrives in the next second than the video sent in it.
 #
-# **Rubric.** 2 points: a mean over packets counts busy seconds more often, and what is too much comes later; 1
-# point: one of the two. Typical wrong: (1) "headers" - they are in both means; (2) "packets are sent twice" - each
-# number comes once, RTP over UDP sends nothing again; (3) "the busiest second is lost" - no packet was lost over
-# `wan`.
+# **Rubric.** 2 points: a mean over packets counts busy seconds more often, and the excess arrives later; 1 point: one
+# of the two. Typical wrong: (1) "headers" - both means contain them; (2) "packets are sent twice" - each number
+# arrives once, RTP over UDP sends nothing again; (3) "the busiest second is lost" - `wan` lost no packet.
 
 # %% [markdown] id="normality-intro"
 # ### (optional) Normally distributed?
 #
-# The study says that nothing is normally distributed. A test agrees where its p is below 0.05. What does the
-# *skewness* say? Which of the three could it make you take for normal?
+# The study says that none of its three quantities is normally distributed. A test agrees if its p is below 0.05. What
+# does the *skewness* say? If you look at the skewness alone, which of the three could you take for normal?
 
 # %% id="normality-table"
 lab09.figures.normality_table(runs["gigabit"])
@@ -245,18 +249,19 @@ lab09.figures.normality_table(runs["gigabit"])
 # %% [markdown] id="close-question"
 # <details><summary>Open this when you have an answer</summary>
 #
-# Skewness says how lopsided values are, and no more. It is 0 for *every* symmetric distribution: the normal one,
-# one that is flat, one of two equal peaks. So a skewness far from 0 tells that values are not normal, and one near
-# 0 does not tell that they are. The test (D'Agostino and Pearson) looks at the kurtosis as well, at how heavy the
-# tails are. And mind p: the test takes values to be independent of each other. These are not, for a window of one
-# second shares nearly all of its packets with the next, and the jitter is smoothed. With a thousand values p finds
-# the slightest difference, too.
+# Skewness measures only how asymmetric values are. It is 0 for *every* symmetric distribution: the normal one, a flat
+# one, one with two equal peaks. So a skewness far from 0 shows that values are not normal. A skewness near 0 does not
+# show that they are normal. The test (D'Agostino and Pearson) also uses the kurtosis, which says how heavy the tails
+# are. Be careful with p: the test assumes that the values are independent of each other. Ours are not: a window of
+# one second shares nearly all of its packets with the next window, and the jitter is smoothed. Also, with a thousand
+# values the test finds the slightest difference from a normal distribution.
 #
 # </details>
 #
 # ## 6. Packets that come too close
 #
-# You predicted the least time behind 2 Mbit/s, and in `wan` packets came closer. The study saw it too.
+# You predicted the shortest time between packets behind a link of 2 Mbit/s. In `wan` packets came closer together.
+# The study saw this too.
 #
 # **Your turn:** a frame takes 5.48 ms at 2 Mbit/s. How can two arrive 1.69 ms apart in the study's Mininet?
 #
@@ -274,13 +279,13 @@ close_packets = "c"
 lab09.check_close(close_packets).require()
 
 # %% [markdown] id="bucket-task"
-# Linklab takes Mininet's own link. `tc class show dev r1-eth1`, on r1, tells the size of its bucket (`burst`,
+# Linklab uses Mininet's own link. On r1, `tc class show dev r1-eth1` shows the size of this link's bucket (`burst`,
 # `cburst`).
 #
-# **Your turn:** start `networks["wan"]` again. First show the class. Then put a bucket of one frame in its place,
-# send the video, and keep the result as `runs["one frame"]`. The command, on r1, is `tc qdisc replace dev r1-eth1
-# root tbf rate 2mbit burst SIZE latency 5s`, where SIZE is one byte more than a frame has: tc counts in ticks, and
-# rounds down. (`measure.bucket_of_one_frame` does the same.)
+# **Your turn:** start `networks["wan"]` again. First show the class. Then set a bucket of one frame on r1 with
+# `tc qdisc replace dev r1-eth1 root tbf rate 2mbit burst SIZE latency 5s`. SIZE is the size of a frame plus one byte,
+# because tc counts in ticks and rounds down. Then send the video, and keep the result as `runs["one frame"]`.
+# (`measure.bucket_of_one_frame` sets the same bucket.)
 
 # %% answer="one-frame"
 ### BEGIN SOLUTION
@@ -305,9 +310,9 @@ lab09.figures.gaps_figure(runs)
 # %% [markdown] id="picture-intro"
 # ## 7. The picture
 #
-# `measure.quality(video, run)` decodes what arrived, as a player would, and compares each picture with the one that
-# was sent. **SSIM** (structural similarity) is 1 where they are the same. If no new picture came, the old one stands
-# still, and is compared with what should have been there.
+# `measure.quality(video, run)` decodes the packets that arrived, as a player would. It compares each picture with the
+# picture that was sent. **SSIM** (structural similarity) is 1 if both are the same. If no new picture arrives, the
+# player still shows the old one, and `measure.quality` compares the old one with the missing one.
 
 # %% id="qualities"
 qualities = dict.fromkeys(lab09.LOSSY)
@@ -323,9 +328,9 @@ lab09.figures.damage_table(runs, qualities)
 lab09.figures.worst_picture(video, runs["loss"], qualities["loss"])
 
 # %% [markdown] id="damage-task"
-# **Your turn:** how many pictures did one lost packet damage, on average, in `loss` and in `queue`?
-# `qualities["loss"].frames` is a list of pictures, each with `.whole` (True or False); `runs["loss"].lost_packets`
-# is a number.
+# **Your turn:** compute how many pictures one lost packet damaged, on average, in `loss` and in `queue`.
+# `qualities["loss"].frames` is a list of pictures, each with `.whole` (True or False). `runs["loss"].lost_packets` is
+# a number.
 
 # %% answer="damage"
 ### BEGIN SOLUTION
@@ -343,39 +348,39 @@ lab09.check_damage(per_lost, runs, qualities).require()
 
 # %% [markdown] id="loss-question"
 # **Question.** Why does one lost packet damage so many pictures, and when is the picture whole again? Why does a lost
-# packet do less harm in `queue` than in `loss`? Name a way to make a video stand losses better, and its price.
+# packet do less harm in `queue` than in `loss`? Name a way to protect a video better against losses, and its price.
 
 # %% [markdown] reflect="loss" points=3
-# A damaged picture is what the next one is built on, so the damage stays until a keyframe comes, which is built on
-# no other. About 100 packets leave in a second, so one of them is lost nearly every second, and keyframes come
-# every two seconds or so: most of the time lies between a loss and the next keyframe. `queue` loses many packets in
-# one busy second, and they damage the same pictures. More keyframes shorten the damage, and cost rate, for they are
-# large. Forward error correction sends more packets; sending again costs a round trip.
+# The next picture builds on the damaged one, so the damage stays until the next keyframe, which builds on no other
+# picture. About 100 packets leave in a second, so the network loses one nearly every second. Keyframes come about
+# every two seconds. So most of the time lies between a loss and the next keyframe. `queue` loses many packets in one
+# busy second, and they damage the same pictures. More keyframes shorten the damage, but raise the rate, because
+# keyframes are large. Forward error correction sends more packets. Retransmission costs a round trip.
 #
-# **Rubric.** 3 points: pictures built on each other until the next keyframe, losses of `queue` come together, a way
-# with its price; 2 points: two of them; 1 point: one. Typical wrong: (1) "the picture is whole at the next one" -
-# the curve stays down; (2) "the lost packet is sent again" - nobody asks for it; (3) "in `queue` the packets were
-# less important" - random or not, a packet carries as much; they only fall on the same pictures.
+# **Rubric.** 3 points: pictures build on each other until the next keyframe, losses of `queue` come together, a way
+# with its price; 2 points: two of them; 1 point: one. Typical wrong: (1) "the next picture is whole again" - the
+# curve stays down; (2) "the lost packet is sent again" - nobody asks for it; (3) "in `queue` the packets were less
+# important" - each packet carries as much as in `loss`, but the losses of `queue` hit the same pictures.
 
 # %% [markdown] id="end-of-lab"
 # ## 8. What you know now
 #
-# You know how a video becomes packets, and what they look like behind a slow link; what jitter measures; that an
-# emulated link has a burst that a cable has not; and that one lost packet spoils many pictures. The whole study, six
-# networks and 50 s: `linklab study run video`.
+# You know how a video becomes packets, and how a slow link spaces them. You know what jitter measures, that an
+# emulated link sends bursts that no cable sends, and that one lost packet damages many pictures. Run the whole study,
+# six networks and 50 s, with `linklab study run video`.
 #
 # **Three questions for review.**
 #
 # 1. The study's largest bandwidth in Mininet at 2 Mbit/s is 1996.03 kbit/s of IP packets. How much is that in Ethernet
-#    frames? How can that be?
+#    frames? Why is this possible?
 #    <details><summary>Answer</summary>1996.03 * 1370 / 1356 = 2017 kbit/s: more than the link's rate. In one second the
 #    bucket adds its burst to what the rate allows.</details>
 # 2. All packets of a stream are 100 ms late. How large is the jitter?
-#    <details><summary>Answer</summary>0: they arrive as far apart as they left. Jitter is about
+#    <details><summary>Answer</summary>0: the packets arrive as far apart as they left. Jitter measures only
 #    differences.</details>
-# 3. A player waits 300 ms before it shows the first picture. What does that help against, and what not?
-#    <details><summary>Answer</summary>Packets that are up to 300 ms later than the first one still come in time. It
-#    brings back no packet that was lost.</details>
+# 3. A player waits 300 ms before it shows the first picture. Which problem does this solve, and which not?
+#    <details><summary>Answer</summary>Packets that are up to 300 ms later than the first one still arrive in time. A
+#    lost packet stays lost.</details>
 #
 # **Where to read on.** RFC 3550 (RTP; section 6.4.1 and appendix A.8: jitter), RFC 3393 (IPDV, the variation of
 # delay), RFC 2250 (MPEG-TS over RTP), RFC 8289 (CoDel). Jimenez and others, *Study of Multimedia Delivery over

@@ -1,15 +1,15 @@
 # %% [markdown] id="goal"
 # # Lab 10: Switches
 #
-# One switch can be several networks. You divide a switch into *VLANs*, join them again by a router on a single
-# cable, and look at the tags that make this work. Then you predict what the path costs a frame on real cables,
-# measure it as a published study did, and ask why the study saw what it saw.
+# One switch can serve several networks. You divide a switch into *VLANs* (virtual LANs), connect them by a router on
+# a single cable, and look at the tags that make this work. Then you predict the round trip on real cables and measure
+# it as a published study did. At the end you look for causes of the study's results.
 #
 # **Time:** 140 minutes (and 15 for the optional part). **You need:** `lab[...].cmd`, subnets and gateways (Lab 01),
 # transmission delay (Lab 04), sharing a link (Lab 06).
 #
-# The study: F. Sans and E. Gamess compared a Cisco switch with two switches made of PCs (2013). It prints
-# curves and no numbers, so in this lab "published" is what its text says.
+# The study: F. Sans and E. Gamess compared a Cisco switch with two switches made of PCs (2013). Their paper prints
+# curves and no numbers, so in this lab "published" means "stated in the paper's text".
 
 # %% id="imports"
 from mininet.topo import Topo
@@ -21,10 +21,9 @@ lab10.progress()
 # %% [markdown] id="cables-intro"
 # ## 1. Five cables, one switch (10 minutes)
 #
-# Four hosts and a router are plugged into `s1`. This is a plain Mininet topology. The hosts have their
-# addresses and their gateways already: h1 and h2 those of subnet 10.0.10.0/24, h3 and h4 those of 10.0.20.0/24.
-# The router has nothing yet. The figure below the next cell is what you will build: the trunk to `r1` carries
-# both VLANs.
+# In this plain Mininet topology, four hosts and a router are connected to `s1`. The hosts already have addresses and
+# gateways: h1 and h2 in subnet 10.0.10.0/24, h3 and h4 in 10.0.20.0/24. The router has no address yet. The figure
+# below the next cell shows what you will build: the trunk to `r1` carries both VLANs.
 
 
 # %% id="cables"
@@ -47,16 +46,16 @@ show.draw(lab10.by_name("router-on-a-stick-10"))
 # %% [markdown] id="ports-task"
 # ## 2. Divide the switch (20 minutes)
 #
-# A Linux bridge tells VLANs apart once `vlan_filtering` is on. Then each port needs its VLANs:
+# A Linux bridge separates VLANs once `vlan_filtering` is on. Then you assign VLANs to each port:
 #
-# - `bridge vlan add dev s1-eth1 vid 10 pvid untagged` makes an **access port** of VLAN 10. Frames that come
-#   in belong to VLAN 10 (`pvid`), and frames that go out have no tag (`untagged`).
-# - `bridge vlan add dev s1-eth5 vid 10` lets VLAN 10 pass with a **tag**. A port with several such VLANs is a
+# - `bridge vlan add dev s1-eth1 vid 10 pvid untagged` makes s1-eth1 an **access port** of VLAN 10. Incoming frames
+#   belong to VLAN 10 (`pvid`), and outgoing frames have no tag (`untagged`).
+# - `bridge vlan add dev s1-eth5 vid 10` lets VLAN 10 pass with a **tag**. A port with several tagged VLANs is a
 #   **trunk**.
 #
-# **Your turn:** the commands for all five ports. `s1-eth1` to `s1-eth4` lead to h1 to h4, and `s1-eth5` to
-# r1: `print(lab.cli("net"))` lists the cables, as Mininet's own prompt does. To put a port right, take its
-# VLAN away (`bridge vlan del dev s1-eth1 vid 20`), correct the list, and run the cells again.
+# **Your turn:** write the commands for all five ports. `s1-eth1` to `s1-eth4` lead to h1 to h4, and `s1-eth5` leads
+# to r1: `print(lab.cli("net"))` lists the cables, as Mininet's own prompt does. To correct a port, remove its wrong
+# VLAN (`bridge vlan del dev s1-eth1 vid 20`), correct the list, and run the cells again.
 
 # %% answer="ports"
 switch_commands = [
@@ -84,15 +83,15 @@ lab10.check_ports(lab).require()
 # %% [markdown] id="gateways-task"
 # ## 3. A router on a stick (20 minutes)
 #
-# r1 has *one* cable and must be in both VLANs. It gets a **sub-interface** for each: frames that leave by
-# `r1-eth0.10` carry the tag 10. Three commands make one, for example
+# r1 has only *one* cable but must be in both VLANs. So it gets one **sub-interface** for each VLAN: frames that leave
+# through `r1-eth0.10` carry the tag 10. Three commands create a sub-interface, for example
 #
 # - `ip link add link r1-eth0 name r1-eth0.10 type vlan id 10`
 # - `ip addr add 10.0.10.254/24 dev r1-eth0.10`
 # - `ip link set r1-eth0.10 up`
 #
-# **Your turn:** both sub-interfaces, with the addresses that the hosts have as gateways. And make r1 forward:
-# `sysctl -w net.ipv4.ip_forward=1`.
+# **Your turn:** create both sub-interfaces, and give them the addresses that the hosts use as gateways. Then turn on
+# forwarding on r1: `sysctl -w net.ipv4.ip_forward=1`.
 
 # %% answer="gateways"
 router_commands = [
@@ -123,9 +122,9 @@ lab10.check_reachability(lab).require()
 # %% [markdown] id="tags-task"
 # ## 4. See the tags (25 minutes)
 #
-# **Your turn:** h1 pings h3, and tcpdump on r1's only cable shows the frames. `-e` prints the Ethernet header
-# with its tag, `-v` the TTL. Read the interface's own account too: `ip -d link show r1-eth0.10`. How often does
-# the request pass this cable, and what is different each time?
+# **Your turn:** let h1 ping h3 while tcpdump on r1's only cable shows the frames. `-e` prints the Ethernet header
+# with its tag, and `-v` prints the TTL. Then show the sub-interface's settings with `ip -d link show r1-eth0.10`. How
+# often does the request cross this cable, and what differs each time?
 
 # %% answer="tags"
 passing = lab["r1"].popen("tcpdump -n -e -v -c 4 -i r1-eth0 vlan and icmp")
@@ -151,44 +150,45 @@ tag = "a"
 lab10.check_tag(tag).require()
 
 # %% [markdown] id="trunk-question"
-# **Question.** (1) The request passes r1's cable twice. Name what differs between the two frames, and who
-# changed it. (2) h1 and h2 are on the same switch as the others. Why does a ping from h1 to h2 not pass r1?
-# (3) Somebody takes VLAN 20 off the trunk. Which pings still work? You may try it.
+# **Question.** (1) The request crosses r1's cable twice. What differs between the two frames, and which device
+# changed it? (2) h1 and h2 are on the same switch as r1. Why does a ping from h1 to h2 not pass through r1?
+# (3) Someone removes VLAN 20 from the trunk. Which pings still work? You may try it.
 
 # %% [markdown] reflect="trunk" points=3
 # (1) The tag is 10 and then 20, the MAC addresses are h1 to r1 and then r1 to h3, and the TTL is 64 and then 63.
-# r1 changed all of them: it has *routed* the packet, and made a new frame for it. (2) h2 is in h1's subnet, so
-# h1 asks for its MAC address by ARP and sends to it directly. The switch forwards the frame within VLAN 10.
-# (3) h1 and h2 still reach each other, and so do h3 and h4: that stays in the switch. h1 and h3 do not: the
-# request reaches r1, but what r1 sends with tag 20 is dropped at the trunk port.
+# r1 changed all of them: it *routed* the packet and made a new frame for it. (2) h2 is in h1's subnet, so h1 asks for
+# h2's MAC address by ARP and sends to h2 directly. The switch forwards the frame within VLAN 10. (3) h1 and h2 still
+# reach each other, and so do h3 and h4: their frames stay in the switch. h1 and h3 do not reach each other: the
+# request reaches r1, but the trunk port drops the frame that r1 sends with tag 20.
 #
 # **Rubric.** 3 points: two differences with r1 as the cause, the subnet (or ARP) for h2, and the right pings.
-# 2 points: two of the three. 1 point: one. Typical wrong: (1) "the switch changed the tag" - a switch keeps the
-# VLAN of a frame, only a router takes a packet from one to the other; (2) "h1 finds h2 in the switch" - h1 does
-# not know of the switch, its own mask says that h2 is near; (3) "nothing works" - frames within a VLAN need no
-# trunk here.
+# 2 points: two of the three. 1 point: one. Typical wrong: (1) "the switch changed the tag" - a switch keeps a frame's
+# VLAN, and only a router moves a packet from one VLAN to another; (2) "h1 finds h2 in the switch" - h1 does not know
+# about the switch, and its own netmask says that h2 is in its subnet; (3) "nothing works" - frames within a VLAN need
+# no trunk here.
 
 # %% [markdown] id="rtt-task"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# A VLAN is a broadcast domain: ARP does not leave it, so hosts of two VLANs need a router even on one switch. A
-# port in the wrong VLAN, or a VLAN that is missing on a trunk, is a mistake that no host can see: frames are
-# dropped without a message. h1 may read "Destination Host Unreachable" after some seconds. That comes from
-# r1, which gets no answer to its own ARP request for h3.
+# A VLAN is a broadcast domain. ARP does not leave it, so hosts of two VLANs need a router even on one switch. If a
+# port is in the wrong VLAN, or a VLAN is missing on a trunk, no host can see this mistake: the switch drops frames
+# without a message. h1 may print "Destination Host Unreachable" after some seconds. That message comes from r1, which
+# gets no answer to its own ARP request for h3.
 #
 # </details>
 #
 # ## 5. What does the path cost? (30 minutes)
 #
-# From here on links are cables of 10 Mbit/s: each frame occupies each cable for all its bytes. A UDP payload of
-# 1440 bytes becomes 1506 bytes on the cable: 8 of UDP header, 20 of IPv4, 14 of Ethernet, and 24 that only the
-# cable sees (preamble 8, checksum 4, gap 12). On a trunk a tag adds 4 bytes. A switch takes in a whole frame
-# before it passes it on (*store and forward*), and so does a router. The network is idle, and cables are short.
+# From here on, links are cables of 10 Mbit/s: all bytes of a frame take time on each cable. A UDP payload of 1440
+# bytes becomes 1506 bytes on the cable: add 8 for the UDP header, 20 for IPv4, 14 for Ethernet, and 24 that only the
+# cable sees (preamble 8, checksum 4, gap 12). On a trunk, a tag adds 4 bytes. A switch receives a whole frame before
+# it forwards it (*store and forward*), and so does a router. The network is idle, and cables are short.
 #
-# So h1 to h2 and back takes four times 1506 * 8 / 10,000 = 1.205 ms: 4.82 ms.
+# A round trip between h1 and h2 crosses a cable four times. One crossing takes 1506 * 8 / 10,000 = 1.205 ms, so four
+# take 4.82 ms.
 #
-# **Your turn:** predict the round trip of h1 and h3 in ms, with the same 1440 bytes: first where `s1` itself
-# routes between its VLANs (a *layer-3 switch*), then over the router on a stick.
+# **Your turn:** predict the round trip between h1 and h3 in ms, also with 1440 bytes. First, `s1` itself routes
+# between its VLANs (a *layer-3 switch*). Second, the router on a stick routes.
 
 # %% answer="rtt"
 rtt_ms = lab10.predict(
@@ -212,16 +212,16 @@ rtt_ms
 lab10.check_predicted(rtt_ms).require()
 
 # %% [markdown] id="rtt-measure-task"
-# The study sends a datagram, waits until it comes back, sends the next one, and so on. *One* clock takes the
-# time of all of them, and divides by their number. One clock needs no synchronisation. For a *one-way* delay two
-# clocks must agree: NTP brings them to some tens of microseconds on a fast LAN at best, and to
-# milliseconds across the Internet. PTP (IEEE 1588), with hardware that notes the time, reaches a microsecond
-# and less.
+# The study measures round trips. It sends a datagram, waits until the echo returns, sends the next one, and so on.
+# *One* clock times the whole series, and its time divided by the number of datagrams is the mean round trip. One clock
+# needs no synchronisation. For a *one-way* delay, two clocks must agree. NTP synchronises them to some tens of
+# microseconds on a fast LAN at best, and to milliseconds across the Internet. PTP (IEEE 1588), with hardware
+# timestamps, reaches a microsecond or less.
 #
-# `measure.run(net, measure.EchoFlow("h1", "h2", count=100, payload_bytes=100))` does what the study does.
+# `measure.run(net, measure.EchoFlow("h1", "h2", count=100, payload_bytes=100))` measures as the study did.
 #
-# **Your turn:** four measurements, under the names in the dictionary. `inside` is h1 and h2, on either network.
-# The other two are h1 and h3.
+# **Your turn:** make four measurements, and store them under the names in the dictionary. `inside` means h1 and h2, on
+# either network. The other two measure h1 and h3.
 
 # %% id="rtt-networks"
 networks = {
@@ -264,12 +264,12 @@ lab10.check_kinds(kinds).require()
 # %% [markdown] id="shares-task"
 # ## 6. Who gets how much? (35 minutes)
 #
-# Two hosts in VLAN 10 send UDP to `t1` in VLAN 20, at constant rates, more together than t1's link carries. The
-# link has 10 Mbit/s. Of that 9.57 Mbit/s are payload, when datagrams have 1470 bytes (1536 on the cable). UDP
-# does not slow down. `70/70` means that h1 and h2 each offer 7 Mbit/s of payload, `30/90` that h1 offers 3 and
-# h2 9.
+# Two hosts in VLAN 10 send UDP to `t1` in VLAN 20 at constant rates. Together they send more than t1's link carries.
+# This link has 10 Mbit/s. With datagrams of 1470 bytes (1536 on the cable), 9.57 Mbit/s of that are payload. UDP does
+# not slow down. `70/70` means that h1 and h2 each offer 7 Mbit/s of payload. `30/90` means that h1 offers 3 and h2
+# offers 9.
 #
-# **Your turn:** what arrives of h1, in Mbit/s of payload, with each of the two settings?
+# **Your turn:** predict how much of h1's payload arrives, in Mbit/s, with each of the two settings.
 
 # %% answer="shares"
 share_mbps = lab10.predict(
@@ -288,11 +288,12 @@ share_mbps
 lab10.check_predicted(share_mbps).require()
 
 # %% [markdown] id="shares-measure-task"
-# `lab10.senders("70/70", 10, duration_s=6, window_s=(2, 6))` is the list of both flows at 10 Mbit/s: each lasts
-# 6 s, and what arrives in the last 4 counts. `measure.run_together(fair, flows)` sends both at one time.
+# `lab10.senders("70/70", 10, duration_s=6, window_s=(2, 6))` returns both flows for a link of 10 Mbit/s. Each flow
+# lasts 6 s, and only what arrives in the last 4 s counts. `measure.run_together(fair, flows)` starts both flows at the
+# same time.
 #
 # **Your turn:** measure both settings. Then read on `s1` where packets were dropped:
-# `tc -s qdisc show dev s1-eth3` is the port of t1, and `s1-eth2` the one of h2.
+# `tc -s qdisc show dev s1-eth3` shows t1's port, and the same command for `s1-eth2` shows h2's port.
 
 # %% answer="share-runs"
 share_runs = dict.fromkeys(["70/70", "30/90"])
@@ -313,8 +314,8 @@ print(fair["s1"].cmd("tc -s qdisc show dev s1-eth2"))
 lab10.check_share_runs(share_runs).require()
 
 # %% [markdown] id="step-intro"
-# These senders shift each packet by a random part of the time between two packets, as PCs do without being
-# told. What if they do not, and send every packet exactly when the rate asks for it?
+# These senders shift each packet by a random part of the time between two packets. PCs do so by themselves. In the
+# next cell each sender sends every packet exactly when its rate requires it (*in step*). What changes?
 
 # %% id="step"
 stepped = {}
@@ -324,57 +325,59 @@ for setting in ["70/70", "30/90"]:
 lab10.shares_table(share_runs, stepped)
 
 # %% [markdown] id="step-question"
-# **Question.** Compare the last two columns. (1) In exact step, all losses of a run fall on one sender: why? Think of
-# the queue of `s1-eth3`: how many slots become free between two pairs, and who of a pair comes first? (2) Why are the
-# shares near proportion when they are out of step, and not equal? (3) Who is unfair: the switch, or a sender?
+# **Question.** Compare the last two columns. (1) In exact step, one sender has all losses of a run: why? Think of
+# the queue of `s1-eth3`: how many slots become free between two pairs of packets, and whose packet of a pair comes
+# first? (2) When the senders are out of step, why are the shares nearly proportional to the offered rates, and not
+# equal? (3) Who is unfair: the switch, or a sender?
 
 # %% [markdown] reflect="step" points=3
-# (1) The queue is full and drops what comes next. A slot becomes free each time a frame has left. In exact step the
-# packets of both come as a pair, always in the same order. The first takes the slot that has become free since the
-# last pair. The second finds one only when two have become free meanwhile (70/70: 1.37 on average). (2) Out of step
-# each packet finds a free slot with about the same probability, so each sender loses about the same *share* of its
-# packets: who sends more gets more. Nothing makes shares equal, for UDP does not slow down. (3) Nobody: a queue that
-# drops its tail does not know who sends how much. It is the timing.
+# (1) The queue is full, so it drops the next packet that arrives. One slot becomes free each time a frame leaves. In
+# exact step, the packets of both senders arrive as a pair, always in the same order. The first packet takes the slot
+# that became free since the last pair. The second packet finds a slot only when two became free (70/70: 1.37 on
+# average). (2) Out of step, each packet finds a free slot with about the same probability, so each sender loses about
+# the same *share* of its packets. If a sender sends more, it gets more. Nothing makes the shares equal, because UDP
+# does not slow down. (3) Neither: a drop-tail queue does not know how much each sender sends. The timing decides.
 #
 # **Rubric.** 3 points: the same order at each arrival, equal probability of loss, and no preference in the
 # queue. 2 points: two of these. 1 point: one. Typical wrong: (1) "the switch prefers port 1" - random starts
-# remove the preference; (2) "h2 is punished because it sends too much" - drop-tail does not count by sender;
-# (3) "each gets half" - that is what TCP tends to with equal round trips, because it slows down after a loss.
+# remove the preference; (2) "h2 is punished because it sends too much" - drop-tail does not count packets by sender;
+# (3) "each gets half" - TCP tends to that with equal round trips, because it slows down after a loss.
 
 # %% [markdown] id="study-question"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# Regular traffic at a drop-tail queue shows *phase effects*: small differences in timing decide who loses (Floyd
-# and Jacobson, 1992). At 30/90 even the dithered senders are not quite in proportion: the packets of h2 come
-# nearly back to back, one of them just when a slot is free, and those of h1 come at any time.
+# Regular traffic at a drop-tail queue shows *phase effects*: small differences in timing decide which sender loses
+# packets (Floyd and Jacobson, 1992). At 30/90 even the randomly shifted senders are not quite in proportion. h2's
+# packets come nearly back to back, and one of them comes just when a slot becomes free. h1's packets come at any time.
 #
 # </details>
 #
-# **Question.** The study saw two things: its Cisco switch passed frames faster than its PCs did, and it shared
-# less fairly. For each, name one possible cause, say whether your measurements could show it, and say how one would
-# test it.
+# **Question.** The study reported two results: its Cisco switch forwarded frames faster than its PCs did, and it
+# shared the link less fairly. For each result, name one possible cause, say whether your measurements could show this
+# cause, and describe a test for it.
 
 # %% [markdown] reflect="study" points=2
-# Unfair shares: senders in step are enough, without any preference in the switch. Test: start the senders at
-# random instants, many times, on the same switch. If the preference goes, it was the timing. Faster frames: PCs
-# need time to process each packet, and their cards may hold interrupts back. My numbers cannot show that, since
-# computing takes no time on virtual time. Test: measure on the hardware, with the cards' interrupt limit on and
-# off.
+# Unfair shares: senders in step are enough to cause them, without any preference in the switch. Test: start the
+# senders at random times, many times, on the same switch. If the preference disappears, timing was the cause. Faster
+# frames: PCs need time to process each packet, and their network cards may delay interrupts. My numbers cannot show
+# that, because computing takes no time on virtual time. Test: measure on the hardware, with the cards' interrupt limit
+# on and off.
 #
 # **Rubric.** 2 points: a cause and a test for both. 1 point: for one. Typical wrong: (1) "the measurement proves
-# that the study is wrong" - it shows another possible cause, no more; (2) "switches in hardware are unfair" -
+# that the study is wrong" - it only shows another possible cause; (2) "switches in hardware are unfair" -
 # drop-tail in software did the same here.
 
 # %% [markdown] id="interrupts"
 # ## 7. A round trip that does not grow (optional)
 #
-# At 100 Mbit/s the study's PCs had the *same* round trip from 750 to 1440 bytes, and its authors found no cause.
-# By theory it must grow by 221 microseconds: 690 bytes more on four links. What if a network card does not tell
-# the processor of each frame at once, but only every 250 microseconds? (Linux's driver for these cards limited
+# At 100 Mbit/s the study's PCs had the *same* round trip from 750 to 1440 bytes, and the authors found no cause.
+# In theory the round trip must grow by 221 microseconds: 690 bytes more on four links. What if a network card does not
+# interrupt the processor for each frame, but only every 250 microseconds? (Linux's driver for these cards limited
 # their interrupts to 4000 a second at this rate.)
 #
-# `measure.moderated` lets a program take over two ports of the bridge and hold its interrupts back: each card
-# *ticks* every 250 microseconds, and the second one in between. Before you run it: what will the curve be?
+# `measure.moderated` lets a program take over two ports of the bridge and delay their interrupts: each card *ticks*
+# every 250 microseconds, and the second card ticks halfway between two ticks of the first. Before you run the cell,
+# sketch the curve that you expect.
 
 
 # %% id="flat"
@@ -392,14 +395,14 @@ with start(lab10.by_name("l3-switch-100")) as fast:
 lab10.rtt_figure(curves, "h1 to h2 at 100 Mbit/s")
 
 # %% [markdown] id="flat-told"
-# **Think:** at 10 Mbit/s the study saw no such range. Does that fit ticking cards?
+# **Think:** at 10 Mbit/s the study saw no such range. Can ticking cards explain that too?
 #
 # <details><summary>Open this when you have an answer</summary>
 #
-# With ticking cards a round trip ends on a tick, so it is the same for whole ranges of payloads, one of them from
-# 750 to 1440 bytes. That looks like the study's figure 14. It does not prove that this was the cause. At 10 Mbit/s
-# 250 bytes more take 0.2 ms on each of four links, 0.8 ms in all: each payload needs some ticks more, and the
-# steps hide in the slope. On the PC itself one would switch the limit off (`ethtool -C`) and measure again.
+# With ticking cards a round trip ends on a tick, so whole ranges of payloads have the same round trip. One such range
+# is 750 to 1440 bytes. That looks like the study's figure 14, but it does not prove the cause. At 10 Mbit/s, 250 bytes
+# more take 0.2 ms on each of four links, 0.8 ms in all. So each larger payload needs some ticks more, and the steps
+# hide in the slope. To test the cause on the PC itself, turn the limit off (`ethtool -C`) and measure again.
 #
 # </details>
 
@@ -410,24 +413,26 @@ for each in (lab, fair, *networks.values()):
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# - A VLAN is a broadcast domain within a switch. A tag says whose a frame is where several share a cable.
-# - Between VLANs packets are routed: by the switch itself, or by a router on a stick, for twice the links.
-# - On short, idle cables a round trip is transmission delay, link by link (long cables add propagation delay, Lab 04),
-#   plus processing, which virtual time does not show.
-# - Constant senders at a full drop-tail queue share in proportion to what they offer, unless they are in step.
+# - A VLAN is a broadcast domain within a switch. On a cable that several VLANs share, a tag names the frame's VLAN.
+# - Between VLANs, the switch itself or a router on a stick routes packets. The router on a stick needs twice the links.
+# - On short, idle cables a round trip is transmission delay, link by link, plus processing, which virtual time does not
+#   show. (Long cables add propagation delay, Lab 04.)
+# - At a full drop-tail queue, constant-rate senders get shares in proportion to what they offer, unless they are in
+#   step.
 #
 # **Review questions** (no points)
 #
-# 1. A tag has 12 bits for the VLAN. How many VLANs are there, and what do the other bits say?
-#    <details><summary>Answer</summary>4094: of the 4096 values 0 and 4095 are reserved. The others are the type 0x8100
-#    (16 bits), a priority (3) and a mark for frames that may be dropped first (1).</details>
-# 2. A switch could start to send a frame before it has all of it (cut-through). What would that save here?
-#    <details><summary>Answer</summary>Nearly one transmission time in each direction, 1.2 ms for the long frames. It
-#    works only if the outgoing port is idle and no faster than the incoming link, and damaged frames are passed
-#    on.</details>
-# 3. Two TCP connections instead of the UDP senders: what would they get?
-#    <details><summary>Answer</summary>With equal round trips about half each, over a long time. Loss-based congestion
-#    control slows down after a loss, and both see losses.</details>
+# 1. A tag has 12 bits for the VLAN. How many VLANs are possible, and what do the tag's other bits mean?
+#    <details><summary>Answer</summary>4094: of the 4096 values, 0 and 4095 are reserved. The other bits are the type
+#    0x8100 (16 bits), a priority (3) and a mark for frames that may be dropped first (1).</details>
+# 2. A switch could start to send a frame before it has received the whole frame (cut-through). How much time would
+#    that save here?
+#    <details><summary>Answer</summary>Nearly one transmission time in each direction, 1.2 ms for the long frames.
+#    Cut-through works only if the outgoing port is idle and no faster than the incoming link, and the switch also
+#    forwards damaged frames.</details>
+# 3. Replace the UDP senders by two TCP connections. What share does each get?
+#    <details><summary>Answer</summary>With equal round trips about half each, over a long time. Both see losses, and
+#    loss-based congestion control slows down after a loss.</details>
 #
 # ### Where to read on
 #

@@ -2,12 +2,12 @@
 # # Lab 11: Congestion control
 #
 # **Time:** about 3 hours, of which two minutes are measuring. **You need:** windows and the bandwidth-delay product
-# (Lab 05), what a queue holds and Jain's index (Lab 06), and a kernel that has Reno, CUBIC and BBR, as the lab's own
-# has.
+# (Lab 05), queue capacity and Jain's index (Lab 06), and a kernel that has Reno, CUBIC and BBR, as the lab's own kernel
+# does.
 #
-# No sender knows the network's rate, its queues, or who else sends. It finds out how much it may send from what comes
-# back. How do Reno, CUBIC and BBR do that? What does it do to a queue, to everybody's round trip, and to who gets how
-# much?
+# No sender knows the network's rate, its queues, or the other senders. It learns from acknowledgements how much it may
+# send. How do Reno, CUBIC and BBR do that? How does each affect the queue, the round trip of every flow, and the share
+# that each flow gets?
 
 # %% id="imports"
 from linklab import lab11, measure, show, start
@@ -21,21 +21,22 @@ show.draw(lab)
 # %% [markdown] id="read-task"
 # ## 1. What TCP says of itself
 #
-# All delay lies on the links of h1 and h2, so h1's round trips are short (*near*) and h2's four times as long
-# (*far*). B is the bottleneck. It has no delay, so its queue, at `r1-eth2`, holds waiting packets alone.
+# In this network only the links of h1 and h2 have delay. h1's round trips are short (*near*), and h2's are four times
+# as long (*far*). B is the bottleneck. It has no delay, so its queue, at `r1-eth2`, holds only waiting packets.
 #
-# `ss -tin` asks the kernel about its TCP connections. Of one it prints a line like this, here without most of it:
+# `ss -tin` lists the kernel's TCP connections. For each connection it prints a line like this (shortened here):
 #
 # `reno rto:240 rtt:36.681/3.9 cwnd:132 ssthresh:67 retrans:1/135 rcv_ssthresh:42242 minrtt:20`
 #
-# `cwnd` is the **congestion window**: so many packets may be sent and not acknowledged. `ssthresh` is where **slow
-# start** (the window doubles in each round trip) becomes **congestion avoidance**. `rtt` is the smoothed round trip
-# in ms, then how far it varies. `retrans` counts packets that were sent again: now on their way, and in all. Before
-# the first loss there is no `retrans`, and with Reno no `ssthresh`. CUBIC can set `ssthresh` without a loss, when round
-# trips grow (HyStart, section 6).
+# `cwnd` is the **congestion window**: the number of packets that may be sent but not yet acknowledged. At `ssthresh`
+# **slow start** (the window doubles in each round trip) changes to **congestion avoidance**. `rtt` gives the smoothed
+# round trip in ms, then its variation. `retrans` counts retransmitted packets: those now on their way, then the total.
+# Before the first loss `ss` prints no `retrans`, and with Reno no `ssthresh`. CUBIC can set `ssthresh` without a loss,
+# when round trips grow (HyStart, section 6).
 #
-# **Your turn:** a function that returns four numbers: window, threshold (`math.inf` if there is none yet), smoothed
-# round trip in ms, and how many packets were sent again in all. `re.search(r"\bcwnd:(\d+)", text)` finds the first.
+# **Your turn:** write a function that returns four numbers: window, threshold (`math.inf` if there is none yet),
+# smoothed round trip in ms, and total number of retransmitted packets. `re.search(r"\bcwnd:(\d+)", text)` finds the
+# window.
 
 # %% answer="read"
 import math
@@ -62,11 +63,11 @@ lab11.check_read(read_ss).require()
 # %% [markdown] id="loss-task"
 # ## 2. Predict: when is a packet lost?
 #
-# One transfer with **Reno** from h1 to h3 has B to itself. After slow start its window grows by one packet in each
-# round trip, until a packet finds the queue full. A full frame has 1514 bytes.
+# One **Reno** transfer from h1 to h3 uses B alone. After slow start its window grows by one packet in each round trip,
+# until a packet finds the queue full. A full frame has 1514 bytes.
 #
-# **Predict** the window at that moment in packets, the round trip then in ms, and the window after it. Any numbers
-# have their point, and you will see them next to the measurement. How sure are you, in percent?
+# **Predict** the window at that moment in packets, the round trip at that moment in ms, and the window after the loss.
+# Any numbers get the point, and you will see them next to the measurement. How sure are you, in percent?
 
 # %% answer="loss"
 ### BEGIN SOLUTION
@@ -87,12 +88,12 @@ lab11.check_predicted(loss).require()
 # %% [markdown] id="look-task"
 # ## 3. A sampler of your own
 #
-# The cell starts a transfer by hand. `-C reno` chooses the congestion control, and `--cport 6000` the client's port,
-# so that `ss -tin sport = 6000`, typed on h1, shows the connection with the data and not the one that controls
-# iperf3. `tc -s qdisc show dev r1-eth2`, typed on r1, shows B's queue: `backlog 149886b 99p` are 99 packets.
+# The next cell starts a transfer with iperf3. `-C reno` chooses the congestion control, and `--cport 6000` sets the
+# client's port. So `ss -tin sport = 6000` on h1 shows the data connection, and not the connection that controls iperf3.
+# `tc -s qdisc show dev r1-eth2` on r1 shows B's queue: `backlog 149886b 99p` means 99 packets.
 #
-# **Your turn:** in the loop, ask ss on h1 and tc on r1. Append six numbers to `samples`: `second`, the four of
-# `read_ss`, and the packets in the queue.
+# **Your turn:** in the loop, run ss on h1 and tc on r1. Then append six numbers to `samples`: `second`, the four
+# numbers from `read_ss`, and the number of packets in the queue.
 
 # %% answer="look"
 samples, second = [], 0
@@ -121,7 +122,7 @@ lab11.check_look(samples).require()
 lab11.figures.look_figure(samples)
 
 # %% [markdown] id="seen-task"
-# **Your turn:** a letter for each question.
+# **Your turn:** answer each question with one letter.
 #
 # `tracks`: the queue's curve has the shape of the window's. How far is it below it, and why? (a) By half, since Reno
 # halves the window. (b) By one bandwidth-delay product: what is not on the path waits. (c) By the retransmissions.
@@ -149,11 +150,12 @@ lab11.check_seen(answers).require()
 # %% [markdown] id="period-task"
 # ## 4. Reno's sawtooth, computed
 #
-# Let BDP be the path's packets without a queue, `full` be BDP and queue, and `packet_s` the time of one packet at B.
-# From a loss to the next one, the window goes from `full / 2` to `full`, one packet more in each round trip. A round
-# trip takes as long as the window's packets take at B, but never less than the path alone: `bdp * packet_s`.
+# You now compute the time between two losses. `bdp` is the number of packets on the path without a queue, `full` is
+# `bdp` plus the queue, and `packet_s` is the time that B needs for one packet. From a loss to the next one, the window
+# grows from `full / 2` to `full`, by one packet in each round trip. A round trip takes as long as B needs for the
+# window's packets, but at least `bdp * packet_s`, the path's round trip without a queue.
 #
-# **Your turn:** a function of the time, in seconds, between two losses.
+# **Your turn:** write a function that returns the time between two losses, in seconds.
 
 
 # %% answer="period"
@@ -170,20 +172,20 @@ def period(bdp, full, packet_s):
 lab11.check_period(period).require()
 
 # %% [markdown] id="between-task"
-# In your figure the sawtooth of h1-h3 is a little longer: the repair of a loss takes a round trip or two besides.
-# From the same sawtooth follows the **law of the square root** (Mathis and others, 1997): with one loss in each
+# In your figure h1-h3's sawtooth is a little longer, because the repair of a loss takes one or two more round trips.
+# The **law of the square root** (Mathis and others, 1997) follows from the same sawtooth: with one loss in each
 # sawtooth, throughput is about 1.22 * MSS / (RTT * sqrt(loss)).
 #
 # ## 5. Predict: who is back sooner?
 #
-# With a long round trip, one packet in each takes long. **CUBIC** (RFC 9438) counts seconds and not round trips.
-# After a loss at the window W it goes on with 0.7 W, and t seconds later its window is
+# When round trips are long, Reno's window grows slowly. **CUBIC** (RFC 9438) counts seconds, not round trips. After a
+# loss at the window W it continues with 0.7 W, and t seconds later its window is
 #
 # $$0.4\,(t - K)^3 + W, \qquad K = \sqrt[3]{\frac{W - 0.7\,W}{0.4}}$$
 #
-# so that after K seconds it is back at W. Now h2 sends to h4, with four times the round trip and the same queue.
+# So after K seconds the window is W again. Now h2 sends to h4, with four times the round trip and the same queue.
 #
-# **Predict**, in seconds: the time from one loss of Reno's to the next, and CUBIC's K.
+# **Predict**, in seconds: Reno's time from one loss to the next, and CUBIC's K.
 
 # %% answer="between"
 ### BEGIN SOLUTION
@@ -204,12 +206,12 @@ lab11.check_predicted(between).require()
 # %% [markdown] id="controls-task"
 # ## 6. Reno, CUBIC, BBR
 #
-# Linklab has a sampler like yours. `looks(source, destination, seconds)` is a list of two flows that send nothing:
-# one asks ss, the other tc. A transfer is a `measure.TcpFlow(source, destination, seconds, congestion="reno")`.
-# `measure.run_together(lab, flows)` starts all flows of a list at the same instant and returns what they measured.
+# Linklab has a sampler like yours. `looks(source, destination, seconds)` returns a list of two flows that send nothing:
+# one runs ss, the other runs tc. `measure.TcpFlow(source, destination, seconds, congestion="reno")` is a transfer.
+# `measure.run_together(lab, flows)` starts all flows of a list at the same instant and returns their measurements.
 #
-# **Your turn:** a transfer of 40 s from h2 to h4 with looks at it, once with each of `"reno"`, `"cubic"` and `"bbr"`:
-# `controls["reno"]`, and so on.
+# **Your turn:** measure a transfer of 40 s from h2 to h4 together with its `looks`, once with each of `"reno"`,
+# `"cubic"` and `"bbr"`. Store the results as `controls["reno"]`, and so on.
 
 
 # %% answer="controls"
@@ -235,7 +237,7 @@ display(lab11.figures.controls_figure(controls))
 lab11.figures.controls_table(controls)
 
 # %% [markdown] id="shapes-task"
-# **Your turn:** a letter for each question.
+# **Your turn:** answer each question with one letter.
 #
 # `hystart`: CUBIC's slow start ends below the window at which packets are lost, and loses none. What tells it to
 # stop? (a) A packet was lost. (b) The window reached the threshold that the kernel begins with. (c) Round trips got
@@ -267,37 +269,37 @@ shapes = {
 lab11.check_shapes(shapes).require()
 
 # %% [markdown] id="time-question"
-# **Question.** Reno's window grows by a packet a round trip, CUBIC's by a curve over seconds. Take a path of 10
-# Gbit/s and 100 ms: how long does Reno take from half of its window to the whole? What does that mean for it, and why
-# does CUBIC do better? What does BBR look at in place of losses?
+# **Question.** Reno's window grows by one packet in each round trip, CUBIC's by a curve over seconds. Take a path of 10
+# Gbit/s and 100 ms: how long does Reno's window take to grow from half to full? What does that mean for Reno, and why
+# does CUBIC do better? What does BBR observe instead of losses?
 
 # %% [markdown] reflect="time" points=4
-# The BDP is 10 Gbit/s times 100 ms over 12,112 bits, some 82,600 packets. Half of that, 41,300 round trips of 100 ms,
-# are 4,100 s: more than an hour without a single loss, which no network gives. So Reno never fills such a path.
-# CUBIC's K is the cube root of 0.3 * 82,600 / 0.4, about 40 s, whatever the round trip: it grows fast far from the
-# old window, and slowly near it. BBR looks at the rate at which packets arrive and at the shortest round trip. It
-# needs no loss and no full queue to know how much is enough.
+# The BDP is 10 Gbit/s times 100 ms divided by 12,112 bits, some 82,600 packets. Reno's window grows by half of that:
+# 41,300 round trips of 100 ms take 4,100 s. For more than an hour no packet may be lost, and no network achieves that.
+# So Reno never fills such a path. CUBIC's K is the cube root of 0.3 * 82,600 / 0.4, about 40 s for any round trip.
+# CUBIC's window grows fast far from the old window, and slowly near it. BBR observes the rate at which packets arrive
+# and the shortest round trip. It needs no loss and no full queue to know how much it may send.
 #
 # **Rubric.** 4 points: some 80,000 packets; an hour or so; CUBIC's K in tens of seconds, since it counts time; BBR's
-# model of rate and round trip. 3 points: three of these. 2 points: two. 1 point: one. Typical wrong: (1) "Reno
-# doubles, so it is quick" - that is slow start; after a loss it adds one packet. (2) "CUBIC is faster because it
-# keeps 0.7" - that helps a little; the cube over time is what counts. (3) bytes taken for bits: eight times too few
-# packets.
+# model of rate and round trip. 3 points: three of these. 2 points: two. 1 point: one. Typical wrong: (1) "Reno doubles,
+# so it is quick" - that is slow start; after a loss Reno adds one packet in each round trip. (2) "CUBIC is faster
+# because it keeps 0.7" - that helps a little; the cubic curve over time matters more. (3) bytes confused with bits:
+# eight times too few packets.
 
 # %% [markdown] id="queues-task"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# Some 41,300 round trips, more than an hour (RFC 3649 has such an example in its introduction). CUBIC takes K, about
-# 40 s. BBR models the path: rate times shortest round trip. Below full rate more packets in flight mean more
-# throughput, above it only a longer queue: the best point lies at one BDP (Kleinrock, 1979).
+# Reno takes some 41,300 round trips, more than an hour (the introduction of RFC 3649 has such an example). CUBIC takes
+# K, about 40 s. BBR models the path: rate times shortest round trip. Below the full rate, more packets in flight mean
+# more throughput. At the full rate, they only mean a longer queue. The best point lies at one BDP (Kleinrock, 1979).
 #
 # </details>
 #
 # ## 7. Predict: the same flow, three queues
 #
-# CUBIC sends from h1 to h3, and B's queue holds 20, then 100, then 1000 packets.
+# CUBIC sends from h1 to h3. B's queue has room for 20, then 100, then 1000 packets.
 #
-# **Predict** the highest round trip with each, in ms.
+# **Predict** the longest round trip with each queue, in ms.
 
 # %% answer="rtts"
 ### BEGIN SOLUTION
@@ -314,11 +316,12 @@ rtts
 lab11.check_predicted(rtts).require()
 
 # %% [markdown] id="queues-run-task"
-# `tc qdisc change dev r1-eth2 parent 5:1 handle 10: netem limit PACKETS`, typed on r1, changes B's queue while the
-# network runs.
+# `tc qdisc change dev r1-eth2 parent 5:1 handle 10: netem limit PACKETS` on r1 changes B's queue while the network
+# runs.
 #
-# **Your turn:** for each of the three queues change it and measure a transfer of 30 s by CUBIC from h1 to h3, with
-# `looks("h1", "h3", 30)`: `queues[20]`, and so on. In the end let the queue hold 100 packets again.
+# **Your turn:** for each of the three queues, change the limit, then measure a CUBIC transfer of 30 s from h1 to h3
+# with `looks("h1", "h3", 30)`. Store the results as `queues[20]`, and so on. At the end set the limit to 100 packets
+# again.
 
 # %% answer="queues"
 queues = dict.fromkeys(lab11.QUEUES)
@@ -341,41 +344,41 @@ display(lab11.figures.queues_figure(queues))
 lab11.figures.queues_table(queues)
 
 # %% [markdown] id="queues-question"
-# **Question.** All three queues give nearly the same throughput. What does each of them cost, and whom? With 1000
-# packets, where is CUBIC in its first ten seconds, and what would you see with BBR in its place? Change the queue and
-# try it, if you like.
+# **Question.** All three queues give nearly the same throughput. What does each queue cost, and who pays? With 1000
+# packets, what does CUBIC do in its first ten seconds, and what would you see with BBR instead? You may change the
+# queue and try it.
 
 # %% [markdown] reflect="queues" points=4
-# A queue costs everybody whose packets cross it: with 1000 packets a round trip is 30 times as long, for a call or a
-# game as well, and for the transfer itself a loss is repaired half a second later. A queue of 20 costs the transfer a
-# little: after a loss 0.7 of the window is near the BDP, and B can be idle for a moment. In its first ten seconds
-# CUBIC with 1000 packets looks for a limit that it has not met: HyStart ended slow start early, and until a first
-# loss Linux adds a packet for every 20 that are acknowledged, some 80 a second; the queue grows all the time. BBR
-# keeps one BDP and a bit in flight, so its queue is short whatever there is room for, and its throughput 2 to 3 %
-# less.
+# A long queue costs every flow that crosses it: with 1000 packets a round trip is 30 times as long, for a call or a
+# game as well. The transfer itself repairs a loss half a second later. A queue of 20 costs the transfer a little
+# throughput: after a loss 0.7 of the window is near the BDP, and B can be idle for a moment. In its first ten seconds
+# CUBIC with 1000 packets looks for a limit that it has not reached. HyStart ended slow start early. Until the first
+# loss Linux adds a packet for every 20 acknowledged packets, some 80 a second, so the queue grows all the time. BBR
+# keeps a little more than one BDP in flight. So its queue is short at any limit, and its throughput is 2 to 3 % lower.
 #
-# **Rubric.** 4 points: everybody waits in a long queue, with a number; a short one costs throughput after a loss;
-# CUBIC looks for a limit it has not met; BBR's queue does not depend on the room. 3 points: three of these. 2 points:
-# two. 1 point: one. Typical wrong: (1) "a larger queue gives more throughput" - look at the table: from a BDP on it
-# gives none. (2) "the wait is the transfer's own affair" - all packets share the queue. (3) "with BBR the queue is
-# 1000 packets too" - BBR does not fill it.
+# **Rubric.** 4 points: every flow waits in a long queue, with a number; a short queue costs throughput after a loss;
+# CUBIC looks for a limit that it has not reached; BBR's queue does not depend on the limit. 3 points: three of these.
+# 2 points: two. 1 point: one. Typical wrong: (1) "a larger queue gives more throughput" - look at the table: beyond one
+# BDP it gives none. (2) "only the transfer waits" - all packets share the queue. (3) "with BBR the queue is 1000
+# packets too" - BBR does not fill it.
 
 # %% [markdown] id="together-task"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# The queue adds its packets' time to *everybody's* round trip: 606 ms for 1000 packets at 20 Mbit/s. Throughput gains
-# nothing beyond what bridges a loss: 0.43 BDP for CUBIC, a BDP for Reno. CUBIC with 1000 packets has met no loss in
-# ten seconds. BBR would hold about one BDP. RFC 7567 is about queues that do better than to drop what comes last.
+# A full queue adds its packets' time to *every* flow's round trip: 606 ms for 1000 packets at 20 Mbit/s. A longer queue
+# raises throughput only until it keeps B busy after a loss. That takes 0.43 BDP for CUBIC, one BDP for Reno. CUBIC with
+# 1000 packets has no loss in ten seconds. BBR would hold about one BDP. RFC 7567 is about queues that do better than
+# drop-tail.
 #
 # </details>
 #
 # ## 8. Together
 #
-# Now several flows share B, with a queue of 100 packets, for 60 s. `together["reno"]`: one transfer from h1 to h3 and
-# one from h2 to h4, both with Reno. `together["cubic"]` and `together["bbr"]`: the same with these.
-# `together["mixed"]`: three transfers from h1 to h3, one with each control. No looks are needed.
+# Now several flows share B, with a queue of 100 packets, for 60 s. `together["reno"]`, `together["cubic"]` and
+# `together["bbr"]` are runs of two transfers with the same control, one from h1 to h3 and one from h2 to h4.
+# `together["mixed"]` is a run of three transfers from h1 to h3, one with each control. You need no `looks`.
 #
-# **Your turn:** first sketch on paper who will have how much. Then measure the four runs.
+# **Your turn:** first sketch on paper which share each flow will get. Then measure the four runs.
 
 # %% answer="together"
 together = dict.fromkeys([*lab11.CONTROLS, "mixed"])
@@ -395,7 +398,7 @@ lab11.figures.together_table(together)
 lab11.check_together(together).require()
 
 # %% [markdown] id="shares-task"
-# **Your turn:** a letter for each question.
+# **Your turn:** answer each question with one letter.
 #
 # `long`: with Reno the short round trip gets several times as much, with BBR the long one does. Why does BBR turn it
 # round? (a) BBR sends at random, and the long one had luck. (b) BBR knows both round trips, and makes up for the
@@ -420,37 +423,38 @@ shares = {
 lab11.check_shares(shares).require()
 
 # %% [markdown] id="shares-question"
-# **Question.** A provider of videos changes all its servers from CUBIC to BBR, and says that its users' videos are
-# better now. Who else should be asked, and what should be measured before you call that progress?
+# **Question.** A video provider changes all its servers from CUBIC to BBR, and says that its users' videos are better
+# now. Which other users should you ask, and what should you measure, before you call that progress?
 
 # %% [markdown] reflect="shares" points=4
-# Those who share bottlenecks with the videos and still have CUBIC or Reno: in shallow queues BBR may take most of the
-# link from them and make them lose packets, in deep ones less. One should measure their throughput and losses next to
-# BBR and next to CUBIC, at queues of a fraction of a BDP and of several, with short and long round trips, and the
-# delay and losses of calls and games, which gain where BBR keeps queues short. And the videos' own round trips: BBR
-# favours long ones.
+# Ask the users who share bottlenecks with the videos and still have CUBIC or Reno. In shallow queues BBR may take most
+# of the link from them and make them lose packets, in deep queues less. Measure their throughput and losses next to BBR
+# and next to CUBIC, at queues of a fraction of a BDP and of several BDPs, with short and long round trips. Measure the
+# delay and losses of calls and games too: they gain where BBR keeps queues short. Also measure the videos' own round
+# trips, because BBR favours long ones.
 #
-# **Rubric.** 4 points: those who share the bottleneck; shares at shallow and deep queues; round trips; delay or loss
-# of others. 3 points: three of these. 2 points: two. 1 point: one. Typical wrong: (1) "everybody gains, since queues
-# are shorter" - only where BBR is alone or the queue deep. (2) "Jain's index of the videos" - the videos are not who
-# loses. (3) "it is unfair, so forbid it" - CUBIC was not fair to Reno either; say what is measured, and who agrees to
-# it.
+# **Rubric.** 4 points: users who share the bottleneck; shares at shallow and deep queues; round trips; delay or loss of
+# others. 3 points: three of these. 2 points: two. 1 point: one. Typical wrong: (1) "everybody gains, since queues are
+# shorter" - only where BBR is alone or the queue is deep. (2) "Jain's index of the videos" - the videos are not the
+# flows that lose. (3) "it is unfair, so forbid it" - CUBIC was not fair to Reno either; say what is measured, and who
+# agrees to the change.
 
 # %% [markdown] id="replay-text"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# Whoever shares the bottleneck. In a shallow queue BBR of version 1 takes most of it; Ware and others (2019) show how
-# its part follows from the queue's depth. That is one reason why versions 2 and 3 look at losses too.
+# Ask everybody who shares the bottleneck. In a shallow queue BBR version 1 takes most of the link. Ware and others
+# (2019) show how its share follows from the queue's depth. That is one reason why versions 2 and 3 look at losses too.
 #
 # </details>
 #
 # ## 9. Into the queue
 #
-# So far you have looked every 0.2 s. `record=["r1-eth2"]` has the kernel note each packet at B, and `show.replay` lets
-# you go through time again: the slider or the arrow keys move it, `n` steps to the next loss and says why it happened.
+# So far you sampled every 0.2 s. With `record=["r1-eth2"]` the kernel notes each packet at B, and `show.replay` plays
+# the run again. The slider or the arrow keys move through time. `n` steps to the next loss and says why it happened.
 #
-# **Look, without points.** CUBIC sends from h1 to h3, BBR from h2 to h4. Step to the first loss: how many packets wait
-# at B, and whose? Step on, and look at the windows below: who sends less after a loss, and who goes on as before?
+# **Look, without points.** Run the next cell: CUBIC sends from h1 to h3, BBR from h2 to h4. Step to the first loss: how
+# many packets wait at B, and whose packets are they? Step on, and watch the windows below: which flow sends less after
+# a loss, and which flow goes on as before?
 
 # %% id="replay"
 cubic = measure.TcpFlow("h1", "h3", 5, congestion="cubic")
@@ -462,32 +466,33 @@ show.replay(recorded)
 # %% [markdown] id="end-of-lab"
 # ## Summary
 #
-# A packet is lost when the window passes the path's BDP and the queue. Reno halves it and adds one packet a round
-# trip. CUBIC keeps 0.7 and follows a cube over time. BBR looks for full rate with an empty queue. Long queues buy no
-# throughput and cost everybody time. Who shares a queue with whom decides who gets how much.
+# A packet is lost when the window exceeds the path's BDP plus the queue. Then Reno halves its window, and adds one
+# packet in each round trip. CUBIC keeps 0.7 of its window and follows a cubic curve over time. BBR aims at full rate
+# with an empty queue. Long queues add no throughput and delay every flow. A flow's share depends on the flows that
+# share its queue.
 #
-# **Review.** Answer first, then open.
+# **Review.** Answer each question before you open it.
 #
 # <details><summary>1. 50 Mbit/s, 40 ms, a queue of 83 packets: at which window does Reno lose a packet?</summary>
 #
-# The BDP is 50 * 40 * 1000 / 12,112 = 165 packets, so at about 248.
+# The BDP is 50 * 40 * 1000 / 12,112 = 165 packets, so Reno loses a packet at about 248.
 #
 # </details>
 # <details><summary>2. Does the link idle after that loss?</summary>
 #
-# Yes: half of 248 are 124 packets, less than the BDP. The queue would need a whole BDP. CUBIC keeps 174, and it does
-# not.
+# Yes: half of 248 is 124 packets, less than the BDP. To avoid this, the queue needs room for a whole BDP. CUBIC keeps
+# 174 packets, so the link does not idle.
 #
 # </details>
-# <details><summary>3. A flow of BBR has a queue of 1000 packets to itself. How many wait?</summary>
+# <details><summary>3. A BBR flow has a queue of 1000 packets to itself. How many packets wait?</summary>
 #
-# Few: it keeps about one BDP in flight, a quarter more for one round trip in eight.
+# Few: BBR keeps about one BDP in flight. In one of eight round trips it keeps a quarter more.
 #
 # </details>
 #
 # ### Where to read on
 #
 # The [glossary](glossary.md); RFC 5681 (Reno), RFC 9438 (CUBIC), RFC 9406 (HyStart++), RFC 5166 (how to compare);
-# Cardwell and others, *BBR: Congestion-Based Congestion Control*, 2016; Mathis and others, *The Macroscopic Behavior
-# of the TCP Congestion Avoidance Algorithm*, 1997; Ware and others, *Modeling BBR's Interactions with Loss-Based
+# Cardwell and others, *BBR: Congestion-Based Congestion Control*, 2016; Mathis and others, *The Macroscopic Behavior of
+# the TCP Congestion Avoidance Algorithm*, 1997; Ware and others, *Modeling BBR's Interactions with Loss-Based
 # Congestion Control*, 2019.

@@ -1,11 +1,11 @@
 # %% [markdown] id="goal"
 # # Lab 12: Bufferbloat and queue management
 #
-# **Time:** about 3 hours, of which three minutes are measuring. **You need:** what a full queue adds to a round trip
-# (Lab 05), how CUBIC fills a queue (Lab 11), and a kernel with RED, CoDel, fq_codel and CAKE, as the lab's own has.
+# **Time:** about 3 hours, three minutes of them for measurements. **You need:** what a full queue adds to a round trip
+# (Lab 05), how CUBIC fills a queue (Lab 11), and a kernel with RED, CoDel, fq_codel and CAKE (the lab's own has them).
 #
-# Somebody at home sends a video to a server, and for somebody else no page loads any more. The uplink is not slow: its
-# queue is too good at keeping packets. What should a queue do with packets, so that both are content?
+# Someone at home uploads a video to a server. Meanwhile no page loads for the others at home. The uplink is not slow:
+# its queue holds too many packets. How should a queue treat packets so that uploads and pages both work well?
 
 # %% id="imports"
 from linklab import lab12, measure, show, start
@@ -21,13 +21,13 @@ show.draw(lab)
 # %% [markdown] id="beside-text"
 # ## 1. A page beside an upload
 #
-# h1 and h2 are at home, r1 is their router, and U is the uplink. U has no delay, so its queue, at `r1-eth2`, holds
-# waiting packets alone: up to 1000. That is the length of Linux's plain FIFO (`txqueuelen`). Most distributions choose
-# fq_codel today; you will see in section 4 what that changes.
+# h1 and h2 are at home, r1 is their router, and U is the uplink. U has no propagation delay, so its queue at `r1-eth2`
+# holds only waiting packets, at most 1000. This is the length of Linux's plain FIFO (`txqueuelen`). Most distributions
+# choose fq_codel today; section 4 shows the difference.
 #
-# h1 uploads with CUBIC. After 5 seconds h2 pings h3, and loads **pages** from it, with a pause of a second after each.
-# A page has 6 objects of 10,000 bytes. Each has a connection of its own, one after another (HTTP/1.0), so each takes
-# two round trips: one to connect, one to ask and be answered.
+# h1 uploads with CUBIC. After 5 seconds h2 starts to ping h3 and to load **pages** from h3. After each page h2 pauses
+# for one second. A page has 6 objects of 10,000 bytes. h2 loads one object after another and opens a new connection for
+# each (HTTP/1.0). So each object takes two round trips: one to connect, one for request and response.
 
 
 # %% id="beside"
@@ -43,8 +43,8 @@ ping, page = measure.run(lab, pings), measure.run(lab, pages)
 print(f"without an upload: ping {ping.rtt_mean_ms:.2f} ms, page {page.headline:.0f} ms")
 
 # %% [markdown] id="bloat-task"
-# **Predict** the highest ping in ms beside the upload, when the queue is full, and how long a page takes then, in
-# seconds. A full frame has 1514 bytes. Any numbers have their point. How sure are you, in percent?
+# **Predict** the highest ping in ms and the time of a page in seconds when the upload has filled the queue. A full
+# frame has 1514 bytes. Say also how sure you are, in percent. Any prediction earns the point.
 
 # %% answer="bloat"
 ### BEGIN SOLUTION
@@ -63,9 +63,9 @@ bloat
 lab12.check_predicted(bloat).require()
 
 # %% [markdown] id="long-task"
-# `measure.run_together(lab, beside(40))` starts them all at the same instant, for 40 s, and returns what they measured.
+# `measure.run_together(lab, beside(40))` starts all these measurements together, for 40 s, and returns their results.
 #
-# **Your turn:** measure it, as the network is.
+# **Your turn:** run this on the network without any change.
 
 # %% answer="long"
 ### BEGIN SOLUTION
@@ -82,34 +82,36 @@ display(lab12.figures.queue_figure({"queue of 1000": long}))
 lab12.figures.queue_table({"queue of 1000": long})
 
 # %% [markdown] id="long-question"
-# **Question.** Nobody lost much here, and the uplink was always busy. Who pays, and with what? Why does nobody see this
-# in a test that says how many Mbit/s a line has? And why does a faster line alone not help for long?
+# **Question.** Few packets were lost, and the uplink was always busy. Who suffers from the full queue, and how? Why
+# does a test that reports only a line's Mbit/s not show this? Why does a faster line alone not help for long?
 
 # %% [markdown] reflect="long" points=4
-# Whoever shares the queue pays with time: each round trip is a second longer, so a page of 12 round trips takes some
-# 10 s, and a call is over. The upload itself gains nothing: it needs a bandwidth-delay product of 17 packets in
-# flight, and has a thousand more waiting. A test that counts bytes alone sees full rate; only a test that also pings
-# meanwhile sees the wait (some speed tests show this *loaded latency* today). With a faster line CUBIC still fills
-# the queue, it only takes longer to fill and less time to empty; and queues are made larger with the rate.
+# Everyone who shares the queue waits: each round trip takes a second longer. A page needs 12 round trips, so it takes
+# about 10 s, and a call is impossible. The upload itself gains nothing. It needs 17 packets in flight (the
+# bandwidth-delay product), and a thousand more packets wait. A test that only counts bytes sees the full rate. Only a
+# test that also pings during the transfer sees the delay (some speed tests show this *loaded latency* today). CUBIC
+# also fills the queue of a faster line. This takes longer, and the queue empties faster, but faster lines get larger
+# queues.
 #
-# **Rubric.** 4 points: all who share the queue wait, with a number; round trips make a page's time; tests see rate and
-# not delay under load; a sender that waits for a loss fills any queue at any rate. 3 points: three of these. 2 points:
-# two. 1 point: one. Typical wrong: (1) "the line is too slow" - the page needs 60 kB, which take 50 ms. (2) "packets
-# are lost" - few are; they wait.
+# **Rubric.** 4 points: everyone who shares the queue waits, with a number; the number of round trips determines a
+# page's time; tests show the rate, not the delay under load; a sender that waits for a loss fills any queue at any
+# rate. 3 points: three of these. 2 points: two. 1 point: one. Typical wrong: (1) "the line is too slow": a page has
+# 60 kB, which take 50 ms. (2) "packets are lost": few are lost, the others wait.
 
 # %% [markdown] id="limit-task"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# A queue that is always full is no buffer for bursts any more, only delay. This is **bufferbloat** (Gettys and Nichols,
-# 2011). CUBIC slows down at a loss, and there is none before the queue is full. RFC 7567 asks all routers to manage
-# their queues.
+# A queue that is always full cannot absorb bursts any more: it only adds delay. This is **bufferbloat** (Gettys and
+# Nichols, 2011). CUBIC slows down at a loss, and the first loss comes only when the queue is full. RFC 7567 asks all
+# routers to manage their queues.
 #
 # </details>
 #
 # ## 2. A shorter queue
 #
-# **Your turn:** a function of a rate in Mbit/s and a time in ms. It returns how many full frames (1514 bytes) may wait
-# at most, so that nobody waits longer than that: a whole number, but at least 1, or nothing is ever sent.
+# **Your turn:** complete `limit`. It takes a rate in Mbit/s and a time in ms. It returns how many full frames (1514
+# bytes) may wait at most, so that no packet waits longer than this time. Return a whole number, at least 1: with 0 the
+# queue sends nothing.
 
 # %% answer="limit"
 import math
@@ -130,18 +132,19 @@ lab12.check_limit(limit).require()
 # %% [markdown] id="one-task"
 # ## 3. One queue for all: FIFO, RED, CoDel
 #
-# `tc qdisc replace dev r1-eth2 parent 5:1 WHAT`, typed on r1, puts another queueing discipline in the place of the
-# queue (5:1 is the class that keeps U's rate; leave it). Three of them have one queue for all packets:
+# Type `tc qdisc replace dev r1-eth2 parent 5:1 WHAT` on r1 to replace the queueing discipline by `WHAT`. (Class 5:1
+# keeps U's rate; do not change it.) Three disciplines have one queue for all packets:
 #
-# - `pfifo limit PACKETS`: what comes last to a full queue is dropped.
-# - `red limit 60000 min 7500 max 22500 avpkt 1500 burst 9 probability 0.1 bandwidth 10mbit`: as the *average* queue, in
-#   bytes, grows from `min` to `max`, more and more packets are dropped at random. `burst`, in packets of `avpkt`, says
-#   how slowly the average follows.
-# - `codel`: it looks at the time that packets wait. Its default of 5 ms is right here. On a very slow link it must be
-#   longer than one packet takes to send.
+# - `pfifo limit PACKETS`: a full queue drops each packet that arrives.
+# - `red limit 60000 min 7500 max 22500 avpkt 1500 burst 9 probability 0.1 bandwidth 10mbit`: as the *average* queue
+#   grows from `min` to `max` bytes, RED drops more and more packets at random. `burst`, in packets of `avpkt` bytes,
+#   sets how slowly the average follows the queue.
+# - `codel`: it measures how long packets wait. Its default target of 5 ms suits U. On a very slow link the target must
+#   be longer than the transmission time of one packet.
 #
-# **Your turn:** measure `beside(40)` with each of them, for pfifo with the limit that your function gives for U and 20
-# ms: `one["pfifo"]`, and so on. tc prints nothing if all is well.
+# **Your turn:** measure `beside(40)` with each of the three disciplines. For pfifo use the limit that your function
+# returns for U's rate and 20 ms. Store the results in `one["pfifo"]`, `one["red"]` and `one["codel"]`. tc prints
+# nothing if the command succeeds.
 
 # %% answer="one"
 one = dict.fromkeys(lab12.ONE_QUEUE)
@@ -162,7 +165,7 @@ display(lab12.figures.queue_figure(one))
 lab12.figures.queue_table(one)
 
 # %% [markdown] id="drops-task"
-# **Your turn:** a letter for each question.
+# **Your turn:** answer each question with one letter.
 #
 # `early`: RED drops packets although the queue has room. Why? (a) It saves memory in the router. (b) It drops packets
 # that are too old to be of use. (c) It tells senders before the queue is full, one after another. (d) It drops those
@@ -189,11 +192,11 @@ lab12.check_drops(drops).require()
 # %% [markdown] id="apart-task"
 # ## 4. Flows apart: fq_codel and CAKE
 #
-# `fq_codel` has many queues, each with a CoDel of its own. `cake unlimited` has many queues too, each with COBALT,
-# which is CoDel together with BLUE. (CAKE can keep a rate too, by `cake bandwidth 10mbit`; here U's class does that.)
+# `fq_codel` has many queues, each with its own CoDel. `cake unlimited` also has many queues, each with COBALT, which
+# combines CoDel and BLUE. (CAKE can also limit the rate, with `cake bandwidth 10mbit`; here U's class does that.)
 #
-# **Your turn:** first say to yourself what a ping will be. Then measure `beside(40)` with both: `apart["fq_codel"]` and
-# `apart["cake"]`.
+# **Your turn:** first guess how long a ping will take. Then measure `beside(40)` with both disciplines. Store the
+# results in `apart["fq_codel"]` and `apart["cake"]`.
 
 # %% answer="apart"
 apart = dict.fromkeys(lab12.APART)
@@ -211,9 +214,9 @@ lab12.check_apart(apart).require()
 # %% [markdown] id="ecn-task"
 # ## 5. Marks in place of losses
 #
-# The upload lost packets in all of these queues: that is how it hears that it is too fast. With **ECN** (RFC 3168) a
-# queue marks packets instead of dropping them, if their sender has asked for it. fq_codel marks by itself. A Linux host
-# asks when it opens a connection after `sysctl -w net.ipv4.tcp_ecn=1`, typed on that host.
+# The upload lost packets in all of these queues: losses tell the sender that it is too fast. With **ECN** (RFC 3168) a
+# queue marks packets instead of dropping them, if their sender has asked for marks. fq_codel marks by default. A Linux
+# host asks for marks on each new connection after you type `sysctl -w net.ipv4.tcp_ecn=1` on that host.
 #
 # **Your turn:** let h1 ask for marks, put fq_codel at U again, and measure `beside(40)`.
 
@@ -235,7 +238,7 @@ display(lab12.figures.queue_figure({**apart, "marks": ecn}))
 lab12.figures.queue_table(every)
 
 # %% [markdown] id="turns-task"
-# **Your turn:** a letter for each question.
+# **Your turn:** answer each question with one letter.
 #
 # `turns`: in fq_codel a ping does not wait for the upload's packets. Why? (a) Each flow has a queue of its own, they
 # send in turn, and one that sends little comes first. (b) Ping has a higher priority than TCP in every router. (c)
@@ -261,21 +264,21 @@ turns = {
 lab12.check_turns(turns).require()
 
 # %% [markdown] id="turns-question"
-# **Question.** A provider wants calls to work beside uploads in all homes, whose uplinks have 2 to 40 Mbit/s. Which of
-# your queues would you choose, and why not a FIFO of 16 packets, or RED with one setting for all? What does your choice
-# not solve?
+# **Question.** A provider wants calls to work during uploads in all homes. The homes' uplinks have 2 to 40 Mbit/s.
+# Which of your queues would you choose? Why not a FIFO of 16 packets, or RED with one setting for all homes? Which
+# problem does your choice not solve?
 
 # %% [markdown] reflect="turns" points=4
-# fq_codel or CAKE: both need no number of the link, keep calls and pages from waiting for the upload, and use the link
-# by 95 % and more. 16 packets are 20 ms at 10 Mbit/s, but 97 ms at 2 Mbit/s, and at 40 Mbit/s only 5 ms, which may
-# leave the link idle after a loss. RED's bytes are the same: right for one rate. What they do not solve: queues
-# elsewhere (the modem's or the access point's own, where no fq_codel stands before the bottleneck), many flows of one
-# host that share with one call by number, a hash that puts two flows into one queue, flows inside one encrypted tunnel.
+# I choose fq_codel or CAKE. Neither needs to know the link's rate. With both, calls and pages do not wait for the
+# upload, and the upload uses 95 % of the link and more. 16 packets take 20 ms at 10 Mbit/s, but 97 ms at 2 Mbit/s. At
+# 40 Mbit/s they take only 5 ms, so the link may be idle after a loss. RED's limits in bytes also fit only one rate.
+# Some problems stay: queues without fq_codel elsewhere (modem, access point), a host with many flows, which gets more
+# bandwidth than one call, two flows with the same hash in one queue, flows inside one encrypted tunnel.
 #
-# **Rubric.** 4 points: fq_codel or CAKE with what the table shows; a limit in packets or bytes is another time at
-# another rate; RED's setting is for one rate; one thing that stays unsolved. 3 points: three of these. 2 points: two.
-# 1 point: one. Typical wrong: (1) "the shortest queue of all" - at 40 Mbit/s it cannot hold a burst, and the link runs
-# empty. (2) "priority for calls" - then everything calls itself a call, and who marks it?
+# **Rubric.** 4 points: fq_codel or CAKE, with values from the table; a limit in packets or bytes is a different time at
+# another rate; RED's setting fits one rate; one problem that stays unsolved. 3 points: three of these. 2 points: two.
+# 1 point: one. Typical wrong: (1) "the shortest queue of all": at 40 Mbit/s it cannot hold a burst, and the link
+# becomes idle. (2) "priority for calls": every program can claim to be a call, and nobody checks that.
 
 # %% id="stop"
 lab.stop()
@@ -283,19 +286,19 @@ lab.stop()
 # %% [markdown] id="finale-task"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# RFC 7567 asks for a queue management that needs no tuning; RFC 8290 describes fq_codel, and Høiland-Jørgensen and
-# others (2018) CAKE, which adds fairness between hosts, a shaper, and filters for acknowledgements.
+# RFC 7567 asks for queue management that needs no tuning. RFC 8290 describes fq_codel. Høiland-Jørgensen and others
+# (2018) describe CAKE, which adds fairness between hosts, a shaper, and filters for acknowledgements.
 #
 # </details>
 #
 # ## 6. Networks that you have not seen
 #
-# `lab12.unseen()` draws three uplinks anew each time: a slow one of 2.5 to 4 Mbit/s, a middle one of 8 to 14, a fast
-# one of 30 to 40, with round trips of 12 to 24 ms. On each of them, beside an upload and without pages, 95 of 100
-# pings that are answered must take less than 40 ms, and three in four must be answered. The upload must use 95 % of
-# what headers leave of U.
+# `lab12.unseen()` draws three new uplinks each time: a slow one of 2.5 to 4 Mbit/s, a middle one of 8 to 14, and a fast
+# one of 30 to 40. The round trips are 12 to 24 ms. You measure pings during an upload, without pages. On each uplink h3
+# must answer three in four pings, and 95 of 100 answered pings must take less than 40 ms. The upload must use 95 % of
+# U's rate minus headers.
 #
-# **Your turn:** a function that returns what comes after `parent 5:1`, for any rate. Nothing is known but the rate.
+# **Your turn:** complete the function. It returns the text after `parent 5:1` for any rate. It knows only the rate.
 
 
 # %% answer="finale"
@@ -322,52 +325,54 @@ lab12.figures.queue_table(finale)
 lab12.check_finale(finale).require()
 
 # %% [markdown] id="judge-question"
-# **Question.** Try `pfifo limit {limit(rate_mbps, 10)}` or another idea of yours in place of what passed, or look at
-# the table again: what decides between the slow and the fast uplink, and why is it easier to keep 40 ms on the fast
-# one?
+# **Question.** Try `pfifo limit {limit(rate_mbps, 10)}` or another idea instead of the queue that passed, or study the
+# table again. What decides the result on the slow uplink, and what on the fast one? Why is it easier to stay below
+# 40 ms on the fast one?
 
 # %% [markdown] reflect="judge" points=4
-# On a slow uplink one frame takes long: 5 ms at 2.5 Mbit/s. A ping that finds one being sent, and three in a queue, has
-# waited 19 ms already, so only who passes the queue, or a queue of two or three packets, keeps 40 ms. But with two
-# packets U is idle after each loss, and its use falls to some 91 %. On the fast uplink a frame takes 0.3 ms: even forty
-# packets are 12 ms. There the danger is the other one: the bandwidth-delay product is 30 to 80 packets, so a queue of a
-# few packets empties after a loss. A queue that looks at time alone, as CoDel, lets 5 ms and a few frames wait, and
-# passes or fails on the slow one by a little. One in which flows take turns needs no number.
+# On a slow uplink one frame takes long: 5 ms at 2.5 Mbit/s. If a ping arrives while one frame is sent and three wait,
+# it waits 19 ms. So a ping stays below 40 ms only if it overtakes the upload's packets, or if the queue holds only two
+# or three packets. But with two packets U is idle after each loss, and its use falls to about 91 %. On the fast uplink
+# a frame takes 0.3 ms: even forty packets take only 12 ms. There the danger is an idle link: the bandwidth-delay
+# product is 30 to 80 packets, so a queue of a few packets empties after a loss. A queue that looks only at time, like
+# CoDel, lets packets wait for 5 ms and a few frames. On the slow uplink it just passes or just fails. A queue in which
+# flows take turns needs no number.
 #
-# **Rubric.** 4 points: time of a frame at both rates, with numbers; a short queue in packets at the slow one; idle
-# after a loss at the fast one; why time or turns need no rate. 3 points: three of these. 2 points: two. 1 point: one.
-# Typical wrong: (1) "fast lines have no queue" - CUBIC fills any. (2) "the round trip decides" - it is nearly the same
-# on all three.
+# **Rubric.** 4 points: the transmission time of a frame at both rates, with numbers; a queue of few packets at the slow
+# rate; an idle link after a loss at the fast rate; why a limit in time, or flows that take turns, need no rate.
+# 3 points: three of these. 2 points: two. 1 point: one. Typical wrong: (1) "fast lines have no queue": CUBIC fills any
+# queue. (2) "the round trip decides": it is nearly the same on all three uplinks.
 
 # %% [markdown] id="end-of-lab"
 # <details><summary>Open this when you have written your answer</summary>
 #
-# Packets and bytes are time only with a rate. Wi-Fi changes its rate from packet to packet, so only what looks at time
-# can be right there: Linux's Wi-Fi has queues like fq_codel's (Høiland-Jørgensen and others, 2017).
+# You can convert packets or bytes into time only if you know the rate. Wi-Fi changes its rate from packet to packet, so
+# only a limit in time works there. Linux's Wi-Fi has queues like those of fq_codel (Høiland-Jørgensen and others,
+# 2017).
 #
 # </details>
 #
 # ## Summary
 #
-# A sender that slows down at losses fills any queue, and everybody who shares it waits. A short FIFO helps at one rate.
-# RED says "too fast" earlier, but in bytes. CoDel looks at time. fq_codel and CAKE let flows send in turn, so who sends
-# little does not wait. ECN says it without a loss.
+# A sender that slows down only at losses fills any queue, and everyone who shares the queue waits. A short FIFO helps
+# at one rate. RED warns senders earlier, but its limits are in bytes. CoDel looks at time. In fq_codel and CAKE flows
+# take turns, so a flow that sends little does not wait. ECN warns senders without a loss.
 #
 # **Review.** Answer first, then open.
 #
-# <details><summary>1. 20 Mbit/s, a FIFO of 200 packets, 30 ms without a queue: the highest ping?</summary>
+# <details><summary>1. A link has 20 Mbit/s, a FIFO of 200 packets, 30 ms without a queue: the highest ping?</summary>
 #
 # 30 + 200 * 0.606 = 151 ms.
 #
 # </details>
-# <details><summary>2. A page of 10 small objects, one connection each, beside that upload?</summary>
+# <details><summary>2. How long does a page of 10 small objects, one connection each, take beside that upload?</summary>
 #
-# 20 round trips of up to 151 ms: 3 s. Without the upload 0.6 s.
+# 20 round trips of up to 151 ms: 3 s. Without the upload: 0.6 s.
 #
 # </details>
-# <details><summary>3. fq_codel at U, but the modem behind it sends at half of U's rate. What happens?</summary>
+# <details><summary>3. fq_codel runs at U, but the modem behind U sends at half of U's rate. What happens?</summary>
 #
-# The queue is in the modem, and fq_codel never sees one. Keep U's rate a little below the modem's.
+# The queue is in the modem, so fq_codel never sees a queue. Set U's rate a little below the modem's.
 #
 # </details>
 #

@@ -1,14 +1,14 @@
 # %% [markdown] id="goal"
 # # Lab 13: Reliable transport
 #
-# A network loses, repeats and reorders packets. UDP repairs none of it. You write a program that carries a file over
-# UDP all the same, every byte once and in order: first stop-and-wait, then with timeouts that adapt to the path, then
-# with a window.
+# A network loses, duplicates and reorders packets. UDP repairs none of this. You write a program that still transfers a
+# file over UDP: every byte once and in order. It first uses stop-and-wait, then timeouts that adapt to the path, then a
+# window.
 #
-# **Time:** about 3 hours. **You need:** Lab 00, sockets and Python as in Lab 02, and what a round trip is made of
-# (Lab 04). The [glossary](glossary.md) explains the words.
+# **Time:** about 3 hours. **You need:** Lab 00, sockets and Python as in Lab 02, and the parts of a round trip
+# (Lab 04). The [glossary](glossary.md) explains the terms.
 #
-# The program grows in three steps. Each has a graded cell, and builds on the one before.
+# The program grows in three steps. Each step has a graded cell and builds on the step before.
 
 # %% id="imports"
 from linklab import lab13, show, start
@@ -23,31 +23,32 @@ show.draw(lab)
 # %% [markdown] id="where"
 # ## The program
 #
-# You write in `reliable.py`, which lies next to this notebook. **Open it now**, and save it (Ctrl+S) before you run
-# a cell here. What is missing is marked `TODO 1` for step 1, and so on. It has two command lines, and only these
-# are fixed:
+# Write your code in `reliable.py`, which lies next to this notebook. **Open it now**, and save it (Ctrl+S) before you
+# run a cell here. `TODO 1` marks what you must add in step 1, and so on. You may change everything except its two
+# command lines and the rules below them:
 #
 # | command | what it does |
 # | --- | --- |
 # | `reliable.py receive PORT FILE` | waits for a file on UDP port `PORT`, writes it to `FILE` |
-# | `reliable.py send HOST PORT FILE WINDOW` | sends `FILE`, at most `WINDOW` packets unacknowledged |
+# | `reliable.py send HOST PORT FILE WINDOW` | sends `FILE`, with at most `WINDOW` unacknowledged packets |
 #
-# - The exit status is 0 where the whole file has arrived and that is known, else 1.
-# - A datagram carries at most 1200 bytes. What stands in it is yours: any header will do.
-# - Who has heard nothing for 30 s gives up. A receiver that has all stays for 5 s more, to answer late repeats.
+# - The exit status is 0 if the whole file has arrived and the program knows this, else 1.
+# - A datagram carries at most 1200 bytes. You choose the header.
+# - A side that hears nothing for 30 s gives up. A receiver that has the whole file stays for 5 s more, to answer late
+#   retransmissions.
 #
-# The sender's datagrams go to `relay`, a program that notes each of them and passes it on to the receiver, and
-# answers back. The checks look at what passed the relay, and at the file. They read neither your code nor what it
-# prints.
+# The sender's datagrams go to a program on `relay`. This program records each datagram, passes it on to the receiver,
+# and passes answers back. The checks look at the file and at the datagrams at the relay. They read neither your code
+# nor its output.
 #
 # ## 1. Predict: stop-and-wait
 #
-# A sender that sends one packet and waits for its acknowledgement uses the link for a small part of the time. The
-# link `near` from `sender` to `relay` carries `near.rate_mbps` Mbit/s, with a delay of `near.delay_ms` ms in each
-# direction. A packet has 1000 bytes and 66 bytes of headers (UDP 8, IPv4 20, Ethernet 14, and 24 that a cable adds:
-# Lab 08). Take acknowledgements for infinitely small.
+# A stop-and-wait sender sends one packet and waits for its acknowledgement. So it uses the link for a small part of the
+# time. The link `near` from `sender` to `relay` carries `near.rate_mbps` Mbit/s, with a delay of `near.delay_ms` ms in
+# each direction. A packet has 1000 bytes and 66 bytes of headers (UDP 8, IPv4 20, Ethernet 14, and 24 that a cable
+# adds: Lab 08). Ignore the size of acknowledgements.
 #
-# **Predict** the share of the link that it uses, in percent, and how sure you are.
+# **Predict** the share of the link that the sender uses, in percent. Say also how sure you are, in percent.
 
 # %% answer="share"
 ### BEGIN SOLUTION
@@ -67,12 +68,12 @@ lab13.check_predicted(share).require()
 # %% [markdown] id="netem-intro"
 # ## 2. A link that loses
 #
-# `relay` and `receiver` are joined by a link without delay. Let it lose packets: Linux's *netem* does that. The
-# generator of its random numbers starts from the lab's seed, so in each new lab the same cells lose the same packets.
+# A link without delay joins `relay` and `receiver`. Linux's *netem* can make it lose packets. Netem's random numbers
+# start from the lab's seed, so in each new lab the same cells lose the same packets.
 #
-# **Your turn:** have `relay-eth3` on `relay` lose `loss` percent (`tc qdisc add dev ... root netem loss {loss}%`).
-# Then send 2000 pings from `relay` to `{receiver}`, 5 ms apart (`-i 0.005`), quietly (`-q`). Keep what ping says in
-# `printed`. Netem works on what an interface *sends*: which packets of a ping are at risk?
+# **Your turn:** let `relay-eth3` on `relay` lose `loss` percent (`tc qdisc add dev ... root netem loss {loss}%`). Then
+# send 2000 pings from `relay` to `{receiver}`, 5 ms apart (`-i 0.005`), with short output (`-q`). Store ping's output
+# in `printed`. Netem acts on the packets that an interface *sends*: which packets of a ping can it drop?
 
 # %% answer="netem"
 printed = ""
@@ -88,15 +89,15 @@ print(printed)
 lab13.check_netem(printed).require()
 
 # %% [markdown] id="netem-told"
-# <details><summary>What is at risk: open this when the check has passed</summary>
+# <details><summary>Which packets netem can drop: open this when the check has passed</summary>
 #
-# The requests alone: the answers leave by the receiver's interface. Of 2000 packets with 5 % about 100 are lost, and
-# four standard deviations of that (binomial distribution) are 39. Your number differs from `loss`, and it is the same
-# in each new lab.
+# Only the requests: the answers leave through the receiver's interface. With 5 % loss about 100 of 2000 packets are
+# lost. Four standard deviations of this number (binomial distribution) are 39. So your result differs from `loss`, and
+# it is the same in each new lab.
 #
 # </details>
 #
-# For your program we take a link that loses *exactly what we want*. Remove the loss again:
+# Your program needs a link that loses *exactly the packets that we choose*. So remove netem again:
 
 # %% id="no-netem"
 print(lab["relay"].cmd("tc qdisc del dev relay-eth3 root; tc qdisc show dev relay-eth3"))
@@ -117,21 +118,22 @@ lab13.check_bits(bits).require()
 # %% [markdown] id="stop-and-wait-intro"
 # ## 3. Stop-and-wait
 #
-# `send` cuts the file into packets and numbers them. The last one, `END`, has no data. An acknowledgement names
-# the packet that arrived and the one that is missing next. `Sender` knows what is on its way and since when
+# `send` cuts the file into packets and numbers them. The last packet, `END`, has no data. An acknowledgement names the
+# packet that arrived and the next missing packet. `Sender` knows which packets are on their way, and when it sent them
 # (`sent_s`). The timeout is 1 s for now.
 #
-# **Your turn:** everything marked `TODO 1`: the receiver first, then `run`, `take` and `repeat`. Try it with the
-# next cell. `watch` runs both sides and says what passed at the relay; `ladder` draws it, with one number for equal
-# bytes.
+# **Your turn:** complete everything marked `TODO 1`: first the receiver, then `run`, `take` and `repeat`. Test it with
+# the next cell. `watch` runs both sides and reports what passed the relay (*repeats* are retransmissions). `ladder`
+# draws the datagrams; those with equal bytes have the same number.
 
 # %% id="stop-and-wait-try"
 plain = lab13.watch(lab, "reliable.py", window=1, size_bytes=6000)
 lab13.ladder(plain)
 
 # %% [markdown] id="lost-try-intro"
-# Now the relay loses three datagrams: the third of the sender, the fifth answer, and the last one of all. **Say to
-# yourself** before you run it: which packets come twice? What must the receiver do with each repeat?
+# Now the relay loses three datagrams: the sender's third one, the fifth answer, and the last answer. **Say to
+# yourself** before you run the cell: which packets does the sender send twice? What must the receiver do with each
+# duplicate?
 
 # %% id="lost-try"
 losses = {"up": [3], "down": [5, 8]}
@@ -139,43 +141,43 @@ lossy = lab13.watch(lab, "reliable.py", window=1, size_bytes=6000, lost=losses)
 lab13.ladder(lossy)
 
 # %% [markdown] id="stop-and-wait-told"
-# The check takes a copy of your program to a lab of its own. It sends files of several sizes, loses packets at the
-# beginning, in between and at the end, and compares the time with theory. A pass takes a quarter of a minute.
+# The check runs a copy of your program in a lab of its own. It sends files of several sizes, loses packets at the
+# beginning, in the middle and at the end, and compares the time with theory. A successful check takes 15 s.
 
 # %% check="stop-and-wait" points=4
 lab13.check_stop_and_wait("reliable.py").require()
 
 # %% [markdown] id="end-question"
-# **Question.** The receiver has the whole file and has acknowledged it. Why may it not end at once? And can both
-# sides *ever* be sure that the other one knows that all is well? Say what your program does about it, and what may
-# still go wrong.
+# **Question.** The receiver has the whole file and has acknowledged it. Why must it not end at once? Can both sides
+# *ever* be sure that the other side knows of the success? Say what your program does about this, and what can still go
+# wrong.
 
 # %% [markdown] reflect="end" points=4
-# The last acknowledgement may be lost. Then the sender repeats its last packet, and if nobody answers any more it
-# reports a failure although all bytes are there. So the receiver stays for some seconds and acknowledges repeats,
-# as TCP does in TIME-WAIT. Both can never be sure: whoever sends the last message does not know whether it arrived,
-# and one more acknowledgement only moves the problem (the two generals). Waiting makes it unlikely: it goes wrong
-# only if all repeats of the last packet, or all answers to them, are lost within 5 s.
+# The last acknowledgement may be lost. Then the sender retransmits its last packet. If nobody answers, it reports a
+# failure although all bytes have arrived. So the receiver stays for some seconds and acknowledges retransmissions, as
+# TCP does in TIME-WAIT. The two sides can never both be sure: the side that sends the last message does not know
+# whether it arrived. One more acknowledgement only moves the problem (the two generals' problem). Waiting makes a
+# failure unlikely: all retransmissions of the last packet, or all answers to them, must be lost within 5 s.
 #
-# **Rubric.** 4 points: the lost last acknowledgement and what the sender does then; the receiver waits and answers;
-# no last message can be certain; what remains may go wrong. 3 points: three of these; 2 points: two; 1 point: one.
-# Typical wrong: (1) "the sender sends one more acknowledgement of the acknowledgement": then that one is the last.
-# (2) "the last data may still be missing": the receiver has it already.
+# **Rubric.** 4 points: the last acknowledgement may be lost, and what the sender does then; the receiver waits and
+# answers; no last message can be certain; what can still go wrong. 3 points: three of these; 2 points: two; 1 point:
+# one. Typical wrong: (1) "the sender acknowledges the acknowledgement": then this message is the last one. (2) "the
+# last data may still be missing": the receiver has it already.
 
 # %% [markdown] id="rto-intro"
-# <details><summary>Who can be sure: open this when you have written your answer</summary>
+# <details><summary>Can both sides be sure: open this when you have written your answer</summary>
 #
-# Nobody. With a finite number of messages over a link that may lose any of them, the last one is not needed or not
-# known to have arrived (the *two generals' problem*). TCP's answer is TIME-WAIT: who closes first stays to answer
-# repeats (RFC 9293, section 3.3.2).
+# No. A link may lose any message, and the number of messages is finite. So either the last message is not needed, or
+# its sender does not know whether it arrived (the *two generals' problem*). TCP's answer is TIME-WAIT: the side that
+# closes first stays to answer retransmissions (RFC 9293, section 3.3.2).
 #
 # </details>
 #
 # ## 4. Timeouts
 #
-# A timeout that is too short repeats what was not lost. One that is too long wastes time after each loss. And round
-# trips change. RFC 6298 smooths two numbers over the samples R: the round trip (SRTT) and how far it deviates
-# (RTTVAR).
+# If the timeout is too short, the sender retransmits packets that are not lost. If it is too long, each loss wastes
+# time. And round-trip times change. RFC 6298 computes two smoothed values from the samples R: the round-trip time
+# (SRTT) and its deviation (RTTVAR).
 #
 # | sample | rule |
 # | --- | --- |
@@ -183,8 +185,8 @@ lab13.check_stop_and_wait("reliable.py").require()
 # | each later one | RTTVAR = 3/4 RTTVAR + 1/4 \|SRTT - R\|, *then* SRTT = 7/8 SRTT + 1/8 R |
 # | after each | RTO = SRTT + max(G, 4 RTTVAR), G is the clock's granularity |
 #
-# **Your turn:** a function that returns the RTO after each of the round trips, all in seconds, as a list. G is
-# 0.001 s. (The RFC also raises the RTO to 1 s at least. Leave that out here.)
+# **Your turn:** write a function that takes a list of round-trip times and returns a list: the RTO after each of them.
+# All times are in seconds. G is 0.001 s. (The RFC also sets a minimum RTO of 1 s. Leave that out here.)
 
 
 # %% answer="rto"
@@ -221,18 +223,18 @@ karn = "b"
 lab13.check_karn(karn).require()
 
 # %% [markdown] id="timeouts-intro"
-# **Your turn:** everything marked `TODO 2`, so that the program's `Timer` learns the round trip. RFC 6298 begins
-# with 1 s, doubles the RTO whenever it expires, and keeps the doubled one until the next valid sample. Your
-# program's RTO is at least 0.1 s (the RFC says 1 s, Linux 0.2 s). The next cell lets nothing pass for 5 s, from the
-# sender's tenth datagram on.
+# **Your turn:** complete everything marked `TODO 2`, so that the program's `Timer` learns the round-trip time. RFC 6298
+# starts with an RTO of 1 s. It doubles the RTO at each timeout and keeps the doubled value until the next valid sample.
+# Your program's RTO must be at least 0.1 s (RFC: 1 s, Linux: 0.2 s). In the next cell the relay drops everything for
+# 5 s, from the sender's tenth datagram on.
 
 # %% id="timeouts-try"
 silent = lab13.watch(lab, "reliable.py", size_bytes=12_000, silent_from=10, silent_s=5)
 lab13.ladder(silent)
 
 # %% [markdown] id="far-intro"
-# The other link to the relay has a round trip of 1.5 s, longer than the first timeout. Nothing gets lost on it.
-# **Say to yourself:** how many packets go twice?
+# The other link to the relay has a round trip of 1.5 s, longer than the first timeout. It loses no packets. **Say to
+# yourself:** how many packets does the sender send twice?
 
 # %% id="far-try"
 far = lab13.watch(lab, "reliable.py", size_bytes=6000, path="far")
@@ -242,40 +244,40 @@ lab13.ladder(far)
 lab13.check_timeouts("reliable.py").require()
 
 # %% [markdown] id="timeouts-question"
-# **Question.** Why does a sender double its timeout? One repeat more or less costs it nothing. Think of a hundred
-# such senders whose packets cross one full queue. And what would they do there with a fixed timeout that is shorter
-# than the time that the full queue takes?
+# **Question.** Why does a sender double its timeout? One more retransmission costs the sender nothing. Think of a
+# hundred such senders whose packets cross one full queue. What would they do with a fixed timeout that is shorter than
+# the delay of the full queue?
 
 # %% [markdown] reflect="timeouts" points=3
-# A timeout is the only sign of congestion that this sender has. If the queue is full, each repeat takes a place
-# that a first packet would need. A hundred senders that repeat at a fixed rate keep the queue full with copies.
-# With a timeout below the queueing delay all repeat what is still in the queue: ever more of what the link carries
-# are copies, and goodput goes to zero while the link is busy (congestion collapse, as in 1986). Doubling halves the
-# load with each round until the queue empties.
+# A timeout is this sender's only sign of congestion. If the queue is full, each retransmission takes a place that a new
+# packet needs. A hundred senders that retransmit at a fixed rate keep the queue full of copies. If the timeout is
+# shorter than the queueing delay, all senders retransmit packets that are still in the queue. Then the link carries
+# more and more copies, and goodput goes to zero while the link is busy (congestion collapse, as in 1986). Doubling
+# halves the load in each round until the queue empties.
 #
-# **Rubric.** 3 points: repeats load a queue that is full already; copies take the place of new data although the
-# link is busy; doubling lowers the load until it fits. 2 points: two of these. 1 point: one. Typical wrong: (1) "to
-# save the sender's work": it costs the network. (2) "the path has become longer": perhaps, but doubling comes
-# before anybody knows.
+# **Rubric.** 3 points: retransmissions load a queue that is already full; copies take the place of new data although
+# the link is busy; doubling lowers the load until it fits. 2 points: two of these. 1 point: one. Typical wrong: (1) "to
+# save the sender's work": the network pays. (2) "the path has become longer": perhaps, but the sender doubles before it
+# knows this.
 
 # %% [markdown] id="window-intro"
 # <details><summary>Congestion collapse: open this when you have written your answer</summary>
 #
-# In 1986 the throughput between LBL and UC Berkeley fell from 32 kbit/s to 40 bit/s (V. Jacobson, *Congestion
-# Avoidance and Control*, 1988). The paper lists seven remedies. You have just written two of them: the estimate of how
-# far the round trip varies, and exponential back-off. Slow start and a window that shrinks at each loss (*congestion
-# avoidance*) are two others; you see both in Lab 11.
+# In 1986 the throughput between LBL and UC Berkeley fell from 32 kbit/s to 40 bit/s (V. Jacobson, *Congestion Avoidance
+# and Control*, 1988). The paper lists seven remedies. You have just written two of them: the estimate of the round-trip
+# time's variation, and exponential back-off. Slow start and a window that shrinks at each loss (*congestion avoidance*)
+# are two others; you see both in Lab 11.
 #
 # </details>
 #
 # ## 5. A window
 #
 # With a = propagation delay / transmission time of a packet, a window of W uses min(1, W / (1 + 2a)) of the link.
-# Numbers must not repeat too early: with k bits there are 2^k of them.
+# Sequence numbers must not repeat too early: k bits give 2^k numbers.
 #
-# **Your turn**, with the packets of section 1: the smallest window that fills the link, and the largest windows of
-# go-back-N (whose receiver takes the next number alone) and of selective repeat (whose receiver keeps what is
-# early) if numbers have 3 bits.
+# **Your turn**, with the packets of section 1: compute the smallest window that fills the link. Then find the largest
+# windows of go-back-N and of selective repeat if numbers have 3 bits. (A go-back-N receiver takes only the next number.
+# A selective-repeat receiver keeps packets that arrive early.)
 
 # %% answer="numbers"
 ### BEGIN SOLUTION
@@ -291,8 +293,8 @@ numbers = {"fills": fills, "go-back-N": 7, "selective repeat": 4}
 lab13.check_numbers(numbers).require()
 
 # %% [markdown] id="window-task"
-# **Your turn:** everything marked `TODO 3`. Go-back-N or selective repeat, as you like: the choice lies in what the
-# receiver does with what is early, and in what `repeat` sends. Watch the first window, and a loss in it.
+# **Your turn:** complete everything marked `TODO 3`. Choose go-back-N or selective repeat: they differ in what the
+# receiver does with early packets, and in what `repeat` sends. Then watch a window of 4 with one loss.
 
 # %% id="window-try"
 first = lab13.watch(lab, "reliable.py", window=4, size_bytes=12_000, lost={"up": [6]})
@@ -309,14 +311,14 @@ lab13.check_window("reliable.py").require()
 # %% [markdown] id="shares-task"
 # ## 6. What a loss costs
 #
-# Let P be the share of packets that is lost, and let no acknowledgement be lost. Where the window fills the link,
+# Let P be the share of lost packets, and let no acknowledgement be lost. If the window fills the link,
 #
-# - go-back-N uses (1 - P) / (1 + 2aP) of it, for each loss costs a whole round trip of packets;
-# - selective repeat uses 1 - P: only what was lost is sent again.
+# - go-back-N uses (1 - P) / (1 + 2aP) of the link: each loss costs a whole round trip of packets;
+# - selective repeat uses 1 - P: the sender retransmits only lost packets.
 #
-# Both suppose that the sender learns of a loss after one round trip.
+# Both formulas assume that the sender learns of a loss after one round trip.
 #
-# **Your turn:** both shares in percent, for packets of 1000 bytes, P = 2 % and a window of 32.
+# **Your turn:** compute both shares in percent, for packets of 1000 bytes, P = 2 % and a window of 32.
 
 # %% answer="shares"
 ### BEGIN SOLUTION
@@ -335,21 +337,21 @@ lost = lab13.watch(lab, "reliable.py", window=32, size_bytes=100_000, lost={"up"
 lab13.shares_figure({32: lost})
 
 # %% [markdown] id="shares-question"
-# **Question.** In the last cell one packet in 25 was lost, and the window was 32. The figure counts each packet
-# once. Compare the share with theory for your kind of program and P = 4 %. What does your program do with the link
-# after a loss that theory does not suppose? Name two things that TCP does to come closer.
+# **Question.** In the last cell one packet in 25 was lost, and the window was 32. The figure counts each packet once.
+# Compare your share with theory for your kind of program and P = 4 %. After a loss, how does your program use the link
+# differently from theory? Name two methods that bring TCP closer to theory.
 
 # %% [markdown] reflect="shares" points=4
-# Selective repeat should have 96 %, go-back-N some 70 %. My program learns of a loss by its timeout alone, and that is
-# at least 100 ms and with a full window longer than the round trip: as soon as the window is used up, the link is
-# idle until the timeout. Theory supposes one round trip. TCP does not wait for the timeout: three duplicate
-# acknowledgements tell it of a loss (fast retransmit), and selective acknowledgements (SACK) tell which packets are
-# missing, so several losses are mended in one round trip.
+# Theory gives 96 % for selective repeat and some 70 % for go-back-N. My program learns of a loss only by its timeout.
+# The timeout is at least 100 ms and, with a full window, longer than the round trip. When the window is used up, the
+# link is idle until the timeout. Theory assumes one round trip. TCP does not wait for the timeout: three duplicate
+# acknowledgements tell it of a loss (fast retransmit). Selective acknowledgements (SACK) tell it which packets are
+# missing, so TCP repairs several losses in one round trip.
 #
-# **Rubric.** 4 points: theory's number; the sender waits for a timeout that is longer than a round trip while its
-# window is used up; and two of fast retransmit, SACK, a timer for each packet, tail loss probes. 3 points: one of
-# them missing; 2 points: the timeout alone; 1 point: theory's number alone. Typical wrong: (1) "acknowledgements
-# are lost too": here none were. (2) "the repeats take the link": four packets of a hundred do not.
+# **Rubric.** 4 points: theory's number; the sender waits for a timeout longer than a round trip while its window is
+# used up; two of fast retransmit, SACK, a timer for each packet, tail loss probes. 3 points: one of these is missing; 2
+# points: the timeout alone; 1 point: theory's number alone. Typical wrong: (1) "acknowledgements are lost too": here
+# none were. (2) "the retransmissions use up the link": they are only four packets in a hundred.
 
 # %% id="stop"
 lab.stop()
@@ -357,24 +359,25 @@ lab.stop()
 # %% [markdown] id="end-of-lab"
 # ## 7. Look back
 #
-# - A number in each packet tells repeats from new data; an acknowledgement tells that it arrived.
-# - A timeout must follow the round trip, double while nothing comes, and learn nothing from repeats.
-# - A window fills the pipe: W packets for each round trip, up to 1 + 2a.
-# - Who waits for timeouts after a loss is far from theory. TCP has learnt not to.
+# - The number in a packet distinguishes retransmissions from new data. An acknowledgement says that the packet arrived.
+# - A timeout must follow the round trip, double while no answer comes, and learn nothing from retransmitted packets.
+# - A window fills the pipe: W packets in each round trip, up to 1 + 2a.
+# - Recovery by timeouts alone falls far below theory. TCP has better methods.
 #
-# `linklab check reliable.py --lab 13` in a terminal runs all checks once more. It takes programs in other languages
-# too, if they are compiled or name their interpreter in the first line.
+# `linklab check reliable.py --lab 13` in a terminal runs all checks again. It also takes programs in other languages,
+# if they are compiled or name their interpreter in the first line.
 #
 # **Review questions** (no points)
 #
-# 1. Why has a stop-and-wait protocol on a satellite link a share of a thousandth, and what helps besides a window?
-#    <details><summary>Answer</summary>The round trip is a thousand transmission times. Larger packets
+# 1. Why does stop-and-wait use only a thousandth of a satellite link, and what helps besides a window?
+#    <details><summary>Answer</summary>The round trip takes a thousand transmission times. Larger packets
 #    help.</details>
 # 2. Packets may overtake each other. Why is one bit then not enough for stop-and-wait?
-#    <details><summary>Answer</summary>A late copy of packet 0 may come when packet 2, with the same bit, is
-#    expected. Numbers must not come again while an old copy may be on its way.</details>
-# 3. Why does the sender of a window need no acknowledgement of each packet? <details><summary>Answer</summary>A
-#    cumulative acknowledgement of a later one says that all before arrived.</details>
+#    <details><summary>Answer</summary>A late copy of packet 0 may arrive when the receiver expects packet 2, which has
+#    the same bit. The sender must not use a number again while an old copy may be on its way.</details>
+# 3. Why does a sender with a window not need an acknowledgement of each packet?
+#    <details><summary>Answer</summary>A cumulative acknowledgement of a later packet says that all packets before it
+#    arrived.</details>
 #
 # ### Where to read on
 #
