@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from linklab.errors import LinklabError
-from linklab.grade.check import Check
 from linklab.programs.simpleperf import STEPS
 from linklab.programs.simpleperf.checks import ITEMS, TABLE
 from linklab.programs.simpleperf.evidence import ProgramRun, Take
@@ -21,8 +20,11 @@ from . import generated, played
 DESCRIBED = {item.description: key for key, item in ITEMS.items()}
 
 
-def _as_it_must_be(name: str, found: dict[str, Check]) -> None:
-    """Assert that a right program passes in full, a wrong one fails for its mistake, and what holds for every check."""
+@pytest.mark.parametrize(
+    "name", [*played.registered(), *(pytest.param(name, marks=pytest.mark.slow) for name in generated.NAMES)]
+)
+def test_right_programs_pass_in_full_and_wrong_ones_fail_for_their_one_mistake(name: str) -> None:
+    found = played.judged(name)
     program = played.program_of(name)
     assert played.failed(found) == program.fails, {key: check.reason for key, check in found.items()}
     assert program.hints.items() <= played.hints(found).items()
@@ -42,13 +44,6 @@ def _as_it_must_be(name: str, found: dict[str, Check]) -> None:
             assert found[way].outcome == "failed"
 
 
-@pytest.mark.parametrize(
-    "name", [*played.registered(), *(pytest.param(name, marks=pytest.mark.slow) for name in generated.NAMES)]
-)
-def test_right_programs_pass_in_full_and_wrong_ones_fail_for_their_one_mistake(name: str) -> None:
-    _as_it_must_be(name, played.judged(name))
-
-
 @pytest.mark.lab
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -56,7 +51,10 @@ def test_right_programs_pass_in_full_and_wrong_ones_fail_for_their_one_mistake(n
     ["chunk-1024", *(pytest.param(name, marks=pytest.mark.large) for name in ("right-004", "wrong-022-no-total"))],
 )
 def test_played_anew_they_do_too(name: str, virtual: Kind) -> None:
-    _as_it_must_be(name, played.play_anew(name, played.program_of(name).steps))
+    program = played.program_of(name)
+    found = played.play_anew(name, program.steps)
+    assert played.failed(found) == program.fails, {key: check.reason for key, check in found.items()}
+    assert program.hints.items() <= played.hints(found).items()
 
 
 def test_a_scene_that_was_never_played_is_no_pass() -> None:
