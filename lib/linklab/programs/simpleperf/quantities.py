@@ -13,7 +13,7 @@ from linklab.programs.simpleperf.mistakes import Mistake
 RATE_SHARE: Final = 0.012
 """How exact a rate must be: half of the 2.4 % by which 1000 and 1024 differ."""
 JOIN_S: Final = 0.15
-"""The largest gap or overlap, in seconds, between the end of an interval's row and the begin of the next."""
+"""The largest gap or overlap, in seconds, between the end of one row and the start of the next."""
 _KI, _MI, _GI = 1.024, 1.048576, 1.073741824
 FACTORS: Final = (
     (1 / 8, Mistake.BYTES_AS_BITS),
