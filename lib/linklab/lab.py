@@ -392,7 +392,7 @@ def start(
     if lab.not_checked:
         print(f"{name}: {'; '.join(lab.not_checked)}", file=sys.stderr)
     ran = {"linklab": __version__, "kind": lab.kind, "kernel": process.kernel_release, "seed": str(lab.seed)}
-    record.add_to_cell(record.LAB_MIME, ran)
+    record.add_to_cell({record.LAB_MIME: ran})
     return lab
 
 

@@ -26,14 +26,14 @@ TALLY_VARIABLE: Final = "LINKLAB_TALLY"
 """The environment variable that names the file into which the labs of a run write how long they lived."""
 
 
-def add_to_cell(mime: str, data: dict[str, Any]) -> None:
-    """Add data to the outputs of the cell that runs; does nothing outside of a notebook."""
-    if (shell := _kernels_shell()) is not None:
-        shell.display_pub.publish({mime: data})
+def add_to_cell(bundle: dict[str, Any]) -> None:
+    """Add data, by type, to the outputs of the cell that runs; does nothing outside of a notebook."""
+    if (shell := kernels_shell()) is not None:
+        shell.display_pub.publish(bundle)
 
 
-def _kernels_shell() -> Any:
-    """IPython's shell in a notebook's kernel; None where no kernel runs this."""
+def kernels_shell() -> Any:
+    """Return IPython's shell in a notebook's kernel; None where no kernel runs this."""
     # a program that has not loaded IPython is not run by it
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
@@ -45,7 +45,7 @@ def cells_run() -> list[str] | None:
 
     It is empty where the kernel is told to keep no history, as by nbval.
     """
-    shell = _kernels_shell()
+    shell = kernels_shell()
     return [str(source).strip() for source in shell.user_ns.get("In", ())][1:] if shell is not None else None
 
 

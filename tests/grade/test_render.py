@@ -177,7 +177,7 @@ def test_a_notebook_keeps_the_result_beside_what_it_shows() -> None:
     assert kept == {"linklab": "0.1.0"} | json.loads(json.dumps(MIXED.to_json()))
 
 
-def test_a_notebook_keeps_the_result_of_an_error_too() -> None:
+def test_a_notebook_shows_a_failure_as_a_card_and_one_line() -> None:
     import nbformat
     from nbclient import NotebookClient
 
@@ -188,6 +188,9 @@ def test_a_notebook_keeps_the_result_of_an_error_too() -> None:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])  # type: ignore[no-untyped-call]
     NotebookClient(book, timeout=300, allow_errors=True).execute()
     kept, error = book.cells[0].outputs
-    assert list(kept.data) == ["application/vnd.linklab.result+json"]
+    assert "it is 5" in words_of(kept.data["text/html"])
+    assert "Hint: set it" in kept.data["text/plain"]
     assert kept.data["application/vnd.linklab.result+json"]["checks"][0]["hint"] == "set it"
-    assert (error.output_type, error.ename) == ("error", "GradeError")
+    assert (error.output_type, error.ename, len(error.traceback)) == ("error", "GradeError", 1)
+    assert "set it" not in error.traceback[0]
+    assert "Hint: set it" in error.evalue

@@ -27,7 +27,8 @@ class Check:
     ``expected`` and ``found`` are for reading and carry their units. ``reason`` says what is wrong and
     ``hint`` what to do about it; both are empty where the check passed. ``points`` is what it is worth.
     ``explanation`` is what a right answer opens, in Markdown. ``further`` are hints for other wrong answers later,
-    which say more each time; a `Result` takes its pick, and leaves none.
+    which say more each time; a `Result` takes its pick, and leaves none: ``which_hint`` says which it took, as
+    ``"1 of 3"``. ``is_open`` is whether nothing was handed in yet, so that nothing was judged.
     """
 
     description: str
@@ -39,6 +40,8 @@ class Check:
     found: str = ""
     explanation: str = field(default="", kw_only=True)
     further: tuple[str, ...] = field(default=(), kw_only=True)
+    which_hint: str = field(default="", kw_only=True)
+    is_open: bool = field(default=False, kw_only=True)
 
     @property
     def passed(self) -> bool:

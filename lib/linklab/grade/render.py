@@ -34,13 +34,19 @@ _SERIES: Final = re.compile(r"#(?:(?:, | and |, and )#)+")
 
 @dataclass(frozen=True)
 class Group:
-    """Checks that came out alike. ``reason`` and ``hint`` hold for all, or for the first if ``first_only``."""
+    """Checks that came out alike. ``reason`` and ``hint`` hold for all, or for the first if ``first_only``.
+
+    ``expected`` is empty where they expect different things. ``which_hint`` is that of the first.
+    """
 
     outcome: Outcome
     descriptions: tuple[str, ...]
     reason: str
     hint: str
     first_only: bool = False
+    expected: str = ""
+    which_hint: str = ""
+    is_open: bool = False
 
     @property
     def title(self) -> str:
@@ -61,6 +67,9 @@ def each_reason(checks: Iterable[Check]) -> tuple[Group, ...]:
             tuple(check.description for check in group),
             merged(check.reason for check in group),
             merged(check.hint for check in group),
+            expected=_shared(group),
+            which_hint=group[0].which_hint,
+            is_open=group[0].is_open,
         )
         for group in _groups(((check.outcome, _pattern(check.reason), _causes(check.hint)), check) for check in checks)
     )
@@ -78,8 +87,15 @@ def _exemplary(group: Sequence[Check]) -> Group:
     said = {(_causes(check.reason), _causes(check.hint)) for check in group}
     if len(said) == 1:
         reason, hint = (merged(getattr(check, name) for check in group) for name in ("reason", "hint"))
-        return Group(first.outcome, descriptions, reason, hint)
-    return Group(first.outcome, descriptions, merged([first.reason]), merged([first.hint]), first_only=True)
+        return Group(first.outcome, descriptions, reason, hint, False, _shared(group), first.which_hint)
+    reason, hint = merged([first.reason]), merged([first.hint])
+    return Group(first.outcome, descriptions, reason, hint, True, _shared(group), first.which_hint)
+
+
+def _shared(group: Sequence[Check]) -> str:
+    """What all of a group expect, empty where that differs."""
+    expected = {check.expected for check in group}
+    return expected.pop() if len(expected) == 1 else ""
 
 
 def merged(texts: Iterable[str]) -> str:
@@ -158,6 +174,7 @@ _LINES_AT_MOST: Final = 25
 
 _PREDICTED: Final = "What you predicted, and what came of it"
 _TOLD: Final = MarkdownIt("commonmark", {"html": False})
+_CARD: Final = "border:1px solid #88888866;border-left:4px solid;padding:6px 12px;margin:2px 0"
 _CELL: Final = "text-align:left;vertical-align:top;padding:3px 10px 3px 6px;white-space:normal"
 
 
@@ -174,6 +191,8 @@ def headline(title: str, checks: Sequence[Check]) -> str:
 
 def text(title: str, checks: Sequence[Check], surprises: Sequence[Surprise] = ()) -> str:
     """One line for each check, with reason and hint under those that did not pass; then predictions, if any."""
+    if any(check.is_open for check in checks):
+        return f"{title}: {checks[0].reason}"
     lines = [headline(title, checks), *(line for check in checks for line in _lines(check))]
     return "\n".join([*lines, *([str(surprises_table(surprises))] if surprises else [])])
 
@@ -184,6 +203,8 @@ def failures(title: str, checks: Sequence[Check]) -> str:
     What several checks have in common is said once, the more so the more there are; if it is still too
     much, the last ones are only named.
     """
+    if any(check.is_open for check in checks):
+        return checks[0].reason
     counts = {outcome: sum(check.outcome == outcome for check in checks) for outcome in _ORDER}
     total = f"of {len(checks)} check{'s' if len(checks) > 1 else ''}"
     if counts["failed"]:
@@ -194,13 +215,15 @@ def failures(title: str, checks: Sequence[Check]) -> str:
     else:
         head = f"{title}: {counts['inconclusive']} {total} inconclusive, no points lost and none given yet"
     troubled = [check for check in checks if not check.passed]
-    groups = each_reason(troubled)
-    text = _message(head, groups, len(groups))
-    if _is_short(text):
-        return text
-    groups = first_reason(troubled)
+    groups = _in_short(head, troubled)
     texts = (_message(head, groups, shown) for shown in range(len(groups), 0, -1))
     return next((text for text in texts if _is_short(text)), _message(head, groups, 1))
+
+
+def _in_short(head: str, troubled: Sequence[Check]) -> tuple[Group, ...]:
+    """Checks in groups: with all reasons, or where that is too long with the first of those that are alike."""
+    groups = each_reason(troubled)
+    return groups if _is_short(_message(head, groups, len(groups))) else first_reason(troubled)
 
 
 def in_columns(text: str) -> str:
@@ -237,7 +260,7 @@ def _block(group: Group) -> Iterable[str]:
     yield f"  {SIGNS[group.outcome]} {group.outcome}: {group.title}"
     yield f"      the first of them: {group.reason}" if group.first_only else f"      {group.reason}"
     if group.hint:
-        yield f"      Hint: {group.hint}"
+        yield f"      {_hint_named(group.which_hint)}: {group.hint}"
 
 
 def _lines(check: Check) -> Iterable[str]:
@@ -249,28 +272,77 @@ def _lines(check: Check) -> Iterable[str]:
     yield line
     yield f"      {check.reason}"
     if check.hint:
-        yield f"      Hint: {merged([check.hint])}"
+        yield f"      {_hint_named(check.which_hint)}: {merged([check.hint])}"
 
 
-def html(title: str, checks: Sequence[Check], surprises: Sequence[Surprise] = ()) -> str:
-    """A table, with the checks that did not pass on top; a long list of passed ones is folded.
+def _hint_named(which: str) -> str:
+    return f"Hint {which}" if which else "Hint"
 
-    Below it stands what right answers open, and what was predicted: a figure and a table.
+
+def html(
+    title: str, checks: Sequence[Check], surprises: Sequence[Surprise] = (), cell_points: float | None = None
+) -> str:
+    """A card: what did not pass on top, with what was expected, found and can be done; then a table of what passed.
+
+    A long table is folded. Below it stands what right answers open, and what was predicted: a figure and a table.
     """
-    troubled = [check for outcome in _ORDER[:2] for check in checks if check.outcome == outcome]
+    troubled = [check for check in checks if not check.passed]
     passed = [check for check in checks if check.passed]
-    parts = [f'<div class="linklab-result"><strong>{escape(headline(title, checks))}</strong>']
-    if len(troubled) + len(passed) <= _SHOWN_AT_ONCE:
-        parts.append(_table(title, [*troubled, *passed]))
-    else:
-        if troubled:
-            parts.append(_table(title, troubled))
-        summary = f"{SIGNS['passed']} {len(passed)} checks passed"
-        parts.append(f"<details><summary>{escape(summary)}</summary>{_table(title, passed)}</details>")
+    head = title if any(check.is_open for check in checks) else headline(title, checks)
+    parts = [f"<strong>{escape(head)}</strong>", _worth(cell_points, is_earned=not troubled)]
+    groups = _in_short(head, troubled)
+    parts += [_failed_card(group) for group in groups]
+    if any(group.first_only for group in groups):
+        parts.append(_folded(f"all {len(troubled)} one by one", _table(title, troubled)))
+    if passed:
+        table = _table(title, passed)
+        is_long = len(checks) > _SHOWN_AT_ONCE
+        parts.append(_folded(f"{SIGNS['passed']} {len(passed)} checks passed", table) if is_long else table)
     parts += [_TOLD.render(check.explanation) for check in checks if check.explanation]
     if surprises:
         parts += [surprises_figure(surprises), surprises_table(surprises)._repr_html_()]
-    return "".join([*parts, "</div>"])
+    colour = _colour(next((it for it in _ORDER if any(check.outcome == it for check in checks)), "passed"), troubled)
+    return f'<div class="linklab-result" style="{_CARD};border-left-color:{colour}">{"".join(parts)}</div>'
+
+
+def _worth(points: float | None, *, is_earned: bool) -> str:
+    if points is None:
+        return ""
+    said = f"{points:g} point{'' if points == 1 else 's'}"
+    return f' <span style="white-space:nowrap">({said if is_earned else f"worth {said}"})</span>'
+
+
+def _failed_card(group: Group) -> str:
+    """What did not pass, a line each: what was checked, expected, found, and the hint."""
+    if group.is_open:
+        return f'<p style="margin:4px 0">{escape(group.reason[:1].upper() + group.reason[1:])}</p>'
+    found = f"the first of them: {group.reason}" if group.first_only else group.reason
+    lines = (("Expected", group.expected), ("Found", found), (_hint_named(group.which_hint), group.hint))
+    rows = "".join(
+        f'<tr><th scope="row" style="{_CELL};white-space:nowrap;font-weight:normal;opacity:0.75">{name}</th>'
+        f'<td style="{_CELL}">{_unbroken(text)}</td></tr>'
+        for name, text in lines
+        if text
+    )
+    sign = _sign(group.outcome)
+    return (
+        f'<div style="margin-top:6px">{sign} {escape(group.title)}</div>'
+        f'<table aria-label="{escape(group.title)}" style="border-collapse:collapse">{rows}</table>'
+    )
+
+
+def _folded(summary: str, inside: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>{inside}</details>"
+
+
+def _colour(outcome: Outcome, troubled: Sequence[Check]) -> str:
+    return BLUE if any(check.is_open for check in troubled) else _COLOURS[outcome]
+
+
+def _sign(outcome: Outcome) -> str:
+    # The reader's theme may be dark or light, so text keeps the theme's colour and only signs are coloured.
+    sign = f'<span style="color:{_COLOURS[outcome]};font-weight:bold">{SIGNS[outcome]}</span>'
+    return f"{sign}&nbsp;{escape(outcome)}"
 
 
 def surprises_table(rows: Iterable[Surprise]) -> Table:
@@ -314,16 +386,12 @@ def _unbroken(words: str) -> str:
 
 
 def _row(check: Check, with_hints: bool) -> str:
-    # The reader's theme may be dark or light, so text keeps the theme's colour and only signs are coloured.
-    sign = f'<span style="color:{_COLOURS[check.outcome]};font-weight:bold">{SIGNS[check.outcome]}</span>'
     found = check.reason or check.found
-    cells = [f"{sign}&nbsp;{escape(check.outcome)}"]
+    cells = [_sign(check.outcome)]
     cells += [escape(check.description), _unbroken(check.expected), _unbroken(found)]
     if with_hints:
         cells.append(escape(merged([check.hint])))
-    mark = f"border-left:4px solid {_COLOURS[check.outcome]}"
-    styles = [f"{_CELL};{mark}", *[_CELL] * (len(cells) - 1)]
-    joined = "".join(f'<td style="{style}">{cell}</td>' for style, cell in zip(styles, cells, strict=True))
+    joined = "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells)
     return f"<tr>{joined}</tr>"
 
 

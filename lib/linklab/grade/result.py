@@ -14,7 +14,7 @@ from typing import Any, Final, ParamSpec, overload
 import linklab
 from linklab import record, settings
 from linklab.errors import LinklabError
-from linklab.grade import render, values
+from linklab.grade import cells, render, values
 from linklab.grade.check import Check, Outcome, Refuse, Surprise, gathered
 
 RESULT_VERSION: Final = 1
@@ -38,7 +38,9 @@ def _with_its_hint(title: str, check: Check) -> Check:
         return check
     hints = (check.hint, *check.further)[: settings.number(HINTS)]
     others = _failures[title, check.description] - {_answer_in(check)}
-    return replace(check, hint=hints[min(len(others), len(hints) - 1)], further=())
+    number = min(len(others), len(hints) - 1)
+    which = f"{number + 1} of {len(hints)}" if len(hints) > 1 else ""
+    return replace(check, hint=hints[number], further=(), which_hint=which)
 
 
 def _answer_in(check: Check) -> tuple[str, str]:
@@ -55,18 +57,20 @@ class GradeError(LinklabError, AssertionError):
     def __init__(self, result: Result) -> None:
         super().__init__(render.failures(result.title, result.checks))
         self.result = result
-        self._kept = False
+        self._shown = False
 
     def _render_traceback_(self) -> list[str]:
-        """The message as a notebook shows it, in lines that fit there.
-
-        The notebook keeps the result itself beside it, for an error's output has room for text only.
-        """
+        """The message in lines that fit; a notebook shows the result as a card, and one line as the error."""
+        if record.kernels_shell() is None:
+            return [render.in_columns(part) for part in super()._render_traceback_()]
         # Jupyter's kernel asks twice: for the page, and for its answer to the page's request.
-        if not self._kept:
-            self._kept = True
-            record.add_to_cell(record.RESULT_MIME, render.machine_readable(self.result.to_json()))
-        return [render.in_columns(part) for part in super()._render_traceback_()]
+        if not self._shown:
+            self._shown = True
+            text = render.in_columns(str(self))
+            bundle = {"text/html": self.result._repr_html_(), "text/plain": text}
+            record.add_to_cell(bundle | self.result._repr_mimebundle_())
+        state = "still open" if self.result.is_open else "not passed yet"
+        return [f"{self.result.title}: {state}"]
 
 
 @dataclass(frozen=True)
@@ -76,8 +80,9 @@ class Result:
     Points are given for checks that passed. An inconclusive check gives none yet and costs none: its
     points are ``open_points`` until it is judged. ``questions`` are what was asked, as data, where the
     checks come from questions (`linklab.grade.questions`). ``surprises`` are a measurement's predictions, and cost
-    nothing. ``fault`` is for the instructor, and empty unless the checks themselves crashed (`not_judged`). Raises
-    LinklabError, for who writes a lab, where there are no checks.
+    nothing. ``fault`` is for the instructor, and empty unless the checks themselves crashed (`not_judged`).
+    ``cell_points`` is what the notebook's cell is worth, where a notebook runs it. Raises LinklabError, for who writes
+    a lab, where there are no checks.
     """
 
     title: str
@@ -85,6 +90,7 @@ class Result:
     questions: tuple[object, ...] = field(default=(), repr=False, compare=False)
     fault: str = ""
     surprises: tuple[Surprise, ...] = ()
+    cell_points: float | None = field(default=None, repr=False, compare=False)
     _counted: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -122,6 +128,11 @@ class Result:
         """Whether all checks passed."""
         return self.outcome == "passed"
 
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing was judged, because there is no answer yet."""
+        return any(check.is_open for check in self.checks)
+
     def require(self) -> Result:
         """This result, if all checks passed: as the last line of a cell it shows the table.
 
@@ -143,9 +154,7 @@ class Result:
             "points": self.points,
             "max_points": self.max_points,
             "open_points": self.open_points,
-            "checks": [
-                {name: value for name, value in asdict(check).items() if name != "further"} for check in self.checks
-            ],
+            "checks": [_check_json(check) for check in self.checks],
             "surprises": [asdict(surprise) for surprise in self.surprises],
         }
 
@@ -154,11 +163,17 @@ class Result:
 
     def _repr_html_(self) -> str:
         """What a notebook shows for it."""
-        return render.html(self.title, self.checks, self.surprises)
+        return render.html(self.title, self.checks, self.surprises, self.cell_points)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """What a notebook keeps for `linklab report` beside the text and the table that it shows."""
         return {record.RESULT_MIME: render.machine_readable(self.to_json())}
+
+
+def _check_json(check: Check) -> dict[str, Any]:
+    """A check as plain JSON values; what only some checks have is left out of the others."""
+    left_out = {"further"} | {name for name in ("which_hint", "is_open") if not getattr(check, name)}
+    return {name: value for name, value in asdict(check).items() if name not in left_out}
 
 
 Given = ParamSpec("Given")
@@ -183,7 +198,8 @@ def guarded(check: str | Callable[..., Result]) -> Callable[..., Any]:
 
     Its arguments are plain data (`linklab.grade.values`). A check without a title returns its `Result` itself. Where it
     refuses what was handed in (`Refuse`), that is a failed check like any other. Where it crashes, its result is
-    `not_judged`, and nobody sees a traceback. What Linklab raises on purpose (LinklabError) is for people, and raised.
+    `not_judged`, and nobody sees a traceback. In a notebook, what is not passed and not answered yet is still open
+    (`linklab.grade.cells.still_open`). What Linklab raises on purpose (LinklabError) is for people, and raised.
     """
     return functools.partial(_guarded, check) if isinstance(check, str) else _guarded("", check)
 
@@ -199,12 +215,20 @@ def _guarded(title: str, check: Callable[..., Judged]) -> Callable[..., Result]:
             raise
         except Exception as fault:
             result = not_judged(title or check.__name__, fault)
+        result = replace(_open_or(result), cell_points=cells.cell_points())
         for listener in _listeners:
             with contextlib.suppress(Exception):  # a list of what is done may fail, and no check with it
                 listener(result)
         return result
 
+    called.title = title  # type: ignore[attr-defined]  # the list of what is done names a check before it was run
     return called
+
+
+def _open_or(result: Result) -> Result:
+    """The result, or where answers of the notebook are still open one that says so, and nothing else."""
+    to_do = "" if result.passed else cells.still_open()
+    return Result(result.title, (Check(result.title, "failed", to_do, is_open=True),)) if to_do else result
 
 
 def _result(title: str, check: Callable[[], Judged]) -> Result:

@@ -87,11 +87,13 @@ def wanted_files(root: Path) -> dict[Path, str]:
     Raises LinklabError if a source is not well formed.
     """
     wanted: dict[Path, str] = {}
+    starters = _starters(root)
+    programs = {path.name: text for path, text in starters.items()}
     for source in sources(root):
         cells = read_source(source)
         wanted[Path(SOLUTIONS, f"{source.stem}.ipynb")] = render(cells, "solution")
-        wanted[Path(LABS, f"{source.stem}.ipynb")] = render(cells, "student")
-    return wanted | _starters(root) | _choices(root)
+        wanted[Path(LABS, f"{source.stem}.ipynb")] = render(cells, "student", programs)
+    return wanted | starters | _choices(root)
 
 
 def choices_place(folder: Path, root: Path) -> Path:

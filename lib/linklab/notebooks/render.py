@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any, Final, Literal
 
 import nbformat
 
+from linklab.grade.cells import PROGRAM, UNTOUCHED, digest
 from linklab.notebooks.regions import solution_text, student_text
 from linklab.notebooks.source import Cell
 from linklab.record import TEXT_STUB
@@ -31,12 +32,15 @@ _LANGUAGE: Final = {
 }
 
 
-def render(cells: Iterable[Cell], audience: Audience) -> str:
-    """Return the notebook as the text of an .ipynb file: valid, not executed, the same each time."""
+def render(cells: Iterable[Cell], audience: Audience, programs: Mapping[str, str] | None = None) -> str:
+    """Return the notebook as the text of an .ipynb file: valid, not executed, the same each time.
+
+    ``programs`` are the files that students get beside it, by name.
+    """
     # nbformat's new_notebook and new_code_cell would each validate what they make, and the whole is validated here
     notebook = _nbformat.from_dict(
         {
-            "cells": [_node(cell, audience) for cell in cells],
+            "cells": [_node(cell, audience, programs or {}) for cell in cells],
             "metadata": {"kernelspec": dict(_KERNELSPEC), "language_info": deepcopy(_LANGUAGE)},
             "nbformat": _nbformat.v4.nbformat,
             "nbformat_minor": _nbformat.v4.nbformat_minor,
@@ -46,8 +50,9 @@ def render(cells: Iterable[Cell], audience: Audience) -> str:
     return f"{_nbformat.v4.writes(notebook)}\n"
 
 
-def _node(cell: Cell, audience: Audience) -> dict[str, Any]:
-    node: dict[str, Any] = {"cell_type": cell.cell_type, "id": cell.cell_id, "metadata": _metadata(cell, audience)}
+def _node(cell: Cell, audience: Audience, programs: Mapping[str, str]) -> dict[str, Any]:
+    metadata = _metadata(cell, audience, programs)
+    node: dict[str, Any] = {"cell_type": cell.cell_type, "id": cell.cell_id, "metadata": metadata}
     if cell.cell_type == "code":
         node |= {"execution_count": None, "outputs": []}
     return node | {"source": _text(cell, audience)}
@@ -61,7 +66,7 @@ def _text(cell: Cell, audience: Audience) -> str:
     return TEXT_STUB if cell.kind == "reflect" else student_text(cell.text)
 
 
-def _metadata(cell: Cell, audience: Audience) -> dict[str, Any]:
+def _metadata(cell: Cell, audience: Audience, programs: Mapping[str, str]) -> dict[str, Any]:
     metadata: dict[str, Any] = {"tags": list(cell.tags)} if cell.tags else {}
     if cell.kind == "plain":
         return metadata
@@ -81,6 +86,13 @@ def _metadata(cell: Cell, audience: Audience) -> dict[str, Any]:
         metadata["linklab"] = {"starter": "fails"}
     if audience == "student":
         metadata["deletable"] = False
+        handed_out = {
+            name: text for name, text in programs.items() if cell.kind == "check" and f'"{name}"' in cell.text
+        }
+        for name, text in handed_out.items():
+            metadata["linklab"] |= {PROGRAM: name, UNTOUCHED: digest(text)}
+        if cell.kind == "answer":
+            metadata["linklab"] = {UNTOUCHED: digest(student_text(cell.text))}
         if cell.kind == "check":
             metadata["editable"] = False
     return metadata

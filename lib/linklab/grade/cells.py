@@ -1,0 +1,271 @@
+"""The cells of the notebook that runs: what each one is, which were run, and which answers are still open.
+
+A builder marks each answer of a student's notebook with a digest of what was handed out. A check that fails asks
+`still_open` which of its answers still are as they were handed out, or stopped with an error: these it does not judge.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import symtable
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from linklab.errors import LinklabError
+from linklab.record import RESULT_MIME, TEXT_STUB, kernels_shell
+
+UNTOUCHED: Final = "untouched"
+"""The key under ``linklab`` in a cell's metadata: the digest of what was handed out."""
+PROGRAM: Final = "program"
+"""Beside it, in a check of a program: the name of the file that was handed out."""
+Kind = Literal["answer", "check", "written", "plain"]
+_YOUR_TURN: Final = re.compile(r"#.*?YOUR TURN[:,]? *(.*)")
+_NAMED_AT_MOST: Final = 3
+
+
+def digest(source: str) -> str:
+    """Return what tells one source from another, whatever blanks surround it."""
+    return hashlib.sha256(source.strip().encode()).hexdigest()[:16]
+
+
+class SkippedCell(LinklabError, NameError):
+    """A cell uses a name that another cell of the notebook would have defined."""
+
+
+@dataclass(frozen=True)
+class NotebookCell:
+    """A cell of a notebook; ``section`` is the heading above it. A text is a cell only if it is a written answer.
+
+    ``stored`` is the last result that a check's outputs keep, as JSON; empty where there is none.
+    """
+
+    cell_id: str
+    kind: Kind
+    section: str
+    source: str
+    points: float = 0.0
+    untouched: str = ""
+    program: str = ""
+    stored: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def binds(self) -> frozenset[str]:
+        """Return the names that it defines, none where it is no Python."""
+        return _names(self.source)[0]
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """Return the names that it uses, none where it is no Python."""
+        return _names(self.source)[1]
+
+    @property
+    def is_written(self) -> bool:
+        """Return whether a written answer stands there."""
+        return self.source not in ("", TEXT_STUB)
+
+    def named(self, names: Sequence[str] = ()) -> str:
+        """Return the cell in words, by its names or first line, and by its section."""
+        chosen = [*names] or sorted(name for name in self.binds if not name.startswith("_"))
+        what = f"the cell with {', '.join(chosen[:_NAMED_AT_MOST])}" if chosen else "the cell"
+        return f'{what} in "{self.section}"' if self.section else what
+
+
+def _names(source: str) -> tuple[frozenset[str], frozenset[str]]:
+    try:
+        symbols = symtable.symtable(source, "cell", "exec").get_symbols()
+    except SyntaxError:
+        return frozenset(), frozenset()
+    binds = frozenset(it.get_name() for it in symbols if it.is_assigned() or it.is_imported())
+    return binds, frozenset(it.get_name() for it in symbols if it.is_referenced())
+
+
+def cells_of(book: Mapping[str, Any]) -> Iterator[NotebookCell]:
+    """Give the code cells and written answers of a notebook (its JSON), in order."""
+    section = ""
+    for cell in book.get("cells", ()):
+        source = "".join(cell.get("source", "")).strip()
+        metadata = cell.get("metadata", {})
+        graded, ours = metadata.get("nbgrader", {}), metadata.get("linklab", {})
+        is_text = cell.get("cell_type") == "markdown"
+        if is_text and not graded:
+            headings = [row.lstrip("# ") for row in source.splitlines() if row.startswith("## ")]
+            section = headings[-1] if headings else section
+        elif is_text or cell.get("cell_type") == "code":
+            kind: Kind = "answer" if graded.get("solution") else "check" if graded.get("grade") else "plain"
+            yield NotebookCell(
+                str(cell.get("id", "")), "written" if is_text else kind, section, source,
+                graded.get("points", 0), ours.get(UNTOUCHED, ""), ours.get(PROGRAM, ""),
+                _stored(cell),
+            )  # fmt: skip
+
+
+def _stored(cell: Mapping[str, Any]) -> Mapping[str, Any]:
+    kept = [output["data"][RESULT_MIME] for output in cell.get("outputs", ()) if RESULT_MIME in output.get("data", {})]
+    return dict(kept[-1]) if kept else {}
+
+
+def read(file: Path | None) -> list[NotebookCell]:
+    """Return the cells of a notebook's file; none without a file, or where somebody wrote into it."""
+    try:
+        return list(cells_of(json.loads(file.read_text("utf-8")))) if file is not None else []
+    except (OSError, ValueError, AttributeError, TypeError):
+        return []
+
+
+# --- What this kernel has run
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A cell that was run: by its id, empty for one that the notebook's file has not."""
+
+    cell_id: str
+    source: str
+    error: str = ""
+
+
+_file: Path | None = None
+_runs: list[_Run] = []
+_now: _Run | None = None
+
+
+def watch(file: Path | None) -> None:
+    """Note from now on which cells of a notebook are run; does nothing outside of a notebook."""
+    global _file
+    shell = kernels_shell()
+    _file = file
+    if shell is not None and _begins not in shell.events.callbacks["pre_run_cell"]:
+        shell.events.register("pre_run_cell", _begins)
+        shell.events.register("post_run_cell", _ended)
+        shell.set_custom_exc((NameError,), _on_name_error)
+
+
+def _begins(info: Any) -> None:
+    global _now
+    source, cell_id = str(info.raw_cell).strip(), str(info.cell_id or "")
+    cells = read(_file)
+    # who runs a notebook without a page (nbclient, nbval) names no cells: they are known by their text
+    same = [cell.cell_id for cell in cells if (cell.cell_id == cell_id if cell_id else cell.source == source)]
+    _now = _Run(same[0] if same else "", source)
+
+
+def _ended(result: Any) -> None:
+    global _now
+    if _now is not None:
+        error = result.error_before_exec or result.error_in_exec
+        said = f"{type(error).__name__}: {error}".splitlines()[0] if error is not None else ""
+        _runs.append(_Run(_now.cell_id, _now.source, said))
+    _now = None
+
+
+def running(cells: Sequence[NotebookCell]) -> NotebookCell | None:
+    """Return the cell that runs; None where it is not known."""
+    return next((cell for cell in cells if _now is not None and cell.cell_id == _now.cell_id), None)
+
+
+def cell_points() -> float | None:
+    """Return what the check cell that runs is worth, None outside of a notebook."""
+    cell = running(read(_file))
+    return cell.points if cell is not None and cell.kind == "check" else None
+
+
+# --- What is still open
+
+
+def answers_of(check: NotebookCell, cells: Sequence[NotebookCell]) -> list[tuple[NotebookCell, list[str]]]:
+    """Return the answers that a check judges, each with those of its names that the check uses.
+
+    A check that uses no answer's name, as one of the lab, judges what the nearest answers above it made.
+    """
+    above = list(cells[: cells.index(check)])
+    binders = {name: cell for cell in above for name in cell.binds & check.reads if cell.kind == "answer"}
+    direct = list(dict.fromkeys(binders.values()))
+    if direct or check.program:
+        return [(cell, sorted(cell.binds & check.reads)) for cell in direct]
+    group: list[NotebookCell] = []
+    for cell in reversed(above):
+        if cell.kind == "answer":
+            group.insert(0, cell)
+        elif cell.kind == "check" and group:
+            break
+    return [(cell, []) for cell in group]
+
+
+def still_open() -> str:
+    """Return in a line what is to do before the check cell that runs can be judged; empty where nothing is."""
+    cells = read(_file)
+    check = running(cells)
+    if check is None or check.kind != "check":
+        return ""
+    if check.program and _is_as_handed_out(check):
+        return f"still open: {check.program} is as it was handed out. Write what its TODO 1 asks for, and save it."
+    every = [_to_do(cell, names, cells) for cell, names in answers_of(check, cells)]
+    to_do = list(filter(None, every))
+    return f"still open: {'; '.join(to_do)}." if to_do else ""
+
+
+def _is_as_handed_out(check: NotebookCell) -> bool:
+    try:
+        return digest(Path(check.program).read_text("utf-8")) == check.untouched
+    except (OSError, ValueError):
+        return False
+
+
+def _to_do(answer: NotebookCell, names: Sequence[str], cells: Sequence[NotebookCell]) -> str:
+    """Return what is to do in an answer's cell, empty where it was done."""
+    at = max((number for number, run in enumerate(_runs) if run.cell_id == answer.cell_id), default=-1)
+    if not answer.untouched or any(_answers_too(run, names) for run in _runs[at + 1 :]):
+        return ""
+    if at < 0:
+        return f"{answer.named(names)} was not run{_your_turn(answer.source)}. Fill it in, and run it"
+    last = _runs[at]
+    if digest(last.source) == answer.untouched:
+        return f"{answer.named(names)}{_your_turn(last.source)}. Fill it in, run it, and run the cells below it"
+    if last.error:
+        return f"{answer.named(names)} stopped with {last.error}. Correct it, and run it"
+    return ""
+
+
+def _answers_too(run: _Run, names: Sequence[str]) -> bool:
+    """Return whether another cell than the answer's may have the answer: it defines its name, or is the student's."""
+    return bool(_names(run.source)[0].intersection(names)) if names else not run.cell_id
+
+
+def _your_turn(source: str) -> str:
+    found = _YOUR_TURN.search(source)
+    return f" (your turn: {found[1]})" if found and found[1] else ""
+
+
+# --- A name that is not there
+
+
+def _on_name_error(shell: Any, kind: type[NameError], error: NameError, trace: Any, tb_offset: Any = None) -> list[str]:
+    """Show a line in place of a traceback where a cell of the notebook would have defined the name."""
+    said = _skipped(str(error.name or "")) if kind is NameError else ""
+    if not said:
+        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+        return []
+    skipped = SkippedCell(said)
+    lines = skipped._render_traceback_()
+    shell._showtraceback(SkippedCell, skipped, lines)
+    return lines
+
+
+def _skipped(name: str) -> str:
+    cells = read(_file)
+    now = running(cells)
+    above = cells[: cells.index(now)] if now is not None else cells
+    makers = [cell for cell in above if name in cell.binds]
+    if makers:
+        cell = makers[-1]
+        errors = [run.error for run in _runs if run.cell_id == cell.cell_id]
+        why = f"it stopped with {errors[-1]}: correct it, and run it" if errors and errors[-1] else "run it first"
+        return f"{name} is not there yet. {cell.named([name])} makes it: {why}"
+    if now is not None and now.kind == "answer" and len(name) == 1:
+        return f'{name} is a name here, not a text: write a letter in quotes, as "{name}"'
+    return ""

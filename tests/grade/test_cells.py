@@ -1,0 +1,79 @@
+"""Which cells were run, and which answers are still open, in a kernel as students have it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from linklab.grade.cells import UNTOUCHED, answers_of, cells_of, digest
+from tests.notebooks.run_notebook import ROOT, read
+from tests.report.books import check, code, text
+
+_v4: Any = nbformat.v4
+STARTERS: Final = sorted(path.name for path in (ROOT / "labs").glob("*.ipynb"))
+IMPORTS: Final = """
+from linklab import lab00
+from linklab.grade.progress import progress
+_ = display(progress("linklab.labs.lab99"))
+""".strip()
+
+
+@pytest.mark.parametrize("name", STARTERS)
+def test_every_check_of_a_starter_judges_an_answer_or_a_program_that_was_handed_out(name: str) -> None:
+    cells = list(cells_of(read(f"labs/{name}")))
+    checks = [cell for cell in cells if cell.kind == "check"]
+    answers = {check.cell_id: [cell for cell, _ in answers_of(check, cells)] for check in checks}
+    assert [one.cell_id for one in checks if not answers[one.cell_id] and not one.program] == []
+    assert [cell.cell_id for found in answers.values() for cell in found if cell.untouched != digest(cell.source)] == []
+
+
+def _executed(folder: Path, *sources: tuple[str, str], handed_out: str = "measured = None") -> list[str]:
+    """Run a notebook of one answer and its check, whose cells have these sources, and return the check's outputs."""
+    answer = code("answer-rtt", source=handed_out, solution=True)
+    answer.metadata["linklab"] = {UNTOUCHED: digest(handed_out)}
+    judged = check("check-rtt")
+    judged.source = "lab00.check_measured_rtt(measured).require()"
+    cells = {"imports": code("imports", source=IMPORTS), "answer": answer, "check": judged}
+    book = _v4.new_notebook(cells=[cells["imports"], text("task", "## 5. Measure"), answer, judged])
+    nbformat.write(book, folder / "99-test.ipynb")  # type: ignore[no-untyped-call]
+    run = _v4.new_notebook(cells=[cells["imports"].copy()])
+    for which, source in sources:
+        cell = cells[which].copy() if which in cells else code("own")
+        run.cells.append(cell)
+        cell.source = source or cell.source
+        cell.outputs = []
+    resources = {"metadata": {"path": str(folder)}}
+    NotebookClient(run, timeout=300, allow_errors=True, resources=resources).execute()
+    return [output.evalue for output in run.cells[-1].outputs if output.output_type == "error"]
+
+
+@pytest.mark.parametrize(
+    ("sources", "said"),
+    [
+        ([("answer", ""), ("check", "")], ['still open: the cell with measured in "5. Measure"']),
+        ([("check", "")], ["measured is not there yet. the cell with measured"]),
+        ([("answer", ""), ("own", "measured = 99"), ("check", "")], ["Lab 00, measured round-trip time: 1 of 1"]),
+        ([("answer", ""), ("own", "other = 99"), ("check", "")], ["still open"]),
+        ([("answer", ""), ("own", "measured = 20.1"), ("check", "")], []),
+    ],
+)
+def test_a_check_is_open_as_long_as_its_answer_is_as_it_was_handed_out(
+    sources: list[tuple[str, str]], said: list[str], tmp_path: Path
+) -> None:
+    found = _executed(tmp_path, *sources)
+    assert len(found) == len(said)
+    assert all(words in line for words, line in zip(said, found, strict=True))
+
+
+def test_an_answer_that_stopped_with_an_error_is_not_judged_again(tmp_path: Path) -> None:
+    earlier = ("own", "measured = 99")
+    (said,) = _executed(tmp_path, earlier, ("answer", ""), ("check", ""), handed_out="measured = b")
+    assert said.startswith("still open")
+
+
+def test_a_name_that_no_cell_of_the_notebook_makes_is_pythons_own_error(tmp_path: Path) -> None:
+    assert _executed(tmp_path, ("answer", ""), ("own", "nowhere")) == ["name 'nowhere' is not defined"]
