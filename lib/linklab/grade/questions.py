@@ -127,7 +127,7 @@ class Question(Protocol):
 class Value:
     """A number within an interval. ``what`` names it: ``"round-trip time of h1 to h4"``.
 
-    ``hints`` are for numbers that no slip explains, and stand behind a slip's own step otherwise. ``shown`` is
+    ``hints`` are for numbers that no slip explains: where one is recognised, its own step is the hint. ``shown`` is
     whether the interval may be seen before the answer is right: of what tools measured, yes; of what is to be predicted
     or computed, no. ``by_tool`` is whether a tool gave the number in the question's unit, so that no unit can be wrong.
     ``explanation`` is what the right number opens, in Markdown.
@@ -351,12 +351,9 @@ def normalised(answer: object, options: Iterable[str]) -> str | None:
     return next((option for option in options if option.casefold() == given), None)
 
 
-def _after(slip: Slip | None, hints: Hints) -> tuple[str, ...]:
-    """Return the hints with the slip's own step in place of the general one: concept first, formula last."""
-    every = as_tuple(hints)
-    if slip is None or not slip.step:
-        return every
-    return (*every[:1], slip.step, *every[-1:]) if len(every) > 1 else (slip.step, *every)
+def _after(slip: Slip | None, hints: Hints) -> Hints:
+    """Return what a recognised slip needs, and nothing of other causes; the question's hints where none is known."""
+    return slip.step if slip is not None and slip.step else hints
 
 
 def _interval(low: float, high: float, unit: str) -> str:
