@@ -72,6 +72,14 @@ def ipv4_address(text: str) -> str:
         raise argparse.ArgumentTypeError(f"{text!r} is not an IPv4 address such as 10.0.0.2") from None
 
 
+def unit_name(text: str) -> str:
+    """The same text. Raises ArgumentTypeError if it is not B, KB or MB."""
+    # argparse's own choices are worded otherwise in each version of Python.
+    if text not in BYTES_PER_UNIT:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of B, KB and MB")
+    return text
+
+
 def amount_bytes(text: str) -> int:
     """How many bytes 10MB, 1000KB or 500B are. Raises ArgumentTypeError for any other text, and for 0."""
     match = re.fullmatch("([0-9]{1,12}) ?(B|KB|MB)", text)
@@ -87,7 +95,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("-s", "--server", action="store_true", help="run as the server")
     parser.add_argument("-c", "--client", action="store_true", help="run as the client")
     parser.add_argument("-p", "--port", type=port, default=8088, help="1024 to 65535 (%(default)s)")
-    parser.add_argument("-f", "--format", choices=BYTES_PER_UNIT, default="MB", help="unit of amounts (%(default)s)")
+    parser.add_argument("-f", "--format", type=unit_name, default="MB", help="B, KB or MB (%(default)s)")
     server = parser.add_argument_group("server")
     server.add_argument("-b", "--bind", type=ipv4_address, default="127.0.0.1", help="own address (%(default)s)")
     client = parser.add_argument_group("client")

@@ -37,6 +37,7 @@ from linklab.network import Network
 from linklab.notebooks.build import SOLUTIONS, build_all
 from linklab.notebooks.starters import SUFFIX
 from linklab.progress import ProgressDisplay
+from linklab.runtime import container
 from linklab.runtime.backends import choose
 
 _APART_S: Final = 1.0
@@ -135,6 +136,8 @@ class _Nbval(Worker):
         words += ["--nbval-current-env", f"--nbval-cell-timeout={cell_limit_s}"]
         words += [f"--rootdir={notebook.parent}", str(notebook)]
         environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
+        if container.chosen():  # what it says of this machine stands on the terminal, and not in the cells compared
+            environment[container.VARIABLE] = "container"
         super().__init__(words, environment | {"PYTHONUNBUFFERED": "1"}, notebook.parent)
 
     def reason_to_end(self) -> str:

@@ -38,7 +38,7 @@ class LabProgress:
     """The list of what is done in the notebook ``file``, which shows itself anew whenever a check was run.
 
     ``on_page`` is whether a page has the notebook open. Then the results that its file keeps count too, until a check
-    is run anew, and each check shows the count: a page that was loaded anew does not follow the list any more.
+    is run anew. A page that was loaded anew does not follow the list: run the list's cell once more there.
     """
 
     def __init__(self, file: Path | None, *, on_page: bool = False) -> None:
