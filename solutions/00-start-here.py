@@ -153,7 +153,8 @@ lab00.check_measured_rtt(measured_rtt_ms).require()
 #
 # `iperf3` measures throughput. For ten seconds, its client sends as much as TCP can to its server. `popen` starts the
 # server in the background. The second line of the cell waits until the server says that it is listening. `--json`
-# makes the client print its results in a form that Python can read.
+# makes the client print its results in a form that Python can read. The cell ends within a second, because the ten
+# seconds pass on the lab's own clock (section 9).
 
 # %% id="iperf3"
 server = lab["h2"].popen("iperf3 -s -1 --forceflush")
@@ -229,12 +230,12 @@ for program in (client, server):
     program.wait()
 
 # %% [markdown] id="queue-task"
-# Most pings took 50 to 70 ms. Which part of the network did the extra time come from?
+# Most pings took 50 to 70 ms. Which part of the network caused the extra time?
 #
-# - a: the link got longer: its delay grew with the load
-# - b: packets waited in the queue of `h1`, in front of the link
-# - c: packets waited in the queue of `h2`, where the answers leave
-# - d: `h2` was busy with iperf3, and answered late
+# - a: the link: its delay grew with the load
+# - b: the queue of `h1`, in front of the link: packets waited there
+# - c: the queue of `h2`, which sends the answers: packets waited there
+# - d: the host `h2`: iperf3 kept it busy, so it answered late
 #
 # **Your turn:** write the letter. A right answer opens the explanation.
 
@@ -263,7 +264,7 @@ lab00.check_queue(waited).require()
 # ms for the way back.
 
 # %% [markdown] id="time-intro"
-# ## 9. Whose clock is it?
+# ## 9. The lab's own clock
 #
 # Your computer runs many programs at once. If it is busy, a network inside it falls behind, and every measurement is
 # wrong. Therefore a lab has its own clock, called **virtual time**. This clock stands still while programs compute,

@@ -5,7 +5,7 @@
 # addresses, describe it for Mininet, and configure the routers to forward packets. Then you verify the network with
 # `ping`, `traceroute` and `tc`.
 #
-# **Time:** about 150 minutes. **You need:** Lab 00 (cells and checks, `Topo`, a prediction). The
+# **Time:** about 220 minutes. **You need:** Lab 00 (cells and checks, `Topo`, a prediction). The
 # [glossary](glossary.md) explains the words.
 #
 # Each stage has its own graded cell. If you cannot finish one stage, go on: your later stages can still be right.
@@ -24,8 +24,8 @@ lab01.progress()
 # **router** joins subnets. It has one interface, with an address, in each of its subnets.
 #
 # The figure has no addresses yet: you choose them in stage 2. The first table lists the eight subnets. One cable or
-# one switch joins the interfaces of a subnet. The second table lists the links between routers. Only these links are
-# limited (rate, delay and queue), equally in both directions.
+# one switch joins the interfaces of a subnet. The second table lists the links between routers. Only the links between
+# routers have a limited rate, a delay and a limited queue, the same in both directions.
 
 # %% id="target-figure"
 network = course_network()
@@ -235,11 +235,11 @@ print(lab["h1"].cmd("ip route"))
 # | 198.51.0.0/16 | Y |
 # | 198.51.100.0/24 | Z |
 #
-# **Question.** A packet for 198.51.100.7 matches all three. Where does it go?
+# **Question.** A packet for 198.51.100.7 matches all three routes. Where does it go?
 #
 # - a: to X: the default route counts first
-# - b: to Y: it stands for more addresses than Z's
-# - c: to Z: its prefix is the longest
+# - b: to Y: its route covers more addresses than Z's
+# - c: to Z: its route has the longest prefix
 # - d: to each of them in turn
 #
 # **Your turn:** write the letter. A right answer opens the explanation.
@@ -365,7 +365,7 @@ for name, (source, subnet) in ends.items():
 lab01.check_rtt(measured_rtt_ms).require()
 
 # %% [markdown] id="traceroute-intro"
-# ## 9. See for yourself
+# ## 9. See the path
 #
 # Each IP packet carries a *TTL* (time to live). Every router subtracts 1 from the TTL. When the TTL is 0, the router
 # drops the packet and tells the sender. `traceroute` sends probes with TTL 1, 2, 3 and so on. So each router on the
@@ -377,9 +377,9 @@ print(lab["h1"].cmd(f"traceroute -n {net['I']}.2"))
 # %% [markdown] id="jump-task"
 # **Question.** After the first line, the RTT jumps with each router. By how much, and why?
 #
-# - a: by the delay of the link that was crossed: the probe went over it once
-# - b: by twice that delay: the probe crossed the link, and the router's answer came back over it
-# - c: by three times that delay: traceroute sends three probes to each router
+# - a: by the delay of the new link: the probe crossed this link once
+# - b: by twice the delay of the new link: the probe crossed it, and the router's answer came back over it
+# - c: by three times the delay of the new link: traceroute sends three probes to each router
 # - d: by the time that the router needs to look up its route
 #
 # **Your turn:** write the letter.
@@ -407,7 +407,7 @@ print(lab["r1"].cmd("tc class show dev r1-eth1"))
 # ## 10. Explain
 #
 # **Question.** Suppose `r2` has one route for each subnet, and no default route. You remove its route to subnet A.
-# Then `h1` pings `h7`. How far does the request get? How far does the answer get? What does `h1` see?
+# Then `h1` pings `h7`. What does `h1` see? Explain it: follow the request and the answer from router to router.
 
 # %% [markdown] reflect="routes" points=3
 # The request arrives: `r1` has a route to subnet C, and `r2` is in that subnet. `h7` answers to the address of `h1`

@@ -4,8 +4,8 @@
 # You write your own network tool: `simpleperf`, a small `iperf`. Its client sends as fast as TCP allows, and its server
 # counts the bytes that arrive. Both report the rate. All later labs use this tool.
 #
-# **Time:** about 3 hours. **You need:** Lab 00, and Python (functions, loops, exceptions). The [glossary](glossary.md)
-# explains the words.
+# **Time:** about 6 hours, in two sittings of 3 hours. A line after step 3 says where the first sitting ends. **You
+# need:** Lab 00, and Python (functions, loops, exceptions). The [glossary](glossary.md) explains the words.
 #
 # The program grows in seven steps. Each step has its own graded cell. Some steps build on earlier ones, so take them in
 # order.
@@ -43,8 +43,8 @@ for each in (client, connection, server):
 # **Question.** The client sent twice. What may the first `recv(100)` return?
 #
 # - a: always `b"hello "`: one `recv` for each `sendall`
-# - b: always `b"hello BYE"`: all that was sent
-# - c: any first part of `b"hello BYE"`, one byte at least
+# - b: always `b"hello BYE"`: all that the client sent
+# - c: any first part of `b"hello BYE"`, at least one byte
 # - d: `b"hello "` or `b"BYE"`: packets may overtake each other
 #
 # **Your turn:** write the letter. A right answer opens the explanation. You need it for your program.
@@ -122,8 +122,7 @@ simpleperf.check_step("simpleperf.py", "transfer").require()
 # The next cell sends two small writes to your server: 100 bytes, then `BYE`. The first run uses TCP's default, the
 # second the option `TCP_NODELAY`. The RTT between `h1` and `h4` is 60 ms.
 #
-# **Question.** The two times differ. What did TCP do with the second write, and what did TCP wait for? Which programs
-# does this wait slow down?
+# **Question.** Why does the first run take twice as long as the second?
 
 # %% id="nagle"
 small_writes = """
@@ -147,8 +146,8 @@ with lab02.serving(lab, "h4") as server:
 # requests, each as two writes, and wait for each answer. They lose one RTT per request. Such a program should write
 # once per request, or set the option.
 #
-# **Rubric.** 2 points: the second write waits for the acknowledgement of the first, and which programs this slows down.
-# 1 point: one of the two. Typical wrong: (1) "the server was slow": both runs use the same server. (2) "TCP_NODELAY
+# **Rubric.** 2 points: TCP holds back the second write until the first is acknowledged, and this takes one RTT. 1
+# point: one of the two. Typical wrong: (1) "the server was slow": both runs use the same server. (2) "TCP_NODELAY
 # sends faster": no bit moves faster; the option only removes a wait.
 
 # %% [markdown] id="clock-intro"
@@ -255,6 +254,13 @@ with lab02.serving(lab, "h4") as server:
 simpleperf.check_step("simpleperf.py", "intervals").require()
 
 # %% [markdown] id="amount-intro"
+# ## The first sitting ends here
+#
+# Your program works: it transfers for a time, measures the rate, and prints intervals. **To stop now**, save this
+# notebook and `simpleperf.py`. The second sitting adds amounts, parallel connections, many clients and errors, and
+# compares your program with iperf3. **To go on**, open the notebook and run two cells again: the first code cell, which
+# starts the lab, and the cell in step 2 that computes `ceiling_mbps`.
+#
 # ## 4. An amount instead of a time
 #
 # With `-n 2MB` the client sends exactly 2,000,000 bytes, however long this takes. The last chunk may be shorter.
@@ -272,8 +278,7 @@ with lab02.serving(lab, "h4") as server:
 simpleperf.check_step("simpleperf.py", "amount").require()
 
 # %% [markdown] id="amount-question"
-# **Question.** You sent three amounts over one path, one after the other. Why do their rates differ? Which of the three
-# rates would you call the throughput of the path?
+# **Question.** You sent three amounts over one path, one after the other. Why do their rates differ?
 
 # %% [markdown] reflect="amount" points=2
 # 20 kB need 6 ms on the link. But TCP may send only ten segments (14.5 kB) before the first acknowledgement arrives. So
@@ -281,7 +286,7 @@ simpleperf.check_step("simpleperf.py", "amount").require()
 # start. The transfer of 2 MB runs at the full rate most of the time. None of the three rates is exactly the path's
 # throughput, because throughput describes long transfers. For a web page the RTT matters more.
 #
-# **Rubric.** 2 points: the RTT (or slow start) takes most of the time of a short transfer, and throughput means a long
+# **Rubric.** 2 points: the RTT (or slow start) takes most of the time of a short transfer, and a small part of a long
 # one. 1 point: one of the two. Typical wrong: (1) "small packets are slower": nearly all segments have the same size.
 # (2) "the queue was full": short transfers never fill it.
 
@@ -314,7 +319,7 @@ simpleperf.check_step("simpleperf.py", "parallel").require()
 #
 # </details>
 #
-# ## 6. Many clients, and a long life
+# ## 6. Many clients, and restarts
 #
 # A server runs for hours, and it does not know its clients. Some clients vanish, some reset the connection, some send
 # nothing. No client may end the server or delay the other clients.

@@ -6,8 +6,8 @@
 #
 # UDP makes this easy to see. A UDP sender chooses a rate and keeps to it, whatever happens on the path.
 #
-# **Time:** about 3 hours: 90 minutes for sections 1 to 4, 90 for sections 5 to 7; a break fits between them. **You
-# need:** Lab 00 (predict, measure, explain) and Lab 01 (the network, its interfaces and addresses).
+# **Time:** about 4 hours: 2 hours for sections 1 to 4, then a break, and 2 hours for sections 5 to 7. **You need:** Lab
+# 00 (predict, measure, explain) and Lab 01 (the network, its interfaces and addresses).
 
 # %% id="imports"
 from linklab import course_network, lab03, measure, show, start
@@ -165,9 +165,10 @@ for name, result in overload.items():
 lab03.check_overload(overload).require()
 
 # %% [markdown] id="reasons-question"
-# **Question.** Two of the three paths carry the same rate, although one is longer and starts with another link. Why?
-# What would change on each of the three paths if L1 had a rate between those of L2 and L3? What would change if the
-# delay of L2 were twice as long?
+# Two of the three paths carry the same rate, although one is longer and starts with another link.
+#
+# **Question.** Suppose L1 had a rate between those of L2 and L3, and L2 had twice its delay. What would each of the
+# three paths carry then, and why?
 
 # %% [markdown] reflect="reasons" points=2
 # The paths h1-h9 and h7-h9 both end with L3, the slowest link on each. Packets cross the links one after the other, so
@@ -242,9 +243,8 @@ for name, result in overload.items():
 lab03.check_chosen(at_chosen).require()
 
 # %% [markdown] id="neighbour-question"
-# **Question.** Another user has a video call over L2 while you send at 110 % of L2's rate. What happens to the packets
-# of the call, and to their delay? What would be different if you sent with TCP? What do you conclude about finding a
-# bandwidth in this way on a network that others use?
+# **Question.** Another user has a video call over L2 while you send at 110 % of L2's rate. What does your test do to
+# the call?
 
 # %% [markdown] reflect="neighbour" points=3
 # While I send, L2 gets more than it carries, so its queue is always full. The queue drops packets of the call as it
@@ -254,8 +254,8 @@ lab03.check_chosen(at_chosen).require()
 # and leaves the call a share. On a network that others use, send little and briefly: short packet trains, or rates that
 # start low and stop at the first loss.
 #
-# **Rubric.** 3 points: the call loses packets of its own, its other packets wait, and a conclusion on how to measure; 2
-# points: two of them; 1 point: one of them. Typical wrong: (1) "only my packets are lost, I am the one who sends too
+# **Rubric.** 3 points: the call loses packets of its own, its other packets wait, and this lasts because UDP does not
+# slow down; 2 points: two of them; 1 point: one. Typical wrong: (1) "only my packets are lost, I am the one who sends too
 # much": a full queue drops every packet that arrives, whoever sent it; (2) "the call gets its share, as with TCP":
 # nobody shares here, because UDP does not react to losses; (3) "the delay grows without end": a full queue drops
 # packets and does not grow.
@@ -318,11 +318,14 @@ shown = estimate_from_train(busy_s, 1448) or 0
 print(f"capacity {ceiling_mbps:.1f}, free {free_mbps:.1f}, the train says {shown:.1f} Mbit/s")
 
 # %% [markdown] id="busy-question"
-# **Your turn:** what is it that the train shows now?
+# Host h7 sends over L2 at half of its rate. What does the train show now?
 #
-# (a) The capacity of the path: the spacing is that of the slowest link, whoever sends. (b) The part that is free: the
-# train gets what the other one leaves. (c) Neither, but something between both: packets of the other one came between
-# those of the train. (d) Nothing: the other one's packets were lost, and so was the order.
+# - a: the capacity of the path: only the slowest link spaces the train, whoever else sends
+# - b: the free rate: the train gets the part that h7 leaves
+# - c: a rate between both: packets of h7 came between the packets of the train
+# - d: no rate at all: the queue lost packets of h7, and so changed the order of the train
+#
+# **Your turn:** write the letter.
 
 # %% answer="busy"
 ### BEGIN SOLUTION

@@ -144,8 +144,8 @@ for name, (source, destination, address) in ends.items():
 lab04.check_pings(pings).require()
 
 # %% [markdown] id="reasons-question"
-# **Question.** Assume that L1 has 40 Mbit/s, L3 has 20 Mbit/s, and both have a delay of 10 ms. Is L1 then the faster
-# link? Compare the two links for a ping, and for a file of 10 MB. Give numbers: a ping's frame has 98 bytes.
+# **Question.** Assume that L1 has 40 Mbit/s, L3 has 20 Mbit/s, and both have a delay of 10 ms. How much faster is L1 for
+# a ping (a frame of 98 bytes), and how much faster for a file of 10 MB?
 
 # %% [markdown] reflect="reasons" points=2
 # The ping takes nearly the same time on both links. Nearly all of its RTT is propagation delay, which the rate does not
@@ -307,7 +307,7 @@ lab04.check_together(together).require()
 lab04.queue_over_time(together, "L1", ("r1", "r2"), sketch=swing.sketch)
 
 # %% [markdown] id="counters-task"
-# ### What the queue says itself
+# ### The queue's own counters
 #
 # `tc` sets up queues in Linux, and shows them. `r1-eth1` is r1's interface to L1. In the output of `tc`, *htb* is the
 # shaper. *netem* holds the delay and the queue.

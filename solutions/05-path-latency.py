@@ -5,7 +5,7 @@
 # You measure three paths and watch TCP while it fills one of them. You find out why TCP does not reach the rate that
 # the slowest link allows.
 #
-# **Time:** about two and a half hours. The measurements take two minutes. **You need** Lab 04: RTT, queue and sketch.
+# **Time:** about 4 hours. The measurements take two minutes. **You need** Lab 04: RTT, queue and sketch.
 # If your `simpleperf.py` of Lab 02 lies next to this notebook, this lab measures with it.
 
 # %% id="imports"
@@ -360,8 +360,7 @@ lab05.check_together(together).require()
 
 # %% [markdown] id="clocking-question"
 # **Question.** L1 is faster than L2. Yet the queue before L1 dropped frames of h1-h4 too (see the table in section 4),
-# while the pings show only the queue of L2. When was the queue of L1 full, and why not later? If L1 had 1000 Mbit/s,
-# which link's queue would drop frames?
+# while the pings show only the queue of L2. When was the queue of L1 full, and why not later?
 
 # %% [markdown] reflect="clocking" points=2
 # (With the plain course network's numbers.) The queue of L1 was full at the start. In slow start TCP sends two packets

@@ -59,12 +59,13 @@ lab06.check_predicted(shares).require()
 #
 # ```python
 # server = lab["h6"].popen("iperf3 -s -1")  # a server, for one test
-# lab["h6"].wait_listening(5201)  # wait until it listens on its port
+# lab["h6"].wait_listening(5201)  # Linklab's: wait until a program listens on this port
 # client = lab["h3"].popen("iperf3 -c ADDRESS -t 25")
 # client.wait()  # wait until it ends; then client.output is what it printed
 # ```
 #
-# This works on any Mininet host. `network.address_of("h4")` returns the address of h4. An iperf3 server serves one
+# Every Mininet host has `cmd` and `popen`; only Linklab has `wait_listening`. `network.address_of("h4")` returns the
+# address of h4. An iperf3 server serves one
 # test at a time: two tests on one host need two servers on two ports (`-p`).
 #
 # **Your turn:** run the two flows of `two`, h1-h4 and h2-h5, at the same time for 25 s. Print the output of both
@@ -90,7 +91,7 @@ print(*printed.values(), sep="\n")
 lab06.check_by_hand(printed).require()
 
 # %% [markdown] id="swing-task"
-# ## 3. Sketch: how long does a ping take meanwhile?
+# ## 3. Sketch: a ping's RTT while both flows run
 #
 # A ping from h1 to h4 waits in the same queues as the two flows. **Sketch its RTT** over 25 s as a list of at least
 # three points, `[(second, ms), (second, ms), ...]`. What is the RTT at the start? How high can it rise? Does it stay
@@ -158,13 +159,19 @@ lab06.figures.rtt_figure(runs["two"], sketch=swing.sketch)
 # %% [markdown] id="seen-task"
 # **Your turn:** answer each question with a letter.
 #
-# `decides`: in `crossing`, h7-h9 crosses L2 and L3, and L3 is the slower link. What sets the rate of h7-h9?
-# (a) L3, since the slowest link of a path always decides. (b) L3 and L2 in turn: it has the mean of what they
-# carry. (c) L2, since half of L2 is less than all of L3. (d) L1, which h1-h4 brings its packets through.
+# `decides`: In `crossing`, h7-h9 crosses L2 and L3, and L3 is the slower link. What sets the rate of h7-h9?
 #
-# `third_flow`: the highest RTT with three flows is what it is with two. Why? (a) L2's queue was full with two
-# already, and a full queue grows no more. (b) Each flow waits in a queue of its own. (c) Three flows send less
-# in all than two. (d) Pings overtake the packets of transfers.
+# - a: L3, because the slowest link of a path always decides
+# - b: L3 and L2 in turn: the flow gets the mean of both rates
+# - c: L2, because half of L2 is less than all of L3
+# - d: L1, because h1-h4 sends its packets over L1
+#
+# `third_flow`: With three flows the highest RTT is the same as with two. Why?
+#
+# - a: two flows already fill L2's queue, and a full queue cannot grow
+# - b: each flow waits in a queue of its own
+# - c: three flows together send less than two
+# - d: pings overtake the packets of transfers
 
 # %% answer="seen"
 answers = {
@@ -369,9 +376,14 @@ lab06.check_half(half_run).require()
 lab06.figures.queues_table({L2.queue_packets: runs["two"], half: half_run})
 
 # %% [markdown] id="small-queue-task"
-# **Your turn:** with half of the queue the RTT hardly grows. What is the price? (a) The idle RTT is longer.
-# (b) The link is idle at times: after a loss nothing waits that could be sent. (c) L2's rate is lower. (d) There
-# is none.
+# With half of the queue the RTT hardly grows. What is the price?
+#
+# - a: the RTT of the idle network is longer
+# - b: the link is idle at times: after a loss no packets wait that it could send
+# - c: the rate of L2 is lower
+# - d: there is no price
+#
+# **Your turn:** write the letter.
 
 # %% answer="small-queue"
 ### BEGIN SOLUTION
@@ -385,7 +397,8 @@ lab06.check_small_queue(small_queue).require()
 
 # %% [markdown] id="queue-question"
 # **Question.** A friend's video calls stutter whenever somebody uploads a large file. The router's queue holds 1000
-# packets, and the uplink has 10 Mbit/s. What happens? Give a number. What would you change, and by how much?
+# packets, and the uplink has 10 Mbit/s. How long should the queue be? Say why it should not be longer and not shorter,
+# each with a number.
 
 # %% [markdown] reflect="queue" points=3
 # The upload's TCP fills the queue. 1000 frames of 12,112 bits take 1.2 s at 10 Mbit/s, and packets of the call wait

@@ -15,6 +15,14 @@ def test_a_prediction_has_its_point_whatever_it_says_and_gives_no_answer_away(gu
         assert not {"20", "9.564", "9.56", "9.6"} & set(str(found).replace(",", " ").split())
 
 
+@pytest.mark.parametrize("iperf3_mbps", [9.5386, 9.5641])
+def test_a_mbit_of_1048576_bits_is_recognised_whatever_the_transfer_carried(iperf3_mbps: float) -> None:
+    assert lab00.check_measured_throughput(iperf3_mbps).passed
+    (check,) = lab00.check_measured_throughput(iperf3_mbps / 1.048576).checks
+    assert not check.passed
+    assert "as if M meant 1,048,576" in check.reason
+
+
 def test_one_way_for_round_trip_is_named_once_it_was_measured() -> None:
     lab00.check_predicted(lab00.predict("rtt", 10, sure=90))
     assert lab00.check_measured_rtt(14).surprises == ()

@@ -46,7 +46,7 @@ def test_the_right_plan_passes() -> None:
         ("h2-eth0", "10.0.1.1/24", "h2-eth0 and r1-eth1 have the same address, 10.0.1.1"),
         ("h2-eth0", "10.0.0.2/24", "h2-eth0 and h1-eth0 have the same address, 10.0.0.2"),
         ("h2-eth0", "10.0.9.3/24", "is not in the subnet of h2-eth0 -> h2-eth0 is in subnet A, 10.0.0.0/24"),
-        ("h2-eth0", "10.0.0.17/24", "in the right subnet, but it is not the one of h2-eth0"),
+        ("h2-eth0", "10.0.0.17/24", "in the right subnet, but it is not the address of h2-eth0"),
     ],
 )
 def test_each_mistake_is_named(interface: str, value: Any, says: str) -> None:
@@ -77,7 +77,7 @@ def test_a_misspelt_interface_is_recognised() -> None:
     plan = {name: address for name, address in RIGHT.items() if name != "h4-eth0"} | {"h4-eht0": "10.0.5.2/24"}
     problems = failed(lab01.check_plan(plan))
     assert list(problems) == ["h4-eth0"]
-    assert "is h4-eht0 to be h4-eth0?" in problems["h4-eth0"]
+    assert "do you mean h4-eth0 by h4-eht0?" in problems["h4-eth0"]
     assert lab01.check_plan(RIGHT | {"s1-eth1": None}).passed
 
 

@@ -98,7 +98,7 @@ def plainly(arrival_s: Sequence[float], payload_bytes: int) -> float:
 
 WRONG: Table = {
     lab03.check_client: [
-        (None, "nothing was sent yet"),
+        (None, "h1 has not sent yet"),
         ("iperf3: error - unable to connect to server: Connection refused", "Connection refused"),
         (TCP, "this is a test of TCP"),
         ("iperf Done.", "no whole output"),
@@ -196,7 +196,7 @@ def test_a_right_search_passes(virtual: Kind, nothing_left: None) -> None:
     [
         (lambda prober: from_train(prober) / 8, "MByte/s"),
         (lambda prober: from_train(prober) * 1e6, "in bit/s"),
-        (lambda prober: None, "it returns nothing"),
+        (lambda prober: None, "the function returns nothing"),
         (lambda prober: prober.fast(), "raised AttributeError"),
         (lambda prober: prober.send(1000), "of the budget of 60 MB are left"),
         (lambda prober: by_second_half(prober.train(60), 1448), "no such probe"),

@@ -72,7 +72,7 @@ def waiting(packets: float) -> Result:
 WRONG: Table = {
     lab04.check_summary: [
         (without("mdev", lambda seen, _: statistics.stdev(seen) if seen[1:] else 0.0), "mdev, one late"),
-        (without("mean", lambda seen, rtts: sum(seen) / len(rtts)), "mean, one that was lost"),
+        (without("mean", lambda seen, rtts: sum(seen) / len(rtts)), "mean, a lost ping"),
         (without("max", lambda _, rtts: max(rtts)), "TypeError"),  # type: ignore[type-var]
         (without("mean", lambda *_: None), "'mean' is not filled in yet"),
         (without("mean", lambda *_: "20"), "it returns a str"),
@@ -81,9 +81,9 @@ WRONG: Table = {
     ],
     lab04.check_counters: [
         ("", {"dropped": 76, "limit": "c"}, "not filled in yet"),
-        ("qdisc noqueue 0: root refcnt 2", {}, "no output of tc -s qdisc with a queue"),
+        ("qdisc noqueue 0: root refcnt 2", {}, "no output of tc -s qdisc with a line of netem"),
         (TC.format(100, 3), {"dropped": 3, "limit": "c"}, "another interface"),
-        (TC.format(67, 0), {"dropped": 0, "limit": "c"}, "no frame was dropped yet"),
+        (TC.format(67, 0), {"dropped": 0, "limit": "c"}, "has not dropped any of its"),
         (TC.format(67, 76), {"dropped": 75, "limit": "c"}, "75 is too little"),
         (TC.format(67, 76), {"dropped": 76, "limit": "a"}, "that is not it"),
         (TC.format(67, 76), {"dropped": 67, "limit": "c"}, "that is the queue's limit"),
@@ -98,15 +98,15 @@ WRONG: Table = {
     ],
     lab04.check_parsed: [
         (None, pings(), "not written yet"),
-        (lambda text: [], pings(), "it finds nothing"),
+        (lambda text: [], pings(), "it finds no RTT"),
         (lambda text: [20.3, 103, 21.4], pings(), "it finds"),
-        (lambda text: re.findall(r"time=([\d.]+)", text), pings(), "texts in it"),
-        (lambda text: [float(it) for it in re.findall(r"time[= ]([\d.]+)", text)], pings(), "2003 ms is how long"),
+        (lambda text: re.findall(r"time=([\d.]+)", text), pings(), "contains texts"),
+        (lambda text: [float(it) for it in re.findall(r"time[= ]([\d.]+)", text)], pings(), "2003 ms is the duration"),
         (lambda text: len(text), pings(), "returns one number"),
         (lambda text: 1 / 0, pings(), "raises ZeroDivisionError"),
         (rtts_of, "", "not filled in yet"),
         (rtts_of, "ping: usage error", "no output of ping"),
-        (rtts_of, pings("10.0.3.2"), "r2's end of L1 is 10.0.1.2"),
+        (rtts_of, pings("10.0.3.2"), "end of L1 has the address 10.0.1.2"),
         (rtts_of, pings(sent=3, received=3), "3 pings, 3 answered"),
         (rtts_of, pings(received=24), "25 pings, 24 answered"),
     ],

@@ -28,7 +28,7 @@ TOGETHER = beside(pinged("h1", "h4", H1_H4_LOADED, interval_s=1), sent("h1", "h4
 
 WRONG: Table = {
     lab05.check_reported: [
-        ({**REPORTED, "links_ms": 12.32}, "the excess of the path itself"),
+        ({**REPORTED, "links_ms": 12.32}, "the difference of the whole path"),
         ({**REPORTED, "links_ms": 3.116}, "the mean of the links"),
         ({**REPORTED, "links_ms": 12.15}, "too much"),
         ({**REPORTED, "percent": 86.45}, "of the bottleneck's rate"),
@@ -39,17 +39,17 @@ WRONG: Table = {
         ("", "not filled in yet"),
         ("bash: traceroute: command not found", "no traceroute to h9"),
         (ELSEWHERE, "no traceroute to h9"),
-        (SILENT, "and the path is"),
+        (SILENT, "but the path is"),
     ],
     lab05.check_windows: [
         ([], "not filled in yet"),
         ([...], "not filled in yet"),
         ("abc", "not filled in yet"),
-        ([str(10 + 4 * each) for each in range(40)], "something in its list is no number"),
-        ([None, *range(10, 140, 4)], "something in its list is no number"),
+        ([str(10 + 4 * each) for each in range(40)], "not all entries of the list are numbers"),
+        ([None, *range(10, 140, 4)], "not all entries of the list are numbers"),
         ([10, 126, 63], "3 windows"),
         ([10] * 50, "only controls the test"),
-        ([10, *[130 * 1448] * 50], "behind cwnd:"),
+        ([10, *[130 * 1448] * 50], "after cwnd:"),
         ([10, 20, 40, *[60] * 50], "from its start to its end"),
     ],
     lab05.check_questions: [("a", "that is not it")],

@@ -37,7 +37,7 @@ def test_one_that_works_is_used(lab: linklab.Lab, tmp_path: Path, capsys: pytest
         (None, "there is no"),
         ("def broken(:\n", "SyntaxError"),
         (FINISHED.replace("* 8 / 1_000_000", "* 64 / 1_000_000"), "carries 28.69 at most"),
-        (FINISHED.replace("* 8 / 1_000_000", "/ 1_000_000"), "bytes for bits?"),
+        (FINISHED.replace("* 8 / 1_000_000", "/ 1_000_000"), "bytes instead of bits?"),
     ],
     ids=["none", "syntax", "bits twice", "bytes"],
 )
@@ -62,7 +62,7 @@ def test_a_simpleperf_without_parallel_connections_is_told_and_replaced(
     assert broken != FINISHED
     file.write_text(broken)
     assert own_parallel_simpleperf(lab, file) is None
-    assert "For -P it is Linklab's own after all: " in capsys.readouterr().out
+    assert "cannot open two connections with -P" in capsys.readouterr().out
     file.write_text(FINISHED)
     assert own_parallel_simpleperf(lab, file) == str(file)
     assert "Linklab's own" not in capsys.readouterr().out

@@ -14,6 +14,7 @@ from linklab.grade.predictions import Predictions, Sketch, remark
 from linklab.grade.questions import Value
 from linklab.network import COURSE
 from linklab.network.variants import variant
+from tests.notebooks.run_notebook import ROOT
 
 LABS = sorted(lab_names())
 NETWORKS = {"course": COURSE, "variant": variant("ada", b"a course secret for trials")}
@@ -53,3 +54,18 @@ def test_one_letter_is_right_and_each_other_has_a_remark(lab: str) -> None:
         assert all(check.hint for check in found.values() if not check.passed), question.key
         (other,) = question.checks("z")
         assert "none of" in other.reason
+
+
+@pytest.mark.parametrize("lab", ["lab00", "lab01", "lab02", "lab03", "lab06"])
+def test_questions_and_options_stand_in_the_notebook_word_for_word(lab: str) -> None:
+    (source,) = (ROOT / "solutions").glob(f"{lab[-2:]}-*.py")
+    text = _plain(source.read_text(encoding="utf-8").replace("\n# ", " "))
+    for question in choices(Path(load(lab).__path__[0])):
+        assert _plain(question.what) in text
+        for letter, option in question.options.items():
+            assert f"- {letter}: {_plain(option)}" in text, question.key
+
+
+def _plain(text: str) -> str:
+    """Text without the marks of Markdown, and with one kind of quotes."""
+    return text.replace("`", "").replace('"', "'")

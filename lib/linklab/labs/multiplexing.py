@@ -47,7 +47,7 @@ def own_parallel_simpleperf(lab: Lab, file: str | Path = "simpleperf.py") -> str
     try:
         run(lab, SimpleperfFlow("h1", "h4", duration_s=2, streams=2, program=program))
     except MeasurementError as error:
-        print(f"For -P it is Linklab's own after all: {str(error).rstrip('.')}.")
+        print(f"Your program cannot open two connections with -P, so Linklab's own measures: {str(error).rstrip('.')}.")
         return None
     return program
 

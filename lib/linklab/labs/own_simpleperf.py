@@ -45,7 +45,7 @@ def _trouble(lab: Lab, file: Path) -> str | None:
     rate_mbps = tried.throughput_mbps
     said = f"your {file} reports {rate_mbps:g} Mbit/s from {_TRIAL_PAIR[0]} to {_TRIAL_PAIR[1]}"
     if rate_mbps > _DIGITS * ceiling_mbps:
-        return f"{said}, and the path carries {ceiling_mbps:.4g} at most"
+        return f"{said}, but the path carries at most {ceiling_mbps:.4g}"
     if rate_mbps < _LEAST_SHARE * ceiling_mbps:
-        return f"{said}, and the path carries up to {ceiling_mbps:.4g} (bytes for bits?)"
+        return f"{said}, but the path carries up to {ceiling_mbps:.4g} (does it report bytes instead of bits?)"
     return None

@@ -31,7 +31,7 @@ from linklab.show.figure import Drawing
 
 Given = Mapping[str, object]
 _RESULTS: Final = "a dictionary of results, one for each path"
-_MISSING: Final = "not measured yet: fill in the cells above and run them"
+_MISSING: Final = "Nothing is measured yet: fill in the cells above, and run them."
 
 
 def pings_judged(

@@ -12,8 +12,8 @@ from linklab.grade.topology import stations
 from linklab.network import End, Network
 
 _RULE = (
-    "in a subnet with one router it has .1, and the hosts follow from .2 in the order of their numbers; "
-    "between two routers the one with the lower number has .1, the other .2"
+    "in a subnet with one router, the router has .1, and the hosts have .2, .3 and so on in the order of their "
+    "numbers; between two routers, the router with the lower number has .1 and the other router has .2"
 )
 
 
@@ -46,28 +46,28 @@ def _others(plan: Mapping[Any, Any], wanted: Mapping[str, End]) -> Check:
     unknown = [str(name) for name in plan if name not in wanted]
     if not unknown:
         return Check.passing(description, expected, "none")
-    return Check.passing(description, expected, f"left out: the network has no interface {listed(unknown, ', ')}")
+    return Check.passing(description, expected, f"ignored: the network has no interface {listed(unknown, ', ')}")
 
 
 def _problem(network: Network, wanted: Mapping[str, End], plan: Mapping[Any, Any], end: End) -> tuple[str, str] | None:
     name, right = end.interface, IPv4Interface(end.address or "")
     if name not in plan:
         near = get_close_matches(name, [str(key) for key in plan if key not in wanted], 1)
-        return f"{name} is not in the plan", f"is {near[0]} to be {name}?" if near else f"add a line for {name}"
+        return f"{name} is not in the plan", f"do you mean {name} by {near[0]}?" if near else f"add a line for {name}"
     value = str(plan[name]).strip() if isinstance(plan[name], str | IPv4Interface) else plan[name]
     if value is None or value is ... or (isinstance(value, str) and value.strip() in ("", "...", "?")):
-        return f"{name} is not filled in yet", f"it is in {_subnet_name(network, right.network)}: {_RULE}"
+        return f"{name} is not filled in yet", f"{name} is in {_subnet_name(network, right.network)}: {_RULE}"
     if not isinstance(value, str):
-        return f"{name} has a {type(value).__name__}", 'write a text in quotes, like "10.0.0.2/24"'
+        return f"{name} has a {type(value).__name__}, not a text", 'write a text in quotes, like "10.0.0.2/24"'
     try:
         have = IPv4Interface(value)
     except ValueError:
         return f"{value!r} is not an IPv4 address with a prefix length", "write it like 10.0.0.2/24"
     if "/" not in value:
         mask = right.network.prefixlen
-        return f"{value} has no prefix length, so its subnet is unknown", f"append the mask: {value}/{mask}"
+        return f"{value} has no mask, so its subnet is unknown", f"append the mask: {value}/{mask}"
     if not value.partition("/")[2].isdecimal():
-        return f"the mask of {value} is not a prefix length, and Mininet needs one", f"write {have}"
+        return f"Mininet needs the mask of {value} as a number of bits", f"write {have}"
     if have == right:
         return None
     return _wrong_address(network, wanted, plan, end, have)
@@ -89,17 +89,17 @@ def _wrong_address(
         )
     owner = _owner(wanted, have.ip)
     if owner is not None and _ip(plan.get(owner)) == right.ip:
-        return f"{name} and {owner} are swapped: {have.ip} is the one of {owner}", "exchange the two"
+        return f"{name} and {owner} are swapped: {have.ip} is the address of {owner}", "exchange the two addresses"
     twin = next((other for other in wanted if other != name and _ip(plan.get(other)) == have.ip), None)
     if twin is not None:
-        return f"{name} and {twin} have the same address, {have.ip}", f"an address can be given once: {_RULE}"
+        return f"{name} and {twin} have the same address, {have.ip}", f"each interface needs its own address: {_RULE}"
     if have.ip not in right.network:
         return (
             f"{have} is not in the subnet of {name}",
             f"{name} is in {_subnet_name(network, right.network)}",
         )
     whose = f", and {have.ip} belongs to {owner}" if owner else ""
-    return f"{have} is in the right subnet, but it is not the one of {name}{whose}", _RULE
+    return f"{have} is in the right subnet, but it is not the address of {name}{whose}", _RULE
 
 
 def _subnet_name(network: Network, prefix: IPv4Network) -> str:

@@ -102,7 +102,7 @@ def loopback(flags: str = "", file: str = FILE) -> None:
     Raises LinklabError if there is no such file.
     """
     if not Path(file).is_file():
-        raise LinklabError(f"there is no {file} next to this notebook: copy it from labs/ again")
+        raise LinklabError(f"there is no {file} next to this notebook: copy it again from the folder labs")
     port = _free_port()
     with _process([file, "-s", "-b", _LOOPBACK, "-p", str(port)]) as server:
         deadline_s = time.monotonic() + _START_S
@@ -112,7 +112,7 @@ def loopback(flags: str = "", file: str = FILE) -> None:
             try:
                 print(client.communicate(timeout=LIMIT_S)[0].rstrip())
             except subprocess.TimeoutExpired:
-                print(f"it still ran after {LIMIT_S:g} s and was ended")
+                print(f"the client still ran after {LIMIT_S:g} s, so it was ended")
         with contextlib.suppress(subprocess.TimeoutExpired):
             server.wait(_LAST_WORDS_S)
         server.terminate()
@@ -140,7 +140,7 @@ def _lines(lab: Lab, program: Program) -> Iterator[str]:
             break
     else:
         program.terminate()
-        rest += f"it still ran after {LIMIT_S:g} s and was ended"
+        rest += f"the program still ran after {LIMIT_S:g} s, so it was ended"
     if rest:
         yield rest
 

@@ -37,7 +37,7 @@ __all__ = [
 PAIRS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h1-h9": ("h1", "h9"), "h7-h9": ("h7", "h9")}
 """The paths of this lab, and the hosts at their ends."""
 _PREDICTED: Final = ("h1-h4", "h1-h9")
-_HEADERS: Final = "of each frame of 1490 bytes Ethernet takes 14, IPv4 20 and UDP 8: 1448 are payload"
+_HEADERS: Final = "each frame has 1490 bytes: Ethernet takes 14, IPv4 20 and UDP 8, so 1448 are payload"
 _ROUNDED: Final = 0.005
 """By how much a number that is rounded to three digits may be off."""
 
@@ -59,11 +59,15 @@ def _ceiling(name: str) -> Value:
     slips = (
         Slip(narrow, "that is the rate of the slowest link, headers included", _HEADERS),
         Slip(narrow / BITS_PER_BYTE, "that looks like MByte/s, headers included", f"a byte has 8 bits; {_HEADERS}"),
-        Slip(narrow * DATA_BYTES / FRAME_BYTES, "that is the payload of TCP", "how large is UDP's header?"),
-        Slip(narrow / payload, "that is more than the link carries", "headers take their part: payload is less"),
+        Slip(narrow * DATA_BYTES / FRAME_BYTES, "that is the payload of TCP", "how large is the header of UDP?"),
+        Slip(
+            narrow / payload,
+            "that is more than the link carries",
+            "headers take a part of each frame, so payload gets less than the link's rate",
+        ),
         *other_link_slips(path, payload),
     )
-    hint = "a path carries what its slowest link carries, and headers take a part of each frame"
+    hint = "the slowest link limits the path, and headers take a part of each frame"
     expected = stated(udp_ceiling_mbps(path), "Mbit/s", "what headers leave of the slowest link")
     return Value(name, f"bandwidth of {name}", expected, hint, slips)
 
@@ -80,7 +84,9 @@ predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 # --- By hand: what iperf3 and tc printed
 
-_CLIENT: Final = 'lab["h1"].cmd("iperf3 -u -c ADDRESS -b RATE -l 1448 -t 3"), with h4\'s address and a rate as 12M'
+_CLIENT: Final = (
+    'run lab["h1"].cmd("iperf3 -u -c ADDRESS -b RATE -l 1448 -t 3"), with the address of h4, and a rate such as 12M'
+)
 _RECEIVED: Final = re.compile(
     r"(\d{1,6}(?:\.\d{1,6})?)\s+Mbits/sec\s+[\d.]+ ms\s+(\d{1,9})/(\d{1,9})\s+\(.*\)\s+receiver"
 )
@@ -88,19 +94,22 @@ _SENT: Final = re.compile(
     r"0\.00-(\d{1,5}\.\d{1,4})\s+sec\s.*?(\d{1,6}(?:\.\d{1,6})?)\s+Mbits/sec\s+[\d.]+ ms\s+\d+/\d+\s+\(.*\)\s+sender"
 )
 _PAYLOAD_BYTES: Final = 1448
+_ALONE: Final = "did another program send too, or did you change the network? Start the lab again, and measure alone"
 
 
 @guarded("Lab 03, iperf3 by hand")
 def check_client(output: object) -> Iterator[Check]:
     """Judge what ``iperf3 -u`` printed on h1, which sent to h4 at 110 % of the path's slowest link's rate."""
     if not isinstance(output, str) or is_missing(output):
-        raise Refuse(Check.failing("the client", "nothing was sent yet", _CLIENT))
+        raise Refuse(Check.failing("the client", "h1 has not sent yet", _CLIENT))
     sent, received = _SENT.search(output), _RECEIVED.search(output)
     if sent is None or received is None:
         if "error" in output or "iperf3:" in output:
-            hint = "does the server run? With -1 it ends after one test, so start it again before each"
+            hint = "does the server run? With -1 a server ends after one test, so start a new one before each test"
             raise Refuse(Check.failing("the client", f"iperf3 says: {output.strip().splitlines()[-1]}", hint))
-        reason = "this is a test of TCP" if "Retr" in output else "this is no whole output of an iperf3 client with -u"
+        reason = (
+            "this is a test of TCP" if "Retr" in output else "this is not the whole output of an iperf3 client with -u"
+        )
         raise Refuse(Check.failing("the client", reason, _CLIENT))
     address = course_network().address_of("h4")
     asked_mbps = 1.1 * _nominal_mbps("h1-h4")
@@ -109,23 +118,24 @@ def check_client(output: object) -> Iterator[Check]:
     if re.search(rf"host {re.escape(address)}, port", output):
         yield Check.passing("the server", f"h4, {address}", address)
     else:
-        yield Check.failing("the server", "the test went to another host", f"h4 has the address {address}", address)
+        yield Check.failing("the server", "h1 sent to another host", f"h4 has the address {address}", address)
     wanted, found = f"{asked_mbps:.4g} Mbit/s", f"{sent_mbps:.4g} Mbit/s"
     if abs(sent_mbps / asked_mbps - 1) > 0.01:
-        hint = "110 % of the rate of the slowest link: which one is that? -b takes it as in -b 12.3M"
-        raise Refuse(Check.failing("the rate", f"it was sent at {found}", hint, wanted, found))
+        hint = "which is the slowest link of the path? Send at 110 % of its rate: for 12.3 Mbit/s, write -b 12.3M"
+        raise Refuse(Check.failing("the rate", f"h1 sent at {found}", hint, wanted, found))
     yield Check.passing("the rate", wanted, found)
     if abs(payload_bytes / _PAYLOAD_BYTES - 1) > 0.02:
-        reason = f"its datagrams carry {payload_bytes:.0f} bytes"
-        raise Refuse(Check.failing("the datagrams", reason, f"-l {_PAYLOAD_BYTES}", f"{_PAYLOAD_BYTES} bytes"))
+        reason = f"each datagram carries {payload_bytes:.0f} bytes"
+        hint = f"set the payload with -l {_PAYLOAD_BYTES}"
+        raise Refuse(Check.failing("the datagrams", reason, hint, f"{_PAYLOAD_BYTES} bytes"))
     expected = udp_loss_percent(_path("h1-h4"), sent_mbps, lasted_s)
-    hint = "is other traffic on the path, or was the network changed? Start it again and measure alone"
+    hint = _ALONE
     lost = 100 * float(received[2]) / float(received[3])
     question = Value("lost", "loss, in percent", expected, hint, shown=True, by_tool=True)
     yield from question.checks(lost)
 
 
-_TC: Final = "tc -s qdisc show dev INTERFACE, on the router that sends into L2"
+_TC: Final = "run tc -s qdisc show dev INTERFACE on the router that sends into L2"
 _DROPS: Final = "Lab 03, drops at the bottleneck"
 
 
@@ -137,22 +147,22 @@ def check_drops(dropped: object, output: object, client: object = "") -> Result:
     """
     link = bottleneck(_path("h1-h4").forward)
     if not isinstance(output, str) or is_missing(output):
-        raise Refuse(Check.failing("what tc printed", "no queue was looked at yet", _TC))
+        raise Refuse(Check.failing("what tc printed", "you have not looked at a queue yet", _TC))
     found = [int(drops) for limit, _, _, drops, _ in NETEM.findall(output) if int(limit) == link.queue_packets]
     if not found:
         reason = f"this shows no queue of {link.queue_packets} packets, which {link.label} has"
-        hints = (f"a packet waits for {link.label} where it leaves a router for it: which one?", _TC)
+        hints = (f"packets wait at the interface that sends into {link.label}: which router has this interface?", _TC)
         raise Refuse(Check.failing("what tc printed", reason, hints))
     if not max(found):
-        hint = f"is it the end at which packets enter {link.label}? Packets come from h1. Or run the client once more"
-        raise Refuse(Check.failing("what tc printed", "this queue has dropped nothing", hint))
+        hint = f"packets come from h1: at which end do they enter {link.label}? If it is this end, run the client again"
+        raise Refuse(Check.failing("what tc printed", "this queue has dropped no packet", hint))
     hints = (
-        "netem is the queue; its line in parentheses has the packets that it dropped",
-        "the number after `dropped`",
+        "netem is the queue: the parentheses below its line count the packets that it dropped",
+        "read the number after `dropped`, below the line of netem",
     )
     question = Value(
         "dropped", f"packets dropped before {link.label}", stated(max(found), "packets", "as tc says", digits=6), hints,
-        (Slip(link.queue_packets or 0, "that is how many packets the queue holds", "how many did it drop?"),),
+        (Slip(link.queue_packets or 0, "that is how many packets the queue can hold", "how many did it drop?"),),
         explanation=_told_of_drops(max(found), client, link.label),
     )  # fmt: skip
     return asked_one(_DROPS, dropped, question)
@@ -161,19 +171,19 @@ def check_drops(dropped: object, output: object, client: object = "") -> Result:
 def _told_of_drops(dropped: int, client: object, label: str) -> str:
     received = _RECEIVED.search(client) if isinstance(client, str) else None
     lost = int(received[2]) if received else 0
-    unknown = "; what was dropped after the last datagram that arrived, it cannot know" if lost < dropped else ""
-    said = f"`iperf3` lost {lost}{unknown}. " if lost else ""
+    unknown = ". It does not see drops after the last datagram that arrived" if lost < dropped else ""
+    said = f"`iperf3` reports {lost} lost datagrams{unknown}. " if lost else ""
     return (
-        f"{said}**All** of the loss happened here. (A queue counts from the start of the lab, so it has the sum of "
-        "several clients.) L1 was fast enough, and no cable lost anything. Packets get lost where more comes than "
-        f"leaves: in the queue before {label}."
+        f"{said}The queue before {label} dropped **all** of the lost packets. (A queue counts from the start of the "
+        "lab. If you ran several clients, it shows their sum.) L1 was fast enough, and no cable lost a packet. A queue "
+        "drops packets where they arrive faster than they leave."
     )
 
 
 # --- Measurements
 
-_RESULTS: Final = "the results, one for each path: {...}"
-_HOW: Final = "fill in this path, run the cells that measure again, and give the result that sent_at returned"
+_RESULTS: Final = "a dictionary with one result for each path: {...}"
+_HOW: Final = "run the cell that measures this path, and store the result that sent_at returns"
 
 
 @guarded
@@ -193,16 +203,17 @@ def _overloaded(name: str, value: object) -> Check:
     run = whole_result(what, value, UdpResult, _HOW, PAIRS[name])
     sent_mbps = run.flow.rate_mbps
     if abs(sent_mbps / (1.1 * _nominal_mbps(name)) - 1) > 0.005:
-        reason = f"it was sent at {sent_mbps:g} Mbit/s"
-        return Check.failing(what, reason, "110 % of the slowest link's rate: which rate is that?", found=reason)
+        reason = f"the sender sent at {sent_mbps:g} Mbit/s"
+        return Check.failing(
+            what, reason, "which is the slowest link of this path? Send at 110 % of its rate", found=reason
+        )
     expected = udp_loss_percent(_path(name, run.origin.network), sent_mbps, run.flow.duration_s)
     found = f"{run.loss_percent:.2f} % lost"
     wanted = f"{expected.low:.3g} to {expected.high:.3g} % lost (theory: {expected.value:.3g} %)"
     if expected.holds(run.loss_percent):
         return Check.passing(what, wanted, found)
     side = "more" if run.loss_percent > expected.high else "less"
-    hint = "is other traffic on the path, or was the network changed? Start it again and measure alone"
-    return Check.failing(what, f"{found}, which is {side} than theory allows", hint, wanted, found)
+    return Check.failing(what, f"{found}, which is {side} than theory allows", _ALONE, wanted, found)
 
 
 _ENOUGH: Final = 0.97
@@ -225,13 +236,15 @@ def _chosen(name: str, given: object) -> Check:
     found = f"{rate_mbps:g} Mbit/s, {result.lost_packets} of {result.sent_packets} packets lost"
     if rate_mbps > ceiling_mbps:
         reason = f"{rate_mbps:g} Mbit/s is more than the path carries"
-        hint = "a short test hides it in the queue: choose a rate below the line of theory"
+        hint = "in a short test the queue hides a small overload: choose a rate below the line of theory"
         return Check.failing(what, reason, hint, wanted, found)
     if result.lost_packets:
-        return Check.failing(what, found, "choose a lower rate", wanted, found)
+        return Check.failing(what, found, "choose a lower share", wanted, found)
     if rate_mbps < _ENOUGH * ceiling_mbps:
-        reason = f"{rate_mbps:g} Mbit/s uses {100 * rate_mbps / ceiling_mbps:.0f} % of what the path carries"
-        return Check.failing(what, reason, "go higher, as long as nothing is lost", wanted, found)
+        reason = f"{rate_mbps:g} Mbit/s uses only {100 * rate_mbps / ceiling_mbps:.0f} % of what the path carries"
+        return Check.failing(
+            what, reason, "choose a higher share: how far can you go before packets are lost?", wanted, found
+        )
     return Check.passing(what, wanted, found)
 
 
@@ -257,13 +270,14 @@ def _extra_packets() -> Value:
 
     right, sent, half = packets(rate_mbps - fits_mbps), packets(rate_mbps), packets(_ROUNDED * fits_mbps)
     slips = (
-        Slip(sent / 1000, "that is far too few", "how many bits are a Mbit, and a packet?"),
-        Slip(sent, "that is all that was sent", "some of them fit"),
-        Slip(sent - right, "that is what L2 carries", "how many more were sent?"),
+        Slip(sent / 1000, "that is a thousand times too few", "a Mbit has 1,000,000 bits, and a byte has 8"),
+        Slip(sent, "that is the number of all packets that you sent", "L2 carries most of them: subtract these"),
+        Slip(sent - right, "that is the number of packets that L2 carries", "how many more packets did you send?"),
     )
     hints = (
-        "what is sent beyond what a link carries waits in its queue, or is lost",
-        f"what does L2 carry of payload, of {rate_mbps:g} Mbit/s? What is too much comes in packets of 1448 bytes",
+        "packets that a link cannot carry wait in its queue, or are lost",
+        f"you sent {rate_mbps:g} Mbit/s of payload. Subtract the payload that L2 carries; then divide by the bits of a "
+        "packet",
         "(rate - bandwidth) * 1,000,000 / (1448 * 8)",
     )
     expected = Expectation(
@@ -271,9 +285,9 @@ def _extra_packets() -> Value:
         allowance="what rounding the predicted bandwidth to three digits makes of it",
     )  # fmt: skip
     told = (
-        "Fewer were lost than were too many. The others **wait in the queue of L2** when the sender stops, and arrive "
-        "when the test is over. About half of the packets that netem's queue holds here are in flight on the link, in "
-        "its delay; the other half is room to wait. So a short test hides what a queue swallows, and that is why the "
-        "flat part of your figure lies a little above theory."
+        "L2 lost fewer packets than you sent too many. The others **wait in the queue of L2** when the sender stops, "
+        "and arrive after that. About half of the packets that netem holds here are in flight on the link. The other "
+        "half of the limit is room for packets that wait. So a queue hides the overload of a short test, and the flat "
+        "part of your figure lies a little above theory."
     )
     return Value("extra_packets", "packets beyond what L2 carries, in 1 s", expected, hints, slips, explanation=told)

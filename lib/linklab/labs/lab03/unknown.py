@@ -63,8 +63,8 @@ def _mbps(size_bytes: float, time_s: float) -> float:
     return BITS_PER_BYTE * size_bytes / 1e6 / time_s
 
 
-_GAPS: Final = "if three packets arrive at 0, 1 and 2 ms, how many packets' bits came in these 2 ms?"
-_TIME: Final = "the time is that between the first and the last arrival"
+_GAPS: Final = "three packets arrive at 0, 1 and 2 ms: the bits of how many packets arrive in these 2 ms?"
+_TIME: Final = "take the time from the first arrival to the last"
 _ESTIMATE: Final = Trial(
     train_rate_mbps,
     {
@@ -75,7 +75,7 @@ _ESTIMATE: Final = Trial(
         ),
     },
     (
-        "a rate is bits over time: the bottleneck spaces the packets, so the time lies in the gaps",
+        "a rate is bits over time. The bottleneck spaces the packets, so count the gaps between them",
         f"{_TIME}; {_GAPS}",
         "(n - 1) * payload_bytes * 8 / (last - first) / 1,000,000",
     ),
@@ -84,13 +84,13 @@ _ESTIMATE: Final = Trial(
         Formula(lambda t, size: _mbps(size, t[1] - t[0]), "that is the first gap alone", "use the whole train"),
         Formula(
             lambda t, size: _mbps(1e6 / BITS_PER_BYTE * (len(t) - 1), t[-1] - t[0]), "that is packets a second",
-            "how many bits has a packet?",
+            "how many bits does a packet have?",
         ),
         Formula(lambda t, size: _mbps(size * (len(t) - 1), t[-1]), "that divides by the last time of arrival", _TIME),
         Formula(lambda t, size: _mbps(size * len(t), t[-1]), "that divides by the last time of arrival", _TIME),
         Formula(
             lambda t, size: _mbps(PAYLOAD_BYTES * (len(t) - 1), t[-1] - t[0]),
-            "that takes every packet for one of 1448 bytes", "use payload_bytes",
+            "that counts 1448 bytes for every packet", "use payload_bytes",
         ),
     ),
     tolerance=0.025,
@@ -110,7 +110,7 @@ def check_search(find: object, seeds: Sequence[int] | None = None) -> Iterable[C
     LabError where no lab can be started.
     """
     if not callable(find):
-        raise Refuse(Check.failing("the function", "not written yet", "give the function itself"))
+        raise Refuse(Check.failing("the function", "not written yet", "give the function itself, without parentheses"))
     tries: list[_Try] = []
     for seed in seeding.seeds("an unknown network", NETWORKS, _SEEDS) if seeds is None else seeds:
         tries.append(_tried(find, seed))
@@ -172,16 +172,16 @@ def _checks(tries: Sequence[_Try]) -> list[Check]:
 def _to_be_tried_again(check: Check, seed: int) -> Check:
     if check.outcome != "failed":
         return check
-    again = f"The same network again: check_search(find_bandwidth, seeds=[{seed}])"
+    again = f"To try the same network again, run check_search(find_bandwidth, seeds=[{seed}])"
     further = tuple(f"{hint}. {again}" for hint in check.further)
     return replace(check, hint=f"{check.hint}. {again}", further=further)
 
 
 def _answer_check(it: _Try) -> Check:
     if it.error is not None:
-        return _raised(it.name, it.error, "call find_bandwidth(prober) on a network of your own to see why")
+        return _raised(it.name, it.error, "run find_bandwidth(prober) on your own network: the error names the line")
     if it.answer is None:
-        return Check.failing(it.name, "it returns nothing", "end it with return", "a number in Mbit/s")
+        return Check.failing(it.name, "the function returns nothing", "end it with return", "a number in Mbit/s")
     right, answer = it.truth_mbps, it.number
     expected = Expectation(
         right, (1 - TOLERANCE) * right, (1 + TOLERANCE) * right, "Mbit/s", "what the path carries", None,
@@ -196,13 +196,15 @@ def _answer_check(it: _Try) -> Check:
         if not math.isclose(probe.rate_mbps, answer, rel_tol=0.002):
             continue
         if probe.loss_percent > STRAY_PERCENT:
-            reason = f"you sent at that rate, and {probe.loss_percent:.1f} % was lost"
-            slips.append(Slip(probe.rate_mbps, reason, "give a rate at which nothing is lost"))
+            reason = f"your probe at that rate lost {probe.loss_percent:.1f} % of its packets"
+            slips.append(Slip(probe.rate_mbps, reason, "return a rate at which no packet is lost"))
         elif probe.rate_mbps > right:
-            reason = "nothing was lost at that rate, because a queue swallowed what was too much"
-            slips.append(Slip(probe.rate_mbps, reason, "a longer probe fills it; a train tells at once"))
-    coarse = "too coarse: go on until the range is narrow, with steps in proportion to the rate"
-    wild = "print each rate that you try and what is lost there: does the range close around the right one?"
+            reason = "your probe at that rate lost nothing, because a queue held the packets that were too many"
+            slips.append(
+                Slip(probe.rate_mbps, reason, "a longer probe fills the queue; a train shows the rate at once")
+            )
+    coarse = "the search ends too early: go on until the range is narrow, with steps in proportion to the rate"
+    wild = "print each rate that you try, and its loss: does the range close around one rate?"
     hints = coarse if abs(answer / right - 1) <= _COARSE else wild
     (check,) = Value("", it.name, expected, hints, slips, shown=True, by_tool=True).checks(it.answer)
     return check
@@ -214,12 +216,12 @@ def _confirmed_check(tries: Sequence[_Try]) -> Check:
     lossy = [it for it in tries if _is_lossy(it)]
     if lossy:
         reason = f"the answer is a rate at which your own probe lost packets: {listed(it.name for it in lossy)}"
-        return Check.failing(description, reason, "give the highest rate at which nothing was lost", wanted)
+        return Check.failing(description, reason, "return the highest rate at which no packet was lost", wanted)
     guessed = [it for it in tries if not _is_confirmed(it)]
     if not guessed:
-        return Check.passing(description, wanted, "there is one each time")
-    reason = f"no such probe: {listed(it.name for it in guessed)}"
-    return Check.failing(description, reason, "send at your answer or just below: is anything lost?", wanted)
+        return Check.passing(description, wanted, "each answer has one")
+    reason = f"you sent no such probe: {listed(it.name for it in guessed)}"
+    return Check.failing(description, reason, "send at your answer or just below: are packets lost?", wanted)
 
 
 def _is_lossy(it: _Try) -> bool:
@@ -242,8 +244,8 @@ def _traffic_check(tries: Sequence[_Try]) -> Check:
             if seconds > ALLOWED_S]  # fmt: skip
     if not over:
         return Check.passing(description, wanted, found)
-    hint = "begin near the answer, where a train shows it, and let each probe halve what is left"
-    return Check.failing(description, f"it sent {listed(over)}", hint, wanted, found)
+    hint = "start near the answer, which a train shows, and let each probe halve the range that is left"
+    return Check.failing(description, f"the search sent {listed(over)}", hint, wanted, found)
 
 
 def _raised(description: str, error: Exception, hint: str) -> Check:
@@ -252,8 +254,8 @@ def _raised(description: str, error: Exception, hint: str) -> Check:
     if isinstance(error, NotImplementedError):
         return Check.failing(description, "not written yet", hint, "a number in Mbit/s")
     if isinstance(error, LinklabError):
-        return Check.failing(description, said, "fewer, lower or shorter probes; a train shows where to begin")
-    return Check.failing(description, f"it raised {type(error).__name__}: {said}", hint, "a number in Mbit/s")
+        return Check.failing(description, said, "send fewer, slower or shorter probes; a train shows where to start")
+    return Check.failing(description, f"the function raises {type(error).__name__}: {said}", hint, "a number in Mbit/s")
 
 
 # --- Networks that nobody has seen

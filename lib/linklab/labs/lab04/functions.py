@@ -28,7 +28,7 @@ _PRINTED: Final[Mapping[str, tuple[str, list[float]]]] = {
         + _END.format("3 received, 0% packet loss") + _ROUND,
         [20.3, 103, 21.4],
     ),
-    "one that was lost": (
+    "a lost ping": (
         _HEAD + _LINE.format(_HERE, 1, "9.87") + _LINE.format(_HERE, 3, "10.0")
         + _END.format("2 received, 33.3333% packet loss") + _ROUND,
         [9.87, 10.0],
@@ -41,7 +41,7 @@ _PRINTED: Final[Mapping[str, tuple[str, list[float]]]] = {
     "no answer at all": (_HEAD + _END.format("0 received, 100% packet loss"), []),
 }  # fmt: skip
 """What ping (iputils) prints, and the round trips in it. It shows three digits of each, and all before the point."""
-_EACH_LINE: Final = "each answer has a line of its own, with time= in it: what stands between that and ms?"
+_EACH_LINE: Final = "each answer has its own line, and the line contains time=: read the number between time= and ms"
 
 
 @guarded("Lab 04, round trips out of a text")
@@ -55,7 +55,7 @@ def check_parsed(rtts_of: object, printed: object) -> Iterator[Check]:
         raise Refuse(Check.failing("the function", "not written yet", "give the function itself, without parentheses"))
     answers = {name: call(rtts_of, (text,)) for name, (text, _) in _PRINTED.items()}
     if all(answer is None or answer == [] for answer in answers.values()):
-        raise Refuse(Check.failing("the function", "not filled in yet: it finds nothing", _EACH_LINE))
+        raise Refuse(Check.failing("the function", "not filled in yet: it finds no RTT", _EACH_LINE))
     yield from (_parsed(name, answers[name], right) for name, (_, right) in _PRINTED.items())
 
 
@@ -64,14 +64,15 @@ _PINGS: Final = re.compile(r"PING .{0,300}?\(([\d.]+)\).*?(\d{1,9}) packets tran
 
 def _printed(text: object) -> Check:
     address = str(course_network().link("L1").b.address).partition("/")[0]
-    what, command = "what ping printed", ("-c says how many", f'lab["r1"].cmd("ping -c 25 {address}")')
+    what, command = "what ping printed", ("-c sets how many pings you send", f'lab["r1"].cmd("ping -c 25 {address}")')
     found = require_match(what, text, _PINGS, "this is no output of ping", command)
     if found[1] != address:
-        reason = f"this was sent to {found[1]}, and r2's end of L1 is {address}"
-        return Check.failing(what, reason, ("far_end has the addresses", command[1]))
+        reason = f"you sent to {found[1]}, but r2's end of L1 has the address {address}"
+        return Check.failing(what, reason, ('far_end["L1"] is the address of the far end of L1', command[1]))
     sent, received = int(found[2]), int(found[3])
     if (sent, received) != (25, 25):
-        return Check.failing(what, f"{sent} pings, {received} answered", ("send 25, on the idle link", command[1]))
+        hints = ("send 25 pings, while nothing else sends", command[1])
+        return Check.failing(what, f"{sent} pings, {received} answered", hints)
     return Check.passing(what, f"25 pings to {address}", "25 answered")
 
 
@@ -79,10 +80,10 @@ def _parsed(name: str, answer: object, right: list[float]) -> Check:
     what, expected = f"the function, for {name}", shown(right)
     found = numbers(answer)
     if isinstance(answer, Exception):
-        hints = ("this is an ordinary output", _EACH_LINE)
+        hints = ("ping can print this: your function must read it too", _EACH_LINE)
         return Check.failing(what, f"it raises {type(answer).__name__}: {answer}", hints, expected)
     if isinstance(answer, list) and any(isinstance(each, str) for each in answer):
-        return Check.failing(what, "its list has texts in it", "float(...) makes a number of a text", expected)
+        return Check.failing(what, "its list contains texts", "float(...) turns a text into a number", expected)
     if found is None or not isinstance(answer, list):
         kind = "one number" if found else a_kind(answer)
         return Check.failing(what, f"it returns {kind}", "return a list of numbers", expected)
@@ -90,11 +91,10 @@ def _parsed(name: str, answer: object, right: list[float]) -> Check:
         return Check.passing(what, expected, shown(found))
     reason = f"it finds {shown(found)}"
     if 2003 in found:
-        return Check.failing(
-            what, reason, "2003 ms is how long all of it took: take the lines with time= alone", expected
-        )
+        hint = "2003 ms is the duration of the whole test: read only the lines that contain time="
+        return Check.failing(what, reason, hint, expected)
     if len(found) > len(right):
-        return Check.failing(what, reason, "a ping that was lost has no line, and no number", expected)
+        return Check.failing(what, reason, "a lost ping has no line, so append no number for it", expected)
     return Check.failing(what, reason, (_EACH_LINE, "a number may have any count of digits"), expected)
 
 
@@ -106,8 +106,8 @@ Series = Sequence[float | None]
 _SERIES: Final[Mapping[str, tuple[float | None, ...]]] = {
     "one late answer": (40.0, *(20.0,) * 24),
     "a queue that fills": (20.0, 21.8, 28.2, 25.1, 21.8, 28.2, 24.5, 27.6, 24.2, 30.3),
-    "one that was lost": (60.0, 71.4, 65.5, None, 63.3, 80.1),
-    "a single one": (80.5,),
+    "a lost ping": (60.0, 71.4, 65.5, None, 63.3, 80.1),
+    "a single ping": (80.5,),
 }
 
 
@@ -133,7 +133,7 @@ def _four_numbers(name: str, answer: object) -> Mapping[str, object]:
     what, example = f"the function, for {name}", 'return {"min": ..., "mean": ..., "max": ..., "mdev": ...}'
     if isinstance(answer, Exception):
         reason = f"it raises {type(answer).__name__}: {answer}"
-        raise Refuse(Check.failing(what, reason, ("this is an ordinary case", _LOST)))
+        raise Refuse(Check.failing(what, reason, ("such a list can occur: your function must take it too", _LOST)))
     if not isinstance(answer, Mapping):
         raise Refuse(Check.failing(what, f"it returns a {type(answer).__name__}", example, "a dictionary"))
     for key in _TRIALS:
@@ -180,40 +180,42 @@ def _trial(right: Callable[[Series], float], hints: tuple[str, ...], *slips: For
     return Trial(right, cases, hints, slips, tolerance=1e-3)
 
 
-_LOST: Final = "a request without an answer has no round trip: which of the list are answers?"
-_LEAVE_OUT: Final = "make a list of those that are not None first, and use that one alone"
-_SQUARES: Final = "mdev = square root of (mean of the squares - square of the mean), of the answered ones"
-_DIVIDE: Final = "divide the sum of the answers by their number"
+_LOST: Final = "None means that a ping had no answer, so it has no RTT: which values of the list are RTTs?"
+_LEAVE_OUT: Final = "first make a list of all values that are not None, and then use only this list"
+_SQUARES: Final = "mdev = square root of (mean of the squares - square of the mean), over all pings with an answer"
+_DIVIDE: Final = "divide the sum of the RTTs by their number"
 
 _TRIALS: Final[Mapping[str, Trial]] = {
     "min": _trial(
         _min, (_LOST, _LEAVE_OUT),
-        Formula(lambda series: min(_with_zeros(series)), "a lost one counts as 0", _LEAVE_OUT),
-        Formula(lambda series: _answered(series)[0], "that is the first", "the first need not be the smallest"),
+        Formula(lambda series: min(_with_zeros(series)), "a lost ping counts as 0", _LEAVE_OUT),
+        Formula(lambda series: _answered(series)[0], "that is the first RTT", "the first need not be the smallest"),
     ),
     "mean": _trial(
         _mean, (_LOST, _LEAVE_OUT, _DIVIDE),
-        Formula(lambda series: sum(_answered(series)) / len(series), "a lost one counts as 0",
-                "divide by the number of answers, not of requests"),
+        Formula(lambda series: sum(_answered(series)) / len(series), "a lost ping counts as 0",
+                "divide by the number of answers, not by the number of all pings"),
         Formula(lambda series: statistics.median(_answered(series)), "that is the median", _DIVIDE),
         Formula(lambda series: (_min(series) + _max(series)) / 2, "that is halfway between min and max", _DIVIDE),
         Formula(lambda series: sum(_answered(series)), "that is the sum", _DIVIDE),
     ),
     "max": _trial(
         _max, (_LOST, _LEAVE_OUT),
-        Formula(lambda series: _answered(series)[-1], "that is the last", "the last need not be the largest"),
+        Formula(lambda series: _answered(series)[-1], "that is the last RTT", "the last need not be the largest"),
     ),
     "mdev": _trial(
-        _mdev, ("mdev says how far the answers lie from their mean: all of them count, and lost ones do not",
-                "compute two means first: of the answers, and of their squares", _SQUARES),
-        Formula(_mean_distance, "that is the mean of the distances", "its name misleads: it is made of squares"),
-        Formula(_sample_deviation, "that divides by one less than there are",
-                "that estimates a larger population; ping describes what it saw: divide by their number"),
-        Formula(lambda series: _mdev(series) ** 2, "that is the variance", "its unit is ms squared: one step is left"),
+        _mdev, ("mdev says how far the RTTs lie from their mean: every RTT counts, and a lost ping does not",
+                "first compute two means: the mean of the RTTs, and the mean of their squares", _SQUARES),
+        Formula(_mean_distance, "that is the mean of the distances from the mean",
+                "the name mdev misleads: it is computed from squares"),
+        Formula(_sample_deviation, "that divides by the number of RTTs minus 1",
+                "ping divides by the number of RTTs: statistics.pstdev does so, statistics.stdev does not"),
+        Formula(lambda series: _mdev(series) ** 2, "that is the variance",
+                "the unit of the variance is ms squared: take the square root"),
         Formula(lambda series: _max(series) - _min(series), "that is the range",
-                "one late answer alone makes it large: all answers count"),
-        Formula(lambda series: statistics.pstdev(_with_zeros(series)), "a lost one counts as 0", _LEAVE_OUT),
+                "the range uses only two RTTs, but mdev uses all of them"),
+        Formula(lambda series: statistics.pstdev(_with_zeros(series)), "a lost ping counts as 0", _LEAVE_OUT),
         Formula(lambda series: math.sqrt(statistics.fmean(rtt_ms**2 for rtt_ms in _answered(series))),
-                "that is the root of the mean square", "take off the square of the mean before the root"),
+                "that is the root of the mean square", "subtract the square of the mean before you take the root"),
     ),
 }  # fmt: skip

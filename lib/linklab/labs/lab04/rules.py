@@ -89,33 +89,33 @@ def check_counters(printed: object, answers: object) -> Result:
 
     ``printed`` is what tc printed, after the transfers over L1.
     """
-    what, command = "what tc printed", f"the command is {_SHOW}, on r1, after the transfers"
-    no_queue = "this is no output of tc -s qdisc with a queue of netem in it"
+    what, command = "what tc printed", f"run {_SHOW} on r1, after the transfers"
+    no_queue = "this is no output of tc -s qdisc with a line of netem"
     limit, _, frames, dropped, _ = map(int, require_match(what, printed, NETEM, no_queue, command).groups())
     if limit != _link("L1").queue_packets:
-        reason = f"its limit is {limit} packets, and that of L1 is {_link('L1').queue_packets}: another interface"
+        reason = f"this is another interface: its limit is {limit} packets, and L1 has {_link('L1').queue_packets}"
         raise Refuse(Check.failing(what, reason, command))
     if not dropped:
-        reason = f"no frame was dropped yet, of {frames}"
-        raise Refuse(Check.failing(what, reason, f"transfer first: {command}"))
+        reason = f"the queue has not dropped any of its {frames} frames yet"
+        raise Refuse(Check.failing(what, reason, f"measure the transfers first; then {command}"))
     return asked(_COUNTERS, answers, (_dropped(limit, frames, dropped), *choices(_FOLDER)))
 
 
 def _dropped(limit: int, frames: int, dropped: int) -> Value:
     exact = Expectation(dropped, dropped, dropped, "", "read off tc's output")
     hints = (
-        "a queue that is full drops what comes then, and counts it",
-        "look for the word dropped in the lines of netem, which holds the queue",
-        "the number after dropped, in the last line but one",
+        "a full queue drops each frame that arrives, and counts it",
+        "netem holds the queue: look for the word dropped below its line",
+        "read the number after dropped, in the last line but one",
     )
     slips = (
-        Slip(limit, "that is the queue's limit", "how many frames found it full?"),
-        Slip(frames, "that is how many frames were sent", "how many were not?"),
+        Slip(limit, "that is the queue's limit", "how many frames met a full queue?"),
+        Slip(frames, "that is how many frames the link sent", "how many frames did the queue drop?"),
     )
     told = (
-        f"**{dropped} of {frames:,} frames.** Congestion control in this lab is *loss-based*, without ECN: CUBIC, "
-        "Linux's default, sends faster until a frame is lost. So a few losses are no sign of a bad link. They are how "
-        "TCP finds out the rate of the link."
+        f"**{dropped} of {frames:,} frames.** This lab uses CUBIC, Linux's default, without ECN. CUBIC is "
+        "*loss-based*: it sends faster until a frame is lost. So a few losses are no sign of a bad link. TCP needs "
+        "them to find the rate of the link."
     )
     return Value("dropped", "frames that L1's queue dropped", exact, hints, slips, explanation=told)
 

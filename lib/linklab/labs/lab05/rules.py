@@ -126,15 +126,20 @@ def check_route(printed: object) -> Check:
     """Judge what ``traceroute -n`` printed on h1, to h9: the routers of the path, and h9."""
     network, what = course_network(), "what traceroute printed"
     destination = network.address_of("h9")
-    hints = ("-n shows addresses, and needs no names", f'lab["h1"].cmd("traceroute -n -I {destination}")')
+    hints = (
+        "run traceroute on h1, with -n -I and the address of h9",
+        f'lab["h1"].cmd("traceroute -n -I {destination}")',
+    )
     head = re.compile(rf"traceroute to {re.escape(destination)} ")
     printed = require_match(what, printed, head, f"this is no traceroute to h9, {destination}", hints).string
     routers = [hop.into.address for hop in path(network, "h1", "h9").hops if hop.into.address is not None]
     expected = [address.partition("/")[0] for address in routers]
     found = [address for _, address in _HOP.findall(printed)]
     if found != expected:
-        reason = f"it names {listed(found, ', ') or 'nobody'}, and the path is {listed(expected, ', ')}"
-        again = (f"measure from h1. A hop that does not answer is a star: {hints[1]} sends what each must answer",)
+        reason = f"it names {listed(found, ', ') or 'no machine'}, but the path is {listed(expected, ', ')}"
+        again = (
+            f"measure from h1. A star is a hop that did not answer: {hints[1]} sends packets that each hop answers",
+        )
         return Check.failing(what, reason, again)
     return Check.passing(what, listed(expected, ", "), f"{len(found)} hops")
 
@@ -149,15 +154,15 @@ def check_windows(windows: object) -> Check:
     At its largest a window is near what path and queue hold: at least half of it, and at most twice as much, since slow
     start can double it before a loss is noticed.
     """
-    what, how = "windows of h1-h9, in packets", 'ss -tin says cwnd:10: float or int of what stands behind "cwnd:"'
+    what, how = "windows of h1-h9, in packets", 'ss -tin prints for example cwnd:10: append int("10")'
     found = numbers(windows)
     if found is None and isinstance(windows, Sequence) and len(windows) > 1 and not isinstance(windows, str):
-        return Check.failing(what, "something in its list is no number", how, "a list of numbers")
+        return Check.failing(what, "not all entries of the list are numbers", how, "a list of numbers")
     if not found or is_one(windows):
         return Check.failing(what, "not filled in yet", how, "a list of numbers")
     if len(found) < _LEAST_WINDOWS:
         reason = f"{len(found)} windows"
-        return Check.failing(what, reason, f"read {_LEAST_WINDOWS} or more, in 25 s")
+        return Check.failing(what, reason, f"append {_LEAST_WINDOWS} windows or more within the 25 s")
     pipe, largest = pipe_of(path_between("h1", "h9")), max(found)
     low, high = pipe.full_window_packets / 2, 2 * pipe.full_window_packets
     expected = f"the largest from {low:.0f} to {high:.0f}"
@@ -167,9 +172,9 @@ def check_windows(windows: object) -> Check:
     if largest <= 2 * INITIAL_WINDOW_PACKETS:
         step = "iperf3 has a second connection, which only controls the test: take the larger window"
     elif largest > high:
-        step = "that is no count of packets: take the number behind cwnd:, and no other"
+        step = "this is no count of packets: take only the number after cwnd:"
     else:
-        step = "read it while the transfer runs, from its start to its end"
+        step = "call ss while the transfer runs, from its start to its end"
     return Check.failing(what, reason, step, expected)
 
 
@@ -185,24 +190,24 @@ def check_bdp(bdp_packets: object) -> Result:
 def _bdp(name: str, path: MeasuredPath) -> Value:
     pipe, narrow = pipe_of(path), _bottleneck(path)
     right, floor, bits = pipe.bdp_packets, path.rtt_floor_ms, FRAME_BYTES * BITS_PER_BYTE
-    rate = "the rate is that of the bottleneck"
+    rate = "take the rate of the bottleneck"
     frame = f"divide by the bits of a frame: {FRAME_BYTES} * 8"
     others = [link for link in limited(path) if link != narrow]
     each_alone = sum(2 * link.delay_ms / packet_ms(link) for link in limited(path))
     slips = (
-        *(Slip(floor / packet_ms(link), f"that is with the rate of {link.label}", f"{rate}: {WEAKEST}")
+        *(Slip(floor / packet_ms(link), f"that uses the rate of {link.label}", f"{rate}: {WEAKEST}")
           for link in others),
-        Slip(right / 2, "that is one direction", "the acknowledgement comes back: take the round trip"),
+        Slip(right / 2, "that counts one direction", "the acknowledgement must come back: take the round trip"),
         Slip(right * FRAME_BYTES / 1e6, "that is in MB", frame),
         Slip(right * bits / 1e6, "that is in Mbit", frame),
         Slip(right * FRAME_BYTES / 1000, "that divides by 1000 bytes", "TCP sends full frames, not simpleperf's"),
         Slip(right * FRAME_BYTES / ETHERNET_MTU_BYTES, "that leaves out Ethernet's header", frame),
-        Slip(right * FRAME_BYTES / DATA_BYTES, "that counts the data of each frame alone", frame),
-        Slip(each_alone, "that is the sum of the links' products", f"{rate}, and the round trip is the path's"),
+        Slip(right * FRAME_BYTES / DATA_BYTES, "that counts only the data of each frame", frame),
+        Slip(each_alone, "that is the sum of the links' products", f"{rate}, and the round trip of the whole path"),
     )  # fmt: skip
     hints = (
-        "the product says how many bits are under way when the path is just full: at which rate, and for how long?",
-        f"{rate}, and the time is the round trip of the whole path; then {frame}",
+        "the product says how many bits a full path holds: at which rate do bits arrive, and how long is the round trip?",
+        f"{rate} and the round trip of the whole path; then {frame}",
         f"{narrow.rate_mbps:g} * 1000 * {floor:g} / {bits}",
     )
     return Value(name, f"BDP of {name}", stated(right, "packets", "rate times round trip"), hints, slips)
@@ -219,17 +224,17 @@ def _after_loss(name: str, path: MeasuredPath) -> Value:
     right = 100 * BETA * pipe.full_window_packets / pipe.bdp_packets
     keeps = f"CUBIC keeps {BETA:g} of its window"
     hints = (
-        "at the loss the window fills the path and the room in the queue",
-        f"{keeps}: how full is the path with that? Divide by what the path alone holds",
+        "at the loss the window fills the path (BDP) and the room in the queue",
+        f"{keeps}: divide this by the BDP to see how full the path still is",
         f"100 * {BETA:g} * (BDP + room) / BDP",
     )
     slips = (
-        Slip(100 * BETA, "that leaves the queue out", hints[0]),
-        Slip(right / BETA, "that is before the loss", keeps),
-        Slip(right / BETA / 2, "that halves the window", f"Reno does; {keeps}"),
-        Slip(right / BETA * (1 - BETA), "that is what it gives up", keeps),
+        Slip(100 * BETA, "that leaves out the queue", hints[0]),
+        Slip(right / BETA, "that is the window before the loss", keeps),
+        Slip(right / BETA / 2, "that is half of the window", f"Reno halves it; {keeps}"),
+        Slip(right / BETA * (1 - BETA), "that is the part that CUBIC gives up", keeps),
         Slip(100 * BETA * (1 + pipe.limit_packets / pipe.bdp_packets), "that takes the queue's whole limit",
-             "only the room in it, besides what is in flight"),
+             "the limit also counts frames in flight: add only the room"),
     )  # fmt: skip
     expected = stated(right, "%", "what CUBIC keeps of BDP and room, over BDP")
     return Value(name, f"window after a loss, {name}", expected, hints, slips)
@@ -255,18 +260,18 @@ def _of_links() -> Value:
         excess.append(row["value"] - measured_path(COURSE, row["source"], row["destination"]).rtt_floor_ms)
     right = fsum(excess)
     of_path = _reported(3, "h1-h9", "rtt_ms")["value"] - measured_path(COURSE, "h1", "h9").rtt_floor_ms
-    add = "a packet crosses all of them: add up"
+    add = "a packet crosses all three links: add up"
     hints = (
-        "what happens on each link adds up along the path",
-        "for each link: the report's RTT of that link alone less theory's",
+        "delays add up along the path, and so do their differences from theory",
+        "for each link, subtract theory's RTT from the report's RTT; then add up",
         " + ".join(f"{one:.4g}" for one in excess),
     )
     slips = (
         Slip(right / len(excess), "that is the mean of the links", add),
-        Slip(max(excess), "that is the worst link alone", add),
-        Slip(min(excess), "that is the best link alone", add),
-        Slip(of_path, "that is the excess of the path itself", "how much of it did its links have, each alone?"),
-        Slip(of_path - right, "that is what is left", "how much did the links have?"),
+        Slip(max(excess), "that is only the link with the largest difference", add),
+        Slip(min(excess), "that is only the link with the smallest difference", add),
+        Slip(of_path, "that is the difference of the whole path", "take the RTTs of the three single links"),
+        Slip(of_path - right, "that is the part that the links do not explain", "how much do the links explain?"),
     )
     return Value("links_ms", "excess of the links", stated(right, "ms", "the sum of the links' excess"), hints, slips)
 
@@ -281,15 +286,17 @@ def _percent() -> Value:
     reported, nominal = _reported(3, "h1-h9", "throughput_mbps")["value"], _bottleneck(way).rate_mbps or 0.0
     top = goodput_ceiling_mbps(nominal)
     hints = (
-        "the ceiling is what headers leave of the bottleneck's rate",
-        "how much of that did the report's transfer get?",
+        "the ceiling is the bottleneck's rate without the headers",
+        "divide the report's throughput by this ceiling, and multiply by 100",
         f"100 * {reported:g} / ({nominal:g} * {DATA_BYTES} / {FRAME_BYTES})",
     )
     slips = (
-        Slip(100 * reported / nominal, "that is of the bottleneck's rate", "headers take a part of it"),
+        Slip(100 * reported / nominal, "that is the percentage of the bottleneck's rate",
+             "headers take a part of the rate: divide by the ceiling"),
         Slip(100 * reported / (nominal * DATA_BYTES / ETHERNET_MTU_BYTES), "that leaves out Ethernet's header",
              "a frame has 1514 bytes"),
-        *(Slip(100 * reported / goodput_ceiling_mbps(link.rate_mbps or 1), f"that is of the ceiling of {link.label}",
+        *(Slip(100 * reported / goodput_ceiling_mbps(link.rate_mbps or 1),
+               f"that is the percentage of the ceiling of {link.label}",
                WEAKEST)
           for link in limited(way) if link != _bottleneck(way)),
     )  # fmt: skip

@@ -99,9 +99,9 @@ def _new_rtt() -> list[Value]:
     share = packets / limit_packets
     slips = (
         Slip(floor_ms + share * (queue_delay_ms - link.delay_ms), "this scales the added delay by the queue's size",
-             "half of the queue does not add half of the delay: the packets in flight take their part first"),
+             "half of the limit does not add half of the delay: packets in flight take their slots first"),
         Slip(share * (other_delays_ms + queue_delay_ms), "this scales the whole round trip",
-             "the delays stay as they are: only the queue's time changes"),
+             "the delays of the links stay the same: only the time in the queue changes"),
         Slip(other_delays_ms + queue_delay_ms, "this uses the old limit of the queue", "use the new limit instead"),
     )  # fmt: skip
     return [replace(question, slips=(*slips, *question.slips))]
@@ -144,7 +144,7 @@ def check_by_hand(printed: object) -> Iterator[Check]:
     whole = experiment(course_network(), _TWO_FLOWS, duration_s).sums["L2", "r2"]
     whole = replace(whole, high=_SUM_TOLERANCE * whole.high)
     both = "start both clients with popen before you wait for the first one"
-    hints = ("two flows that share a link cannot have more than it carries, and two long ones fill it", both)
+    hints = ("two flows that share a link cannot get more than it carries, and two long transfers fill it", both)
     slips = (Slip(2 * whole.value, "that is twice what L2 carries: they ran one after the other", both),)
     question = Value("", "both together, through L2", whole, hints, slips, shown=True, by_tool=True)
     total_mbps = fsum(total[1] for _, total in found.values())
@@ -159,11 +159,11 @@ def _client_check(name: str, text: object) -> tuple[Check, tuple[float, float]]:
         hint = "after client.wait(), client.output is the text that the client printed"
         return Check.failing(what, "not measured yet", hint, expected, "None"), nothing
     if not isinstance(text, str):
-        return Check.failing(what, f"this is {a_kind(text)}, no text", "give client.output", expected), nothing
+        return Check.failing(what, f"this is {a_kind(text)}, not a text", "store client.output", expected), nothing
     total = _TOTAL.search(text)
     if total is None:
         last_line = text.strip().splitlines()[-1] if text.strip() else ""
-        reason = f"no line of a result, but: {last_line}" if last_line else "the output is empty"
+        reason = f"the output has no line with a result; it ends: {last_line}" if last_line else "the output is empty"
         hint = "does the server listen, and is it free? One server takes one test at a time"
         return Check.failing(what, reason, hint, expected, last_line or "nothing"), nothing
     seconds, mbps = float(total[1]), float(total[2]) * _IN_MBPS[total[3]]
@@ -203,7 +203,7 @@ def _squares(values: Sequence[float]) -> float:
 
 
 _SQUARE_EACH: Final = "in the numerator add first, then square; in the denominator square each one first, then add"
-_SAME_SIDES: Final = "take the mean in both places; or take the sum in both, and the n in the denominator"
+_SAME_SIDES: Final = "take the mean in both places; or take the sum in both places, and n in the denominator"
 _EVERY_FLOW: Final = "Jain's index looks at every flow"
 _JAIN: Final = Trial(
     jain_index,
@@ -217,8 +217,8 @@ _JAIN: Final = Trial(
         "whole numbers": ((1, 2, 3),),
     },
     (
-        "equal shares must give 1, and one flow that has everything 1/n: what do these two give?",
-        "compare with the formula term by term, on two numbers, by hand",
+        "equal shares must give 1, and one flow that has everything must give 1/n: what does your function give?",
+        "compute the formula for two numbers by hand, and compare each term with your function",
         "(the sum of all x)^2 / (n * the sum of all x^2)",
     ),
     (
@@ -232,7 +232,7 @@ _JAIN: Final = Trial(
                 _SQUARE_EACH),
         Formula(lambda v: _squares(v) / (len(v) * sum(v) ** 2),
                 "the square of the sum and the sum of squares are exchanged", _SQUARE_EACH),
-        Formula(lambda v: 1 / len(v), "square of the sum and sum of squares are treated as equal", _SQUARE_EACH),
+        Formula(lambda v: 1 / len(v), "this takes the sum of squares for the square of the sum", _SQUARE_EACH),
         Formula(lambda v: sum(v) / (len(v) * _squares(v)), "the sum in the numerator is not squared", _SQUARE_EACH),
         Formula(lambda v: (sum(v) / len(v)) ** 2 / _squares(v),
                 "the mean in the numerator, but the sum of squares in the denominator", _SAME_SIDES),
@@ -245,7 +245,7 @@ _JAIN: Final = Trial(
     refused={"no flow at all": ((),), "nothing but zeros": ((0.0, 0.0),)},
     remarks={
         "the same in bit/s": "a unit must not change the index: does your formula contain a fixed number?",
-        "a single flow": "one flow alone is treated as fairly as can be",
+        "a single flow": "a single flow must give 1",
     },
 )  # fmt: skip
 
@@ -279,30 +279,30 @@ def check_packets_in_queue(function: object) -> Iterable[Check]:
     rtts = [round(min_rtt_ms + share * full_queue_share_ms(link), 1) for share in _TRIED_SHARES]
     before = " + ".join(f"{other.delay_ms:g}" for other in path.forward.links if other.delay_ms and other != link)
     others = f"{before} + {link.delay_ms:g} + {before}"
-    counted = "the queue counts packets in flight on L2 too: which delays does a ping have besides that one?"
+    counted = "the queue also counts packets in flight on L2: subtract only the ping's other delays"
     other_rate = course_network().link("L1").rate_mbps or 0.0
     frame = f"a queue holds frames of {FRAME_BYTES} bytes"
     slips = (
         Formula(lambda rtt: (rtt - min_rtt_ms) / packet_time_ms,
                 "this leaves out the packets in flight on L2", counted),
-        Formula(lambda rtt: rtt / packet_time_ms, "this takes the whole round trip for time at L2", counted),
+        Formula(lambda rtt: rtt / packet_time_ms, "this counts the whole round trip as time at L2", counted),
         Formula(lambda rtt: (rtt - min_rtt_ms / 2) / packet_time_ms, "this subtracts one direction only", counted),
         Formula(lambda rtt: (rtt - min_rtt_ms) / 2 / packet_time_ms, "this takes half of the wait",
                 "only one direction has a queue, and the ping waits there for all of this time"),
         Formula(lambda rtt: (rtt - min_rtt_ms) / packet_time_ms * BITS_PER_BYTE,
                 "this mixes up bits and bytes, and leaves out the packets in flight", counted),
-        Formula(lambda rtt: packets_held(rtt) * other_rate / rate, "that is at the rate of L1",
-                f"packets leave L2's queue at L2's {rate:g} Mbit/s"),
+        Formula(lambda rtt: packets_held(rtt) * other_rate / rate, "that uses the rate of L1",
+                f"packets leave L2's queue at the rate of L2, {rate:g} Mbit/s"),
         Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES / DATA_BYTES, "that counts data only", frame),
         Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES / ETHERNET_MTU_BYTES, "that leaves out Ethernet's header",
                 frame),
         Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES * BITS_PER_BYTE, "that is in bits",
-                "how many bits has a packet?"),
-        Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES, "that is in bytes", "how many bytes has a packet?"),
+                "divide by the bits of a packet"),
+        Formula(lambda rtt: packets_held(rtt) * FRAME_BYTES, "that is in bytes", "divide by the bytes of a packet"),
     )  # fmt: skip
     hints = (
-        "the ping waited at L2 for all packets before it, and each of them took one frame's time",
-        "subtract the delays that the ping met elsewhere: what is left is its time at L2",
+        "the ping waited at L2 for all packets before it, and L2 needed one frame's time for each of them",
+        "subtract the delays of the rest of the path from the RTT: this gives the ping's time at L2",
         f"(rtt_ms - ({others})) / (1514 * 8 / {1000 * rate:g})",
     )
     cases = {f"RTT of {rtt_ms:g} ms": (rtt_ms,) for rtt_ms in rtts}
@@ -346,13 +346,13 @@ class QueueLook:
 def read_look(look: object) -> QueueLook | str:
     """Return the numbers in the outputs of ping and ``tc -s qdisc``, or a text that says what is wrong with them."""
     if not isinstance(look, Sequence) or isinstance(look, str) or len(look) != 2:
-        return f"this is {a_kind(look)}, not ping's text and tc's"
+        return f"this is {a_kind(look)}, not a pair of two texts"
     ping, queues = look
     if not isinstance(ping, str) or "packets transmitted" not in ping:
-        return "the first of the two is not what ping printed"
+        return "the first text of the pair is not an output of ping"
     netem = NETEM.search(queues) if isinstance(queues, str) else None
     if netem is None:
-        return "the second of the two is not what tc -s qdisc printed of an end of L1, L2 or L3"
+        return "the second text of the pair is not the output of tc -s qdisc for an end of L1, L2 or L3"
     reply = _REPLY.search(ping)
     limit, _, _, dropped, held = map(int, netem.groups())
     return QueueLook(float(reply[1]) if reply else None, limit, dropped, held)
@@ -361,9 +361,9 @@ def read_look(look: object) -> QueueLook | str:
 @guarded("Lab 06, looks into the queue")
 def check_look(looks: object) -> Check:
     """Judge looks into L2's queue: the output of one ping from h1 to h4 during a transfer, and of tc right after it."""
-    what, expected = "looks into L2's queue", f"{_FEWEST_LOOKS} or more, each the outputs of ping and tc"
+    what, expected = "looks into L2's queue", f"{_FEWEST_LOOKS} pairs or more, each the outputs of ping and tc"
     if is_missing(looks) or looks == []:
-        hint = "in the loop: cmd for ping, cmd for tc, and append both texts as a pair"
+        hint = "in the loop, run ping with cmd, run tc with cmd, and append both texts as a pair"
         return Check.failing(what, "not measured yet", hint, expected, "none")
     if not isinstance(looks, Sequence) or isinstance(looks, str):
         return Check.failing(what, f"this is {a_kind(looks)}, not a list", "looks.append((ping, tc))", expected)
@@ -378,22 +378,22 @@ def _looks_check(what: str, expected: str, looks: Sequence[QueueLook | str]) -> 
         f"an RTT of {rtt:g} ms means {packets_held(rtt):.0f} packets, tc shows {held}" for rtt, held in answered
     )
     if wrong is not None:
-        return Check.failing(what, wrong, "append (text of ping, text of tc) for each look", expected)
+        return Check.failing(what, wrong, "in each round, append the pair (text of ping, text of tc)", expected)
     if len(answered) < _FEWEST_LOOKS:
         reason = f"{len(answered)} pings were answered"
-        hint = "look several times while the transfer runs; a full queue drops a ping now and then"
+        hint = "ping several times while the transfer runs: a full queue drops some of the pings"
         return Check.failing(what, reason, hint, expected, found)
     limit = _l2().queue_packets
     if any(look.limit != limit for look in read):
-        reason = f"tc shows a queue of {read[0].limit} packets, and L2's has {limit}"
-        return Check.failing(what, reason, "r2-eth2 is the end of L2 where packets for h4 wait", expected, found)
+        reason = f"tc shows a limit of {read[0].limit} packets, but L2's queue has a limit of {limit}"
+        return Check.failing(what, reason, "packets for h4 wait at r2's end of L2: r2-eth2", expected, found)
     if max(held for _, held in answered) < _BURST_PACKETS:
         reason = "the queue is nearly empty each time"
-        hint = "does the transfer run while you look? And which end of L2 do its packets wait at?"
+        hint = "does the transfer run while you look? And at which end of L2 do its packets wait?"
         return Check.failing(what, reason, hint, expected, found)
     if min(abs(packets_held(rtt) - held) for rtt, held in answered) > _APART_PACKETS:
         reason = f"the numbers from ping and from tc differ by more than {_APART_PACKETS} packets in every look"
-        hint = "ask tc right after each ping: the queue does not wait for you"
+        hint = "run tc right after each ping: the queue changes within a few ms"
         return Check.failing(what, reason, hint, expected, found)
     return Check.passing(what, expected, found)
 
@@ -446,12 +446,12 @@ def _refuse_another_queue(where: str, run: Run, packets: int) -> None:
     found = None if face is None else face.shape.queue_packets
     delay_ms = None if face is None else face.shape.delay_ms
     if found != packets:
-        reason = f"{end.interface} had a queue of {found} packets, as read back before the run"
-        hint = f"tc qdisc change on r2, for {end.interface}, with limit {packets}; then measure again"
+        reason = f"before the run, {end.interface} had a queue of {found} packets"
+        hint = f"on r2, run tc qdisc change for {end.interface} with limit {packets}; then measure again"
         raise Refuse(Check.failing(what, reason, hint, expected, str(found)))
     if delay_ms != _l2().delay_ms:
         reason = f"{end.interface} has a delay of {delay_ms:g} ms now"
-        hint = f"tc sets all of netem's numbers anew: give it delay {_l2().delay_ms:g}ms as well"
+        hint = f"tc resets the options that you leave out: add delay {_l2().delay_ms:g}ms to your command"
         raise Refuse(Check.failing(what, reason, hint, expected, f"{delay_ms:g} ms"))
 
 
