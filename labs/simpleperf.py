@@ -34,8 +34,8 @@ BYTES_PER_UNIT: Final = {"B": 1, "KB": 1000, "MB": 1_000_000}
 
 
 # --- What is still to do ---------------------------------------------------------------------------------------------
-# Each TODO has the number of its step in the notebook. Write your code in place of the call of todo. All that is here
-# already you may use, change or throw away: only what your program does is graded.
+# Each TODO has the number of its step in the notebook. Replace each call of todo by your code. You may use, change or
+# delete everything else: the checks grade only what your program does.
 
 
 def todo(step: int, what: str) -> NoReturn:
@@ -58,7 +58,7 @@ class Parser(argparse.ArgumentParser):
 def whole_number(low: int, high: int) -> Callable[[str], int]:
     """A function that reads a whole number from low to high. It raises ArgumentTypeError for any other text."""
 
-    # TODO 7: return a function of your own, which raises argparse.ArgumentTypeError for 80, 65536, 1.5, -1 and x.
+    # TODO 7: return a function of your own. It raises argparse.ArgumentTypeError for 80, 65536, 1.5, -1 and x.
     return int
 
 
@@ -77,7 +77,7 @@ def unit_name(text: str) -> str:
 
 def amount_bytes(text: str) -> int:
     """How many bytes 10MB, 1000KB or 500B are. Raises ArgumentTypeError for any other text, and for 0."""
-    # TODO 4: split the text into number and unit. What else does somebody type?
+    # TODO 4: split the text into number and unit. Which wrong texts may users type?
     todo(4, "amount_bytes: how many bytes are 10MB, 1000KB, 500B?")
 
 
@@ -122,7 +122,7 @@ class Span:
 
     def amount(self, unit: str) -> int:
         """How many units were carried, as a whole number."""
-        # TODO 3: is the sum over all intervals what the total says?
+        # TODO 3: do the amounts of all intervals add up to the total?
         return round((self.end_bytes - self.start_bytes) / BYTES_PER_UNIT[unit])
 
 
@@ -155,8 +155,8 @@ class Meter:
 
     def lap(self) -> Span:
         """From the end of the last lap until the clock was stopped, or until now."""
-        # TODO 3: from where self._last_lap ended to where self.total() ends now.
-        todo(3, "Meter.lap: what came since the last lap")
+        # TODO 3: return the span from the end of self._last_lap to the present end of self.total().
+        todo(3, "Meter.lap: the span since the last lap")
 
 
 def columns(name: str, interval: str, amount: str, rate: str) -> str:
@@ -200,10 +200,10 @@ def receive(connection: socket.socket, meter: Meter, patience_s: float = PATIENC
 
     Raises ConnectionError if the client goes without BYE, TimeoutError if it falls silent.
     """
-    # TODO 1: read until BYE. Give meter.add how many bytes came before it. What one recv returns is any piece of the
-    # stream: BYE may come at its end, alone, or torn in two.
-    # TODO 6: a client may say nothing for ever, and somebody's data may hold BYE. (A client waits after BYE, but not
-    # after data.)
+    # TODO 1: read until BYE arrives. Call meter.add with the number of bytes before BYE. One recv returns any piece of
+    # the stream: BYE may stand at the end of a piece, alone, or in two pieces.
+    # TODO 6: a client may send nothing for ever, and a client's data may contain BYE. (A client waits after BYE, but
+    # not after data.)
     todo(1, "receive: read and count until BYE")
 
 
@@ -213,7 +213,7 @@ def serve_client(connection: socket.socket, client: str, unit: str) -> None:
     with connection:
         say(f"A simpleperf client with {client} is connected with {name_of(connection.getsockname())}")
         # TODO 1: receive the data, then send ACKNOWLEDGEMENT.
-        # TODO 6: a client may vanish or reset the connection. Complain in one line, and go on.
+        # TODO 6: a client may vanish or reset the connection. Print one line with complain, and serve the next client.
         todo(1, "serve_client: receive, then acknowledge")
     total = meter.total()
     if total.end_bytes:
@@ -222,11 +222,12 @@ def serve_client(connection: socket.socket, client: str, unit: str) -> None:
 
 def serve(address: tuple[str, int], unit: str) -> NoReturn:
     """Serve all clients that come, each in a thread of its own, until Ctrl-C."""
-    # TODO 1: a TCP socket that is bound to the address and listens. Then the banner (below), then for ever: accept a
-    # client and give it to serve_client.
-    # TODO 5: while it serves one client, the next one waits. Serve each in a thread.
-    # TODO 6: serve a client, press Ctrl-C, start it again: what does it say? One option of the socket mends it.
-    # TODO 7: the address may not be this host's, or the port taken. Say so in one line that names the flags.
+    # TODO 1: make a TCP socket with socket.socket, bind it to the address, and listen. Print the banner (below). Then
+    # accept one client after the other, and call serve_client for each.
+    # TODO 5: while the server serves one client, the next client waits. Serve each client in a thread.
+    # TODO 6: serve a client, press Ctrl-C, and start the server again: which error do you see? Set one option of the
+    # socket, and the error is gone.
+    # TODO 7: the address may belong to another host, or the port may be taken. Name both flags in one line.
     # say(banner(f"A simpleperf server is listening on port {address[1]}"))
     todo(1, "serve: bind, listen, and accept clients")
 
@@ -257,20 +258,20 @@ class Sender(threading.Thread):
                 self.error = error
 
     def _send(self) -> None:
-        # TODO 1: send CHUNK again and again until self._seconds are over, and tell self.meter.add of each. Then set
-        # self.all_sent and send BYE.
-        # TODO 4: if there is a self._amount, send exactly so many bytes, however long it takes.
+        # TODO 1: send CHUNK again and again until self._seconds are over, and call self.meter.add for each chunk. Then
+        # set self.all_sent, and send BYE.
+        # TODO 4: if self._amount is set, send exactly that many bytes, however long this takes.
         todo(1, "Sender._send: send chunks for the time, then BYE")
 
     def _await_acknowledgement(self) -> None:
-        # TODO 1: read the ACKNOWLEDGEMENT, which may come in pieces. Raise ConnectionError if something else comes.
+        # TODO 1: read the ACKNOWLEDGEMENT, which may arrive in pieces. Raise ConnectionError for any other answer.
         todo(1, "Sender._await_acknowledgement: read the answer to BYE")
 
 
 def print_intervals(senders: Sequence[Sender], interval_s: float, limit_s: float, unit: str) -> None:
     """Print a row for each sender and interval, live. The last one ends with the acknowledgement."""
-    # TODO 3: wait until an interval is over (Thread.join takes a timeout), then say the row of a lap. The last row ends
-    # where the transfer ends, and it may be shorter.
+    # TODO 3: wait until an interval is over (Thread.join takes a timeout), then print the row of a lap. The last row
+    # ends when the transfer ends, and may be shorter.
     todo(3, "print_intervals: a row for each interval")
 
 
@@ -278,9 +279,9 @@ def run_client(address: tuple[str, int], options: argparse.Namespace) -> int:
     """Measure, and print the table. Returns the exit status."""
     server = f"{address[0]} port {address[1]}"
     say(banner(f"A simpleperf client connecting to server {address[0]}, port {address[1]}"))
-    # TODO 1: a TCP socket that is connected to the address, as the only one in the list.
-    # TODO 5: as many connections as options.parallel says.
-    # TODO 7: there may be no server. Say so in one line that names the flags.
+    # TODO 1: connect a TCP socket to the address, and put it into the list.
+    # TODO 5: open as many connections as options.parallel says.
+    # TODO 7: there may be no server. Name both flags in one line.
     connections: list[socket.socket] = [todo(1, "run_client: connect to the server")]
     gate = threading.Barrier(len(connections) + 1)
     senders = [Sender(connection, gate, options.time, options.num) for connection in connections]

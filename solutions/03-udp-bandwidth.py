@@ -255,8 +255,8 @@ lab03.check_chosen(at_chosen).require()
 # start low and stop at the first loss.
 #
 # **Rubric.** 3 points: the call loses packets of its own, its other packets wait, and this lasts because UDP does not
-# slow down; 2 points: two of them; 1 point: one. Typical wrong: (1) "only my packets are lost, I am the one who sends too
-# much": a full queue drops every packet that arrives, whoever sent it; (2) "the call gets its share, as with TCP":
+# slow down; 2 points: two of them; 1 point: one. Typical wrong: (1) "only my packets are lost, I am the one who sends
+# too much": a full queue drops every packet that arrives, whoever sent it; (2) "the call gets its share, as with TCP":
 # nobody shares here, because UDP does not react to losses; (3) "the delay grows without end": a full queue drops
 # packets and does not grow.
 

@@ -144,8 +144,8 @@ for name, (source, destination, address) in ends.items():
 lab04.check_pings(pings).require()
 
 # %% [markdown] id="reasons-question"
-# **Question.** Assume that L1 has 40 Mbit/s, L3 has 20 Mbit/s, and both have a delay of 10 ms. How much faster is L1 for
-# a ping (a frame of 98 bytes), and how much faster for a file of 10 MB?
+# **Question.** Assume that L1 has 40 Mbit/s, L3 has 20 Mbit/s, and both have a delay of 10 ms. How much faster is L1
+# for a ping (a frame of 98 bytes), and how much faster for a file of 10 MB?
 
 # %% [markdown] reflect="reasons" points=2
 # The ping takes nearly the same time on both links. Nearly all of its RTT is propagation delay, which the rate does not
@@ -255,7 +255,7 @@ lab04.check_transfers(transfers).require()
 
 # %% id="beside-table"
 rows = lab04.beside_report(2, rtt_ms, mbps, pings, transfers)
-show.comparison(rows, "Links: predicted, theory, report, measured")
+show.comparison(rows, "Links: predicted, theory (with TCP's start), report, measured")
 
 # %% [markdown] id="swing-intro"
 # ## 4. Ping next to a transfer

@@ -303,7 +303,7 @@ reported = {
     # "percent": None,
     ### END SOLUTION
 }
-show.comparison(rows, "Paths: predicted, theory, report, measured")
+show.comparison(rows, "Paths: predicted, theory (with TCP's start), report, measured")
 
 # %% check="reported" points=1
 lab05.check_reported(reported).require()

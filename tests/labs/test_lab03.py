@@ -64,7 +64,7 @@ def test_what_iperf3_and_tc_printed_passes() -> None:
     for output in (counted(), counted(67, 0) + counted()):
         (check,) = lab03.check_drops(946, output).checks
         assert check.passed
-        assert "**All** of the loss happened here" in check.explanation
+        assert "**all** of the lost packets" in check.explanation
 
 
 # --- Measurements
@@ -101,19 +101,19 @@ WRONG: Table = {
         (None, "h1 has not sent yet"),
         ("iperf3: error - unable to connect to server: Connection refused", "Connection refused"),
         (TCP, "this is a test of TCP"),
-        ("iperf Done.", "no whole output"),
+        ("iperf Done.", "not the whole output"),
         (printed("10.0.7.2"), "another host"),
         (printed(sent="1.05 Mbits/sec"), "sent at 1.05 Mbit/s"),
         (printed(lost="20/8544 (0.2%)"), "less than this network can give"),
         (printed(lost="4000/8544 (47%)"), "too much"),
-        (printed(lost="1548/12365 (13%)", of_sender="0/12365 (0%)"), "its datagrams carry 1001 bytes"),
+        (printed(lost="1548/12365 (13%)", of_sender="0/12365 (0%)"), "each datagram carries 1001 bytes"),
     ],
     lab03.check_drops: [
-        (946, "", "no queue was looked at yet"),
+        (946, "", "you have not looked at a queue yet"),
         (946, counted(limit=67), "no queue of 100 packets"),
-        (0, counted(dropped=0), "has dropped nothing"),
+        (0, counted(dropped=0), "has dropped no packet"),
         (None, counted(), "not filled in yet"),
-        (100, counted(), "how many packets the queue holds"),
+        (100, counted(), "how many packets the queue can hold"),
         (7612, counted(), "too much"),
     ],
     overloaded: [
@@ -197,10 +197,13 @@ def test_a_right_search_passes(virtual: Kind, nothing_left: None) -> None:
         (lambda prober: from_train(prober) / 8, "MByte/s"),
         (lambda prober: from_train(prober) * 1e6, "in bit/s"),
         (lambda prober: None, "the function returns nothing"),
-        (lambda prober: prober.fast(), "raised AttributeError"),
+        (lambda prober: prober.fast(), "raises AttributeError"),
         (lambda prober: prober.send(1000), "of the budget of 60 MB are left"),
         (lambda prober: by_second_half(prober.train(60), 1448), "no such probe"),
-        (lambda prober: next(rate for rate in (2, 4, 8, 16, 32, 64) if prober.send(rate).loss_percent), "% was lost"),
+        (
+            lambda prober: next(rate for rate in (2, 4, 8, 16, 32, 64) if prober.send(rate).loss_percent),
+            "% of its packets",
+        ),
         (lambda prober: prober.send(3).rate_mbps, "does the range close"),
     ],
 )

@@ -36,7 +36,7 @@ def test_one_that_works_is_used(lab: linklab.Lab, tmp_path: Path, capsys: pytest
     [
         (None, "there is no"),
         ("def broken(:\n", "SyntaxError"),
-        (FINISHED.replace("* 8 / 1_000_000", "* 64 / 1_000_000"), "carries 28.69 at most"),
+        (FINISHED.replace("* 8 / 1_000_000", "* 64 / 1_000_000"), "carries at most 28.69"),
         (FINISHED.replace("* 8 / 1_000_000", "/ 1_000_000"), "bytes instead of bits?"),
     ],
     ids=["none", "syntax", "bits twice", "bytes"],

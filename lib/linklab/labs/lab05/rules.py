@@ -206,7 +206,7 @@ def _bdp(name: str, path: MeasuredPath) -> Value:
         Slip(each_alone, "that is the sum of the links' products", f"{rate}, and the round trip of the whole path"),
     )  # fmt: skip
     hints = (
-        "the product says how many bits a full path holds: at which rate do bits arrive, and how long is the round trip?",
+        "the product says how many bits a full path holds: at which rate do they enter, and for how long?",
         f"{rate} and the round trip of the whole path; then {frame}",
         f"{narrow.rate_mbps:g} * 1000 * {floor:g} / {bits}",
     )
