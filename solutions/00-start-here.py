@@ -192,19 +192,15 @@ lab00.check_measured_throughput(measured_mbps).require()
 # | --- | --- | --- | --- | --- |
 # | 14 bytes | 20 bytes | 20 bytes | 12 bytes | 1448 bytes |
 #
-# **Question.** Your data takes most of the 10 Mbit/s. How much of the rest do the headers explain, and what else may
-# explain it? Would a longer delay, for example 20 ms, change the throughput of a long transfer? Write two or three
-# sentences.
+# **Question.** Your data takes most of the 10 Mbit/s. What takes the rest? Give a number. Write two or three sentences.
 
-# %% [markdown] reflect="throughput" points=2
+# %% [markdown] reflect="throughput" points=1
 # The link does carry 10 Mbit/s, but 66 of the 1514 bytes of each frame are headers, so at most 95.6 % is data. The
-# start of the transfer costs a little more, until TCP has found the rate. A longer delay slows only this start. After
-# the start, TCP keeps enough packets in flight to fill the link, as long as its window and the queue allow this.
+# start of the transfer costs a little more, until TCP has found the rate.
 #
-# **Rubric.** 2 points: headers take the rest, with a number or the share; and a longer delay changes the start, not
-# the long run. 1 point: one of the two. Typical wrong: (1) "the delay makes it slower": all bits arrive later by the
-# same delay, and TCP has many packets in flight at a time. (2) "10 Mbit/s is only the maximum, nobody reaches it":
-# the link is full; the headers take the rest, and you can calculate their share.
+# **Rubric.** 1 point: headers take the rest, with a number or the share. Typical wrong: (1) "10 Mbit/s is only the
+# maximum, nobody reaches it": the link is full; the headers take the rest, and you can calculate their share. (2) "the
+# delay makes it slower": all bits arrive later by the same delay, and TCP has many packets in flight at a time.
 
 # %% [markdown] id="headers-told"
 # <details><summary>Open this when you have written your answer</summary>
@@ -214,6 +210,17 @@ lab00.check_measured_throughput(measured_mbps).require()
 # bytes, so a real cable of 10 Mbit/s carries at most 94.1 % data (IEEE 802.3, with TCP's timestamps).
 #
 # </details>
+
+# %% [markdown] id="delay-question"
+# **Question.** Would a longer delay, for example 20 ms, change the throughput of a long transfer? Give the reason.
+
+# %% [markdown] reflect="delay" points=1
+# Hardly. A longer delay slows only the start of the transfer. After the start, TCP keeps enough packets in flight to
+# fill the link, as long as its window and the queue allow this.
+#
+# **Rubric.** 1 point: a longer delay changes the start, not the long run, with a reason. Typical wrong: (1) "twice the
+# delay halves the throughput": all bits arrive later by the same delay, and TCP has many packets in flight at a time.
+# (2) "the link becomes slower": the rate and the delay of a link are independent.
 
 # %% [markdown] id="queue-intro"
 # ## 8. Ping a busy link
@@ -250,8 +257,8 @@ waited = {"where": "b"}
 lab00.check_queue(waited).require()
 
 # %% [markdown] id="queue-question"
-# **Question.** Suppose you double the queue to 100 packets "to lose fewer packets". What happens to the throughput,
-# and what happens to the RTT of a ping during the transfer?
+# **Question.** Suppose you double the queue to 100 packets "to lose fewer packets". How do the throughput and the RTT
+# of a ping during the transfer change, and why?
 
 # %% [markdown] reflect="queue" points=2
 # The throughput hardly changes, because the link was full before. The queue can now hold twice as many packets. TCP

@@ -29,6 +29,7 @@ lab01.progress()
 
 # %% id="target-figure"
 network = course_network()
+net = {subnet.name: subnet.prefix.removesuffix(".0/24") for subnet in network.subnets}
 display(show.draw(lab01.without_addresses(network)))
 display(lab01.subnet_table(network), lab01.link_table(network))
 
@@ -47,9 +48,10 @@ display(lab01.subnet_table(network), lab01.link_table(network))
 #
 # `net` has the first three numbers of each subnet. For example, `net["A"] + ".2/24"` is the address of the first host
 # in subnet A. The next cell has most of the plan already. Read it: does it follow the rules?
+#
+# **Your turn:** four interfaces have no address yet. Replace each `None` by an address with its mask.
 
-# %% id="net"
-net = {subnet.name: subnet.prefix.removesuffix(".0/24") for subnet in network.subnets}
+# %% answer="plan"
 plan = {"h1-eth0": net["A"] + ".2/24", "h2-eth0": net["A"] + ".3/24"}
 plan |= {"h3-eth0": net["A"] + ".4/24", "r1-eth0": net["A"] + ".1/24"}
 plan |= {"r1-eth1": net["B"] + ".1/24", "r2-eth0": net["B"] + ".2/24"}
@@ -58,11 +60,6 @@ plan |= {"h5-eth0": net["E"] + ".3/24", "h6-eth0": net["E"] + ".4/24"}
 plan |= {"r3-eth1": net["F"] + ".1/24", "h8-eth0": net["F"] + ".2/24"}
 plan |= {"r3-eth3": net["G"] + ".1/24", "r4-eth0": net["G"] + ".2/24"}
 plan |= {"r4-eth1": net["I"] + ".1/24", "h9-eth0": net["I"] + ".2/24"}
-
-# %% [markdown] id="plan-task"
-# **Your turn:** four interfaces have no address yet. Replace each `None` by an address with its mask.
-
-# %% answer="plan"
 plan |= {
     ### BEGIN SOLUTION
     "r2-eth2": net["D"] + ".1/24",
@@ -420,26 +417,36 @@ print(lab["r1"].cmd("tc class show dev r1-eth1"))
 # to the sender of the dropped packet. The dropped packet is the answer, and its sender is `h7`.
 
 # %% [markdown] id="queues-question"
-# **Question.** Why does each queue have its length? Calculate the *bandwidth-delay product* (BDP) of each link:
-# multiply the link's rate by its round-trip time, and divide by the packet size of 1500 bytes. Compare the BDP with
-# the queue's limit. What do you find? The limit also counts packets in flight on the link. How much of the queue is
-# left for packets that wait? After a loss TCP sends less for a while (CUBIC continues with 0.7 of its window). How
-# does a queue help then?
+# Calculate the *bandwidth-delay product* (BDP) of each link: multiply the link's rate by its round-trip time, and
+# divide by the packet size of 1500 bytes. The queue's limit also counts packets in flight on the link.
+#
+# **Question.** Compare each queue's limit with the BDP of its link: how many packets of the limit are left for packets
+# that wait?
 
-# %% [markdown] reflect="queues" points=3
+# %% [markdown] reflect="queues" points=2
 # In the plain course network, L1 has 40 Mbit/s and an RTT of 20 ms. The product is 800,000 bits, or 67 packets of
 # 12,000 bits. L2 gives 100 packets, L3 gives 33. On every variant each limit is one BDP of its link. But packets in
-# flight in one direction take half of the limit, because one direction's delay is half of the RTT. So about half a
-# BDP is left for packets that wait. After a loss CUBIC continues with 0.7 of its window. To keep the link busy
-# meanwhile, CUBIC needs 0.43 BDP of waiting packets, and Reno needs one BDP. This is the BDP of the flow's whole
-# path. For a CUBIC flow over one link alone, half a BDP is enough. From `h1` to `h4` the path's BDP is 150 packets,
-# and L2 has room for about 50 waiting packets: 0.33 BDP. This room is a little too small, so the link may idle
-# briefly after a loss. Many flows together need less: about the BDP divided by the square root of their number.
+# flight in one direction take half of the limit, because one direction's delay is half of the RTT. So about half a BDP
+# is left for packets that wait.
 #
-# **Rubric.** 3 points: the limit is the BDP, half of it is in flight, and waiting packets keep the link busy after a
-# loss. 2 points: two of these. 1 point: only the calculation of the BDP. Typical wrong: (1) "a longer queue makes the
-# link faster": the rate stays, and a longer queue adds delay. (2) "the whole limit is for waiting packets": the limit
-# also counts packets in flight.
+# **Rubric.** 2 points: the limit is the BDP, and half of it is in flight. 1 point: only the calculation of the BDP.
+# Typical wrong: (1) "the whole limit is for waiting packets": the limit also counts packets in flight. (2) a BDP with
+# the delay of one direction: the acknowledgement must come back too.
+
+# %% [markdown] id="waiting-question"
+# **Question.** After a loss TCP sends less for a while (CUBIC continues with 0.7 of its window). How does a queue help
+# then?
+
+# %% [markdown] reflect="waiting" points=1
+# Waiting packets keep the link busy while TCP sends less. CUBIC needs 0.43 BDP of waiting packets, and Reno needs one
+# BDP. This is the BDP of the flow's whole path. For a CUBIC flow over one link alone, half a BDP is enough. From `h1`
+# to `h4` the path's BDP is 150 packets, and L2 has room for about 50 waiting packets: 0.33 BDP. This room is a little
+# too small, so the link may idle briefly after a loss. Many flows together need less: about the BDP divided by the
+# square root of their number.
+#
+# **Rubric.** 1 point: waiting packets keep the link busy after a loss. Typical wrong: (1) "a longer queue makes the
+# link faster": the rate stays, and a longer queue adds delay. (2) "a queue prevents losses": TCP fills a queue of any
+# length.
 
 # %% [markdown] id="end-of-lab"
 # ## 11. Stop, and look back

@@ -174,34 +174,38 @@ with lab02.serving(lab, "h4") as server:
 # > 4.6 % too little, and nobody notices.
 #
 # **Say to yourself:** the links carry 40 and 30 Mbit/s. What is the highest rate that the client may report between
-# `h1` and `h4`? Linklab computes it:
-
-# %% id="ceiling"
-ceiling_mbps = network.goodput_ceiling_mbps(network.path(network.COURSE, "h1", "h4"))
-ceiling_mbps
-
-# %% [markdown] id="clock-task"
-# **Your turn:** write only `Span.rate_mbps` now. Then run this cell:
+# `h1` and `h4`? The last line of the next cell's output is the rate that Linklab computes.
+#
+# **Your turn:** write only `Span.rate_mbps` now. Then run the next cell:
 
 # %% id="clock-try"
+ceiling_mbps = network.goodput_ceiling_mbps(network.path(network.COURSE, "h1", "h4"))
 lab02.between(lab, "h1", "h4", "-t 1")
+ceiling_mbps
 
 # %% [markdown] id="clock-question"
 # Compare the rates of client and server. Both count the same bytes.
 #
 # **Question.** A client that does not wait for the acknowledgement sends 50 kB to `h4` and reports 400 Mbit/s. Explain
-# this number. Why does the same program report nearly the right rate with `-t 60`?
+# this number.
 
-# %% [markdown] reflect="clock" points=3
+# %% [markdown] reflect="clock-short" points=2
 # The kernel takes 50 kB into its send buffer in about a millisecond, because copying memory needs no network. So the
-# client has measured how fast its kernel copies: 0.4 Mbit in 1 ms. In 60 s the buffer grows to some hundred kB or a few
-# MB (Linux tunes its size). These bytes are still on their way when the clock stops. But the whole transfer is more
-# than 200 MB, so the error is about one per cent.
+# client has measured how fast its kernel copies: 0.4 Mbit in 1 ms.
 #
-# **Rubric.** 3 points: the kernel has taken the bytes but not yet delivered them; the number is the bytes over the time
-# of copying; the buffer is a small part of a long transfer. 2 points: the same without the number. 1 point: "they are
-# in a buffer". Typical wrong: (1) "the link is faster for small amounts": a link has one rate. (2) "the client takes
-# bytes for bits": then the factor is 8 for every length.
+# **Rubric.** 2 points: the kernel has taken the bytes but not yet delivered them, and the number is the bytes over the
+# time of copying. 1 point: "they are in a buffer". Typical wrong: (1) "the link is faster for small amounts": a link
+# has one rate. (2) "the client takes bytes for bits": then the factor is 8.
+
+# %% [markdown] id="clock-long-question"
+# **Question.** Why does the same program report nearly the right rate with `-t 60`?
+
+# %% [markdown] reflect="clock" points=1
+# In 60 s the buffer grows to some hundred kB or a few MB (Linux tunes its size). These bytes are still on their way
+# when the clock stops. But the whole transfer is more than 200 MB, so the error is about one per cent.
+#
+# **Rubric.** 1 point: the buffer is a small part of a long transfer. Typical wrong: (1) "the kernel empties its buffer
+# in 60 s": TCP fills the buffer until the last second. (2) "TCP gets faster": the link has one rate.
 
 # %% [markdown] id="clock-told"
 # <details><summary>Open this when you have written your answer</summary>
@@ -238,7 +242,10 @@ with lab02.serving(lab, "h4") as server:
     client = server.client("h1", "-t 6 -i 1")
     show.live(client, lab02.intervals, ceiling_mbps=ceiling_mbps, duration_s=6)
 
-# %% [markdown] id="intervals-told"
+# %% check="intervals" points=3
+simpleperf.check_step("simpleperf.py", "intervals").require()
+
+# %% [markdown] id="amount-intro"
 # **Say to yourself:** which rows differ from the others, and why?
 #
 # <details><summary>Open this when you have an answer</summary>
@@ -249,11 +256,7 @@ with lab02.serving(lab, "h4") as server:
 # lie above theory.
 #
 # </details>
-
-# %% check="intervals" points=3
-simpleperf.check_step("simpleperf.py", "intervals").require()
-
-# %% [markdown] id="amount-intro"
+#
 # ## The first sitting ends here
 #
 # Your program works: it transfers for a time, measures the rate, and prints intervals. **To stop now**, save this
@@ -329,14 +332,13 @@ simpleperf.check_step("simpleperf.py", "parallel").require()
 # cannot bind its port again in that time, unless it sets `SO_REUSEADDR`. Python's `socket.create_server` sets this
 # option on Linux. A socket that you make with `socket.socket` and `bind` does not have it.
 #
-# **Your turn:** write everything marked `TODO 6`. The first cell below starts the server twice on one port. In the
-# second cell, a client sends some data without `BYE` and leaves; then a normal client connects.
+# **Your turn:** write everything marked `TODO 6`. The next cell starts the server twice on one port. Then a client
+# sends some data without `BYE` and leaves, and a normal client connects.
 
 # %% id="restart-try"
 for _ in range(2):
     lab02.between(lab, "h1", "h4", "-t 1", port=9000)
 
-# %% id="abrupt-try"
 with lab02.serving(lab, "h4") as server:
     send = f"head -c 5000 /dev/zero > /dev/tcp/10.0.5.2/{server.port}"
     print(lab["h2"].cmd(f"timeout 1 bash -c '{send}'"), end="")
@@ -404,21 +406,27 @@ show.table(
 )
 
 # %% [markdown] id="sends-question"
-# **Question.** Why does one call with ten times the bytes take far less than ten times as long? Why does the size of
-# the pieces change nothing between `h1` and `h4`? At about which rate does a program with 1000-byte pieces become the
-# bottleneck on your machine?
+# **Question.** Why does one call with ten times the bytes take far less than ten times as long?
 
-# %% [markdown] reflect="sends" points=3
+# %% [markdown] reflect="sends" points=1
 # Each call has a fixed cost of a few µs: entering the kernel, and TCP's work for a segment (on loopback also its
-# delivery). So with small pieces this fixed cost takes most of the time. At 28.7 Mbit/s a piece of 1000 bytes takes 279
-# µs on the link, and a call takes some 5 µs: the program waits for the link nearly all of the time. The program becomes
-# the bottleneck when the link is as fast as the calls: 8000 bits in 5 µs are 1600 Mbit/s. The last column of the table
-# gives this rate for each size.
+# delivery). With small pieces this fixed cost takes most of the time.
 #
-# **Rubric.** 3 points: a fixed cost for each call; the link is far slower than the program; and the rate from the
-# table. 2 points: two of these. 1 point: one. Typical wrong: (1) "small pieces make small packets": on this path data
-# always waits in the send buffer, so TCP fills its segments. (2) "the link has less overhead with larger pieces": the
-# same segments cross the link.
+# **Rubric.** 1 point: a fixed cost for each call. Typical wrong: (1) "the link has less overhead with larger pieces":
+# the same segments cross the link. (2) "large pieces are compressed": TCP sends every byte.
+
+# %% [markdown] id="bottleneck-question"
+# **Question.** Between `h1` and `h4` the size of the pieces changes nothing. From which link rate on would a program
+# with 1000-byte pieces be the bottleneck on your machine, and why not between `h1` and `h4`?
+
+# %% [markdown] reflect="bottleneck" points=2
+# At 28.7 Mbit/s a piece of 1000 bytes takes 279 µs on the link, and a call takes some 5 µs: the program waits for the
+# link nearly all of the time. The program becomes the bottleneck when the link is as fast as the calls: 8000 bits in 5
+# µs are 1600 Mbit/s. The last column of the table gives this rate for each size.
+#
+# **Rubric.** 2 points: the rate from the table, and the link between `h1` and `h4` is far slower than the program. 1
+# point: one of the two. Typical wrong: (1) "small pieces make small packets": on this path data always waits in the
+# send buffer, so TCP fills its segments. (2) 28.7 Mbit/s: this is the rate of the path, not of the program.
 
 # %% [markdown] id="end-of-lab"
 # ## 10. Stop, and look back

@@ -8,23 +8,20 @@
 #
 # **Time:** about 4 hours: 2 hours for sections 1 to 4, then a break, and 2 hours for sections 5 to 7. **You need:** Lab
 # 00 (predict, measure, explain) and Lab 01 (the network, its interfaces and addresses).
-
-# %% id="imports"
-from linklab import course_network, lab03, measure, show, start
-
-lab03.progress()
-
-# %% [markdown] id="paths-intro"
+#
 # ## 1. Two paths
 #
 # This is the network of Lab 01. You will send from h1 to h4, and from h1 to h9 (the path in the figure).
 # `L1.rate_mbps`, `L2.rate_mbps` and `L3.rate_mbps` are the rates of the three links between the routers. All other
 # cables are faster.
 
-# %% id="start"
+# %% id="imports"
+from linklab import course_network, lab03, measure, show, start
+
 network = course_network()
 L1, L2, L3 = (network.link(name) for name in ("L1", "L2", "L3"))
 lab = start(network)
+display(lab03.progress())
 show.draw(lab, highlight=lab03.path(network, "h1", "h9"), title="h1 to h9")
 
 # %% [markdown] id="ceilings-intro"
@@ -338,20 +335,29 @@ train_shows = "c"
 lab03.check_busy(train_shows).require()
 
 # %% [markdown] id="available-question"
-# **Question.** You want to choose the rate of a video call over a path that others use. A train says 21 Mbit/s. May you
-# send at 21 Mbit/s? What do you know about the path, and how would you find out what is free?
+# **Question.** You want to choose the rate of a video call over a path that others use. A train says 21 Mbit/s. May
+# you send at 21 Mbit/s? Give the reason.
 
-# %% [markdown] reflect="available" points=3
-# No. The free part may be much less, because the packets of a train push in between the packets of others in the queue.
-# Their spacing does not show how much more the link could carry for a long time. I know only that the capacity is at
-# least 21 Mbit/s. To find what is free, I send at a low rate and go up slowly, for longer than a queue can hide an
-# overload. When the delay keeps growing, or packets get lost, my rate is more than what is free. The free part also
-# changes with the others' traffic, so a call must keep measuring.
+# %% [markdown] reflect="capacity" points=1
+# No. The free part may be much less, because the packets of a train push in between the packets of others in the
+# queue. Their spacing does not show how much more the link could carry for a long time. I know only that the capacity
+# is at least 21 Mbit/s.
 #
-# **Rubric.** 3 points: no, with the difference between capacity and what is free, and a method that keeps up a rate and
-# watches delay or loss; 2 points: no, and one of the two; 1 point: no, for a reason that is not wrong. Typical wrong:
-# (1) "yes, it was measured": the train pushed in while it measured; (2) "subtract the traffic of the others from 21":
-# this traffic has already lowered the 21 in part; (3) "send a longer train": this makes the same number more exact.
+# **Rubric.** 1 point: no, with the difference between capacity and what is free. Typical wrong: (1) "yes, it was
+# measured": the train pushed in while it measured; (2) "subtract the traffic of the others from 21": this traffic has
+# already lowered the 21 in part.
+
+# %% [markdown] id="free-question"
+# **Question.** How would you find the rate that is free on this path?
+
+# %% [markdown] reflect="available" points=2
+# I send at a low rate and go up slowly, for longer than a queue can hide an overload. When the delay keeps growing, or
+# packets get lost, my rate is more than what is free. The free part also changes with the others' traffic, so a call
+# must keep measuring.
+#
+# **Rubric.** 2 points: a method that keeps up a rate and watches delay or loss; 1 point: one of the two. Typical
+# wrong: (1) "send a longer train": this makes the same number more exact; (2) "send at the full rate and count what
+# arrives": this takes the rate from the others.
 
 # %% [markdown] id="unknown-intro"
 # <details><summary>Open this when you have written your answer</summary>

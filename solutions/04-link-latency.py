@@ -10,24 +10,21 @@
 #
 # No prediction is marked wrong. A prediction makes you decide before you measure. After the measurement you see your
 # prediction next to theory.
-
-# %% id="imports"
-from linklab import course_network, lab04, measure, show, start
-
-lab04.progress()
-
-# %% [markdown] id="links-intro"
+#
 # ## 1. Three links
 #
 # This is the network of Lab 01. The figure marks the three links between its routers. The variables `L1`, `L2` and `L3`
 # hold the properties of the links: `L1.rate_mbps`, `L1.delay_ms`, `L1.queue_packets`. A router has several addresses.
 # `far_end` holds the address at the far end of each link.
 
-# %% id="start"
+# %% id="imports"
+from linklab import course_network, lab04, measure, show, start
+
 network = course_network()
 L1, L2, L3 = map(network.link, ("L1", "L2", "L3"))
 far_end = {link.name: link.b.address.removesuffix("/24") for link in (L1, L2, L3)}
 lab = start(network)
+display(lab04.progress())
 print(far_end)
 show.draw(lab, highlight=["r1", "r2", "r3", "r4"])
 
@@ -186,22 +183,29 @@ mac = lab["r2"].cmd("cat /sys/class/net/r2-eth0/address").strip()
 print(r1.cmd(f"ip neigh replace {address} lladdr {mac} dev r1-eth1 nud permanent"), end="")
 
 # %% [markdown] id="arp-question"
-# **Question.** Why does the first ping take longer than the others? How much does it change the mean, and how much
-# mdev? This lab follows a course report. In the report, 25 pings over a link of 10 ms each way have a mean of 21.855
-# ms. How much of the extra 1.855 ms can the first ping explain?
+# **Question.** Why does the first ping take longer than the others?
 
-# %% [markdown] reflect="arp" points=2
+# %% [markdown] reflect="arp" points=1
 # r1 knows the IP address of r2, but not its Ethernet address. r1 asks for this address with ARP, which takes a round
 # trip of its own. Only then does r1 send the ping: 20 + 20 = 40 ms. r2 does not need to ask, because it learns r1's
-# address from the request. r1 keeps the answer for the later pings. The mean rises by 20/25 = 0.8 ms, from 20 to 20.8.
-# mdev rises from 0 to 3.9, because the square of one large difference is very large. The median does not change. So ARP
-# explains 0.8 of the report's 1.855 ms. The other 1.055 ms need another cause, for example late timers of a busy
-# virtual machine.
+# address from the request. r1 keeps the answer for the later pings.
 #
-# **Rubric.** 2 points: ARP takes a round trip of its own before the first ping, and explains 0.8 of 1.855 ms; 1 point:
-# one of the two. Typical wrong: (1) "the first packet warms up the link" - a link has no memory: name the mechanism;
-# (2) "ARP explains all of the difference" - one of 25 pings takes 20 ms longer: this adds 0.8 ms to the mean; (3) "ARP
-# happens on each ping" - r1 keeps the answer, as the later pings show.
+# **Rubric.** 1 point: ARP takes a round trip of its own before the first ping. Typical wrong: (1) "the first packet
+# warms up the link" - a link has no memory: name the mechanism; (2) "ARP happens on each ping" - r1 keeps the answer,
+# as the later pings show.
+
+# %% [markdown] id="arp-share-question"
+# This lab follows a course report. In the report, 25 pings over a link of 10 ms each way have a mean of 21.855 ms.
+#
+# **Question.** How much of the extra 1.855 ms can the first ping explain?
+
+# %% [markdown] reflect="arp-share" points=1
+# The mean rises by 20/25 = 0.8 ms, from 20 to 20.8. mdev rises from 0 to 3.9, because the square of one large
+# difference is very large. The median does not change. So ARP explains 0.8 of the report's 1.855 ms. The other 1.055
+# ms need another cause, for example late timers of a busy virtual machine.
+#
+# **Rubric.** 1 point: 0.8 of 1.855 ms. Typical wrong: (1) "ARP explains all of the difference" - one of 25 pings takes
+# 20 ms longer: this adds 0.8 ms to the mean; (2) 20 ms - this is the extra time of one ping, not of the mean.
 
 # %% [markdown] id="throughput-intro"
 # <details><summary>Open this when you have written your answer</summary>
@@ -348,26 +352,35 @@ lab04.check_queue_seen(seen, together).require()
 # %% id="stop"
 lab.stop()
 
-# %% [markdown] id="queue-question"
-# **Question.** (1) Why does the RTT in your figure swing? Why does it not fall back to the RTT of the idle link? (2)
-# Somebody raises netem's limit at L1 to ten times its value, to lose fewer frames. (The limit includes frames in
-# flight.) What happens to the throughput of a long transfer, to a ping next to it, and to a video call? Give a number
-# for the ping.
+# %% [markdown] id="swing-question"
+# **Question.** Why does the RTT in your figure swing, but never fall back to the RTT of the idle link?
 
-# %% [markdown] reflect="queue" points=3
-# (1) CUBIC increases its window until the queue is full and drops a frame. Then CUBIC continues with 0.7 of its window,
+# %% [markdown] reflect="swing" points=1
+# CUBIC increases its window until the queue is full and drops a frame. Then CUBIC continues with 0.7 of its window,
 # the queue gets shorter, and the window grows again. With the plain course network's L1, the path holds 66 frames and
 # the queue holds 34 more. 0.7 of these 100 are 70, more than the 66 frames that keep the link busy. So a short queue
-# always remains, and the link is never idle. (2) The throughput does not change, because the link is already full. TCP
-# fills the longer queue too. A ping takes up to 670 times 0.303 = 203 ms to r2 and 10 ms back, 213 ms in all. A video
-# call shares the queue and has the same delay, so talking becomes hard. Only losses become rarer.
+# always remains, and the link is never idle.
 #
-# **Rubric.** 3 points: the RTT swings because TCP fills the queue, loses a frame and reduces its window; throughput
-# (nearly) unchanged; about 200 ms for the ping; 2 points: two of these; 1 point: one. Typical wrong: (1) "a longer
-# queue, more throughput" - the link was never idle: the report of `simpleperf` shows this; (2) "the queue does not
-# affect a short ping" - all packets share one queue, first in, first out; (3) "loss is a fault of the link" - here TCP
-# causes the loss, and learns the rate from it; (4) 400 ms, with the queue counted in both directions - acknowledgements
-# use the other direction's own queue.
+# **Rubric.** 1 point: the RTT swings because TCP fills the queue, loses a frame and reduces its window. Typical wrong:
+# (1) "loss is a fault of the link" - here TCP causes the loss, and learns the rate from it; (2) "the transfer pauses"
+# - the link is never idle: the report of `simpleperf` shows this.
+
+# %% [markdown] id="queue-question"
+# Somebody raises netem's limit at L1 to ten times its value, to lose fewer frames. (The limit includes frames in
+# flight.)
+#
+# **Question.** How does this change a long transfer, and how does it change a ping or a video call next to it? Give a
+# number for the ping.
+
+# %% [markdown] reflect="queue" points=2
+# The throughput does not change, because the link is already full. TCP fills the longer queue too. A ping takes up to
+# 670 times 0.303 = 203 ms to r2 and 10 ms back, 213 ms in all. A video call shares the queue and has the same delay,
+# so talking becomes hard. Only losses become rarer.
+#
+# **Rubric.** 2 points: throughput (nearly) unchanged; about 200 ms for the ping; 1 point: one of these. Typical wrong:
+# (1) "a longer queue, more throughput" - the link was never idle; (2) "the queue does not affect a short ping" - all
+# packets share one queue, first in, first out; (3) 400 ms, with the queue counted in both directions -
+# acknowledgements use the other direction's own queue.
 
 # %% [markdown] id="end-of-lab"
 # <details><summary>Open this when you have written your answer</summary>

@@ -7,23 +7,20 @@
 #
 # **Time:** about 4 hours. The measurements take two minutes. **You need** Lab 04: RTT, queue and sketch.
 # If your `simpleperf.py` of Lab 02 lies next to this notebook, this lab measures with it.
-
-# %% id="imports"
-from linklab import course_network, lab05, measure, show, start
-
-lab05.progress()
-
-# %% [markdown] id="paths-intro"
+#
 # ## 1. Three paths
 #
 # This is the network of Lab 01. The figure marks the longest of the three paths: h1 to h9. The other two share links
 # with this path: h1 to h4 uses L1 and L2, and h7 to h9 uses L2 and L3.
 
-# %% id="start"
+# %% id="imports"
+from linklab import course_network, lab05, measure, show, start
+
 network = course_network()
 L1, L2, L3 = map(network.link, ("L1", "L2", "L3"))
 ends = {"h1-h4": ("h1", "h4"), "h7-h9": ("h7", "h9"), "h1-h9": ("h1", "h9")}
 lab = start(network)
+display(lab05.progress())
 show.draw(lab, highlight=["h1", "s1", "r1", "r2", "r3", "r4", "h9"])
 
 # %% [markdown] id="rtt-intro"
@@ -111,8 +108,10 @@ for name, (source, destination) in ends.items():
 lab05.check_transfers(transfers).require()
 
 # %% [markdown] id="reasons-question"
-# **Question.** Along a path RTTs add up (see `traceroute`). Rates do not. Why? Now give L1 100 ms of delay, and enough
-# queue slots to keep its full rate. What happens to RTT and throughput of h1-h4?
+# Along a path RTTs add up (see `traceroute`). Rates do not.
+#
+# **Question.** Suppose L1 had 100 ms of delay, and enough queue slots to keep its full rate. What happens to RTT and
+# throughput of h1-h4, and why?
 
 # %% [markdown] reflect="reasons" points=2
 # (With the plain course network's numbers.) A packet crosses the links one after the other, so their times add up. The
@@ -251,26 +250,31 @@ lab05.check_after_loss(after_loss).require()
 lab05.check_questions(start_of_tcp).require()
 
 # %% [markdown] id="below-question"
-# **Question.** Describe your figure: what are its phases, and where is the window below the line of the BDP? Why does
-# this keep h1-h9 below the ceiling of L3, and further below than h7-h9? Would a transfer of 250 s have a higher mean?
-# Which single change to the network would help both paths, and at what price?
+# **Question.** Why does h1-h9 stay below the ceiling of L3? Explain it with the phases of your figure.
 
-# %% [markdown] reflect="below" points=3
+# %% [markdown] reflect="window" points=2
 # (With the plain course network's numbers.) Slow start doubles the window each RTT, to about 126 packets (88 / 0.7;
 # `ss` may miss the peak) in less than a second. Packets arrive faster than L3 sends, and the room of 16 packets before
 # L3 overflows. CUBIC continues with 0.7 of the window, twice: 88, then 63. That is half of the BDP of 132: L3 is idle
-# for half of each RTT. Then the window grows slowly, and reaches the BDP only after about ten seconds. After each later
-# loss it starts at about 80 % of the BDP. On h7-h9 the window also starts at 63. But there the BDP is only 99 and the
-# RTT is 60 instead of 80 ms, so the window reaches the BDP sooner. In a transfer of 250 s, slow start lowers the mean
-# only a tenth as much. So the mean rises, but it stays below the ceiling. A queue before L3 with room for 0.43 BDP or
-# more (43 and 57 packets) would help both paths. Its price is delay: 57 packets take 35 ms. (Pacing changes the sender.
-# ECN changes the hosts and the queue, which marks packets instead of dropping them.)
+# for half of each RTT. Then the window grows slowly, and reaches the BDP only after about ten seconds. After each
+# later loss it starts at about 80 % of the BDP. On h7-h9 the window also starts at 63. But there the BDP is only 99
+# and the RTT is 60 instead of 80 ms, so the window reaches the BDP sooner.
 #
-# **Rubric.** 3 points: a figure with units and both lines; slow start, loss, slow climb; a window below the BDP means
-# an idle bottleneck; a longer queue at L3 and its price; 2 points: one of these is missing; 1 point: two are missing.
-# Typical wrong: (1) "too many packets are lost" - 0.1 % are lost: what TCP does after these losses matters; (2) "L3 is
-# slower with a longer path" - the link is the same, but the window does not fill the path; (3) "more rate on L3" - the
-# BDP grows too; (4) "the receiver limits the window" - `ss` shows `rwnd_limited` for a moment only.
+# **Rubric.** 2 points: a figure with units and both lines; slow start, loss, slow climb; a window below the BDP means
+# an idle bottleneck; 1 point: one of these is missing. Typical wrong: (1) "too many packets are lost" - 0.1 % are
+# lost: what TCP does after these losses matters; (2) "L3 is slower with a longer path" - the link is the same, but the
+# window does not fill the path; (3) "the receiver limits the window" - `ss` shows `rwnd_limited` for a moment only.
+
+# %% [markdown] id="remedy-question"
+# **Question.** Which single change to the network would help h7-h9 and h1-h9, and at what price?
+
+# %% [markdown] reflect="below" points=1
+# A queue before L3 with room for 0.43 BDP or more (43 and 57 packets) would help both paths. Its price is delay: 57
+# packets take 35 ms. (Pacing changes the sender. ECN changes the hosts and the queue, which marks packets instead of
+# dropping them.)
+#
+# **Rubric.** 1 point: a longer queue at L3, and delay as its price. Typical wrong: (1) "more rate on L3" - the BDP
+# grows too; (2) "a longer queue at L1" - packets wait only before the bottleneck.
 
 # %% [markdown] id="report-intro"
 # <details><summary>Open this when you have written your answer</summary>
@@ -309,9 +313,8 @@ show.comparison(rows, "Paths: predicted, theory (with TCP's start), report, meas
 lab05.check_reported(reported).require()
 
 # %% [markdown] id="report-question"
-# **Question.** Explain the report's RTT of h1-h9 with your numbers. Which part is ARP (Lab 04)? Which part did the
-# single links already show? Which part is left? Why do our RTTs on virtual time show none of these parts? Does the
-# report's throughput point to the same cause?
+# **Question.** Where do the extra 12.3 ms of the report's RTT come from? Give the part that the single links already
+# show, the part of it that ARP can explain (Lab 04), and the part that is left.
 
 # %% [markdown] reflect="report" points=2
 # The three links alone explain 9.3 of the 12.3 ms. ARP may be a part of these 9.3 ms. If the first ping on each link
@@ -322,7 +325,7 @@ lab05.check_reported(reported).require()
 # no sign of a slow machine: a short queue and slow start explain it.
 #
 # **Rubric.** 2 points: the links' differences from theory add up as delays do (9.3 of 12.3), ARP with a number, and the
-# throughput has another cause; 1 point: two of these. Typical wrong: (1) "ARP explains everything" - ARP explains 3.2
+# part that is left; 1 point: two of these. Typical wrong: (1) "ARP explains everything" - ARP explains 3.2
 # ms of 12.3; (2) "the machine was too slow, so throughput was low" - our throughput on virtual time is even lower; (3)
 # the mean of the links instead of their sum.
 

@@ -11,13 +11,11 @@
 # %% id="imports"
 from linklab import course_network, lab06, measure, show, start
 
-lab06.progress()
-
-# %% id="start"
 network = course_network()
 L1, L2, L3 = map(network.link, ("L1", "L2", "L3"))
 lab = start(network)
 program = lab06.own_simpleperf(lab)
+display(lab06.progress())
 show.draw(lab)
 
 # %% [markdown] id="shares-task"
@@ -150,10 +148,8 @@ lab06.check_runs(runs).require()
 # The figures show the combination `two`, second by second: first the throughput, then the RTT with your sketch. A
 # cross marks a lost ping.
 
-# %% id="throughput-figure"
-lab06.figures.throughput_figure(runs["two"])
-
-# %% id="rtt-figure"
+# %% id="figures"
+display(lab06.figures.throughput_figure(runs["two"]))
 lab06.figures.rtt_figure(runs["two"], sketch=swing.sketch)
 
 # %% [markdown] id="seen-task"
@@ -188,22 +184,31 @@ answers = {
 lab06.check_seen(answers).require()
 
 # %% [markdown] id="shares-question"
-# **Question.** In `two` the *sum* of both throughputs is near L2's maximum, also when you started the flows by hand.
-# The two *shares* are not equal. Explain both facts. What shares do you expect if h2-h5 has twice the RTT?
+# **Question.** In `two` the *sum* of both throughputs is near L2's maximum, but the two *shares* are not equal. You
+# saw the same when you started the flows by hand. Why?
 
-# %% [markdown] reflect="shares" points=3
+# %% [markdown] reflect="sum" points=2
 # The sum: L2 sends without a break as long as packets wait there. Two flows keep it busy if their windows together
 # exceed the bandwidth-delay product. It does not matter whose packets wait. The shares: a flow's rate is its window
 # over its RTT. A flow that loses packets in slow start, or at a bad moment, continues with a smaller window. CUBIC
-# cuts the window to 0.7 of its size and then grows it slowly. So the windows become similar only over many losses,
-# and 25 s have too few losses. TCP tends to equal shares if RTTs are equal. With twice the RTT, h2-h5 gets less: it
-# sends fewer packets a second with the same window, and it learns of a loss later.
+# cuts the window to 0.7 of its size and then grows it slowly. So the windows become similar only over many losses, and
+# 25 s have too few losses.
 #
-# **Rubric.** 3 points: a queue that is never empty keeps the sum; shares depend on which flow lost packets when, and
-# become similar over many losses; a longer RTT gets less. 2 points: two of the three. 1 point: one. Typical wrong:
-# (1) "TCP divides the link equally, so this is an error of measurement" - nobody divides the link: each sender knows
-# only its own losses. (2) "h2 is nearer to the link" - both paths have the same links. (3) "with twice the RTT the
-# rate is the same, since the link is the same" - the sender spreads its window over a longer time.
+# **Rubric.** 2 points: a queue that is never empty keeps the sum; shares depend on which flow lost packets when, and
+# become similar over many losses. 1 point: one of the two. Typical wrong: (1) "TCP divides the link equally, so this
+# is an error of measurement" - nobody divides the link: each sender knows only its own losses. (2) "h2 is nearer to
+# the link" - both paths have the same links.
+
+# %% [markdown] id="rtt-question"
+# **Question.** Which shares do you expect if h2-h5 has twice the RTT?
+
+# %% [markdown] reflect="shares" points=1
+# TCP tends to equal shares if RTTs are equal. With twice the RTT, h2-h5 gets less: it sends fewer packets a second
+# with the same window, and it learns of a loss later.
+#
+# **Rubric.** 1 point: a longer RTT gets less. Typical wrong: (1) "the rate is the same, since the link is the same" -
+# the sender spreads its window over a longer time. (2) "exactly half" - CUBIC's throughput depends less on the RTT
+# than Reno's.
 
 # %% [markdown] id="shares-told"
 # <details><summary>Open this when you have written your answer</summary>
@@ -249,7 +254,10 @@ rates = {name: list(lab06.rates_mbps(run).values()) for name, run in runs.items(
 lab06.figures.fairness_table({name: jain(values) for name, values in rates.items() if values})
 
 # %% [markdown] id="fairness-question"
-# **Question.** In `apart` the index is below 1. Is that unfair to one of the flows? When is Jain's index meaningful?
+# In `apart` the index is below 1, but this is not unfair to any of the two flows.
+#
+# **Question.** Which conditions must hold before Jain's index says something about fairness? Start from `apart`: which
+# of them is broken there?
 
 # %% [markdown] reflect="fairness" points=3
 # No. The two flows share no link, so neither takes anything from the other: h8-h9 has less because L3 is slower.
