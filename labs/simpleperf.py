@@ -225,8 +225,8 @@ def serve(address: tuple[str, int], unit: str) -> NoReturn:
     # TODO 1: make a TCP socket with socket.socket, bind it to the address, and listen. Print the banner (below). Then
     # accept one client after the other, and call serve_client for each.
     # TODO 5: while the server serves one client, the next client waits. Serve each client in a thread.
-    # TODO 6: serve a client, press Ctrl-C, and start the server again: which error do you see? Set one option of the
-    # socket, and the error is gone.
+    # TODO 6: serve a client, press Ctrl-C, and start the server again: which error do you see? One option of
+    # the socket helps.
     # TODO 7: the address may belong to another host, or the port may be taken. Name both flags in one line.
     # say(banner(f"A simpleperf server is listening on port {address[1]}"))
     todo(1, "serve: bind, listen, and accept clients")

@@ -192,15 +192,17 @@ lab00.check_measured_throughput(measured_mbps).require()
 # | --- | --- | --- | --- | --- |
 # | 14 bytes | 20 bytes | 20 bytes | 12 bytes | 1448 bytes |
 #
-# **Question.** Your data takes most of the 10 Mbit/s. What takes the rest? Give a number. Write two or three sentences.
+# **Question.** Your data takes most of the 10 Mbit/s. What takes the rest? Give a number where you can. Write two or
+# three sentences.
 
-# %% [markdown] reflect="throughput" points=1
+# %% [markdown] reflect="throughput" points=2
 # The link does carry 10 Mbit/s, but 66 of the 1514 bytes of each frame are headers, so at most 95.6 % is data. The
 # start of the transfer costs a little more, until TCP has found the rate.
 #
-# **Rubric.** 1 point: headers take the rest, with a number or the share. Typical wrong: (1) "10 Mbit/s is only the
-# maximum, nobody reaches it": the link is full; the headers take the rest, and you can calculate their share. (2) "the
-# delay makes it slower": all bits arrive later by the same delay, and TCP has many packets in flight at a time.
+# **Rubric.** 2 points: headers take the rest, with a number or the share; and the start of the transfer. 1 point:
+# headers, without a number, or without the start. Typical wrong: (1) "the delay makes it slower": all bits arrive
+# later by the same delay, and TCP has many packets in flight at a time. (2) "10 Mbit/s is only the maximum, nobody
+# reaches it": the link is full; the headers take the rest, and you can calculate their share.
 
 # %% [markdown] id="headers-told"
 # <details><summary>Open this when you have written your answer</summary>
@@ -210,17 +212,6 @@ lab00.check_measured_throughput(measured_mbps).require()
 # bytes, so a real cable of 10 Mbit/s carries at most 94.1 % data (IEEE 802.3, with TCP's timestamps).
 #
 # </details>
-
-# %% [markdown] id="delay-question"
-# **Question.** Would a longer delay, for example 20 ms, change the throughput of a long transfer? Give the reason.
-
-# %% [markdown] reflect="delay" points=1
-# Hardly. A longer delay slows only the start of the transfer. After the start, TCP keeps enough packets in flight to
-# fill the link, as long as its window and the queue allow this.
-#
-# **Rubric.** 1 point: a longer delay changes the start, not the long run, with a reason. Typical wrong: (1) "twice the
-# delay halves the throughput": all bits arrive later by the same delay, and TCP has many packets in flight at a time.
-# (2) "the link becomes slower": the rate and the delay of a link are independent.
 
 # %% [markdown] id="queue-intro"
 # ## 8. Ping a busy link
@@ -308,17 +299,20 @@ lab.stop()
 # links, the second part is small (Lab 10). TCP's throughput on a link is at most the link's rate minus the headers. A
 # full queue adds delay.
 #
-# **Three questions to review** (no points)
+# **Four questions to review** (no points)
 #
 # 1. A satellite link has 100 Mbit/s and a delay of 270 ms. What is the RTT of a ping? And is the link fast?
 # 2. Your Internet access has 50 Mbit/s. What throughput do you expect for a long download over TCP, in MByte/s?
 # 3. The sender's link is slow, and the receiver's link is fast. Where does a packet wait?
+# 4. Would a longer delay, for example 20 ms, change the throughput of a long transfer?
 #
 # <details><summary>Answers</summary>
 #
 # 1. At least 540 ms. The link's rate is high and its delay is long: "fast" can mean a high rate or a short delay.
 # 2. About 47 to 48 Mbit/s, which is 5.9 MByte/s: a byte has 8 bits.
 # 3. In front of the slow link, at its sending side.
+# 4. Hardly: it slows only the start. After the start, TCP keeps enough packets in flight to fill the link, as long as
+#    its window and the queue allow this.
 #
 # </details>
 #

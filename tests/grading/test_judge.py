@@ -74,7 +74,7 @@ def test_who_has_no_simpleperf_measures_with_linklabs(virtual: Kind, tmp_path: P
 
 def test_a_check_that_crashes_is_nobodys_failure(virtual: Kind, tmp_path: Path) -> None:
     kept = [f"{role}-{name}" for name in ("rtt", "parsed", "summary") for role in ("answer", "check")]
-    book = without(solution("04"), "imports", "start", *kept)
+    book = without(solution("04"), "imports", *kept)
     done = judge(book, tmp_path, program=[str(Path(__file__).with_name("crashing_judge.py"))])
     cells = {cell.cell_id: cell for cell in done.judged.cells}
     for name in ("parsed", "summary"):
@@ -106,7 +106,7 @@ def test_a_variant_is_judged_by_its_own_numbers(virtual: Kind, tmp_path: Path) -
     network = variant("ada", SECRET)
     tmp_path.joinpath("given").mkdir()
     path = write_variant(network, tmp_path / "given")
-    book = without(solution("04"), "imports", "start", "answer-parsed", "check-parsed", "answer-pings", "check-pings")
+    book = without(solution("04"), "imports", "answer-parsed", "check-parsed", "answer-pings", "check-pings")
     mine = judge(book, tmp_path / "mine", network=path)
     assert mine.failed == [], mine.why()
     assert mine.judged.network == network.name
@@ -116,12 +116,12 @@ def test_a_variant_is_judged_by_its_own_numbers(virtual: Kind, tmp_path: Path) -
 def test_the_students_own_variant_counts_for_nothing(virtual: Kind, tmp_path: Path) -> None:
     tmp_path.joinpath("given").mkdir()
     path = write_variant(variant("ada", SECRET), tmp_path / "given")
-    book = without(solution("05"), "imports", "start", "answer-bdp", "check-bdp")
-    theirs = copy.deepcopy(book.cells[2:])
+    book = without(solution("05"), "imports", "answer-bdp", "check-bdp")
+    theirs = copy.deepcopy(book.cells[1:])
     for cell, name in zip(theirs, ("answer-theirs", "check-theirs"), strict=True):
         cell.id = cell.metadata.nbgrader["grade_id"] = name
     # as the answer before, with numbers of the variant
-    theirs[0].source = book.cells[2].source.replace("2 * L1.delay_ms", "2 * 11")
+    theirs[0].source = book.cells[1].source.replace("2 * L1.delay_ms", "2 * 11")
     book.cells += theirs
     done = judge(book, tmp_path, files={"linklab-variant.json": path})
     assert done.judged.network == "course"

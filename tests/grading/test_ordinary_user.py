@@ -47,7 +47,7 @@ def ordinary(virtual: Kind) -> Iterator[tuple[Path, list[str], dict[str, str]]]:
 @pytest.mark.large
 def test_a_lab_and_a_simpleperf_are_judged(ordinary: tuple[Path, list[str], dict[str, str]]) -> None:
     folder, words, environment = ordinary
-    book = without(solution("04"), "imports", "start", "answer-rtt", "check-rtt", "answer-pings", "check-pings")
+    book = without(solution("04"), "imports", "answer-rtt", "check-rtt", "answer-pings", "check-pings")
     book.cells += without(solution("02"), "check-transfer").cells
     book.cells[0].source += "\nfrom linklab import lab02, simpleperf"
     task = write_task(book, folder / "task", files={"simpleperf.py": ROOT / "solutions" / "simpleperf.py"})

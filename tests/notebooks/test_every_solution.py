@@ -45,8 +45,8 @@ def test_lab_02_shows_what_its_text_says() -> None:
     # one round trip of 60 ms more, and the few ms in which the server looks whether data follows
     assert with_option in range(60, 80)
     assert without - with_option in range(58, 63)
-    assert shown(solution, "restart-try").count("Mbps") == 4
-    assert "ended early" in shown(solution, "abrupt-try")
+    assert shown(solution, "restart-try").count("Mbps") >= 6
+    assert "ended early" in shown(solution, "restart-try")
     assert shown(solution, "arguments-try").count("Error: ") == 8
     assert "Traceback" not in str(solution)
 
@@ -100,9 +100,9 @@ def test_lab_05_shows_what_its_text_says() -> None:
 
 def test_lab_06_shows_what_its_text_says() -> None:
     solution = read("solutions/06-multiplexing.ipynb")
-    assert "Measuring with your own simpleperf.py." in shown(solution, "start")
-    assert "with a full queue it is 80.4 ms" in shown(solution, "rtt-figure")
-    assert "Your sketch: 60 at 0" in shown(solution, "rtt-figure")
+    assert "Measuring with your own simpleperf.py." in shown(solution, "imports")
+    assert "with a full queue it is 80.4 ms" in shown(solution, "figures")
+    assert "Your sketch: 60 at 0" in shown(solution, "figures")
     looks = re.findall(r"\(([\d.]+), ([\d.]+), (\d+), \d+\)", shown(solution, "answer-look"))
     assert len(looks) >= 4, "a full queue drops a ping now and then"
     # tc looks when the answer is back, 30 ms after the ping was in the queue: windows grow by 1 to 10 packets meanwhile

@@ -89,7 +89,7 @@ def test_a_client_without_end_is_ended(
     monkeypatch.setattr(trying, "_START_S", 0.1)
     monkeypatch.setattr(trying, "LIMIT_S", 0.1)
     trying.loopback()
-    assert "it still ran after 0.1 s and was ended" in capsys.readouterr().out
+    assert "the client still ran after 0.1 s" in capsys.readouterr().out
 
 
 def test_without_the_file_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,5 +127,5 @@ def test_each_server_has_a_port_of_its_own_unless_told(lab: Lab, capsys: pytest.
 def test_a_program_that_runs_on_in_the_lab_is_ended(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
     trying.alone(lab, "h1", file="endless.py")
     said = capsys.readouterr().out
-    assert "on\nit still ran after 60 s and was ended\n(exit status " in said
+    assert "on\nthe program still ran after 60 s, so it was ended\n(exit status " in said
     assert lab["h1"].cmd("grep -ls '[e]ndless' /proc/[0-9]*/cmdline") == ""
