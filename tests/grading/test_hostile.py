@@ -306,9 +306,7 @@ def test_an_attack_alone_costs_only_itself(virtual: Kind, tmp_path: Path, others
 @pytest.mark.large
 def test_all_of_a_notebook_ends_when_its_time_is_over(virtual: Kind, tmp_path: Path) -> None:
     kept = (f"{role}-{name}" for name in ("rtt", "throughput", "swing") for role in ("answer", "check"))
-    book = changed(
-        without(solution("04"), "imports", *kept), {"answer-swing": "import time\ntime.sleep(1000)"}
-    )
+    book = changed(without(solution("04"), "imports", *kept), {"answer-swing": "import time\ntime.sleep(1000)"})
     done = judge(book, tmp_path, limits=Limits(wall_s=30, cell_s=600))
     assert done.status("rtt") == "passed"
     assert done.status("throughput") == "passed"
