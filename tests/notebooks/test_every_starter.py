@@ -19,7 +19,7 @@ OPEN: Final = re.compile(r"GradeError: still open: .+")
 """All that an untouched cell says: one line."""
 NOT_MEASURED: Final = "Nothing is measured yet: fill in the cells above, and run them."
 EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
-    "06": ("throughput-figure",),
+    "06": ("figures",),
     "07": ("throughput-figure",),
     "08": ("data-figure", "first-figure", "calm-figure", "calm-table"),
     "09": ("study-table", "rate-figure", "gaps-figure", "qualities", "worst-loss"),
@@ -34,7 +34,7 @@ TOLD: Final[Mapping[str, Mapping[str, str]]] = {
     "02": {"first-run": "step 1 is still to do", "intervals-try": "No interval yet"},
     "04": {"queue-figure": repr(NOT_MEASURED), "answer-transfers": OWN_SIMPLEPERF},
     "05": {"answer-together": repr(NOT_MEASURED), "answer-transfers": OWN_SIMPLEPERF},
-    "06": {"start": OWN_SIMPLEPERF},
+    "06": {"imports": OWN_SIMPLEPERF},
     "07": {"start": OWN_SIMPLEPERF},
     "13": {"stop-and-wait-try": "step 1 is still to do: Sender.run"}
     | dict.fromkeys(("far-try", "window-try", "windows-try", "loss-try"), NOT_SENT),
