@@ -30,7 +30,7 @@ def test_a_solution() -> None:
     words = " ".join(look(page_of(lab)).words.split())
     for shown in (
         "0% packet loss",
-        "How much of the rest do the headers explain",
+        "What takes the rest?",
         "so at most 95.6 % is data.",
         "2 of 2 predictions were within 5 % of theory",
     ):
