@@ -45,7 +45,7 @@ def test_lab_02_shows_what_its_text_says() -> None:
     # one round trip of 60 ms more, and the few ms in which the server looks whether data follows
     assert with_option in range(60, 80)
     assert without - with_option in range(58, 63)
-    assert shown(solution, "restart-try").count("Mbps") >= 6
+    assert shown(solution, "restart-try").count("Mbps") == 7
     assert "ended early" in shown(solution, "restart-try")
     assert shown(solution, "arguments-try").count("Error: ") == 8
     assert "Traceback" not in str(solution)
