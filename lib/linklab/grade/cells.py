@@ -1,7 +1,8 @@
 """The cells of the notebook that runs: what each one is, which were run, and which answers are still open.
 
-A builder marks each answer of a student's notebook with a digest of what was handed out. A check that fails asks
-`still_open` which of its answers still are as they were handed out, or stopped with an error: these it does not judge.
+The builder marks each answer cell of a student's notebook with a digest of its starter. A check that fails asks
+`still_open`, which names the answers that are still the starter or that stopped with an error. The check then judges
+none of them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _NAMED_AT_MOST: Final = 3
 
 
 def digest(source: str) -> str:
-    """Return what tells one source from another, whatever blanks surround it."""
+    """Return a digest of a source without the blanks around it."""
     return hashlib.sha256(source.strip().encode()).hexdigest()[:16]
 
 
@@ -39,7 +40,7 @@ class SkippedCell(LinklabError, NameError):
 
 @dataclass(frozen=True)
 class NotebookCell:
-    """A cell of a notebook; ``section`` is the heading above it. A text is a cell only if it is a written answer.
+    """A code cell or a written answer of a notebook; ``section`` is the heading above it.
 
     ``stored`` is the last result that a check's outputs keep, as JSON; empty where there is none.
     """
@@ -55,21 +56,21 @@ class NotebookCell:
 
     @cached_property
     def binds(self) -> frozenset[str]:
-        """Return the names that it defines, none where it is no Python."""
+        """Return the names that the cell defines; none if its source is not Python."""
         return _names(self.source)[0]
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """Return the names that it uses, none where it is no Python."""
+        """Return the names that the cell uses; none if its source is not Python."""
         return _names(self.source)[1]
 
     @property
     def is_written(self) -> bool:
-        """Return whether a written answer stands there."""
+        """Return whether the student has written an answer."""
         return self.source not in ("", TEXT_STUB)
 
     def named(self, names: Sequence[str] = ()) -> str:
-        """Return the cell in words, by its names or first line, and by its section."""
+        """Return words for the cell: the names that it defines, and its section."""
         chosen = [*names] or sorted(name for name in self.binds if not name.startswith("_"))
         what = f"the cell with {', '.join(chosen[:_NAMED_AT_MOST])}" if chosen else "the cell"
         return f'{what} in "{self.section}"' if self.section else what
@@ -110,7 +111,7 @@ def _stored(cell: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def read(file: Path | None) -> list[NotebookCell]:
-    """Return the cells of a notebook's file; none without a file, or where somebody wrote into it."""
+    """Return the cells of a notebook's file; none without a file, or if the file is not a notebook."""
     try:
         return list(cells_of(json.loads(file.read_text("utf-8")))) if file is not None else []
     except (OSError, ValueError, AttributeError, TypeError):
@@ -130,15 +131,17 @@ class _Run:
 
 
 _file: Path | None = None
+_cells: list[NotebookCell] = []
+"""The notebook's cells as its file had them when the cell that runs began: read once for all that ask."""
 _runs: list[_Run] = []
 _now: _Run | None = None
 
 
 def watch(file: Path | None) -> None:
     """Note from now on which cells of a notebook are run; does nothing outside of a notebook."""
-    global _file
+    global _file, _cells
     shell = kernels_shell()
-    _file = file
+    _file, _cells = file, read(file)
     if shell is not None and _begins not in shell.events.callbacks["pre_run_cell"]:
         shell.events.register("pre_run_cell", _begins)
         shell.events.register("post_run_cell", _ended)
@@ -146,11 +149,11 @@ def watch(file: Path | None) -> None:
 
 
 def _begins(info: Any) -> None:
-    global _now
+    global _cells, _now
     source, cell_id = str(info.raw_cell).strip(), str(info.cell_id or "")
-    cells = read(_file)
-    # who runs a notebook without a page (nbclient, nbval) names no cells: they are known by their text
-    same = [cell.cell_id for cell in cells if (cell.cell_id == cell_id if cell_id else cell.source == source)]
+    _cells = read(_file)
+    # nbclient and nbval send no cell's id: its text tells which cell it is
+    same = [cell.cell_id for cell in _cells if (cell.cell_id == cell_id if cell_id else cell.source == source)]
     _now = _Run(same[0] if same else "", source)
 
 
@@ -163,14 +166,14 @@ def _ended(result: Any) -> None:
     _now = None
 
 
-def running(cells: Sequence[NotebookCell]) -> NotebookCell | None:
+def running() -> NotebookCell | None:
     """Return the cell that runs; None where it is not known."""
-    return next((cell for cell in cells if _now is not None and cell.cell_id == _now.cell_id), None)
+    return next((cell for cell in _cells if _now is not None and cell.cell_id == _now.cell_id), None)
 
 
 def cell_points() -> float | None:
     """Return what the check cell that runs is worth, None outside of a notebook."""
-    cell = running(read(_file))
+    cell = running()
     return cell.points if cell is not None and cell.kind == "check" else None
 
 
@@ -180,7 +183,7 @@ def cell_points() -> float | None:
 def answers_of(check: NotebookCell, cells: Sequence[NotebookCell]) -> list[tuple[NotebookCell, list[str]]]:
     """Return the answers that a check judges, each with those of its names that the check uses.
 
-    A check that uses no answer's name, as one of the lab, judges what the nearest answers above it made.
+    A check may use no answer's name (``lab00.check_network(lab)``). Then it judges the nearest answers above it.
     """
     above = list(cells[: cells.index(check)])
     binders = {name: cell for cell in above for name in cell.binds & check.reads if cell.kind == "answer"}
@@ -197,14 +200,13 @@ def answers_of(check: NotebookCell, cells: Sequence[NotebookCell]) -> list[tuple
 
 
 def still_open() -> str:
-    """Return in a line what is to do before the check cell that runs can be judged; empty where nothing is."""
-    cells = read(_file)
-    check = running(cells)
+    """Return in a line what the student has to do before the check that runs can judge; empty if there is nothing."""
+    check = running()
     if check is None or check.kind != "check":
         return ""
     if check.program and _is_as_handed_out(check):
         return f"still open: {check.program} is as it was handed out. Write what its TODO 1 asks for, and save it."
-    every = [_to_do(cell, names, cells) for cell, names in answers_of(check, cells)]
+    every = [_to_do(cell, names) for cell, names in answers_of(check, _cells)]
     to_do = list(filter(None, every))
     return f"still open: {'; '.join(to_do)}." if to_do else ""
 
@@ -216,8 +218,8 @@ def _is_as_handed_out(check: NotebookCell) -> bool:
         return False
 
 
-def _to_do(answer: NotebookCell, names: Sequence[str], cells: Sequence[NotebookCell]) -> str:
-    """Return what is to do in an answer's cell, empty where it was done."""
+def _to_do(answer: NotebookCell, names: Sequence[str]) -> str:
+    """Return what the student has to do in an answer's cell; empty if it is done."""
     at = max((number for number, run in enumerate(_runs) if run.cell_id == answer.cell_id), default=-1)
     if not answer.untouched or any(_answers_too(run, names) for run in _runs[at + 1 :]):
         return ""
@@ -232,7 +234,7 @@ def _to_do(answer: NotebookCell, names: Sequence[str], cells: Sequence[NotebookC
 
 
 def _answers_too(run: _Run, names: Sequence[str]) -> bool:
-    """Return whether another cell than the answer's may have the answer: it defines its name, or is the student's."""
+    """Return whether a run of another cell may give the answer: it defines the answer's name, or is the student's."""
     return bool(_names(run.source)[0].intersection(names)) if names else not run.cell_id
 
 
@@ -257,9 +259,8 @@ def _on_name_error(shell: Any, kind: type[NameError], error: NameError, trace: A
 
 
 def _skipped(name: str) -> str:
-    cells = read(_file)
-    now = running(cells)
-    above = cells[: cells.index(now)] if now is not None else cells
+    now = running()
+    above = _cells[: _cells.index(now)] if now is not None else _cells
     makers = [cell for cell in above if name in cell.binds]
     if makers:
         cell = makers[-1]

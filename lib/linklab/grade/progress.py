@@ -47,7 +47,7 @@ class LabProgress:
 
     def note(self, result: Result) -> None:
         """Take in what the check that runs came to, and show the list anew where it was shown."""
-        cell = running(read(self._file))
+        cell = running()
         if cell is not None:
             _results[cell.cell_id] = result
         if self._handle is not None:

@@ -62,15 +62,7 @@ class Group:
 def each_reason(checks: Iterable[Check]) -> tuple[Group, ...]:
     """Checks with one hint and reasons that differ in names and numbers at most: all reasons, and the hint once."""
     return tuple(
-        Group(
-            group[0].outcome,
-            tuple(check.description for check in group),
-            merged(check.reason for check in group),
-            merged(check.hint for check in group),
-            expected=_shared(group),
-            which_hint=group[0].which_hint,
-            is_open=group[0].is_open,
-        )
+        _group(group, merged(check.reason for check in group), merged(check.hint for check in group))
         for group in _groups(((check.outcome, _pattern(check.reason), _causes(check.hint)), check) for check in checks)
     )
 
@@ -83,19 +75,25 @@ def first_reason(checks: Iterable[Check]) -> tuple[Group, ...]:
 
 def _exemplary(group: Sequence[Check]) -> Group:
     first = group[0]
-    descriptions = tuple(check.description for check in group)
     said = {(_causes(check.reason), _causes(check.hint)) for check in group}
     if len(said) == 1:
         reason, hint = (merged(getattr(check, name) for check in group) for name in ("reason", "hint"))
-        return Group(first.outcome, descriptions, reason, hint, False, _shared(group), first.which_hint)
-    reason, hint = merged([first.reason]), merged([first.hint])
-    return Group(first.outcome, descriptions, reason, hint, True, _shared(group), first.which_hint)
+        return _group(group, reason, hint)
+    return _group(group, merged([first.reason]), merged([first.hint]), first_only=True)
 
 
-def _shared(group: Sequence[Check]) -> str:
-    """What all of a group expect, empty where that differs."""
-    expected = {check.expected for check in group}
-    return expected.pop() if len(expected) == 1 else ""
+def _group(checks: Sequence[Check], reason: str, hint: str, *, first_only: bool = False) -> Group:
+    first, expected = checks[0], {check.expected for check in checks}
+    return Group(
+        first.outcome,
+        tuple(check.description for check in checks),
+        reason,
+        hint,
+        first_only,
+        expected=expected.pop() if len(expected) == 1 else "",
+        which_hint=first.which_hint,
+        is_open=first.is_open,
+    )
 
 
 def merged(texts: Iterable[str]) -> str:

@@ -86,13 +86,11 @@ def _metadata(cell: Cell, audience: Audience, programs: Mapping[str, str]) -> di
         metadata["linklab"] = {"starter": "fails"}
     if audience == "student":
         metadata["deletable"] = False
-        handed_out = {
-            name: text for name, text in programs.items() if cell.kind == "check" and f'"{name}"' in cell.text
-        }
-        for name, text in handed_out.items():
-            metadata["linklab"] |= {PROGRAM: name, UNTOUCHED: digest(text)}
         if cell.kind == "answer":
             metadata["linklab"] = {UNTOUCHED: digest(student_text(cell.text))}
         if cell.kind == "check":
             metadata["editable"] = False
+            judged = next((name for name in programs if f'"{name}"' in cell.text), None)
+            if judged is not None:
+                metadata["linklab"] |= {PROGRAM: judged, UNTOUCHED: digest(programs[judged])}
     return metadata

@@ -129,9 +129,8 @@ def check_client(output: object) -> Iterator[Check]:
         hint = f"set the payload with -l {_PAYLOAD_BYTES}"
         raise Refuse(Check.failing("the datagrams", reason, hint, f"{_PAYLOAD_BYTES} bytes"))
     expected = udp_loss_percent(_path("h1-h4"), sent_mbps, lasted_s)
-    hint = _ALONE
     lost = 100 * float(received[2]) / float(received[3])
-    question = Value("lost", "loss, in percent", expected, hint, shown=True, by_tool=True)
+    question = Value("lost", "loss, in percent", expected, _ALONE, shown=True, by_tool=True)
     yield from question.checks(lost)
 
 
