@@ -55,7 +55,7 @@ def _executed(folder: Path, *sources: tuple[str, str], handed_out: str = "measur
     ("sources", "said"),
     [
         ([("answer", ""), ("check", "")], ['still open: the cell with measured in "5. Measure"']),
-        ([("check", "")], ["measured is not there yet. the cell with measured"]),
+        ([("check", "")], ["measured is not there yet: the cell with measured"]),
         ([("answer", ""), ("own", "measured = 99"), ("check", "")], ["Lab 00, measured round-trip time: 1 of 1"]),
         ([("answer", ""), ("own", "other = 99"), ("check", "")], ["still open"]),
         ([("answer", ""), ("own", "measured = 20.1"), ("check", "")], []),

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 
-from linklab.discovery import load
 from linklab.grade import Check, Result
 from linklab.grade.progress import LabProgress
 from linklab.record import RESULT_MIME, TEXT_STUB
@@ -32,7 +32,7 @@ def test_graded_cells_stand_under_their_headings(tmp_path: Path) -> None:
     )
     assert _list_of(tmp_path, *cells) == [
         "1 of 3 parts done; 0 of 4 points, 1 more for your instructor to judge",
-        "\u25cb 1. Predict: check (to do, 2 points)",
+        "\u25cb 1. Predict: round trips (to do, 2 points)",
         "\u2713 2. Explain: answer in words (written, 1 point)",
         "\u25cb 2. Explain: answer in words (to write and save, 1 point)",
     ]
@@ -52,7 +52,24 @@ def test_what_the_notebook_keeps_counts_where_a_page_has_it_open(on_page: bool, 
     assert str(LabProgress(file, on_page=on_page)).startswith(head)
 
 
-def test_a_part_has_the_name_that_its_check_has_on_its_card(tmp_path: Path) -> None:
-    load("lab04")
-    cell = code("check-parsed", source="lab04.check_parsed(rtts_of, text).require()", grade=True, points=2)
-    assert "parsed" not in _list_of(tmp_path, cell)[1]
+def test_a_page_that_was_loaded_anew_has_the_list_below_the_next_check() -> None:
+    manager, client = start_new_kernel()
+    shown: list[str] = []
+
+    def run(source: str) -> list[str]:
+        shown.clear()
+        client.execute_interactive(source, output_hook=lambda message: shown.append(message["msg_type"]))
+        return [kind for kind in shown if kind in ("display_data", "update_display_data", "error")]
+
+    try:
+        run("from linklab.grade import Check; from linklab.grade.progress import LabProgress")
+        run("from linklab.grade.result import guarded")
+        run("judge = guarded('Lab 04, pings')(lambda: Check.passing('pings', '20 ms'))")
+        run("LabProgress(None)")
+        assert run("_ = judge()") == ["update_display_data"]
+        client.session.session = "the page that was loaded anew"
+        assert run("_ = judge()") == ["display_data"]
+        assert run("_ = judge()") == ["update_display_data"]
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

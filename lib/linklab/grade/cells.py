@@ -265,8 +265,8 @@ def _skipped(name: str) -> str:
     if makers:
         cell = makers[-1]
         errors = [run.error for run in _runs if run.cell_id == cell.cell_id]
-        why = f"it stopped with {errors[-1]}: correct it, and run it" if errors and errors[-1] else "run it first"
-        return f"{name} is not there yet. {cell.named([name])} makes it: {why}"
+        why = f"it stopped with {errors[-1]}. Correct it, and run it" if errors and errors[-1] else "run it first"
+        return f"{name} is not there yet: {cell.named([name])} makes it; {why}"
     if now is not None and now.kind == "answer" and len(name) == 1:
         return f'{name} is a name here, not a text: write a letter in quotes, as "{name}"'
     return ""

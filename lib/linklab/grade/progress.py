@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import sys
 from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
@@ -14,13 +12,14 @@ from linklab.grade.cells import NotebookCell, read, running, watch
 from linklab.grade.check import Outcome
 from linklab.grade.render import SIGNS
 from linklab.grade.result import Result, on_result
-from linklab.record import PROGRESS_MIME
+from linklab.record import PROGRESS_MIME, kernels_shell
 
 _OPEN: Final = "\u25cb"
 _WORDS: Final[Mapping[Outcome, str]] = {"passed": "done", "failed": "not yet", "inconclusive": "not judged"}
 _NO_NOTEBOOK: Final = "The list of what is done appears where the notebook is open: this is a run without a page."
-_CALL: Final = re.compile(r"\b(lab\d\d)\.(check_\w+)\(")
-_LAB: Final = re.compile(r"Lab \d\d, ")
+_MOVED: Final = (
+    "This page was loaded anew: from here on this list follows your checks, and the one at the top does not."
+)
 
 _results: dict[str, Result] = {}
 """What each check cell of this kernel came to last, by its id."""
@@ -38,19 +37,23 @@ class LabProgress:
     """The list of what is done in the notebook ``file``, which shows itself anew whenever a check was run.
 
     ``on_page`` is whether a page has the notebook open. Then the results that its file keeps count too, until a check
-    is run anew. A page that was loaded anew does not follow the list: run the list's cell once more there.
+    is run anew. A page that was loaded anew cannot follow a list that was shown before: the next check shows it again.
     """
 
     def __init__(self, file: Path | None, *, on_page: bool = False) -> None:
         self._file, self._on_page = file, on_page
         self._handle: Any = None
+        self._page = ""
 
     def note(self, result: Result) -> None:
         """Take in what the check that runs came to, and show the list anew where it was shown."""
         cell = running()
         if cell is not None:
             _results[cell.cell_id] = result
-        if self._handle is not None:
+        if self._page != (page := _asking_page()):
+            self._page = page
+            self._handle = _show(self._bundle(_MOVED))
+        elif self._handle is not None:
             self._handle.update(self._bundle(), raw=True)
 
     def _lines(self) -> Iterator[tuple[str, str, NotebookCell]]:
@@ -69,20 +72,11 @@ class LabProgress:
         is_open = any(check.get("is_open") for check in stored.get("checks", ()))
         return stored["outcome"] if stored.get("outcome") in SIGNS and not is_open else None
 
-    def _named(self, cell: NotebookCell) -> str:
-        """Return what a graded cell is, in words: the title of its check, as far as it is known."""
-        if cell.kind == "written":
-            return "answer in words"
-        result, call = _results.get(cell.cell_id), _CALL.search(cell.source)
-        check = getattr(sys.modules.get(f"linklab.labs.{call[1]}"), call[2], None) if call else None
-        title = result.title if result is not None else getattr(check, "title", "")
-        return _LAB.sub("", title) or "check"
-
     def __str__(self) -> str:
         lines = list(self._lines())
         if not lines:
             return _NO_NOTEBOOK
-        rows = [f"{sign} {cell.section}: {self._named(cell)} ({_said(word, cell)})" for sign, word, cell in lines]
+        rows = [f"{sign} {cell.section}: {_named(cell)} ({_said(word, cell)})" for sign, word, cell in lines]
         return "\n".join([count(lines), *rows])
 
     def _repr_html_(self) -> str:
@@ -92,7 +86,7 @@ class LabProgress:
             return f"<p>{escape(_NO_NOTEBOOK)}</p>"
         sections: dict[str, list[str]] = {}
         for sign, word, cell in lines:
-            one = f"{sign} {escape(self._named(cell))} <small>({_said(word, cell)})</small>"
+            one = f"{sign} {escape(_named(cell))} <small>({_said(word, cell)})</small>"
             sections.setdefault(cell.section, []).append(one)
         rows = "".join(
             f'<tr><th scope="row" style="text-align:left;font-weight:normal">{escape(section)}</th>'
@@ -106,15 +100,36 @@ class LabProgress:
 
     def _ipython_display_(self) -> None:
         """Show it here, and keep the place: later shows replace it."""
-        from IPython.display import display
-
-        self._handle = display(self._bundle(), raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        self._page = _asking_page()
+        self._handle = _show(self._bundle())
         _shown[:] = [self]
         watch(self._file)
         on_result(_ran)
 
-    def _bundle(self) -> dict[str, Any]:
-        return {"text/html": self._repr_html_(), "text/plain": str(self), PROGRESS_MIME: {"version": 1}}
+    def _bundle(self, before: str = "") -> dict[str, Any]:
+        html = f"<p>{escape(before)}</p>{self._repr_html_()}" if before else self._repr_html_()
+        plain = f"{before}\n{self}" if before else str(self)
+        return {"text/html": html, "text/plain": plain, PROGRESS_MIME: {"version": 1}}
+
+
+def _show(bundle: dict[str, Any]) -> Any:
+    """Display a bundle below the cell that runs, and return the handle that replaces it."""
+    from IPython.display import display
+
+    return display(bundle, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+
+
+def _asking_page() -> str:
+    """Return which page asked for the cell that runs: each load of a page is another; empty outside of a kernel."""
+    shell = kernels_shell()
+    return str(shell.parent_header.get("header", {}).get("session", "")) if shell is not None else ""
+
+
+def _named(cell: NotebookCell) -> str:
+    """Return what a graded cell is, in words: those of a check's id."""
+    if cell.kind == "written":
+        return "answer in words"
+    return cell.cell_id.removeprefix("check-").replace("-", " ").replace("rtt", "RTT")
 
 
 def _said(word: str, cell: NotebookCell) -> str:

@@ -221,7 +221,6 @@ def _guarded(title: str, check: Callable[..., Judged]) -> Callable[..., Result]:
                 listener(result)
         return result
 
-    called.title = title  # type: ignore[attr-defined]  # the list of what is done names a check before it was run
     return called
 
 
