@@ -14,6 +14,8 @@ from linklab.measure import (
     Clip,
     ConstantRateFlow,
     ConstantRateResult,
+    Cut,
+    CutResult,
     EchoFlow,
     EchoResult,
     Origin,
@@ -67,6 +69,7 @@ RESULTS: list[ToolResult] = [
     SocketsResult(SocketsFlow(*ENDS), ORIGIN, (SocketSample("a-b", 0.0, 10, None, 20.0, 0),)),
     QueueResult(QueueFlow(*ENDS), ORIGIN, (QueueSample(0.0, 10, 15140, 0),), "fq_codel 10:", 3),
     PageResult(PageFlow(*ENDS, 1), ORIGIN, (0.0,), (250.0,)),
+    CutResult(Cut(*ENDS, 2), ORIGIN, 20.0, 22.0, ("h1-eth0", "h2-eth0")),
 ]
 each_result = pytest.mark.parametrize("result", RESULTS, ids=lambda result: str(result.KIND))
 

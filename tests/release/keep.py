@@ -92,6 +92,7 @@ def results() -> Iterator[dict[str, Any]]:
         measure.ConstantRateFlow("h1", "h2", 1.0, 1),
         measure.VideoFlow("h1", "h2", video=measure.encoded(short)),
         measure.PageFlow("h1", "h2", 2),
+        measure.Cut("h1", "h2", 2),
     ]
     with linklab.start(TWO_HOSTS) as lab:
         for flow in flows:

@@ -5,8 +5,8 @@
 `UdpFlow` (iperf3), `SimpleperfFlow` (the course's own), `TrainFlow` (single datagrams, and the kernel's time of each
 arrival), `EchoFlow` (round trips of UDP), `ConstantRateFlow` (datagrams at exact instants), `VideoFlow` (a real video),
 `SocketsFlow` (what a node's TCP connections say of themselves), `QueueFlow` (what waits in a queue), `PageFlow` (web
-pages, one after another). A tool that is missing, or output that cannot be parsed, raises
-`linklab.errors.MeasurementError`; it is never counted as loss.
+pages, one after another). A `Cut` among the flows cuts a cable at an instant, and heals it. A tool that is missing, or
+output that cannot be parsed, raises `linklab.errors.MeasurementError`; it is never counted as loss.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from linklab.measure.results import (
 from linklab.measure.runner import OnProgress, Progress, ShouldStop, run, run_together
 from linklab.measure.tools import load_result, load_run
 from linklab.measure.tools.constant_rate import ConstantRateFlow, ConstantRateResult
+from linklab.measure.tools.cut import Cut, CutResult
 from linklab.measure.tools.echo import EchoFlow, EchoResult
 from linklab.measure.tools.iperf3 import TcpFlow, TcpResult, UdpFlow, UdpResult
 from linklab.measure.tools.packet_train import TrainFlow, TrainResult
@@ -47,6 +48,8 @@ __all__ = [
     "Clip",
     "ConstantRateFlow",
     "ConstantRateResult",
+    "Cut",
+    "CutResult",
     "EchoFlow",
     "EchoResult",
     "Flow",

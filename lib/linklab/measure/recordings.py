@@ -172,6 +172,7 @@ _DISCARDS: Final = {
     "NEIGH_FAILED": "nobody answered for the next hop's address (ARP)",
     "PKT_TOO_BIG": "it is larger than the next link's MTU, and must not be fragmented",
     "CPU_BACKLOG": "its receive queue was full",
+    "TC_INGRESS": "the cable was cut without a sign, and all frames on it are lost",
     "NETFILTER_DROP": "a firewall rule dropped it",
     "IP_INHDR": "its IPv4 header is damaged",
     "TCP_OLD_DATA": "the receiver has these bytes already (a retransmission that was not needed)",

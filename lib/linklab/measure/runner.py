@@ -206,7 +206,7 @@ class _Runner:
                 Job(
                     flow,
                     number,
-                    flow.address or address_in(network, flow.destination),
+                    flow.address or (address_in(network, flow.destination) if tool.needs_address else ""),
                     FIRST_PORT + number,
                     lab.seed,
                     network,

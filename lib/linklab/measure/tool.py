@@ -134,6 +134,8 @@ class Tool(ABC, Generic[FlowT, ResultT]):
     waits_for_gate: ClassVar[bool] = False
     """The client is one of Linklab's own programs (`linklab.guest.programs`), or is started by one: it waits for the
     gate itself, and starts at exactly the time that the gate's file holds."""
+    needs_address: ClassVar[bool] = True
+    """Its flows send to the destination's address."""
     server_exits_after_client: ClassVar[bool] = False
     """The server exits by itself after one client."""
 

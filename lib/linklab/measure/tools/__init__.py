@@ -15,6 +15,7 @@ from linklab.measure.flows import Flow
 from linklab.measure.results import QueueCounters, Run, ToolResult
 from linklab.measure.tool import Tool
 from linklab.measure.tools.constant_rate import CONSTANT_RATE
+from linklab.measure.tools.cut import CUTS
 from linklab.measure.tools.echo import ECHO
 from linklab.measure.tools.iperf3 import TCP, UDP
 from linklab.measure.tools.packet_train import PACKET_TRAIN
@@ -37,6 +38,7 @@ TOOLS: Final[tuple[Tool[Any, Any], ...]] = (
     SOCKETS,
     QUEUES,
     PAGES,
+    CUTS,
 )
 _BY_FLOW: Final[Mapping[type, Tool[Any, Any]]] = {tool.flow: tool for tool in TOOLS}
 _BY_KIND: Final[Mapping[str, type[ToolResult]]] = {tool.result.KIND: tool.result for tool in TOOLS}

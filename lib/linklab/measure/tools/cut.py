@@ -1,0 +1,130 @@
+"""Cut a cable, or all cables of a node, at an instant of a run, and heal it at another one.
+
+A cut stands in the list of a run's flows, and its result in the run's results. It sends nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+
+from linklab.errors import MeasurementError
+from linklab.measure.fields import LONGEST_S, Range
+from linklab.measure.flows import FlowOf
+from linklab.measure.results import Origin, Row, ToolResult
+from linklab.measure.tool import PYTHON, Job, Tool, program_command
+from linklab.network import NetworkState
+
+if TYPE_CHECKING:
+    from linklab.lab import Lab
+
+_PROGRAM: Final = "cut.py"
+
+
+@dataclass(frozen=True)
+class Cut(FlowOf["CutResult"]):
+    """Cut all cables between two nodes, or all cables of one node (`destination` is left out), at `start_s`.
+
+    After `duration_s` the cables are healed; also where the run is stopped. A cut sets the interfaces at both ends
+    down, so both nodes notice at once. A `silent` cut loses all frames, and no interface notices: a switch between the
+    two nodes could fail so. Healed interfaces get back the routes that were typed or built with the network.
+
+    Raises MeasurementError for a duration outside 0 to 86400 s.
+    """
+
+    tool_name: ClassVar[str] = "cut"
+
+    destination: str = ""
+    duration_s: Annotated[float, Range(0, LONGEST_S, above=True)] = 10
+    silent: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "destination", self.destination or self.source)
+        super().__post_init__()
+
+    @property
+    def name(self) -> str:
+        """The cable's two nodes, or the node: ``"r1-r2"``."""
+        return self.source if self.source == self.destination else f"{self.source}-{self.destination}"
+
+
+@dataclass(frozen=True)
+class CutResult(ToolResult):
+    """When the cables were cut and healed, by the lab's clock (`Lab.now`), and the interfaces at their ends."""
+
+    KIND: ClassVar[str] = "cut"
+    QUANTITY: ClassVar[str] = "outage_ms"
+
+    flow: Cut
+    origin: Origin
+    cut_at_s: float
+    healed_at_s: float
+    interfaces: tuple[str, ...]
+
+    @property
+    def outage_ms(self) -> float:
+        """How long the cables were cut, in ms."""
+        return 1000 * (self.healed_at_s - self.cut_at_s)
+
+    def rows(self) -> list[Row]:
+        """Return one row: when, since the start of all flows, and how long."""
+        end_s = self.flow.start_s + self.outage_ms / 1000
+        return [{"start_s": self.flow.start_s, "end_s": end_s, "outage_ms": self.outage_ms}]
+
+
+@dataclass(frozen=True)
+class _Printed:
+    cut_ns: int
+    healed_ns: int
+
+
+class Cuts(Tool[Cut, CutResult]):
+    """Linklab's own program, which acts on the interfaces at both ends."""
+
+    flow = Cut
+    result = CutResult
+    needs = PYTHON
+    needs_address = False
+    waits_for_gate = True
+
+    def check(self, lab: Lab, job: Job[Cut]) -> None:
+        """Raise MeasurementError where no cable joins the two nodes."""
+        if not ends_of(job.network, job.flow):
+            one, other = job.flow.source, job.flow.destination
+            what = f"no cable joins {one} and {other}" if one != other else f"{one} has no cable"
+            raise MeasurementError(
+                f"{what}: cut a cable between two neighbours, or all cables of a node with Cut({one!r})"
+            )
+
+    def prepare(self, lab: Lab, job: Job[Cut]) -> None:
+        """Find a process in the namespace of each node that has an end of a cable."""
+        super().prepare(lab, job)
+        ends = ends_of(job.network, job.flow)
+        shells = {node: int(lab[node].cmd("echo $$")) for node, _ in ends}
+        job.extra = [(shells[node], interface) for node, interface in ends]
+
+    def client(self, job: Job[Cut]) -> str:
+        """Return the command that cuts and heals."""
+        flow = job.flow
+        lasts_ns = round(flow.duration_s * 1e9)
+        return program_command(_PROGRAM, "cut", **job.start, lasts_ns=lasts_ns, silent=flow.silent, ends=job.extra)
+
+    def parse(self, job: Job[Cut], origin: Origin) -> CutResult:
+        """Return when it was cut and healed."""
+        printed = job.parse_json(_Printed)
+        names = tuple(interface for _, interface in ends_of(job.network, job.flow))
+        at_s = printed.cut_ns / 1e9, printed.healed_ns / 1e9
+        return CutResult(job.flow, origin, *at_s, names, interrupted=job.interrupted)
+
+
+CUTS: Final = Cuts()
+
+
+def ends_of(network: NetworkState, cut: Cut) -> list[tuple[str, str]]:
+    """Return node and interface of both ends of each cable that a cut is about."""
+    found = []
+    node = network.node(cut.source)
+    for interface in node.interfaces if node else ():
+        if interface.peer is not None and cut.destination in (cut.source, interface.peer[0]):
+            found += [(cut.source, interface.name), interface.peer]
+    return found
