@@ -61,11 +61,15 @@ class _End:
     def __init__(self, process: int, interface: str) -> None:
         self._namespace, self._name = os.open(f"/proc/{process}/ns/net", os.O_RDONLY), interface
         self._losing: list[int] = []
-        os.setns(self._namespace)
+        self._enter()
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._routes = [os.memfd_create(by) for by in _TYPED]
         for by, file in zip(_TYPED, self._routes, strict=True):
             subprocess.run(["ip", "-4", "route", "save", "proto", by], stdout=file, check=True)
+
+    def _enter(self) -> None:
+        if ctypes.CDLL(None).setns(self._namespace, 0):  # Python has it from 3.12 on
+            raise SystemExit(f"the namespace of {self._name} cannot be entered")
 
     def set_up(self, *, up: bool) -> None:
         """Set the interface up or down. The other end's interface loses its carrier with it."""
@@ -75,7 +79,7 @@ class _End:
 
     def restore_routes(self) -> None:
         """Set the routes anew that the kernel removed with the interface."""
-        os.setns(self._namespace)
+        self._enter()
         for file in self._routes:
             os.lseek(file, 0, os.SEEK_SET)
             # it says which routes are there already, and fails for none of them
@@ -83,7 +87,7 @@ class _End:
 
     def lose_frames(self) -> None:
         """Drop each frame that arrives, by a program of the kernel's that ends with this process at the latest."""
-        os.setns(self._namespace)
+        self._enter()
         code, licence = ctypes.create_string_buffer(_DROP_ALL), ctypes.create_string_buffer(b"MIT")
         head = struct.pack("=IIQQ", _SCHED_CLS, 2, ctypes.addressof(code), ctypes.addressof(licence))
         program = _bpf(_PROGRAM_LOAD, head + bytes(48))
