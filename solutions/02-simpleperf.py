@@ -234,13 +234,13 @@ simpleperf.check_step("simpleperf.py", "clock").require()
 # Avoid two traps. First, an interval is not exactly one second long: begin each row where the row before ended. Second,
 # rounded amounts must still add up to the total: round both ends of an interval, not their difference.
 #
-# **Your turn:** write everything marked `TODO 3`. Then run the next cell. `serving` runs a server, and `show.live`
+# **Your turn:** write everything marked `TODO 3`. Then run the next cell. `serving` runs a server, and `show.follow`
 # draws the client's rows as they arrive:
 
 # %% id="intervals-try"
 with lab02.serving(lab, "h4") as server:
     client = server.client("h1", "-t 6 -i 1")
-    show.live(client, lab02.intervals, ceiling_mbps=ceiling_mbps, duration_s=6)
+    show.follow(client, lab02.intervals, ceiling_mbps=ceiling_mbps, duration_s=6)
 
 # %% check="intervals" points=3
 simpleperf.check_step("simpleperf.py", "intervals").require()
@@ -307,7 +307,7 @@ simpleperf.check_step("simpleperf.py", "amount").require()
 # %% id="parallel-try"
 with lab02.serving(lab, "h4") as server:
     client = server.client("h1", "-t 8 -i 1 -P 3")
-    show.live(client, lab02.intervals, ceiling_mbps=ceiling_mbps, duration_s=8)
+    show.follow(client, lab02.intervals, ceiling_mbps=ceiling_mbps, duration_s=8)
 
 # %% check="parallel" points=3
 simpleperf.check_step("simpleperf.py", "parallel").require()

@@ -238,8 +238,9 @@ lab04.check_predicted(mbps).require()
 
 # %% [markdown] id="transfers-task"
 # **Your turn:** measure a transfer of 25 s over each link. Give `measure.SimpleperfFlow` the same arguments as
-# `PingFlow`, but replace `count` by `duration_s=25` and `program=program`. `show.watched(measure.run, lab, flow)`
-# measures the flow and shows its progress. The first line of the cell tries your own `simpleperf.py`.
+# `PingFlow`, but replace `count` by `duration_s=25` and `program=program`. `measure.run(lab, flow)` measures the
+# flow. While a measurement takes long, its cell shows what the links carry, and a stop button. The first line of the
+# cell tries your own `simpleperf.py`.
 
 # %% answer="transfers"
 program = lab04.own_simpleperf(lab)
@@ -249,9 +250,9 @@ for name, (source, destination, address) in ends.items():
     flow = measure.SimpleperfFlow(
         source, destination, duration_s=25, address=address, program=program
     )
-    transfers[name] = show.watched(measure.run, lab, flow)
+    transfers[name] = measure.run(lab, flow)
 ### STARTER
-# # YOUR TURN: transfers["L1"] = show.watched(measure.run, lab, measure.SimpleperfFlow(...))
+# # YOUR TURN: transfers["L1"] = measure.run(lab, measure.SimpleperfFlow(...))
 ### END SOLUTION
 
 # %% check="transfers" points=1
@@ -290,7 +291,7 @@ swing
 lab04.check_predicted(swing).require()
 
 # %% [markdown] id="together-task"
-# `measure.run_together` starts several flows at the same time: `show.watched(measure.run_together, lab, [flow, flow])`.
+# `measure.run_together(lab, [flow, flow])` starts several flows at the same time.
 #
 # **Your turn:** send 25 pings over L1, one each second (`interval_s=1`), next to a transfer of 25 s over L1.
 
@@ -299,9 +300,9 @@ lab04.check_predicted(swing).require()
 r1_r2 = {"source": "r1", "destination": "r2", "address": far_end["L1"]}
 ping = measure.PingFlow(**r1_r2, count=25, interval_s=1)
 transfer = measure.SimpleperfFlow(**r1_r2, duration_s=25, program=program)
-together = show.watched(measure.run_together, lab, [ping, transfer])
+together = measure.run_together(lab, [ping, transfer])
 ### STARTER
-# together = ...  # YOUR TURN: show.watched(measure.run_together, lab, [...])
+# together = ...  # YOUR TURN: measure.run_together(lab, [...])
 ### END SOLUTION
 
 # %% check="together" points=1

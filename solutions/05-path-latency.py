@@ -90,7 +90,7 @@ print(printed)
 lab05.check_route(printed).require()
 
 # %% [markdown] id="transfers-task"
-# **Your turn:** measure a transfer of 25 s over each path, with `show.watched(measure.run, lab, flow)`. For example,
+# **Your turn:** measure a transfer of 25 s over each path, with `measure.run(lab, flow)`. For example,
 # `flow = measure.SimpleperfFlow("h1", "h4", duration_s=25, program=program)`.
 
 # %% answer="transfers"
@@ -99,9 +99,9 @@ transfers = {}
 ### BEGIN SOLUTION
 for name, (source, destination) in ends.items():
     flow = measure.SimpleperfFlow(source, destination, duration_s=25, program=program)
-    transfers[name] = show.watched(measure.run, lab, flow)
+    transfers[name] = measure.run(lab, flow)
 ### STARTER
-# # YOUR TURN, for each name in ends: transfers[name] = show.watched(measure.run, lab, ...)
+# # YOUR TURN, for each name in ends: transfers[name] = measure.run(lab, ...)
 ### END SOLUTION
 
 # %% check="transfers" points=1
@@ -334,7 +334,7 @@ lab05.check_reported(reported).require()
 #
 # **Your turn:** a transfer from h1 to h4 fills the queue of its bottleneck, and pings take the same path. Predict the
 # highest RTT of a ping, in ms. Then measure 25 pings, one each second (`interval_s=1`), next to a transfer of 25 s,
-# both from h1 to h4. Use `show.watched(measure.run_together, lab, [flow, flow])`.
+# both from h1 to h4. Use `measure.run_together(lab, [flow, flow])`.
 
 # %% answer="loaded"
 ### BEGIN SOLUTION
@@ -352,9 +352,9 @@ lab05.check_predicted(highest_ms).require()
 ### BEGIN SOLUTION
 ping = measure.PingFlow("h1", "h4", count=25, interval_s=1)
 transfer = measure.SimpleperfFlow("h1", "h4", duration_s=25, program=program)
-together = show.watched(measure.run_together, lab, [ping, transfer])
+together = measure.run_together(lab, [ping, transfer])
 ### STARTER
-# together = ...  # YOUR TURN: show.watched(measure.run_together, lab, [...])
+# together = ...  # YOUR TURN: measure.run_together(lab, [...])
 ### END SOLUTION
 lab05.queue_over_time(together, "h1-h4", ("h1", "h4"))
 

@@ -114,8 +114,8 @@ lab06.check_predicted(swing).require()
 # ## 4. Measure
 #
 # `flows_of("h1-h4")` returns a list of two flows: 25 pings, one a second, and a transfer by simpleperf.
-# `show.watched(measure.run_together, lab, flows)` starts all flows of *one* list at the same instant, shows their
-# progress, and returns their results. Join two lists with `+`.
+# `measure.run_together(lab, flows)` starts all flows of *one* list at the same instant, and returns
+# their results. Join two lists with `+`.
 #
 # **Your turn:** measure each of the four combinations, and store each result in `runs`: `runs["two"]`, and so on.
 
@@ -130,13 +130,13 @@ def flows_of(pair):
 runs = dict.fromkeys(lab06.COMBINATIONS)
 ### BEGIN SOLUTION
 of_h1 = flows_of("h1-h4")
-runs["two"] = show.watched(measure.run_together, lab, of_h1 + flows_of("h2-h5"))
+runs["two"] = measure.run_together(lab, of_h1 + flows_of("h2-h5"))
 three = of_h1 + flows_of("h2-h5") + flows_of("h3-h6")
-runs["three"] = show.watched(measure.run_together, lab, three)
-runs["crossing"] = show.watched(measure.run_together, lab, of_h1 + flows_of("h7-h9"))
-runs["apart"] = show.watched(measure.run_together, lab, of_h1 + flows_of("h8-h9"))
+runs["three"] = measure.run_together(lab, three)
+runs["crossing"] = measure.run_together(lab, of_h1 + flows_of("h7-h9"))
+runs["apart"] = measure.run_together(lab, of_h1 + flows_of("h8-h9"))
 ### STARTER
-# # YOUR TURN: runs["two"] = show.watched(measure.run_together, lab, ...), and the other three
+# # YOUR TURN: runs["two"] = measure.run_together(lab, ...), and the other three
 ### END SOLUTION
 
 # %% check="runs" points=3
@@ -372,9 +372,9 @@ half_run = runs.get("half")
 change = f"netem limit {half} delay {L2.delay_ms}ms"
 lab["r2"].cmd(f"tc qdisc change dev r2-eth2 parent 5:1 handle 10: {change}")
 print(lab["r2"].cmd("tc qdisc show dev r2-eth2"))
-half_run = show.watched(measure.run_together, lab, flows_of("h1-h4") + flows_of("h2-h5"))
+half_run = measure.run_together(lab, flows_of("h1-h4") + flows_of("h2-h5"))
 ### STARTER
-# # YOUR TURN: tc on r2, and then half_run = show.watched(measure.run_together, lab, ...)
+# # YOUR TURN: tc on r2, and then half_run = measure.run_together(lab, ...)
 ### END SOLUTION
 
 # %% check="half" points=2

@@ -77,11 +77,10 @@ lab07.check_predicted(shares).require()
 # ## 3. Measure
 #
 # `transfer("h1-h4", 2)` is a simpleperf transfer of 25 s over two connections. Single runs of 25 s scatter widely
-# (Lab 06). So `four_times` runs a list of flows together, four times. Start times differ a little, so queues differ.
-# (Each new lab repeats the same start times.)
+# (Lab 06). `measure.repeated(lab, flows, repeats=4)` runs a list of flows together, four times. Start times differ a
+# little, so queues differ. (Each new lab repeats the same start times.)
 #
-# **Your turn:** make a list of the three transfers. Measure them with `show.watched(four_times, lab, flows)`, which
-# shows the progress. Store the result in `runs`.
+# **Your turn:** make a list of the three transfers. Measure them together, four times. Store the result in `runs`.
 
 
 # %% id="transfer"
@@ -90,14 +89,10 @@ def transfer(pair, connections=1):
     return measure.SimpleperfFlow(*ends, duration_s=25, streams=connections, program=program)
 
 
-def four_times(lab, flows, **hooks):
-    return measure.repeated(lab, flows, repeats=4, **hooks)
-
-
 # %% answer="runs"
 ### BEGIN SOLUTION
 flows = [transfer("h1-h4", 2), transfer("h2-h5"), transfer("h3-h6")]
-runs = show.watched(four_times, lab, flows)
+runs = measure.repeated(lab, flows, repeats=4)
 ### STARTER
 # runs = None
 ### END SOLUTION
@@ -192,7 +187,7 @@ lab07.check_predicted(predicted).require()
 # flows.
 #
 # **Your turn:** fill two dictionaries, with an entry for each number in `lab07.CONNECTIONS`. In `experiment` store
-# what `show.watched(measure.run_together, lab, flows)` returns. In `measured_percent` store h1's share in percent.
+# what `measure.run_together(lab, flows)` returns. In `measured_percent` store h1's share in percent.
 # Compute it from `lab07.rates_mbps(...)`, which returns throughputs by pair: `{"h1-h4": 14.2, ...}`.
 
 
@@ -206,7 +201,7 @@ def flows_with(connections):
 experiment, measured_percent = {}, {}
 ### BEGIN SOLUTION
 for connections in lab07.CONNECTIONS:
-    run = show.watched(measure.run_together, lab, flows_with(connections))
+    run = measure.run_together(lab, flows_with(connections))
     rates = lab07.rates_mbps(run)
     experiment[connections] = run
     measured_percent[connections] = round(100 * rates["h1-h4"] / sum(rates.values()), 2)

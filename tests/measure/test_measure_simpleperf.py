@@ -11,7 +11,6 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, Sample, SimpleperfFlow, SimpleperfResult
 from linklab.measure.program_file import REFERENCE, Brought, program_files, sealed
-from linklab.measure.runner import curves
 from linklab.measure.tools.simpleperf import SIMPLEPERF, together
 from tests.support.printed import job, parsed
 
@@ -131,13 +130,6 @@ def test_one_that_was_stopped_keeps_its_rows() -> None:
     assert result.throughput_mbps == pytest.approx(sum(rates) / 2)
     with pytest.raises(MeasurementError, match="stopped before it had printed a row"):
         parsed(SIMPLEPERF, ONE, ORIGIN, "", "", status=None, interrupted=True)
-
-
-def test_the_curves_so_far_are_of_whole_lines() -> None:
-    lines = said("one", "client").splitlines()
-    cut = "\n".join(lines[:6]) + "\n" + lines[6][:30]
-    assert [len(samples) for samples in curves([ONE], [cut]).values()] == [1]
-    assert curves([ONE], [""]) == {}
 
 
 def test_the_commands_in_full() -> None:

@@ -1,17 +1,17 @@
-"""What grows while something runs: the figure of a program's lines, and a measurement's bar, button and figure."""
+"""What a cell shows while it runs: the figure of a program's lines; of measurements a bar, a button and a figure."""
 
 from __future__ import annotations
 
-import types
-from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pytest
 from ipywidgets.widgets.widget import _instances
 
 from linklab import show
-from linklab.measure import PingFlow, Progress, Sample, SimpleperfFlow, TcpFlow
-from linklab.show.live_views import Watch, somebody_watches, watched
+from linklab.measure import PingFlow, Progress, QueueCounters, Sample, SimpleperfFlow
+from linklab.network import InterfaceState, NetworkState, NodeState, Shape
+from linklab.show.live_views import cell_view, somebody_watches, tell
 
 FLOWS = (SimpleperfFlow("h1", "h4", 20), PingFlow("h2", "h5"))
 
@@ -31,19 +31,45 @@ class Shown:
         return [it.alt_text for it in self.states if not isinstance(it, dict)]
 
 
+class Cell:
+    """The cell that runs, and IPython's events of it."""
+
+    def __init__(self) -> None:
+        self._calls: list[Callable[[object], object]] = []
+        self.kernel, self.events = object(), self
+
+    def register(self, event: str, call: Callable[[object], object]) -> None:
+        assert event == "post_run_cell"
+        self._calls.append(call)
+
+    def unregister(self, event: str, call: Callable[[object], object]) -> None:
+        self._calls.remove(call)
+
+    def end(self) -> None:
+        for call in [*self._calls]:
+            call(None)
+
+
 @pytest.fixture
-def outputs(monkeypatch: pytest.MonkeyPatch) -> list[Shown]:
+def cell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cell]:
+    running = Cell()
+    monkeypatch.setattr("IPython.get_ipython", lambda: running)
+    monkeypatch.setenv("JPY_SESSION_NAME", "/labs/03.ipynb")
+    yield running
+    running.end()
+
+
+@pytest.fixture
+def outputs(monkeypatch: pytest.MonkeyPatch, cell: Cell) -> list[Shown]:
     """The outputs of a cell in a page."""
     found: list[Shown] = []
 
-    def display(thing: Any, display_id: bool = False) -> Shown:
+    def display(thing: Any, display_id: bool = False, raw: bool = False) -> Shown:
         assert display_id
         found.append(Shown(thing))
         return found[-1]
 
     monkeypatch.setattr("IPython.display.display", display)
-    monkeypatch.setattr("IPython.get_ipython", lambda: types.SimpleNamespace(kernel=object()))
-    monkeypatch.setenv("JPY_SESSION_NAME", "/labs/03.ipynb")
     return found
 
 
@@ -73,7 +99,7 @@ def test_lines_are_printed_as_they_come_and_drawn_in_one_figure(
             yield line
             printed.append(capsys.readouterr().out)
 
-    assert show.live(program(), read) == read(["10", "20"])
+    assert show.follow(program(), read) == read(["10", "20"])
     assert printed == ["10\n", "\n", "20\n"]
     (figure,) = outputs
     assert ["yet" in words for words in figure.words] == [True, False, False]
@@ -81,7 +107,7 @@ def test_lines_are_printed_as_they_come_and_drawn_in_one_figure(
 
 
 def test_a_program_that_prints_fast_is_drawn_seldom_but_to_its_end(outputs: list[Shown], clock: list[float]) -> None:
-    show.live([str(number) for number in range(1, 50)], read)
+    show.follow([str(number) for number in range(1, 50)], read)
     assert len(outputs[0].words) == 2
     assert "one: 1 to 49" in outputs[0].words[-1]
 
@@ -92,73 +118,105 @@ def test_what_was_seen_stays_when_the_program_is_interrupted(outputs: list[Shown
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        show.live(program(), read)
+        show.follow(program(), read)
     assert "one: 10 to 10" in outputs[0].words[-1]
 
 
-def at(done_s: float, *rates: float) -> Progress:
-    return Progress(FLOWS, done_s, 20, {"h1-h4": samples(*rates)} if rates else {})
+def _interface(name: str, peer: tuple[str, str]) -> InterfaceState:
+    return InterfaceState(name, (), 1500, True, Shape(), (), peer)
 
 
-def test_bar_words_and_figure_follow_the_measurement(outputs: list[Shown], clock: list[float]) -> None:
-    with Watch() as watch:
-        bar, _, label = outputs[0].states[0].children
-        watch(at(0))
-        assert (bar.value, len(outputs)) == (0, 1)
-        clock[0] = 1.0
-        watch(at(5, 20.0))
-        assert bar.value == bar.max / 4
-        assert label.value == "simpleperf h1-h4, ping h2-h5: 5 of 20 s"
-        watch(at(6, 20.0, 25.0))
-        assert len(outputs[1].words) == 1  # too soon to draw anew
-        clock[0] = 2.0
-        watch(at(7, 20.0, 25.0))
-        watch(at(20, 20.0, 25.0, 27.0))
-        assert ["20 to 20" in outputs[1].words[0], "20 to 27" in outputs[1].words[2]] == [True, True]
-        assert bar.value == bar.max  # the end is shown however soon it comes
-    left = [it.states[-1] for it in outputs]
-    assert left == [{"text/plain": "measured: simpleperf h1-h4, ping h2-h5, 20.0 s of the lab's time"}, {}]
+NETWORK = NetworkState(
+    (
+        NodeState("h1", "host", (_interface("h1-eth0", ("h2", "h2-eth0")),), (), False, "cubic"),
+        NodeState("h2", "host", (_interface("h2-eth0", ("h1", "h1-eth0")),), (), False, "cubic"),
+    )
+)
 
 
-def test_more_lines_than_can_be_told_apart_are_summed(outputs: list[Shown]) -> None:
-    with Watch() as watch:
-        watch(Progress(FLOWS, 1, 20, {f"h1-h4, {number}": samples(2.0) for number in range(7)}))
-    assert "all 7 together: 14 to 14" in outputs[1].words[0]
+def at(done_s: float, sent_mbit: float = 0.0, waiting: int = 0) -> Progress:
+    """A run of 20 s of which so much is done; h1 has sent that much, and so many packets wait in its queue."""
+    queue = QueueCounters("h1", "h1-eth0", 0, round(sent_mbit * 125_000), 0, 0, waiting)
+    return Progress(FLOWS, done_s, 20, (queue,), NETWORK)
 
 
-def test_the_button_stops_and_the_measurement_s_result_is_given(outputs: list[Shown]) -> None:
-    def measurement(lab: Any, flow: TcpFlow, /, *, on_progress: Any, stop: Any) -> tuple[Any, ...]:
-        on_progress(at(5))
-        assert not stop()
-        _, button, _ = outputs[0].states[0].children
-        button.click()
-        assert button.disabled
-        return lab, flow, stop()
-
-    flow, lab = TcpFlow("h1", "h4"), cast(Any, "lab")
-    assert watched(measurement, lab, flow) == ("lab", flow, True)
-    assert outputs[0].states[-1]["text/plain"].startswith("stopped: simpleperf h1-h4")
+def test_a_cell_that_is_done_soon_shows_nothing(cell: Cell, outputs: list[Shown]) -> None:
+    view = cell_view()
+    assert view is not None
+    view(at(0))
+    view(at(20, 100))
+    cell.end()
+    assert outputs == []
 
 
-def test_no_widget_is_left_behind(outputs: list[Shown]) -> None:
+def test_a_long_cell_shows_bar_words_and_figure_and_keeps_the_figure(
+    cell: Cell, outputs: list[Shown], clock: list[float]
+) -> None:
+    view = cell_view()
+    assert view is not None
+    view(at(0))
+    clock[0] = 3.0
+    view(at(5, 100, waiting=7))
+    (bar, _, label), figure = outputs[0].states[0].children, outputs[1]
+    assert bar.value == bar.max / 4
+    assert label.value == "simpleperf h1-h4, ping h2-h5: 5 of 20 s"
+    assert "h1 to h2: 20 to 20" in figure.words[0]
+    assert cell_view() is view  # one view a cell
+    view(at(0))  # its second measurement
+    view(at(20, 800))
+    cell.end()
+    assert "h1 to h2: 20 to 40" in figure.words[-1]
+    assert outputs[0].states[-1] == {}
+    assert cell_view() is not view
+
+
+def test_the_button_stops_this_measurement_and_the_cell_s_next_ones(
+    cell: Cell, outputs: list[Shown], clock: list[float]
+) -> None:
+    view = cell_view()
+    assert view is not None
+    view(at(0))
+    clock[0] = 3.0
+    view(at(5))
+    assert not view.stopped()
+    _, button, _ = outputs[0].states[0].children
+    button.click()
+    assert button.disabled
+    assert view.stopped()
+    view(at(0))
+    assert view.stopped()
+
+
+def test_what_a_check_plays_is_said_and_goes(cell: Cell, outputs: list[Shown], clock: list[float]) -> None:
+    tell("transfer")
+    assert outputs == []
+    clock[0] = 3.0
+    tell("parallel")
+    assert outputs[0].states == [{"text/plain": "parallel ..."}]
+    cell.end()
+    assert outputs[0].states[-1] == {}
+
+
+def test_no_widget_is_left_behind(cell: Cell, outputs: list[Shown], clock: list[float]) -> None:
     before = set(_instances)
-    with pytest.raises(ValueError, match="no lab"), Watch():
-        raise ValueError("no lab")
+    view = cell_view()
+    assert view is not None
+    view(at(0))
+    clock[0] = 3.0
+    view(at(5))
+    cell.end()
     row = outputs[0].states[0]
     assert all(widget.comm is None for widget in (row, *row.children))
-    assert outputs[0].states[-1] == {"text/plain": "nothing was measured"}
     assert set(_instances) <= before
 
 
-def test_nobody_watches_and_nothing_is_shown(outputs: list[Shown], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_watches_and_nothing_is_shown(cell: Cell, outputs: list[Shown], monkeypatch: pytest.MonkeyPatch) -> None:
     assert somebody_watches()
     monkeypatch.delenv("JPY_SESSION_NAME")  # nbclient, nbval
-    with Watch() as watch:
-        watch(at(5, 20.0))
-        assert not watch.stopped()
-    assert outputs == []
+    assert cell_view() is None
+    tell("transfer")
     monkeypatch.setenv("JPY_SESSION_NAME", "/labs/03.ipynb")
     monkeypatch.setattr("IPython.get_ipython", lambda: None)  # a program started from a notebook
     assert not somebody_watches()
-    assert show.live(["10"], read) == read(["10"])
+    assert show.follow(["10"], read) == read(["10"])
     assert outputs == []

@@ -454,19 +454,26 @@ def signal_program(loop: RequestLoop, number: int, sign: int) -> None:
 class News(TypedDict):
     """The output and exit statuses of followed programs since the last `News`, by the program's number as text.
 
-    ``done_s`` counts from when they were first followed.
+    ``done_s`` counts from when they were first followed. ``queues`` are the counters of all shaped interfaces, if they
+    were asked for.
     """
 
     done_s: float
     said: dict[str, str]
     statuses: dict[str, int]
+    queues: list[dict[str, Any]]
 
 
-def follow_programs(loop: RequestLoop, numbers: list[int], limit_s: float) -> Literal["done", "timeout", "interrupted"]:
+def follow_programs(
+    loop: RequestLoop, numbers: list[int], limit_s: float, with_queues: bool
+) -> Literal["done", "timeout", "interrupted"]:
     """Wait until these programs have ended, at most `limit_s` of the lab's time, and say how that ended.
 
-    Each second of the lab's time, and once more in the end, it emits `News`.
+    Each second of the lab's time, and once more in the end, it emits `News`. Reading the queues takes no time of the
+    lab, so they change no digit.
     """
+    from linklab.guest.readback import read_queues
+
     said: dict[int, str] = {}
     statuses: dict[int, int | None] = dict.fromkeys(numbers)
     start_s = time.monotonic()
@@ -477,6 +484,7 @@ def follow_programs(loop: RequestLoop, numbers: list[int], limit_s: float) -> Li
             "done_s": now_s - start_s,
             "said": {str(number): text for number, text in said.items()},
             "statuses": {str(number): status for number, status in statuses.items() if status is not None},
+            "queues": read_queues(network(loop)) if with_queues else [],
         }
         said.clear()
         loop.emit(news)

@@ -235,8 +235,18 @@ def read_counters(net: Mininet, with_state: bool) -> dict[str, Any]:
     """Return the counters of all shaped interfaces, how often TCP noticed reordering on any host, and the lab's clock,
     as JSON. `with_state` also reads the network back.
     """
+    reorderings = 0
+    for there in _namespaces(net):
+        with there.entered(), open("/proc/thread-self/net/netstat", encoding="ascii") as table:
+            reorderings += _sum_of(table.read(), _REORDERINGS)
+    state = read_state(net).to_json() if with_state else None
+    return {"queues": read_queues(net), "reorderings": reorderings, "state": state, "now_s": time.monotonic()}
+
+
+def read_queues(net: Mininet) -> list[dict[str, Any]]:
+    """Return the counters of all shaped interfaces, as JSON. It takes no time of the lab."""
     owners = {intf.name: node.name for node in (*net.hosts, *net.switches) for intf in node.intfList()}
-    queues, reorderings = [], 0
+    queues = []
     for there in _namespaces(net):
         shaped = list(qdisc.counted(there.kernel))
         names = {device.index: device.name for device in links.devices(there.kernel)} if shaped else {}
@@ -253,10 +263,7 @@ def read_counters(net: Mininet, with_state: bool) -> dict[str, Any]:
                     "backlog_packets": counted.backlog_packets,
                 }
             )
-        with there.entered(), open("/proc/thread-self/net/netstat", encoding="ascii") as table:
-            reorderings += _sum_of(table.read(), _REORDERINGS)
-    state = read_state(net).to_json() if with_state else None
-    return {"queues": queues, "reorderings": reorderings, "state": state, "now_s": time.monotonic()}
+    return queues
 
 
 def _namespaces(net: Mininet) -> list[Namespace]:

@@ -7,9 +7,11 @@ import itertools
 import signal
 from collections.abc import Callable, Sequence
 
+from linklab import schema
 from linklab.errors import LabError, MeasurementError
 from linklab.guest import lab_api
 from linklab.lab import Lab
+from linklab.measure.results import QueueCounters
 from linklab.measure.tool import READY, last_line, program_command
 from linklab.program import Program
 from linklab.signals import Held
@@ -52,13 +54,13 @@ class RunPrograms:
         self,
         programs: Sequence[Program],
         limit_s: float,
-        tell: Callable[[float], None] | None = None,
+        tell: Callable[[float, tuple[QueueCounters, ...]], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> str:
         """Wait until all have ended, at most `limit_s` of the lab's time: "done", "timeout" or "interrupted".
 
-        `tell` gets the time since then each second, and `stop` is asked whether to stop. What the programs print goes
-        to their `output`, also where this raises KeyboardInterrupt.
+        `tell` gets the time since then each second, and what all queues have counted. `stop` is asked whether to stop.
+        What the programs print goes to their `output`, also where this raises KeyboardInterrupt.
         """
         by_number = {str(program.number): program for program in programs if program.returncode is None}
         if not by_number:
@@ -70,10 +72,11 @@ class RunPrograms:
             for number, status in event["statuses"].items():
                 by_number[number].returncode = status
             if tell is not None:
-                tell(event["done_s"])
+                tell(event["done_s"], schema.load(tuple[QueueCounters, ...], event["queues"], "what the lab counted"))
 
         numbers = [program.number for program in by_number.values()]
-        return self._lab.process.call(lab_api.follow_programs, numbers, limit_s, on_event=heard, stop=stop)
+        arguments = numbers, limit_s, tell is not None
+        return self._lab.process.call(lab_api.follow_programs, *arguments, on_event=heard, stop=stop)
 
     def interrupt(self, programs: Sequence[Program], grace_s: float = 3.0) -> None:
         """Send SIGINT, as Ctrl-C does, and wait for what they still print."""

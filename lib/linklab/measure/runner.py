@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from linklab.errors import MeasurementError, UnknownNode, quoted
 from linklab.guest import lab_api
@@ -16,7 +16,7 @@ from linklab.lab import Lab
 from linklab.measure import recordings
 from linklab.measure.flows import Flow, FlowOf, ResultT_co
 from linklab.measure.programs import PATIENCE_S, Gate, RunPrograms, split_start
-from linklab.measure.results import MeasurementStopped, Origin, Run, Sample, ToolResult
+from linklab.measure.results import MeasurementStopped, Origin, QueueCounters, Run, ToolResult
 from linklab.measure.snapshot import RunSnapshot
 from linklab.measure.tool import IN_LAB, Job, Tool
 from linklab.measure.tools import tool_of
@@ -38,14 +38,15 @@ _PROGRAMS: Final = Path(programs_in_labs.__file__).parent
 class Progress:
     """How far a run is: `done_s` of about `total_s` seconds of the lab's time. `done_s` is 0 until the flows start.
 
-    `curves` has the samples so far (one for each interval), by flow and connection, of the tools that print them while
-    they run: simpleperf does; iperf3 with ``--json`` prints everything at its end.
+    `queues` are the counters of all shaped interfaces since the lab's start; `network` is the network as it was read
+    back before the run.
     """
 
     flows: tuple[Flow, ...]
     done_s: float
     total_s: float
-    curves: Mapping[str, tuple[Sample, ...]]
+    queues: tuple[QueueCounters, ...]
+    network: NetworkState
 
     @property
     def share(self) -> float:
@@ -62,6 +63,24 @@ OnProgress = Callable[[Progress], object]
 """Called with how far the run is."""
 ShouldStop = Callable[[], bool]
 """Returns True to stop the run."""
+
+
+class Observer(Protocol):
+    """Sees how far a run is, and can stop it."""
+
+    def __call__(self, progress: Progress, /) -> object:
+        """Take note of how far the run is."""
+
+    def stopped(self) -> bool:
+        """Return True to stop the run."""
+
+
+_observers: list[Callable[[Lab], Observer | None]] = []
+
+
+def observe(of: Callable[[Lab], Observer | None]) -> None:
+    """Ask `of` for an observer of each run to which the caller gives no hook of its own. `of` may return None."""
+    _observers[:] = [of]
 
 
 def run(
@@ -101,6 +120,9 @@ def run_together(
     any of these cases.
     """
     flows = as_flows(flows)
+    if on_progress is None and stop is None:
+        for observer in filter(None, (of(lab) for of in _observers)):
+            on_progress, stop = observer, observer.stopped
     tools = [tool_of(flow) for flow in flows]
     for flow in flows:
         for node in (flow.source, flow.destination):
@@ -148,15 +170,6 @@ def address_in(state: NetworkState, node: str) -> str:
         has = f"has the addresses {', '.join(addresses)}" if addresses else "has no IPv4 address"
         raise MeasurementError(f"{node} {has}: say which one is meant with address=")
     return addresses[0]
-
-
-def curves(flows: Sequence[Flow], outputs: Sequence[str]) -> dict[str, tuple[Sample, ...]]:
-    """Return the samples in what the clients have printed so far (`outputs`), by flow and connection. Pure."""
-    return {
-        f"{flow.name} {connection}": samples
-        for flow, output in zip(flows, outputs, strict=True)
-        for connection, samples in tool_of(flow).curves(flow, output).items()
-    }
 
 
 @dataclass
@@ -223,7 +236,7 @@ class _Runner:
             task.tool.check(self._lab, task.job)
         for task in self._tasks:
             task.tool.prepare(self._lab, task.job)
-        self._report_progress(0.0)
+        self._report_progress(0.0, self._snapshot.queues)
         with ExitStack() as observers:
             if self._exact:
                 self._copy_programs_into_lab()
@@ -318,7 +331,8 @@ class _Runner:
         limit_s = margin_s + max(flow.longest_s for flow in self._flows)
         stop = self._should_stop if self._stop is not None or self._on_progress is not None else None
         try:
-            outcome = self._programs.follow(self._clients, limit_s, self._report_progress, stop)
+            tell = None if self._on_progress is None else self._report_progress
+            outcome = self._programs.follow(self._clients, limit_s, tell, stop)
         except KeyboardInterrupt:  # raised also if `stop` ended the request: then it was no Ctrl-C
             return self._stopping, not self._stopping
         return outcome == "interrupted", False
@@ -327,13 +341,11 @@ class _Runner:
         self._stopping = self._stopping or self._failure is not None or (self._stop is not None and self._stop())
         return self._stopping
 
-    def _report_progress(self, done_s: float) -> None:
+    def _report_progress(self, done_s: float, queues: tuple[QueueCounters, ...]) -> None:
         if self._on_progress is None or self._failure is not None:
             return
-        outputs = [split_start(it.output)[1] if self._gated else it.output for it in self._clients]
-        so_far = curves(self._flows, outputs) if outputs else {}
         try:
-            self._on_progress(Progress(self._flows, done_s, self._total_s, so_far))
+            self._on_progress(Progress(self._flows, done_s, self._total_s, queues, self._snapshot.network))
         except Exception as failure:  # raised later: the lab has to finish its current answer first
             self._failure = failure
 

@@ -37,7 +37,7 @@ class RunSnapshot:
         counted = lab.process.call(lab_api.counters, True, record)
         self._before = schema.load(_Counters, counted, "what the lab counted")
         assert self._before.state is not None
-        self.network = self._before.state
+        self.network, self.queues = self._before.state, self._before.queues
         self.span_s = self._before.now_s, self._before.now_s
         """Begin and end of the run by the lab's clock."""
         self._wall_s = time.monotonic()

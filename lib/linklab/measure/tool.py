@@ -13,7 +13,6 @@ import json
 import re
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
@@ -22,7 +21,7 @@ from weakref import WeakKeyDictionary
 from linklab import schema
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Flow
-from linklab.measure.results import Origin, Sample, ToolResult
+from linklab.measure.results import Origin, ToolResult
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
@@ -123,7 +122,7 @@ class Tool(ABC, Generic[FlowT, ResultT]):
 
     It calls `check` for all flows, `prepare` for all, then for each flow `server` and `listens` (once before the
     server starts, to find the port free, then until the server is ready), `watching` for all, and `client` for each.
-    `curves` is called while clients run, `server_done` after they have ended, `reordered` and `parse` at the end.
+    `server_done` is called after they have ended, `reordered` and `parse` at the end.
     `no_server` and `overdue` make errors.
     """
 
@@ -183,10 +182,6 @@ class Tool(ABC, Generic[FlowT, ResultT]):
     def reordered(self, job: Job[FlowT]) -> int:
         """Return how many packets the tool reports as out of order; 0 also if it reports none of this."""
         return 0
-
-    def curves(self, flow: FlowT, said: str) -> Mapping[str, tuple[Sample, ...]]:
-        """Return the samples in what a client has printed so far, by connection; none if it prints all at its end."""
-        return {}
 
     def no_server(self, job: Job[FlowT], said: str, status: int | None) -> MeasurementError:
         """Return the error for a server that ended early (`status` is its exit status) or never got ready (None)."""

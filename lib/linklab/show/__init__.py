@@ -1,7 +1,7 @@
 """Figures and tables for notebooks."""
 
 from linklab.show.comparisons import compared, comparison, fairness
-from linklab.show.live_views import live, watched
+from linklab.show.live_views import follow
 from linklab.show.network.paint import draw
 from linklab.show.network.scene import Drawable
 from linklab.show.over_time import RoundTrips, WindowTrace, measured, round_trips, throughput, windows
@@ -20,13 +20,12 @@ __all__ = [
     "comparison",
     "draw",
     "fairness",
-    "live",
+    "follow",
     "measured",
     "replay",
     "round_trips",
     "sweep",
     "table",
     "throughput",
-    "watched",
     "windows",
 ]

@@ -1,7 +1,7 @@
-"""What is measured, seen while it runs: a figure that grows, and above it a bar with a stop button where tools run.
+"""What happens in the cell that runs, seen while it runs: measurements, checks of programs, a program's lines.
 
-The bar is there only where somebody can see and click it. A notebook that is executed without a page, as by
-``linklab run``, nbconvert or nbval, shows no widgets and measures the same.
+A cell of a page shows its long work by itself. A notebook that is executed without a page, as by ``linklab run``,
+nbconvert or nbval, shows none of it and measures the same.
 """
 
 from __future__ import annotations
@@ -12,36 +12,124 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final
 
 from linklab.lab import Lab
-from linklab.measure import OnProgress, Progress, ShouldStop
+from linklab.measure import Progress
+from linklab.measure.runner import observe
 from linklab.show.chart import LINES
 from linklab.show.over_time import Intervals, summed, throughput
+from linklab.show.traffic import Traffic
 
 _REDRAWN_EVERY_S: Final = 0.25
+_TRAFFIC_REDRAWN_EVERY_S: Final = 1.0
+"""A figure of two panels takes a quarter of a second."""
+_APPEARS_AFTER_S: Final = 2.0
+"""A cell that is done sooner shows nothing."""
 _STEPS: Final = 1000
-_What = TypeVar("_What", contravariant=True)
-_Given = TypeVar("_Given", covariant=True)
+_cell: CellView | None = None
+"""What the cell that runs shows."""
 
 
-class Measurement(Protocol[_What, _Given]):
-    """`linklab.measure.run`, ``run_together``, ``repeated`` and all others that can be watched."""
+class CellView:
+    """What one cell of a page shows of its long work. It appears 2 s after the work began.
 
-    def __call__(self, lab: Lab, flows: _What, /, *, on_progress: OnProgress, stop: ShouldStop) -> _Given: ...
-
-
-def watched(measurement: Measurement[_What, _Given], lab: Lab, flows: _What) -> _Given:
-    """Return ``measurement(lab, flows)``; meanwhile the notebook shows a bar, a stop button and a live figure.
-
-    ``show.watched(measure.run, lab, TcpFlow("h1", "h4"))``. The stop button ends the tools, and what they had measured
-    is returned, marked ``interrupted``. Raises what the measurement raises.
+    Of measurements it shows a bar, a stop button and a figure of what the links carry, which stays when the cell ends.
+    Of other work it shows a line of text, which goes. The stop button ends the tools; what they had measured is
+    returned, marked ``interrupted``, and the cell's next measurement is not started.
     """
-    with Watch() as watch:
-        return measurement(lab, flows, on_progress=watch, stop=watch.stopped)
+
+    def __init__(self) -> None:
+        self._began_s, self._drawn_at_s = time.monotonic(), -math.inf
+        self._pressed = threading.Event()
+        self._traffic = Traffic()
+        self._runs = 0
+        self._bar: _Bar | None = None
+        self._line: Any = None
+        self._figure: Any = None
+
+    def stopped(self) -> bool:
+        """Return True if the stop button was pressed."""
+        return self._pressed.is_set()
+
+    def __call__(self, progress: Progress) -> None:
+        """Show how far a measurement is, and what the links carry."""
+        self._runs += progress.done_s == 0
+        self._traffic.add(progress)
+        if not self._is_due():
+            return
+        self._bar = self._bar or _Bar(self._pressed.set)
+        self._bar.show(progress, self._runs)
+        if time.monotonic() - self._drawn_at_s >= _TRAFFIC_REDRAWN_EVERY_S:
+            self._draw(progress.total_s if self._runs == 1 else 0.0)
+
+    def say(self, doing: str) -> None:
+        """Show what other work is under way."""
+        if not self._is_due():
+            return
+        words = {"text/plain": f"{doing} ..."}
+        if self._line is None:
+            self._line = _displayed(words, raw=True)
+        else:
+            self._line.update(words, raw=True)
+
+    def end(self, *_: object) -> None:
+        """Leave the figure of what the links carried, and nothing else."""
+        if self._bar is not None:
+            self._draw()
+            self._bar.end()
+        if self._line is not None:
+            self._line.update({}, raw=True)
+
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._began_s >= _APPEARS_AFTER_S
+
+    def _draw(self, duration_s: float = 0.0) -> None:
+        if not self._traffic.busiest:
+            return
+        figure = self._traffic.figure(duration_s)
+        if self._figure is None:
+            self._figure = _displayed(figure)
+        else:
+            self._figure.update(figure)
+        self._drawn_at_s = time.monotonic()
 
 
-def live(
+def cell_view() -> CellView | None:
+    """Return what the cell that runs shows; None where nobody watches."""
+    global _cell
+    if not somebody_watches():
+        return None
+    if _cell is None:
+        from IPython import get_ipython
+
+        view = _cell = CellView()
+        events = get_ipython().events  # type: ignore[no-untyped-call]
+
+        def end(*_: object) -> None:
+            global _cell
+            _cell = None
+            events.unregister("post_run_cell", end)
+            view.end()
+
+        events.register("post_run_cell", end)
+    return _cell
+
+
+def _observer(lab: Lab) -> CellView | None:
+    return cell_view()
+
+
+observe(_observer)
+
+
+def tell(doing: str) -> None:
+    """Say in the cell that runs what is under way, where somebody watches: the scene of a check, say."""
+    if (view := cell_view()) is not None:
+        view.say(doing)
+
+
+def follow(
     lines: Iterable[str],
     read: Callable[[Sequence[str]], Intervals],
     *,
@@ -95,49 +183,6 @@ class _LiveFigure:
             self._handle.update(figure)
         self._drawn, self._drawn_at = found, time.monotonic()
 
-    def remove(self) -> None:
-        """Take the figure out of the output."""
-        if self._handle is not None:
-            self._handle.update({}, raw=True)
-
-
-class Watch:
-    """What is to be seen of a measurement, for a ``with`` statement: call it with each `Progress`.
-
-    ``stopped`` says whether the button was pressed. Where nobody watches, it shows nothing.
-    """
-
-    def __init__(self) -> None:
-        self._pressed = threading.Event()
-        self._bar = _Bar(self._pressed.set) if somebody_watches() else None
-        self._figure = _LiveFigure()
-        self._last: Progress | None = None
-
-    def __enter__(self) -> Watch:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self._bar is None:
-            return
-        self._figure.remove()
-        how = "stopped" if kind is not None or self.stopped() else "measured"
-        last = self._last
-        self._bar.end(
-            f"{how}: {last.flow_titles}, {last.done_s:.1f} s of the lab's time" if last else "nothing was measured"
-        )
-
-    def stopped(self) -> bool:
-        """Return True if the stop button was pressed."""
-        return self._pressed.is_set()
-
-    def __call__(self, progress: Progress) -> None:
-        """Show how far the measurement is."""
-        self._last = progress
-        if self._bar is not None:
-            self._bar.show(progress)
-            if progress.curves:
-                self._figure.show(progress.curves, progress.total_s, now=progress.share == 1)
-
 
 class _Bar:
     """How far a measurement is, and a button that stops it, in the output of the cell that runs."""
@@ -154,13 +199,14 @@ class _Bar:
         _let_clicks_through(self._button.comm)
         self._handle = _displayed(self._row)
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: Progress, run: int) -> None:
         self._bar.value = round(_STEPS * progress.share)
-        self._label.value = f"{progress.flow_titles}: {progress.done_s:.0f} of {progress.total_s:.0f} s"
+        which = f"measurement {run}, " if run > 1 else ""
+        self._label.value = f"{which}{progress.flow_titles}: {progress.done_s:.0f} of {progress.total_s:.0f} s"
 
-    def end(self, words: str) -> None:
-        """Replace the widgets by a line of text: in a notebook that is opened again they would show an error."""
-        self._handle.update({"text/plain": words}, raw=True)
+    def end(self) -> None:
+        """Remove the widgets: in a notebook that is opened again they would show an error."""
+        self._handle.update({}, raw=True)
         for widget in (self._row, *self._row.children):
             for part in (widget, widget.layout, getattr(widget, "style", None)):
                 if part is not None:
@@ -194,7 +240,7 @@ def _in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-def _displayed(shown: object) -> Any:
+def _displayed(shown: object, raw: bool = False) -> Any:
     from IPython.display import display
 
-    return display(shown, display_id=True)  # type: ignore[no-untyped-call]
+    return display(shown, display_id=True, raw=raw)  # type: ignore[no-untyped-call]

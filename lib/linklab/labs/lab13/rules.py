@@ -21,6 +21,7 @@ from linklab.labs.lab13.trying import watch
 from linklab.programs import reliable
 from linklab.programs.reliable.checks import share_percent
 from linklab.programs.reliable.path import HEADERS_BYTES, NEAR, packet_ms, rtt_ms, the_network
+from linklab.show.live_views import tell
 from linklab.units import transmission_ms
 
 __all__ = [
@@ -285,7 +286,7 @@ def check_shares(answers: object) -> Result:
 @guarded
 def check_stop_and_wait(file: str, share: object = "share") -> Result:
     """Judge the program with a window of 1, and put the predicted share next to the one that was seen."""
-    report, transfers = reliable.played(file, ("stop-and-wait",))
+    report, transfers = reliable.played(file, ("stop-and-wait",), tell)
     result = report.results["stop-and-wait"]
     found = share_percent(transfers, 1) if result.passed else None
     return PREDICTIONS.compared(result, share, {"share": found})

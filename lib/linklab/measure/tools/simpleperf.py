@@ -19,7 +19,6 @@ from linklab.measure.simpleperf_rows import (
     amount_bytes,
     by_connection,
     clean,
-    intervals,
     plain_rows,
     rate_mbps,
     read,
@@ -166,10 +165,6 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
             server_said=clean(server),
             interrupted=interrupted,
         )
-
-    def curves(self, flow: SimpleperfFlow, said: str) -> Mapping[str, tuple[Sample, ...]]:
-        """Return the intervals so far, whole lines only."""
-        return {} if flow.interval_s is None else intervals(clean(said).split("\n")[:-1])
 
     def no_server(self, job: Job[SimpleperfFlow], said: str, status: int | None) -> MeasurementError:
         """Return what to say of a server that ended, or does not listen."""

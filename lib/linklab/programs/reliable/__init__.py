@@ -23,6 +23,7 @@ from linklab.programs.reliable import checks
 from linklab.programs.reliable.path import close_the_router, the_network
 from linklab.programs.reliable.transfers import Transfers
 from linklab.programs.submission import read_any
+from linklab.show.live_views import tell
 
 __all__ = ["STEPS", "Transfers", "check", "check_step", "played"]
 
@@ -53,4 +54,4 @@ def played(
 @guarded
 def check_step(file: str | Path, step: str) -> Result:
     """Judge one of `STEPS`. Raises as `check`."""
-    return check(file, (step,)).results[step]
+    return check(file, (step,), tell).results[step]

@@ -51,4 +51,6 @@ def check(
 @guarded
 def check_step(file: str | Path, step: str) -> Result:
     """Return the checks of one of `STEPS`, as a result with ``require()``. Raises as `check`."""
-    return check(file, [step]).results[step]
+    from linklab.show.live_views import tell
+
+    return check(file, [step], tell).results[step]
