@@ -104,7 +104,7 @@ def cell_view() -> CellView | None:
         from IPython import get_ipython
 
         view = _cell = CellView()
-        events = get_ipython().events  # type: ignore[no-untyped-call]
+        events = get_ipython().events
 
         def end(*_: object) -> None:
             global _cell
