@@ -7,6 +7,7 @@ import functools
 import io
 import os
 import sys
+import textwrap
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -52,6 +53,18 @@ class Completed:
 
     output: str
     returncode: int
+
+
+_SHOWN_CHARACTERS = 80
+_told: list[Callable[[str], object]] = []
+
+
+def tell_of_commands(told: Callable[[str], object]) -> None:
+    """Have `told` called with each command of `Node.cmd` that begins, and again, several times a second, until it ends.
+
+    It is told the node, the command and at what time of the lab it began.
+    """
+    _told[:] = [told]
 
 
 class Node:
@@ -109,7 +122,15 @@ class Node:
             if show:
                 print(piece, end="", flush=True)
 
-        ended = self.lab.process.call(lab_api.command, self.name, command, timeout_s, with_status, on_event=hear)
+        begun = f"begun at {self.lab.process.clock_s:.1f} s of the lab's time"
+
+        def wait() -> bool:
+            for told in _told:
+                told(f"{self.name}: {textwrap.shorten(command, _SHOWN_CHARACTERS, placeholder='...')}, {begun}")
+            return False
+
+        asked = self.name, command, timeout_s, with_status
+        ended = self.lab.process.call(lab_api.command, *asked, on_event=hear, stop=wait)
         outcome, output = ended["outcome"], "".join(pieces)
         if outcome == "interrupted":  # else Ctrl-C was pressed, and this is not reached
             raise LabError(f"{command!r} on {self.name} was interrupted inside the lab, and not from here")

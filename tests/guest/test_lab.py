@@ -11,7 +11,7 @@ from mininet.topo import Topo
 
 import linklab
 from linklab.errors import LabEnded, LabError, LabTimeout, UnknownNode
-from linklab.lab import Completed
+from linklab.lab import Completed, tell_of_commands
 from linklab.network import COURSE, TWO_HOSTS, End, Host, Link, Network, Shape, Switch, differences, expected_state
 from linklab.runtime.backends import Kind
 from linklab.units import SwitchName
@@ -49,6 +49,13 @@ def test_every_pair_of_hosts_is_answered(course: linklab.Lab) -> None:
         if one != two and " 0% packet loss" not in course[one].cmd(f"ping -c 1 -W 1 {address}")
     ]
     assert lost == []
+
+
+def test_a_command_is_told_from_its_beginning_to_its_end(course: linklab.Lab) -> None:
+    told: list[str] = []
+    tell_of_commands(told.append)
+    course["h1"].cmd("ping -c 2 10.0.5.2")
+    assert "h1: ping -c 2 10.0.5.2, begun at" in told[0]
 
 
 def test_cmd_ends_at_the_labs_own_time_and_the_shell_lives_on(course: linklab.Lab) -> None:

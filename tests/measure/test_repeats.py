@@ -145,3 +145,8 @@ def test_two_states_are_told_from_a_wide_spread() -> None:
     assert set(found) == {(5, 5)}
     one = [[chance.uniform(20, 28) for _ in range(8)] for _ in range(300)]
     assert sum(two_states(values) is not None for values in one) <= 9
+
+
+def test_repeats_are_one_line_with_each_flow_s_median() -> None:
+    found = summary([FLOW, ECHO], [_run(rate_mbps, None) for rate_mbps in (4.0, 5.0, 9.0)])
+    assert repr(found) == "<3 repeats: TCP h1-h4: throughput 5 Mbit/s (4 to 9); ping h1-h4: no answer>"

@@ -188,3 +188,12 @@ def test_a_run_finds_results_of_a_kind_and_its_origin() -> None:
     assert ORIGIN.queue("r1", "r1-eth9") is None
     with pytest.raises(MeasurementError, match="not recorded"):
         run.save_pcap("x.pcapng")
+
+
+@each_result
+def test_a_result_and_its_run_are_each_one_short_line(result: ToolResult) -> None:
+    run = Run((result,) * 9, 0.5)
+    assert result.flow.title in repr(result)
+    assert repr(result)[1:-1] in repr(run)
+    assert "and 3 more" in repr(run)
+    assert all(len(line) < 120 and "\n" not in line for line in (repr(result), repr(Run((result,), 0.5))))

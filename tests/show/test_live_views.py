@@ -192,9 +192,23 @@ def test_what_a_check_plays_is_said_and_goes(cell: Cell, outputs: list[Shown], c
     assert outputs == []
     clock[0] = 3.0
     tell("parallel")
-    assert outputs[0].states == [{"text/plain": "parallel ..."}]
+    clock[0] = 7.0
+    tell("parallel")
+    assert outputs[0].states == [{"text/plain": "parallel ..."}, {"text/plain": "parallel ... 4 s of your time"}]
     cell.end()
     assert outputs[0].states[-1] == {}
+
+
+def test_a_command_that_takes_long_is_said_beside_no_measurement(
+    cell: Cell, outputs: list[Shown], clock: list[float]
+) -> None:
+    tell("h1: ping")
+    clock[0] = 3.0
+    view = cell_view()
+    assert view is not None
+    view(at(5, 100))
+    tell("h1: ping -V")
+    assert "text/plain" not in str(outputs[0].states)
 
 
 def test_no_widget_is_left_behind(cell: Cell, outputs: list[Shown], clock: list[float]) -> None:

@@ -114,7 +114,10 @@ def test_windows_have_three_panels_with_theory_s_levels() -> None:
 def test_measured_draws_each_quantity_with_a_line_for_each_connection() -> None:
     throughput, rtt = FIGURES["measured"].axes
     assert throughput.get_ylabel() == "throughput (Mbit/s)"
-    assert rtt.get_ylabel() == "rtt (ms)"
+    assert rtt.get_ylabel() == "RTT (ms)"
+    assert [line.get_label() for line in throughput.get_lines()] == ["TCP h1-h4, stream 0", "TCP h1-h4, stream 1"]
+    assert [line.get_label() for line in show.measured(H2).axes[0].get_lines()] == ["TCP h2-h5"]
+    assert throughput.get_ylim()[1] > throughput.dataLim.y1
     assert "ping h1-h4: 60 to 80.3" in FIGURES["measured"].alt_text
 
 

@@ -112,6 +112,9 @@ class Recording:
     begin_s: float = 0.0
     end_s: float = 0.0
 
+    def __repr__(self) -> str:
+        return f"<recording of {len(self.ports)} interfaces: {len(self.hops)} hops of packets>"
+
     def of(self, interface: str) -> tuple[PacketHop, ...]:
         """Return the hops at one interface. Raises MeasurementError for one that was not recorded."""
         if interface not in {port.interface for port in self.ports}:

@@ -18,7 +18,7 @@ from linklab.errors import MeasurementError
 from linklab.lab import Lab
 from linklab.measure.fields import whole_number
 from linklab.measure.flows import Flow
-from linklab.measure.results import MeasurementStopped, Run
+from linklab.measure.results import MeasurementStopped, Run, listed, quantity_words
 from linklab.measure.runner import OnProgress, ShouldStop, as_flows, run_together
 from linklab.measure.tools import tool_of
 
@@ -32,8 +32,6 @@ _MOST_REPEATS: Final = 1000
 """The largest number that `repeats_for` returns."""
 _LEAST_CLUSTER: Final = 2
 """The fewest values of one state: a single value may be an outlier."""
-_UNITS: Final = {"mbps": "Mbit/s", "percent": "%"}
-"""Units of quantities by the last word of their names; other last words, as "ms", are the unit."""
 _DISAGREE_LEAST: Final = {"ms": 0.5, "%": 0.5}
 """Repeats this near their mean agree, whatever share of it that is. ping prints three digits only, and a loss of one
 packet in a thousand means as much as none."""
@@ -67,6 +65,14 @@ class Spread:
         self._refuse_none()
         return max(self.values)
 
+    @property
+    def in_words(self) -> str:
+        """The flow with median, least and most: "ping h1-h4: RTT mean 80.35 ms (80.1 to 80.6)"."""
+        what, unit = quantity_words(self.quantity)
+        if not self.values:
+            return f"{self.flow.title}: no answer"
+        return f"{self.flow.title}: {what} {self.median:.4g} {unit} ({self.low:.4g} to {self.high:.4g})"
+
     def _refuse_none(self) -> None:
         if not self.values:
             raise MeasurementError(f"{self.flow.title} gave no {self.quantity} in any repeat: nothing was answered")
@@ -79,6 +85,9 @@ class Repeats:
     runs: tuple[Run, ...]
     spreads: tuple[Spread, ...]
     warnings: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<{len(self.runs)} repeats: {listed([spread.in_words for spread in self.spreads])}>"
 
 
 def repeated(
@@ -132,8 +141,7 @@ def summary(flows: Sequence[Flow], runs: Sequence[Run]) -> Repeats:
 
 def warning_for(spread: Spread) -> str:
     """Return the warning about one flow's repeats; "" if they agree. Pure."""
-    name, values, unit = spread.flow.title, spread.values, spread.quantity.rpartition("_")[2]
-    unit = _UNITS.get(unit, unit)
+    name, values, unit = spread.flow.title, spread.values, quantity_words(spread.quantity)[1]
     if not disagree(values, _DISAGREE_LEAST.get(unit, 0.0)):
         return ""
     clusters = two_states(values)

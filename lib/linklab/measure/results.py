@@ -22,6 +22,22 @@ COLUMNS: Final = [
     *("lost_packets", "jitter_ms", "packet", "rtt_ms"),
 ]
 """The columns of every table of results; a tool may add some."""
+UNITS: Final = {"ms": "ms", "mbps": "Mbit/s", "percent": "%", "packets": "packets", "segments": "segments"}
+"""Units of quantities by the last word of their names: "throughput_mbps"."""
+_NAMED: Final = 6
+"""How many flows a run's `repr` names."""
+
+
+def quantity_words(name: str) -> tuple[str, str]:
+    """Return what a quantity is called, and its unit: ("throughput", "Mbit/s") for "throughput_mbps"."""
+    what, _, unit = name.rpartition("_")
+    return what.replace("_", " ").replace("rtt", "RTT"), UNITS.get(unit, unit)
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return the first of these texts, and how many more there are."""
+    more = f"; and {len(parts) - _NAMED} more" if len(parts) > _NAMED else ""
+    return "; ".join(parts[:_NAMED]) + more
 
 
 @dataclass(frozen=True)
@@ -68,7 +84,7 @@ class Origin:
         return next((q for q in self.queues if q.node == node and interface in (None, q.interface)), None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ToolResult:
     """What was measured of one flow. Each tool has its own subclass (`linklab.measure.tools`).
 
@@ -92,6 +108,16 @@ class ToolResult:
         """The number by which repeats are compared, its `QUANTITY`; None if nothing was answered."""
         value: float | None = getattr(self, self.QUANTITY)
         return value
+
+    def __repr__(self) -> str:
+        return f"<{self.in_words}>"
+
+    @property
+    def in_words(self) -> str:
+        """The flow and its headline with four digits: "ping h1-h4: RTT mean 80.35 ms"."""
+        what, unit = quantity_words(self.QUANTITY)
+        value = "no answer" if self.headline is None else f"{what} {self.headline:.4g} {unit}"
+        return f"{self.flow.title}: {value}{', interrupted' if self.interrupted else ''}"
 
     def rows(self) -> list[Row]:
         """Return this result's rows for `to_dataframe`, without the columns that rows of all tools have."""
@@ -159,6 +185,9 @@ class Run:
     start_skew_ms: float
     interrupted: bool = False
     recording: Recording | None = field(default=None, repr=False, compare=False, metadata=schema.NOT_STORED)
+
+    def __repr__(self) -> str:
+        return f"<run: {listed([result.in_words for result in self.results]) or 'nothing was measured'}>"
 
     def save_pcap(self, path: str | Path, *interfaces: str) -> Path:
         """Write what was recorded as a file for Wireshark; see `Recording.save_pcap`.

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from linklab.lab import Lab
+from linklab.lab import Lab, tell_of_commands
 from linklab.measure import Progress
 from linklab.measure.runner import observe
 from linklab.show.chart import LINES
@@ -46,6 +46,7 @@ class CellView:
         self._runs = 0
         self._bar: _Bar | None = None
         self._line: Any = None
+        self._doing, self._doing_since_s, self._said_at_s = "", self._began_s, -math.inf
         self._figure: Any = None
 
     def stopped(self) -> bool:
@@ -64,10 +65,14 @@ class CellView:
             self._draw(progress.total_s if self._runs == 1 else 0.0)
 
     def say(self, doing: str) -> None:
-        """Show what other work is under way."""
-        if not self._is_due():
+        """Show what other work is under way, and how long if it is said again."""
+        now_s = time.monotonic()
+        if doing != self._doing:
+            self._doing, self._doing_since_s = doing, now_s
+        if self._bar is not None or not self._is_due() or now_s - self._said_at_s < _REDRAWN_EVERY_S:
             return
-        words = {"text/plain": f"{doing} ..."}
+        self._said_at_s, passed_s = now_s, int(now_s - self._doing_since_s)
+        words = {"text/plain": f"{doing} ..." + (f" {passed_s} s of your time" if passed_s else "")}
         if self._line is None:
             self._line = _displayed(words, raw=True)
         else:
@@ -120,13 +125,14 @@ def _observer(lab: Lab) -> CellView | None:
     return cell_view()
 
 
-observe(_observer)
-
-
 def tell(doing: str) -> None:
     """Say in the cell that runs what is under way, where somebody watches: the scene of a check, say."""
     if (view := cell_view()) is not None:
         view.say(doing)
+
+
+observe(_observer)
+tell_of_commands(tell)
 
 
 def follow(

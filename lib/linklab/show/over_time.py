@@ -22,7 +22,7 @@ from linklab.measure import (
     TcpResult,
     UdpResult,
 )
-from linklab.measure.results import Results, records, results_in
+from linklab.measure.results import UNITS, Results, quantity_words, records, results_in
 from linklab.show.chart import (
     BLACK,
     BLUE,
@@ -327,7 +327,6 @@ def _draw_threshold(axes: Axes, trace: WindowTrace) -> None:
     axes.plot(trace.at_s, threshold, color=VERMILLION, linewidth=1.4, linestyle=(0, (2, 1)), label="ssthresh")
 
 
-_UNITS: Final = {"ms": "ms", "mbps": "Mbit/s", "percent": "%", "packets": "packets", "segments": "segments"}
 _NO_QUANTITY: Final = ("stream", "packet", "start_s", "end_s")
 _FEW: Final = 30
 """Fewer points than that are marked, since a single one would draw no line."""
@@ -340,17 +339,18 @@ def measured(results: Results) -> Drawing:
     ``packets``). A tool needs nothing for it but its rows. Raises MeasurementError for what is no result, where there
     is no such quantity, or for more flows and connections than can be told apart.
     """
-    rows = [
-        {**row, "line": " ".join(str(row[key]) for key in ("flow", "stream", "connection") if row.get(key) is not None)}
-        for row in records(results)
-    ]
+    rows = records(results)
+    several = {row["flow"] for row in rows if row.get("stream")}
+    for row in rows:
+        number = f", stream {row['stream']}" if row["flow"] in several else ""
+        connection = f", {row['connection']}" if row.get("connection") is not None else ""
+        row["line"] = f"{row['flow']}{number}{connection}"
     names = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
     labels = {
-        name: f"{what.replace('_', ' ')} ({_UNITS[unit]})" if what else _UNITS[unit]
+        name: f"{what} ({unit})" if what else unit
         for name in names
-        if name not in _NO_QUANTITY
-        for what, _, unit in [name.rpartition("_")]
-        if unit in _UNITS
+        if name not in _NO_QUANTITY and name.rpartition("_")[2] in UNITS
+        for what, unit in [quantity_words(name)]
     }
     shown = {name: _lines(rows, name) for name in labels}
     if not shown:
@@ -365,7 +365,7 @@ def measured(results: Results) -> Drawing:
         for line, (at, values) in series.items():
             marker = "o" if len(at) < _FEW else ""
             (handles[line],) = axes.plot(at, values, label=line, marker=marker, markersize=4, **styles[line])
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.05 * axes.dataLim.y1 or 1)
     legend(axes_of[0], 2, handles=list(handles.values()))
     return figure
 

@@ -68,7 +68,7 @@ class ConstantRateFlow(FlowOf["ConstantRateResult"]):
         return self.window_s or (0.0, self.duration_s)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ConstantRateResult(ToolResult):
     """The result of one flow. `inside_packets` arrived in the window, which was `window_s` long.
 

@@ -56,7 +56,7 @@ class EchoFlow(FlowOf["EchoResult"]):
         return super().longest_s + (self.count + self.warm_up) * self.wait_s
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EchoResult(ToolResult):
     """Round trips in ms, one for each exchange, None for one that was lost.
 

@@ -72,7 +72,7 @@ class UdpFlow(FlowOf["UdpResult"]):
     payload_bytes: Annotated[int, PAYLOAD_BYTES] = 1448
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TcpResult(ToolResult):
     """A bulk transfer over TCP. Everything is of the receiver, except `retransmitted_segments`.
 
@@ -99,7 +99,7 @@ class TcpResult(ToolResult):
         return stream_rows(self.streams, self.throughput_mbps, self.duration_s)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class UdpResult(ToolResult):
     """Datagrams at a constant rate. `throughput_mbps` is the payload at the receiver, all streams together.
 

@@ -49,7 +49,7 @@ class TrainFlow(FlowOf["TrainResult"]):
         return super().longest_s + self.count * transmission_ms(self.payload_bytes, _SLOWEST_MBPS) / 1000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TrainResult(ToolResult):
     """When each packet of a train left and arrived, in seconds since the first one left; by sequence number.
 

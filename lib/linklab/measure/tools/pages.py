@@ -50,7 +50,7 @@ class PageFlow(FlowOf["PageResult"]):
         return ROUND_TRIPS * self.objects
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PageResult(ToolResult):
     """When each page began, in seconds since the flow's start, and how long it took, in ms."""
 

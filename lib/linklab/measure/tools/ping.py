@@ -52,7 +52,7 @@ class PingFlow(FlowOf["PingResult"]):
         return self.start_s + self.lasts_s + 3 * _ANSWER_S
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PingResult(ToolResult):
     """What ping said.
 

@@ -55,7 +55,7 @@ class QueueSample:
     dropped_packets: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class QueueResult(ToolResult):
     """All samples, in their order.
 

@@ -62,7 +62,7 @@ class SimpleperfFlow(FlowOf["SimpleperfResult"]):
             object.__setattr__(self, "program", str(self.program))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SimpleperfResult(ToolResult):
     """A bulk transfer by the course's simpleperf, as the program tells it.
 

@@ -46,7 +46,7 @@ class SocketSample:
     retransmitted_segments: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SocketsResult(ToolResult):
     """All samples, in their order; none if there was no connection."""
 

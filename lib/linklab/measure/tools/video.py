@@ -66,7 +66,7 @@ class VideoFlow(FlowOf["VideoResult"]):
         return self.video.clip.duration_s if self.video is not None else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class VideoResult(ToolResult):
     """When each packet of a stream left and arrived, by sequence number, in seconds since the first one left.
 
