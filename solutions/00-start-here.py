@@ -204,14 +204,8 @@ lab00.check_measured_throughput(measured_mbps).require()
 # later by the same delay, and TCP has many packets in flight at a time. (2) "10 Mbit/s is only the maximum, nobody
 # reaches it": the link is full; the headers take the rest, and you can calculate their share.
 
-# %% [markdown] id="headers-told"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# 1448 of 1514 bytes are data: 95.6 %. Linklab's link counts 1514 bytes for each frame. A real Ethernet cable needs
-# more time for each frame: for a preamble of 8 bytes, a checksum of 4 bytes and a gap of 12 bytes. The sum is 1538
-# bytes, so a real cable of 10 Mbit/s carries at most 94.1 % data (IEEE 802.3, with TCP's timestamps).
-#
-# </details>
+# %% id="explain-throughput"
+lab00.explain("throughput")
 
 # %% [markdown] id="queue-intro"
 # ## 8. Ping a busy link

@@ -151,22 +151,6 @@ with lab02.serving(lab, "h4") as server:
 # sends faster": no bit moves faster; the option only removes a wait.
 
 # %% [markdown] id="clock-intro"
-# <details><summary>Two small writes: open this when you have written your answer</summary>
-#
-# *Nagle's algorithm* (RFC 9293, section 3.7.4) holds back a small segment while an earlier one is not acknowledged. So
-# `BYE` waits one RTT, and its answer takes another: 120 ms instead of 60.
-#
-# The wait may be longer, because a receiver may *delay* its acknowledgement: it sends the acknowledgement along with
-# data or for two segments at once. Linux usually delays it by 40 ms and at most by 200; RFC 9293, section 3.8.6.3,
-# requires less than 500. Nagle's algorithm and delayed acknowledgements together slow down programs that write, write
-# again and then read.
-#
-# A long transfer does not wait, not even with its last bytes. Linux holds back a small segment only while an earlier
-# *small* one is not acknowledged, and the segments before the last one are full. (The kit sent 5 MB and then `BYE` from
-# `h1` to `h4`: 1642 ms with the option and without.)
-#
-# </details>
-#
 # ## 2. The clock and the units
 #
 # > **Bits and bytes.** Amounts are in bytes, rates in bits per second, and a byte has 8 bits. Networks use decimal
@@ -179,6 +163,7 @@ with lab02.serving(lab, "h4") as server:
 # **Your turn:** write only `Span.rate_mbps` now. Then run the next cell:
 
 # %% id="clock-try"
+lab02.explain("nagle")
 ceiling_mbps = network.goodput_ceiling_mbps(network.path(network.COURSE, "h1", "h4"))
 lab02.between(lab, "h1", "h4", "-t 1")
 ceiling_mbps
@@ -208,16 +193,6 @@ ceiling_mbps
 # in 60 s": TCP fills the buffer until the last second. (2) "TCP gets faster": the link has one rate.
 
 # %% [markdown] id="clock-told"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# `sendall` returns when the kernel has *taken* the bytes. The last bytes are then still in the client's memory, in
-# queues, or in flight. If the client stops its clock there, it measures how fast it hands over bytes. Larger buffers
-# and shorter transfers increase the error: the result may even be more than the link carries. `ACK: BYE` says that all
-# bytes have arrived. Stop the clock only then. The time is now half an RTT too long, so the reported rate is a little
-# too low, never too high.
-#
-# </details>
-#
 # **Your turn:** write the other `TODO 2`, in the client. The server's clock (`meter.stop` in `receive`) stops with the
 # last byte that the server reads. Run the last code cell above again: now the client reports a little less than the
 # server.
@@ -238,6 +213,7 @@ simpleperf.check_step("simpleperf.py", "clock").require()
 # draws the client's rows as they arrive:
 
 # %% id="intervals-try"
+lab02.explain("clock")
 with lab02.serving(lab, "h4") as server:
     client = server.client("h1", "-t 6 -i 1")
     show.follow(client, lab02.intervals, ceiling_mbps=ceiling_mbps, duration_s=6)

@@ -181,21 +181,13 @@ lab03.check_overload(overload).require()
 # with a fixed window, not of UDP.
 
 # %% [markdown] id="sweep-intro"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# The slowest link of a path is its **bottleneck**. The rate of the bottleneck is the **capacity** of the path: the
-# least capacity of its links (RFC 5136, section 2.3). The rate that really arrives in a test is the **throughput**.
-# Here it is a little less than theory says, because the receiver's clock runs until the sender's final message arrives,
-# one RTT later.
-#
-# </details>
-#
 # ## 4. Choose a rate
 #
 # The next cell draws your curve and the measured curve. It sends for one second at each rate, in percent of the rate of
 # L2.
 
 # %% id="sweep"
+lab03.explain("reasons")
 percents = (67, 83, 93, 97, 100, 105, 110)
 swept = [sent_at("h1-h4", L2.rate_mbps * percent / 100, 1) for percent in percents]
 ceiling_mbps = lab03.payload_rate_mbps(L2.rate_mbps)
@@ -258,13 +250,6 @@ lab03.check_chosen(at_chosen).require()
 # packets and does not grow.
 
 # %% [markdown] id="train-intro"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# RFC 8085, section 3.1, says that an application over UDP should control congestion itself. A test at too high a rate
-# disturbs the other users of a network. RFC 6815 says that tests by RFC 2544 belong in a laboratory only.
-#
-# </details>
-#
 # ## 5. A packet train
 #
 # A packet train measures a path with few packets. `train(packets)` sends packets back to back, without any pause. A
@@ -272,6 +257,7 @@ lab03.check_chosen(at_chosen).require()
 # no later link brings them closer again. The `Prober` gives you the arrival time of each packet:
 
 # %% id="train"
+lab03.explain("neighbour")
 prober = measure.Prober(lab, "h1", "h4")
 arrival_s = prober.train(60)
 show.arrivals(arrival_s)
@@ -360,14 +346,6 @@ lab03.check_busy(train_shows).require()
 # arrives": this takes the rate from the others.
 
 # %% [markdown] id="unknown-intro"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# **Available bandwidth** is the part of the capacity that others leave unused, over a given time (RFC 5136, section
-# 2.3: available path capacity). Programs that estimate it send streams of packets at several rates, and find the rate
-# at which the delay starts to grow: Jain and Dovrolis, *pathload*, 2002.
-#
-# </details>
-#
 # ## 6. A network that you do not know
 #
 # Trains work well on a path that nobody else uses. This network has 2 to 6 links of any rate from 5 to 100 Mbit/s, and
@@ -377,6 +355,7 @@ lab03.check_busy(train_shows).require()
 # The next cell searches in the plain way: it adds one Mbit/s each time, until packets are lost.
 
 # %% id="plain"
+lab03.explain("available")
 lab.stop()
 unknown = start(lab03.random_chain(2043, bottleneck_mbps=(5, 40)))
 plain = measure.Prober(unknown, "h1", "h2")

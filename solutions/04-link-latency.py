@@ -157,14 +157,6 @@ lab04.check_pings(pings).require()
 # the RTT.
 
 # %% [markdown] id="arp-intro"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# Each of your pings takes exactly twice the propagation delay. Even the 0.02 ms of serialisation are missing: the
-# shaper keeps a small credit (a *token bucket*, here of 1600 bytes), and lets a single packet pass at once. A real
-# cable has no credit.
-#
-# </details>
-#
 # ### The first ping
 #
 # Linklab prepares our lab so that all pings take the same time. In most networks they do not. `ip neigh` shows what a
@@ -172,6 +164,7 @@ lab04.check_pings(pings).require()
 # entry.)
 
 # %% id="arp-try"
+lab04.explain("reasons")
 r1, address = lab["r1"], far_end["L1"]
 print("before:", r1.cmd(f"ip neigh show {address}"), end="")
 r1.cmd(f"ip neigh del {address} dev r1-eth1")
@@ -207,16 +200,10 @@ print(r1.cmd(f"ip neigh replace {address} lladdr {mac} dev r1-eth1 nud permanent
 # **Rubric.** 1 point: 0.8 of 1.855 ms. Typical wrong: (1) "ARP explains all of the difference" - one of 25 pings takes
 # 20 ms longer: this adds 0.8 ms to the mean; (2) 20 ms - this is the extra time of one ping, not of the mean.
 
+# %% id="explain-arp-share"
+lab04.explain("arp-share")
+
 # %% [markdown] id="throughput-intro"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# With **ARP** (RFC 826), r1 sends a request, waits for the reply, and then sends the ping. One late packet among 25
-# raises the mean by 4 % and mdev from 0 to nearly 4 ms. The median does not change. You have explained a difference
-# when you can compute it, or switch it off. You can do both with ARP. You can do neither with the rest of the report's
-# difference.
-#
-# </details>
-#
 # ## 3. A full link
 #
 # `simpleperf` counts the bytes that the receiving *program* gets. A frame of 1514 bytes carries 1448 of them (Lab 00).
@@ -260,19 +247,16 @@ lab04.check_transfers(transfers).require()
 
 # %% id="beside-table"
 rows = lab04.beside_report(2, rtt_ms, mbps, pings, transfers)
-show.comparison(rows, "Links: predicted, theory (with TCP's start), report, measured")
-
-# %% [markdown] id="swing-intro"
-# ## 4. Ping next to a transfer
-#
-# Now you send a ping each second over L1, next to a transfer of 25 s over L1. The queue before L1 has
-# `L1.queue_packets` slots. The next cell prints the time that L1 needs to send a full frame:
-
-# %% id="frame"
+display(show.comparison(rows, "Links: predicted, theory (with TCP's start), report, measured"))
 frame_ms = 1514 * 8 / (1000 * L1.rate_mbps)
 print(f"{L1.queue_packets} slots, {frame_ms:.3f} ms for a frame of 1514 bytes")
 
 # %% [markdown] id="swing-task"
+# ## 4. Ping next to a transfer
+#
+# Now you send a ping each second over L1, next to a transfer of 25 s over L1. Below the table above, the last cell
+# printed how many slots the queue before L1 has, and how long L1 needs to send a full frame.
+#
 # **Your turn:** sketch the RTT over these 25 s. Give three or more points `(seconds, ms)`, from left to right. For
 # example, `[(0, 5), (10, 20), (25, 20)]` rises for ten seconds and then stays level. Does the RTT stay level, jump
 # once, or swing up and down? How high does it rise? After the measurement, a figure shows your sketch next to the
@@ -350,9 +334,6 @@ seen = {"mean_added_ms": added_ms, "mean_packets": added_ms / frame_ms}
 # %% check="seen" points=1
 lab04.check_queue_seen(seen, together).require()
 
-# %% id="stop"
-lab.stop()
-
 # %% [markdown] id="swing-question"
 # **Question.** Why does the RTT in your figure swing, but never fall back to the RTT of the idle link?
 
@@ -383,19 +364,11 @@ lab.stop()
 # packets share one queue, first in, first out; (3) 400 ms, with the queue counted in both directions -
 # acknowledgements use the other direction's own queue.
 
+# %% id="stop"
+lab04.explain("queue")
+lab.stop()
+
 # %% [markdown] id="end-of-lab"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# **Bufferbloat** means that a queue is much too long. How long should a queue be? The **bandwidth-delay product** (BDP)
-# is the data that a path holds: rate times RTT, here 66 frames. After a loss, the smaller window must still be at least
-# one BDP. CUBIC continues with 0.7 of the window, so one connection needs room for 0.43 BDP (28 frames). Reno continues
-# with half of the window, and needs room for 1 BDP. Several hundred connections rarely lose frames at the same time:
-# *n* connections need only BDP/√n. Fewer than a hundred connections often lose frames at the same time, especially with
-# equal RTTs (Appenzeller and others, 2004). L1 has room for 34 frames, because the other 33 of its 67 slots hold frames
-# in flight.
-#
-# </details>
-#
 # ## Summary
 #
 # - The RTT of an idle link is twice its propagation delay. Serialisation adds little for a small packet.

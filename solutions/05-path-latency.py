@@ -128,19 +128,13 @@ lab05.check_transfers(transfers).require()
 # grows by 90 ms, the RTT by 180.
 
 # %% [markdown] id="window-intro"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# Delays add up, and the slowest link limits the rate. But the delay of a link that is *not* the bottleneck matters too:
-# this delay is part of what TCP must fill.
-#
-# </details>
-#
 # ## 4. Below the ceiling
 #
 # The ceiling is the rate minus headers. In Lab 04, L3 alone nearly reached its ceiling. Here h7-h9 reaches less, and
 # h1-h9 even less. Does a queue drop frames? The next cell counts the frames that met a full queue:
 
 # %% id="dropped"
+lab05.explain("reasons")
 interfaces = {"L1": "r1-eth1", "L2": "r2-eth2", "L3": "r3-eth3"}
 rows = []
 for name in ends:
@@ -276,16 +270,10 @@ lab05.check_questions(start_of_tcp).require()
 # **Rubric.** 1 point: a longer queue at L3, and delay as its price. Typical wrong: (1) "more rate on L3" - the BDP
 # grows too; (2) "a longer queue at L1" - packets wait only before the bottleneck.
 
+# %% id="explain-below"
+lab05.explain("below")
+
 # %% [markdown] id="report-intro"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# On L1, L2 or L3 alone, the queue has room for more than 0.43 BDP of that link. So the window after a loss still fills
-# the link. A longer path has more delay, so its BDP is larger. But the bottleneck's queue stays the same. **Slow
-# start** is worst: it overshoots before the path is full. **HyStart** should end slow start in time, but comes too late
-# with so little room. `nstat -az 'TcpExtTCPHystart*'` on a host counts how often HyStart ended slow start.
-#
-# </details>
-#
 # ## 5. What the report measured
 #
 # The course report made the same measurements in real time in a virtual machine, on *its* network: L1, L2 and L3 with
@@ -381,17 +369,10 @@ lab05.check_together(together).require()
 # was too large for both queues" - later the window is just as large, but packets wait only before L2; (3) "at random".
 
 # %% id="stop"
+lab05.explain("clocking")
 lab.stop()
 
 # %% [markdown] id="end-of-lab"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# A queue grows where packets arrive faster than they leave. On average this happens only at the bottleneck. In a burst
-# it can happen at each link that is slower than the link before it. With **ACK clocking** (Jacobson, 1988), a sender
-# sends at the rate at which the bottleneck lets packets through. Slow start sends at up to twice that rate.
-#
-# </details>
-#
 # ## Summary
 #
 # - Delays add up along a path. The capacity is the rate of the slowest link, the bottleneck.

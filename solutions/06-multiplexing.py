@@ -142,17 +142,16 @@ runs["apart"] = measure.run_together(lab, of_h1 + flows_of("h8-h9"))
 # %% check="runs" points=3
 lab06.check_runs(runs).require()
 
-# %% [markdown] id="figures-intro"
-# ## 5. What happened?
-#
-# The figures show the combination `two`, second by second: first the throughput, then the RTT with your sketch. A
-# cross marks a lost ping.
-
 # %% id="figures"
 display(lab06.figures.throughput_figure(runs["two"]))
 lab06.figures.rtt_figure(runs["two"], sketch=swing.sketch)
 
 # %% [markdown] id="seen-task"
+# ## 5. What happened?
+#
+# The figures show the combination `two`, second by second: first the throughput, then the RTT with your sketch. A
+# cross marks a lost ping.
+#
 # **Your turn:** answer each question with a letter.
 #
 # `decides`: In `crossing`, h7-h9 crosses L2 and L3, and L3 is the slower link. What sets the rate of h7-h9?
@@ -210,17 +209,10 @@ lab06.check_seen(answers).require()
 # the sender spreads its window over a longer time. (2) "exactly half" - CUBIC's throughput depends less on the RTT
 # than Reno's.
 
+# %% id="explain-shares"
+lab06.explain("shares")
+
 # %% [markdown] id="shares-told"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# A queue that is never empty keeps the *sum* at L2's maximum. The *shares* depend on which flow lost packets when.
-# After a loss CUBIC cuts its window to 70 % and grows it slowly. So the flow with less catches up only over many
-# losses, and 25 s have few. TCP *tends to* equal shares, and comes near them only if RTTs are equal. Otherwise the
-# shorter RTT wins: at equal loss, Reno's throughput is proportional to 1/RTT (Mathis et al., 1997; RFC 5166).
-# CUBIC's throughput depends less on the RTT (RFC 9438).
-#
-# </details>
-#
 # ## 6. How fair is that? Jain's index
 #
 # In 1984 Raj Jain and others proposed one number for the fairness of n throughputs x:
@@ -269,14 +261,10 @@ lab06.figures.fairness_table({name: jain(values) for name, values in rates.items
 # "no, L3 is slower". Typical wrong: (1) "yes, h8-h9 has less" - less is not unfair here: h8-h9 would gain nothing if
 # h1-h4 sent less. (2) "the index is wrong" - the formula is right, but the index does not fit this question.
 
+# %% id="explain-fairness"
+lab06.explain("fairness")
+
 # %% [markdown] id="fairness-told"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# No flow loses anything in `apart`: the flows share no link. Jain's index is meaningful if all flows share the
-# *same* bottleneck, want more than they get, and are measured over the same interval (RFC 5166).
-#
-# </details>
-#
 # ## 7. Look into the queue
 #
 # At L2 a ping waits for the packets ahead of it. So its RTT tells you how many packets L2 holds. The rest of the RTT
@@ -364,7 +352,8 @@ lab06.check_predicted(new_rtt).require()
 #
 # `tc qdisc change dev r2-eth2 parent 5:1 handle 10: netem limit PACKETS delay MILLISECONDSms`
 #
-# **Your turn:** change the limit, print what `tc` then shows, and measure `two` again as `half_run`.
+# **Your turn:** change the limit, print what `tc` then shows, and measure `two` again as `half_run`. (If you like, set
+# *double* the original limit afterwards: predict the RTT, then measure.)
 
 # %% answer="half"
 half_run = runs.get("half")
@@ -420,18 +409,8 @@ lab06.check_small_queue(small_queue).require()
 # wrong: (1) "a faster upload link solves it" - the queue drains faster, but TCP fills it again. (2) "no queue at
 # all" - then the link idles after each loss, as in part 8. (3) 0.15 s - this answer confuses bytes with bits.
 
-# %% [markdown] id="queue-told"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# 1000 frames of 12,112 bits take 1.2 s at 10 Mbit/s: that is *bufferbloat*. A queue of about a bandwidth-delay
-# product is enough for one CUBIC or Reno flow. FQ-CoDel (RFC 8290) gives each flow its own queue and drops early, so
-# the call does not wait behind the upload.
-#
-# </details>
-#
-# **(optional)** Set *double* the original limit with `tc`. Predict the RTT, then measure.
-
 # %% id="stop"
+lab06.explain("queue")
 lab.stop()
 
 # %% [markdown] id="end-of-lab"

@@ -153,16 +153,10 @@ lab07.figures.fairness_table(runs)
 # "the router should give each connection the same" - the router would have to know connections, and h1 would still
 # have two.
 
+# %% id="explain-fairness"
+lab07.explain("fairness")
+
 # %% [markdown] id="fairness-told"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# L2's one queue knows packets, not hosts. Each connection has its own window, learns from its own losses, and tends
-# to an equal share *per connection* if RTTs are equal. Chance matters much in a single run. In the mean over several
-# runs both indexes come near theory: 1 per connection, and 8/9 per host. The report's index of 0.99 is per
-# connection; its numbers give 0.916 per host.
-#
-# </details>
-#
 # ## 5. More and more connections
 #
 # Now `h1` opens 1, 2, 4 or 8 connections. Each of `h2` and `h3` keeps one.
@@ -280,16 +274,8 @@ lab07.check_meaning(answers).require()
 # TCP still has it. (2) "six connections make the link faster" - only this browser's share of it grows. (3) "QUIC is
 # faster since UDP has no congestion control" - QUIC has its own (RFC 9002).
 
-# %% [markdown] id="browser-told"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# On one connection, HTTP/1.1 answers one request after the other (RFC 9112 permits pipelining; browsers do not use
-# it). So six connections carry six requests at once, and get six shares. HTTP/2 (RFC 9113) multiplexes streams on
-# one TCP connection, which opens once and keeps its window. But TCP delivers in order: one lost packet blocks *all*
-# streams (head-of-line blocking). QUIC (RFC 9000) orders each stream separately, so a loss blocks only its own
-# streams.
-#
-# </details>
+# %% id="explain-browser"
+lab07.explain("browser")
 
 # %% id="stop"
 lab.stop()

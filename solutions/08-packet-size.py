@@ -195,21 +195,10 @@ lab08.first_figure(runs)
 # an empty queue saves queueing delay, but never transmission time; (3) "the link gets slower" - the link's rate
 # stays the same, but the mean still contains the burst.
 
+# %% id="explain-bucket"
+lab08.explain("bucket")
+
 # %% [markdown] id="calm-task"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# A token bucket limits the *mean* rate and permits a burst. The sender may use later what it did not use
-# before. RFC 2697 describes such buckets for providers: they mark packets that exceed the limit, and may drop
-# them. For the first packets a token bucket does not behave like a cable. Your pings of section 1 show this
-# too: they took almost no time. A cable at 10 Mbit/s needs 6.4 ms for 7995 bytes, on each of the two links, in
-# each direction.
-#
-# At every size 1600 bytes are early. If you also count the first packet's bits, 4370 bytes give 31.6 Mbit/s;
-# the study has 31.5. The study's other two values do not fit as well. So this explanation is likely, but not
-# proven.
-#
-# </details>
-#
 # ## 4. Remove the burst (15 minutes)
 #
 # `tc class change` changes the class of an interface:
@@ -237,9 +226,7 @@ for size in calm:
 lab08.check_calm(calm).require()
 
 # %% id="calm-figure"
-lab08.first_figure(runs, calm)
-
-# %% id="calm-table"
+display(lab08.first_figure(runs, calm))
 lab08.first_table(runs, calm)
 
 # %% [markdown] id="tunnel-intro"
@@ -363,17 +350,10 @@ print(lab["h1"].cmd("ip route get 10.0.2.1"))
 # must not, and IPv6 routers never do; (3) "TCP learns it from the loss" - a loss does not say that the size was
 # the cause, and TCP sends the same size again.
 
+# %% id="explain-mtu"
+lab08.explain("mtu")
+
 # %% [markdown] id="trust-question"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# IPv4 routers fragment packets with DF clear (RFC 791). With DF set they drop the packet and send ICMP type 3,
-# code 4, with the MTU of the next hop: path-MTU discovery (RFC 1191). If this message never arrives, large
-# packets vanish and small ones pass: connections open and then hang (RFC 2923). Packetization-layer path-MTU
-# discovery needs no ICMP: RFC 4821 for TCP, RFC 8899 for UDP and QUIC. In IPv6 only the sender makes fragments
-# (RFC 8200). If one fragment is lost, the whole packet is lost (RFC 8900 calls fragmentation fragile).
-#
-# </details>
-#
 # ## 7. What you trust (10 minutes)
 #
 # The study's **real** network was two computers and a Cisco switch. Its link of 100 Mbit/s carried 96 Mbit/s of
@@ -423,15 +403,13 @@ def jitter(departures_s, arrivals_s):
 
 
 # %% id="paced"
+lab.stop()
 with start(lab08.mtu_direct(frame_bytes=1518, link_mbps=10)) as quiet:
     flow = measure.TrainFlow("h1", "h2", 400, 1472, gap_us=1518 * 8 / 10)
     paced = measure.run(quiet, flow)
 found = jitter(paced.departure_s, paced.arrival_s)
 print(f"largest jitter: {max(found):.4f} ms" if found else "write jitter first")
 lab08.check_jitter(jitter)
-
-# %% id="stop"
-lab.stop()
 
 # %% [markdown] id="end-of-lab"
 # ## Summary

@@ -162,15 +162,10 @@ lab09.check_watch(dump_output, ping_output).require()
 # quiet seconds the pings take no time; (3) "lost packets are sent again" - RTP over UDP sends nothing again, and
 # nobody asks for it.
 
+# %% id="explain-queue"
+lab09.explain("queue")
+
 # %% [markdown] id="jitter-task"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# ITU-T G.114 recommends a one-way delay of at most 150 ms for a good conversation. Its limit is 400 ms. A long, full
-# queue makes the delay too large for everybody who uses the link: *bufferbloat*. A queue that manages itself (RFC
-# 7567, CoDel in RFC 8289) drops packets earlier. Senders that react to losses then slow down.
-#
-# </details>
-#
 # ## 4. Jitter
 #
 # RTP's timestamp is the time at which the content was sampled (RFC 3550, section 5.1). For MPEG-TS it is the time at

@@ -167,16 +167,10 @@ lab10.check_tag(tag).require()
 # about the switch, and its own netmask says that h2 is in its subnet; (3) "nothing works" - frames within a VLAN need
 # no trunk here.
 
+# %% id="explain-trunk"
+lab10.explain("trunk")
+
 # %% [markdown] id="rtt-task"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# A VLAN is a broadcast domain. ARP does not leave it, so hosts of two VLANs need a router even on one switch. If a
-# port is in the wrong VLAN, or a VLAN is missing on a trunk, no host can see this mistake: the switch drops frames
-# without a message. h1 may print "Destination Host Unreachable" after some seconds. That message comes from r1, which
-# gets no answer to its own ARP request for h3.
-#
-# </details>
-#
 # ## 5. What does the path cost? (30 minutes)
 #
 # From here on, links are cables of 10 Mbit/s: all bytes of a frame take time on each cable. A UDP payload of 1440
@@ -343,15 +337,10 @@ lab10.shares_table(share_runs, stepped)
 # remove the preference; (2) "h2 is punished because it sends too much" - drop-tail does not count packets by sender;
 # (3) "each gets half" - TCP tends to that with equal round trips, because it slows down after a loss.
 
+# %% id="explain-step"
+lab10.explain("step")
+
 # %% [markdown] id="study-question"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# Regular traffic at a drop-tail queue shows *phase effects*: small differences in timing decide which sender loses
-# packets (Floyd and Jacobson, 1992). At 30/90 even the randomly shifted senders are not quite in proportion. h2's
-# packets come nearly back to back, and one of them comes just when a slot becomes free. h1's packets come at any time.
-#
-# </details>
-#
 # **Question.** The study reported two results: its Cisco switch forwarded frames faster than its PCs did, and it
 # shared the link less fairly. For each result, name one possible cause, say whether your measurements could show this
 # cause, and describe a test for it.

@@ -287,14 +287,6 @@ lab11.check_shapes(shapes).require()
 # eight times too few packets.
 
 # %% [markdown] id="queues-task"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# Reno takes some 41,300 round trips, more than an hour (the introduction of RFC 3649 has such an example). CUBIC takes
-# K, about 40 s. BBR models the path: rate times shortest round trip. Below the full rate, more packets in flight mean
-# more throughput. At the full rate, they only mean a longer queue. The best point lies at one BDP (Kleinrock, 1979).
-#
-# </details>
-#
 # ## 7. Predict: the same flow, three queues
 #
 # CUBIC sends from h1 to h3. B's queue has room for 20, then 100, then 1000 packets.
@@ -302,6 +294,7 @@ lab11.check_shapes(shapes).require()
 # **Predict** the longest round trip with each queue, in ms.
 
 # %% answer="rtts"
+lab11.explain("time")
 ### BEGIN SOLUTION
 rtts = {packets: (bdp + packets) * packet_ms for packets in lab11.QUEUES}
 sure = 80
@@ -363,15 +356,6 @@ lab11.figures.queues_table(queues)
 # packets too" - BBR does not fill it.
 
 # %% [markdown] id="together-task"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# A full queue adds its packets' time to *every* flow's round trip: 606 ms for 1000 packets at 20 Mbit/s. A longer queue
-# raises throughput only until it keeps B busy after a loss. That takes 0.43 BDP for CUBIC, one BDP for Reno. CUBIC with
-# 1000 packets has no loss in ten seconds. BBR would hold about one BDP. RFC 7567 is about queues that do better than
-# drop-tail.
-#
-# </details>
-#
 # ## 8. Together
 #
 # Now several flows share B, with a queue of 100 packets, for 60 s. `together["reno"]`, `together["cubic"]` and
@@ -381,6 +365,7 @@ lab11.figures.queues_table(queues)
 # **Your turn:** first sketch on paper which share each flow will get. Then measure the four runs.
 
 # %% answer="together"
+lab11.explain("queues")
 together = dict.fromkeys([*lab11.CONTROLS, "mixed"])
 ### BEGIN SOLUTION
 for name in lab11.CONTROLS:
@@ -440,13 +425,6 @@ lab11.check_shares(shares).require()
 # agrees to the change.
 
 # %% [markdown] id="replay-text"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# Ask everybody who shares the bottleneck. In a shallow queue BBR version 1 takes most of the link. Ware and others
-# (2019) show how its share follows from the queue's depth. That is one reason why versions 2 and 3 look at losses too.
-#
-# </details>
-#
 # ## 9. Into the queue
 #
 # So far you sampled every 0.2 s. With `record=["r1-eth2"]` the kernel notes each packet at B, and `show.replay` plays
@@ -457,6 +435,7 @@ lab11.check_shares(shares).require()
 # a loss, and which flow goes on as before?
 
 # %% id="replay"
+lab11.explain("shares")
 cubic = measure.TcpFlow("h1", "h3", 5, congestion="cubic")
 bbr = measure.TcpFlow("h2", "h4", 5, congestion="bbr")
 recorded = measure.run_together(lab, [cubic, bbr], record=["r1-eth2"])

@@ -98,15 +98,10 @@ lab12.figures.queue_table({"queue of 1000": long})
 # rate. 3 points: three of these. 2 points: two. 1 point: one. Typical wrong: (1) "the line is too slow": a page has
 # 60 kB, which take 50 ms. (2) "packets are lost": few are lost, the others wait.
 
+# %% id="explain-long"
+lab12.explain("long")
+
 # %% [markdown] id="limit-task"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# A queue that is always full cannot absorb bursts any more: it only adds delay. This is **bufferbloat** (Gettys and
-# Nichols, 2011). CUBIC slows down at a loss, and the first loss comes only when the queue is full. RFC 7567 asks all
-# routers to manage their queues.
-#
-# </details>
-#
 # ## 2. A shorter queue
 #
 # **Your turn:** complete `limit`. It takes a rate in Mbit/s and a time in ms. It returns how many full frames (1514
@@ -281,16 +276,10 @@ lab12.check_turns(turns).require()
 # becomes idle. (2) "priority for calls": every program can claim to be a call, and nobody checks that.
 
 # %% id="stop"
+lab12.explain("turns")
 lab.stop()
 
 # %% [markdown] id="finale-task"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# RFC 7567 asks for queue management that needs no tuning. RFC 8290 describes fq_codel. Høiland-Jørgensen and others
-# (2018) describe CAKE, which adds fairness between hosts, a shaper, and filters for acknowledgements.
-#
-# </details>
-#
 # ## 6. Networks that you have not seen
 #
 # `lab12.unseen()` draws three new uplinks each time: a slow one of 2.5 to 4 Mbit/s, a middle one of 8 to 14, and a fast
@@ -343,15 +332,10 @@ lab12.check_finale(finale).require()
 # 3 points: three of these. 2 points: two. 1 point: one. Typical wrong: (1) "fast lines have no queue": CUBIC fills any
 # queue. (2) "the round trip decides": it is nearly the same on all three uplinks.
 
+# %% id="explain-judge"
+lab12.explain("judge")
+
 # %% [markdown] id="end-of-lab"
-# <details><summary>Open this when you have written your answer</summary>
-#
-# You can convert packets or bytes into time only if you know the rate. Wi-Fi changes its rate from packet to packet, so
-# only a limit in time works there. Linux's Wi-Fi has queues like those of fq_codel (Høiland-Jørgensen and others,
-# 2017).
-#
-# </details>
-#
 # ## Summary
 #
 # A sender that slows down only at losses fills any queue, and everyone who shares the queue waits. A short FIFO helps

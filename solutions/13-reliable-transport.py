@@ -164,15 +164,10 @@ lab13.check_stop_and_wait("reliable.py").require()
 # one. Typical wrong: (1) "the sender acknowledges the acknowledgement": then this message is the last one. (2) "the
 # last data may still be missing": the receiver has it already.
 
+# %% id="explain-end"
+lab13.explain("end")
+
 # %% [markdown] id="rto-intro"
-# <details><summary>Can both sides be sure: open this when you have written your answer</summary>
-#
-# No. A link may lose any message, and the number of messages is finite. So either the last message is not needed, or
-# its sender does not know whether it arrived (the *two generals' problem*). TCP's answer is TIME-WAIT: the side that
-# closes first stays to answer retransmissions (RFC 9293, section 3.3.2).
-#
-# </details>
-#
 # ## 4. Timeouts
 #
 # If the timeout is too short, the sender retransmits packets that are not lost. If it is too long, each loss wastes
@@ -260,16 +255,10 @@ lab13.check_timeouts("reliable.py").require()
 # save the sender's work": the network pays. (2) "the path has become longer": perhaps, but the sender doubles before it
 # knows this.
 
+# %% id="explain-timeouts"
+lab13.explain("timeouts")
+
 # %% [markdown] id="window-intro"
-# <details><summary>Congestion collapse: open this when you have written your answer</summary>
-#
-# In 1986 the throughput between LBL and UC Berkeley fell from 32 kbit/s to 40 bit/s (V. Jacobson, *Congestion Avoidance
-# and Control*, 1988). The paper lists seven remedies. You have just written two of them: the estimate of the round-trip
-# time's variation, and exponential back-off. Slow start and a window that shrinks at each loss (*congestion avoidance*)
-# are two others; you see both in Lab 11.
-#
-# </details>
-#
 # ## 5. A window
 #
 # With a = propagation delay / transmission time of a packet, a window of W uses min(1, W / (1 + 2a)) of the link.
@@ -298,9 +287,7 @@ lab13.check_numbers(numbers).require()
 
 # %% id="window-try"
 first = lab13.watch(lab, "reliable.py", window=4, size_bytes=12_000, lost={"up": [6]})
-lab13.ladder(first)
-
-# %% id="windows-try"
+display(lab13.ladder(first))
 windows = (1, 2, 4, 8, 12, 20)
 seen = {w: lab13.watch(lab, "reliable.py", window=w, size_bytes=100_000) for w in windows}
 lab13.shares_figure(seen)

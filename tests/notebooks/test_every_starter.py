@@ -21,7 +21,7 @@ NOT_MEASURED: Final = "Nothing is measured yet: fill in the cells above, and run
 EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "06": ("figures",),
     "07": ("throughput-figure",),
-    "08": ("data-figure", "first-figure", "calm-figure", "calm-table"),
+    "08": ("data-figure", "first-figure", "calm-figure"),
     "09": ("study-table", "rate-figure", "gaps-figure", "qualities", "worst-loss"),
     "10": ("step",),
     "11": ("look-figure", "controls-figure", "queues-figure", "answer-together"),
@@ -37,7 +37,7 @@ TOLD: Final[Mapping[str, Mapping[str, str]]] = {
     "06": {"imports": OWN_SIMPLEPERF},
     "07": {"start": OWN_SIMPLEPERF},
     "13": {"stop-and-wait-try": "step 1 is still to do: Sender.run"}
-    | dict.fromkeys(("far-try", "window-try", "windows-try", "loss-try"), NOT_SENT),
+    | dict.fromkeys(("far-try", "window-try", "loss-try"), NOT_SENT),
 }
 """What other cells say, by lab."""
 SMALL: Final = ("00", "01", "09")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import symtable
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,8 @@ PROGRAM: Final = "program"
 Kind = Literal["answer", "check", "written", "plain"]
 _YOUR_TURN: Final = re.compile(r"#.*?YOUR TURN[:,]? *(.*)")
 _NAMED_AT_MOST: Final = 3
+_COPIED_WORDS: Final = 4
+"""So many words of a question in a row are copied from it; fewer may be a short answer, as "the second flow"."""
 
 
 def digest(source: str) -> str:
@@ -42,7 +45,7 @@ class SkippedCell(LinklabError, NameError):
 class NotebookCell:
     """A code cell or a written answer of a notebook; ``section`` is the heading above it.
 
-    ``stored`` is the last result that a check's outputs keep, as JSON; empty where there is none.
+    ``question`` is the text above a written answer. ``stored`` is the last result that a check's outputs keep, as JSON; empty where there is none.
     """
 
     cell_id: str
@@ -52,6 +55,7 @@ class NotebookCell:
     points: float = 0.0
     untouched: str = ""
     program: str = ""
+    question: str = ""
     stored: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
@@ -67,7 +71,7 @@ class NotebookCell:
     @property
     def is_written(self) -> bool:
         """Return whether the student has written an answer."""
-        return self.source not in ("", TEXT_STUB)
+        return is_answer(self.source, self.question)
 
     def named(self, names: Sequence[str] = ()) -> str:
         """Return words for the cell: the names that it defines, and its section."""
@@ -87,7 +91,7 @@ def _names(source: str) -> tuple[frozenset[str], frozenset[str]]:
 
 def cells_of(book: Mapping[str, Any]) -> Iterator[NotebookCell]:
     """Give the code cells and written answers of a notebook (its JSON), in order."""
-    section = ""
+    section = question = ""
     for cell in book.get("cells", ()):
         source = "".join(cell.get("source", "")).strip()
         metadata = cell.get("metadata", {})
@@ -95,19 +99,53 @@ def cells_of(book: Mapping[str, Any]) -> Iterator[NotebookCell]:
         is_text = cell.get("cell_type") == "markdown"
         if is_text and not graded:
             headings = [row.lstrip("# ") for row in source.splitlines() if row.startswith("## ")]
-            section = headings[-1] if headings else section
+            section, question = headings[-1] if headings else section, source
         elif is_text or cell.get("cell_type") == "code":
             kind: Kind = "answer" if graded.get("solution") else "check" if graded.get("grade") else "plain"
             yield NotebookCell(
                 str(cell.get("id", "")), "written" if is_text else kind, section, source,
                 graded.get("points", 0), ours.get(UNTOUCHED, ""), ours.get(PROGRAM, ""),
-                _stored(cell),
+                question if is_text else "", _stored(cell),
             )  # fmt: skip
 
 
 def _stored(cell: Mapping[str, Any]) -> Mapping[str, Any]:
     kept = [output["data"][RESULT_MIME] for output in cell.get("outputs", ()) if RESULT_MIME in output.get("data", {})]
     return dict(kept[-1]) if kept else {}
+
+
+def is_answer(text: str, question: str = "") -> bool:
+    """Return whether a text says something that is neither the students' stub nor copied from the question."""
+    asked = [_words(sentence) for sentence in _sentences(question)]
+    said = [words for sentence in _sentences(text.replace(TEXT_STUB, "")) if (words := _words(sentence))]
+    stub = {_words(sentence) for sentence in _sentences(TEXT_STUB)}
+    copied = f" {' '.join(asked)} "
+    return any(
+        words not in stub
+        and words not in asked
+        and not (words.count(" ") >= _COPIED_WORDS - 1 and f" {words} " in copied)
+        for words in said
+    )
+
+
+def _sentences(text: str) -> list[str]:
+    return re.split(r"[.?!:]\s|\n\s*\n", text)
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def notebook_of(lab: str) -> Path | None:
+    """Return the file of a lab's notebook; ``lab`` is its package's name, ``"linklab.labs.lab04"``.
+
+    That is the one that is open in a page, or else the only one of that number in the present folder.
+    """
+    page = Path(os.environ.get("JPY_SESSION_NAME", ""))
+    if page.suffix == ".ipynb" and page.is_file():
+        return page
+    found = list(Path.cwd().glob(f"{lab[-2:]}-*.ipynb"))
+    return found[0] if len(found) == 1 else None
 
 
 def read(file: Path | None) -> list[NotebookCell]:

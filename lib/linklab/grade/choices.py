@@ -13,6 +13,9 @@ An instructor writes them into ``NN-choices.toml`` beside the lab's notebook sou
     [third_flow.remarks]
     b = "all packets that leave r2 for r3 wait in one queue"
 
+    [explanations]
+    why = "the explanation, in Markdown, that the written answer `reflect="why"` opens (`linklab.grade.written`)"
+
 `seal` makes the lab's ``choices.json`` of it. There the verdict and the remark of each option are a text that only this
 option opens: a check can judge an answer, and who reads the file finds no key. Who tries all options finds it, here as
 with the check.
@@ -38,6 +41,8 @@ from linklab.grade.result import Result, guarded
 
 SEALED: Final = "choices.json"
 """The file's name in a lab's folder."""
+EXPLANATIONS: Final = "explanations"
+"""The table with what written answers open, among the questions."""
 _RIGHT, _WRONG = "+", "-"
 
 
@@ -49,9 +54,20 @@ def choices(folder: Path, *keys: str) -> tuple[OneOf, ...]:
     path = folder / SEALED
     try:
         data: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        return tuple(_question(key, data[key]) for key in keys or data)
+        return tuple(_question(key, data[key]) for key in keys or data if key != EXPLANATIONS)
     except (OSError, ValueError, LookupError, TypeError) as wrong:
         raise LinklabError(f"{path} holds no questions ({wrong}): run `linklab notebooks build`") from None
+
+
+def explanation(folder: Path, name: str) -> str:
+    """Return what the written answer ``name`` of a lab's folder opens, as Markdown. Raise LinklabError for none."""
+    path = folder / SEALED
+    try:
+        return _crossed(
+            name, EXPLANATIONS, base64.b64decode(json.loads(path.read_text("utf-8"))[EXPLANATIONS][name])
+        ).decode()
+    except (OSError, ValueError, LookupError, TypeError) as wrong:
+        raise LinklabError(f"{path} has no explanation {name!r} ({wrong}): run `linklab notebooks build`") from None
 
 
 def _question(key: str, one: dict[str, Any]) -> OneOf:
@@ -95,8 +111,13 @@ def seal(text: str) -> str:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
         raise LinklabError(f"this is no TOML ({wrong})") from None
+    told = schema.load(dict[str, str], data.pop(EXPLANATIONS, {}), EXPLANATIONS)
     written = {key: schema.load(WrittenQuestion, one, f"question {key}") for key, one in data.items()}
-    return json.dumps({key: _sealed(key, one) for key, one in written.items()}, indent=1, ensure_ascii=False) + "\n"
+    sealed: dict[str, Any] = {key: _sealed(key, one) for key, one in written.items()}
+    if told:
+        crossed = {name: _crossed(name, EXPLANATIONS, text.strip().encode()) for name, text in told.items()}
+        sealed[EXPLANATIONS] = {name: base64.b64encode(text).decode() for name, text in crossed.items()}
+    return json.dumps(sealed, indent=1, ensure_ascii=False) + "\n"
 
 
 def _sealed(key: str, one: WrittenQuestion) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from linklab.grade.cells import NotebookCell, read, running, watch
+from linklab.grade.cells import NotebookCell, notebook_of, read, running, watch
 from linklab.grade.check import Outcome
 from linklab.grade.render import SIGNS
 from linklab.grade.result import Result, on_result
@@ -149,10 +149,7 @@ def count(lines: list[tuple[str, str, NotebookCell]]) -> str:
 def progress(lab: str) -> LabProgress:
     """Return the list of what is done in a lab's notebook; ``lab`` is its package's name, ``"linklab.labs.lab04"``.
 
-    The notebook is the one that is open in a page, or else the only one of that number in the present folder.
+    The notebook is the one that `linklab.grade.cells.notebook_of` finds.
     """
-    page = Path(os.environ.get("JPY_SESSION_NAME", ""))
-    if page.suffix == ".ipynb" and page.is_file():
-        return LabProgress(page, on_page=True)
-    found = list(Path.cwd().glob(f"{lab[-2:]}-*.ipynb"))
-    return LabProgress(found[0] if len(found) == 1 else None)
+    file = notebook_of(lab)
+    return LabProgress(file, on_page=file is not None and str(file) == os.environ.get("JPY_SESSION_NAME"))

@@ -1,0 +1,39 @@
+"""The explanation that a written answer opens.
+
+A lab's notebook asks a question, leaves a cell for the answer in words, and goes on with `explain`::
+
+    lab05.explain("reasons")     # shows the explanation once `reflect="reasons"` holds an answer
+
+The explanation stands in ``NN-choices.toml`` (`linklab.grade.choices`). People grade the answer.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from linklab.grade import cells
+from linklab.grade.choices import explanation
+from linklab.record import EXPLANATION_MIME
+
+_HEADED: Final = "**Explanation of your last written answer.** {}"
+_ANSWER_FIRST: Final = (
+    "This cell explains the last question above that asks for a written answer. Write your answer into the cell below "
+    "the question, save the notebook (Ctrl+S), and run this cell again."
+)
+
+
+def explain(lab: str, name: str) -> None:
+    """Show the explanation behind the written answer ``name``, or say that the answer comes first.
+
+    The answer is read from the saved notebook. Where there is no such file, or no such cell in it, nothing can be asked
+    for, and the explanation is shown. Raises LinklabError where the lab has no explanation of that name.
+    """
+    told = explanation(Path(sys.modules[lab].__path__[0]), name)
+    answer = next((it for it in cells.read(cells.notebook_of(lab)) if it.cell_id == f"reflect-{name}"), None)
+    show = _HEADED.format(told) if answer is None or answer.is_written else _ANSWER_FIRST
+    from IPython.display import display
+
+    bundle = {"text/markdown": show, "text/plain": show, EXPLANATION_MIME: {"version": 1}}
+    display(bundle, raw=True)  # type: ignore[no-untyped-call]
