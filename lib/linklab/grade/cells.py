@@ -45,7 +45,8 @@ class SkippedCell(LinklabError, NameError):
 class NotebookCell:
     """A code cell or a written answer of a notebook; ``section`` is the heading above it.
 
-    ``question`` is the text above a written answer. ``stored`` is the last result that a check's outputs keep, as JSON; empty where there is none.
+    ``question`` is the text above a written answer. ``stored`` is the last result that a check's outputs keep, as JSON;
+    empty where there is none.
     """
 
     cell_id: str
