@@ -15,7 +15,7 @@ from typing import Final
 
 from linklab.grade import cells
 from linklab.grade.choices import explanation
-from linklab.record import EXPLANATION_MIME
+from linklab.record import PAGE_MIME
 
 _HEADED: Final = "**Explanation of your last written answer.** {}"
 _ANSWER_FIRST: Final = (
@@ -35,5 +35,5 @@ def explain(lab: str, name: str) -> None:
     show = _HEADED.format(told) if answer is None or answer.is_written else _ANSWER_FIRST
     from IPython.display import display
 
-    bundle = {"text/markdown": show, "text/plain": show, EXPLANATION_MIME: {"version": 1}}
+    bundle = {"text/markdown": show, "text/plain": show, PAGE_MIME: {"version": 1}}
     display(bundle, raw=True)  # type: ignore[no-untyped-call]
