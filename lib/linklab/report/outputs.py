@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from markupsafe import Markup as Safe
 
-from linklab.record import PAGE_MIME, LAB_MIME, PROGRESS_MIME, REPLAY_MIME, RESULT_MIME
+from linklab.record import LAB_MIME, PAGE_MIME, PROGRESS_MIME, REPLAY_MIME, RESULT_MIME
 from linklab.report.model import ShownImage
 from linklab.report.safe_html import clean, from_markdown
 from linklab.show.player.page import frame_of, recording_in
