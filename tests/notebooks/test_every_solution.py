@@ -139,7 +139,7 @@ def test_lab_08_shows_what_its_text_says() -> None:
     assert "Your sketch: 5.6 at 100" in shown(solution, "data-figure")
     assert "cburst 1600b" in shown(solution, "answer-first")
     assert "largest jitter: 0.0000 ms" in shown(solution, "paced")
-    rows = re.findall(r"\((1518|4370|7999), ([^)]*), 1600\)", shown(solution, "calm-table"))
+    rows = re.findall(r"\((1518|4370|7999), ([^)]*), 1600\)", shown(solution, "calm-figure"))
     found = {int(size): [float(it) for it in values.split(", ")] for size, values in rows}
     assert set(found) == {1518, 4370, 7999}, "the bucket is 1600 bytes at every size"
     assert all(values[2] > 12 > 10.04 > values[3] > 10 for values in found.values())
@@ -242,7 +242,7 @@ def test_lab_13_shows_what_its_text_says() -> None:
     assert "3 of them repeats, and 9 answers" in shown(solution, "lost-try"), "one repeat for each of three losses"
     assert "6 of them repeats" in shown(solution, "timeouts-try"), "0.1, 0.2 ... 3.2 s cover five seconds"
     assert "8 datagrams of the sender, 1 of them repeats" in shown(solution, "far-try")
-    shares = re.search(r"Seen: (.*)\.", shown(solution, "windows-try"))
+    shares = re.search(r"Seen: (.*)\.", shown(solution, "window-try"))
     assert shares is not None
     found = {int(window): int(share) for share, window in re.findall(r"(\d+) % with (\d+)", shares[1])}
     assert set(found) == {1, 2, 4, 8, 12, 20}
