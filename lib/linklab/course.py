@@ -80,7 +80,7 @@ def read_variant(path: Path) -> Network:
         network = variant_of_numbers(data["name"], shapes, data["subnets"])
     except OSError as error:
         raise LinklabError(f"{path} cannot be read ({error.strerror}): {again}") from None
-    except (ValueError, LookupError, TypeError, AttributeError, LinklabError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, LinklabError) as error:
         raise LinklabError(f"{path} does not describe a course network ({error}): {again}") from None
     if form != _FORMAT:
         raise LinklabError(f"{path} is of format {form}, and this Linklab reads {_FORMAT}: {again}, or update Linklab")

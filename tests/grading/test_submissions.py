@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
+import tarfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from linklab.errors import LinklabError
-from linklab.grading.submissions import Collected, collect
+from linklab.grading.submissions import Collected, collect, opened
 from linklab.grading.unpack import Bounds
 from tests.grading.made_class import as_tar, as_zip, data, starter, write
 
@@ -30,7 +33,13 @@ def _collected(
     source, work = tmp_path / "in", tmp_path / "work"
     work.mkdir(parents=True)
     before = _digest(write(source, files))
-    collected = collect([source], work, students, bounds)
+    collected = collect([source], work, students)
+    unpacked = {}
+    for number, (student, one) in enumerate(collected.submissions.items()):
+        place = work / str(number)
+        place.mkdir()
+        unpacked[student] = opened(one, place, bounds)
+    collected = replace(collected, submissions=unpacked)
     assert _digest(source) == before, "what students handed in is not touched"
     return collected
 
@@ -455,3 +464,16 @@ def test_blackboards_name_ends_with_the_whole_id(tmp_path: Path) -> None:
     assert set(found.submissions) == {"ada", "bob", "12345", "12346"}
     assert {file.name for file in found.submissions["ada"].files} == {"Lab 03_ada_attempt_2026-05-03-10-11-12/x.ipynb"}
     assert _named(found) == ["Lab 03_van_ada_attempt_2026-05-03-10-11-12_x.ipynb"]
+
+
+def test_links_in_a_class_archive_are_named(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        link = tarfile.TarInfo("ada/secret.ipynb")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        tar.addfile(link)
+        info = tarfile.TarInfo("bob/x.ipynb")
+        info.size = len(A)
+        tar.addfile(info, io.BytesIO(A))
+    found = _several(tmp_path, {"class.tar.gz": out.getvalue()})
+    assert found.unmatched == ("class.tar.gz: 1 file left out, links or devices: ada/secret.ipynb",)

@@ -150,3 +150,9 @@ def test_a_header_that_asks_for_much_memory_gets_none(tmp_path: Path) -> None:
     header.type, header.size = tarfile.XHDTYPE, 10**12
     with pytest.raises(UnpackError):
         _unpacked(tmp_path, "x.tar", header.tobuf() + bytes(2000))
+
+
+def test_a_member_without_a_name_is_left_out_alone(tmp_path: Path) -> None:
+    found, note = _unpacked(tmp_path, "x.zip", as_zip({"x": b"1", "y": b"2"}).replace(b"x", b"\0"))
+    assert found == {"y": b"2"}
+    assert "(without a name)" in note

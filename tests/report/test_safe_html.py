@@ -81,3 +81,19 @@ def test_headings_and_questions_of_a_lab_s_text() -> None:
     assert headings(source) == ((1, "The lab"), (2, "2. Then"))
     assert question_of(source) == "**Question.** Why\nnot?\n\n- this\n- that"
     assert question_of("Nothing **Question.** asked") == ""
+
+
+@pytest.mark.parametrize("html", ["<div>" * 400_000, "<b>" * 3000 + "<p>x" * 3000, "x" * 5_000_000])
+def test_html_that_takes_too_long_is_left_out(html: str) -> None:
+    assert "left out" in clean(html)
+
+
+def test_a_large_table_stays() -> None:
+    cells = "<tr>" + "<td>1" * 10 + "</tr>"
+    assert clean(f"<table>{cells * 40}</table>").count("<td>") == 400
+    closed = "<tr>" + "<td>1</td>" * 10 + "</tr>"
+    assert clean(f"<table>{closed * 5000}</table>").count("<td>") == 50_000
+
+
+def test_a_very_long_text_is_shown_as_it_is() -> None:
+    assert from_markdown("[" * 190_000) == f"<pre>{'[' * 190_000}</pre>"

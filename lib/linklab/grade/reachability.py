@@ -10,8 +10,7 @@ from ipaddress import IPv4Interface
 from itertools import combinations, combinations_with_replacement, product
 from typing import Protocol, runtime_checkable
 
-from linklab.errors import LabError
-from linklab.grade.check import Check, listed, listed_hints
+from linklab.grade.check import Check, Refuse, a_kind, listed, listed_hints
 from linklab.grade.routes import Routing, forwarding_hints
 from linklab.network import Network, NetworkState
 
@@ -44,21 +43,24 @@ Checkable = LiveLab | NetworkState
 
 
 def state_of(lab: Checkable) -> NetworkState:
-    """The network as it is now. Raises LabError if ``lab`` is neither a lab nor a state."""
+    """The network as it is now. Raises `Refuse` if ``lab`` is neither a lab nor a state."""
     if isinstance(lab, NetworkState):
         return lab
     if isinstance(lab, LiveLab):
         return lab.state()
-    raise LabError(f"this check got a {type(lab).__name__}: give it the lab that linklab.start returned")
+    raise _no_lab("this check", lab)
 
 
 def running(lab: Checkable) -> LiveLab:
-    """The lab itself, for checks that run commands in it. Raises LabError if it is only a state."""
+    """The lab itself, for checks that run commands in it. Raises `Refuse` if it is only a state."""
     if isinstance(lab, NetworkState) or not isinstance(lab, LiveLab):
-        raise LabError(
-            f"this check sends packets and got a {type(lab).__name__}: give it the lab that linklab.start returned"
-        )
+        raise _no_lab("this check sends packets and", lab)
     return lab
+
+
+def _no_lab(what: str, value: object) -> Refuse:
+    got, hint = a_kind(value), "give it the lab that linklab.start returned"
+    return Refuse(Check.failing("the lab", f"{what} got {got}", hint, "a lab that runs", got))
 
 
 # --- Pings

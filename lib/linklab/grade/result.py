@@ -213,6 +213,8 @@ def _guarded(title: str, check: Callable[..., Judged]) -> Callable[..., Result]:
             result = _result(title, lambda: check(*given, **by_name))
         except LinklabError:
             raise
+        except MemoryError:
+            result = Result(title or check.__name__, (_TOO_LARGE,))
         except Exception as fault:
             result = not_judged(title or check.__name__, fault)
         result = replace(_open_or(result), cell_points=cells.cell_points())
@@ -222,6 +224,11 @@ def _guarded(title: str, check: Callable[..., Judged]) -> Callable[..., Result]:
         return result
 
     return called
+
+
+_TOO_LARGE: Final = Check.failing(
+    "what was handed in", "looking at it takes more memory than a check may use", "hand in a smaller value"
+)
 
 
 def _open_or(result: Result) -> Result:

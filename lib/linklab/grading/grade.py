@@ -10,39 +10,45 @@ from __future__ import annotations
 import contextlib
 import datetime
 import fcntl
+import hashlib
+import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from linklab import __version__
+from linklab import __version__, options
 from linklab.course import FILE, file_differs_from
+from linklab.discovery import linklab_digest
 from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grading import manual_points
 from linklab.grading.assemble import Assembled, assemble
-from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, to_csv, to_json
+from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, as_data, to_csv, to_json
+from linklab.grading.guard import Bounds, Failed, guarded
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
 from linklab.grading.model import Limits
 from linklab.grading.names import folder_of, listed
-from linklab.grading.pages import class_page, feedback
+from linklab.grading.pages import class_page, feedback, load_templates
 from linklab.grading.recognise import Recognised, recognise
 from linklab.grading.run import Done
 from linklab.grading.similarity import Alike, programs_alike, texts_alike
 from linklab.grading.store import Work, prepare, unjudged
-from linklab.grading.submissions import Collected, Submission, collect
+from linklab.grading.submissions import Collected, Submission, collect, opened
 from linklab.headless.runner import read_book
 from linklab.network import COURSE, Network
 from linklab.record import TEXT_STUB
-from linklab.report.model import LabRecord
 from linklab.report.notebook import lab_of
 
 MARK: Final = "linklab-grades"
 """A file by which the folder of a graded class is known."""
 _LARGEST_VARIANT_BYTES: Final = 100_000
 _KITS_OWN: Final = "(the kit's own solution)"
+_BOUNDS_OF_COMPARISON: Final = Bounds(cpu_s=7200, memory_mb=6000)
 
 Judge = Callable[[Sequence[Work]], Mapping[tuple[str, str], Done]]
 """Judges notebooks; what came of each, by student and lab. What is missing was not begun."""
@@ -73,6 +79,8 @@ class _Student:
     handed_in: bool = True
     said: tuple[str, ...] = ()
     known_as: tuple[tuple[str, str], ...] = ()
+    unread: str = ""
+    """Why nothing of it could be read, if so."""
 
 
 def grade(
@@ -80,8 +88,9 @@ def grade(
 ) -> ClassGrade:
     """Grade what is in ``downloads`` and write everything below ``output``; ``tell`` hears of each step.
 
-    Raises LinklabError where there is nothing to grade, or ``output`` holds something else, lies in a download, or is
-    in use.
+    Each student's work is read, judged and shown within bounds of its own (`linklab.grading.guard`): what goes wrong
+    there is said of that student, and the class's tables are written. Raises LinklabError where there is nothing to
+    grade, or ``output`` holds something else, lies in a download, or is in use.
     """
     output = output.absolute()  # judges go to folders of their own
     for source in downloads:
@@ -94,7 +103,7 @@ def grade(
         work.mkdir()
         try:
             collected = collect(downloads, work, order.students)
-            students = [_looked_through(one, order, output) for one in _everybody(collected, order)]
+            students = _read(list(_everybody(collected, order)), order, output, work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
         waiting = [one for student in students for one in student.works.values() if one.judged is None]
@@ -105,8 +114,12 @@ def grade(
         done = judge(waiting)
         given = _given(output / manual_points.FILE)  # with what was given meanwhile
         answers = manual_points.with_points(_answers(students, order), given)
-        grades = _graded(students, collected, order, done, answers)
-        _write(output, grades, students)
+        alike = guarded(lambda _: list(_alike(students, order)), [None], jobs=1, bounds=_BOUNDS_OF_COMPARISON)[0]
+        if isinstance(alike, Failed):
+            tell(f"programs and answers were not compared: {alike.why}")
+            alike = []
+        grades = _graded(students, collected, order, done, answers, alike)
+        grades = _write(output, grades, students, tell)
         for page in _strangers(output, grades):
             tell(f"removed of an earlier run, as nobody in the class is called so: feedback/{page.name}")
             page.unlink()
@@ -124,10 +137,28 @@ def _everybody(collected: Collected, order: Order) -> Iterator[Submission]:
         yield collected.submissions.get(student, nothing)
 
 
+def _read(everybody: list[Submission], order: Order, output: Path, work: Path) -> list[_Student]:
+    """Read all of each submission that is needed later: what was unpacked is deleted then."""
+
+    def read(one: Submission) -> _Student:
+        if not one.came_as:
+            return _Student(one.student, handed_in=False, said=one.notes)
+        with tempfile.TemporaryDirectory(dir=work) as place:
+            return _looked_through(opened(one, Path(place)), order, output)
+
+    known = [*order.kit.labs.values(), *(order.networks or {}).values()]
+    found = guarded(read, everybody, jobs=options.cores(), shared=known)
+    return [
+        _unread(one, came.why) if isinstance(came, Failed) else came for one, came in zip(everybody, found, strict=True)
+    ]
+
+
+def _unread(one: Submission, why: str) -> _Student:
+    what = f"{one.student}'s files could not be read ({why}): look at them, and ask for them again, unpacked"
+    return _Student(one.student, known_as=one.known_as, unread=what)
+
+
 def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
-    """Read all of a submission that is needed later: what was unpacked is deleted then."""
-    if not one.came_as:
-        return _Student(one.student, handed_in=False, said=one.notes)
     found = recognise(one, order.kit)
     student = _Student(one.student, said=found.notes, known_as=one.known_as)
     for name, member in found.programs.items():
@@ -183,6 +214,7 @@ def _graded(
     order: Order,
     done: Mapping[tuple[str, str], Done],
     answers: Sequence[manual_points.WrittenAnswer],
+    alike: Sequence[Alike],
 ) -> ClassGrade:
     labs = {name: order.kit.labs[name] for name in order.labs}
     given: dict[tuple[str, str], dict[str, float]] = {}
@@ -198,14 +230,14 @@ def _graded(
             StudentGrade(student.student, page, network, each, student.said, student.handed_in, student.known_as)
         )
     made_at = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return ClassGrade(
-        labs, tuple(found), made_at, __version__, collected.unmatched, tuple(_alike(students, order.kit, labs))
-    )
+    return ClassGrade(labs, tuple(found), made_at, __version__, collected.unmatched, tuple(alike))
 
 
 def _lab_grade(
     student: _Student, name: str, done: Mapping[tuple[str, str], Done], given: Mapping[str, float]
 ) -> LabGrade:
+    if student.unread:
+        return LabGrade("not read", None, (), student.unread)
     notes = tuple(student.notes.get(name, ()))
     work = student.works.get(name)
     if work is None:
@@ -237,13 +269,15 @@ def _answers(students: list[_Student], order: Order) -> Iterator[manual_points.W
                     yield manual_points.WrittenAnswer(name, part.cell_id, student.student, text, part.points)
 
 
-def _alike(students: list[_Student], kit: Kit, labs: Mapping[str, KitLab]) -> Iterator[Alike]:
+def _alike(students: list[_Student], order: Order) -> Iterator[Alike]:
+    kit = order.kit
     for file, starter in kit.starters.items():
         written = {student.student: student.programs[file] for student in students if file in student.programs}
         if file in kit.solutions:
             written[_KITS_OWN] = kit.solutions[file]
         yield from programs_alike(file, written, starter)
-    for name, lab in labs.items():
+    for name in order.labs:
+        lab = kit.labs[name]
         handed_in = {student.student: student.assembled[name] for student in students if name in student.assembled}
         for part in lab.parts:
             what, cell = f"{name}, {part.cell_id}", part.cell_id
@@ -255,29 +289,50 @@ def _alike(students: list[_Student], kit: Kit, labs: Mapping[str, KitLab]) -> It
                 yield from texts_alike(what, texts)
 
 
-def _write(output: Path, grades: ClassGrade, students: list[_Student]) -> None:
+def _write(output: Path, grades: ClassGrade, students: list[_Student], tell: Callable[[str], None]) -> ClassGrade:
+    """Write all pages and tables; return the grades, with a note on each student whose page lacks something."""
     (output / "feedback").mkdir(exist_ok=True)
-    for student, one in zip(students, grades.students, strict=True):
-        records = {name: record for name, work in student.works.items() if (record := _record(work)) is not None}
-        write_whole(output / "feedback" / one.page, feedback(one, grades, records), 0o644)
+    kit = linklab_digest()
+
+    def write(of: tuple[_Student, StudentGrade], *, with_notebooks: bool = True) -> None:
+        student, one = of
+        page = output / "feedback" / one.page
+        rests_on = [json.dumps(as_data(one)), *(work.digest for work in student.works.values())]
+        stamp = f"<!-- {hashlib.sha256(kit + repr(rests_on).encode()).hexdigest()} -->\n"
+        if with_notebooks and page.is_file() and page.read_bytes().endswith(stamp.encode()):
+            return
+        records = {}
+        for name, work in student.works.items() if with_notebooks else ():
+            at = datetime.datetime.fromtimestamp(work.book.stat().st_mtime, datetime.UTC)
+            records[name] = lab_of(read_book(work.book), f"{name}.ipynb", at)
+        write_whole(page, feedback(one, grades, records) + (stamp if with_notebooks else ""), 0o644)
+
+    def noted(one: StudentGrade, lacks: str, came: Failed) -> StudentGrade:
+        tell(f"{one.student}: {lacks} ({came.why}): look at the notebooks in judged/{folder_of(one.student)}")
+        return replace(one, notes=(*one.notes, f"{lacks}: your instructor looks at the notebooks themselves"))
+
+    load_templates()
+    written = guarded(write, list(zip(students, grades.students, strict=True)), jobs=options.cores())
+    shown = list(grades.students)
+    again = {number: came for number, came in enumerate(written) if isinstance(came, Failed)}
+    for number, failed in again.items():
+        shown[number] = noted(shown[number], "the page does not show the notebooks", failed)
+    bare = guarded(partial(write, with_notebooks=False), [(students[it], shown[it]) for it in again], jobs=1)
+    for number, came in zip(again, bare, strict=True):
+        if isinstance(came, Failed):
+            (output / "feedback" / shown[number].page).unlink(missing_ok=True)
+            shown[number] = noted(shown[number], "no page could be written", came)
+    grades = replace(grades, students=tuple(shown))
     write_whole(output / "grades.csv", to_csv(grades), 0o644)
     write_whole(output / "grades.json", to_json(grades), 0o644)
     write_whole(output / "index.html", class_page(grades), 0o644)
+    return grades
 
 
 def _strangers(output: Path, grades: ClassGrade) -> list[Path]:
     """Return the pages of an earlier run whose students are no longer in the class."""
     written = {one.page for one in grades.students}
     return sorted(page for page in (output / "feedback").glob("*.html") if page.name not in written)
-
-
-def _record(work: Work) -> LabRecord | None:
-    """The judged notebook for a page; the assembled one where the judge left none that can be read."""
-    for path in dict.fromkeys((work.book, work.task.notebook)):
-        with contextlib.suppress(LinklabError, OSError):
-            at = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
-            return lab_of(read_book(path), f"{work.lab.name}.ipynb", at)
-    return None
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from linklab.grading.names import cleaned
 from linklab.grading.similarity import Alike
 from linklab.report.model import Graded
 
-State = Literal["judged", "not handed in", "not judged", "judge failed"]
+State = Literal["judged", "not handed in", "not judged", "judge failed", "not read"]
 _VERSION: Final = 1
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -24,7 +24,8 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 class LabGrade:
     """One lab of one student. `notes` are for the student too, `judged.notes` for the instructor alone.
 
-    `judged` is there unless nothing was handed in, or nothing has judged it yet. `trouble` is why a judge failed.
+    `judged` is there unless nothing was handed in, or nothing has judged it yet. `trouble` is why a judge
+    failed, or why the files could not be read.
     """
 
     state: State
@@ -88,12 +89,12 @@ class ClassGrade:
 
     @property
     def failed(self) -> list[tuple[str, str, str]]:
-        """Student, lab and trouble of each judge that failed."""
+        """Student, lab and trouble of each judge that failed, and of each lab whose files could not be read."""
         return [
             (one.student, name, lab.trouble)
             for one in self.students
             for name, lab in one.labs.items()
-            if lab.state == "judge failed"
+            if lab.state in ("judge failed", "not read")
         ]
 
 
@@ -109,7 +110,7 @@ def to_csv(grades: ClassGrade) -> str:
     for one in grades.students:
         numbers: list[object] = []
         for lab in one.labs.values():
-            known = lab.state not in ("not judged", "judge failed")
+            known = lab.state in ("judged", "not handed in")
             numbers += [f"{lab.points:g}" if known else "", f"{lab.open_points:g}" if known else ""]
         notes = len(one.notes) + sum(_notes(lab) for lab in one.labs.values())
         rows.writerow(
@@ -129,14 +130,15 @@ def to_json(grades: ClassGrade) -> str:
         "made_at": grades.made_at,
         "max_points": {name: lab.max_points for name, lab in grades.labs.items()},
         "titles": {name: lab.title for name, lab in grades.labs.items()},
-        "students": [_student(one) for one in grades.students],
+        "students": [as_data(one) for one in grades.students],
         "unmatched": list(grades.unmatched),
         "alike": [asdict(one) for one in grades.alike],
     }
     return json.dumps(data, indent=1) + "\n"
 
 
-def _student(one: StudentGrade) -> dict[str, Any]:
+def as_data(one: StudentGrade) -> dict[str, Any]:
+    """All that is known of a student, as plain data."""
     return {
         "student": one.student,
         "known_as": [list(one_of_them) for one_of_them in one.known_as],

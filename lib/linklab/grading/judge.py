@@ -29,6 +29,7 @@ from linklab.grade.values import ValueRefused
 from linklab.grading import outputs as shown
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Call, calls_of
+from linklab.grading.guard import bound_memory
 from linklab.grading.model import VERDICT, Judged, Task
 from linklab.grading.room import Room, lay_files, make_room, student_files
 from linklab.grading.session import Gone, RaisedInKernel, Session
@@ -290,6 +291,7 @@ def main() -> None:
         os.environ.pop(inherited, None)
     try:
         task = schema.parse(Task, Path(sys.argv[1]).read_bytes(), "this task")
+        bound_memory(task.limits.memory_mb)
         judge(task)
     except (LinklabError, OSError) as error:
         print(str(error) if isinstance(error, LinklabError) else f"{error.strerror}: {error.filename}", file=sys.stderr)

@@ -17,7 +17,7 @@ from markupsafe import Markup as Safe
 from linklab.grading import overview
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
 from linklab.grading.model import Judged
-from linklab.report.model import FreeText, Graded, Item, LabRecord
+from linklab.report.model import Facts, FreeText, Graded, Item, LabRecord
 from linklab.report.page import encodable, environment, style
 
 _FOLDER: Final = Path(__file__).parent
@@ -39,17 +39,30 @@ class _Lab:
 
 
 def feedback(grade: StudentGrade, grades: ClassGrade, records: Mapping[str, LabRecord]) -> str:
-    """A student's page. ``records`` are the judged notebooks, by lab; the verdicts in ``grade`` count, not theirs."""
+    """A student's page. ``records`` are the judged notebooks, by lab; the verdicts in ``grade`` count, not theirs.
+
+    Of a lab without a record the verdict alone is shown.
+    """
     labs = []
     for name, lab in grades.labs.items():
         found, record = grade.labs[name], records.get(name)
-        if record is not None and found.judged is not None:
-            record = with_verdicts(record, found.judged)
+        if found.judged is not None:
+            record = with_verdicts(record, found.judged) if record else _of_verdict(name, lab.title, found.judged)
         labs.append(_Lab(name, lab.title, lab.max_points, found, record))
     return _rendered(
         "feedback.jinja", grade=grade, labs=labs, max_points=grades.max_points, made_at=grades.made_at,
         linklab=grades.linklab, css=style(),
     )  # fmt: skip
+
+
+def _of_verdict(name: str, title: str, judged: Judged) -> LabRecord:
+    """Return the record of a notebook that cannot be shown: its verdict alone."""
+    return LabRecord(f"{name}.ipynb", title, Facts(), 0, 0, judged.cells, None, ())
+
+
+def load_templates() -> None:
+    """Load all templates of a student's page, so that processes that are forked then have them."""
+    feedback(StudentGrade("", "", "", {}), ClassGrade({}, (), "", ""), {})
 
 
 def with_verdicts(record: LabRecord, judged: Judged) -> LabRecord:

@@ -15,8 +15,8 @@ from linklab import schema
 from linklab.dask_run import Cluster, WorkerPlace
 from linklab.errors import LinklabError
 from linklab.grading.model import VERDICT, Limits, Task
-from linklab.grading.run import GRACE_S, JUDGE, ClassProgress, Done, JudgeProcess
-from linklab.grading.store import Work, keep, read_verdict
+from linklab.grading.run import GRACE_S, JUDGE, ClassProgress, Done, JudgeProcess, finished
+from linklab.grading.store import Work
 from linklab.headless.workers import WorkerPool
 from linklab.signals import calling_once
 
@@ -49,10 +49,16 @@ def pack(work: Work) -> Parcel:
     return Parcel(task.lab, task.notebook.read_bytes(), files, network, task.limits)
 
 
-def unpack(answer: Answer, work: Work) -> None:
-    """Puts what came back where a judge on this machine would have written it. Raises OSError."""
-    (work.task.output / f"{work.lab.name}.ipynb").write_bytes(answer.book)
-    (work.task.output / VERDICT).write_bytes(answer.verdict)
+def unpack(answer: Answer | LinklabError, work: Work) -> str:
+    """Put what came back where a judge on this machine would have written it; return the trouble, or nothing."""
+    if isinstance(answer, LinklabError) or answer.trouble:
+        return str(answer) if isinstance(answer, LinklabError) else answer.trouble
+    try:
+        (work.task.output / f"{work.lab.name}.ipynb").write_bytes(answer.book)
+        (work.task.output / VERDICT).write_bytes(answer.verdict)
+    except OSError as error:
+        return f"its verdict cannot be written into {work.folder}: {error.strerror}"
+    return ""
 
 
 class DaskCrew:
@@ -69,7 +75,7 @@ class DaskCrew:
             tasks = ((work, (pack(work), self._command)) for work in works)
             for work, answer in self._cluster.run(_judge_on_worker, tasks):
                 self._watcher.began(work)
-                done = _done(work, answer)
+                done = finished(work, unpack(answer, work))
                 if self.interrupted and done.judged is None:
                     continue
                 found[work.student, work.lab.name] = done
@@ -79,18 +85,6 @@ class DaskCrew:
     def _end(self) -> None:
         self.interrupted = True
         self._cluster.stop()
-
-
-def _done(work: Work, answer: Answer | LinklabError) -> Done:
-    if isinstance(answer, LinklabError) or answer.trouble:
-        return Done(work, None, str(answer) if isinstance(answer, LinklabError) else answer.trouble)
-    unpack(answer, work)
-    try:
-        judged = read_verdict(work)
-    except LinklabError as error:
-        return Done(work, None, str(error))
-    keep(work, judged)
-    return Done(work, judged)
 
 
 def _judge_on_worker(parcel: Parcel, command: Sequence[str], place: WorkerPlace) -> Answer:

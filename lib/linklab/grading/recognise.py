@@ -22,6 +22,8 @@ LARGEST_HELPER_BYTES: Final = 200_000
 MOST_HELPERS: Final = 29
 """As many as the check of simpleperf copies at home, next to the program itself."""
 
+_LONGEST_NAME_BYTES: Final = 200
+
 
 @dataclass(frozen=True)
 class FoundNotebook:
@@ -140,8 +142,10 @@ def _beside(main: Member, files: Iterable[Member], kit: Kit, notes: list[str]) -
     for name, member in sorted(newest.items()):
         if name.casefold() in kit.starters:
             continue
-        if len(found) == MOST_HELPERS or member.path.stat().st_size > LARGEST_HELPER_BYTES:
+        long = len(name.encode(errors="replace")) > _LONGEST_NAME_BYTES
+        if long or len(found) == MOST_HELPERS or member.path.stat().st_size > LARGEST_HELPER_BYTES:
             bound = f"{MOST_HELPERS} files of {LARGEST_HELPER_BYTES // 1000} kB each are the most"
+            bound = "its name is longer than that of a file may be" if long else bound
             notes.append(f"{member.name} was not handed over: {bound}")
         else:
             found[name] = member

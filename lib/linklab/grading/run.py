@@ -115,24 +115,24 @@ class _Judge(JudgeProcess):
             self._crew.watcher.at_cell(self.work, int(told["cell"]), int(told["cells"]))
 
     def on_end(self) -> None:
-        self.done = self._done()
-        if self.done.judged is not None:
-            try:
-                keep(self.work, self.done.judged)
-            except OSError as error:  # the others go on
-                why = error.strerror or str(error)
-                self.done = Done(self.work, None, f"its verdict cannot be written into {self.work.folder}: {why}")
+        self.done = finished(self.work, self.trouble, self.last_error_line)
         if self.end_reason != INTERRUPTED:
             self._crew.watcher.ended(self.done)
 
-    def _done(self) -> Done:
-        if self.trouble:
-            return Done(self.work, None, self.trouble)
-        try:
-            return Done(self.work, read_verdict(self.work))
-        except LinklabError as error:
-            said = f": {cleaned(self.last_error_line, 200)}" if self.last_error_line else ""
-            return Done(self.work, None, f"{error}{said}")
+
+def finished(work: Work, trouble: str, last_line: str = "") -> Done:
+    """Keep the verdict that a judge has left; return it, or as trouble whatever is wrong with it."""
+    if trouble:
+        return Done(work, None, trouble)
+    try:
+        judged = read_verdict(work)
+        keep(work, judged)
+    except LinklabError as error:
+        return Done(work, None, f"{error}: {cleaned(last_line, 200)}" if last_line else str(error))
+    except OSError as error:
+        why = error.strerror or str(error)
+        return Done(work, None, f"its verdict cannot be written into {work.folder}: {why}")
+    return Done(work, judged)
 
 
 class Crew:

@@ -95,7 +95,9 @@ _OF_ALL: Final = Bounds(total_bytes=10**11, files=500_000, ratio=100)
 
 @dataclass(frozen=True)
 class Submission:
-    """All that one student handed in. `came_as` are the names of folders and files that it was found under.
+    """All that one student handed in, as it came: `opened` unpacks it.
+
+    `came_as` are the names of folders and files that it was found under.
 
     `notes` are lines on what could not be taken. `student` is the id of the list of students, where there is one.
     `known_as` are the numbers that platforms have for the student, each with the platform's name.
@@ -121,7 +123,7 @@ class _Piece:
     """The files under one name and number in one download.
 
     ``ids`` are the names, any of which the list of students may have. ``download`` is the download's name, where there
-    are several. ``left`` is what the student's archives may still fill.
+    are several.
     """
 
     name: str
@@ -129,10 +131,8 @@ class _Piece:
     number: str
     ids: tuple[str, ...]
     download: str
-    left: Bounds
     came_as: list[str] = field(default_factory=list)
     files: list[Member] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
 
 def original_name(name: str) -> tuple[str, int]:
@@ -156,26 +156,34 @@ def is_program(name: str) -> bool:
     return original_name(name)[0].casefold().endswith((".py", ".py.txt"))
 
 
-def collect(
-    downloads: Sequence[Path], work: Path, students: Sequence[str] | None = None, bounds: Bounds | None = None
-) -> Collected:
+def collect(downloads: Sequence[Path], work: Path, students: Sequence[str] | None = None) -> Collected:
     """Everything in ``downloads``, folders or archives, by student; ``work`` is a folder for what is unpacked.
 
-    ``bounds`` are for one student's archives. Without a list of ``students`` everybody counts who handed in something.
+    What a student packed stays packed. Without a list of ``students`` everybody counts who handed in something.
     Raises LinklabError where nothing is there, no name fits a pattern, Blackboard's names come without a list, nobody
     can tell a student's folder from one around all, or a download cannot be unpacked; OSError where ``work`` cannot be
     written.
     """
-    return _Collection(downloads, work, students or (), bounds or Bounds()).collected()
+    return _Collection(downloads, work, students or ()).collected()
+
+
+def opened(one: Submission, work: Path, bounds: Bounds | None = None) -> Submission:
+    """Return a submission with what its archives hold in their places, unpacked into folders in ``work``.
+
+    All archives of a student share ``bounds``: many small ones fill no more than one large one may. What cannot be
+    unpacked becomes a note.
+    """
+    unpacker = _Unpacker(work, bounds or Bounds())
+    files = [found for member in one.files for found in unpacker.opened(member)]
+    return replace(one, files=tuple(files), notes=(*one.notes, *unpacker.notes))
 
 
 class _Collection:
     """Sorts downloads: finds the pieces in them, and whose they are."""
 
-    def __init__(self, downloads: Sequence[Path], work: Path, students: Sequence[str], bounds: Bounds) -> None:
-        self._downloads, self._bounds = downloads, bounds
+    def __init__(self, downloads: Sequence[Path], work: Path, students: Sequence[str]) -> None:
+        self._downloads, self._work = downloads, work
         self._roster = {normalised(student): student for student in students}
-        self._unpacker = _Unpacker(work)
         self._unmatched: list[str] = []
         self._strays: list[str] = []
         self._pieces: dict[tuple[str, ...], _Piece] = {}
@@ -203,10 +211,14 @@ class _Collection:
         if source.is_file():
             if not _is_archive(source.name):
                 raise LinklabError(f"{source} is neither a folder nor an archive (zip, tar, tar.gz, tar.xz)")
+            bounds = replace(_OF_ALL, total_bytes=min(_OF_ALL.total_bytes, shutil.disk_usage(self._work).free // 2))
+            into = self._work / f"download-{len(list(self._work.iterdir()))}"
             try:
-                return self._unpacker.unpacked_download(source, source.name)
+                members, notes = unpack(source, _TAR_COPY.sub("", source.name), into, bounds)
             except UnpackError as error:
                 raise LinklabError(f"{source} {error}") from None
+            self._unmatched += [f"{cleaned(source.name)}: {note}" for note in notes]
+            return members
         if not source.is_dir():
             raise LinklabError(f"there is no {source}: name the folder or archive that your platform exported")
         return sorted(self._walked(source), key=lambda member: member.parts)
@@ -262,12 +274,12 @@ class _Collection:
             top, match = _within(download, member.parts[0]), fitting.get(member.name)
             if pattern is not None and match is not None:
                 name, number = match["student"].strip(), match.groupdict().get("number") or ""
-                piece = _Piece(name, pattern.platform, number, (name, number), download, self._bounds)
+                piece = _Piece(name, pattern.platform, number, (name, number), download)
                 trouble = self._trouble(piece, submitters.get(name))
                 member = _as_called(member, match)
             elif _holds_files([member]):
                 name = _by_hand(member.parts[0])
-                piece, trouble = _Piece(name, "", "", (name,), download, self._bounds), ""
+                piece, trouble = _Piece(name, "", "", (name,), download), ""
                 member = replace(member, parts=member.parts[1:] or member.parts)
             else:
                 why = (
@@ -283,7 +295,7 @@ class _Collection:
                 continue
             piece = self._pieces.setdefault((download, piece.platform, normalised(piece.name), piece.number), piece)
             piece.came_as += [top] if top not in piece.came_as else []
-            piece.files += self._unpacker.opened(member, piece)
+            piece.files.append(member)
 
     def _trouble(self, piece: _Piece, submitters: list[tuple[str, ...]] | None) -> str:
         """Give a piece its ids by its platform's rules; return why nobody can tell whose it is, or nothing."""
@@ -400,9 +412,8 @@ def _joined(student: str, pieces: Sequence[_Piece]) -> Submission:
         for member in piece.files
     ]
     came_as = dict.fromkeys(name for piece in pieces for name in piece.came_as)
-    notes = [note for piece in pieces for note in piece.notes]
     known_as = dict.fromkeys((piece.platform, piece.number) for piece in pieces if piece.number)
-    return Submission(student, tuple(came_as), tuple(files), tuple(notes), tuple(known_as))
+    return Submission(student, tuple(came_as), tuple(files), known_as=tuple(known_as))
 
 
 def _platform(paths: Iterable[str]) -> tuple[Pattern | None, dict[str, re.Match[str]]]:
@@ -478,45 +489,35 @@ def _by_hand(top: str) -> str:
 
 
 class _Unpacker:
-    """Unpacks archives into folders of their own."""
+    """Unpacks a student's archives into folders of their own."""
 
-    def __init__(self, work: Path) -> None:
-        self._work, self._number = work, 0
+    def __init__(self, work: Path, bounds: Bounds) -> None:
+        self._work, self._left, self._number = work, bounds, 0
+        self.notes: list[str] = []
 
-    def opened(self, member: Member, piece: _Piece, depth: int = _DEPTH) -> list[Member]:
-        """Return the file itself, or what an archive holds. What cannot be unpacked becomes a note.
-
-        All archives of a student share one allowance: many small ones fill no more than one large one may.
-        """
+    def opened(self, member: Member, depth: int = _DEPTH) -> list[Member]:
+        """Return the file itself, or what an archive holds."""
         if is_foreign_archive(member.name):
-            piece.notes.append(f"{member.name} is an archive that cannot be unpacked here: hand in a zip file")
+            self.notes.append(f"{member.name} is an archive that cannot be unpacked here: hand in a zip file")
             return []
         if not _is_archive(member.name):
             return [member]
         if depth == 0:
-            piece.notes.append(f"{member.name} is an archive in an archive in an archive, and was not unpacked")
+            self.notes.append(f"{member.name} is an archive in an archive in an archive, and was not unpacked")
             return []
+        self._number += 1
         try:
-            inside, said = unpack(member.path, _TAR_COPY.sub("", member.name), self._next(), piece.left)
+            place = self._work / f"{self._number:06d}"
+            inside, said = unpack(member.path, _TAR_COPY.sub("", member.name), place, self._left)
         except UnpackError as error:
-            piece.notes.append(f"{member.name} {error}")
+            self.notes.append(f"{member.name} {error}")
             return []
-        size = sum(each.path.stat().st_size for each in inside)
-        left = piece.left
-        piece.left = replace(
+        size, left = sum(each.path.stat().st_size for each in inside), self._left
+        self._left = replace(
             left, total_bytes=left.total_bytes - size, free_bytes=left.free_bytes - size, files=left.files - len(inside)
         )
-        piece.notes += [f"{member.name}: {note}" for note in said]
+        self.notes += [f"{member.name}: {note}" for note in said]
         if not inside and not said:
-            piece.notes.append(f"{member.name} is empty")
+            self.notes.append(f"{member.name} is empty")
         inner = [replace(each, parts=(*member.parts, *each.parts)) for each in inside]
-        return [found for each in inner for found in self.opened(each, piece, depth - 1)]
-
-    def unpacked_download(self, archive: Path, name: str) -> list[Member]:
-        """Return the files of an archive that may hold a whole class. Raises UnpackError as `unpack`."""
-        bounds = replace(_OF_ALL, total_bytes=min(_OF_ALL.total_bytes, shutil.disk_usage(self._work).free // 2))
-        return unpack(archive, _TAR_COPY.sub("", name), self._next(), bounds)[0]
-
-    def _next(self) -> Path:
-        self._number += 1
-        return self._work / f"{self._number:06d}"
+        return [found for each in inner for found in self.opened(each, depth - 1)]

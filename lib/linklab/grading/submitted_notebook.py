@@ -107,7 +107,9 @@ def _attached(data: object) -> dict[str, dict[str, str]]:
     found = {}
     for name, bundle in (data if isinstance(data, dict) else {}).items():
         if isinstance(bundle, dict):
-            images = {mime: value for mime, value in bundle.items() if mime in _IMAGES and isinstance(value, str)}
+            images = {
+                mime: _text(value) for mime, value in bundle.items() if mime in _IMAGES and isinstance(value, str)
+            }
             if images:
                 found[_text(name)] = images
     return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from html import escape, unescape
 from itertools import pairwise
@@ -12,6 +13,7 @@ from urllib.parse import unquote
 
 import nh3
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markupsafe import Markup as Safe
 
 _TAGS: Final = {
@@ -50,12 +52,37 @@ _ATTRIBUTE: Final = re.compile(r' ([a-z-]+)="([^"]*)"')
 _ANY_IMAGE: Final = re.compile(rf"<img((?:{_ATTRIBUTE.pattern})*)>")
 
 
+_OPENED: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+_VOID: Final = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+_STEPS_AT_MOST: Final = 2_000_000
+"""Each tag may cost the cleaner as many steps as elements are open around it; a table of 100,000 cells takes less."""
+_CHARACTERS_AT_MOST: Final = 4_000_000
+_LONGEST_MARKDOWN: Final = 40_000
+"""Characters. Brackets that are never closed take a reader of markdown their number's square."""
+
+
+def _takes_too_long(html: str) -> bool:
+    """Return whether HTML is too long for the cleaner, or leaves too many elements open."""
+    left: Counter[str] = Counter()
+    tags = 0
+    for end, name in _OPENED.findall(html):
+        tags += 1
+        left[name.casefold()] += -1 if end else 1
+    still_open = sum(number for name, number in left.items() if number > 0 and name not in _VOID)
+    return len(html) > _CHARACTERS_AT_MOST or still_open * tags > _STEPS_AT_MOST
+
+
 def clean(html: str) -> Safe:
     """Return HTML with text, tables and embedded images only.
 
     Scripts, event handlers, forms, colours, classes, ids and everything that a page would load are gone. Links to web
-    and mail addresses stay, for nothing happens until a reader follows them. An image from elsewhere becomes a note.
+    and mail addresses stay, for nothing happens until a reader follows them. An image from elsewhere becomes a note, as
+    does HTML that is too long or too deep to be cleaned.
     """
+    if _takes_too_long(html):
+        return Safe(
+            "<em>[a table or text was left out: its HTML is too long, or too many elements in it have no end]</em>"
+        )
     cleaned = nh3.clean(
         html,
         tags=_TAGS,
@@ -91,12 +118,17 @@ _TEXTS_KEPT: Final = 1024
 """A class's notebooks have the same texts, those of the instructor."""
 
 
+def _tokens(text: str) -> Sequence[Token]:
+    """Return what markdown consists of; nothing of a text that is too long to be read as markdown."""
+    return _READER.parse(text) if len(text) <= _LONGEST_MARKDOWN else ()
+
+
 @lru_cache(maxsize=_TEXTS_KEPT)
 def headings(text: str) -> tuple[tuple[int, str], ...]:
     """Return level and words of each heading of a markdown text, in order, without emphasis and links."""
     return tuple(
         (int(token.tag[1:]), "".join(child.content for child in inline.children or []))
-        for token, inline in pairwise(_READER.parse(text))
+        for token, inline in pairwise(_tokens(text))
         if token.type == "heading_open"
     )
 
@@ -106,7 +138,7 @@ def question_of(text: str) -> str:
     """Return what stands from the last paragraph on that begins with **Question**; empty where there is none."""
     starts = [
         token.map[0]
-        for token, inline in pairwise(_READER.parse(text))
+        for token, inline in pairwise(_tokens(text))
         if token.type == "paragraph_open" and token.map and inline.content.startswith(_QUESTION)
     ]
     return "\n".join(text.split("\n")[starts[-1] :]).strip() if starts else ""
@@ -115,8 +147,10 @@ def question_of(text: str) -> str:
 def from_markdown(text: str, attachments: Mapping[str, str] | None = None) -> Safe:
     """Return markdown as HTML. HTML in it is shown as text; ``attachments`` are images by name, as data addresses.
 
-    Headings begin with the fourth level: they stand below those of the page.
+    Headings begin with the fourth level: they stand below those of the page. A very long text is shown as it is.
     """
+    if len(text) > _LONGEST_MARKDOWN:
+        return Safe("<pre>{}</pre>").format(text)
     tokens = _READER.parse(text)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):

@@ -1,0 +1,184 @@
+"""The guard: what is done with one student's work is done in a process of its own, bounded in time and memory.
+
+Whatever goes wrong in there (an exception, a library that crashes, work without end) is an answer on that one student.
+`linklab.grading.run` does the same for judges, which start processes of their own and have limits for each notebook.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import multiprocessing
+import multiprocessing.connection
+import os
+import pickle
+import resource
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any, Final, Generic, TypeVar
+
+import psutil
+
+from linklab import process_tree
+from linklab.errors import LinklabError
+from linklab.grading.names import cleaned
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_MB: Final = 1 << 20
+_WALL_FACTOR: Final = 10
+"""Processes share the cores, so real time is bounded for what waits without computing alone."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What the work for one student may use: CPU time, memory beyond what this process has, bytes that come back."""
+
+    cpu_s: int = 60
+    memory_mb: int = 1500
+    answer_mb: int = 50
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Why the work for one student came to nothing, in one line for people."""
+
+    why: str
+
+
+class _Child(Generic[Item]):
+    """The process that works for one item, and when it is ended at the latest."""
+
+    def __init__(self, context: Any, work: Callable[[Item], object], item: Item, known: _Known, bounds: Bounds) -> None:
+        self.pipe: Connection
+        self.pipe, theirs = context.Pipe(duplex=False)
+        self._bounds, self._known = bounds, known
+        self._until = time.monotonic() + _WALL_FACTOR * bounds.cpu_s
+        self.process: BaseProcess = context.Process(target=_work, args=(work, item, known, theirs, bounds, os.getpid()))
+        self.process.start()
+        theirs.close()
+
+    @property
+    def left_s(self) -> float:
+        """How long it may go on."""
+        return max(0.0, self._until - time.monotonic())
+
+    def answer(self) -> Any:
+        """Return what came of the work; `Failed` if it ended without an answer, or is late. Then it is over."""
+        try:
+            if not self.pipe.poll():
+                return Failed(f"it was not done after {_WALL_FACTOR * self._bounds.cpu_s} s")
+            return _Unpickler(self.pipe.recv_bytes(self._bounds.answer_mb * _MB), self._known).load()
+        except (EOFError, OSError):  # it ended, or sends more than is taken
+            self.process.join(1)
+            number = -(self.process.exitcode or 0)
+            if number in (signal.SIGXCPU, signal.SIGKILL):
+                return Failed(f"it took more than {self._bounds.cpu_s} s of CPU time")
+            how = signal.Signals(number).name if number > 0 else f"more than {self._bounds.answer_mb} MB came of it"
+            return Failed(f"the program that read it ended: {how}")
+        finally:
+            self.end()
+
+    def end(self) -> None:
+        """End the process, if it has not ended."""
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+class _Known:
+    """Objects that both sides have: the child names them, and the parent's own stand in the answer."""
+
+    def __init__(self, objects: Sequence[object]) -> None:
+        self.by_id: Mapping[int, object] = {id(each): each for each in objects}
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: io.BytesIO, known: _Known) -> None:
+        super().__init__(file)
+        self._known = known
+
+    def persistent_id(self, value: Any) -> int | None:
+        return id(value) if id(value) in self._known.by_id else None
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, data: bytes, known: _Known) -> None:
+        super().__init__(io.BytesIO(data))
+        self._known = known
+
+    def persistent_load(self, number: Any) -> object:
+        return self._known.by_id[number]
+
+
+def guarded(
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    jobs: int,
+    shared: Sequence[object] = (),
+    bounds: Bounds | None = None,
+) -> list[Result | Failed]:
+    """Call ``work`` with each item, ``jobs`` at once, each in a process of its own; return what came of each, in order.
+
+    The processes are forked: they have all that this one has, and what they change in memory is lost. Objects in
+    ``shared`` come back as the same objects. Call it while no other thread runs.
+    """
+    context, known, limits = multiprocessing.get_context("fork"), _Known(shared), bounds or Bounds()
+    found: dict[int, Result | Failed] = {}
+    running: dict[int, _Child[Item]] = {}
+    waiting = list(enumerate(items))[::-1]
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                number, item = waiting.pop()
+                running[number] = _Child(context, work, item, known, limits)
+            soonest_s = min(child.left_s for child in running.values())
+            ready = multiprocessing.connection.wait([child.pipe for child in running.values()], soonest_s)
+            for number, child in list(running.items()):
+                if child.pipe in ready or child.left_s == 0:
+                    del running[number]
+                    found[number] = child.answer()
+    finally:
+        for child in running.values():
+            child.end()
+    return [found[number] for number in range(len(items))]
+
+
+def bound_memory(memory_mb: int) -> None:
+    """Let this process, and each that it starts, take so much memory (2^20 bytes) beyond what it has: else MemoryError.
+
+    What it starts may set another bound.
+    """
+    data_bytes = psutil.Process().memory_info().data + memory_mb * _MB
+    resource.setrlimit(resource.RLIMIT_DATA, (data_bytes, resource.RLIM_INFINITY))
+
+
+def _work(
+    work: Callable[[Item], object], item: Item, known: _Known, pipe: Connection, bounds: Bounds, parent: int
+) -> None:
+    """Do the work in the child, and send what came of it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and ends this
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if not process_tree.become_head(parent):
+        os._exit(1)
+    bound_memory(bounds.memory_mb)
+    gc.freeze()  # what the parent has is not looked through, and so not copied
+    resource.setrlimit(resource.RLIMIT_CPU, (bounds.cpu_s, bounds.cpu_s + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    answer: object
+    try:
+        answer = work(item)
+    except MemoryError:
+        answer = Failed(f"it took more than {bounds.memory_mb} MB of memory")
+    except Exception as error:
+        said = cleaned(" ".join(str(error).split()), 200)
+        answer = Failed(said if isinstance(error, LinklabError) else f"{type(error).__name__}: {said}")
+    out = io.BytesIO()
+    _Pickler(out, known).dump(answer)
+    pipe.send_bytes(out.getbuffer())
