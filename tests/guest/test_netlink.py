@@ -94,8 +94,9 @@ def test_what_is_read_over_netlink_is_what_iproute2_shows(virtual: Kind, tmp_pat
         lab["h1"].cmd("ip addr add 192.168.7.1/24 dev h1-eth0; ip link set dev h1-eth0 mtu 1400")
         lab["r3"].cmd("ip route add 172.16.0.0/12 via 10.0.6.2; ip route add blackhole 192.0.2.0/24")
         lab["r4"].cmd("ip route add default dev r4-eth1; ip link set dev r4-eth0 down")
+        lab["r1"].cmd("ip route add 198.51.100.0/24 nexthop via 10.0.1.2 nexthop via 10.0.0.9")
         shown = {name: [json.loads(lab[name].cmd(f"ip -j -d {what}")) for what in ("address", "route")]
-                 for name in ("h1", "r3", "r4")}  # fmt: skip
+                 for name in ("h1", "r1", "r3", "r4")}  # fmt: skip
         state = lab.state()
     for name, (devices, routes) in shown.items():
         found = state.node(name)
@@ -107,8 +108,10 @@ def test_what_is_read_over_netlink_is_what_iproute2_shows(virtual: Kind, tmp_pat
         }  # fmt: skip
         assert {it["gso_max_segs"] for it in devices if it["ifname"] != "lo"} == {1}
         assert {(_short(it.destination), it.via, it.interface) for it in found.routes} == {
-            (it["dst"], it.get("gateway"), it.get("dev", "")) for it in routes if it.get("protocol") != "kernel"
-        }
+            (it["dst"], hop.get("gateway"), hop.get("dev", ""))
+            for it in routes if it.get("protocol") != "kernel"
+            for hop in it.get("nexthops", [it])
+        }  # fmt: skip
 
 
 def _short(destination: str) -> str:

@@ -36,7 +36,8 @@ _ADDRESS = struct.Struct("=BBBBI")  # family, prefix length, flags, scope, inter
 _IFA_ADDRESS, _IFA_LOCAL, _IFA_BROADCAST = 1, 2, 4
 
 _ROUTE = struct.Struct("=BBBBBBBBI")  # family, prefix lengths of destination and source, tos, table, ...
-_RTA_DST, _RTA_OIF, _RTA_GATEWAY, _RTA_TABLE = 1, 4, 5, 15
+_NEXT_HOP = struct.Struct("=HBBi")  # length with the attributes behind it, flags, weight, interface index
+_RTA_DST, _RTA_OIF, _RTA_GATEWAY, _RTA_MULTIPATH, _RTA_TABLE = 1, 4, 5, 9, 15
 _MAIN_TABLE, _BY_THE_KERNEL, _BY_STATIC, _UNICAST = 254, 2, 4, 1
 _UNIVERSE, _LINK_SCOPE = 0, 253
 
@@ -87,8 +88,10 @@ class Device:
 
 @dataclass(frozen=True)
 class RouteEntry:
-    """A route of the main table. `by_kernel`: made with an address, by nobody. A route that refuses packets
-    (blackhole, unreachable) has no `index`, which is 0 then.
+    """A route of the main table by one next hop: a route of equal paths is an entry for each of them.
+
+    `by_kernel`: made with an address, by nobody. A route that refuses packets (blackhole, unreachable) has no `index`,
+    which is 0 then.
     """
 
     destination: str
@@ -278,12 +281,24 @@ def routes(kernel: Netlink) -> Iterator[RouteEntry]:
         found = netlink.attributes(body, _ROUTE.size)
         if netlink.number_of(found[_RTA_TABLE]) != _MAIN_TABLE if _RTA_TABLE in found else table != _MAIN_TABLE:
             continue
-        yield RouteEntry(
-            destination=f"{socket.inet_ntoa(found.get(_RTA_DST, bytes(4)))}/{length}",
-            via=socket.inet_ntoa(found[_RTA_GATEWAY]) if _RTA_GATEWAY in found else None,
-            index=netlink.number_of(found[_RTA_OIF]) if _RTA_OIF in found else 0,
-            by_kernel=protocol == _BY_THE_KERNEL,
-        )
+        destination = f"{socket.inet_ntoa(found.get(_RTA_DST, bytes(4)))}/{length}"
+        for via, index in _next_hops(found):
+            yield RouteEntry(destination, via, index, by_kernel=protocol == _BY_THE_KERNEL)
+
+
+def _next_hops(route: dict[int, bytes]) -> Iterator[tuple[str | None, int]]:
+    """Yield address and interface's index of each next hop of a route."""
+    several = route.get(_RTA_MULTIPATH, b"")
+    if not several:
+        yield _gateway(route), netlink.number_of(route[_RTA_OIF]) if _RTA_OIF in route else 0
+    while several:
+        length, _, _, index = _NEXT_HOP.unpack_from(several)
+        yield _gateway(netlink.attributes(several[:length], _NEXT_HOP.size)), index
+        several = several[(length + 3) & ~3 :]
+
+
+def _gateway(found: dict[int, bytes]) -> str | None:
+    return socket.inet_ntoa(found[_RTA_GATEWAY]) if _RTA_GATEWAY in found else None
 
 
 def filter_vlans(bridge: int) -> Request:
