@@ -478,3 +478,4 @@ print(lab["r1"].cmd("tc class show dev r1-eth1"))
 
 # %% id="stop"
 lab.stop()
+lab01.calibration()

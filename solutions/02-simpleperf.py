@@ -436,3 +436,4 @@ show.table(
 
 # %% id="stop"
 lab.stop()
+lab02.calibration()

@@ -367,6 +367,7 @@ lab04.check_queue_seen(seen, together).require()
 # %% id="stop"
 lab04.explain("queue")
 lab.stop()
+lab04.calibration()
 
 # %% [markdown] id="end-of-lab"
 # ## Summary

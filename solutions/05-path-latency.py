@@ -371,6 +371,7 @@ lab05.check_together(together).require()
 # %% id="stop"
 lab05.explain("clocking")
 lab.stop()
+lab05.calibration()
 
 # %% [markdown] id="end-of-lab"
 # ## Summary

@@ -412,6 +412,7 @@ lab06.check_small_queue(small_queue).require()
 # %% id="stop"
 lab06.explain("queue")
 lab.stop()
+lab06.calibration()
 
 # %% [markdown] id="end-of-lab"
 # ## Summary

@@ -279,6 +279,7 @@ lab07.explain("browser")
 
 # %% id="stop"
 lab.stop()
+lab07.calibration()
 
 # %% [markdown] id="end-of-lab"
 # ## Summary

@@ -409,7 +409,8 @@ with start(lab08.mtu_direct(frame_bytes=1518, link_mbps=10)) as quiet:
     paced = measure.run(quiet, flow)
 found = jitter(paced.departure_s, paced.arrival_s)
 print(f"largest jitter: {max(found):.4f} ms" if found else "write jitter first")
-lab08.check_jitter(jitter)
+display(lab08.check_jitter(jitter))
+lab08.calibration()
 
 # %% [markdown] id="end-of-lab"
 # ## Summary

@@ -357,6 +357,9 @@ lab09.check_damage(per_lost, runs, qualities).require()
 # curve stays down; (2) "the lost packet is sent again" - nobody asks for it; (3) "in `queue` the packets were less
 # important" - each packet carries as much as in `loss`, but the losses of `queue` hit the same pictures.
 
+# %% id="calibration"
+lab09.calibration()
+
 # %% [markdown] id="end-of-lab"
 # ## 8. What you know now
 #

@@ -398,6 +398,7 @@ lab10.rtt_figure(curves, "h1 to h2 at 100 Mbit/s")
 # %% id="stop"
 for each in (lab, fair, *networks.values()):
     each.stop()
+lab10.calibration()
 
 # %% [markdown] id="end-of-lab"
 # ## Summary

@@ -440,7 +440,8 @@ cubic = measure.TcpFlow("h1", "h3", 5, congestion="cubic")
 bbr = measure.TcpFlow("h2", "h4", 5, congestion="bbr")
 recorded = measure.run_together(lab, [cubic, bbr], record=["r1-eth2"])
 lab.stop()
-show.replay(recorded)
+display(show.replay(recorded))
+lab11.calibration()
 
 # %% [markdown] id="end-of-lab"
 # ## Summary

@@ -334,6 +334,7 @@ lab12.check_finale(finale).require()
 
 # %% id="explain-judge"
 lab12.explain("judge")
+lab12.calibration()
 
 # %% [markdown] id="end-of-lab"
 # ## Summary

@@ -342,6 +342,7 @@ lab13.shares_figure({32: lost})
 
 # %% id="stop"
 lab.stop()
+lab13.calibration()
 
 # %% [markdown] id="end-of-lab"
 # ## 7. Look back

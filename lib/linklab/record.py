@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +27,18 @@ TEXT_STUB: Final = "*Write your answer here. (Enter opens this cell, Shift+Enter
 """What students find in place of a model answer."""
 TALLY_VARIABLE: Final = "LINKLAB_TALLY"
 """The environment variable that names the file into which the labs of a run write how long they lived."""
+
+
+def entries(data: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the dictionaries in a list of stored data, which anybody may have written; none where there is no list."""
+    found = data.get(name)
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+
+def text(entry: Mapping[str, Any], name: str) -> str:
+    """Return a text of stored data, empty where there is none."""
+    value = entry.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def add_to_cell(bundle: dict[str, Any]) -> None:

@@ -193,9 +193,14 @@ def store_outputs(notebook: Path, outputs: Mapping[str, list[Any]]) -> None:
 
 
 def _prepared(folder: Path, notebook: Path, network: Network | None) -> Path:
-    """A copy of the notebook with the finished programs of its kit beside it, and a network if it has one."""
+    """A copy of the notebook with the finished programs of its kit beside it, and a network if it has one.
+
+    The notebooks of the labs before it lie there too: its end shows how sure students were in all labs so far.
+    """
     folder.mkdir()
-    shutil.copy(notebook, folder)
+    for each in notebook.parent.glob("[0-9][0-9]-*.ipynb"):
+        if each.name <= notebook.name:
+            shutil.copy(each, folder)
     for recipe in notebook.parent.glob(f"*{SUFFIX}"):
         shutil.copy(recipe.with_suffix(""), folder)
     if network is not None:

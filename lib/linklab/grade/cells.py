@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from linklab.errors import LinklabError
-from linklab.record import RESULT_MIME, TEXT_STUB, kernels_shell
+from linklab.record import RESULT_MIME, TEXT_STUB, entries, kernels_shell
 
 UNTOUCHED: Final = "untouched"
 """The key under ``linklab`` in a cell's metadata: the digest of what was handed out."""
@@ -45,8 +45,8 @@ class SkippedCell(LinklabError, NameError):
 class NotebookCell:
     """A code cell or a written answer of a notebook; ``section`` is the heading above it.
 
-    ``question`` is the text above a written answer. ``stored`` is the last result that a check's outputs keep, as JSON;
-    empty where there is none.
+    ``question`` is the text above a written answer. ``stored`` is the last result that a check's outputs keep, as JSON,
+    with the predictions of all of them; empty where there is none.
     """
 
     cell_id: str
@@ -112,7 +112,8 @@ def cells_of(book: Mapping[str, Any]) -> Iterator[NotebookCell]:
 
 def _stored(cell: Mapping[str, Any]) -> Mapping[str, Any]:
     kept = [output["data"][RESULT_MIME] for output in cell.get("outputs", ()) if RESULT_MIME in output.get("data", {})]
-    return dict(kept[-1]) if kept else {}
+    every = [surprise for result in kept for surprise in entries(result, "surprises")]
+    return {**kept[-1], "surprises": every} if kept else {}
 
 
 def is_answer(text: str, question: str = "") -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Final, Literal
 
+from linklab import record
 from linklab.network import Difference
 
 Outcome = Literal["passed", "failed", "inconclusive"]
@@ -109,6 +110,38 @@ class Surprise:
     measured: float | None
     said: str
     slip: str = ""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the prediction is within 5 % of theory, and shows no known mistake."""
+        return not self.slip and abs(self.predicted - self.theory) <= _NEAR_THEORY_SHARE * abs(self.theory)
+
+
+_NEAR_THEORY_SHARE: Final = 0.05
+_LARGEST: Final = 1e12
+_CHARACTERS_AT_MOST: Final = 300
+
+
+def surprises_in(result: Mapping[str, Any]) -> Iterator[Surprise]:
+    """Yield the predictions of a result's JSON form, which anybody may have written; all else there is left out."""
+    for entry in record.entries(result, "surprises"):
+        numbers = [entry.get(name) for name in ("predicted", "sure_percent", "theory")]
+        measured = entry.get("measured")
+        if all(map(_is_finite, numbers)) and (measured is None or _is_finite(measured)):
+            predicted, sure_percent, theory = map(float, numbers)  # type: ignore[arg-type]
+            what, unit, said, slip = (_for_a_figure(record.text(entry, it)) for it in ("what", "unit", "said", "slip"))
+            seen = None if measured is None else float(measured)
+            if 0 <= sure_percent <= 100:
+                yield Surprise(what, unit, predicted, sure_percent, theory, seen, said, slip)
+
+
+def _for_a_figure(text: str) -> str:
+    """Return a text that matplotlib can draw: not too long, no halves of characters, and no mathematics."""
+    return text[:_CHARACTERS_AT_MOST].encode("utf-8", "replace").decode().replace("$", "")
+
+
+def _is_finite(number: object) -> bool:
+    return isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= _LARGEST
 
 
 def a_kind(value: object) -> str:

@@ -117,6 +117,13 @@ class Prediction:
 
 _checked: dict[tuple[str, str], Prediction] = {}
 """The last prediction that `Predictions.check_predicted` has seen, by lab and name."""
+_compared: dict[tuple[str, str], tuple[Surprise, ...]] = {}
+"""What `Predictions.compared` has found last, by lab and name."""
+
+
+def compared_here() -> tuple[Surprise, ...]:
+    """Return all predictions that checks in this process have put next to what was measured, in order."""
+    return tuple(surprise for rows in _compared.values() for surprise in rows)
 
 
 class Predictions:
@@ -186,11 +193,12 @@ class Predictions:
         if isinstance(asked, Sketch) or [*_problems(prediction, asked)]:
             return result
         said = dict(prediction.numbers)
-        rows = [
+        rows = tuple(
             surprise(question, said[str(question.key)], prediction.sure_percent or 0.0, measured.get(str(question.key)))
             for question in asked
             if str(question.key) in said
-        ]
+        )
+        _compared[self._title, prediction.name] = rows
         return replace(result, surprises=(*result.surprises, *rows))
 
     def _is_own(self, prediction: object) -> TypeGuard[Prediction]:

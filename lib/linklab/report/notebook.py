@@ -10,7 +10,7 @@ from typing import Any, Final, get_args
 from markupsafe import Markup as Safe
 
 from linklab import __version__, record
-from linklab.grade.check import Check, Outcome, Surprise
+from linklab.grade.check import Check, Outcome, surprises_in
 from linklab.notebooks.regions import MARKERS
 from linklab.report import outputs
 from linklab.report.model import (
@@ -151,7 +151,6 @@ def _stopped(code: list[Any]) -> str:
 
 _LARGEST: Final = 1e12
 _SURPRISES_AT_MOST: Final = 50
-_CHARACTERS_AT_MOST: Final = 300
 _OUTCOMES: Final = get_args(Outcome)
 
 
@@ -202,9 +201,9 @@ def _check(cell: Any, name: str, max_points: float) -> Graded:
         status = "passed"
     else:
         status = "no result" if cell.get("outputs") or cell.get("execution_count") is not None else "not run"
-    title = (_text(results[0], "title") if results else "") or name.removeprefix("check-").replace("-", " ")
+    title = (record.text(results[0], "title") if results else "") or name.removeprefix("check-").replace("-", " ")
     points = max_points if status == "passed" else 0.0
-    surprises = [surprise for result in results for surprise in _surprises(result)]
+    surprises = [surprise for result in results for surprise in surprises_in(result)]
     return Graded(
         name, "check", title, status, points, max_points, checks, trouble, tuple(surprises[:_SURPRISES_AT_MOST])
     )
@@ -212,49 +211,18 @@ def _check(cell: Any, name: str, max_points: float) -> Graded:
 
 def _checks(result: dict[str, Any]) -> Iterator[Check]:
     """Yield the checks of a result's JSON form, which anybody may have written; what is of another form is left out."""
-    for entry in _entries(result, "checks"):
+    for entry in record.entries(result, "checks"):
         if entry.get("outcome") in _OUTCOMES:
             worth = entry.get("points")
             yield Check(
-                _text(entry, "description"),
+                record.text(entry, "description"),
                 entry["outcome"],
-                _text(entry, "reason"),
-                _text(entry, "hint"),
+                record.text(entry, "reason"),
+                record.text(entry, "hint"),
                 worth if isinstance(worth, int | float) else 0,
-                expected=_text(entry, "expected"),
-                found=_text(entry, "found"),
+                expected=record.text(entry, "expected"),
+                found=record.text(entry, "found"),
             )
-
-
-def _surprises(result: dict[str, Any]) -> Iterator[Surprise]:
-    """Yield the predictions of a result's JSON form; what is not of that form is left out."""
-    for entry in _entries(result, "surprises"):
-        numbers = [entry.get(name) for name in ("predicted", "sure_percent", "theory")]
-        measured = entry.get("measured")
-        if all(map(_is_finite, numbers)) and (measured is None or _is_finite(measured)):
-            predicted, sure_percent, theory = map(float, numbers)  # type: ignore[arg-type]
-            what, unit, said, slip = (_for_a_figure(_text(entry, name)) for name in ("what", "unit", "said", "slip"))
-            seen = None if measured is None else float(measured)
-            yield Surprise(what, unit, predicted, sure_percent, theory, seen, said, slip)
-
-
-def _entries(result: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    entries = result.get(name)
-    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
-
-
-def _for_a_figure(text: str) -> str:
-    """Return a text that matplotlib can draw: not too long, no halves of characters, and no mathematics."""
-    return text[:_CHARACTERS_AT_MOST].encode("utf-8", "replace").decode().replace("$", "")
-
-
-def _is_finite(number: object) -> bool:
-    return isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= _LARGEST
-
-
-def _text(entry: dict[str, Any], name: str) -> str:
-    value = entry.get(name)
-    return value if isinstance(value, str) else ""
 
 
 # --- Sections

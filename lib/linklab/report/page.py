@@ -16,6 +16,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup as Safe
 
+from linklab.grade import calibration
 from linklab.grade.check import Surprise
 from linklab.grade.render import first_reason, surprises_figure
 from linklab.report.model import Facts, Graded, LabRecord, Portfolio, Status
@@ -46,7 +47,8 @@ def page(portfolio: Portfolio) -> str:
         css=style(),
         conditions=_conditions(portfolio),
         unfinished=[(lab.title, found) for lab in portfolio.labs if (found := unfinished(lab))],
-        surprising=[(lab.title, off) for lab in portfolio.labs if (off := [*filter(_is_off, lab.surprises)])],
+        surprising=[(lab.title, off) for lab in portfolio.labs if (off := _off(lab.surprises))],
+        calibration=calibration.of_labs({lab.title: lab.surprises for lab in portfolio.labs if lab.surprises}),
     )  # fmt: skip
     return encodable(text)
 
@@ -89,18 +91,14 @@ def _inconclusive(cell: Graded) -> str:
     return _join_distinct(check.reason for check in cell.checks if check.outcome == "inconclusive")
 
 
-_NEAR_THEORY_SHARE: Final = 0.05
-"""A prediction that differs from theory by at most this share of it is near."""
-
-
-def _is_off(surprise: Surprise) -> bool:
-    """Return whether a prediction is more than 5 % off theory, or shows a known mistake."""
-    return bool(surprise.slip) or abs(surprise.predicted - surprise.theory) > _NEAR_THEORY_SHARE * abs(surprise.theory)
+def _off(surprises: Iterable[Surprise]) -> list[Surprise]:
+    """Return the predictions that are more than 5 % off theory, or show a known mistake."""
+    return [surprise for surprise in surprises if not surprise.is_right]
 
 
 def summed_up(surprises: Sequence[Surprise]) -> str:
     """Return how predictions went, in a sentence."""
-    off = [*filter(_is_off, surprises)]
+    off = _off(surprises)
     near = len(surprises) - len(off)
     verb = "was" if len(surprises) == 1 else "were"
     text = (
