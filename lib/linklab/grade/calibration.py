@@ -92,9 +92,9 @@ def _meaning(said: Sequence[float], right: int) -> str:
     for one in said:
         chance = [no * (1 - one) + yes * one for no, yes in zip([*chance, 0.0], [0.0, *chance], strict=True)]
     if sum(chance[: right + 1]) < _BY_CHANCE:
-        return "That is fewer than chance explains: say a lower number, or look for a cause that was forgotten."
+        return "That is fewer than chance explains. Next time be less sure, or look for a cause that was forgotten."
     if sum(chance[right:]) < _BY_CHANCE:
-        return "That is more than chance explains: the reasons were better than they seemed."
+        return "That is more than chance explains. Next time be more sure: the reasons were good."
     return "The difference is no larger than chance can make it."
 
 
