@@ -65,7 +65,7 @@ class Calibration:
         said = [one.sure_percent / 100 for one in self.surprises]
         numbers = "1 number was" if len(said) == 1 else f"{len(said)} numbers were"
         return (
-            f"{numbers} predicted, {100 * sum(said) / len(said):.0f} % sure on average. By that, about "
+            f"{numbers} predicted, {100 * sum(said) / len(said):.0f} % sure on average. So about "
             f"{sum(said):.0f} should be right; {right} {'is' if right == 1 else 'are'}. {_meaning(said, right)}"
         )
 
