@@ -197,6 +197,11 @@ class Lab:
         self._names[:] = names_of(self.process)
         return list(self._names)
 
+    @property
+    def is_of_topo(self) -> bool:
+        """Whether the lab was started with a Topo of Mininet's, and not with a `Network`; the lab itself says so."""
+        return self.process.call(lab_api.is_of_topo, reads=True) is True
+
     @functools.cached_property
     def addresses(self) -> tuple[tuple[str, str, str], ...]:
         """Every address that the network was built with: node, interface, address with its prefix length."""

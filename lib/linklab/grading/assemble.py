@@ -24,10 +24,14 @@ _LONGEST_CELL: Final = 200_000
 
 @dataclass(frozen=True)
 class Assembled:
-    """A notebook as the text of its file, the student's answers by cell, and notes on what had been changed."""
+    """A notebook as the text of its file, the student's answers by cell, and notes on what had been changed.
+
+    ``added`` is the code of cells that the student added, by the names that they got.
+    """
 
     text: str
     answers: Mapping[str, str]
+    added: Mapping[str, str]
     free_texts: Mapping[str, str]
     notes: tuple[str, ...]
 
@@ -71,7 +75,8 @@ def assemble(lab: KitLab, cells: Iterable[SubmittedCell]) -> Assembled:
         )
     whole["cells"] = made
     text = json.dumps(whole, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    return Assembled(text, answers, free_texts, (*_changed(lab, own), *notes))
+    new = {cell["id"]: cell["source"] for cell in made if "added" in cell["metadata"].get("linklab", {})}
+    return Assembled(text, answers, new, free_texts, (*_changed(lab, own), *notes))
 
 
 def _sorted(

@@ -45,6 +45,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--secret", type=Path, metavar="FILE", help="the course secret: each has a network of their own"
     )
+    parser.add_argument(
+        "--earlier", type=Path, nargs="+", default=[], metavar="DIR", help="outputs of earlier terms, to compare with"
+    )
     parser.add_argument("--jobs", type=options.count, metavar="N", help="notebooks at once (default: one a core)")
     parser.add_argument(
         "--dask", metavar="ADDRESS", help="judge on the workers of this Dask scheduler: tcp://host:8786"
@@ -108,7 +111,7 @@ def _order(arguments: argparse.Namespace) -> Order:
         processes=arguments.processes,
         disk_mb=arguments.disk_mb,
     )
-    return Order(kit, kit.chosen(arguments.labs), students, networks, limits)
+    return Order(kit, kit.chosen(arguments.labs), students, networks, arguments.earlier, limits)
 
 
 class _Judge:

@@ -28,6 +28,7 @@ from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grading import manual_points
 from linklab.grading.assemble import Assembled, assemble
+from linklab.grading.borrowed import borrowed
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, as_data, to_csv, to_json
 from linklab.grading.guard import Bounds, Failed, guarded
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
@@ -37,7 +38,7 @@ from linklab.grading.pages import class_page, feedback, load_templates
 from linklab.grading.recognise import Recognised, recognise
 from linklab.grading.run import Done
 from linklab.grading.similarity import Alike, programs_alike, texts_alike
-from linklab.grading.store import Work, prepare, unjudged
+from linklab.grading.store import Work, handed_in_before, prepare, unjudged
 from linklab.grading.submissions import Collected, Submission, collect, opened
 from linklab.headless.runner import read_book
 from linklab.network import COURSE, Network
@@ -59,13 +60,15 @@ class Order:
     """What is to be graded: which labs, on whose network, within which limits.
 
     ``students`` is the list of students; without one, everybody who handed something in is graded. ``networks`` are the
-    students' own, by id.
+    students' own, by id. ``earlier`` are folders of classes that were graded before, which this one's work is compared
+    with.
     """
 
     kit: Kit
     labs: Sequence[str]
     students: Sequence[str] | None = None
     networks: Mapping[str, Network] | None = None
+    earlier: Sequence[Path] = ()
     limits: Limits = field(default_factory=Limits)
 
 
@@ -79,6 +82,7 @@ class _Student:
     handed_in: bool = True
     said: tuple[str, ...] = ()
     known_as: tuple[tuple[str, str], ...] = ()
+    looks: dict[str, list[str]] = field(default_factory=dict)
     unread: str = ""
     """Why nothing of it could be read, if so."""
 
@@ -96,6 +100,9 @@ def grade(
     for source in downloads:
         if output.resolve().is_relative_to(source.resolve()):
             raise LinklabError(f"{output} lies among the submissions: say a folder beside {source} with --output")
+    for folder in order.earlier:
+        if not (folder / MARK).is_file():
+            raise LinklabError(f"{folder} is no graded class: name with --earlier what an earlier --output was")
     with _held(output):
         _given(output / manual_points.FILE)  # a mistake in it is said before hours of judging
         work = output / ".unpacked"
@@ -146,6 +153,7 @@ def _read(everybody: list[Submission], order: Order, output: Path, work: Path) -
         with tempfile.TemporaryDirectory(dir=work) as place:
             return _looked_through(opened(one, Path(place)), order, output)
 
+    linklab_digest()  # reads all files once; the processes that are forked have it then
     known = [*order.kit.labs.values(), *(order.networks or {}).values()]
     found = guarded(read, everybody, jobs=options.cores(), shared=known)
     return [
@@ -179,6 +187,8 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
         if two:
             notes.append(f"{listed(two)}: another file of that name lies beside simpleperf, and was not handed over")
         files = {file: member.path.read_bytes() for file, member in {**found.programs, **helpers}.items()}
+        texts = {file: content.decode(errors="replace") for file, content in files.items()}
+        student.looks[name] = borrowed([*assembled.answers.items(), *assembled.added.items(), *texts.items()])
         folder = output / "judged" / folder_of(one.student) / name
         student.works[name] = prepare(one.student, lab, folder, assembled.text, files, network, order.limits)
     return student
@@ -190,7 +200,7 @@ def _assembled(lab: KitLab, found: Recognised, notes: list[str]) -> Assembled | 
         if not lab.is_of_a_program or SIMPLEPERF not in found.programs:
             return None
         notes.append(f"only {SIMPLEPERF} was handed in for this lab, and no notebook")
-        return Assembled(assemble(lab, ()).text, {}, {}, ())
+        return Assembled(assemble(lab, ()).text, {}, {}, {}, ())
     if lab.is_of_a_program and SIMPLEPERF not in found.programs:
         notes.append(f"no {SIMPLEPERF} was handed in with this notebook")
     assembled = assemble(lab, notebook.cells)
@@ -245,7 +255,7 @@ def _lab_grade(
     came = done.get((student.student, name))
     judged = came.judged if came is not None else work.judged
     if judged is not None:
-        return LabGrade("judged", manual_points.with_given(judged, given), notes)
+        return LabGrade("judged", manual_points.with_given(judged, given), notes, looks=tuple(student.looks[name]))
     if came is None:
         return LabGrade("not judged", None, notes)
     free_texts = student.assembled[name].free_texts
@@ -270,23 +280,28 @@ def _answers(students: list[_Student], order: Order) -> Iterator[manual_points.W
 
 
 def _alike(students: list[_Student], order: Order) -> Iterator[Alike]:
-    kit = order.kit
+    """Compare the class's work with each other's, the kit's own programs and earlier terms'; yield what is alike."""
+    kit, now = order.kit, {student.student for student in students}
+    before: dict[str, dict[str, str]] = {}
+    for folder in order.earlier:
+        for whose, what, text in handed_in_before(folder):
+            before.setdefault(what, {})[whose] = text
+    found: list[Alike] = []
     for file, starter in kit.starters.items():
         written = {student.student: student.programs[file] for student in students if file in student.programs}
-        if file in kit.solutions:
-            written[_KITS_OWN] = kit.solutions[file]
-        yield from programs_alike(file, written, starter)
+        own = {_KITS_OWN: kit.solutions[file]} if file in kit.solutions else {}
+        found += programs_alike(file, before.get(file, {}) | written | own, starter)
     for name in order.labs:
-        lab = kit.labs[name]
         handed_in = {student.student: student.assembled[name] for student in students if name in student.assembled}
-        for part in lab.parts:
+        for part in kit.labs[name].parts:
             what, cell = f"{name}, {part.cell_id}", part.cell_id
             if part.role == "answer":
                 answers = {student: one.answers[cell] for student, one in handed_in.items() if cell in one.answers}
-                yield from programs_alike(what, answers, part.starter)
+                found += programs_alike(what, before.get(what, {}) | answers, part.starter)
             elif part.role == "free text":
                 texts = {student: one.free_texts[cell] for student, one in handed_in.items() if cell in one.free_texts}
-                yield from texts_alike(what, texts)
+                found += texts_alike(what, before.get(what, {}) | texts)
+    yield from (group for group in found if now.intersection(group.students))
 
 
 def _write(output: Path, grades: ClassGrade, students: list[_Student], tell: Callable[[str], None]) -> ClassGrade:

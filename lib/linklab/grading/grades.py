@@ -32,6 +32,8 @@ class LabGrade:
     judged: Judged | None = None
     notes: tuple[str, ...] = ()
     trouble: str = ""
+    looks: tuple[str, ...] = ()
+    """What the instructor alone sees of the student's code: a line for each cell that is worth a look."""
 
     @property
     def points(self) -> float:
@@ -158,7 +160,7 @@ def _lab(lab: LabGrade) -> dict[str, Any]:
     if lab.judged is not None:
         data |= {
             "ended": lab.judged.ended,
-            "for_the_instructor": list(lab.judged.notes),
+            "for_the_instructor": [*lab.looks, *lab.judged.notes],
             "wall_s": lab.judged.wall_s,
             "virtual_s": lab.judged.virtual_s,
             "cells": [_cell(cell) for cell in lab.judged.cells],
@@ -178,7 +180,7 @@ def reason_of(cell: Graded) -> str:
 
 def _notes(lab: LabGrade) -> int:
     judged = lab.judged
-    return len(lab.notes) + (len(judged.notes) + bool(judged.ended) if judged else 0)
+    return len(lab.notes) + len(lab.looks) + (len(judged.notes) + bool(judged.ended) if judged else 0)
 
 
 def for_spreadsheet(text: str, longest: int = 120) -> str:

@@ -31,13 +31,14 @@ from linklab.grading.broker import Broker
 from linklab.grading.cells import Call, calls_of
 from linklab.grading.guard import bound_memory
 from linklab.grading.model import VERDICT, Judged, Task
+from linklab.grading.names import listed
 from linklab.grading.room import Room, lay_files, make_room, student_files
 from linklab.grading.session import Gone, RaisedInKernel, Session
 from linklab.grading.student import Student
 from linklab.guest.channel import Channel
 from linklab.headless.runner import label, read_book, run_facts, runs, write_book
 from linklab.measure import Clip, Video, encoded
-from linklab.network import COURSE, Network
+from linklab.network import COURSE, Network, NetworkState
 from linklab.programs.submission import ProgramError
 from linklab.report.notebook import graded, kind_of
 from linklab.runtime import transport
@@ -187,7 +188,7 @@ class Judge:
             session = Session(student, self._broker, self._channel, left_s, self._videos)
             try:
                 with session, using(self._network), of_submission(self._digest):
-                    results = [_required(session, call, self._room) for call in calls]
+                    results = [self._required(session, call, name) for call in calls]
             finally:
                 self._channel = None if student.death_reason else session.channel
                 if student.death_reason:
@@ -208,6 +209,28 @@ class Judge:
             result = not_judged(name, fault)
             self._notes.append(_about_fault(name, result))
             return shown.of_failure(GradeError(result))
+
+    def _required(self, session: Session, call: Call, cell: str) -> Result:
+        """Call the check with the student's values, and return its result. Raises GradeError if it has not passed."""
+        positional = [session.argument(each) for each in call.positional]
+        named = {name: session.argument(each) for name, each in call.named}
+        if any(isinstance(value, NetworkState) for value in positional):
+            raise ValueRefused("this check wants the lab that linklab.start returned, and got a network as data")
+        for argument, value in zip(call.positional, positional, strict=True):
+            is_measured = argument.expression.startswith("measured")
+            if unseen := self._broker.printed.unseen(value, is_measured=is_measured):
+                self._notes.append(f"{cell}: no lab of this notebook has printed the numbers of {listed(unseen, 3)}")
+        with student_files(self._room) if call.runs_a_program else contextlib.nullcontext() as folder:
+            if folder is not None:
+                self._note_programs(folder, cell)
+            return call.function()(*positional, **named).require()
+
+    def _note_programs(self, folder: Path, cell: str) -> None:
+        """Note programs that a cell of the notebook has put there: they are not what was handed in."""
+        handed_in = {name: path.read_bytes() for name, path in self._task.files.items()}
+        other = [path.name for path in sorted(folder.iterdir()) if path.read_bytes() != handed_in.get(path.name)]
+        if other:
+            self._notes.append(f"{cell}: {listed(other)} was not handed in like this: the notebook wrote it")
 
     def _stop_all(self) -> None:
         student = self._student
@@ -253,14 +276,6 @@ def _videos_of(book: Any, room: Room) -> Mapping[Clip, Video]:
             found[clip] = video
             shutil.copytree(video.folder, room.given / "cache" / "linklab" / "video" / video.folder.name)
     return found
-
-
-def _required(session: Session, call: Call, room: Room) -> Result:
-    """Call the check with the student's values, and return its result. Raises GradeError if it has not passed."""
-    positional = [session.argument(each) for each in call.positional]
-    named = {name: session.argument(each) for name, each in call.named}
-    with student_files(room) if call.runs_a_program else contextlib.nullcontext():
-        return call.function()(*positional, **named).require()
 
 
 def _about_fault(name: str, result: Result) -> str:

@@ -65,7 +65,7 @@ class KitLab:
 class Kit:
     """All labs by name, in order; what students start programs from, by the file's name, simpleperf first.
 
-    ``solutions`` are the finished programs that students' are compared with: of simpleperf alone.
+    ``solutions`` are the finished programs that students' are compared with.
     """
 
     labs: Mapping[str, KitLab]
@@ -90,8 +90,8 @@ def read_kit(root: Path) -> Kit:
     starters = {SIMPLEPERF: ""} | {
         name: data.decode() for name, data in contents.given.items() if "/" not in name and name.endswith(".py")
     }
-    finished = root / SOLUTIONS / SIMPLEPERF
-    return Kit(labs, starters, {SIMPLEPERF: finished.read_text("utf-8")} if finished.is_file() else {})
+    finished = {name: root / SOLUTIONS / name for name in starters}
+    return Kit(labs, starters, {name: path.read_text("utf-8") for name, path in finished.items() if path.is_file()})
 
 
 def _lab(name: str, given: dict[str, Any], solved: dict[str, Any]) -> KitLab:

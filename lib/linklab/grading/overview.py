@@ -180,7 +180,7 @@ def ended_early(grades: ClassGrade) -> Iterator[OpenItem]:
 def tried(grades: ClassGrade) -> Iterator[OpenItem]:
     """Yield what judges noted of submissions: what each tried. For the instructor alone."""
     for one, name, lab in _labs(grades):
-        for note in lab.judged.notes if lab.judged else ():
+        for note in (*lab.looks, *(lab.judged.notes if lab.judged else ())):
             yield OpenItem(one, name, note)
 
 

@@ -10,6 +10,8 @@ Nearly the same is a reason to look, and proves nothing.
 
 from __future__ import annotations
 
+import ast
+import base64
 import builtins
 import importlib
 import io
@@ -17,6 +19,7 @@ import keyword
 import re
 import token
 import tokenize
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -31,6 +34,8 @@ SHORTEST_PROGRAM: Final = 80
 """Tokens of one's own. Short answers are the same when they are right."""
 SHORTEST_TEXT: Final = 15
 """Words."""
+_LEAST_PACKED: Final = 400
+_MOST_UNPACKED: Final = 500_000
 _LONGEST: Final = 20_000
 """Tokens or words that are compared."""
 _KEPT: Final = frozenset((*keyword.kwlist, *dir(builtins)))
@@ -55,10 +60,26 @@ class Alike:
     most: float
 
 
+def unpacked(source: str) -> str:
+    """Return the text that a program unpacks and runs, as Linklab's own sealed one does; else the program's."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return source
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes) and len(node.value) > _LEAST_PACKED:
+            try:
+                raw = base64.b64decode(node.value, validate=True)
+                return zlib.decompressobj().decompress(raw, _MOST_UNPACKED).decode()
+            except (ValueError, zlib.error):
+                continue
+    return source
+
+
 def programs_alike(what: str, programs: Mapping[str, str], given: str) -> list[Alike]:
     """Groups of programs, by student, that are nearly the same beyond what was ``given``."""
     known = set(_anonymous(given))
-    own = {student: _own(source, known) for student, source in programs.items()}
+    own = {student: _own(unpacked(source), known) for student, source in programs.items()}
     return _groups(what, own, SHORTEST_PROGRAM, PROGRAM_THRESHOLD)
 
 

@@ -7,10 +7,11 @@ same limits.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -90,6 +91,19 @@ def prepare(
     work = Work(student, lab, folder, digest, task)
     work.task_file.write_text(json.dumps(schema.dump(task)), encoding="utf-8")
     return work
+
+
+def handed_in_before(graded: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield what lies in the folder of a class that was graded before: whose it is, what (``reliable.py``, or lab and
+    cell as ``04-tcp, answer-rtt``), and its text. What cannot be read is left out.
+    """
+    for folder in sorted((graded / "judged").glob("*/*")):
+        whose = f"{graded.resolve().name}/{folder.parent.name}"
+        for program in (folder / "files").glob("*.py"):
+            yield whose, program.name, program.read_bytes().decode(errors="replace")
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
+            for cell in json.loads((folder / "notebook.ipynb").read_text("utf-8"))["cells"]:
+                yield whose, f"{folder.name}, {cell['id']}", cell["source"]
 
 
 def keep(work: Work, judged: Judged) -> None:

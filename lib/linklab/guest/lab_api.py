@@ -56,8 +56,14 @@ def build(
     from linklab.guest import build, recorder  # noqa: F401 - so that nothing is left to load between two measurements
 
     not_checked = build.build_network(loop, topology, expected, switch, controller)
+    loop.state["of a topo"] = expected is None
     time.sleep(1 - time.monotonic() % 1)
     return not_checked
+
+
+def is_of_topo(loop: RequestLoop) -> bool:
+    """Return whether the network was built from a Topo of Mininet's, and not from a `Network`."""
+    return bool(loop.state.get("of a topo"))
 
 
 def network(loop: RequestLoop) -> Mininet:

@@ -29,10 +29,7 @@ _CEILING: Final = ceiling("throughput", _PATH, "TCP throughput from h1 to h2")
 
 @guarded("Lab 00, the network")
 def check_network(lab: Checkable) -> list[Check]:
-    """Judge whether the live network is the planned one: two hosts, one cable, addresses, and the link's shape.
-
-    Raises LabError if ``lab`` is neither a running lab nor a NetworkState.
-    """
+    """Judge whether the live network is the planned one: two hosts, one cable, addresses, and the link's shape."""
     state = state_of(lab)
     every = (node_checks, cable_checks, address_checks, link_checks)
     return [check for checks in every for check in checks(TWO_HOSTS, state)]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from linklab.course import course_network
-from linklab.grade.check import Check
+from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import letters
 from linklab.grade.measured import typed_rtt
 from linklab.grade.path_questions import path_between, rtt
@@ -21,9 +21,10 @@ from linklab.grade.reachability import Checkable, reachability_checks, running, 
 from linklab.grade.result import Result, guarded
 from linklab.grade.routes import forwarding_checks, route_checks
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
+from linklab.lab import Lab
 from linklab.labs.lab01.figures import link_table, subnet_table, without_addresses
 from linklab.labs.lab01.plan import plan_checks
-from linklab.network import path, rtt_floor_ms
+from linklab.network import NetworkState, path, rtt_floor_ms
 
 __all__ = [
     "PREDICTIONS", "check_addresses", "check_forwarding", "check_jump", "check_links", "check_nodes", "check_plan",
@@ -53,13 +54,27 @@ def check_plan(plan: object) -> Iterator[Check]:
     return plan_checks(course_network(), plan)
 
 
+def _own(lab: Checkable) -> Checkable:
+    """Return a lab that was started with a Topo; refuse one that got Linklab's own description of the network."""
+    if isinstance(lab, Lab) and not lab.is_of_topo:
+        reason = "linklab.start got Linklab's description of the course network, and not your Topo"
+        raise Refuse(
+            Check.failing("a network of your own", reason, "start your own class: lab = start(RouterNetwork())")
+        )
+    return lab
+
+
+def _own_state(lab: Checkable) -> NetworkState:
+    return state_of(_own(lab))
+
+
 @guarded("Lab 01, nodes and cables")
 def check_nodes(lab: Checkable) -> Iterator[Check]:
     """Judge that all hosts, routers, switches and cables are there, each at its place, and no others.
 
-    Raises LabError if ``lab`` is neither a running lab nor a NetworkState; so do the other checks of a lab.
+    A lab that was not started with a Topo has failed, in this check and in the others of a lab.
     """
-    state = state_of(lab)
+    state = _own_state(lab)
     yield from node_checks(course_network(), state)
     yield from cable_checks(course_network(), state)
 
@@ -67,19 +82,19 @@ def check_nodes(lab: Checkable) -> Iterator[Check]:
 @guarded("Lab 01, addresses")
 def check_addresses(lab: Checkable) -> Iterator[Check]:
     """Judge that every interface of a host or router has its address, with the mask, and no other."""
-    return address_checks(course_network(), state_of(lab))
+    return address_checks(course_network(), _own_state(lab))
 
 
 @guarded("Lab 01, links")
 def check_links(lab: Checkable) -> Iterator[Check]:
     """Judge rate, delay and queue of L1 to L3 on both sides, that other links are unshaped, and loss, MTU, offloads."""
-    return link_checks(course_network(), state_of(lab))
+    return link_checks(course_network(), _own_state(lab))
 
 
 @guarded("Lab 01, forwarding")
 def check_forwarding(lab: Checkable) -> Iterator[Check]:
     """Judge that the routers forward and the hosts do not."""
-    return forwarding_checks(course_network(), state_of(lab))
+    return forwarding_checks(course_network(), _own_state(lab))
 
 
 @guarded("Lab 01, routes")
@@ -88,16 +103,13 @@ def check_routes(lab: Checkable) -> Iterator[Check]:
 
     Forwarding is judged apart (:func:`check_forwarding`). Any routes that do the work pass.
     """
-    return route_checks(course_network(), state_of(lab))
+    return route_checks(course_network(), _own_state(lab))
 
 
 @guarded("Lab 01, reachability")
 def check_reachability(lab: Checkable) -> Iterator[Check]:
-    """Let all pairs of hosts ping each other in the lab, and judge the answers.
-
-    Raises LabError if ``lab`` is not a running lab.
-    """
-    return reachability_checks(course_network(), running(lab))
+    """Let all pairs of hosts ping each other in the lab, and judge the answers."""
+    return reachability_checks(course_network(), running(_own(lab)))
 
 
 @guarded

@@ -1,0 +1,128 @@
+"""Ways to the points without the work: prevented, or noted for the instructor (the table in docs/sandbox.md)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from linklab.grading.borrowed import borrowed
+from linklab.grading.printed import Printed
+from linklab.grading.similarity import programs_alike
+from linklab.measure import Origin, PingFlow, PingResult
+from linklab.measure.program_file import sealed
+from linklab.runtime.backends import Kind
+from tests.grading.conftest import PretendedClass
+from tests.grading.judging import ROOT, changed, judge, solution
+from tests.grading.made_class import LAB, put, solved, write
+
+WORDS = "The queue fills up, and each packet waits behind all the others, so that pings take far longer than before."
+SIMPLEPERF = ROOT / "solutions" / "simpleperf.py"
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        (
+            "from linklab.analysis.packets import train_rate_mbps as estimate",
+            "linklab.analysis.packets.train_rate_mbps",
+        ),
+        ("import linklab.grade.values", "linklab.grade.values"),
+        ("import linklab\nestimate = linklab.analysis.packets.train_rate_mbps", "linklab.analysis"),
+        ("from linklab.labs.lab08.functions import bandwidth", "linklab.labs.lab08.functions.bandwidth"),
+        ("def f(x): pass\nf.__code__ = g.__code__", "__code__"),
+        ("setattr(f, '__code__', code)", "__code__"),
+        ("tag = next(it for it in 'abcd' if lab10.check_tag(it).passed)", "check_tag()"),
+        ("exec('import linklab')", "exec()"),
+        ("f = __import__('linklab.analysis.packets')", "__import__()"),
+        ("import os, shutil\nshutil.copy(os.environ['LINKLAB_SIMPLEPERF'], 'simpleperf.py')", "LINKLAB_SIMPLEPERF"),
+        ("%time 1\nfrom linklab.guest.topo import NetworkTopo\n", "linklab.guest.topo.NetworkTopo"),
+        ("import linklab\nprint(open(linklab.__file__))", "linklab.__file__"),
+    ],
+)
+def test_what_is_no_students_to_use_is_noted(source: str, what: str) -> None:
+    (note,) = borrowed([("answer-train", source)])
+    assert note.startswith("answer-train uses ")
+    assert what in note
+
+
+@pytest.mark.parametrize("lab", [f"{number:02d}" for number in range(14)])
+def test_of_the_kits_own_answers_nothing_is_noted(lab: str) -> None:
+    cells = [
+        (cell.id, cell.source) for cell in solution(lab).cells if cell.metadata.get("nbgrader", {}).get("solution")
+    ]
+    assert borrowed(cells) == []
+
+
+def _pings(*rtt_ms: float) -> PingResult:
+    mean = sum(rtt_ms) / len(rtt_ms)
+    origin = Origin("ping", "6")
+    return PingResult(PingFlow("h1", "h2"), origin, rtt_ms, min(rtt_ms), mean, max(rtt_ms), 0.0, 0, 0)
+
+
+def test_numbers_that_no_lab_has_printed_are_named() -> None:
+    printed = Printed()
+    printed.hear({"event": "64 bytes from 10.0.0.3: icmp_seq=1 ttl=64 time=20.057 ms\n"})
+    printed.hear({"value": {"end": {"sum": {"bits_per_second": 9541234.5}}}})
+    assert printed.unseen({"L1": _pings(20.057, 20.057)}) == []
+    assert printed.unseen({"L1": _pings(20.1, 20.3)}) == ["ping h1-h2: RTT mean 20.2 ms"]
+    assert printed.unseen({"L1": 20.06, "L2": 9.54}, is_measured=True) == []
+    assert printed.unseen({"L1": 20.0}, is_measured=True) == ["20"] or printed.unseen(20.02, is_measured=True) == [
+        "20.02"
+    ]
+    assert printed.unseen(20.02) == [], "a number that is no measurement"
+
+
+def test_linklabs_own_program_is_named_though_it_is_packed() -> None:
+    found = programs_alike("simpleperf.py", {"ada": sealed(SIMPLEPERF), "kit": SIMPLEPERF.read_text("utf-8")}, "")
+    assert [group.students for group in found] == [("ada", "kit")]
+
+
+def test_work_of_an_earlier_term_is_named(group: PretendedClass) -> None:
+    group.hand_in("zoe", put(solved(), reflect_queue=WORDS))
+    write(group.source / "zoe", {"simpleperf.py": SIMPLEPERF.read_bytes()})
+    group.grade()
+    last_term = group.output.rename(group.output.with_name("spring"))
+    write(group.source / "ada", {path.name: path.read_bytes() for path in (group.source / "zoe").iterdir()})
+    for path in (group.source / "zoe").iterdir():
+        path.unlink()
+    (group.source / "zoe").rmdir()
+    group.order = replace(group.order, earlier=(last_term,))
+    groups = {one.what: one.students for one in group.grade().alike}
+    assert set(groups["simpleperf.py"]) == {"ada", "spring/zoe", "(the kit's own solution)"}
+    assert groups[f"{LAB}, reflect-queue"] == ("spring/zoe", "ada")
+
+
+THEORY = """
+from linklab.labs.lab01 import rules
+from linklab.network import path, rtt_floor_ms
+measured_rtt_ms = {name: rtt_floor_ms(path(network, *ends)) for name, ends in rules.RTT_PAIRS.items()}
+"""
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["lab = linklab.start(network)", "lab = linklab.start(network).state()"])
+def test_lab_01_wants_a_network_of_the_students_own(virtual: Kind, tmp_path: Path, start: str) -> None:
+    cells = {
+        "start": f"import linklab\n{start}",
+        "answer-routes": "",
+        "answer-forwarding": "",
+        "answer-measured": THEORY,
+    }
+    book = changed(solution("01"), cells)
+    done = judge(book, tmp_path)
+    assert {"nodes", "links", "forwarding", "routes"} <= set(done.failed), done.why()
+    assert done.judged.open_points == sum(cell.max_points for cell in done.judged.cells if cell.kind == "free text")
+    assert any("has printed the numbers of" in note for note in done.judged.notes), done.judged.notes
+
+
+@pytest.mark.lab
+@pytest.mark.slow
+def test_a_program_that_the_notebook_writes_is_noted(virtual: Kind, tmp_path: Path) -> None:
+    copied = "import os, shutil\nshutil.copy(os.environ['LINKLAB_SIMPLEPERF'], 'reliable.py')"
+    book = changed(solution("13"), {"imports": copied})
+    book.cells = [cell for cell in book.cells if cell.id in ("imports", "check-stop-and-wait")]
+    done = judge(book, tmp_path)
+    assert any("reliable.py was not handed in like this" in note for note in done.judged.notes), done.judged.notes
