@@ -6,7 +6,7 @@ export LINKLAB_VENV
 BIN := $(LINKLAB_VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help lab hub test test-quick test-vagrant box docs bench studies networks doctor notebooks check release-check kernels clean install install-dev install-tests
+.PHONY: help lab hub test test-quick test-vagrant box docs bench studies networks doctor notebooks check release-check kernels widgets clean install install-dev install-tests
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,10 +73,13 @@ notebooks: install-dev ## make the notebooks of labs/ and solutions/ anew from t
 	@$(BIN)/linklab notebooks build
 
 release-check: install-tests ## all that must hold before a release gets its tag (about an hour)
-	@bash .ci/parts $(BIN) tree version words generated kernels image licences wheels install docs
+	@bash .ci/parts $(BIN) tree version words generated kernels image licences wheels widgets install docs
 
 kernels: install ## compile the lab's two kernels anew and compare them with the committed ones (half an hour)
 	@$(BIN)/python -m tools.kernels
+
+widgets: ## build the script of the widgets anew from lib/linklab/show/widgets/src (needs Node.js)
+	@cd lib/linklab/show/widgets/src && npm ci --no-audit --no-fund --silent && npm run --silent build
 
 clean: ## remove what make has made in this folder (the lab image: linklab image clean)
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .ipynb_checkpoints build dist lib/*.egg-info

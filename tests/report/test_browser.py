@@ -13,7 +13,7 @@ from selenium.webdriver import Chrome
 from linklab import show
 from linklab.cli import main
 from linklab.grade import Check
-from linklab.show.player.page import recording_in
+from linklab.show.widgets.page import packed_in
 from tests.commands.browser import Page, missing
 from tests.show.recorded import recorded
 
@@ -117,9 +117,9 @@ def test_a_replay_plays_in_the_page_and_nothing_else_does(
 ) -> None:
     address, paths = asked
     shown = show.replay(recorded())._repr_mimebundle_()
-    data = recording_in(shown["text/html"])
+    data = packed_in(shown["text/html"])
     assert data is not None
-    forged = f'{evil(address)}<main data-replay=&quot;{data}&quot; onclick="fetch(1)">{evil(address)}'
+    forged = f'{evil(address)}<main data-packed=&quot;{data}&quot; onclick="fetch(1)">{evil(address)}'
     book = save(
         tmp_path / "x.ipynb",
         text("goal", "# Lab 06: Multiplexing\n\n## 1. Look"),
@@ -133,7 +133,7 @@ def test_a_replay_plays_in_the_page_and_nothing_else_does(
     assert len(frames) == 2
     for frame in frames:
         browser.switch_to.frame(frame)
-        played = "const done = arguments[0]; window.linklabReplay.then((p) => done(p.runs[0].losses.length))"
+        played = "const done = arguments[0]; window.linklabWidget.then((p) => done(p.runs[0].losses.length))"
         assert browser.execute_async_script(played) == 1
         browser.switch_to.default_content()
     words = browser.find_element("tag name", "main").get_attribute("textContent") or ""

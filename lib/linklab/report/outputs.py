@@ -15,7 +15,8 @@ from markupsafe import Markup as Safe
 from linklab.record import LAB_MIME, PAGE_MIME, PROGRESS_MIME, REPLAY_MIME, RESULT_MIME
 from linklab.report.model import ShownImage
 from linklab.report.safe_html import clean, from_markdown
-from linklab.show.player.page import frame_of, recording_in
+from linklab.show.player.page import TITLE, WIDGET
+from linklab.show.widgets.page import frame_of, packed_in
 
 LINES_AT_MOST: Final = 40
 _CHARACTERS_AT_MOST: Final = 200 * LINES_AT_MOST
@@ -83,12 +84,12 @@ def note(why: str) -> Safe:
 
 def _replay(data: Mapping[str, Any]) -> Safe:
     """Return our own player with a replay's data; nothing else of the page that the notebook has for it is used."""
-    recording = recording_in(_text(data.get("text/html")))
+    recording = packed_in(_text(data.get("text/html")))
     if recording is None:
         return note("A replay that this version of Linklab cannot play: run its cell again.")
     words = plain(_text(data.get("text/plain")))
     figure = '<figure>{}<figcaption><details><summary>In words</summary><p class="words">{}</p></details></figcaption>'
-    return Safe(figure + "</figure>").format(Safe(frame_of(recording)), words)
+    return Safe(figure + "</figure>").format(Safe(frame_of(WIDGET, recording, TITLE)), words)
 
 
 def _image(mime: str, data: Mapping[str, Any], where: str) -> ShownImage | Safe:

@@ -20,7 +20,7 @@ from linklab.grade import calibration
 from linklab.grade.check import Surprise
 from linklab.grade.render import first_reason, surprises_figure
 from linklab.report.model import Facts, Graded, LabRecord, Portfolio, Status
-from linklab.show.player.page import script_hash
+from linklab.show.widgets.page import script_hash
 
 _FOLDER: Final = Path(__file__).parent
 _SIGNS: Final[dict[Status, str]] = {

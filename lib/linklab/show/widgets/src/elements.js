@@ -1,0 +1,25 @@
+/* Elements of a page, and numbers as text. */
+
+/** Return an element with these attributes; one whose name begins with "on" is a listener. */
+export function element(name, attributes = {}, ...inside) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (key in made && key !== "list") made[key] = value;
+    else made.setAttribute(key, value);
+  }
+  made.append(...inside);
+  return made;
+}
+
+/** Return a button; the label says what it does where its text is short. */
+export const button = (text, label, onclick) => element("button", { type: "button", title: label, ariaLabel: label, onclick }, text);
+
+/** Return a table of texts or elements; `head` names the columns. */
+export function table(head, rows) {
+  return element("table", {}, element("thead", {}, element("tr", {}, ...head.map((it) => element("th", { scope: "col" }, it)))),
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((it) => element("td", {}, it))))));
+}
+
+export const seconds = (ns, digits = 6) => `${(ns / 1e9).toFixed(digits)} s`;
+export const milliseconds = (ns) => `${(ns / 1e6).toFixed(3)} ms`;

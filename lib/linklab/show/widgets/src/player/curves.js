@@ -1,0 +1,130 @@
+/* The curves below the network. */
+
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { element } from "../elements.js";
+import { COLOURS, DASHES, GRID, INK, LOSS, ink } from "../scheme.js";
+import { kindOf, lastUpTo } from "./run.js";
+
+const CHART_HIGH = 118;  // pixels: three of them fit below the network
+const POINTS = 700;      // of a curve on the screen
+
+export class Curves {
+  constructor(run, player) {
+    this.run = run; this.player = player;
+    this.element = element("div", {});
+    const queues = run.busy.filter((port) => Math.max(...this.sampled(port, 0, run.length_ns, 200)) > 1);
+    // ports tell connections apart only where there are several of a kind
+    const short = (it, all) => all.filter((other) => kindOf(other.name) === kindOf(it.name)).length > 1 ? it.name : kindOf(it.name);
+    const tcp = run.tcp.map((it, n) => ({ ...it, ...this.styled(it, run.tcp.slice(0, n)) }));
+    const pings = run.pings.map((it, n) => ({ ...it, ...this.styled(it, run.pings.slice(0, n)) }));
+    const last = (times, values) => (time) => { const at = lastUpTo(times, time); return at < 0 ? null : values[at]; };
+    this.parts = [
+      { title: "Window and slow-start threshold (packets)", digits: 0, series: tcp.flatMap((it) => [
+        { label: `cwnd, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: last(it.times, it.cwnd) },
+        { label: `ssthresh, ${short(it, tcp)}`, colour: it.colour, thin: true, value: (time) => last(it.times, it.ssthresh)(time) || null }]) },
+      { title: "Queues (packets, those under way on the link included)", digits: 0, series: queues.map((port, n) => (
+        { label: port.name, colour: n, dash: n, whole: (from, to) => this.sampled(port, from, to, POINTS), value: (time) => run.held(port, time) })) },
+      { title: "Round-trip time (ms)", digits: 1, series: [
+        ...tcp.map((it) => ({ label: `smoothed, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } })),
+        ...pings.map((it) => ({ label: it.name, colour: it.colour, dash: it.dash, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } }))] },
+    ].filter((part) => part.series.length);
+    new ResizeObserver(() => this.resize()).observe(this.element);
+  }
+  /** A curve has its flow's colour, and several of one flow have dashes of their own. */
+  styled(it, before) {
+    const name = kindOf(it.name).replace("ping", "ICMP"), turned = name.replace(/(\S+) to (\S+)/, "$2 to $1");
+    const colour = Math.max(this.player.flowNames.indexOf(name), this.player.flowNames.indexOf(turned), 0);
+    return { colour: Math.min(colour, COLOURS.length - 1), dash: colour + before.filter((other) => kindOf(other.name) === kindOf(it.name)).length };
+  }
+  /** The most that a queue held in each of so many equal parts of a time. */
+  sampled(port, from, to, count) {
+    const found = new Array(count), step = (to - from) / (count - 1);
+    let entered = lastUpTo(port.queued, from - step), gone = lastUpTo(port.leaving, from - step);
+    for (let n = 0; n < count; n++) {
+      const end = from + n * step;
+      let most = entered - gone;
+      while (entered + 1 < port.hops && port.queued[entered + 1] <= end) {
+        const next = port.queued[entered + 1];
+        while (gone + 1 < port.hops && port.leaving[gone + 1] < next) gone++;
+        entered++;
+        if (entered - gone > most) most = entered - gone;
+      }
+      while (gone + 1 < port.hops && port.leaving[gone + 1] <= end) gone++;
+      found[n] = most;
+    }
+    return found;
+  }
+  points(part) {
+    const [from, to] = this.player.view, step = (to - from) / (POINTS - 1);
+    const times = Array.from({ length: POINTS }, (_, n) => from + n * step);
+    return [times.map((ns) => ns / 1e9), ...part.series.map((it) => it.whole ? it.whole(from, to) : times.map(it.value))];
+  }
+  resize() {
+    const width = this.element.clientWidth;
+    if (!width || width === this.width) return;
+    this.width = width;
+    if (this.made) { for (const part of this.parts) part.plot.setSize({ width, height: CHART_HIGH }); this.mark(); return; }
+    this.made = true;
+    for (const part of this.parts) this.make(part, width);
+    this.mark();
+  }
+  make(part, width) {
+    const { player } = this, holder = element("div", { className: "chart", role: "img", ariaLabel: part.title });
+    this.element.append(holder);
+    const digits = (value) => value === null || value === undefined ? "-" : value.toFixed(part.digits);
+    const options = {
+      title: part.title, width, height: CHART_HIGH,
+      cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: undefined },
+      legend: { live: false, markers: { width: 3 } },
+      scales: { x: { time: false, range: () => player.view.map((ns) => ns / 1e9) }, y: { range: (_, __, most) => [0, Math.max(1, player.top(part.title, most)) * 1.05] } },
+      axes: [{ size: 24, gap: 2, values: (_, ticks) => ticks.map((it) => `${+it.toFixed(6)} s`), stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }, { size: 44, stroke: ink(INK), grid: { stroke: ink(GRID), width: 1 } }],
+      series: [{}, ...part.series.map((it) => ({
+        label: it.label, stroke: ink(COLOURS[it.colour % COLOURS.length]), width: it.thin ? 1 : 1.7, dash: it.thin ? [2, 3] : DASHES[it.dash % DASHES.length],
+        points: { show: false }, value: (_, value) => digits(value) }))],
+      hooks: {
+        draw: [(plot) => this.drawLosses(plot)],
+        setSelect: [(plot) => {
+          if (plot.select.width > 5) player.look(plot.posToVal(plot.select.left, "x") * 1e9, plot.posToVal(plot.select.left + plot.select.width, "x") * 1e9);
+          plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+        }],
+      },
+    };
+    part.plot = new uPlot(options, this.points(part), holder);
+    part.cursor = element("div", { className: "cursor" });
+    part.plot.over.append(part.cursor);
+    part.plot.over.addEventListener("click", (event) => player.go(part.plot.posToVal(event.offsetX, "x") * 1e9));
+    part.plot.over.addEventListener("dblclick", () => player.look(0, player.length));
+  }
+  drawLosses(plot) {
+    const pen = plot.ctx, { left, top, width } = plot.bbox;
+    pen.save(); pen.fillStyle = ink(LOSS);
+    for (const loss of this.run.losses) {
+      const x = plot.valToPos(loss.time / 1e9, "x", true);
+      if (x >= left && x <= left + width) pen.fillRect(x - 0.5, top, 1.5, 7);
+    }
+    pen.restore();
+  }
+  /** Draws all anew: uPlot keeps the colours that it was given. */
+  recolour() {
+    if (!this.made) return;
+    for (const part of this.parts) { part.plot.destroy(); part.plot = null; }
+    this.element.replaceChildren();
+    for (const part of this.parts) this.make(part, this.width);
+    this.mark();
+  }
+  refresh() { for (const part of this.parts) if (part.plot) part.plot.setData(this.points(part)); this.mark(); }
+  mark() {
+    const [from, to] = this.player.view, share = (this.player.time - from) / (to - from);
+    for (const part of this.parts) {
+      if (!part.plot) continue;
+      part.cursor.style.display = share < 0 || share > 1 ? "none" : "";
+      part.cursor.style.left = `${share * 100}%`;
+    }
+  }
+  values() {
+    const { time } = this.player;
+    return this.parts.flatMap((part) => part.series.map((it) => [it.label, part.title.replace(/.*\((\w+).*/, "$1"), it.value(time), part.digits]))
+      .filter((row) => row[2] !== null).map(([label, unit, value, digits]) => [label, `${value.toFixed(digits)} ${unit}`]);
+  }
+}

@@ -1,0 +1,54 @@
+/* Headers of a packet in words. */
+
+const byte2 = (head, at) => head[at] << 8 | head[at + 1];
+const byte4 = (head, at) => byte2(head, at) * 65536 + byte2(head, at + 2);
+const mac = (head, at) => [...head.subarray(at, at + 6)].map((it) => it.toString(16).padStart(2, "0")).join(":");
+const ip = (head, at) => [...head.subarray(at, at + 4)].join(".");
+const FLAGS = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
+const ECN = ["not ECN-capable", "ECT(1)", "ECT(0)", "CE: congestion experienced"];
+const ICMP = { 0: "echo reply", 3: "destination unreachable", 8: "echo request", 11: "time exceeded" };
+
+export function headers(head, length) {
+  const rows = [["Frame", `${length} bytes`]];
+  if (head.length < 14) return rows;
+  let at = 12, kind = byte2(head, at);
+  rows.push(["Ethernet", `${mac(head, 6)} to ${mac(head, 0)}`]);
+  while (kind === 0x8100) { rows.push(["VLAN", `${byte2(head, at + 2) & 0xfff}`]); at += 4; kind = byte2(head, at); }
+  at += 2;
+  if (kind !== 0x0800) { rows.push(["Type", kind === 0x0806 ? "ARP" : `0x${kind.toString(16)}`]); return rows; }
+  if (head.length < at + 20) return rows;
+  const size = (head[at] & 15) * 4, total = byte2(head, at + 2), data = at + size;
+  rows.push(["IPv4", `${ip(head, at + 12)} to ${ip(head, at + 16)}, ${total} bytes, identification ${byte2(head, at + 4)}, TTL ${head[at + 8]}${head[at + 6] & 0x40 ? ", don't fragment" : ""}`]);
+  rows.push(["DSCP, ECN", `${head[at + 1] >> 2}, ${ECN[head[at + 1] & 3]}`]);
+  const protocol = head[at + 9], part = byte2(head, at + 6), offset = 8 * (part & 0x1fff);
+  if (part & 0x3fff) rows.push(["Fragment", `from byte ${offset}${part & 0x2000 ? ", more follow" : ", the last"}`]);
+  if (offset) rows.push(["Protocol", `${protocol}`]);
+  else if (protocol === 6 && head.length >= data + 20) {
+    const own = (head[data + 12] >> 4) * 4;
+    rows.push(["TCP", `port ${byte2(head, data)} to ${byte2(head, data + 2)}, ${total - size - own} bytes of data`]);
+    rows.push(["Sequence", `${byte4(head, data + 4)}`], ["Acknowledges", `${byte4(head, data + 8)}`]);
+    rows.push(["Flags", FLAGS.filter((_, bit) => head[data + 13] >> bit & 1).join(" ") || "none"], ["Window", `${byte2(head, data + 14)} (before scaling)`]);
+    const options = tcpOptions(head, data + 20, Math.min(data + own, head.length));
+    if (options) rows.push(["Options", options]);
+  } else if (protocol === 17 && head.length >= data + 8) {
+    rows.push(["UDP", `port ${byte2(head, data)} to ${byte2(head, data + 2)}, ${byte2(head, data + 4) - 8} bytes of data`]);
+  } else if (protocol === 1 && head.length >= data + 8) {
+    rows.push(["ICMP", `${ICMP[head[data]] || `type ${head[data]}`}, identifier ${byte2(head, data + 4)}, number ${byte2(head, data + 6)}`]);
+  } else rows.push(["Protocol", `${protocol}`]);
+  return rows;
+}
+
+function tcpOptions(head, at, end) {
+  const found = [];
+  while (at < end && head[at] !== 0) {
+    const kind = head[at], size = kind === 1 ? 1 : head[at + 1];
+    if (!size) break;
+    if (kind === 2) found.push(`MSS ${byte2(head, at + 2)}`);
+    if (kind === 3) found.push(`window scale ${head[at + 2]}`);
+    if (kind === 4) found.push("SACK permitted");
+    if (kind === 5) for (let block = at + 2; block + 8 <= Math.min(at + size, end); block += 8) found.push(`SACK ${byte4(head, block)} to ${byte4(head, block + 4)}`);
+    if (kind === 8) found.push(`timestamps ${byte4(head, at + 2)}, ${byte4(head, at + 6)}`);
+    at += size;
+  }
+  return found.join("; ");
+}

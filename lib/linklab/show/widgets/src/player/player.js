@@ -1,0 +1,231 @@
+/* The player of a recorded measurement: time, the run's parts, and the keys. */
+
+import { button, element, milliseconds, seconds, table } from "../elements.js";
+import { COLOURS, followScheme, ink } from "../scheme.js";
+import { Curves } from "./curves.js";
+import { headers } from "./headers.js";
+import { Run, kindOf, lastUpTo, unpacked } from "./run.js";
+import { Stage } from "./stage.js";
+
+const SPEEDS = [[1, "as it was"], [0.1, "10 times slower"], [0.01, "100 times slower"], [0.001, "1000 times slower"]];
+
+class Player {
+  constructor(root, about, runs, keys, signal) {
+    this.root = root; this.runs = runs; this.difference = about.difference;
+    this.time = 0; this.speed = 0.01; this.playing = false;
+    this.length = Math.max(...runs.map((run) => run.length_ns));
+    this.view = [0, this.length];
+    this.chosen = new Map();
+    this.lossTimes = new Map(runs.map((run) => [run, Float64Array.from(run.losses, (loss) => loss.time)]));
+    this.flowNames = [...new Set(runs.flatMap((run) => run.flows.map((flow) => kindOf(flow.name))))];
+    this.hidden = new Set();
+    this.colours = new Map(runs.map((run) => [run, run.flows.map((flow) => COLOURS[Math.min(this.flowNames.indexOf(kindOf(flow.name)), COLOURS.length - 1)])]));
+    this.names = new Map(runs.map((run) => [run, run.flows.map((flow) => kindOf(flow.name))]));
+    this.tops = new Map();
+    this.build(keys, signal);
+    this.go(0);
+  }
+  colour(run, packet) { return ink(this.colours.get(run)[run.flowOf[packet]]); }
+  shows(run, packet) { return !this.hidden.size || !this.hidden.has(this.names.get(run)[run.flowOf[packet]]); }
+  /** The highest value of a kind of curve in any run: both have one scale. */
+  top(title, most) {
+    const highest = Math.max(most || 0, this.tops.get(title) || 0);
+    this.tops.set(title, highest);
+    return highest;
+  }
+
+  build(keys, signal) {
+    const { root } = this;
+    root.replaceChildren();
+    this.slider = element("input", { type: "range", min: 0, max: this.length, step: Math.max(1, Math.round(this.length / 1e6)), value: 0, ariaLabel: "Time",
+      oninput: () => { this.pause(); this.go(+this.slider.value, true); } });
+    this.clock = element("output", { className: "now" });
+    this.playButton = button("\u25b6 Play", "Play or pause (space)", () => this.playing ? this.pause() : this.play());
+    const speed = element("select", { ariaLabel: "Speed", onchange: () => { this.speed = +speed.value; } },
+      ...SPEEDS.map(([value, text]) => element("option", { value, selected: value === this.speed }, text)));
+    const lossless = !this.runs.some((run) => run.losses.length);
+    const steps = [
+      button("|\u25c0 Start", "Back to the beginning (Home)", () => this.go(0)),
+      button("\u25c0 Event", "Back to the event before (,)", () => this.event(-1)),
+      button("Event \u25b6", "On to the next event (.)", () => this.event(1)),
+      button("\u25c0 Loss", "Back to the loss before (p)", () => this.loss(-1)),
+      button("Loss \u25b6", "On to the next loss (n)", () => this.loss(1)),
+    ];
+    steps.slice(3).forEach((it) => { it.disabled = lossless; });
+    if (this.runs.length === 2) {
+      const parts = button("First packet that differs", "Go to the first packet that differs (d)", () => this.differ());
+      parts.disabled = !this.difference;
+      steps.push(parts);
+    }
+    steps.push(button("Whole time", "Show the curves from beginning to end (0)", () => this.look(0, this.length)));
+    this.swatches = [];
+    const flows = element("div", { className: "row flows", role: "group", ariaLabel: "Flows to show" }, ...this.flowNames.map((name, n) => {
+      const box = element("input", { type: "checkbox", checked: true, onchange: () => { if (box.checked) this.hidden.delete(name); else this.hidden.add(name); this.show(); } });
+      const swatch = element("span", { className: "swatch" });
+      this.swatches.push([swatch, COLOURS[Math.min(n, COLOURS.length - 1)]]);
+      return element("label", {}, box, swatch, name);
+    }));
+    this.said = element("p", { className: "said", role: "status" });
+    const bar = element("div", { className: "bar" }, element("div", { className: "row" }, this.playButton, speed, this.slider, this.clock), element("div", { className: "row" }, ...steps), flows, this.said);
+    this.stages = this.runs.map((run) => new Stage(run, this));
+    this.curves = this.runs.map((run) => new Curves(run, this));
+    this.panels = this.runs.map((run) => element("section", { className: "panel", tabIndex: -1, ariaLabel: `Packet of ${run.label}` }, element("p", {}, "Click a packet, or step to a loss, to see its headers and what became of it.")));
+    this.lists = this.runs.map(() => element("div", {}));
+    const columns = this.runs.map((run, n) => element("section", { ariaLabel: run.label },
+      ...(this.runs.length > 1 ? [element("h2", {}, run.label)] : []),
+      this.stages[n].element,
+      element("div", { className: "below" }, this.curves[n].element, this.panels[n]),
+      element("details", { ontoggle: () => this.list() }, element("summary", {}, "This moment in words"), this.lists[n])));
+    const grid = element("div", { className: "runs" }, ...columns);
+    grid.style.setProperty("--runs", this.runs.length);
+    root.append(bar, grid, element("details", {}, element("summary", {}, "Keys, and what is drawn"), ...legend()));
+    keys.addEventListener("keydown", (event) => this.key(event), { signal });
+    followScheme(root, () => this.recolour(), signal);
+  }
+  recolour() {
+    for (const [swatch, colour] of this.swatches) swatch.style.background = ink(colour);
+    for (const it of [...this.stages, ...this.curves]) it.recolour();
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const { tagName, type } = event.target, isChoice = tagName === "SELECT" || (tagName === "INPUT" && type !== "range");
+    const isButton = tagName === "BUTTON" || tagName === "SUMMARY" || isChoice;
+    const keys = { n: () => this.loss(1), p: () => this.loss(-1), ".": () => this.event(1), ",": () => this.event(-1), d: () => this.differ(), 0: () => this.look(0, this.length), "+": () => this.zoom(0.5), "-": () => this.zoom(2) };
+    if (!isButton) keys[" "] = () => this.playing ? this.pause() : this.play();
+    if (!isButton && type !== "range") Object.assign(keys, { ArrowRight: () => this.go(this.time + 1e6), ArrowLeft: () => this.go(this.time - 1e6), Home: () => this.go(0), End: () => this.go(this.length) });
+    if (!keys[event.key] || (isChoice && tagName === "SELECT")) return;
+    event.preventDefault();
+    keys[event.key]();
+  }
+
+  play() {
+    if (this.time >= this.length) this.go(0);
+    this.playing = true; this.playButton.textContent = "|| Pause";
+    let before = performance.now();
+    const frame = (now) => {
+      if (!this.playing) return;
+      this.go(this.time + (now - before) * 1e6 * this.speed, true);
+      before = now;
+      if (this.time >= this.length) this.pause(); else requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  }
+  pause() {
+    if (!this.playing) return;
+    this.playing = false; this.playButton.textContent = "\u25b6 Play";
+    this.list();
+  }
+  go(time, quietly = false) {
+    this.time = Math.max(0, Math.min(this.length, time));
+    const [from, to] = this.view;
+    if (this.time < from || this.time > to) this.look(this.time - (to - from) / 2, this.time + (to - from) / 2);
+    this.show();
+    if (!quietly) { this.say(""); this.list(); }
+  }
+  show() {
+    this.slider.value = this.time;
+    this.slider.ariaValueText = seconds(this.time);
+    this.clock.value = seconds(this.time);
+    for (const stage of this.stages) stage.draw();
+    for (const curves of this.curves) curves.mark();
+  }
+  look(from, to) {
+    const width = Math.max(1e5, Math.min(this.length, to - from)), start = Math.max(0, Math.min(this.length - width, from));
+    this.view = [start, start + width];
+    for (const curves of this.curves) curves.refresh();
+  }
+  zoom(factor) { const width = (this.view[1] - this.view[0]) * factor; this.look(this.time - width / 2, this.time + width / 2); }
+  say(text) { this.said.textContent = text; }
+
+  /** To the next or the previous moment at which a packet that is shown is queued, leaves or is dropped. */
+  event(way) {
+    this.pause();
+    let best = way > 0 ? Infinity : -Infinity;
+    for (const run of this.runs) for (const port of run.busy) for (const times of [port.queued, port.leaving]) {
+      const at = lastUpTo(times, this.time);
+      let next = at;
+      if (way > 0) next = at + 1; else while (next >= 0 && times[next] >= this.time) next--;
+      if (next < 0 || next >= times.length || times[next] === Infinity) continue;
+      best = way > 0 ? Math.min(best, times[next]) : Math.max(best, times[next]);
+    }
+    if (Number.isFinite(best)) this.go(best); else this.say(way > 0 ? "There is no later event." : "There is no earlier event.");
+  }
+  loss(way) {
+    this.pause();
+    let best = null, owner = null;
+    for (const run of this.runs) {
+      const open = run.losses.filter((loss) => this.shows(run, loss.packet));
+      // several may be lost at one moment: the one after or before the chosen one comes next
+      const here = open.findIndex((loss) => loss.time === this.time && loss.packet === this.chosen.get(run));
+      const found = way > 0 ? (here >= 0 ? open[here + 1] : open.find((loss) => loss.time > this.time || (loss.time === this.time && !this.chosen.has(run))))
+        : (here >= 0 ? open[here - 1] : open.findLast((loss) => loss.time < this.time));
+      if (found && (!best || (way > 0 ? found.time < best.time : found.time > best.time))) { best = found; owner = run; }
+    }
+    if (!best) { this.say(way > 0 ? "No packet of these flows is lost after this." : "No packet of these flows is lost before this."); return; }
+    this.go(best.time);
+    this.choose(owner, best.packet);
+    const number = owner.losses.indexOf(best) + 1;
+    this.say(`Loss ${number} of ${owner.losses.length}${this.runs.length > 1 ? ` of ${owner.label}` : ""}, at ${seconds(best.time)}: ${owner.notes[best.port.note[best.i] - 1][1]}`);
+  }
+  differ() {
+    if (!this.difference) { this.say("No packet differs."); return; }
+    this.pause();
+    const { packets, at_ns: time, words } = this.difference;
+    this.go(time);
+    this.runs.forEach((run, n) => { if (packets[n] !== null) this.choose(run, packets[n]); });
+    this.say(`The first packet that differs: ${words}.`);
+  }
+
+  choose(run, packet) {
+    this.chosen.set(run, packet);
+    const path = run.path(packet), flow = run.flows[run.flowOf[packet]];
+    const notes = path.filter(({ port, i }) => port.note[i]).map(({ port, i }) => run.notes[port.note[i] - 1]);
+    const rows = path.map(({ port, i }) => {
+      const note = port.note[i] ? run.notes[port.note[i] - 1] : null, left = port.left[i], isDropped = run.isDropped(port, i);
+      const ends = left === Infinity ? "still there at the end" : isDropped ? "dropped" : left === port.queued[i] ? "at once" : milliseconds(left - port.queued[i]);
+      return [port.name, port.to, seconds(port.queued[i]), ends, note && !isDropped ? note[0] : "", button("go", `Go to ${seconds(port.queued[i])}, when ${port.name} queued it`, () => this.go(port.queued[i]))];
+    });
+    const panel = this.panels[this.runs.indexOf(run)];
+    panel.replaceChildren(
+      element("p", {}, element("strong", {}, `Packet ${packet + 1} of ${run.packets}`), ` \u2013 ${flow.name}, ${run.isBack[packet] ? "back" : "there"}`),
+      ...notes.map(([kind, words]) => element("p", { className: "why" }, `${kind === "marked" ? "Why was it marked?" : kind === "refused" ? "What became of it?" : "Why was it dropped?"} ${words}`)),
+      table(["Interface", "to", "queued at", "left after", "", ""], rows),
+      element("details", { open: true }, element("summary", {}, "Headers, at its first interface"), table(["Header", ""], headers(run.headOf[packet], run.lengthOf[packet]))));
+    this.show();
+  }
+
+  list() {
+    if (this.playing) return;
+    this.runs.forEach((run, n) => {
+      const list = this.lists[n];
+      if (!list.parentElement || !list.parentElement.open) return;
+      const queues = run.busy.map((port) => {
+        const inside = run.inside(port, this.time), waiting = inside.filter(([, isUnderWay]) => !isUnderWay).length;
+        return [port.name, `to ${port.to}`, `${waiting} waiting`, `${inside.length - waiting} under way`, port.limit ? `limit ${port.limit}` : "no limit", inside];
+      }).filter((row) => row[5].length);
+      const packets = queues.flatMap((row) => row[5].map(([i, isUnderWay]) => ({ port: run.ports.find((it) => it.name === row[0]), i, isUnderWay }))).filter(({ port, i }) => this.shows(run, port.packet[i]));
+      list.replaceChildren(
+        element("p", {}, `At ${seconds(this.time)}: ${packets.length} packets of the flows shown are in queues and on links.`),
+        table(["What", "now"], this.curves[n].values()),
+        table(["Interface", "", "", "", ""], queues.map((row) => row.slice(0, 5))),
+        element("ul", {}, ...packets.slice(0, 40).map(({ port, i, isUnderWay }) => element("li", {}, button(`packet ${port.packet[i] + 1}`, `Choose packet ${port.packet[i] + 1}`, () => this.choose(run, port.packet[i])), ` ${isUnderWay ? "on the way from" : "waits at"} ${port.name}, ${this.names.get(run)[run.flowOf[port.packet[i]]]}, ${run.lengthOf[port.packet[i]]} bytes`))),
+        ...(packets.length > 40 ? [element("p", {}, `and ${packets.length - 40} more; show fewer flows to see them`)] : []));
+    });
+  }
+}
+
+function legend() {
+  const key = (name, what) => element("li", {}, element("kbd", {}, name), ` ${what}`);
+  return [
+    element("ul", {}, key("Space", "play or pause"), key("\u2190 \u2192", "a millisecond back or on (on the slider: a step of it)"), key(", .", "the event before, the next event"), key("p n", "the loss before, the next loss"), key("d", "the first packet that differs"), key("+ -", "zoom the curves"), key("0", "the whole time"), key("Home End", "the beginning, the end")),
+    element("p", {}, "A rectangle is a packet of more than 200 bytes, a dot a smaller one; its colour is its flow's. A bar beside a cable is the queue of the interface at its beginning, as long as its limit: who waits in colour, and in grey those that are on the link already and count as well. A red cross is a loss, and so is a red stroke above the curves. Drag across a curve to zoom, click to go there, double-click for all."),
+    element("p", {}, "Linux's netem holds a packet for the link's delay and for its turn in one queue, and its limit counts both. Here a packet waits first, and then travels for the link's delay: it leaves the link at the instant at which it did. Links that are not shaped take no time, so nothing is to be seen on them."),
+  ];
+}
+
+/** Draw the player of the recording that the model has packed; return it. */
+export async function render({ model, el, keys, signal }) {
+  const recorded = await unpacked(model.get("packed"));
+  return new Player(el, recorded, recorded.runs.map((about) => new Run(about)), keys, signal);
+}

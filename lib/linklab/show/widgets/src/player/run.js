@@ -1,0 +1,92 @@
+/* A recorded run: what columns.py packs is unpacked here. */
+
+export async function unpacked(base64) {
+  const packed = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+/** Numbers of which only the steps were kept. */
+function summed(steps) {
+  const numbers = Float64Array.from(steps);
+  for (let i = 1; i < numbers.length; i++) numbers[i] += numbers[i - 1];
+  return numbers;
+}
+
+const hexDigit = (code) => code < 58 ? code - 48 : code - 87;
+/** A byte of a text of hexadecimal digits. */
+const hexByte = (text, at) => 16 * hexDigit(text.charCodeAt(2 * at)) + hexDigit(text.charCodeAt(2 * at + 1));
+
+/** The place of the last number that is not above a limit; -1 where all are. The numbers rise. */
+export function lastUpTo(numbers, limit) {
+  let low = 0, high = numbers.length;
+  while (low < high) { const middle = (low + high) >> 1; if (numbers[middle] <= limit) low = middle + 1; else high = middle; }
+  return low - 1;
+}
+
+export class Run {
+  constructor(about) {
+    Object.assign(this, about);
+    this.flowOf = new Uint16Array(this.packets);
+    this.isBack = new Uint8Array(this.packets);
+    this.lengthOf = new Uint32Array(this.packets);
+    this.headOf = new Array(this.packets);
+    this.flows.forEach((flow, number) => flow.ways.forEach((way, back) => this.readWay(way, number, back)));
+    for (const port of this.ports) this.readPort(port);
+    this.busy = this.ports.filter((port) => port.line && port.waits);
+    for (const it of [...this.tcp, ...this.pings]) it.times = summed(it.times);
+    this.losses = [];
+    for (const port of this.ports) {
+      for (let i = 0; i < port.hops; i++) {
+        const note = port.note[i] && this.notes[port.note[i] - 1][0];
+        if (note === "dropped" || note === "lost") this.losses.push({ port, i, time: this.endOf(port, i), packet: port.packet[i] });
+      }
+    }
+    this.losses.sort((one, two) => one.time - two.time);
+  }
+  readWay(way, number, back) {
+    const packets = summed(way.packets), most = Math.max(0, ...new Set(way.heads));
+    packets.forEach((packet, i) => {
+      this.flowOf[packet] = number; this.isBack[packet] = back; this.lengthOf[packet] = way.lengths[i];
+      this.headOf[packet] = new Uint8Array(way.heads[i]);
+    });
+    for (let place = 0, at = 0; place < most; place++) {
+      packets.forEach((packet, i) => { if (way.heads[i] > place) this.headOf[packet][place] = hexByte(way.bytes, at++); });
+    }
+  }
+  readPort(port) {
+    port.queued = summed(port.queued);
+    port.left = port.queued.map((at, i) => port.stayed[i] < 0 ? Infinity : at + port.stayed[i]);
+    port.packet = Int32Array.from(summed(port.packet));
+    port.note = Uint16Array.from(port.note);
+    // until when any of the packets up to here is in the queue: who looks back stops there
+    port.until = Float64Array.from(port.left);
+    for (let i = 1; i < port.hops; i++) if (port.until[i - 1] > port.until[i]) port.until[i] = port.until[i - 1];
+    port.waits = false;
+    for (let i = 0; i < port.hops && !port.waits; i++) port.waits = port.left[i] > port.queued[i];
+    port.leaving = Float64Array.from(port.left).sort();
+  }
+  isDropped(port, i) { return port.note[i] > 0 && this.notes[port.note[i] - 1][0] === "dropped"; }
+  /** When a loss is to be seen: where it was dropped, or at the end of the cable. */
+  endOf(port, i) { return port.left[i]; }
+  /** How many packets a queue holds at a time, those under way on netem's link among them. */
+  held(port, time) { return lastUpTo(port.queued, time) - lastUpTo(port.leaving, time); }
+  /** What is in a queue at a time, the oldest first: [place among the hops, whether it is under way on the cable]. */
+  inside(port, time) {
+    const found = [];
+    for (let i = lastUpTo(port.queued, time); i >= 0 && port.until[i] > time; i--) {
+      if (port.left[i] > time) found.push([i, !this.isDropped(port, i) && time >= port.left[i] - port.delay_ns]);
+    }
+    return found.reverse();
+  }
+  path(packet) {
+    const found = [];
+    for (const port of this.ports) for (let i = port.packet.indexOf(packet); i >= 0; i = port.packet.indexOf(packet, i + 1)) found.push({ port, i });
+    // at one instant a packet passes several interfaces: where it waits, or is dropped, it stays
+    const key = ({ port, i }) => [port.queued[i], port.left[i], Number(this.isDropped(port, i))];
+    return found.sort((one, two) => { const [a, b] = [key(one), key(two)]; return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]; });
+  }
+}
+
+/** A flow's name without ports, by which runs and colours know it: "TCP h1 to h4". */
+export function kindOf(name) { return name.replace(/:\d+/g, ""); }
