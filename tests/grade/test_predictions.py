@@ -20,7 +20,7 @@ LAB = Predictions(
     {
         "rtt": lambda: [rtt(name, path_between(*ends)) for name, ends in LINKS.items()],
         "rate": lambda: [ceiling("rate", path_between("h1", "h4"))],
-        "swing": lambda: Sketch("RTT of L1", "seconds", "ms"),
+        "swing": lambda: Sketch("RTT of L1", "seconds", "ms", (0, 25), (0, 500)),
     },
 )
 SOUND = Result("pings", (Check.passing("pings", "25 pings"),))

@@ -24,6 +24,7 @@ from linklab.errors import LinklabError
 from linklab.grade.check import Check, Surprise, a_kind
 from linklab.grade.questions import Value, as_number, is_missing, likeliest, not_a_number
 from linklab.grade.result import Result, guarded
+from linklab.show.live_views import somebody_watches
 
 _SURE: Final = "sure=70, say: from 0 (a guess) to 100 (certain)"
 _CLOSE: Final = 0.02
@@ -36,13 +37,14 @@ class Sketch:
     """A curve that is asked for before it is measured: at least three points ``(x, y)``, from left to right.
 
     ``what`` names it, ``x`` and ``y`` are its axes with their units: ``"RTT of h1-h4"``, ``"seconds"``, ``"ms"``.
+    ``x_span`` and ``y_span`` are the ends of the axes on which it is drawn; `span` makes one. No y is below its axis.
     """
 
     what: str
     x: str
     y: str
-    least: float = 0.0
-    """The least that y can be."""
+    x_span: tuple[float, float]
+    y_span: tuple[float, float]
 
     def problem(self, given: object) -> str:
         """Return what is wrong with the points in a line, empty if they can be drawn."""
@@ -61,9 +63,15 @@ class Sketch:
             return f"{len(points)} of {_POINTS_AT_LEAST} points or more: {form}"
         if any(later <= earlier for (earlier, _), (later, _) in itertools.pairwise(points)):
             return f"points go from left to right: {self.x} must grow"
-        if min(y for _, y in points) < self.least:
-            return f"{self.y} is never below {self.least:g}"
+        if min(y for _, y in points) < self.y_span[0]:
+            return f"{self.y} is never below {self.y_span[0]:g}"
         return ""
+
+
+def span(most: float) -> tuple[float, float]:
+    """Return the ends of an axis for values up to about ``most``: from 0 to a round number that tells little of it."""
+    size = 10.0 ** math.floor(math.log10(1.5 * most))
+    return 0.0, next(step * size for step in (1, 2, 5, 10) if step * size >= 1.5 * most)
 
 
 def _plain(given: object) -> object:
@@ -150,9 +158,14 @@ class Predictions:
         """Return a prediction: ``given`` is a number, a dictionary of numbers, or the points of a curve, as asked.
 
         ``sure`` is how sure the student is, in percent. Any plausible number will do. The prediction's ``problems`` say
-        what is not filled in yet, or is no number. Raises LinklabError for a name that the lab has not.
+        what is not filled in yet, or is no number. In a page it shows a form too, whose values the cell's next run
+        writes into the cell. Raises LinklabError for a name that the lab has not.
         """
         asked = self.asked(name)
+        if somebody_watches():
+            from linklab.grade.prediction_form import filled_in
+
+            given, sure = filled_in(self._title, name, asked, given, sure)
         made = _sketched(asked, given) if isinstance(asked, Sketch) else _numbered(asked, given)
         problems = (*made.problems, *_unsure(sure))
         made = replace(made, lab=self._title, name=name, problems=problems)

@@ -19,7 +19,7 @@ from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import letter
 from linklab.grade.measured import results_of, whole_result
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, other_link_slips, path_between
-from linklab.grade.predictions import Predictions, Sketch
+from linklab.grade.predictions import Predictions, Sketch, span
 from linklab.grade.questions import Slip, Value, asked_each, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab03.unknown import check_search, check_train, random_chain
@@ -72,11 +72,16 @@ def _ceiling(name: str) -> Value:
     return Value(name, f"bandwidth of {name}", expected, hint, slips)
 
 
+def _sweep() -> Sketch:
+    axis = span(_nominal_mbps("h1-h4"))
+    return Sketch("what arrives at h4 of what h1 sends", "Mbit/s sent", "Mbit/s arrived", axis, axis)
+
+
 PREDICTIONS: Final = Predictions(
     "Lab 03",
     {
         "ceilings": lambda: [_ceiling(name) for name in _PREDICTED],
-        "sweep": lambda: Sketch("what arrives at h4 of what h1 sends", "Mbit/s sent", "Mbit/s arrived"),
+        "sweep": _sweep,
     },
 )
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted

@@ -18,14 +18,14 @@ from linklab.grade.choices import choices
 from linklab.grade.choices import question_text as question_of
 from linklab.grade.measured import loaded_checks, queue_questions
 from linklab.grade.path_questions import ceiling, path_between, rtt
-from linklab.grade.predictions import Predictions, Sketch
+from linklab.grade.predictions import Predictions, Sketch, span
 from linklab.grade.questions import Slip, Value, asked
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab04.functions import check_parsed, check_summary
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, pings_judged, queue_over_time, transfers_judged
 from linklab.labs.printed import NETEM, require_match
-from linklab.network import Link
+from linklab.network import Link, queueing_delay_ms
 
 __all__ = [
     "LINKS", "PREDICTIONS", "beside_report", "check_counters", "check_parsed", "check_pings", "check_predicted",
@@ -38,12 +38,19 @@ LINKS: Final[Mapping[str, tuple[str, str]]] = {"L1": ("r1", "r2"), "L2": ("r2", 
 """The links of this lab, and the routers at their ends."""
 _SHOW: Final = "tc -s qdisc show dev r1-eth1"
 
+
+def _swing() -> Sketch:
+    link, path = _link("L1"), path_between(*LINKS["L1"])
+    highest_ms = path.rtt_floor_ms + queueing_delay_ms(link)
+    return Sketch("RTT of L1 next to a transfer", "seconds", "ms", (0, 25), span(highest_ms))
+
+
 PREDICTIONS: Final = Predictions(
     "Lab 04",
     {
         "rtt": lambda: [rtt("L1", path_between(*LINKS["L1"]))],
         "throughput": lambda: [ceiling("L1", path_between(*LINKS["L1"]))],
-        "swing": lambda: Sketch("RTT of L1 next to a transfer", "seconds", "ms"),
+        "swing": _swing,
     },
 )
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted

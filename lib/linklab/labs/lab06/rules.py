@@ -37,7 +37,7 @@ from linklab.grade.path_questions import (
     path_between,
     share_of,
 )
-from linklab.grade.predictions import Predictions, Sketch
+from linklab.grade.predictions import Predictions, Sketch, span
 from linklab.grade.questions import Slip, Value, asked_each, is_missing
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Formula, Trial
@@ -84,7 +84,8 @@ def _shares() -> list[Value]:
 
 
 def _swing() -> Sketch:
-    return Sketch("RTT of h1-h4 during two transfers", "seconds", "ms")
+    highest_ms = path_between("h1", "h4").rtt_floor_ms + queueing_delay_ms(course_network().link("L2"))
+    return Sketch("RTT of h1-h4 during two transfers", "seconds", "ms", (0, 25), span(highest_ms))
 
 
 def _new_rtt() -> list[Value]:

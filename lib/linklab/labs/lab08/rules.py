@@ -97,7 +97,7 @@ def _overhead() -> Value:
 PREDICTIONS: Final = Predictions(
     "Lab 08",
     {
-        "curve": lambda: Sketch("data rate by size of frame", "frame (bytes)", "Mbit/s of data"),
+        "curve": lambda: Sketch("data rate by size of frame", "frame (bytes)", "Mbit/s of data", (0, 8000), (0, 20)),
         "first": lambda: [_first(FIRST_BYTES)],
         "tunnel": lambda: [_overhead()],
     },

@@ -1,0 +1,64 @@
+/* A pair of axes in SVG: numbers to places and back, ticks, lines and texts. */
+
+import { INK, EDGE, GRID, ink } from "./scheme.js";
+
+const NAMESPACE = "http://www.w3.org/2000/svg";
+const WIDTH = 640, HEIGHT = 300, LEFT = 56, RIGHT = 14, TOP = 12, BOTTOM = 44;
+
+/** Return an element of SVG with these attributes. */
+export function drawn(name, attributes = {}, ...inside) {
+  const made = document.createElementNS(NAMESPACE, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...inside);
+  return made;
+}
+
+/** Return round numbers between two: about `count` of them. */
+export function ticks(low, high, count) {
+  const rough = (high - low) / count, size = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((it) => it * size).find((it) => it >= rough);
+  const found = [];
+  for (let at = Math.ceil(low / step); at * step <= high * (1 + 1e-9); at++) found.push(+(at * step).toPrecision(12));
+  return found;
+}
+
+/** Axes with labels `x` and `y` from `low` to `high` each; what is drawn on them goes into `inside`. */
+export class Axes {
+  constructor(x, y, label) {
+    this.x = x; this.y = y;
+    this.behind = drawn("g"); this.inside = drawn("g");
+    this.svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "axes", role: "img", "aria-label": label }, this.behind, this.inside);
+  }
+  /** The place of a number on an axis, in the drawing's units. */
+  left(value) { return LEFT + (value - this.x.low) / (this.x.high - this.x.low) * (WIDTH - LEFT - RIGHT); }
+  top(value) { return HEIGHT - BOTTOM - (value - this.y.low) / (this.y.high - this.y.low) * (HEIGHT - TOP - BOTTOM); }
+  /** The numbers under the pointer, within the axes. */
+  under(event) {
+    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
+    const within = (axis, share) => axis.low + Math.min(1, Math.max(0, share)) * (axis.high - axis.low);
+    return [within(this.x, (at.x - LEFT) / (WIDTH - LEFT - RIGHT)), within(this.y, (HEIGHT - BOTTOM - at.y) / (HEIGHT - TOP - BOTTOM))];
+  }
+  /** Draw the axes in the page's colours. */
+  frame() {
+    const text = (value, attributes) => drawn("text", { fill: ink(INK), "font-size": 12, ...attributes }, value);
+    const bottom = HEIGHT - BOTTOM, parts = [];
+    for (const value of ticks(this.x.low, this.x.high, 8)) {
+      const at = this.left(value);
+      parts.push(drawn("line", { x1: at, x2: at, y1: TOP, y2: bottom, stroke: ink(GRID) }), text(`${value}`, { x: at, y: bottom + 16, "text-anchor": "middle" }));
+    }
+    for (const value of ticks(this.y.low, this.y.high, 5)) {
+      const at = this.top(value);
+      parts.push(drawn("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: at, y2: at, stroke: ink(GRID) }), text(`${value}`, { x: LEFT - 6, y: at + 4, "text-anchor": "end" }));
+    }
+    parts.push(
+      drawn("path", { d: `M${LEFT} ${TOP}V${bottom}H${WIDTH - RIGHT}`, fill: "none", stroke: ink(EDGE) }),
+      text(this.x.label, { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 8, "text-anchor": "middle" }),
+      text(this.y.label, { x: 14, y: (TOP + bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${(TOP + bottom) / 2})` }));
+    this.behind.replaceChildren(...parts);
+  }
+  /** Return a line through points, for `inside`. */
+  line(points, colour, dashes = []) {
+    const d = points.map(([x, y], n) => `${n ? "L" : "M"}${this.left(x).toFixed(1)} ${this.top(y).toFixed(1)}`).join("");
+    return drawn("path", { d, fill: "none", stroke: ink(colour), "stroke-width": 2.2, "stroke-dasharray": dashes.join(" ") });
+  }
+}

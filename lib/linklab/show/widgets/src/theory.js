@@ -1,0 +1,37 @@
+/* Theory to play with: sliders, and the lines that the kernel computes from them. */
+
+import { Axes } from "./axes.js";
+import { element } from "./elements.js";
+import { COLOURS, DASHES, followScheme, ink } from "./scheme.js";
+
+export function render({ model, el, signal }) {
+  const { title, x, y, sliders } = model.get("about");
+  const axes = new Axes(x, y, title), legend = element("div", { className: "row" }), said = element("p", { role: "status" });
+  const rows = sliders.map((one) => {
+    const now = element("output", {});
+    const slider = element("input", { type: "range", min: one.low, max: one.high, step: one.step, value: model.get("values")[one.name], oninput: () => {
+      model.set("values", { ...model.get("values"), [one.name]: +slider.value });
+      model.save_changes();
+      name();
+    } });
+    const name = () => { now.textContent = slider.ariaValueText = `${+slider.value} ${one.unit}`; };
+    name();
+    return element("label", { className: "slider" }, element("span", {}, one.label), slider, now);
+  });
+  const show = () => {
+    const { lines, words } = model.get("picture");
+    axes.frame();
+    axes.svg.setAttribute("aria-label", `${title}. ${words}`);
+    axes.inside.replaceChildren(...lines.map(([, points], n) => axes.line(points, COLOURS[n], DASHES[n])));
+    legend.replaceChildren(...lines.map(([name], n) => {
+      const swatch = element("span", { className: "key" });
+      swatch.style.background = ink(COLOURS[n]);
+      return element("span", { className: "row" }, swatch, name);
+    }));
+    said.textContent = words;
+  };
+  el.append(element("h2", {}, title), ...rows, legend, axes.svg, said);
+  model.on("change:picture", show);
+  signal.addEventListener("abort", () => model.off("change:picture", show));
+  followScheme(el, show, signal);
+}
