@@ -14,13 +14,15 @@ from linklab.show.widgets.page import SCRIPT, STYLE
 
 # The picture stands in a notebook's file, and the widget behind it lives as long as its kernel. While it lives it takes
 # the picture's place; of one that lives no more JupyterLab shows an error, which is hidden.
-_PICTURE: Final = ".jp-OutputArea-child:has(.linklab-still)"
 _VIEW: Final = '.jp-OutputArea-child:has([data-mime-type="application/vnd.jupyter.widget-view+json"])'
-_LIVES: Final = ":has(.linklab-widget)"
-_SWAP: Final = f"<style>{_PICTURE}:has(+ {_VIEW}{_LIVES}),{_PICTURE} + {_VIEW}:not({_LIVES}){{display:none}}</style>"
+_PICTURE: Final = ".jp-OutputArea-child:has(.linklab-still)"
+_SWAP: Final = (
+    f"<style>{_PICTURE}:has(+ .jp-OutputArea-child .linklab-widget),"
+    f"{_PICTURE} + {_VIEW}:not(:has(.linklab-widget)){{display:none}}</style>"
+)
 
 
-class Widget(anywidget.AnyWidget):  # type: ignore[misc]
+class Widget(anywidget.AnyWidget):
     """A widget in a notebook that talks with its kernel, with a picture for whoever opens the notebook later.
 
     A subclass names its module of the script in ``widget`` (``src/index.js`` lists them), adds the traits that both
