@@ -1,7 +1,7 @@
 """The form of a prediction in a page: a curve to draw, or numbers to type.
 
-The cell's next run writes them into the cell. So the notebook holds what was predicted, and whoever runs it from scratch
-needs no form.
+The cell's next run writes them into the cell. So the notebook holds what was predicted, and a run from
+scratch needs no form.
 """
 
 from __future__ import annotations

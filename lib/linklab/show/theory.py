@@ -76,7 +76,9 @@ class Explorer(Widget):
         """Return the figure of the values as they are, and its sentence."""
         found = self._compute(**self.values)
         limits = {"xlim": (self._x.low, self._x.high), "ylim": (self._y.low, self._y.high)}
-        figure = lines(f"{self._title}. {found.words}", found.series, self._x.label, self._y.label, limits=limits)
+        figure = lines(
+            f"{self._title}. {found.words.rstrip('.')}", found.series, self._x.label, self._y.label, limits=limits
+        )
         shown = figure._repr_mimebundle_()
         return {"text/html": f"{shown['text/html']}<p>{found.words}</p>", "text/plain": figure.alt_text}
 

@@ -1,8 +1,9 @@
 /* A pair of axes in SVG: numbers to places and back, ticks, lines and texts. */
 
+import { element } from "./elements.js";
 import { INK, EDGE, GRID, ink } from "./scheme.js";
 
-const NAMESPACE = "http://www.w3.org/2000/svg";
+const NAMESPACE = element("div", { innerHTML: "<svg></svg>" }).firstChild.namespaceURI;
 const WIDTH = 640, HEIGHT = 300, LEFT = 56, RIGHT = 14, TOP = 12, BOTTOM = 44;
 
 /** Return an element of SVG with these attributes. */

@@ -4,6 +4,7 @@ import * as player from "./player/player.js";
 import * as prediction from "./prediction.js";
 import * as theory from "./theory.js";
 import "./widgets.css";
+import "./player/player.css";
 
 const WIDGETS = { player, prediction, theory };
 
