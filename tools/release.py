@@ -312,6 +312,8 @@ def licence_of(found: Distribution) -> str:
 def script_problems(package: Path) -> Iterator[str]:
     """Yield the packed scripts and styles of others that lie in the package without their licence."""
     for path in sorted(package.rglob("*")):
+        if "node_modules" in path.parts:  # what `make widgets` builds with, which nobody gets
+            continue
         if _ALIEN.search(path.name) and not (path.parent / f"{path.name.partition('.')[0]}.LICENSE").is_file():
             yield f"{path.relative_to(package)} has no {path.name.partition('.')[0]}.LICENSE beside it: put it there"
 
