@@ -17,6 +17,7 @@
 
 # %% id="imports"
 from linklab import course_network, lab03, measure, show, start
+from linklab.show import theory
 
 network = course_network()
 L1, L2, L3 = (network.link(name) for name in ("L1", "L2", "L3"))
@@ -63,7 +64,8 @@ lab03.check_predicted(predicted_mbps).require()
 # Now predict a curve. You send from h1 to h4 for one second at each of several rates, from 0.6 to 1.1 times the rate of
 # L2. The figure will show the *sent* rate on the x-axis and the *arrived* rate on the y-axis, both in Mbit/s.
 #
-# **Your turn:** write at least three points `(sent, arrived)`, from left to right, for example
+# **Your turn:** run the cell, draw the curve in its figure, and run the cell again: it writes your points down. You can
+# also write them yourself: at least three points `(sent, arrived)`, from left to right, for example
 # `[(18, 5), (25, 20), (33, 4)]`.
 
 # %% answer="sweep"
@@ -260,7 +262,8 @@ lab03.check_chosen(at_chosen).require()
 lab03.explain("neighbour")
 prober = measure.Prober(lab, "h1", "h4")
 arrival_s = prober.train(60)
-show.arrivals(arrival_s)
+display(show.arrivals(arrival_s))
+theory.train(L1.rate_mbps, L2.rate_mbps, L3.rate_mbps)
 
 # %% [markdown] id="estimate-intro"
 # Three packets arrive at 0, 1 and 2 ms. How many gaps are there? The bits of how many packets arrive during these gaps?

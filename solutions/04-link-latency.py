@@ -19,6 +19,7 @@
 
 # %% id="imports"
 from linklab import course_network, lab04, measure, show, start
+from linklab.show import theory
 
 network = course_network()
 L1, L2, L3 = map(network.link, ("L1", "L2", "L3"))
@@ -202,6 +203,8 @@ print(r1.cmd(f"ip neigh replace {address} lladdr {mac} dev r1-eth1 nud permanent
 
 # %% id="explain-arp-share"
 lab04.explain("arp-share")
+# Move the sliders: when does sending take longer than travelling?
+theory.space_time(L1.rate_mbps, L1.delay_ms)
 
 # %% [markdown] id="throughput-intro"
 # ## 3. A full link
@@ -257,10 +260,10 @@ print(f"{L1.queue_packets} slots, {frame_ms:.3f} ms for a frame of 1514 bytes")
 # Now you send a ping each second over L1, next to a transfer of 25 s over L1. Below the table above, the last cell
 # printed how many slots the queue before L1 has, and how long L1 needs to send a full frame.
 #
-# **Your turn:** sketch the RTT over these 25 s. Give three or more points `(seconds, ms)`, from left to right. For
-# example, `[(0, 5), (10, 20), (25, 20)]` rises for ten seconds and then stays level. Does the RTT stay level, jump
-# once, or swing up and down? How high does it rise? After the measurement, a figure shows your sketch next to the
-# measured RTT.
+# **Your turn:** sketch the RTT over these 25 s. Run the cell, draw the curve in its figure, and run the cell again: it
+# writes your points down. You can also write them yourself: `[(0, 5), (10, 20), (25, 20)]` rises to 20 ms for ten
+# seconds and then stays level. Does the RTT stay level, jump once, or swing up and down? How high does it rise? After
+# the measurement, a figure shows your sketch next to the measured RTT.
 
 # %% answer="swing"
 ### BEGIN SOLUTION

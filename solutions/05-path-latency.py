@@ -15,6 +15,7 @@
 
 # %% id="imports"
 from linklab import course_network, lab05, measure, show, start
+from linklab.show import theory
 
 network = course_network()
 L1, L2, L3 = map(network.link, ("L1", "L2", "L3"))
@@ -272,6 +273,8 @@ lab05.check_questions(start_of_tcp).require()
 
 # %% id="explain-below"
 lab05.explain("below")
+# Move the sliders: which window fills the pipe? Which one fills the queue as well?
+theory.window(20, L2.rate_mbps, idle_ms["h1-h4"], 50)
 
 # %% [markdown] id="report-intro"
 # ## 5. What the report measured

@@ -91,9 +91,11 @@ lab06.check_by_hand(printed).require()
 # %% [markdown] id="swing-task"
 # ## 3. Sketch: a ping's RTT while both flows run
 #
-# A ping from h1 to h4 waits in the same queues as the two flows. **Sketch its RTT** over 25 s as a list of at least
-# three points, `[(second, ms), (second, ms), ...]`. What is the RTT at the start? How high can it rise? Does it stay
-# there? (netem's *limit* at L2 counts packets in flight on the link and packets that wait: Labs 04 and 05.)
+# A ping from h1 to h4 waits in the same queues as the two flows. **Sketch its RTT** over 25 s: run the cell, draw the
+# curve in its figure, and run the cell again: it writes your points down. You can also write them yourself, as a list
+# of at least three points, `[(second, ms), (second, ms), ...]`. What is the RTT at the start? How high can it rise?
+# Does it stay there? (netem's *limit* at L2 counts packets in flight on the link and packets that wait: Labs 04 and
+# 05.)
 
 # %% answer="swing"
 ### BEGIN SOLUTION

@@ -16,6 +16,7 @@
 
 # %% id="imports"
 from linklab import lab08, measure, show, start
+from linklab.show import theory
 
 lab08.progress()
 
@@ -60,10 +61,10 @@ lab08.check_ping(largest_ping).require()
 # Now `h1` fills the link: it sends UDP as fast as it can, without a pause. The link carries 10 Mbit/s of
 # frames. How much of that is *data*, for each size of frame?
 #
-# **Your turn:** sketch the curve, from frames of 100 bytes to frames of 7999 bytes. A sketch is a list of at
-# least three points, from left to right: `[(100, ...), (1518, ...), ...]`. A point is the frame in bytes and
-# the data in Mbit/s. `sure` says how sure you are, in percent. No sketch is wrong. The figure of your
-# measurement will also show your sketch.
+# **Your turn:** sketch the curve, from frames of 100 bytes to frames of 7999 bytes. Run the cell, draw the curve in its
+# figure, and run the cell again: it writes your points down. You can also write them yourself: at least three points,
+# from left to right, `[(100, ...), (1518, ...), ...]`. A point is the frame in bytes and the data in Mbit/s. `sure`
+# says how sure you are, in percent. No sketch is wrong. The figure of your measurement will also show your sketch.
 
 # %% answer="curve"
 curve = lab08.predict(
@@ -197,6 +198,8 @@ lab08.first_figure(runs)
 
 # %% id="explain-bucket"
 lab08.explain("bucket")
+# Move the sliders: how many packets leave at once?
+theory.token_bucket(rate_mbps=10)
 
 # %% [markdown] id="calm-task"
 # ## 4. Remove the burst (15 minutes)

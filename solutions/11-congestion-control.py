@@ -11,6 +11,7 @@
 
 # %% id="imports"
 from linklab import lab11, measure, show, start
+from linklab.show import theory
 
 display(lab11.progress())
 network = lab11.the_network()
@@ -119,7 +120,8 @@ listening.wait()  # it ends with the client
 lab11.check_look(samples).require()
 
 # %% id="look-figure"
-lab11.figures.look_figure(samples)
+display(lab11.figures.look_figure(samples))
+theory.window(50, B.rate_mbps, 2 * B.delay_ms, B.queue_packets)
 
 # %% [markdown] id="seen-task"
 # **Your turn:** answer each question with one letter.
