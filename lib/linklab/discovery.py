@@ -11,6 +11,7 @@ imported as ``studies.NAME.study`` and ``studies.NAME.page``.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
 import importlib.util
@@ -158,6 +159,46 @@ def linklab_digest() -> bytes:
         for name, content in lab.files().items():
             found.update(f"{name}\0".encode() + content)
     return found.digest()
+
+
+_JUDGE_NOTHING: Final = ("classroom", "hub", "lms", "study", "cli.py", "doctor.py", "jupyter.py", "jupyter_server.py")
+"""Rooms and files of Linklab on which no verdict rests."""
+
+
+@cache
+def judging_digest(lab: str) -> bytes:
+    """Return a digest of all on which a verdict on a lab (``lab50``) rests: Linklab's version and files, and the lab's.
+
+    Of other labs those count that the lab names. Comments in labs do not count: a corrected one judges nobody again.
+    """
+    found = hashlib.sha256(linklab.__version__.encode())
+    root = Path(linklab.__file__).parent
+    of_labs = {name: content for each in added_labs() for name, content in each.files().items()}
+    for path in sorted(root.rglob("*")):
+        parts = path.relative_to(root).parts
+        if not path.is_file() or "__pycache__" in parts or parts[0] in _JUDGE_NOTHING:
+            continue
+        if parts[0] == "labs" and re.fullmatch(_NAME, parts[1]):
+            of_labs["/".join(parts[1:])] = path.read_bytes()
+        else:
+            found.update(f"{'/'.join(parts)}\0".encode() + path.read_bytes())
+    counted, waiting = set(), {lab}
+    while waiting:
+        counted.add(one := waiting.pop())
+        for name, content in sorted(of_labs.items()):
+            if name.startswith(f"{one}/"):
+                found.update(f"{name}\0".encode() + _without_comments(name, content))
+                waiting |= set(re.findall(_NAME, content.decode(errors="replace"))) - counted
+    return found.digest()
+
+
+def _without_comments(name: str, content: bytes) -> bytes:
+    if not name.endswith(".py"):
+        return content
+    try:
+        return ast.dump(ast.parse(content)).encode(errors="replace")
+    except (SyntaxError, ValueError):
+        return content
 
 
 def load(name: str) -> ModuleType:

@@ -49,6 +49,7 @@ class PretendedClass:
         self.source, self.output, self._kit, self._log = folder / "in", folder / "out", kit, log
         self.order = Order(kit, (LAB,))
         self.grace_s = 60.0
+        self.said: list[str] = []
         self.watcher = Watcher()
 
     def hand_in(self, student: str, book: Any, **files: bytes) -> None:
@@ -63,7 +64,7 @@ class PretendedClass:
             self.watcher = Watcher()
             return Crew(2, self.watcher, COMMAND, grace_s=self.grace_s).run(works)
 
-        return grade([self.source], self.output, self.order, judge, lambda _: None)
+        return grade([self.source], self.output, self.order, judge, self.said.append)
 
     @property
     def judged(self) -> int:

@@ -23,9 +23,9 @@ _DESCRIPTION = """\
 Grades a class: takes what a learning platform exported (folders or archives), finds each student's notebooks by
 their cells and programs by their names, runs the instructor's notebooks with the students' answers from scratch,
 confined, on virtual time, several at once, and writes a page for each student and grades.csv, grades.json and
-index.html for the class. Submissions are not touched. The same command once more goes on where it ended, and judges
-again only what has changed. Exit status: 0 if everything was judged, 1 if a judge failed or a submission belongs to
-nobody on the list of students, 130 after Ctrl-C."""
+index.html for the class. Submissions are not touched. The same command once more goes on where it ended, judges
+again only what has changed, and says who gained and who lost what. Exit status: 0 if everything was judged, 1 if a
+judge failed or a submission belongs to nobody on the list of students, 130 after Ctrl-C."""
 _LIMITS = """\
 What one notebook may use; beyond, it is ended, and what it has done until then counts. The other notebooks go on."""
 
@@ -44,6 +44,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--students", type=Path, metavar="FILE", help="one id a line: these are graded, and no others")
     parser.add_argument(
         "--secret", type=Path, metavar="FILE", help="the course secret: each has a network of their own"
+    )
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="STUDENT", help="judge these again, and leave all others as they are"
     )
     parser.add_argument(
         "--earlier", type=Path, nargs="+", default=[], metavar="DIR", help="outputs of earlier terms, to compare with"
@@ -111,7 +114,7 @@ def _order(arguments: argparse.Namespace) -> Order:
         processes=arguments.processes,
         disk_mb=arguments.disk_mb,
     )
-    return Order(kit, kit.chosen(arguments.labs), students, networks, arguments.earlier, limits)
+    return Order(kit, kit.chosen(arguments.labs), students, networks, arguments.earlier, limits, arguments.only)
 
 
 class _Judge:

@@ -23,7 +23,7 @@ from typing import Final
 
 from linklab import __version__, options
 from linklab.course import FILE, file_differs_from
-from linklab.discovery import linklab_digest
+from linklab.discovery import judging_digest, linklab_digest
 from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grading import manual_points
@@ -33,7 +33,7 @@ from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, as_data, 
 from linklab.grading.guard import Bounds, Failed, guarded
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
 from linklab.grading.model import Limits
-from linklab.grading.names import folder_of, listed
+from linklab.grading.names import counted, folder_of, listed
 from linklab.grading.pages import class_page, feedback, load_templates
 from linklab.grading.recognise import Recognised, recognise
 from linklab.grading.run import Done
@@ -61,7 +61,7 @@ class Order:
 
     ``students`` is the list of students; without one, everybody who handed something in is graded. ``networks`` are the
     students' own, by id. ``earlier`` are folders of classes that were graded before, which this one's work is compared
-    with.
+    with. Of ``only``, if it names somebody, all is judged again, and all others keep the verdicts that they have.
     """
 
     kit: Kit
@@ -70,6 +70,11 @@ class Order:
     networks: Mapping[str, Network] | None = None
     earlier: Sequence[Path] = ()
     limits: Limits = field(default_factory=Limits)
+    only: Sequence[str] = ()
+
+    def wants(self, student: str) -> bool:
+        """Return whether to judge a student's notebooks now."""
+        return not self.only or student in self.only
 
 
 @dataclass
@@ -110,10 +115,15 @@ def grade(
         work.mkdir()
         try:
             collected = collect(downloads, work, order.students)
-            students = _read(list(_everybody(collected, order)), order, output, work)
+            everybody = list(_everybody(collected, order))
+            if unknown := sorted(set(order.only) - {one.student for one in everybody}):
+                raise LinklabError(f"nobody is called {listed(unknown)}: name with --only whom grades.csv names")
+            students = _read(everybody, order, output, work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
-        waiting = [one for student in students for one in student.works.values() if one.judged is None]
+        waiting = [
+            work for one in students if order.wants(one.student) for work in one.works.values() if not work.judged
+        ]
         kept = sum(len(student.works) for student in students) - len(waiting)
         tell(
             f"{len(students)} students, {len(waiting)} notebooks to judge" + (f", {kept} judged before" if kept else "")
@@ -127,6 +137,8 @@ def grade(
             alike = []
         grades = _graded(students, collected, order, done, answers, alike)
         grades = _write(output, grades, students, tell)
+        for line in _changes(students, done):
+            tell(line)
         for page in _strangers(output, grades):
             tell(f"removed of an earlier run, as nobody in the class is called so: feedback/{page.name}")
             page.unlink()
@@ -153,7 +165,8 @@ def _read(everybody: list[Submission], order: Order, output: Path, work: Path) -
         with tempfile.TemporaryDirectory(dir=work) as place:
             return _looked_through(opened(one, Path(place)), order, output)
 
-    linklab_digest()  # reads all files once; the processes that are forked have it then
+    for name in order.labs:
+        judging_digest(f"lab{name[:2]}")  # reads all files once; the processes that are forked have it then
     known = [*order.kit.labs.values(), *(order.networks or {}).values()]
     found = guarded(read, everybody, jobs=options.cores(), shared=known)
     return [
@@ -190,7 +203,8 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
         texts = {file: content.decode(errors="replace") for file, content in files.items()}
         student.looks[name] = borrowed([*assembled.answers.items(), *assembled.added.items(), *texts.items()])
         folder = output / "judged" / folder_of(one.student) / name
-        student.works[name] = prepare(one.student, lab, folder, assembled.text, files, network, order.limits)
+        again = order.wants(one.student) if order.only else None
+        student.works[name] = prepare(one.student, lab, folder, assembled.text, files, network, order.limits, again)
     return student
 
 
@@ -261,6 +275,30 @@ def _lab_grade(
     free_texts = student.assembled[name].free_texts
     known = manual_points.with_given(unjudged(work, free_texts, came.trouble), given)
     return LabGrade("judge failed", known, notes, came.trouble)
+
+
+def _changes(students: list[_Student], done: Mapping[tuple[str, str], Done]) -> Iterator[str]:
+    """Yield who gained and who lost points by being judged again: a line for each notebook, and their number."""
+    lines = []
+    for student in students:
+        for name, work in student.works.items():
+            came = done.get((student.student, name))
+            if came is None or came.judged is None or work.earlier is None:
+                continue
+            before = {cell.cell_id: cell.points for cell in work.earlier.cells}
+            now = {cell.cell_id: cell.points for cell in came.judged.cells}
+            gained = [cell for cell, points in now.items() if points > before.get(cell, 0.0)]
+            lost = [cell for cell, points in before.items() if points > now.get(cell, 0.0)]
+            if gained or lost:
+                words = [f"{verb} {listed(cells)}" for verb, cells in (("gained", gained), ("lost", lost)) if cells]
+                points = f"{sum(before.values()):g} to {sum(now.values()):g} points"
+                lines.append(f"judged again, {student.student}, {name}: {points}: {'; '.join(words)}")
+    yield from lines
+    again = sum(
+        work.earlier is not None and (one.student, name) in done for one in students for name, work in one.works.items()
+    )
+    if again:
+        yield f"{counted(again, 'notebook')} judged again: the points of {len(lines)} changed"
 
 
 def _given(path: Path) -> Mapping[str, manual_points.Given]:

@@ -12,6 +12,7 @@ from linklab import options
 from linklab.classroom.contents import Contents
 from linklab.errors import LinklabError
 from linklab.grading.cells import calls_of
+from linklab.grading.names import listed
 from linklab.notebooks.build import SOLUTIONS
 from linklab.report.safe_html import headings
 
@@ -65,12 +66,14 @@ class KitLab:
 class Kit:
     """All labs by name, in order; what students start programs from, by the file's name, simpleperf first.
 
-    ``solutions`` are the finished programs that students' are compared with.
+    ``solutions`` are the finished programs that students' are compared with. ``added`` are the files of added labs, by
+    their paths beside the notebook: students have them from the instructor.
     """
 
     labs: Mapping[str, KitLab]
     starters: Mapping[str, str]
     solutions: Mapping[str, str]
+    added: tuple[str, ...] = ()
 
     def chosen(self, names: Sequence[str]) -> tuple[str, ...]:
         """The labs that ``names`` mean; all where there are none. Raises LinklabError if unknown."""
@@ -80,18 +83,21 @@ class Kit:
 def read_kit(root: Path) -> Kit:
     """Return the kit in ``root``, made anew from its sources.
 
-    Raises LinklabError where they are not well formed, or a check cell calls what is no check: no student is to blame.
+    Raises LinklabError where they are not well formed, a check cell calls what is no check, or a notebook in solutions/
+    is not what its source makes: no student is to blame.
     """
     contents = Contents.of(root)
     labs = {}
     for file in sorted(contents.solved):
         name = file.removesuffix(".ipynb")
+        _refuse_unproven(root / SOLUTIONS / file, contents.solved[file])
         labs[name] = _lab(name, json.loads(contents.given[file]), json.loads(contents.solved[file]))
     starters = {SIMPLEPERF: ""} | {
         name: data.decode() for name, data in contents.given.items() if "/" not in name and name.endswith(".py")
     }
     finished = {name: root / SOLUTIONS / name for name in starters}
-    return Kit(labs, starters, {name: path.read_text("utf-8") for name, path in finished.items() if path.is_file()})
+    solutions = {name: path.read_text("utf-8") for name, path in finished.items() if path.is_file()}
+    return Kit(labs, starters, solutions, tuple(name for files in contents.added.values() for name in files))
 
 
 def _lab(name: str, given: dict[str, Any], solved: dict[str, Any]) -> KitLab:
@@ -102,6 +108,21 @@ def _lab(name: str, given: dict[str, Any], solved: dict[str, Any]) -> KitLab:
             _refuse_no_check(name, part)
     titles = [words for part in parts if part.cell_type == "markdown" for _, words in headings(part.starter)]
     return KitLab(name, titles[0] if titles else name, parts, given)
+
+
+def _refuse_unproven(built: Path, made: str) -> None:
+    """Refuse a source that was edited and not built: `linklab validate` has proved another notebook."""
+    if not built.is_file():
+        return
+    now, then = (
+        [(cell["id"], text_of(cell)) for cell in json.loads(it)["cells"]] for it in (made, built.read_text("utf-8"))
+    )
+    if now != then:
+        other = sorted({name for name, _ in set(now) ^ set(then)}) or ["their order"]
+        raise LinklabError(
+            f"{built} is not what its source makes ({listed(other)}), and nobody has tried that: run `linklab validate "
+            f"{built.name[:2]} --update`"
+        )
 
 
 def _refuse_no_check(lab: str, part: LabCell) -> None:

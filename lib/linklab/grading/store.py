@@ -1,8 +1,8 @@
 """What grading keeps between runs: each notebook that was judged, and the verdict on it.
 
-A verdict counts again where everything that it rests on is the same: the assembled notebook, the files beside it, the
-network, and Linklab itself, down to its sources. A verdict of a notebook that was ended early counts only under the
-same limits.
+A verdict counts again where everything that it rests on is the same: the assembled notebook without the instructor's
+words, the files beside it, the network, Linklab's sources, and those of this lab. A verdict of a notebook that was
+ended early counts only under the same limits. A verdict that no longer counts is kept until there is another.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from linklab import schema
 from linklab.course import variant_text
-from linklab.discovery import linklab_digest
+from linklab.discovery import judging_digest
 from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grading.kit import KitLab
@@ -32,7 +32,10 @@ _RESULT: Final = "result.json"
 
 @dataclass(frozen=True)
 class Work:
-    """One notebook of one student to be judged. ``folder`` is its own; ``judged`` is the verdict that is there."""
+    """One notebook of one student to be judged. ``folder`` is its own.
+
+    ``judged`` is the verdict that is there and counts, ``earlier`` the last one that there was.
+    """
 
     student: str
     lab: KitLab
@@ -40,6 +43,7 @@ class Work:
     digest: str
     task: Task
     judged: Judged | None = None
+    earlier: Judged | None = None
 
     @property
     def task_file(self) -> Path:
@@ -66,21 +70,26 @@ def prepare(
     files: Mapping[str, bytes],
     network: Network | None,
     limits: Limits,
+    again: bool | None = None,
 ) -> Work:
     """Makes a notebook ready to be judged in ``folder``, or finds the verdict that is there already.
 
-    ``files`` lie beside the notebook, by name. Raises OSError.
+    ``files`` lie beside the notebook, by name. ``again`` is whether to judge it whatever is there; False lets every
+    verdict count that is there, though something has changed since. Raises OSError.
     """
     variant = "" if network is None else variant_text(network)
     digest = digest_of(lab.name, notebook, files, variant)
     places = {name: folder / "files" / name for name in files}
     network_file = folder / "network.json" if network is not None else None
     task = Task(lab.name, folder / "notebook.ipynb", places, network_file, folder / "out", limits)
-    kept = _kept(folder, digest, limits)
-    if kept is not None and fits(lab, kept):
-        return Work(student, lab, folder, digest, task, kept)
-    if folder.exists():
-        shutil.rmtree(folder)
+    earlier, counts = _kept(folder, digest, limits)
+    if earlier is not None and fits(lab, earlier) and ((counts and again is None) or again is False):
+        return Work(student, lab, folder, digest, task, earlier, earlier)
+    for old in folder.iterdir() if folder.exists() else ():
+        if old.is_dir():
+            shutil.rmtree(old)
+        elif old.name != _RESULT:
+            old.unlink()
     (folder / "files").mkdir(parents=True)
     task.output.mkdir()
     task.notebook.write_text(notebook, encoding="utf-8")
@@ -88,7 +97,7 @@ def prepare(
         places[name].write_bytes(content)
     if network_file is not None:
         network_file.write_text(variant, encoding="utf-8")
-    work = Work(student, lab, folder, digest, task)
+    work = Work(student, lab, folder, digest, task, earlier=earlier)
     work.task_file.write_text(json.dumps(schema.dump(task)), encoding="utf-8")
     return work
 
@@ -153,9 +162,9 @@ def digest_of(lab: str, notebook: str, files: Mapping[str, bytes], variant: str)
     found = hashlib.sha256()
     named = {
         "lab": lab.encode(),
-        "notebook": notebook.encode(),
+        "notebook": json.dumps([cell for cell in json.loads(notebook)["cells"] if _counts(cell)]).encode(),
         "network": variant.encode(),
-        "linklab": linklab_digest(),
+        "linklab": judging_digest(f"lab{lab[:2]}"),
     }
     for name, content in (named | {f"file {name}": content for name, content in sorted(files.items())}).items():
         # with their lengths, so that no two ways of cutting the same bytes look alike
@@ -163,12 +172,17 @@ def digest_of(lab: str, notebook: str, files: Mapping[str, bytes], variant: str)
     return found.hexdigest()
 
 
-def _kept(folder: Path, digest: str, limits: Limits) -> Judged | None:
+def _counts(cell: dict[str, Any]) -> bool:
+    """Return whether a verdict rests on a cell: on the instructor's words none does."""
+    told = cell["metadata"]
+    return cell["cell_type"] == "code" or bool(told.get("nbgrader") or told.get("linklab"))
+
+
+def _kept(folder: Path, digest: str, limits: Limits) -> tuple[Judged | None, bool]:
+    """Return the last verdict, and whether it counts."""
     try:
         told: Any = json.loads((folder / _RESULT).read_text("utf-8"))
         judged = schema.load(Judged, told["judged"], "this verdict")
-        if told["digest"] != digest or (judged.ended and told["limits"] != asdict(limits)):
-            return None
+        return judged, told["digest"] == digest and not (judged.ended and told["limits"] != asdict(limits))
     except (OSError, ValueError, LookupError, TypeError, LinklabError):
-        return None
-    return judged
+        return None, False
