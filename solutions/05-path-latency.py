@@ -279,7 +279,8 @@ theory.window(20, L2.rate_mbps, idle_ms["h1-h4"], 50)
 # %% [markdown] id="report-intro"
 # ## 5. What the report measured
 #
-# The course report made the same measurements in real time in a virtual machine, on *its* network: L1, L2 and L3 with
+# Test case 3 of the course report made these measurements in real time in a virtual machine, on *its* network: L1, L2
+# and L3 with
 # 10, 20 and 10 ms each way, and 40, 30 and 20 Mbit/s. (Yours may have other numbers.) It measured each link alone: the
 # RTTs were 21.855, 44.678 and 22.815 ms.
 #

@@ -213,6 +213,7 @@ lab06.check_seen(answers).require()
 
 # %% id="explain-shares"
 lab06.explain("shares")
+lab06.figures.report_table(runs)
 
 # %% [markdown] id="shares-told"
 # ## 6. How fair is that? Jain's index

@@ -128,12 +128,17 @@ lab07.check_parts(per_connection, per_host, runs).require()
 # %% [markdown] id="fairness-intro"
 # The figure shows Jain's index (Lab 06) per connection and per host, for the mean of all runs. The table adds each
 # run and the course report.
+#
+# The last table has the throughputs of test case 5 of the course report (Lab 02). They are of one run, and chance
+# decides a single run: look how your own runs differ. Together they are 29.22 Mbit/s, more than L2 carries. Probably
+# somebody started each transfer by hand, so that each connection counted its own 25 s.
 
 # %% id="fairness-figure"
 lab07.figures.fairness_figure(runs)
 
 # %% id="fairness-table"
-lab07.figures.fairness_table(runs)
+display(lab07.figures.fairness_table(runs))
+lab07.figures.report_table(runs)
 
 # %% [markdown] id="fairness-question"
 # **Question.** h1 has about twice the throughput of h2, although both may have paid for the same access. Why does

@@ -97,7 +97,7 @@ def test_the_page_says_what_became_of_every_check() -> None:
         "Name Ada",
         "a <machine>",
         "Lab 03: Bandwidth 0 of 8 points",
-        "0 of 8 points, 2 not judged, up to 1 for free texts, given by hand",
+        "0 of 8 points, 2 not judged, up to 1 more for free texts, which the instructor judges",
         "the delay 10 ms it is 0 ms write 10ms",
         "the queue the machine was busy run it again",
         "the rate 10 Mbit/s as expected",

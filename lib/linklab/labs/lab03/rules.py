@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from linklab.analysis import Expectation, MeasuredPath, udp_ceiling_mbps, udp_loss_percent
 from linklab.analysis.searching import increase
-from linklab.course import course_network
+from linklab.course import course_network, is_variant
 from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import letter
 from linklab.grade.measured import results_of, whole_result
@@ -26,6 +27,7 @@ from linklab.labs.lab03.unknown import check_search, check_train, random_chain
 from linklab.labs.printed import NETEM
 from linklab.measure import UdpResult
 from linklab.network import NetworkState, bottleneck, path, payload_rate_mbps
+from linklab.published import publication
 from linklab.units import BITS_PER_BYTE
 
 __all__ = [
@@ -227,9 +229,32 @@ _ENOUGH: Final = 0.97
 def check_chosen(results: object) -> Result:
     """Judge the rates that the student chose: nothing lost, and at least 97 % of what each path carries.
 
-    ``results`` are those of `linklab.measure.run` at these rates, by the names in `PAIRS`.
+    ``results`` are those of `linklab.measure.run` at these rates, by the names in `PAIRS`. Where all are right, the
+    course report's rates stand next to them.
     """
-    return asked_each("Lab 03, the rates you chose", results, PAIRS, _chosen, _RESULTS)
+    result = asked_each("Lab 03, the rates you chose", results, PAIRS, _chosen, _RESULTS)
+    if not result.passed:
+        return result
+    *others, last = result.checks
+    chosen = {name: it.flow.rate_mbps for name, it in results_of(results, UdpResult).items()}
+    return replace(result, checks=(*others, replace(last, explanation=_beside_report(chosen))))
+
+
+def _beside_report(chosen_mbps: Mapping[str, float]) -> str:
+    """Compare rates without loss, by path, with those of the course report's test case 1; in Markdown."""
+    theirs = {row["name"]: row["value"] for row in publication("report").rows("numbers", case=1)}
+    rows = [f"- {name}: you {rate:.2f} Mbit/s, the report {theirs[name]:g}" for name, rate in chosen_mbps.items()]
+    where = " It measured the plain course network, not yours." if is_variant() else ""
+    return "\n".join(
+        [f"Test case 1 of the course report (Lab 02) sent UDP over the same paths:{where}", "", *rows, "", _M]
+    )
+
+
+_M: Final = (
+    "Neither you nor the report lost a packet. But the report did not look for the most that a path carries: its numbers "
+    "are the rates that it asked iperf for. iperf 2 reads the M of `-b 25M` as 1,048,576 bit/s, so `25M` is 26.2 Mbit/s, "
+    "and `16M` is 16.8. iperf3 reads M as a million."
+)
 
 
 def _chosen(name: str, given: object) -> Check:

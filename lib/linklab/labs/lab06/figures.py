@@ -54,6 +54,27 @@ def fairness_table(index: Mapping[str, float | None]) -> Table:
     return table(["Jain's index", "if all equal", report_heading("report"), "measured", "the report's"], rows)
 
 
+def report_table(runs: Mapping[str, MaybeRun]) -> Table:
+    """Compare the RTT and the throughput of each flow in each combination with the course report's test case 4."""
+    rows = []
+    for test, (name, flows) in enumerate(COMBINATIONS.items(), 1):
+        run = runs.get(name)
+        rates, seen = rates_mbps(run), pings(run) if run is not None else {}
+        for pair in (load.name for load in flows):
+            printed = publication("report").rows("numbers", case=_CASE, test=test, name=pair)
+            theirs = {row["quantity"]: row["value"] for row in printed}
+            rtt_ms = seen[pair].rtt_mean_ms if pair in seen else None
+            rows.append([f"{name}: {pair}", rtt_ms, theirs["rtt_ms"], rates.get(pair), theirs["throughput_mbps"]])
+    headings = [
+        "flow",
+        "mean RTT (ms)",
+        report_heading("report's"),
+        "throughput (Mbit/s)",
+        report_heading("the report's"),
+    ]
+    return table(headings, rows, "Several flows: measured, and test case 4 of the course report")
+
+
 def looks_table(looks: Sequence[object], packets_in_queue: Callable[[float], float | None]) -> Table | str:
     """Compare the packets in L2's queue by the student's function of the RTT with those that the kernel counts."""
     rows = [

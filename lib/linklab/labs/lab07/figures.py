@@ -30,6 +30,20 @@ def fairness_table(runs: Repeats | None) -> Table | str:
     return table(["Jain's index", "per connection", "per host"], rows)
 
 
+def report_table(runs: Repeats | None) -> Table | str:
+    """Compare what each connection carried, as the mean over all runs, with the course report's test case 5."""
+    if runs is None:
+        return NOTHING
+    mine = mean_connections_mbps(runs)
+    rows = []
+    for row in publication("report").rows("numbers", case=5):
+        pair, number = row["name"], row["connection"]
+        rates = mine.get(pair, [])
+        rows.append([f"{pair}, connection {number}", rates[number - 1] if number <= len(rates) else None, row["value"]])
+    headings = ["connection", "mean throughput (Mbit/s)", report_heading("report's throughput (Mbit/s)")]
+    return table(headings, rows, "Parallel connections: measured, and test case 5 of the course report")
+
+
 def fairness_figure(runs: Repeats | None) -> Drawing | str:
     """Draw who got how much, per connection and per host: means over all runs."""
     return NOTHING if runs is None else fairness(mean_connections_mbps(runs))
