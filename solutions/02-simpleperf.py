@@ -80,11 +80,11 @@ lab02.check_stream(stream).require()
 # server's heading says `Received` and `Rate`). You choose spacing, bars, decimals and the order of columns. Write each
 # unit beside its number or in the heading.
 #
-# The labs up to Lab 07 repeat a published study, **the course report**: the project report of a student at OsloMet, 2023.
-# Its author wrote a simpleperf and measured this network in five *test cases*: UDP (case 1, Lab 03), single links (2,
-# Lab 04), paths (3, Lab 05), several flows (4, Lab 06) and parallel connections (5, Lab 07). You see its numbers next
-# to yours. They differ, and each lab says why, as far as the numbers show it: the report measured in a virtual machine
-# in real time, where a busy machine is late, and most of its numbers are from one run.
+# The labs up to Lab 07 repeat a study, **the course report**: a student's project report (OsloMet, 2023). Its author
+# wrote a simpleperf and measured this network in five *test cases*: UDP (case 1, Lab 03), single links (2, Lab 04),
+# paths (3, Lab 05), several flows (4, Lab 06) and parallel connections (5, Lab 07). You see its numbers next to yours.
+# They differ, and each lab says why, as far as the numbers show it. The report measured in a virtual machine in real
+# time, where a busy machine delays packets. It has one number for each test.
 #
 # The report's program also sends a *start message* with the time before its data. Your program does not need one: each
 # side times the transfer by its own clock.
@@ -371,9 +371,9 @@ show.table(["tool", "Mbit/s"], rates_mbps)
 # Two programs in two languages report nearly the same rate: the network decides, not the tool. Both lose some per cent
 # to slow start, and yours also counts the wait for the acknowledgement.
 #
-# The course report's simpleperf sent for 25 s, so slow start matters less. On this path ours
-# then measures 28.4 Mbit/s. The report's measured 27.57, 4 % below theory. Its RTT was 69.6 ms instead of 60, so TCP took longer to start. Probably its 25 s also contain the
-# wait for the last acknowledgement.
+# The course report's simpleperf sent for 25 s, so slow start matters less. On this path ours then measures 28.4 Mbit/s.
+# The report's measured 27.57, 4 % below theory. Its RTT was 69.6 ms instead of 60, so TCP took longer to start. Probably
+# its 25 s also contain the wait for the last acknowledgement.
 #
 # </details>
 #

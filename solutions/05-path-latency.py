@@ -280,9 +280,8 @@ theory.window(20, L2.rate_mbps, idle_ms["h1-h4"], 50)
 # ## 5. What the report measured
 #
 # Test case 3 of the course report made these measurements in real time in a virtual machine, on *its* network: L1, L2
-# and L3 with
-# 10, 20 and 10 ms each way, and 40, 30 and 20 Mbit/s. (Yours may have other numbers.) It measured each link alone: the
-# RTTs were 21.855, 44.678 and 22.815 ms.
+# and L3 with 10, 20 and 10 ms each way, and 40, 30 and 20 Mbit/s. (Yours may have other numbers.) It also measured each
+# link alone (test case 2): the RTTs were 21.855, 44.678 and 22.815 ms.
 #
 # **Your turn:** the report's RTT of h1-h9 is 12.3 ms above theory. For `links_ms`, compute how far the RTT of each
 # single link is above theory, and add up the three differences. The report's throughput of h1-h9 was 17.29 Mbit/s. For

@@ -102,7 +102,7 @@ def test_the_page_says_what_became_of_every_check() -> None:
         "the queue the machine was busy run it again",
         "the rate 10 Mbit/s as expected",
         "rate = 3 < 4",
-        "Question. Why? Answer (1 point) Because so.",
+        "Question. Why? Answer: up to 1 point, which the instructor judges Because so.",
         "Not answered (1 point)",
         "Lab 03, the queue. Inconclusive: the machine was busy",
         "last. This check was not run.",
