@@ -372,8 +372,8 @@ show.table(["tool", "Mbit/s"], rates_mbps)
 # to slow start, and yours also counts the wait for the acknowledgement.
 #
 # The course report's simpleperf sent for 25 s, so slow start matters less. On this path ours then measures 28.4 Mbit/s.
-# The report's measured 27.57, 4 % below theory. Its RTT was 69.6 ms instead of 60, so TCP took longer to start. Probably
-# its 25 s also contain the wait for the last acknowledgement.
+# The report's measured 27.57, 4 % below theory. Its RTT was 69.6 ms instead of 60, so TCP took longer to start.
+# Probably its 25 s also contain the wait for the last acknowledgement.
 #
 # </details>
 #

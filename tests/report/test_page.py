@@ -103,7 +103,7 @@ def test_the_page_says_what_became_of_every_check() -> None:
         "the rate 10 Mbit/s as expected",
         "rate = 3 < 4",
         "Question. Why? Answer: up to 1 point, which the instructor judges Because so.",
-        "Not answered (1 point)",
+        "Not answered: 0 of 1 point",
         "Lab 03, the queue. Inconclusive: the machine was busy",
         "last. This check was not run.",
         "Free text: last. Nothing was written.",

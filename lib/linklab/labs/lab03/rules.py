@@ -242,8 +242,10 @@ def check_chosen(results: object) -> Result:
 
 def _beside_report(chosen_mbps: Mapping[str, float]) -> str:
     """Compare rates without loss, by path, with those of the course report's test case 1; in Markdown."""
-    theirs = {row["name"]: row["value"] for row in publication("report").rows("numbers", case=1)}
-    rows = [f"- {name}: you {rate:.2f} Mbit/s, the report {theirs[name]:g}" for name, rate in chosen_mbps.items()]
+    rows = [
+        f"- {row['name']}: you {chosen_mbps[row['name']]:.2f} Mbit/s, the report {row['value']:g}"
+        for row in publication("report").rows("numbers", case=1)
+    ]
     where = " It measured the plain course network, not yours." if is_variant() else ""
     head = f"Test case 1 of the course report (Lab 02) sent UDP over the same paths.{where}"
     return "\n".join([head, "", *rows, "", _WHY_LESS])
@@ -254,6 +256,26 @@ _WHY_LESS: Final = (
     "numbers are the rates that it asked iperf for. iperf 2 reads the M of `-b 25M` as 1,048,576 bit/s, so `25M` is "
     "26.2 Mbit/s, and `16M` is 16.8. iperf3 reads M as a million."
 )
+
+
+def _chosen(name: str, given: object) -> Check:
+    what = f"rate chosen for {name}"
+    result = whole_result(what, given, UdpResult, _HOW, PAIRS[name])
+    rate_mbps, ceiling_mbps = result.flow.rate_mbps, udp_ceiling_mbps(_path(name, result.origin.network))
+    wanted = f"nothing lost, and at least {100 * _ENOUGH:g} % of the bandwidth"
+    found = f"{rate_mbps:g} Mbit/s, {result.lost_packets} of {result.sent_packets} packets lost"
+    if rate_mbps > ceiling_mbps:
+        reason = f"{rate_mbps:g} Mbit/s is more than the path carries"
+        hint = "in a short test the queue hides a small overload: choose a rate below the line of theory"
+        return Check.failing(what, reason, hint, wanted, found)
+    if result.lost_packets:
+        return Check.failing(what, found, "choose a lower share", wanted, found)
+    if rate_mbps < _ENOUGH * ceiling_mbps:
+        reason = f"{rate_mbps:g} Mbit/s uses only {100 * rate_mbps / ceiling_mbps:.0f} % of what the path carries"
+        return Check.failing(
+            what, reason, "choose a higher share: how far can you go before packets are lost?", wanted, found
+        )
+    return Check.passing(what, wanted, found)
 
 
 # --- What a queue hides, and what a train shows
