@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import linklab.report
 from linklab.grade import Check
+from linklab.grade.check import Surprise
 from linklab.record import RESULT_MIME, TEXT_STUB
 from linklab.report.model import LabRecord
 from linklab.report.page import unfinished
@@ -89,6 +91,18 @@ def test_the_page_can_be_found_through_and_read_aloud() -> None:
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
     assert all(head["scope"] in ("col", "row") for head in seen.all("th"))
+
+
+def test_calibration_is_over_all_labs() -> None:
+    labs = []
+    for title, sure, predicted in (("Lab 03: Bandwidth", 90, 20.0), ("Lab 04: Latency", 95, 40.0)):
+        told = result(GOOD)
+        told.data[RESULT_MIME]["surprises"] = [asdict(Surprise("RTT", "ms", predicted, sure, 20.0, 20.0, ""))]
+        labs.append(lab(text("goal", f"# {title}"), check("check-rtt", told)))
+    words = " ".join(look(page_of(*labs)).words.split())
+    assert "How sure, and how often right: Lab 03 to Lab 04" in words
+    assert "90 to 100 2 1 50" in words
+    assert "How sure I was" not in look(page_of(a_lab())).words, "nothing was predicted"
 
 
 def test_the_page_says_what_became_of_every_check() -> None:

@@ -48,7 +48,9 @@ def page(portfolio: Portfolio) -> str:
         conditions=_conditions(portfolio),
         unfinished=[(lab.title, found) for lab in portfolio.labs if (found := unfinished(lab))],
         surprising=[(lab.title, off) for lab in portfolio.labs if (off := _off(lab.surprises))],
-        calibration=calibration.of_labs({lab.title: lab.surprises for lab in portfolio.labs if lab.surprises}),
+        calibration=calibration.of_labs(
+            {lab.title.partition(":")[0]: lab.surprises for lab in portfolio.labs if lab.surprises}
+        ),
     )  # fmt: skip
     return encodable(text)
 
