@@ -43,6 +43,7 @@ SEALED: Final = "choices.json"
 """The file's name in a lab's folder."""
 EXPLANATIONS: Final = "explanations"
 """The table with what written answers open, among the questions."""
+_COUNTS: Final = "\n\n**What counts:** {}."
 _RIGHT, _WRONG = "+", "-"
 
 
@@ -105,8 +106,11 @@ class WrittenQuestion:
     told: str = ""
 
 
-def seal(text: str) -> str:
-    """Return the sealed form of an instructor's questions. Raise LinklabError where they are not well formed."""
+def seal(text: str, counts: Mapping[str, str] | None = None) -> str:
+    """Return the sealed form of an instructor's questions. Raise LinklabError where they are not well formed.
+
+    ``counts`` says what counts in a written answer, by its name: its explanation ends with that.
+    """
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
@@ -115,7 +119,10 @@ def seal(text: str) -> str:
     written = {key: schema.load(WrittenQuestion, one, f"question {key}") for key, one in data.items()}
     sealed: dict[str, Any] = {key: _sealed(key, one) for key, one in written.items()}
     if told:
-        crossed = {name: _crossed(name, EXPLANATIONS, text.strip().encode()) for name, text in told.items()}
+        crossed = {}
+        for name, text in told.items():
+            asked_for = _COUNTS.format(counts[name]) if counts and name in counts else ""
+            crossed[name] = _crossed(name, EXPLANATIONS, f"{text.strip()}{asked_for}".encode())
         sealed[EXPLANATIONS] = {name: base64.b64encode(text).decode() for name, text in crossed.items()}
     return json.dumps(sealed, indent=1, ensure_ascii=False) + "\n"
 

@@ -233,10 +233,11 @@ class OneOf:
         text = self.options[option]
         chosen = f"{option}: {text}" if text else option
         right, said = self.remark(option)
-        if right:
-            return (Check.passing(self.what, expected, chosen, said),)
         hints = (said, *as_tuple(self.hints)) if said else as_tuple(self.hints)
-        return (Check.failing(self.what, f"{chosen}: that is not it", hints, expected, chosen),)
+        reason = f"{chosen}: that is not it"
+        passed = Check.passing(self.what, expected, chosen, said)
+        made = passed if right else Check.failing(self.what, reason, hints, expected, chosen)
+        return (replace(made, chosen=option),)
 
 
 def among(

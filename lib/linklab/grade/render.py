@@ -278,16 +278,21 @@ def _hint_named(which: str) -> str:
 
 
 def html(
-    title: str, checks: Sequence[Check], surprises: Sequence[Surprise] = (), cell_points: float | None = None
+    title: str,
+    checks: Sequence[Check],
+    surprises: Sequence[Surprise] = (),
+    cell_points: float | None = None,
+    share: float = 1.0,
 ) -> str:
     """A card: what did not pass on top, with what was expected, found and can be done; then a table of what passed.
 
     A long table is folded. Below it stands what right answers open, and what was predicted: a figure and a table.
+    ``share`` is what a right answer is worth of ``cell_points``, now that so many wrong ones were tried.
     """
     troubled = [check for check in checks if not check.passed]
     passed = [check for check in checks if check.passed]
     head = title if any(check.is_open for check in checks) else headline(title, checks)
-    parts = [f"<strong>{escape(head)}</strong>", _worth(cell_points, is_earned=not troubled)]
+    parts = [f"<strong>{escape(head)}</strong>", _worth(cell_points, share, is_earned=not troubled)]
     groups = _in_short(head, troubled)
     parts += [_failed_card(group) for group in groups]
     if any(group.first_only for group in groups):
@@ -303,10 +308,12 @@ def html(
     return f'<div class="linklab-result" style="{_CARD};border-left-color:{colour}">{"".join(parts)}</div>'
 
 
-def _worth(points: float | None, *, is_earned: bool) -> str:
+def _worth(points: float | None, share: float, *, is_earned: bool) -> str:
     if points is None:
         return ""
     said = f"{points:g} point{'' if points == 1 else 's'}"
+    if share != 1:
+        said = f"{points * share:.3g} of {said}, after wrong choices"
     return f' <span style="white-space:nowrap">({said if is_earned else f"worth {said}"})</span>'
 
 

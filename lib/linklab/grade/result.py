@@ -14,7 +14,7 @@ from typing import Any, Final, ParamSpec, overload
 import linklab
 from linklab import record, settings
 from linklab.errors import LinklabError
-from linklab.grade import cells, render, values
+from linklab.grade import cells, render, tries, values
 from linklab.grade.check import Check, Outcome, Refuse, Surprise, gathered
 
 RESULT_VERSION: Final = 1
@@ -30,6 +30,7 @@ _failures: defaultdict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
 def forget_failures() -> None:
     """Start to count failures anew: the next one gets its first hint."""
     _failures.clear()
+    tries.forget()
 
 
 def _with_its_hint(title: str, check: Check) -> Check:
@@ -163,7 +164,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         """What a notebook shows for it."""
-        return render.html(self.title, self.checks, self.surprises, self.cell_points)
+        share = tries.share(self.checks, tries.percents()) if self.cell_points else 1.0
+        return render.html(self.title, self.checks, self.surprises, self.cell_points, share)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """What a notebook keeps for `linklab report` beside the text and the table that it shows."""
@@ -172,8 +174,10 @@ class Result:
 
 def _check_json(check: Check) -> dict[str, Any]:
     """A check as plain JSON values; what only some checks have is left out of the others."""
-    left_out = {"further"} | {name for name in ("which_hint", "is_open") if not getattr(check, name)}
-    return {name: value for name, value in asdict(check).items() if name not in left_out}
+    optional = ("which_hint", "is_open", "tried_wrong")
+    left_out = {"further", "chosen"} | {name for name in optional if not getattr(check, name)}
+    kept = {name: value for name, value in asdict(check).items() if name not in left_out}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
 
 
 Given = ParamSpec("Given")
@@ -217,7 +221,10 @@ def _guarded(title: str, check: Callable[..., Judged]) -> Callable[..., Result]:
             result = Result(title or check.__name__, (_TOO_LARGE,))
         except Exception as fault:
             result = not_judged(title or check.__name__, fault)
-        result = replace(_open_or(result), cell_points=cells.cell_points())
+        result = _open_or(result)
+        cell = cells.running()
+        noted = tries.noted(result.title, result.checks, cell.stored if cell is not None else {})
+        result = replace(result, checks=noted, cell_points=cells.cell_points())
         for listener in _listeners:
             with contextlib.suppress(Exception):  # a list of what is done may fail, and no check with it
                 listener(result)

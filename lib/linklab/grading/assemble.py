@@ -2,16 +2,17 @@
 
 Of a submission count the texts of its answers and free texts, by the cells' names, and cells that the student added,
 where they stand. Everything else is the instructor's own: checks, given cells, their order, metadata. So what was
-changed or removed there gains nothing, and outputs that were pasted are not even read.
+changed or removed there gains nothing. Of outputs only the wrong options of choices are read, which can cost points
+where the course says so.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from linklab.grading.kit import KitLab, LabCell
@@ -26,7 +27,8 @@ _LONGEST_CELL: Final = 200_000
 class Assembled:
     """A notebook as the text of its file, the student's answers by cell, and notes on what had been changed.
 
-    ``added`` is the code of cells that the student added, by the names that they got.
+    ``added`` is the code of cells that the student added, by the names that they got. ``tried_wrong`` are the wrong
+    options that were chosen before, by check cell and by what was asked.
     """
 
     text: str
@@ -34,6 +36,7 @@ class Assembled:
     added: Mapping[str, str]
     free_texts: Mapping[str, str]
     notes: tuple[str, ...]
+    tried_wrong: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
 
 def assemble(lab: KitLab, cells: Iterable[SubmittedCell]) -> Assembled:
@@ -76,7 +79,9 @@ def assemble(lab: KitLab, cells: Iterable[SubmittedCell]) -> Assembled:
     whole["cells"] = made
     text = json.dumps(whole, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     new = {cell["id"]: cell["source"] for cell in made if "added" in cell["metadata"].get("linklab", {})}
-    return Assembled(text, answers, new, free_texts, (*_changed(lab, own), *notes))
+    checks = {part.cell_id for part in lab.parts if part.role == "check"}
+    tried = {name: cell.tried_wrong for name, cell in own.items() if name in checks and cell.tried_wrong}
+    return Assembled(text, answers, new, free_texts, (*_changed(lab, own), *notes), tried)
 
 
 def _sorted(

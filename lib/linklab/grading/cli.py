@@ -94,10 +94,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _order(arguments: argparse.Namespace) -> Order:
     from linklab.classroom.roster import networks_of, read_students
     from linklab.errors import LinklabError
+    from linklab.grade.tries import CHOICE_POINTS
     from linklab.grading.grade import Order
     from linklab.grading.kit import read_kit
     from linklab.grading.model import Limits
     from linklab.network.variants import normalised
+    from linklab.settings import percents
 
     if arguments.secret is not None and arguments.students is None:
         raise LinklabError("--secret needs --students: the networks are derived from the ids on that list")
@@ -114,7 +116,8 @@ def _order(arguments: argparse.Namespace) -> Order:
         processes=arguments.processes,
         disk_mb=arguments.disk_mb,
     )
-    return Order(kit, kit.chosen(arguments.labs), students, networks, arguments.earlier, limits, arguments.only)
+    worth = percents(CHOICE_POINTS, arguments.root)
+    return Order(kit, kit.chosen(arguments.labs), students, networks, arguments.earlier, limits, arguments.only, worth)
 
 
 class _Judge:

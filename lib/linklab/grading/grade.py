@@ -29,6 +29,7 @@ from linklab.files import write_whole
 from linklab.grading import manual_points
 from linklab.grading.assemble import Assembled, assemble
 from linklab.grading.borrowed import borrowed
+from linklab.grading.choice_points import with_tries
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, as_data, to_csv, to_json
 from linklab.grading.guard import Bounds, Failed, guarded
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
@@ -62,6 +63,7 @@ class Order:
     ``students`` is the list of students; without one, everybody who handed something in is graded. ``networks`` are the
     students' own, by id. ``earlier`` are folders of classes that were graded before, which this one's work is compared
     with. Of ``only``, if it names somebody, all is judged again, and all others keep the verdicts that they have.
+    ``choice_points`` is the course's setting of that name (`linklab.grade.tries`).
     """
 
     kit: Kit
@@ -71,6 +73,7 @@ class Order:
     earlier: Sequence[Path] = ()
     limits: Limits = field(default_factory=Limits)
     only: Sequence[str] = ()
+    choice_points: Sequence[float] | None = None
 
     def wants(self, student: str) -> bool:
         """Return whether to judge a student's notebooks now."""
@@ -247,7 +250,7 @@ def _graded(
             given.setdefault((answer.student, answer.lab), {})[answer.cell] = answer.points
     found = []
     for student in students:
-        each = {name: _lab_grade(student, name, done, given.get((student.student, name), {})) for name in labs}
+        each = {name: _lab_grade(student, name, order, done, given.get((student.student, name), {})) for name in labs}
         network = order.networks[student.student].name if order.networks is not None else COURSE.name
         page = f"{folder_of(student.student)}.html"
         found.append(
@@ -258,7 +261,7 @@ def _graded(
 
 
 def _lab_grade(
-    student: _Student, name: str, done: Mapping[tuple[str, str], Done], given: Mapping[str, float]
+    student: _Student, name: str, order: Order, done: Mapping[tuple[str, str], Done], given: Mapping[str, float]
 ) -> LabGrade:
     if student.unread:
         return LabGrade("not read", None, (), student.unread)
@@ -269,6 +272,7 @@ def _lab_grade(
     came = done.get((student.student, name))
     judged = came.judged if came is not None else work.judged
     if judged is not None:
+        judged = with_tries(judged, student.assembled[name].tried_wrong, order.choice_points)
         return LabGrade("judged", manual_points.with_given(judged, given), notes, looks=tuple(student.looks[name]))
     if came is None:
         return LabGrade("not judged", None, notes)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import LinklabError
+from linklab.grade.tries import tried_in
+from linklab.record import RESULT_MIME
 
 LARGEST_BYTES: Final = 20_000_000
 _MOST_CELLS: Final = 2000
@@ -24,6 +26,7 @@ class SubmittedCell:
     """A cell: the name that says which one it is (empty where none does), ``code`` or ``markdown``, and its text.
 
     ``attached`` are images in a text, by name and type, in base64. ``grade_id`` is the name that nbgrader knows it by.
+    ``tried_wrong`` are the wrong options that its outputs say were chosen, by what was asked: they only cost points.
     """
 
     key: str
@@ -31,10 +34,11 @@ class SubmittedCell:
     source: str
     attached: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     grade_id: str = ""
+    tried_wrong: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def read_submitted(path: Path) -> tuple[SubmittedCell, ...]:
-    """The cells of the notebook in a file. Outputs and all metadata but the cells' names are left behind.
+    """The cells of the notebook in a file. Metadata but the cells' names is left behind, and outputs but wrong choices.
 
     Raises NotebookError for what is empty, larger than 20 MB, or no notebook.
     """
@@ -92,7 +96,18 @@ def _cells(cells: list[Any]) -> Iterator[SubmittedCell]:
         graded = told.get("grade_id") if isinstance(told, dict) else None
         names = (name if isinstance(name, str) else "" for name in (cell.get("id"), graded))
         own, grade_id = names
-        yield SubmittedCell(own, cell["cell_type"], _text(cell.get("source")), attached, grade_id)
+        tried = _tried_wrong(cell.get("outputs"))
+        yield SubmittedCell(own, cell["cell_type"], _text(cell.get("source")), attached, grade_id, tried)
+
+
+def _tried_wrong(outputs: object) -> dict[str, Sequence[str]]:
+    """Return the wrong options in a check's outputs, by what was asked."""
+    found: dict[str, Sequence[str]] = {}
+    for output in outputs if isinstance(outputs, list) else []:
+        data = output.get("data") if isinstance(output, dict) else None
+        result = data.get(RESULT_MIME) if isinstance(data, dict) else None
+        found |= tried_in(result) if isinstance(result, dict) else {}
+    return found
 
 
 def _text(source: object) -> str:

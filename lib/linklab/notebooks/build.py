@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +29,7 @@ _v4: Any = nbformat.v4
 SOLUTIONS, LABS = "solutions", "labs"
 CHOICES: Final = "-choices.toml"
 """What follows a lab's number in the name of the file with its questions to choose from (`linklab.grade.choices`)."""
+_FULL_MARKS: Final = re.compile(r"(\d+ points?[:,] .+?)[.;:,]? (?:(?=\d+ points?[:,])|(?=Typical wrong))")
 
 
 @dataclass(frozen=True)
@@ -87,13 +90,19 @@ def wanted_files(root: Path) -> dict[Path, str]:
     Raises LinklabError if a source is not well formed.
     """
     wanted: dict[Path, str] = {}
+    counts: dict[str, dict[str, str]] = {}
     starters = _starters(root)
     programs = {path.name: text for path, text in starters.items()}
     for source in sources(root):
         cells = read_source(source)
         wanted[Path(SOLUTIONS, f"{source.stem}.ipynb")] = render(cells, "solution")
         wanted[Path(LABS, f"{source.stem}.ipynb")] = render(cells, "student", programs)
-    return wanted | starters | _choices(root)
+        counts[source.name[:2]] = {
+            cell.cell_id.removeprefix("reflect-"): told
+            for cell in cells
+            if cell.kind == "reflect" and (told := what_counts(cell.text))
+        }
+    return wanted | starters | _choices(root, counts)
 
 
 def choices_place(folder: Path, root: Path) -> Path:
@@ -101,8 +110,16 @@ def choices_place(folder: Path, root: Path) -> Path:
     return Path(os.path.relpath(folder, root), SEALED)
 
 
-def _choices(root: Path) -> dict[Path, str]:
-    """Return the sealed questions of each lab that has some, by place.
+def what_counts(answer: str) -> str:
+    """Return what a model answer's rubric asks for all its points, in a line; empty where it says nothing of that."""
+    rubric = " ".join(answer.partition("**Rubric.**")[2].split())
+    found = _FULL_MARKS.match(rubric)
+    return found[1] if found else ""
+
+
+def _choices(root: Path, counts: Mapping[str, Mapping[str, str]]) -> dict[Path, str]:
+    """Return the sealed questions of each lab that has some, by place. ``counts`` says what counts in written answers,
+    by the lab's number and the answer's name.
 
     Those of Linklab's own labs lie in the package, if it is the one that comes with this kit. Raises LinklabError where
     questions are not well formed.
@@ -114,7 +131,8 @@ def _choices(root: Path) -> dict[Path, str]:
     for path, folder in sorted(folders.items()):
         if path.is_file() and folder.is_dir():
             try:
-                sealed[choices_place(folder, root)] = seal(path.read_text(encoding="utf-8"))
+                text = path.read_text(encoding="utf-8")
+                sealed[choices_place(folder, root)] = seal(text, counts.get(path.name[:2]))
             except LinklabError as error:
                 raise LinklabError(f"{path.name}: {error}") from error
     return sealed

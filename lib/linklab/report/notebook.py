@@ -10,6 +10,7 @@ from typing import Any, Final, get_args
 from markupsafe import Markup as Safe
 
 from linklab import __version__, record
+from linklab.grade import tries
 from linklab.grade.check import Check, Outcome, surprises_in
 from linklab.notebooks.regions import MARKERS
 from linklab.report import outputs
@@ -202,7 +203,7 @@ def _check(cell: Any, name: str, max_points: float) -> Graded:
     else:
         status = "no result" if cell.get("outputs") or cell.get("execution_count") is not None else "not run"
     title = (record.text(results[0], "title") if results else "") or name.removeprefix("check-").replace("-", " ")
-    points = max_points if status == "passed" else 0.0
+    points = max_points * tries.share(checks, tries.percents()) if status == "passed" else 0.0
     surprises = [surprise for result in results for surprise in surprises_in(result)]
     return Graded(
         name, "check", title, status, points, max_points, checks, trouble, tuple(surprises[:_SURPRISES_AT_MOST])
@@ -211,6 +212,7 @@ def _check(cell: Any, name: str, max_points: float) -> Graded:
 
 def _checks(result: dict[str, Any]) -> Iterator[Check]:
     """Yield the checks of a result's JSON form, which anybody may have written; what is of another form is left out."""
+    tried = tries.tried_in(result)
     for entry in record.entries(result, "checks"):
         if entry.get("outcome") in _OUTCOMES:
             worth = entry.get("points")
@@ -222,6 +224,7 @@ def _checks(result: dict[str, Any]) -> Iterator[Check]:
                 worth if isinstance(worth, int | float) else 0,
                 expected=record.text(entry, "expected"),
                 found=record.text(entry, "found"),
+                tried_wrong=tried.get(record.text(entry, "description"), ()),
             )
 
 
