@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -47,6 +48,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="numbers or names, each with its column where that is called otherwise: 03 '04=Fourth lab' (default: all "
         "labs that have a column)",
     )
+    parser.add_argument(
+        "--feedback",
+        metavar="WHERE",
+        help="what each check and each grader said goes back too. Moodle: a zip file to be written, of all students' "
+        "pages, and comments in the worksheet; Canvas: the course's address (https://canvas.example/courses/42), to "
+        "which comments are sent with the token in CANVAS_TOKEN; nbgrader: the course's folder feedback/",
+    )
     parser.add_argument("--by", default="", metavar="COLUMN", help="find students by this column alone")
     parser.add_argument("--scale", action="store_true", help="convert to the points that the column is worth")
     parser.add_argument("--replace", action="store_true", help="overwrite grades that are others")
@@ -62,6 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
         for option in ("into", "by", "scale", "replace"):
             if getattr(arguments, option):
                 raise LinklabError(f"{platform} takes no gradebook back: leave --{option} away")
+        if platform == "gradescope" and arguments.feedback:
+            raise LinklabError("gradescope's autograder has all that was said in it: leave --feedback away")
         if any("=" in word for word in arguments.labs):
             raise LinklabError(f"{platform} has no columns: name the labs alone")
     elif arguments.into is None:
@@ -88,7 +98,7 @@ def _refuse_to_write_over(graded: Path, output: Path) -> None:
 
 
 def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> Said:
-    from linklab.lms.gradebooks import Wishes, fill, read_gradebook
+    from linklab.lms.gradebooks import Wishes, fill, numbers_of, read_gradebook
 
     into, output = arguments.into, arguments.output
     if not into.is_file():
@@ -97,10 +107,41 @@ def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> Said:
         raise LinklabError("--output is the gradebook itself: name another file, so that you can compare the two")
     book = read_gradebook(into.read_bytes(), into.name, arguments.platform, arguments.by)
     columns, left_out = _columns(book, marks, arguments.labs)
-    wishes = Wishes(arguments.replace, arguments.provisional, arguments.scale)
+    wishes = Wishes(arguments.replace, arguments.provisional, arguments.scale, bool(arguments.feedback))
+    send = _sender(arguments, book) if arguments.feedback else None
     data, said, troubles = fill(book, marks, columns, wishes)
     _keep(output, data)
-    return (*said, f"{output}: import it into {book.form.called}"), (*troubles, *left_out)
+    said = (*said, f"{output}: import it into {book.form.called}")
+    if send is not None:
+        said = (*said, *send(marks, numbers_of(book, marks), columns))
+    return said, (*troubles, *left_out)
+
+
+_Send = Callable[["Marks", Mapping[str, str], Mapping[str, "PointsColumn"]], Iterable[str]]
+
+
+def _sender(arguments: argparse.Namespace, book: Gradebook) -> _Send:
+    """Return what brings feedback back: of marks, students' numbers and columns it makes lines on what was done.
+
+    Raises LinklabError where the platform, the table, or what was said with --feedback has no way for it.
+    """
+    from linklab.lms.feedback import CanvasCourse, zip_of_pages
+
+    where = arguments.feedback
+    if arguments.platform == "canvas":
+        course = CanvasCourse.at(where, os.environ.get("CANVAS_TOKEN", ""))
+        return lambda marks, numbers, columns: course.send(
+            marks, numbers, {lab: column.heading for lab, column in columns.items()}, arguments.provisional
+        )
+    if arguments.platform != "moodle" or not book.form.of_one:
+        raise LinklabError("--feedback needs a grading worksheet of Moodle, Canvas or nbgrader: leave it away")
+
+    def write(marks: Marks, numbers: Mapping[str, str], columns: Mapping[str, PointsColumn]) -> Iterable[str]:
+        data, pages = zip_of_pages(marks, numbers, tuple(columns), arguments.provisional)
+        _keep(Path(where), data)
+        yield f"{where}: {pages} pages; upload it as multiple feedback files in a zip"
+
+    return write
 
 
 def _columns(book: Gradebook, marks: Marks, words: Sequence[str]) -> tuple[dict[str, PointsColumn], list[str]]:
@@ -163,7 +204,12 @@ def _nbgrader(arguments: argparse.Namespace, marks: Marks) -> Said:
         for one in marks.students
         if one.of(lab).state != "not handed in" and (why := one.of(lab).not_final(provisional=True))
     ]
-    return [f"{arguments.output}: {len(labs)} labs, {len(marks.students)} students"], troubles
+    said = [f"{arguments.output}: {len(labs)} labs, {len(marks.students)} students"]
+    if arguments.feedback:
+        from linklab.lms.feedback import into_folders
+
+        said.append(f"{arguments.feedback}: {into_folders(Path(arguments.feedback), marks, labs)} pages")
+    return said, troubles
 
 
 def _keep(path: Path, data: bytes) -> None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import html
 import io
 import re
 from collections import Counter
@@ -30,6 +31,7 @@ from typing import Any, Final
 
 from linklab.errors import LinklabError
 from linklab.grading.names import cleaned
+from linklab.lms.feedback import comment
 from linklab.lms.marks import Mark, Marks, StudentMarks
 from linklab.network.variants import normalised
 
@@ -70,6 +72,7 @@ class Form:
     most_row: str = ""
     lock: str = ""
     scale: str = ""
+    comments: str = ""
     nobody: str = ""
     vacant: tuple[str, ...] = ("", "-")
     of_one: bool = False
@@ -112,6 +115,7 @@ FORMS: Final = (
         most="Maximum Grade|Bestwertung",
         lock="Grade can be changed|Bewertung kann geändert werden",
         scale="Scale|Skala",
+        comments="Feedback comments|Feedback als Kommentar",
         of_one=True,
     ),
     Form(
@@ -442,11 +446,15 @@ def _match(book: Gradebook, students: Sequence[StudentMarks]) -> tuple[dict[str,
 
 @dataclass(frozen=True)
 class Wishes:
-    """What may be done: overwrite other grades, write those that are not final, convert to the column's points."""
+    """What may be done: overwrite other grades, write those that are not final, convert to the column's points.
+
+    With ``comments`` what was found goes into the table too, where that takes comments.
+    """
 
     replace: bool = False
     provisional: bool = False
     scale: bool = False
+    comments: bool = False
 
 
 def fill(
@@ -494,9 +502,43 @@ def fill(
                 if old is not None:
                     said.append(f"replaced, {cleaned(one.student)}, {lab}: {there} by {points:g}")
         said.append(f"{lab}, into {column.heading!r}: " + ", ".join(f"{n} {word}" for word, n in counts.items()))
+        if wishes.comments:
+            troubles += _write_comments(book, rows, marks, lab, places, wishes)
     out = io.StringIO()
     csv.writer(out, **book.dialect).writerows(rows)
     return out.getvalue().encode(book.encoding), said, troubles
+
+
+def _write_comments(
+    book: Gradebook, rows: Sequence[list[str]], marks: Marks, lab: str, places: Mapping[str, int], wishes: Wishes
+) -> Iterator[str]:
+    """Write comments where none stand, if the table takes them; yield a line for each that differs and stays."""
+    place = _place([heading.strip() for heading in book.rows[0]], book.form.comments)
+    if place is None:
+        return
+    for one in marks.students:
+        row, mark = places.get(one.student), one.of(lab)
+        if row is None or mark.state == "not handed in" or mark.not_final(wishes.provisional) or row in book.locked:
+            continue
+        text = html.escape(comment(marks, lab, mark), quote=False).replace("\n", "<br />")
+        there = rows[row][place].strip()
+        if there and there != text and not wishes.replace:
+            yield f"not written, {cleaned(one.student)}, {lab}: another comment stands there, unless you say --replace"
+        else:
+            rows[row][place] = text
+
+
+def numbers_of(book: Gradebook, marks: Marks) -> dict[str, str]:
+    """Return the platform's own number of each student who has a row, as the row has it; empty where none is there."""
+    place = _place([heading.strip() for heading in book.rows[0]], book.form.number)
+    if place is None:
+        return {}
+    found = {}
+    for student, row in _match(book, marks.students)[0].items():
+        number = re.search(r"\d+\Z", book.rows[row][place].strip())
+        if number and row not in book.locked:
+            found[student] = number[0]
+    return found
 
 
 def _has_decimal_comma(book: Gradebook, columns: Iterable[PointsColumn]) -> bool:

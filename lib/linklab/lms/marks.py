@@ -94,7 +94,8 @@ class Mark:
 class StudentMarks:
     """One student: by which ids and names a platform may know them, and marks by lab.
 
-    `numbers` are those that a platform gave the student, by the platform's name.
+    `numbers` are those that a platform gave the student, by the platform's name. `page` is the file of the student's
+    page, where there is one.
     """
 
     student: str
@@ -102,6 +103,7 @@ class StudentMarks:
     ids: Sequence[str] = ()
     names: Sequence[str] = ()
     numbers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    page: Path | None = None
 
     def of(self, lab: str) -> Mark:
         """Return what the student has for a lab."""
@@ -170,7 +172,9 @@ def _of_json(text: str, file: Path) -> Marks:
                 )
                 for name, lab in one["labs"].items()
             }  # fmt: skip
-            students.append(StudentMarks(one["student"], marks, (one["student"],), (one["student"],), numbers))
+            own = (one["student"],)
+            page = file.parent / "feedback" / Path(one["page"]).name
+            students.append(StudentMarks(one["student"], marks, own, own, numbers, page))
         max_points = {name: float(points) for name, points in data["max_points"].items()}
         titles = {name: data.get("titles", {}).get(name, name) for name in max_points}
         return Marks(max_points, titles, students, data.get("unmatched", ()))
@@ -271,12 +275,14 @@ def _test(cell: Mapping[str, Any]) -> dict[str, Any]:
     said = str(cell["reason"] or ("waits for your instructor" if cell["status"] == "answered" else cell["status"]))
     if cell["status"] == "passed":
         said = f"{score:g} of {most:g} points"
+    if comment := cell.get("comment"):
+        said = f"{said}\n{comment}"
     test = {
         "name": cleaned(str(cell.get("title") or cell["id"])),
         "score": round(score, 2),
         "max_score": most,
         "visibility": "visible",
-        "output": cleaned(said, _LONGEST),
+        "output": "\n".join(cleaned(line, _LONGEST) for line in said.split("\n")),
     }
     if cell["status"] not in ("answered", "inconclusive"):  # of which nobody knows yet
         test["status"] = "passed" if score >= most else "failed"
