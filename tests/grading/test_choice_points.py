@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linklab.grading.choice_points import with_tries
 
 from linklab.grade.check import Check
+from linklab.grading.choice_points import with_tries
 from linklab.grading.model import Judged
 from linklab.grading.submitted_notebook import read_submitted
 from linklab.record import RESULT_MIME
