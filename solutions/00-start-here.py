@@ -15,7 +15,7 @@ import time
 
 from mininet.topo import Topo
 
-from linklab import lab00, show, start
+from linklab import lab00, measure, show, start
 
 lab00.progress()
 
@@ -240,6 +240,19 @@ waited = {"where": "b"}
 
 # %% check="queue" points=1
 lab00.check_queue(waited).require()
+
+# %% [markdown] id="replay-intro"
+# **Now watch it.** The next cell repeats the experiment for three seconds and records every packet. In the figure, `h1`
+# sends from the left. The bar beside the link shows the queue of `h1`. Press *Play* to see the queue fill, and `n` to
+# go to the first packet that the queue drops. Click a ping's packet: how long did it wait in the queue?
+
+# %% id="replay"
+transfer, ping = (
+    measure.TcpFlow("h1", "h2", 3),
+    measure.PingFlow("h1", "h2", count=12, interval_s=0.25),
+)
+recorded = measure.run_together(lab, [transfer, ping], record=["h1-eth0"])
+show.replay(recorded)
 
 # %% [markdown] id="queue-question"
 # **Question.** Suppose you double the queue to 100 packets "to lose fewer packets". How do the throughput and the RTT

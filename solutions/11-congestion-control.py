@@ -121,7 +121,7 @@ lab11.check_look(samples).require()
 
 # %% id="look-figure"
 display(lab11.figures.look_figure(samples))
-theory.window(50, B.rate_mbps, 2 * B.delay_ms, B.queue_packets)
+theory.window(50, B.rate_mbps, 2 * network.links[0].delay_ms, B.queue_packets)
 
 # %% [markdown] id="seen-task"
 # **Your turn:** answer each question with one letter.

@@ -18,7 +18,7 @@ from linklab.errors import MeasurementError
 from linklab.measure import PingFlow, Recording, Run
 from linklab.network import TWO_HOSTS, expected_state
 from linklab.report.page import environment
-from linklab.show.player.columns import kept_head
+from linklab.show.player.columns import first_hops, flows_of, kept_head
 from linklab.show.widgets.page import packed_in, script_hash
 from tests.commands.browser import Page, missing
 
@@ -288,3 +288,27 @@ def test_it_fits_a_small_screen(browser: Chrome, opened: Callable[..., Ask]) -> 
     wide = browser.execute_script("return document.documentElement.scrollWidth")
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert wide <= 400
+
+
+def test_losses_of_one_overflow_are_one_group(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    first = ask("p.group(1), p.time")
+    assert ask("p.said.textContent").startswith("Loss 1 of")
+    ask("p.group(1), 0")
+    assert ask("p.time") > first or ask("p.said.textContent") == "There is no later group of losses."
+
+
+def test_guidance_goes_step_by_step(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    steps = "document.querySelectorAll('.guidance li').length"
+    assert ask(steps) == 3
+    ask("p.loss(1), 0")
+    assert ask(steps) == 1  # the loss is shown, and its packet chosen
+    ask("p.play(), p.pause(), 0")
+    assert ask("document.querySelector('.guidance')") is None
+
+
+def test_a_flow_has_its_congestion_control_in_its_name() -> None:
+    recording = recorded()
+    flows = flows_of(recording, first_hops(recording), {("h2", "h1"): "cubic"})
+    assert [it.name.split(" h")[0] for it in flows] == ["TCP cubic", "ICMP"]

@@ -656,14 +656,17 @@ _ZONE_MARGIN_INCHES = 0.06
 """Around the labels of an inner link; other labels keep out of it."""
 
 
-def place(scene: NetworkScene, positions: Positions) -> Placed:
-    """Place all labels and return the drawing. Labels with the fewest possible places come first."""
+def place(scene: NetworkScene, positions: Positions, lane_inches: float = 0.0) -> Placed:
+    """Place all labels and return the drawing. Labels with the fewest possible places come first.
+
+    ``lane_inches`` of both sides of each cable stay free, for what moves there.
+    """
     nodes = {node.name: Box.around(positions[node.name], *node_size(node)) for node in scene.nodes}
     strokes = tuple(strokes_of(scene, positions))
     taken = TakenSpace(list(nodes.values()), [(stroke.start, stroke.end) for stroke in strokes])
     stubs = tuple(stubs_of(scene, positions, taken.boxes, strokes))
     taken.strokes += [(stub.start, stub.end) for stub in stubs]
-    placer = _Placer(scene, positions, nodes, strokes, taken)
+    placer = _Placer(scene, positions, nodes, strokes, taken, lane_inches)
     # From the fewest possible places to the most: inner links with all their labels, whose place nothing else may
     # take; then the other interfaces; then the labels that may stand anywhere in their subnet.
     placer.place_links()
@@ -690,7 +693,9 @@ class _Placer:
         nodes: dict[str, Box],
         strokes: Sequence[Stroke],
         taken: TakenSpace,
+        lane_inches: float,
     ) -> None:
+        self._gap, self._lane = 0.075 + lane_inches, lane_inches
         self.ends: dict[tuple[str, str], Label] = {}
         self.links: dict[int, Label] = {}
         self.subnets: dict[int, Label] = {}
@@ -709,7 +714,7 @@ class _Placer:
             candidates = []
             for share in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74):
                 start = share * stroke.length - stroke.half(size)
-                pair = next_to(stroke.start, stroke.end, size, start, 0.075, centre)
+                pair = next_to(stroke.start, stroke.end, size, start, self._gap, centre)
                 candidates += pair if centre else pair[::-1]
             self.links[number] = self._taken.place(lines, candidates)
 
@@ -774,7 +779,7 @@ class _Placer:
             nearest = (0.5, 0.36, 0.24, 0.12, 0.03) if level else (0.12, 0.03, 0.24, 0.36)
         for extra in (*nearest, 0.45, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0):
             if radius + extra < 0.75 * math.dist(near, far):
-                candidates += next_to(near, far, size, radius + extra, 0.075, away_from)
+                candidates += next_to(near, far, size, radius + extra, self._gap, away_from)
         return candidates
 
     def remarks(self) -> Iterator[Label]:
@@ -815,7 +820,7 @@ class _Placer:
                 away_from = self._cycle_centre_of(stroke)
                 for share in shares:
                     middle = along(stroke.start, stroke.end, share * stroke.length)
-                    pair = next_to(middle, stroke.end, size, -stroke.half(size), gap, away_from)
+                    pair = next_to(middle, stroke.end, size, -stroke.half(size), gap + self._lane, away_from)
                     candidates += pair[::-1] if away_from else pair
         for name in names:
             if self._degree[name] <= 1:

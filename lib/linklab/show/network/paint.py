@@ -63,9 +63,15 @@ def draw(thing: Drawable, highlight: Path | Sequence[str] | None = None, title: 
 
 
 def drawn(
-    thing: Drawable, highlight: Path | Sequence[str] | None = None, title: str | None = None
+    thing: Drawable,
+    highlight: Path | Sequence[str] | None = None,
+    title: str | None = None,
+    lane_inches: float = 0.0,
 ) -> tuple[Drawing, Placed]:
-    """Return what `draw` does, and where everything lies on it, in the figure's own data coordinates."""
+    """Return what `draw` does, and where everything lies on it, in the figure's own data coordinates.
+
+    ``lane_inches`` of both sides of each cable stay free of labels, for what moves there.
+    """
     from linklab.show.figure import Drawing
 
     scene = scene_of(thing)
@@ -73,7 +79,7 @@ def drawn(
         raise NetworkError("this network has no nodes, so there is nothing to draw")
     names = highlight.node_names if isinstance(highlight, Path) else tuple(highlight or ())
     chosen = _cables_of(scene, names)
-    placed = place(scene, positions(scene))
+    placed = place(scene, positions(scene), lane_inches)
     figure = Drawing(_NARROWEST_INCHES, 1, _alt_text(scene, names, chosen), title or "Network")
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()

@@ -8,8 +8,9 @@ ones. Most of them are alike, which compresses to a tenth.
 from __future__ import annotations
 
 import base64
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Interface
 from typing import TYPE_CHECKING, Any, Final
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _PROTOCOLS: Final = {1: "ICMP", 6: "TCP", 17: "UDP"}
+
+_LANE_INCHES: Final = 0.2
+"""What the bars of queues take beside a cable."""
 
 
 def steps(numbers: Iterable[int]) -> list[int]:
@@ -92,9 +96,14 @@ def first_hops(recording: Recording) -> dict[int, PacketHop]:
     return found
 
 
-def flows_of(recording: Recording, first: dict[int, PacketHop]) -> list[PacketFlow]:
-    """Return the flows with their packets, those with most bytes first."""
-    names = _Names(recording.network)
+Congestion = Mapping[tuple[str, str], str]
+"""The congestion control of TCP flows, by source and destination, in the order of the run's flows."""
+_UNKNOWN: Final[Congestion] = {}
+
+
+def flows_of(recording: Recording, first: dict[int, PacketHop], congestion: Congestion = _UNKNOWN) -> list[PacketFlow]:
+    """Return the flows with their packets: those of ``congestion`` in its order, then those with most bytes first."""
+    names = _Names(recording.network, congestion)
     flows: dict[Ends, PacketFlow] = {}
     known: dict[Ends, tuple[PacketFlow, bool]] = {}
     for number, hop in first.items():
@@ -107,13 +116,18 @@ def flows_of(recording: Recording, first: dict[int, PacketHop]) -> list[PacketFl
         flow, forward = known[ends]
         (flow.forward if forward else flow.back).append(number)
         flow.total_bytes += hop.length_bytes
-    return sorted(flows.values(), key=lambda flow: -flow.total_bytes)
+    order = {names.tcp(*pair): place for place, pair in enumerate(congestion)}
+    return sorted(flows.values(), key=lambda it: (order.get(_PORT.sub("", it.name), len(order)), -it.total_bytes))
+
+
+_PORT: Final = re.compile(r":\d+")
 
 
 class _Names:
-    """Names of nodes by their addresses."""
+    """Names of nodes by their addresses, and of flows."""
 
-    def __init__(self, network: NetworkState) -> None:
+    def __init__(self, network: NetworkState, congestion: Congestion = _UNKNOWN) -> None:
+        self._congestion = congestion
         self._node = {
             str(IPv4Interface(address).ip): node.name
             for node in network.nodes
@@ -124,7 +138,14 @@ class _Names:
     def of(self, ends: Ends) -> str:
         if not ends.source:
             return ends.protocol
-        return f"{ends.protocol} {self.place(ends.source)} to {self.place(ends.destination)}"
+        source, destination = self.place(ends.source), self.place(ends.destination)
+        return self.tcp(source, destination) if ends.protocol == "TCP" else f"{ends.protocol} {source} to {destination}"
+
+    def tcp(self, source: str, destination: str) -> str:
+        """Return the name of a TCP flow between two places, with its congestion control: "TCP cubic h1:40 to h3:80"."""
+        one, other = _PORT.sub("", source), _PORT.sub("", destination)
+        control = self._congestion.get((one, other)) or self._congestion.get((other, one))
+        return f"TCP {control} {source} to {destination}" if control else f"TCP {source} to {destination}"
 
     def place(self, address: str) -> str:
         """Return an address with the node's name in its place: ``"h1:5201"``."""
@@ -132,13 +153,13 @@ class _Names:
         return f"{self._node.get(host, host)}{f':{port}' if port else ''}"
 
 
-def about_run(recording: Recording, label: str) -> dict[str, Any]:
+def about_run(recording: Recording, label: str, congestion: Congestion = _UNKNOWN) -> dict[str, Any]:
     """Return a recording as data for the player, with what there is to say about it."""
     begin_ns = first_ns(recording)
     end_ns = max([round(recording.end_s * 1e9), *(hop.left_ns or 0 for hop in recording.hops)])
     first = first_hops(recording)
     notes: dict[tuple[str, str], int] = {}
-    picture, placed = drawn(recording.network)
+    picture, placed = drawn(recording.network, lane_inches=_LANE_INCHES)
     return {
         "label": label,
         "begin_s": begin_ns / 1e9,
@@ -149,10 +170,10 @@ def about_run(recording: Recording, label: str) -> dict[str, Any]:
         "packets": len(first),
         "flows": [
             {"name": flow.name, "ways": [_way(numbers, first) for numbers in (flow.forward, flow.back)]}
-            for flow in flows_of(recording, first)
+            for flow in flows_of(recording, first, congestion)
         ],
         "ports": [*_ports(recording, placed, picture.axes[0], begin_ns, notes)],
-        "tcp": [*_tcp(recording, begin_ns)],
+        "tcp": [*_tcp(recording, begin_ns, congestion)],
         "pings": [*_pings(recording, first, begin_ns)],
         "notes": [list(note) for note in notes],
     }
@@ -178,13 +199,14 @@ def _ports(
         by_name[hop.interface].append(hop)
     shapes = {it.name: it.shape for node in recording.network.nodes for it in node.interfaces}
     nodes = {port.interface: port.node for port in recording.ports}
-    lines = _lines(placed)
+    lines, links = _lines(placed), _links(placed)
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     for port in recording.ports:
         hops, shape = by_name[port.interface], shapes.get(port.interface)
         places = [((x - left) / (right - left), (top - y) / (top - bottom)) for x, y in lines.get(port.interface, ())]
         yield {
             "name": port.interface,
+            "label": links.get(port.interface, port.interface),
             "node": port.node,
             "to": nodes.get(port.peer or "", ""),
             "hops": len(hops),
@@ -197,6 +219,16 @@ def _ports(
             "packet": steps(hop.packet for hop in hops),
             "note": [_note(recording, hop, notes) for hop in hops],
         }
+
+
+def _links(placed: Placed) -> dict[str, str]:
+    """Return what to call each interface's queue: its link by name, where it has one, and its way."""
+    return {
+        interface.name: f"{stroke.cable.name}, {interface.node} to {other.node}"
+        for stroke in placed.strokes
+        if stroke.cable.name
+        for interface, other in (stroke.cable.ends, stroke.cable.ends[::-1])
+    }
 
 
 def _lines(placed: Placed) -> dict[str, tuple[Point, Point]]:
@@ -235,9 +267,9 @@ def _is_marked(hop: PacketHop) -> bool:
     return came is not None and went is not None and came.ecn != went.ecn == _CONGESTED
 
 
-def _tcp(recording: Recording, begin_ns: int) -> Iterator[dict[str, Any]]:
+def _tcp(recording: Recording, begin_ns: int, congestion: Congestion) -> Iterator[dict[str, Any]]:
     """Yield what each connection's sender knew, each time that it changed; an end that sends no data is left out."""
-    names = _Names(recording.network)
+    names = _Names(recording.network, congestion)
     series: defaultdict[tuple[str, str], list[TcpState]] = defaultdict(list)
     for state in recording.tcp:
         of = series[state.source, state.destination]
@@ -246,7 +278,7 @@ def _tcp(recording: Recording, begin_ns: int) -> Iterator[dict[str, Any]]:
     for (source, destination), states in series.items():
         if max(it.in_flight_bytes for it in states) >= _SENDS_BYTES:
             yield {
-                "name": f"TCP {names.place(source)} to {names.place(destination)}",
+                "name": names.tcp(names.place(source), names.place(destination)),
                 "times": steps(it.time_ns - begin_ns for it in states),
                 "cwnd": [it.cwnd_packets for it in states],
                 "ssthresh": [it.ssthresh_packets or 0 for it in states],

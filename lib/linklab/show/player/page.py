@@ -10,7 +10,7 @@ from linklab.errors import MeasurementError
 from linklab.measure import Recording, Run
 from linklab.measure.recordings import write
 from linklab.record import REPLAY_MIME
-from linklab.show.player.columns import about_run, first_hops, first_ns, flows_of
+from linklab.show.player.columns import Congestion, about_run, first_hops, first_ns, flows_of
 from linklab.show.player.differences import first_packet_apart
 from linklab.show.widgets.page import html_of, packed, page_of
 
@@ -23,17 +23,17 @@ MOST_RUNS: Final = 2
 class Replay:
     """One recorded run, or two side by side, that shows itself in a notebook and can be saved as a file."""
 
-    def __init__(self, runs: Mapping[str, Recording]) -> None:
-        self._runs = dict(runs)
+    def __init__(self, runs: Mapping[str, Recording], congestion: Congestion) -> None:
+        self._runs, self._congestion = dict(runs), congestion
         both = [*self._runs.values()]
         difference = first_packet_apart(*both) if len(both) == MOST_RUNS else None
-        about = [about_run(run, label) for label, run in self._runs.items()]
+        about = [about_run(run, label, congestion) for label, run in self._runs.items()]
         self._data = packed({"runs": about, "difference": difference and vars(difference)})
 
     @property
     def words(self) -> str:
         """What is to be seen, in words, for those who do not see it."""
-        return "\n".join(line for label, run in self._runs.items() for line in _words(label, run))
+        return "\n".join(line for label, run in self._runs.items() for line in _words(label, run, self._congestion))
 
     def save(self, path: str | Path) -> Path:
         """Write the page as a file that any browser opens, without a network. Returns its path.
@@ -62,7 +62,7 @@ def replay(*runs: Run | Recording, labels: Sequence[str] = ()) -> Replay:
     names = list(labels) or [f"run {number}" for number in range(1, len(runs) + 1)]
     if len(names) != len(runs) or len(set(names)) != len(names):
         raise MeasurementError(f"labels are {', '.join(names)}: give each of the {len(runs)} runs one of its own")
-    found = {}
+    found, congestion = {}, {}
     for name, run in zip(names, runs, strict=True):
         if not isinstance(run, Run | Recording):
             raise MeasurementError(
@@ -74,10 +74,13 @@ def replay(*runs: Run | Recording, labels: Sequence[str] = ()) -> Replay:
         if not recording.hops:
             raise MeasurementError("this recording is empty: replay it after its block has ended, with some traffic")
         found[name] = recording
-    return Replay(found)
+        for result in run.results if isinstance(run, Run) else ():
+            if control := getattr(result.flow, "congestion", ""):
+                congestion[result.flow.source, result.flow.destination] = control
+    return Replay(found, congestion)
 
 
-def _words(label: str, run: Recording) -> list[str]:
+def _words(label: str, run: Recording, congestion: Congestion) -> list[str]:
     first = first_hops(run)
     lost = [hop for hop in run.hops if hop.lost]
     lines = [
@@ -85,7 +88,8 @@ def _words(label: str, run: Recording) -> list[str]:
         f"{len(lost):,} lost."
     ]
     lines += [
-        f"{flow.name}: packets there {len(flow.forward):,}, back {len(flow.back):,}." for flow in flows_of(run, first)
+        f"{flow.name}: packets there {len(flow.forward):,}, back {len(flow.back):,}."
+        for flow in flows_of(run, first, congestion)
     ]
     for port in run.ports:
         gone = [hop for hop in lost if hop.interface == port.interface]

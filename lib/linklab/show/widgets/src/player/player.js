@@ -7,6 +7,8 @@ import { headers } from "./headers.js";
 import { Run, kindOf, lastUpTo, unpacked } from "./run.js";
 import { Stage } from "./stage.js";
 
+const GROUP_NS = 5e7;  // losses that are nearer together are one group: those of one overflow
+const GUIDANCE = [["play", "Press Play (or Space): packets move, and the queue beside the cable fills."], ["loss", "Press Loss \u25b6 (or n): time stops where a queue drops a packet, and the panel says why."], ["packet", "Click a packet: its headers, and how long it waited at each interface."]];
 const SPEEDS = [[1, "as it was"], [0.1, "10 times slower"], [0.01, "100 times slower"], [0.001, "1000 times slower"]];
 
 class Player {
@@ -50,6 +52,8 @@ class Player {
       button("Event \u25b6", "On to the next event (.)", () => this.event(1)),
       button("\u25c0 Loss", "Back to the loss before (p)", () => this.loss(-1)),
       button("Loss \u25b6", "On to the next loss (n)", () => this.loss(1)),
+      button("\u25c0 Group", "Back to the group of losses before (P)", () => this.group(-1)),
+      button("Group \u25b6", "On to the next group of losses (N)", () => this.group(1)),
     ];
     steps.slice(3).forEach((it) => { it.disabled = lossless; });
     if (this.runs.length === 2) {
@@ -58,6 +62,8 @@ class Player {
       steps.push(parts);
     }
     steps.push(button("Whole time", "Show the curves from beginning to end (0)", () => this.look(0, this.length)));
+    if (document.fullscreenEnabled) steps.push(button("Full screen", "Fill the screen, or leave it again (f)", () => this.fill()));
+    this.guidance = guidance(lossless);
     this.swatches = [];
     const flows = element("div", { className: "row flows", role: "group", ariaLabel: "Flows to show" }, ...this.flowNames.map((name, n) => {
       const box = element("input", { type: "checkbox", checked: true, onchange: () => { if (box.checked) this.hidden.delete(name); else this.hidden.add(name); this.show(); } });
@@ -66,7 +72,7 @@ class Player {
       return element("label", {}, box, swatch, name);
     }));
     this.said = element("p", { className: "said", role: "status" });
-    const bar = element("div", { className: "bar" }, element("div", { className: "row" }, this.playButton, speed, this.slider, this.clock), element("div", { className: "row" }, ...steps), flows, this.said);
+    const bar = element("div", { className: "bar" }, element("div", { className: "row" }, this.playButton, speed, this.slider, this.clock), element("div", { className: "row" }, ...steps), flows, this.said, this.guidance.element);
     this.stages = this.runs.map((run) => new Stage(run, this));
     this.curves = this.runs.map((run) => new Curves(run, this));
     this.panels = this.runs.map((run) => element("section", { className: "panel", tabIndex: -1, ariaLabel: `Packet of ${run.label}` }, element("p", {}, "Click a packet, or step to a loss, to see its headers and what became of it.")));
@@ -91,7 +97,7 @@ class Player {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const { tagName, type } = event.target, isChoice = tagName === "SELECT" || (tagName === "INPUT" && type !== "range");
     const isButton = tagName === "BUTTON" || tagName === "SUMMARY" || isChoice;
-    const keys = { n: () => this.loss(1), p: () => this.loss(-1), ".": () => this.event(1), ",": () => this.event(-1), d: () => this.differ(), 0: () => this.look(0, this.length), "+": () => this.zoom(0.5), "-": () => this.zoom(2) };
+    const keys = { n: () => this.loss(1), p: () => this.loss(-1), N: () => this.group(1), P: () => this.group(-1), f: () => this.fill(), ".": () => this.event(1), ",": () => this.event(-1), d: () => this.differ(), 0: () => this.look(0, this.length), "+": () => this.zoom(0.5), "-": () => this.zoom(2) };
     if (!isButton) keys[" "] = () => this.playing ? this.pause() : this.play();
     if (!isButton && type !== "range") Object.assign(keys, { ArrowRight: () => this.go(this.time + 1e6), ArrowLeft: () => this.go(this.time - 1e6), Home: () => this.go(0), End: () => this.go(this.length) });
     if (!keys[event.key] || (isChoice && tagName === "SELECT")) return;
@@ -101,6 +107,7 @@ class Player {
 
   play() {
     if (this.time >= this.length) this.go(0);
+    this.guidance.done("play");
     this.playing = true; this.playButton.textContent = "|| Pause";
     let before = performance.now();
     const frame = (now) => {
@@ -165,9 +172,24 @@ class Player {
     if (!best) { this.say(way > 0 ? "No packet of these flows is lost after this." : "No packet of these flows is lost before this."); return; }
     this.go(best.time);
     this.choose(owner, best.packet);
+    this.guidance.done("loss");
     const number = owner.losses.indexOf(best) + 1;
     this.say(`Loss ${number} of ${owner.losses.length}${this.runs.length > 1 ? ` of ${owner.label}` : ""}, at ${seconds(best.time)}: ${owner.notes[best.port.note[best.i] - 1][1]}`);
   }
+  /** To the first loss of the next or the previous group. */
+  group(way) {
+    const times = [];
+    for (const loss of this.runs.flatMap((run) => run.losses.filter((it) => this.shows(run, it.packet))).sort((one, two) => one.time - two.time)) {
+      if (!times.length || loss.time - times.at(-1).last > GROUP_NS) times.push({ first: loss.time, last: loss.time });
+      else times.at(-1).last = loss.time;
+    }
+    const to = way > 0 ? times.find((it) => it.first > this.time) : times.findLast((it) => it.first < this.time);
+    if (!to) { this.say(`There is no ${way > 0 ? "later" : "earlier"} group of losses.`); return; }
+    this.chosen.clear();
+    this.go(to.first - 1);
+    this.loss(1);
+  }
+  fill() { if (document.fullscreenElement) document.exitFullscreen(); else this.root.requestFullscreen(); }
   differ() {
     if (!this.difference) { this.say("No packet differs."); return; }
     this.pause();
@@ -179,12 +201,13 @@ class Player {
 
   choose(run, packet) {
     this.chosen.set(run, packet);
+    this.guidance.done("packet");
     const path = run.path(packet), flow = run.flows[run.flowOf[packet]];
     const notes = path.filter(({ port, i }) => port.note[i]).map(({ port, i }) => run.notes[port.note[i] - 1]);
     const rows = path.map(({ port, i }) => {
       const note = port.note[i] ? run.notes[port.note[i] - 1] : null, left = port.left[i], isDropped = run.isDropped(port, i);
       const ends = left === Infinity ? "still there at the end" : isDropped ? "dropped" : left === port.queued[i] ? "at once" : milliseconds(left - port.queued[i]);
-      return [port.name, port.to, seconds(port.queued[i]), ends, note && !isDropped ? note[0] : "", button("go", `Go to ${seconds(port.queued[i])}, when ${port.name} queued it`, () => this.go(port.queued[i]))];
+      return [port.label, port.to, seconds(port.queued[i]), ends, note && !isDropped ? note[0] : "", button("go", `Go to ${seconds(port.queued[i])}, when ${port.name} queued it`, () => this.go(port.queued[i]))];
     });
     const panel = this.panels[this.runs.indexOf(run)];
     panel.replaceChildren(
@@ -215,10 +238,17 @@ class Player {
   }
 }
 
+/** What to try first: each step goes once it is done; all of it at a click. */
+function guidance(lossless) {
+  const steps = new Map(GUIDANCE.filter(([name]) => !(lossless && name === "loss")).map(([name, words]) => [name, element("li", {}, words)]));
+  const whole = element("div", { className: "guidance" }, element("ol", {}, ...steps.values()), button("Hide", "Hide these steps", () => whole.remove()));
+  return { element: whole, done: (name) => { steps.get(name)?.remove(); steps.delete(name); if (!steps.size) whole.remove(); } };
+}
+
 function legend() {
   const key = (name, what) => element("li", {}, element("kbd", {}, name), ` ${what}`);
   return [
-    element("ul", {}, key("Space", "play or pause"), key("\u2190 \u2192", "a millisecond back or on (on the slider: a step of it)"), key(", .", "the event before, the next event"), key("p n", "the loss before, the next loss"), key("d", "the first packet that differs"), key("+ -", "zoom the curves"), key("0", "the whole time"), key("Home End", "the beginning, the end")),
+    element("ul", {}, key("Space", "play or pause"), key("\u2190 \u2192", "a millisecond back or on (on the slider: a step of it)"), key(", .", "the event before, the next event"), key("p n", "the loss before, the next loss"), key("P N", "the group of losses before, the next group"), key("f", "full screen"), key("d", "the first packet that differs"), key("+ -", "zoom the curves"), key("0", "the whole time"), key("Home End", "the beginning, the end")),
     element("p", {}, "A rectangle is a packet of more than 200 bytes, a dot a smaller one; its colour is its flow's. A bar beside a cable is the queue of the interface at its beginning, as long as its limit: who waits in colour, and in grey those that are on the link already and count as well. A red cross is a loss, and so is a red stroke above the curves. Drag across a curve to zoom, click to go there, double-click for all."),
     element("p", {}, "Linux's netem holds a packet for the link's delay and for its turn in one queue, and its limit counts both. Here a packet waits first, and then travels for the link's delay: it leaves the link at the instant at which it did. Links that are not shaped take no time, so nothing is to be seen on them."),
   ];

@@ -40,7 +40,7 @@ export class Stage {
   }
   draw() {
     const { pen, run, player } = this;
-    if (!pen) return;
+    if (!pen) { if (this.element.clientWidth) this.resize(); return; }
     pen.clearRect(0, 0, this.width, this.height);
     this.drawn = [];
     for (const port of run.busy) this.drawPort(port, player.time);
