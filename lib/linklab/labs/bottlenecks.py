@@ -49,12 +49,12 @@ def derived(course: Network, name: str, cables: Mapping[str, Cable]) -> Network:
 def full_queue_rtt(key: object, what: str, idle_ms: float, queue_packets: int, packet_ms: float) -> Value:
     """Ask students to predict the round trip, in ms, of a packet that finds the bottleneck's queue full."""
     wait_ms = queue_packets * packet_ms
-    waits = "what finds the queue full waits for all packets that are before it"
+    waits = "a packet that finds the queue full waits for all packets before it"
     slips = (
         Slip(idle_ms, "that is the round trip of an idle path", waits),
-        Slip(wait_ms, "that is the time in the queue alone", "the links' delays come to it"),
-        Slip(idle_ms / 2 + wait_ms, "that has the delay of one direction", "a round trip has two"),
-        Slip(idle_ms + 2 * wait_ms, "that waits twice", "the answer comes back through an empty queue"),
+        Slip(wait_ms, "that is the time in the queue alone", "add the links' delays"),
+        Slip(idle_ms / 2 + wait_ms, "that has the delay of one direction only", "a round trip has two directions"),
+        Slip(idle_ms + 2 * wait_ms, "that counts the queue twice", "the answer returns through an empty queue"),
         Slip(idle_ms + wait_ms / 8, "that takes bytes for bits", "a frame of 1514 bytes has 12,112 bits"),
     )
     return Value(key, what, stated(idle_ms + wait_ms, "ms", "delays, and a full queue"), waits, slips)
@@ -83,10 +83,8 @@ def require_run(
     refuse_another_network(what, state_of_run(run), network)
     shape = bottleneck_of(run)
     if shape is not None and (not shape.rate_mbps or shape.delay_ms or shape.loss_percent):
-        changed = (
-            f"{_INTERFACE} was given a delay or a loss" if shape.rate_mbps else f"{_INTERFACE} has no rate any more"
-        )
-        hint = "replace what is under the class 5:1 alone: tc qdisc replace ... parent 5:1 ..."
+        changed = f"{_INTERFACE} has a delay or a loss" if shape.rate_mbps else f"{_INTERFACE} has no rate any more"
+        hint = "start the lab again; then replace only the queue under class 5:1: tc qdisc replace ... parent 5:1 ..."
         raise Refuse(Check.failing(what, changed, hint))
     refuse_stopped(what, run)
     return run
@@ -104,22 +102,25 @@ def transfers_problem(run: Run, pairs: Mapping[Pair, tuple[str, ...]], duration_
     for pair, controls in pairs.items():
         name, turned = "-".join(pair), pair[::-1]
         if turned in found:
-            return f"{'-'.join(turned)} was sent backwards", "source first: data must wait at r1"
+            return f"the transfer goes backwards, {'-'.join(turned)}", "name the source first: its data must wait at r1"
         if pair not in found:
-            return f"no transfer of {name}", f'TcpFlow("{pair[0]}", "{pair[1]}", ...), in the same list as all others'
+            return f"the run has no transfer {name}", f'add measure.TcpFlow("{pair[0]}", "{pair[1]}", ...) to the list'
         if sorted(found[pair]) != sorted(controls):
             has, should = listed(sorted(found[pair]), ", "), listed(sorted(controls), ", ")
-            return f"{name} had {has}", f"it must be {should}: TcpFlow(..., congestion=...) says which"
+            return f"{name} used {has}", f"it must use {should}: TcpFlow(..., congestion=...) sets the control"
     strange = [pair for pair in found if pair not in pairs]
     if strange:
-        return f"{'-'.join(strange[0])} does not belong here", "it takes a part of the bottleneck: leave it out"
+        return (
+            f"the transfer {'-'.join(strange[0])} does not belong here",
+            "leave it out: it takes a share of the bottleneck",
+        )
     if any(result.flow.streams != 1 for result in sent):
-        return "a flow has several connections", "leave streams= away"
+        return "a flow has several connections", "leave out streams="
     if any(result.flow.start_s for result in sent):
-        return "a flow began later than the others", "leave start_s= away"
+        return "a flow began later than the others", "leave out start_s="
     short = min(result.flow.duration_s for result in sent)
     if short < duration_s:
-        return f"it ran for {short:g} s", f"let it run {duration_s:g} s"
+        return f"a transfer lasted {short:g} s", f"let it last {duration_s:g} s"
     return None
 
 

@@ -72,7 +72,7 @@ def _shares() -> list[Value]:
 
 def _share(host: str, pair: str) -> Value:
     question = fair_share(host, f"throughput of {host}", share_of(loads(2), pair))
-    by_connection = "L2 does not know hosts: four connections share it, two of which are h1's"
+    by_connection = "L2 does not know hosts: four connections share it, and two of them are h1's"
     rate = _rate_mbps("L2")
     by_host = (
         Slip(part * whole, f"that is {words}, as if each host had the same", by_connection)
@@ -88,17 +88,21 @@ def _parts() -> list[Value]:
 
 def _predicted_part(count: int) -> Value:
     right = 100 * count / (count + _RIVALS)
-    one_each = "h2 and h3 have one each"
+    one_each = "h2 and h3 have one connection each"
     slips = (
-        Slip(100 / HOSTS, "that is a third, whatever h1 opens", "count connections, not hosts"),
-        Slip(100 / (count + _RIVALS), "that is one connection of h1", "h1 has all of its connections"),
-        Slip(100 * count / (count + 1), "that is next to one other connection", one_each),
-        Slip(100 * count / (count + 3), "that counts h1 among the others", one_each),
-        Slip(100 * count / _RIVALS, "that is next to the others, not of all", "divide by all connections"),
+        Slip(100 / HOSTS, "that is a third, as if each host had the same", "count connections, not hosts"),
+        Slip(
+            100 / (count + _RIVALS), "that is the share of one connection", "add up the shares of all connections of h1"
+        ),
+        Slip(100 * count / (count + 1), "that counts one other connection only", one_each),
+        Slip(100 * count / (count + 3), "that counts three other connections", one_each),
+        Slip(
+            100 * count / _RIVALS, "that divides by the other connections only", "divide by all connections, h1's too"
+        ),
         Slip(goodput_ceiling_mbps(_rate_mbps("L2")) * right / 100, "that is in Mbit/s", "give the share in percent"),
     )
-    hint = "the link is shared by connection, whoever owns them"
-    expected = stated(right, "%", "connections of h1 over all connections")
+    hint = "connections share the link equally, whichever host they belong to"
+    expected = stated(right, "%", "connections of h1 divided by all connections")
     return Value(count, f"share of h1, P = {count}", expected, hint, slips)
 
 
@@ -119,24 +123,28 @@ def check_connections(said: object, counted: object) -> Iterator[Check]:
     address = course_network().address_of("h4")
     what, expected = "what ss shows", "h1's connections to h4, each with its cwnd"
     if is_missing(said):
-        hint = "start the client with popen, and ask ss on h1 while it runs: cmd returns what it prints"
+        hint = "start the client with popen, and run ss on h1 while the client runs: cmd returns what ss prints"
         yield Check.failing(what, "not measured yet", hint, expected, "None")
     elif not isinstance(said, str):
-        yield Check.failing(what, f"this is {a_kind(said)}, no text", "give what cmd returned", expected)
+        yield Check.failing(what, f"this is {a_kind(said)}, not a text", "store in said what cmd returned", expected)
     else:
         found = _PEER.findall(said).count(address)
         shown = f"{found} to {address}"
         if found != _WITH_CONTROL:
             reason = f"ss shows {found} connections from h1 to h4 ({address})"
-            hint = "iperf3 -c ... -P 2 must run at that moment, started on h1 with popen, and once"
+            hint = "start iperf3 -c ... -P 2 on h1 with popen, once, and run ss while it still sends"
             yield Check.failing(what, reason, hint, expected, shown)
         elif "cwnd:" not in said:
-            hint = "ss -tin: t for TCP, i for what TCP knows of each, n for numbers in place of names"
-            yield Check.failing(what, "no cwnd is in it", hint, expected, shown)
+            hint = "ss -tin prints it: t shows TCP, i shows what TCP knows about each connection, n shows numbers"
+            yield Check.failing(what, "the text has no cwnd", hint, expected, shown)
         else:
             yield Check.passing(what, expected, shown)
-    hints = ("count the lines that begin with ESTAB", "those to h4's address, with data or without")
-    slips = (Slip(2, "that is those that carry data", "count all: what is the one with a small bytes_sent for?"),)
+    hints = ("count the lines that begin with ESTAB", "count only those to h4's address, with data or without")
+    slips = (
+        Slip(
+            2, "that counts only connections that carry data", "count all: one has a small bytes_sent, what is it for?"
+        ),
+    )
     every = stated(_WITH_CONTROL, "connections", "two with data, one for control")
     question = Value(
         "", "connections from h1 to h4", every, hints, slips, by_tool=True, explanation=_TOLD_OF_CONNECTIONS
@@ -145,9 +153,9 @@ def check_connections(said: object, counted: object) -> Iterator[Check]:
 
 
 _TOLD_OF_CONNECTIONS: Final = """
-`-P 2` asks for two connections with data. The third one is iperf3's *control connection*: client and server agree on
-the test over it, and exchange the results. `cwnd` is the congestion window in segments. Each connection has one of its
-own, and an `rtt` and a `ssthresh` of its own: to the kernel nothing joins them.
+`-P 2` asks for two connections with data. The third one is iperf3's *control connection*: over it client and server
+agree on the test and exchange the results. `cwnd` is the congestion window in segments. Each connection has its own
+`cwnd`, `rtt` and `ssthresh`. The kernel does not know that they belong together.
 """
 
 
@@ -164,10 +172,10 @@ def check_run(runs: object, predicted: object = "shares") -> Result:
     Every run must hold all of them, at one time, and give the sum that theory expects of the network as read back; the
     shares are judged by run too. ``predicted`` are the shares that the student predicted.
     """
-    how = "give what measure.repeated returned"
+    how = "store what four_times returned"
     runs = require_type("the runs", runs, Repeats, how, "several runs")
     count, expected = len(runs.runs), f"{_REPEATS} times or more"
-    hint = f"measure.repeated(lab, flows, repeats={_REPEATS}): chance has a hand in each single run"
+    hint = f"use four_times(lab, flows), or repeats={_REPEATS} at least: a single run depends on chance"
     enough = (
         Check.passing("how often it was measured", expected, f"{count} times")
         if count >= _REPEATS
@@ -201,7 +209,9 @@ def check_experiment(runs: object, measured_percent: object, predicted: object =
     """
     if not isinstance(measured_percent, Mapping) and not is_missing(measured_percent):
         reason = f"this is {a_kind(measured_percent)}, not a dictionary"
-        raise Refuse(Check.failing("shares of h1", reason, "{1: ..., 2: ...}: a share for each number"))
+        raise Refuse(
+            Check.failing("shares of h1", reason, "write {1: ..., 2: ...}: a share for each number of connections")
+        )
     shares = measured_percent.items() if isinstance(measured_percent, Mapping) else ()
     percent = {str(count).removesuffix(".0"): share for count, share in shares}
 
@@ -221,12 +231,16 @@ def _measured_part(where: str, run: Run) -> Value:
     mine, whole = throughput_of(run, "h1-h4") or 0.0, fsum(result.throughput_mbps for result in transfers(run))
     right = 100 * mine / whole
     slips = (
-        Slip(mine, "that is in Mbit/s", "divide by the sum of all three"),
-        Slip(100 * mine / _rate_mbps("L2"), "that is of L2's rate, headers and all", "divide by the sum"),
-        Slip(100 * right / (100 - right), "that is next to the others", "divide by the sum of all three"),
+        Slip(mine, "that is h1's throughput in Mbit/s", "divide it by the sum of all three"),
+        Slip(
+            100 * mine / _rate_mbps("L2"),
+            "that divides by L2's rate, which includes headers",
+            "divide by the sum of all three",
+        ),
+        Slip(100 * right / (100 - right), "that divides by the other two only", "divide by the sum of all three"),
     )
-    hints = ("a share is of something: of what?", "h1-h4's throughput, divided by the sum of all three, times 100")
-    expected = stated(right, "%", "h1's throughput over the sum of all three")
+    hints = ("which whole is the share a part of?", "h1-h4's throughput, divided by the sum of all three, times 100")
+    expected = stated(right, "%", "h1's throughput divided by the sum of all three")
     return Value("", f"share of h1, {where}", expected, hints, slips)
 
 
@@ -246,7 +260,7 @@ def takers(runs: Sequence[Run]) -> tuple[list[float], list[float]]:
 @guarded("Lab 07, connections and hosts")
 def check_parts(per_connection: object, per_host: object, runs: object) -> Iterator[Check]:
     """Judge two lists in Mbit/s, means over all runs, in any order: a number for each connection, one for each host."""
-    what, how = "connections and hosts", "run the cell that makes runs"
+    what, how = "connections and hosts", "run the cell that fills runs"
     repeated = require_type(what, runs, Repeats, how, "several runs")
     each = [run_of(what, run, loads(2), with_pings=False) for run in repeated.runs]
     found = dict(zip(_TAKERS, takers(each), strict=True))
@@ -256,7 +270,8 @@ def check_parts(per_connection: object, per_host: object, runs: object) -> Itera
 
 def _list_check(name: str, given: object, takers: Mapping[str, Sequence[float]]) -> Check:
     one, right = name.removeprefix("per "), takers[name]
-    (other,) = (takers[key] for key in takers if key != name)
+    ((other_key, other),) = ((key, rates) for key, rates in takers.items() if key != name)
+    other_name = other_key.removeprefix("per ")
     what, expected = f"throughput {name}", f"{len(right)} numbers in Mbit/s, one for each {one}"
     if is_missing(given):
         return Check.failing(what, "not filled in yet", "write a list of numbers", expected, "None")
@@ -267,15 +282,15 @@ def _list_check(name: str, given: object, takers: Mapping[str, Sequence[float]])
         return Check.passing(what, expected, found)
     means = [right[0] / 2, *right[1:]] if one == "host" else []
     slips = (
-        (other, f"these are not {one}s", f"this asks for one number for each {one}"),
-        (means, "h1 has the mean of its connections", "a host has what all its connections have together"),
+        (other, f"these are the numbers for each {other_name}", f"give one number for each {one}"),
+        (means, "h1 has the mean of its connections", "add up a host's connections"),
         ([value / 8 for value in right], "that looks like MByte/s", "give it in Mbit/s"),
     )
-    concept = f"h1-h4 has two connections, the others one each: how many {one}s are there?"
+    concept = f"h1-h4 has two connections, the others have one each: how many {one}s are there?"
     for wrong, reason, step in slips:
         if wrong and _alike(values, wrong):
             return Check.failing(what, reason, (concept, step), expected, found)
-    hints = (concept, "take the means over all runs: mean_connections_mbps(runs)")
+    hints = ("use the means over all runs: mean_connections_mbps(runs)", concept)
     return Check.failing(what, f"{found} is not what was measured", hints, expected, found)
 
 
@@ -292,15 +307,15 @@ def check_meaning(answers: object) -> Result:
     solve = "solve P / (P + 2) = 0.9 for P"
     connections = Value(
         "for_90_percent",
-        "connections that h1 must open for 90 % of L2, next to one each of h2 and h3",
+        "connections that h1 must open to get 90 % of L2, if h2 and h3 have one each",
         stated(18, "connections", "P / (P + 2) = 0.9"),
-        ("the share of h1 is its connections over all connections", "write that down for P connections of h1", solve),
+        ("h1's share is its connections divided by all connections", "write this for P connections of h1", solve),
         (
-            Slip(20, "that is all connections together", "how many of them are h1's?"),
-            Slip(9, "that is next to one other connection", "h2 and h3 have one each"),
-            Slip(27, "that counts three others", "h2 and h3 have one each"),
-            Slip(90, "that is the percentage itself", "how many connections make that share?"),
-            Slip(1.8, "that is a tenth of it", "P is a whole number of connections"),
+            Slip(20, "that is the number of all connections", "how many of them are h1's?"),
+            Slip(9, "that counts one other connection only", "h2 and h3 have one connection each"),
+            Slip(27, "that counts three other connections", "h2 and h3 have one connection each"),
+            Slip(90, "that is the percentage itself", "how many connections get this share?"),
+            Slip(1.8, "that is a tenth of the right number", "P is a whole number: solve the equation again"),
         ),
     )
     every: tuple[Question, ...] = (connections, *choices(Path(__file__).parent))

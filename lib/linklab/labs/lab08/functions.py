@@ -39,9 +39,9 @@ _ARRIVALS: Final[Mapping[str, Case]] = {
     "a burst, then a pause": ((0.01, 0.0101, 0.0102, 0.09), 4370),
     "two packets": ((3.25, 3.3), 7999),
 }
-_SINCE: Final = "what counts is the time since the first packet"
-_FIRST: Final = "the first packet starts the time and brings no bits into it"
-_WHOLE: Final = "frames are counted whole here, headers and all"
+_SINCE: Final = "divide by the time since the first packet"
+_FIRST: Final = "the first packet starts the clock, so its own bits do not count"
+_WHOLE: Final = "count whole frames, headers included"
 
 
 def _rates(bytes_of: Callable[[int, int], float], start_of: Callable[[Times, int], float]) -> Any:
@@ -71,20 +71,32 @@ _BANDWIDTH: Final = Trial(
     bandwidth_mbps,
     _ARRIVALS,
     (
-        f"bandwidth is bits over time: how many packets came since the first, and in which time? {_FIRST}",
-        "one number for each packet after the first; packet k has k - 1 frames since the first",
+        "bandwidth is bits divided by time: how many packets arrived after the first, and in what time?",
+        "return one number for each packet after the first; at packet k, k - 1 frames have arrived since the first",
         "8 * frame_bytes * (k - 1) / (t_k - t_1) / 1,000,000",
     ),
     (
         Formula(_rates(lambda k, size: size * (k + 1), _first), "the first packet's bits are counted", _FIRST),
-        Formula(_rates(lambda k, size: size, lambda a, k: a[k - 1]), "that is from packet to packet", _SINCE),
-        Formula(_rates(lambda k, size: size * k, _clock), "the time is counted from the clock's zero", _SINCE),
-        Formula(_rates(lambda k, size: size * (k + 1), _clock), "the time is the clock's", f"{_SINCE}; {_FIRST}"),
-        Formula(_rates(lambda k, size: size, _first), "one packet's bits only", "how many came since the first?"),
-        Formula(_rates(lambda k, size: ip_packet_bytes(size) * k, _first), "that counts the IP packet", _WHOLE),
+        Formula(
+            _rates(lambda k, size: size, lambda a, k: a[k - 1]),
+            "that is the bandwidth from one packet to the next",
+            _SINCE,
+        ),
+        Formula(_rates(lambda k, size: size * k, _clock), "that divides by the time since the clock's zero", _SINCE),
+        Formula(
+            _rates(lambda k, size: size * (k + 1), _clock),
+            "that divides by the time since the clock's zero, and counts the first packet",
+            f"{_SINCE}; {_FIRST}",
+        ),
+        Formula(
+            _rates(lambda k, size: size, _first),
+            "that counts one packet's bits only",
+            "how many packets arrived after the first?",
+        ),
+        Formula(_rates(lambda k, size: ip_packet_bytes(size) * k, _first), "that counts the IP packet only", _WHOLE),
         Formula(_rates(lambda k, size: payload_of_frame_bytes(size) * k, _first), "that counts the data only", _WHOLE),
     ),
-)  # fmt: skip
+)
 
 
 # --- Jitter
@@ -97,7 +109,7 @@ _SENT_AND_RECEIVED: Final[Mapping[str, Case]] = {
     "a lost packet": ((0.0, 0.01, 0.02, 0.03), (0.005, None, 0.029, 0.036)),
     "one overtakes another": ((0.0, 0.01, 0.011, 0.03), (0.005, 0.022, 0.0165, 0.0355)),
 }
-_TWO: Final = "jitter compares the delays of two packets that were received one after the other"
+_TWO: Final = "jitter compares the delays of two packets that arrived one after the other"
 
 
 def _received(departures_s: Times, arrivals_s: Received) -> list[tuple[float, float]]:
@@ -134,33 +146,44 @@ _JITTER: Final = Trial(
     _SENT_AND_RECEIVED,
     (
         _TWO,
-        "sort those that arrived by arrival, list their delays, and take each less the one before it",
-        "1000 * |(Rj - Sj) - (Ri - Si)|, in ms, for each two in a row",
+        "sort the packets by arrival, list their delays, and subtract from each delay the one before",
+        "1000 * |(Rj - Sj) - (Ri - Si)|, in ms, for each pair of neighbours",
     ),
     (
         Formula(
-            lambda s, r: [late - early for early, late in pairwise(_delays_ms(s, r))], "these have signs",
-            "does it matter which of the two delays is longer?",
+            lambda s, r: [late - early for early, late in pairwise(_delays_ms(s, r))],
+            "some numbers are negative",
+            "jitter is an absolute value: use abs()",
         ),
-        Formula(_gaps_ms, "these are the gaps between arrivals", "when packets were sent counts as well"),
-        Formula(_delays_ms, "these are the delays themselves", "take the difference of two in a row"),
-        Formula(lambda s, r: _delays_ms(s, r)[1:], "these are the delays themselves", "take the difference of two"),
+        Formula(
+            _gaps_ms, "these are the gaps between arrivals", "a delay needs the time at which the packet was sent too"
+        ),
+        Formula(_delays_ms, "these are the delays themselves", "subtract from each delay the one before"),
+        Formula(
+            lambda s, r: _delays_ms(s, r)[1:],
+            "these are the delays themselves",
+            "subtract from each delay the one before",
+        ),
         Formula(
             lambda s, r: [abs(it - _delays_ms(s, r)[0]) for it in _delays_ms(s, r)[1:]],
-            "each is compared with the first packet", "compare each with the one before it",
+            "that compares each packet with the first one",
+            "compare each packet with the one before it",
         ),
         Formula(
-            _smoothed, "that is RFC 3550's, smoothed over 16 packets",
-            "RFC 4689 has one value for each two packets: no smoothing",
+            _smoothed,
+            "that is RFC 3550's, smoothed over 16 packets",
+            "RFC 4689 does not smooth: it has one value for each pair",
         ),
         Formula(
-            _by_sending, "packets are taken as they were sent",
-            "the two packets are those received in a row: sort by time of arrival first",
+            _by_sending,
+            "the packets are in the order of sending",
+            "packets can overtake each other: sort by arrival first",
         ),
         Formula(
-            lambda s, r: [0.0, *jitter_ms(s, r)], "there is one value too many at the start",
-            "the first packet has none before it",
+            lambda s, r: [0.0, *jitter_ms(s, r)],
+            "there is one number too many at the start",
+            "the first packet has no packet before it",
         ),
     ),
-    remarks={"a lost packet": "a packet that was lost has None as its arrival: leave it out"},
-)  # fmt: skip
+    remarks={"a lost packet": "a lost packet has None as its arrival: leave this packet out"},
+)

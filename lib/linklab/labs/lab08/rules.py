@@ -65,30 +65,38 @@ _EXACT: Final = 6
 def _first(size: int) -> Value:
     right = first_bandwidth_mbps(2, size, LINK_MBPS, MININET_BUCKET_BYTES)
     wait_ms = transmission_ms(size - ETHERNET_CHECKSUM_BYTES - MININET_BUCKET_BYTES, LINK_MBPS)
-    debt = "the second frame waits until the debt is paid: what the first took beyond the bucket"
+    debt = "the first frame takes more than the bucket holds; the second waits until this debt is paid"
     slips = (
         Slip(LINK_MBPS, "that is the link's rate", debt),
-        Slip(2 * right, "that counts the first packet's bits", "since the first packet came one frame, not two"),
+        Slip(
+            2 * right, "that counts the first packet's bits", "only one frame arrived after the first packet, not two"
+        ),
         Slip(virtual_mbps(size, LINK_MBPS), "that is the lasting bandwidth", debt),
         Slip(LINK_MBPS * size / MININET_BUCKET_BYTES, "that divides the frame by the bucket", debt),
         Slip(LINK_MBPS * (size + MININET_BUCKET_BYTES) / size, "that adds the bucket to the bits", debt),
-        Slip(wait_ms, "that is the wait in ms", "bandwidth is bits over time: divide one frame's bits by the wait"),
+        Slip(
+            wait_ms, "that is the wait in ms", "bandwidth is bits divided by time: divide one frame's bits by the wait"
+        ),
     )
-    hint = "a full bucket lets the first frame go at once and into debt; tokens drip at the link's rate"
-    expected = stated(right, "Mbit/s", "one frame's bits over the second one's wait")
+    hint = "a full bucket lets the first frame leave at once, into debt; new tokens arrive at the link's rate"
+    expected = stated(right, "Mbit/s", "one frame's bits divided by the wait of the second frame")
     return Value(size, f"bandwidth at packet 2 of {size} bytes", expected, hint, slips)
 
 
 def _overhead() -> Value:
-    concept = "a tunnel puts the whole frame, its Ethernet header too, behind new headers"
-    headers = "the frame outside has a header of Ethernet, one of IPv4 and one of GRE before the frame of h1"
+    concept = "the tunnel puts new headers before the whole frame, which keeps its own Ethernet header"
+    headers = "outside, three new headers stand before h1's frame: Ethernet, IPv4, GRE"
     slips = (
         Slip(IPV4_HEADER_BYTES + GRE_HEADER_BYTES, "that leaves out the new Ethernet header", headers),
-        Slip(GRE_HEADER_BYTES, "that is GRE's own header", headers),
+        Slip(GRE_HEADER_BYTES, "that is GRE's own header alone", headers),
         Slip(ETHERNET_HEADER_BYTES + GRE_HEADER_BYTES, "that leaves out the new IPv4 header", headers),
         Slip(ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES, "that leaves out GRE itself", headers),
         Slip(GRE_OVERHEAD_BYTES + ETHERNET_CHECKSUM_BYTES, "that counts a checksum", "a virtual cable carries none"),
-        Slip(GRE_OVERHEAD_BYTES + UDP_HEADER_BYTES, "that counts a UDP header too", "GRE lies in IPv4 directly"),
+        Slip(
+            GRE_OVERHEAD_BYTES + UDP_HEADER_BYTES,
+            "that counts a UDP header too",
+            "GRE follows the IPv4 header directly, without UDP",
+        ),
     )
     expected = stated(GRE_OVERHEAD_BYTES, "bytes", "the headers of a frame in a GRE tunnel", _EXACT)
     return Value("overhead_bytes", "overhead of GRE", expected, concept, slips)
@@ -110,25 +118,29 @@ def check_ping(largest_ping: object) -> Result:
     """Judge the largest amount of data of a ping that passes the first lab's link in one packet."""
     packet = ip_packet_bytes(max(SIZES))
     right = packet - IPV4_HEADER_BYTES - ICMP_HEADER_BYTES
-    inside = "the MTU counts the whole IP packet: its header, ICMP's and the data"
+    inside = "the MTU counts the whole IP packet: IPv4 header, ICMP header and data"
     slips = (
         Slip(packet, "that is the MTU", inside),
         Slip(packet - IPV4_HEADER_BYTES, "that counts ICMP's header as data", inside),
         Slip(packet - ICMP_HEADER_BYTES, "that counts IPv4's header as data", inside),
-        Slip(right - ETHERNET_HEADER_BYTES, "that takes the Ethernet header from it", "it does not count in the MTU"),
-        Slip(right + 1, "that is the first one that does not pass", "ping says `Message too long`: go one down"),
+        Slip(
+            right - ETHERNET_HEADER_BYTES,
+            "that subtracts the Ethernet header",
+            "the MTU does not count the Ethernet header",
+        ),
+        Slip(right + 1, "that is the smallest ping that does not pass", "for this one ping says `Message too long`"),
     )
     hints = (
-        "the link takes IP packets up to its MTU: what of the packet is not your data?",
+        "the link carries IP packets up to its MTU: which bytes of the packet are not your data?",
         f"{inside}. Try values of -s with -M do",
-        "the MTU less 20 bytes of IPv4 header and 8 of ICMP header",
+        "the MTU minus 20 bytes of IPv4 header and 8 bytes of ICMP header",
     )
     told = (
         f"An IP packet of {packet} bytes fills the MTU: {IPV4_HEADER_BYTES} bytes of IPv4 header, {ICMP_HEADER_BYTES} "
-        f"of ICMP header, {right} of data. One byte more, and the sender's own kernel refuses it: `Message too long`. "
-        "Without `-M do` the kernel makes fragments of it."
+        f"of ICMP header, {right} of data. If you add one byte, the sender's own kernel refuses the packet: "
+        "`Message too long`. Without `-M do` the kernel cuts it into fragments."
     )
-    expected = stated(right, "bytes", "the MTU less the headers in it", _EXACT)
+    expected = stated(right, "bytes", "the MTU minus the headers in it", _EXACT)
     return asked_one(
         "Lab 08, the largest ping", largest_ping, Value("", "largest ping", expected, hints, slips, explanation=told)
     )
@@ -149,9 +161,12 @@ def check_runs(runs: object) -> Result:
     """Judge greedy trains of each size on the untouched link: the lasting rate, and the burst of Mininet's bucket."""
 
     def judge(size: int, run: object) -> Iterator[Check]:
-        gone = "the burst is removed already: start the lab again, then run the cells in order"
-        early = Slip(size - ETHERNET_CHECKSUM_BYTES, "nothing passes early", gone)
-        hints = ("a full bucket lets packets pass before their time", "measure on the lab as it was started")
+        gone = "you have removed the burst already: start the lab again, then run the cells in order"
+        early = Slip(size - ETHERNET_CHECKSUM_BYTES, "no packet passes early", gone)
+        hints = (
+            "a full bucket lets packets pass early",
+            "measure right after you start the lab, and change nothing before",
+        )
         yield from _train(size, run, MININET_BUCKET_BYTES, (early,), hints)
 
     return asked_each("Lab 08, trains", runs, FRAMES, judge, f"{{1518: {_EXAMPLE}, ...}}")
@@ -163,13 +178,17 @@ def check_calm(runs: object) -> Result:
 
     def judge(size: int, run: object) -> Iterator[Check]:
         on_link = size - ETHERNET_CHECKSUM_BYTES
-        unchanged = "change the class of h1-eth0 with tc first, and measure after that"
-        debt = "HTB sends while its bucket is not in debt: how many frames does one of a frame's size let pass?"
+        unchanged = "change the class of h1-eth0 with tc first, then measure"
+        debt = "HTB sends while its bucket is not in debt: how many frames pass a bucket of one frame's size?"
         slips = (
-            Slip(on_link + MININET_BUCKET_BYTES, "the bucket is as it was", unchanged),
+            Slip(on_link + MININET_BUCKET_BYTES, "the bucket still has its old size", unchanged),
             Slip(2 * on_link, "two frames pass at once", debt),
         )
-        hints = ("no packet may leave before those before it are paid for", debt, "a bucket of 1 byte: burst 1")
+        hints = (
+            "a packet may leave only after the packets before it are paid for",
+            debt,
+            "set a bucket of 1 byte: burst 1",
+        )
         yield from _train(size, run, 0, slips, hints)
 
     return asked_each("Lab 08, without a burst", runs, SIZES, judge, f"{{1518: {_EXAMPLE}, ...}}")
@@ -199,11 +218,13 @@ def _train(
     try:
         found = steady_rate_mbps(run.arrivals_s, run.payload_bytes) * size / run.payload_bytes
     except MeasurementError as wrong:
-        raise Refuse(Check.failing(f"train of frames of {size} bytes", str(wrong), "measure it again")) from None
+        raise Refuse(
+            Check.failing(f"train of frames of {size} bytes", str(wrong), "measure this train again")
+        ) from None
     right = virtual_mbps(size, LINK_MBPS)
     why = "what the link carries of frames"
     rate = Expectation(right, (1 - _RATE) * right, (1 + _RATE) * right, "Mbit/s", why, allowance=_SLACK)
-    other = ("what lasts is the link's rate", "tc class change sets the rate as well: give it `rate 10mbit`")
+    other = ("the lasting bandwidth is the link's rate", "tc class change also sets the rate: write `rate 10mbit`")
     yield measured(f"lasting bandwidth, {size} bytes", found, rate, other)
     on_link = size - ETHERNET_CHECKSUM_BYTES
     at_once = round(burst_bytes(run.arrivals_s, on_link, LINK_MBPS), 3)
@@ -220,20 +241,23 @@ def _whole_train(size: int, given: object) -> TrainResult:
     run = whole_result(what, given, TrainResult, f"measure it: {_EXAMPLE}", ("h1", "h2"), of_the_course=False)
     flow = run.flow
     if flow.payload_bytes != data:
-        slip = {size: "the whole frame was given as data", ip_packet_bytes(size): "the IP packet was given as data"}
+        slip = {
+            size: "you gave the size of the frame as data",
+            ip_packet_bytes(size): "you gave the size of the IP packet as data",
+        }
         reason = slip.get(flow.payload_bytes, f"its packets carry {flow.payload_bytes} bytes of data")
-        hint = "a datagram's data is the frame less all headers and the checksum"
+        hint = "a datagram's data is the frame minus all headers and the checksum"
         raise Refuse(Check.failing(what, reason, hint, f"{data} bytes of data", f"{flow.payload_bytes}"))
     if flow.gap_us:
-        hint = "leave gap_us away: the link alone must hold the packets back"
-        raise Refuse(Check.failing(what, f"its sender waits {flow.gap_us:g} us for each packet", hint, "no gap"))
+        hint = "leave out gap_us: only the link must delay the packets"
+        raise Refuse(Check.failing(what, f"its sender waits {flow.gap_us:g} us before each packet", hint, "no gap"))
     if flow.count < _FEWEST:
-        hint = f"send {_FEWEST} or more: what lasts shows after the first ones"
+        hint = f"send {_FEWEST} or more: the lasting rate shows only after the first packets"
         raise Refuse(Check.failing(what, f"it has {flow.count} packets", hint, f"{_FEWEST} or more", str(flow.count)))
     if run.received < run.sent:
         lost = f"{run.sent - run.received} of {run.sent} packets did not arrive"
-        hint = "is there room for the frame on the whole path? TBF drops what is larger than its bucket, HTB does not"
-        raise Refuse(Check.failing(what, lost, hint, "all arrive", lost))
+        hint = "does the frame fit every link of the path? TBF drops packets larger than its bucket, HTB does not"
+        raise Refuse(Check.failing(what, lost, hint, "all packets arrive", lost))
     return run
 
 
@@ -251,31 +275,34 @@ def check_overhead(overhead_bytes: object, inside: object, outside: object, tunn
     """
     longest = []
     for where, caught, node in (("inside", inside, "h1"), ("outside", outside, "pc1")):
-        what, again = f"the capture {where}", f'with capture(lab, "{node}", "{node}-eth0") as {where}: ping'
+        what, again = (
+            f"the capture {where}",
+            f'ping inside: with measure.capture(lab, "{node}", "{node}-eth0", "ip") as {where}',
+        )
         try:
             lengths = caught.frame_bytes if isinstance(caught, Capture) and caught.pcap else ()
         except MeasurementError as damaged:
             raise Refuse(Check.failing(what, str(damaged), again, "packets")) from None
         if not isinstance(caught, Capture) or not lengths:
-            raise Refuse(Check.failing(what, "no packet is measured yet", again, "packets"))
+            raise Refuse(Check.failing(what, "it has no packet yet", again, "packets"))
         if caught.node != node:
             raise Refuse(Check.failing(what, f"it was made on {caught.node}", again, node, caught.node))
         longest.append(max(lengths))
     near, far = longest
     if far <= near:
         reason = "no frame outside is longer than those inside"
-        raise Refuse(Check.failing("the captures", reason, "ping while both run"))
+        raise Refuse(Check.failing("the captures", reason, "ping while both captures run"))
     slips = (
-        Slip(far, "that is the frame outside", "what of it was there before the tunnel?"),
-        Slip(near, "that is the frame inside", "compare it with the frame outside"),
-        Slip(far / near, "that is a ratio", "it is asked for in bytes"),
+        Slip(far, "that is the whole frame outside", "how long was this frame before the tunnel?"),
+        Slip(near, "that is the whole frame inside", "how much longer is the frame outside?"),
+        Slip(far / near, "that is a ratio", "subtract instead of dividing: give bytes"),
     )
     hints = (
         "the same packet is in both captures, once with the tunnel's headers and once without",
-        "wirelen of a packet is its length on the cable: compare a packet outside with one inside",
+        "a packet's wirelen is its length on the cable: compare a packet outside with one inside",
         "outside.packets[0].wirelen - inside.packets[0].wirelen",
     )
-    expected = stated(far - near, "bytes", "the frame outside less the frame inside", _EXACT)
+    expected = stated(far - near, "bytes", "the frame outside minus the frame inside", _EXACT)
     result = asked_one(_CAPTURE, overhead_bytes, Value("", "overhead", expected, hints, slips))
     return PREDICTIONS.compared(result, tunnel, {"overhead_bytes": far - near})
 

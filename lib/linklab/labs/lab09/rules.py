@@ -59,28 +59,36 @@ def _ip_kbps(video: Video | None) -> Value:
     seconds, coded_kbps = (video.clip.duration_s, video.clip.bitrate_kbps) if video else (1.0, 1026.0)
     stream_bytes = video.stream_bytes if video else _CONTAINER * coded_kbps * 1000 / BITS_PER_BYTE
     right = stream_bytes / PAYLOAD_BYTES / seconds * IP_PACKET_BYTES * BITS_PER_BYTE / 1000
-    of_ip = "the IP packet has the headers of RTP, UDP and IPv4, and not Ethernet's"
+    of_ip = "an IP packet contains the headers of RTP, UDP and IPv4, but not Ethernet's"
     slips = (
-        Slip(coded_kbps, "that is the video's own rate", "container and headers add to it"),
+        Slip(coded_kbps, "that is the video's own rate", "the container and the headers add bytes to it"),
         Slip(right * PAYLOAD_BYTES / IP_PACKET_BYTES, "that leaves out the headers", of_ip),
         Slip(right * FRAME_BYTES / IP_PACKET_BYTES, "that counts Ethernet's header too", of_ip),
-        Slip(right * seconds, "that is of all seconds together", "how many kbit come in one second?"),
+        Slip(right * seconds, "that counts all seconds together", "how many kbit arrive in one second?"),
     )
-    hint = "a rate is how many packets come in a second, times the bits of each"
-    expected = stated(right, "kbit/s", "packets a second, by their bits")
+    hint = "the rate is the number of packets in a second, times the bits of one packet"
+    expected = stated(right, "kbit/s", "packets in a second times the bits of each")
     return Value("ip_kbps", "mean rate of the IP packets", expected, hint, slips)
 
 
 def _spacing() -> Value:
     right = transmission_ms(FRAME_BYTES, WAN_MBPS)
-    whole = "the link must carry the whole frame, with all headers, before the next one"
+    whole = "the link must send the whole frame, with all its headers, before the next one"
     slips = (
         Slip(transmission_ms(IP_PACKET_BYTES, WAN_MBPS), "that is the IP packet alone", whole),
         Slip(transmission_ms(RTP_PACKET_BYTES, WAN_MBPS), "that leaves out UDP, IPv4 and Ethernet", whole),
-        Slip(transmission_ms(PAYLOAD_BYTES, WAN_MBPS), "that is what RTP carries alone", whole),
-        Slip(transmission_ms(ETHERNET_MTU_BYTES, WAN_MBPS), "that is a frame of 1500 bytes", "how large are these?"),
-        Slip(1000 / _NOMINAL_PACKETS_PER_S, "that is the mean", "some come closer: what is the least time for two?"),
-        Slip(1 / right, "that is upside down", "which is asked for: time for a frame, or frames in a time?"),
+        Slip(transmission_ms(PAYLOAD_BYTES, WAN_MBPS), "that is RTP's payload alone", whole),
+        Slip(
+            transmission_ms(ETHERNET_MTU_BYTES, WAN_MBPS),
+            "that is for a packet of 1500 bytes",
+            "how large is one frame of this video?",
+        ),
+        Slip(
+            1000 / _NOMINAL_PACKETS_PER_S,
+            "that is the mean time",
+            "many packets come closer together: what is the shortest possible time?",
+        ),
+        Slip(1 / right, "that is frames in a ms", "give the time for one frame"),
     )
     return Value("spacing_ms", "least time between packets (wan)", stated(right, "ms", "bits over rate"), whole, slips)
 
@@ -92,16 +100,16 @@ def _damaged() -> Value:
     """
     losses = _LOSS * _NOMINAL_PACKETS_PER_S * _KEYFRAMES_S
     right = 100 * (1 - (1 - math.exp(-losses)) / losses)
-    built = "a picture is built on the one before it, so the damage stays until a keyframe"
+    built = "each picture builds on the picture before it, so the damage stays until the next keyframe"
     slips = (
-        Slip(100 * _LOSS, "that is the share of the packets", built),
-        Slip(200 * _LOSS, "that counts the pictures that lose a packet of their own", built),
-        Slip(100, "that is all of them", "a keyframe is built on no other: from there on all is well again"),
+        Slip(100 * _LOSS, "that is the share of lost packets", built),
+        Slip(200 * _LOSS, "that counts only pictures that lose one of their own packets", built),
+        Slip(100, "that is every picture", "a keyframe builds on no other picture: it ends the damage"),
         Slip(right / 100, "that is a share of 1", "multiply by 100 for percent"),
     )
     expected = Expectation(
-        right, right - 15, right + 15, "%", "after a loss all is damaged up to the next keyframe",
-        allowance="ten losses in ten seconds fall as they fall",
+        right, right - 15, right + 15, "%", "after a loss all pictures up to the next keyframe are damaged",
+        allowance="the ten losses happen at random moments",
     )  # fmt: skip
     return Value("damaged", "pictures that are damaged (loss)", expected, built, slips, by_tool=True)
 
@@ -162,22 +170,25 @@ def _smoothed(values: Sequence[float], divisor: float = 16) -> float:
     return jitter
 
 
-_SMOOTH: Final = "RFC 3550 smooths: each new abs(D) moves J by a part of what it differs from J"
+_SMOOTH: Final = "RFC 3550 smooths: each abs(D) moves J by a sixteenth of its distance from J"
 _JITTER: Final = Trial(
     _last_jitter_ms,
     _PACKETS,
     (
-        "jitter is how much the spacing of packets differs from what their timestamps say",
-        "D is the difference of two differences, of arrivals and of timestamps; J starts at 0 and follows abs(D)",
+        "jitter says how much the spacing of packets differs from the spacing of their timestamps",
+        "D is the difference of arrivals minus the difference of timestamps; J starts at 0 and follows abs(D)",
         "for each packet after the first: J += (abs(D) * 1000 - J) / 16",
     ),
     (
-        Formula(lambda a, t: _smoothed(_differences_ms(a, t)), "early packets count as negative", "which sign has D?"),
         Formula(
-            lambda a, t: _smoothed(_differences_ms(a, [0.0] * len(a))), "the timestamps are left out",
-            "D is the difference of two differences",
+            lambda a, t: _smoothed(_differences_ms(a, t)), "D keeps its sign, so early packets lower J", "use abs(D)"
         ),
-        Formula(lambda a, t: sum(_sizes_ms(a, t)) / 16, "the old jitter is not taken away", _SMOOTH),
+        Formula(
+            lambda a, t: _smoothed(_differences_ms(a, [0.0] * len(a))),
+            "that leaves out the timestamps",
+            "subtract the difference of the timestamps",
+        ),
+        Formula(lambda a, t: sum(_sizes_ms(a, t)) / 16, "that adds abs(D) / 16 and keeps all of the old J", _SMOOTH),
         Formula(lambda a, t: fmean(_sizes_ms(a, t) or [0.0]), "this is the mean of all abs(D)", _SMOOTH),
         Formula(lambda a, t: [0.0, *_sizes_ms(a, t)][-1], "this is the last abs(D) alone", _SMOOTH),
         Formula(lambda a, t: sum(_sizes_ms(a, t)), "this is the sum of all abs(D)", _SMOOTH),
@@ -185,22 +196,22 @@ _JITTER: Final = Trial(
         Formula(lambda a, t: _smoothed(_sizes_ms(a, t), 15), "this divides by 15", "RFC 3550 divides by 16"),
         Formula(lambda a, t: _smoothed(_sizes_ms(a, t), 8), "this divides by 8", "RFC 3550 divides by 16"),
     ),
-    remarks={"a packet alone": "the first packet has none before it: J is still what it starts with"},
-)  # fmt: skip
+    remarks={"a packet alone": "the first packet has no packet before it, so J is still 0"},
+)
 
 
 # --- Runs
 
 _FRAME_MS: Final = transmission_ms(FRAME_BYTES, WAN_MBPS)
-_SLOW: Final = "2 Mbit/s are less than this video needs in its busiest second, so packets wait"
-_SHORT: Final = "ten packets wait at most, and the eleventh is lost"
-_LOSES_NOTHING: Final = ("packets lost", 0.0, 0.0, "its links lose nothing")
+_SLOW: Final = "in its busiest second this video needs more than 2 Mbit/s, so packets wait"
+_SHORT: Final = "at most ten packets wait, and the queue drops the next one"
+_LOSES_NOTHING: Final = ("packets lost", 0.0, 0.0, "its links lose no packets")
 _BOUNDS: Final[Mapping[str, tuple[tuple[str, float, float, str], ...]]] = {
-    "gigabit": (("longest delay", 0.0, 1.0, "a gigabit link has no queue here"), _LOSES_NOTHING),
+    "gigabit": (("longest delay", 0.0, 1.0, "on a gigabit link no queue builds up here"), _LOSES_NOTHING),
     "wan": (("longest delay", 8 * _FRAME_MS, math.inf, _SLOW), _LOSES_NOTHING),
     "one frame": (("longest delay", 8 * _FRAME_MS, math.inf, _SLOW), _LOSES_NOTHING),
     "loss": (
-        ("longest delay", 0.0, 50.0, "8 Mbit/s are fast enough"),
+        ("longest delay", 0.0, 50.0, "8 Mbit/s are enough for this video"),
         # 1 % of a thousand packets: more than three standard deviations to both sides
         ("share of packets lost", 0.1, 3.0, "its link loses 1 %"),
     ),
@@ -222,7 +233,7 @@ def check_runs(
     """
 
     def judge(name: str, given: object) -> Iterator[Check]:
-        how = f'write runs["{name}"] = measure.run(lab, VideoFlow("h1", "h2", video))'
+        how = f'write runs["{name}"] = measure.run(lab, measure.VideoFlow("h1", "h2", video))'
         run = whole_result(f"run {name}", given, VideoResult, how, ("h1", "h2"), of_the_course=False)
         yield _same_video(name, run, video)
         yield from _as_named(name, run)
@@ -243,20 +254,20 @@ def _seen(runs: Mapping[str, VideoResult]) -> Iterator[tuple[str, float]]:
 
 
 def _same_video(name: str, run: VideoResult, video: object) -> Check:
-    what, expected = f"run {name}: what was sent", "this lab's video, by the sender 'paced'"
+    what, expected = f"run {name}: what was sent", "this notebook's video, sent by the sender 'paced'"
     if not isinstance(video, Video) or run.video != video.digest:
-        return Check.failing(what, "another video was sent", "send the one that this notebook made", expected)
+        return Check.failing(what, "this run sent another video", "send the video that this notebook made", expected)
     if run.flow.sender != "paced":
-        return Check.failing(what, f"the sender was {run.flow.sender}", "leave sender= away", expected)
+        return Check.failing(what, f"the sender was {run.flow.sender}", "leave out sender=", expected)
     return Check.passing(what, expected, f"{run.sent_packets} packets")
 
 
 def _as_named(name: str, run: VideoResult) -> Iterator[Check]:
     """Judge whether delays and losses are those of the network that the name says."""
-    again = "measure it again on the network of that name"
+    again = f'measure it again on networks["{name}"]'
     if len(run.arrived) < 2:
-        reason = f"{len(run.arrived)} does not fit: no network here loses that many"
-        raise Refuse(Check.failing(f"run {name}: packets that arrived", reason, again, "nearly all"))
+        reason = f"only {len(run.arrived)} arrived: no network of this lab loses so many"
+        raise Refuse(Check.failing(f"run {name}: packets that arrived", reason, again, "nearly all packets"))
     delay_ms = max(delay for delay in run.delay_ms if delay is not None)
     seen = {
         "longest delay": (delay_ms, "ms"),
@@ -309,31 +320,31 @@ def check_watch(dump: object, pings: object) -> Iterable[Check]:
 
 
 def _dump_check(dump: object) -> Check:
-    what, wanted = "packets in tcpdump", f"{_FEWEST['packets']} or more of the video, from h1 to h2"
-    command = 'dump = lab["r1"].popen("tcpdump -n -c 10 -i r1-eth1 udp"), before the video is sent'
+    what, wanted = "packets in tcpdump", f"{_FEWEST['packets']} or more packets of the video, from h1 to h2"
+    command = 'before you send the video: dump = lab["r1"].popen("tcpdump -n -c 10 -i r1-eth1 udp")'
     lines = _UDP_LINE.findall(dump) if isinstance(dump, str) else []
     if not lines:
-        return Check.failing(what, "no UDP packet is there", command, wanted)
+        return Check.failing(what, "the text shows no UDP packet", command, wanted)
     ends = {NETWORKS["wan"].address_of(name) for name in ("h1", "h2")}
     sizes = [int(size) for source, destination, size in lines if {source, destination} == ends]
     if len(sizes) < _FEWEST["packets"] or set(sizes) != {RTP_PACKET_BYTES}:
         reason = f"{len(sizes)} packets between h1 and h2, with UDP lengths {', '.join(map(str, sorted(set(sizes))))}"
-        return Check.failing(what, reason, f"look at the video's packets alone, on wan: {command}", wanted)
+        return Check.failing(what, reason, f"capture only the video's packets, on wan; {command}", wanted)
     told = (
-        f"tcpdump's length is what UDP carries: {RTP_PACKET_BYTES} bytes, seven times 188 and RTP's 12. All packets "
-        "have one size. The kernel stamps each one as it leaves r1, and the stamps show the pace of the sender, "
-        "or, where packets waited, that of the link."
+        f"tcpdump prints the length of UDP's payload: {RTP_PACKET_BYTES} bytes, seven times 188 and 12 of RTP. All "
+        "packets have the same size. The kernel records when each packet leaves r1. These times show the sender's "
+        "pace or, if packets waited, the link's pace."
     )
     return Check.passing(what, wanted, f"{len(sizes)} packets of {RTP_PACKET_BYTES} bytes", told)
 
 
 def _pings_check(pings: object) -> Check:
     low_ms = 8 * _FRAME_MS
-    what, wanted = "pings next to the video", f"{_FEWEST['pings']} replies or more, some above {low_ms:.0f} ms"
-    hint = 'ping = lab["h1"].popen("ping -i 0.25 -c 40 ADDRESS"), with h2\'s address, before the video is sent'
+    what, wanted = "pings during the video", f"{_FEWEST['pings']} replies or more, some above {low_ms:.0f} ms"
+    hint = 'before you send the video: ping = lab["h1"].popen("ping -i 0.25 -c 40 ADDRESS"), with h2\'s address'
     rtts_ms = [float(time_ms) for time_ms in _REPLY.findall(pings)] if isinstance(pings, str) else []
     found = f"{len(rtts_ms)} replies" + (f", {min(rtts_ms):.3g} to {max(rtts_ms):.3g} ms" if rtts_ms else "")
-    failed = Check.failing(what, found, f"{hint}; and wait for its end after the video", wanted, found)
+    failed = Check.failing(what, found, f"{hint}; after the video: ping.wait(5)", wanted, found)
     if len(rtts_ms) < _FEWEST["pings"] or max(rtts_ms) < low_ms:
         return failed
     return Check.passing(what, wanted, found)
@@ -345,7 +356,9 @@ def check_bucket(shown: object, run: object, video: object) -> Iterator[Check]:
     what, command = "the bucket of r1-eth1", 'shown = lab["r1"].cmd("tc class show dev r1-eth1")'
     found = re.search(r"class htb .*burst (\S+)", shown) if isinstance(shown, str) else None
     if found is None:
-        yield Check.failing(what, "its class was not shown", f"{command}, before it is replaced", "class htb ...")
+        yield Check.failing(
+            what, "the text shows no class of HTB", f"{command}, before you replace the bucket", "class htb ..."
+        )
     else:
         yield Check.passing(what, "class htb ...", found.group().strip())
     yield from check_runs({"one frame": run}, video, ("one frame",)).checks
@@ -371,17 +384,21 @@ def check_damage(per_lost: object, runs: object, qualities: object, predicted: o
 def _damage(name: str, run: VideoResult | None, seen: Quality | None) -> Question:
     what = f"damaged pictures per lost packet ({name})"
     if run is None or seen is None or not run.lost_packets or not seen.frames:
-        missing = Check.failing(what, "its run is missing", "run the cells above that measure")
+        missing = Check.failing(what, "its run is missing", "run the cells above that measure it")
         return JudgedBy(name, lambda _, __: missing)
     lost, every = run.lost_packets, len(seen.frames)
     damaged = sum(not frame.whole for frame in seen.frames)
-    counts = "count both: pictures that are not whole, and packets that were lost"
+    counts = "count pictures that are not whole, and divide by the number of lost packets"
     slips = (
         Slip(seen.damaged_percent / run.loss_percent, "that divides percentages", counts),
-        Slip(seen.damaged_percent / lost, "that divides a percentage by a number", counts),
-        Slip(damaged, "that is the number of damaged pictures", "how many are that for each packet lost?"),
+        Slip(seen.damaged_percent / lost, "that divides a percentage by a count", counts),
+        Slip(damaged, "that is the number of damaged pictures", "divide it by the number of lost packets"),
         Slip(every / lost, "that counts all pictures", "how many of them are damaged?"),
-        Slip((every - damaged) / lost, "that counts whole pictures", "`not frame.whole` is a damaged one"),
+        Slip((every - damaged) / lost, "that counts whole pictures", "`not frame.whole` is true for a damaged picture"),
     )
-    hints = ("how much harm does one lost packet do?", counts, "pictures that are not whole / packets that were lost")
-    return Value(name, what, stated(damaged / lost, "", "damaged pictures by lost packets"), hints, slips)
+    hints = (
+        "how many pictures does one lost packet damage, on average?",
+        counts,
+        "sum(not frame.whole ...) / lost_packets",
+    )
+    return Value(name, what, stated(damaged / lost, "", "damaged pictures divided by lost packets"), hints, slips)

@@ -64,7 +64,7 @@ RTTS: Final[Mapping[str, EchoPath]] = {
 SETTINGS: Final = ("70/70", "30/90")
 """What two senders offer of the link to t1, in percent: the study's 7/7 and 3/9 Mbit/s."""
 _FORWARDING_MS: Final = 0.02
-_FORWARDING: Final = f"1 %, and {_FORWARDING_MS} ms a link for what nodes need to pass a frame on"
+_FORWARDING: Final = f"1 %, and {_FORWARDING_MS} ms for each link, which nodes need to forward a frame"
 """In QEMU computing takes time: 0.012 ms a link was seen."""
 _LEAST_EXCHANGES: Final = 20
 
@@ -95,7 +95,11 @@ def check_reachability(lab: Checkable) -> Iterator[Check]:
             yield Check.passing(what, "an answer", "answered")
             continue
         broken = [it for it in (*port_checks(state), *(gateway_checks(state) if name == "h3" else ())) if not it.passed]
-        hint = f"{broken[0].description}: {broken[0].reason}" if broken else f"look with tcpdump how far {target} is"
+        hint = (
+            f"{broken[0].description}: {broken[0].reason}"
+            if broken
+            else f"find with tcpdump where the packets to {target} get lost"
+        )
         yield Check.failing(what, "no answer", hint, "an answer", "none")
 
 
@@ -107,17 +111,25 @@ def _rtt(name: str, asked_for: EchoPath) -> Value:
     slips = [
         Slip(times * transmission_ms(payload, RATE_MBPS), "that is the payload alone",
              "add UDP's 8, IP's 20, Ethernet's 14 and the cable's 24 bytes"),
-        Slip(times * transmission_ms(frame_bytes, RATE_MBPS), "that leaves out what only the cable has",
+        Slip(times * transmission_ms(frame_bytes, RATE_MBPS), "that leaves out the bytes that only the cable sees",
              "add preamble, checksum and gap: 24 bytes"),
-        Slip(right / times, "that is one link, in one direction", f"the frame crosses {times} links in all"),
+        Slip(right / times, "that is one link, in one direction", f"request and reply cross {times} links in all"),
     ]  # fmt: skip
-    whole = "a switch takes in the whole frame before it passes it on"
+    whole = "a switch receives the whole frame before it forwards it"
     if len(hops) > 2:
-        slips.append(Slip(2 * right / times, "that is one link", whole))
+        slips.append(Slip(2 * right / times, "that is one link, in both directions", whole))
         inside = cable_rtt_ms(_L3, *asked_for.ends, payload)
         slips = [
-            Slip(inside, "that leaves out the trunk", "each direction goes up the trunk to r1 and down again"),
-            Slip(0.75 * right, "that crosses the trunk once each way", "it goes up to r1 and down again"),
+            Slip(
+                inside,
+                "that leaves out the trunk",
+                "in each direction the frame crosses the trunk twice, to r1 and back",
+            ),
+            Slip(
+                0.75 * right,
+                "that crosses the trunk once in each direction",
+                "the frame crosses it twice, to r1 and back",
+            ),
             *slips,
         ]
     else:
@@ -125,10 +137,10 @@ def _rtt(name: str, asked_for: EchoPath) -> Value:
         both = f"a round trip has two directions, and {whole}"
         slips = [
             Slip(right / 2, "that is one direction, or one link in each", both),
-            Slip(longer, "that goes over a router outside", "here s1 passes it on itself"),
+            Slip(longer, "that goes through a router outside", "here s1 itself routes, so no frame crosses a trunk"),
             *slips,
         ]
-    hint = "every link takes the time that the frame's bits need at its rate, and a switch waits for the whole frame"
+    hint = "count the links, in both directions: the frame takes its transmission time on each of them"
     expected = stated(right, "ms", "serialisation on every link, in both directions")
     return Value(name, f"RTT, {name}", expected, hint, slips, round_trip=True)
 
@@ -145,7 +157,7 @@ def check_rtt_runs(runs: object, predicted: object = "rtt") -> Result:
         expected = Expectation(
             right, 0.999 * right, high, "ms", "serialisation on every link", "low", allowance=_FORWARDING
         )
-        other = "was it measured on the network that its name says? 10 Mbit/s, and nothing else running"
+        other = "did you measure on the network of this name, and did nothing else run there?"
         return measured(f"RTT, {name}", run.rtt_mean_ms, expected, other)
 
     result = asked_each("Lab 10, measured round trips", runs, RTTS, judge, '{"inside, 100": measure.run(...), ...}')
@@ -154,15 +166,15 @@ def check_rtt_runs(runs: object, predicted: object = "rtt") -> Result:
 
 
 def _whole_echo(name: str, given: object, asked_for: EchoPath) -> EchoResult:
-    what, how = f"run of {name}", "keep what measure.run(lab, measure.EchoFlow(...)) returns"
+    what, how = f"run of {name}", "store what measure.run(net, measure.EchoFlow(...)) returns"
     run = whole_result(what, given, EchoResult, how, asked_for.ends, either_direction=True, of_the_course=False)
     if run.flow.payload_bytes != asked_for.payload_bytes:
         reason = f"its payload was {run.flow.payload_bytes} bytes"
         wanted = f"{asked_for.payload_bytes} bytes"
-        raise Refuse(Check.failing(what, reason, f"give payload_bytes={asked_for.payload_bytes}", wanted))
+        raise Refuse(Check.failing(what, reason, f"write payload_bytes={asked_for.payload_bytes}", wanted))
     if run.flow.count < _LEAST_EXCHANGES or run.lost:
         reason = f"{run.flow.count} exchanges, {run.lost} of them lost"
-        hint = "give count=100, on an idle network"
+        hint = "write count=100, and measure on an idle network"
         raise Refuse(Check.failing(what, reason, hint, "100 exchanges, none lost", reason))
     return run
 
@@ -173,12 +185,14 @@ def _share(setting: str, number: int) -> Value:
     offered, whole = mine.flow.rate_mbps, fsum(it.flow.rate_mbps for it in parts)
     equal = fsum(it.throughput_mbps for it in parts) / len(parts)
     slips = (
-        Slip(offered, "that is what it offers", "together they offer more than the link to t1 carries"),
-        Slip(RATE_MBPS * offered / whole, "that counts no headers", "of 1536 bytes on the cable 1470 are data"),
-        Slip(equal, "that shares equally, as TCP tends to", "these senders never slow down"),
+        Slip(offered, "that is what h1 offers", "together the senders offer more than the link to t1 carries"),
+        Slip(
+            RATE_MBPS * offered / whole, "that counts headers as payload", "of 1536 bytes on the cable 1470 are payload"
+        ),
+        Slip(equal, "that shares equally, as TCP tends to do", "UDP senders never slow down"),
     )
-    hint = "what does not fit is dropped, whoever sent it: each loses the same share of what it sends"
-    expected = stated(mine.throughput_mbps, "Mbit/s", "the same share of every sender's packets is lost")
+    hint = "the full queue drops packets of both senders: each sender loses the same share of its packets"
+    expected = stated(mine.throughput_mbps, "Mbit/s", "each sender loses the same share of its packets")
     return Value(f"{setting} h{number}", f"share of h{number} at {setting}", expected, hint, slips)
 
 
@@ -187,7 +201,7 @@ def check_share_runs(runs: object, predicted: object = "shares") -> Result:
     """Judge what `measure.run_together` returned for each of `SETTINGS`: the right flows, and a full link."""
 
     def judge(setting: str, given: object) -> Check:
-        what, how = f"run of {setting}", "keep what measure.run_together(lab, lab10.senders(...)) returns"
+        what, how = f"run of {setting}", "store what measure.run_together(fair, lab10.senders(...)) returns"
         run = require_type(what, given, Run, how, "a Run")
         results = run.of(ConstantRateResult)
         wanted = {it.name: it.rate_mbps for it in senders(setting, RATE_MBPS)}
@@ -203,11 +217,11 @@ def check_share_runs(runs: object, predicted: object = "shares") -> Result:
             it.throughput_mbps * datagram_wire_bytes(link, it.flow.payload_bytes) / it.flow.payload_bytes
             for it in results
         )
-        allowance = "frames cut by the window's ends"
+        allowance = "frames that the ends of the measured time cut"
         expected = Expectation(
             RATE_MBPS, 0.97 * RATE_MBPS, 1.01 * RATE_MBPS, "Mbit/s", "the link to t1 is full", allowance=allowance
         )
-        how = "both must send to t1 at the same time: give measure.run_together() both flows"
+        how = "both senders must send at the same time: give both flows to one measure.run_together"
         return measured(f"what reaches t1 at {setting}, with headers", passing, expected, how)
 
     example = '{"70/70": measure.run_together(...), ...}'

@@ -19,10 +19,10 @@ def port_checks(state: NetworkState) -> Iterator[Check]:
     """Make one check for each port of s1."""
     switch = state.node(_SWITCH.name)
     if switch is None or all(port.vlans is None for port in switch.interfaces):
-        reason = "s1 is not there" if switch is None else "s1 does not tell VLANs apart: every port hears every other"
+        reason = "s1 is missing" if switch is None else "s1 does not separate VLANs: it forwards between all ports"
         hint = (
-            "a bridge passes every frame to every port until it is told to look at VLANs",
-            "ip -d link show s1 shows vlan_filtering: 0 is off",
+            "a bridge ignores VLANs until you turn its filter on",
+            "ip -d link show s1 prints vlan_filtering: 0 means off",
             "ip link set s1 type bridge vlan_filtering 1 vlan_default_pvid 0",
         )
         for port in _SWITCH.interfaces:
@@ -54,8 +54,11 @@ def gateway_checks(state: NetworkState) -> Iterator[Check]:
         if have is None:
             reason = f"r1 has no sub-interface for VLAN {number}"
             hint = (
-                "a host sends what is not for its own subnet to its gateway: who has that address here?",
-                f"the hosts of VLAN {number} send to {address.partition('/')[0]}; r1 hears their tags on r1-eth0 alone",
+                (
+                    "a host sends packets for other subnets to its gateway: which interface has the "
+                    "gateway's address here?"
+                ),
+                f"the hosts of VLAN {number} use gateway {address.partition('/')[0]}; their frames reach r1-eth0 with a tag",
                 f"ip link add link r1-eth0 name {want.name} type vlan id {number}",
             )
             yield Check.failing(what, reason, hint, expected, "none")
@@ -63,13 +66,13 @@ def gateway_checks(state: NetworkState) -> Iterator[Check]:
             found = ", ".join(have.addresses) or "no address"
             reason = f"{have.name} has {found}"
             hints = (
-                "which address do the hosts of this VLAN take for their gateway?",
-                f"on r1, ip addr show dev {have.name}",
+                "which address do the hosts of this VLAN use as their gateway?",
+                f"look on r1: ip addr show dev {have.name}",
                 f"ip addr add {address} dev {have.name}",
             )
             yield Check.failing(what, reason, hints, expected, found)
         elif not have.up:
-            down = ("an interface that was just made is down", f"ip link set {have.name} up")
+            down = ("a new interface is down until you set it up", f"ip link set {have.name} up")
             yield Check.failing(what, f"{have.name} is down", down, expected, "down")
         else:
             yield Check.passing(what, expected, f"{address} on {have.name}")

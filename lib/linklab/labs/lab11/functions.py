@@ -91,43 +91,62 @@ _READ: Final = Trial(
         "a threshold, and no retransmission": (_CLEAN,),
     },
     (
-        "look at each line by itself: which of the four numbers is not what stands there?",
-        "several names end alike: rtt and minrtt, ssthresh and rcv_ssthresh. What stands right before yours?",
-        r're.search(r"\bcwnd:(\d+)", text), and so on: \b is where a word begins, and a low line belongs to a word',
+        "print text and your four numbers: which of the numbers is not the one in the text?",
+        "some names end in the same way: rtt and minrtt, ssthresh and rcv_ssthresh",
+        r're.search(r"\bcwnd:(\d+)", text), and so on: \b matches the beginning of a word, and "_" belongs to a word',
     ),
     (
-        Formula(_other(1, "rcv_ssthresh:"), "the threshold is rcv_ssthresh, the receiver's", "ask for ssthresh alone"),
+        Formula(
+            _other(1, "rcv_ssthresh:"), "your threshold is rcv_ssthresh, the receiver's", r"search for \bssthresh:"
+        ),
         Formula(
             _instead(1, lambda text: read_ss_text(text)[1] if _field(text, "ssthresh:") else 42242.0),
-            "before the first loss this takes rcv_ssthresh for the threshold", r"\bssthresh: keeps rcv_ssthresh out",
+            "before the first loss your threshold is rcv_ssthresh",
+            r"search for \bssthresh:, which excludes rcv_ssthresh",
         ),
         Formula(
             _instead(1, lambda text: _field(text, "ssthresh:") or 0.0),
-            "before the first loss the threshold is not 0", "slow start has no end yet: math.inf",
+            "before the first loss your threshold is 0",
+            "slow start has no limit yet: return math.inf",
         ),
-        Formula(_other(2, "minrtt:"), "that is the least round trip, minrtt", "rtt: has the smoothed one"),
-        Formula(_other(2, r"rtt:[\d.]+/"), "that is how far round trips vary", "rtt: has the mean, then the variation"),
+        Formula(
+            _other(2, "minrtt:"), "your round trip is minrtt, the shortest one", r"search for \brtt:, the smoothed one"
+        ),
+        Formula(
+            _other(2, r"rtt:[\d.]+/"),
+            "your round trip is the variation",
+            "rtt: gives the smoothed round trip first, then the variation",
+        ),
         Formula(
             _instead(2, lambda text: float(int(read_ss_text(text)[2]))),
-            "the round trip has lost its fraction", r"[\d.]+ takes the point as well",
+            "your round trip has lost its decimals",
+            r"[\d.]+ also matches the decimal point",
         ),
         Formula(
             _instead(2, lambda text: read_ss_text(text)[2] / 1000),
-            "the round trip is in seconds", "ss prints it in ms, and so it is asked for",
+            "your round trip is in seconds",
+            "ss prints ms: return ms",
         ),
-        Formula(_other(2, "rto:"), "that is the retransmission timeout", "rtt: is another field"),
+        Formula(_other(2, "rto:"), "your round trip is rto, the retransmission timeout", r"search for \brtt:"),
         Formula(
             _other(3, "retrans:"),
-            "that is what is being sent again right now", "the total stands behind the slash",
+            "you return the retransmissions now on their way",
+            "the total follows the slash",
         ),
-        Formula(_other(3, "bytes_retrans:"), "that is in bytes", "retrans: counts segments"),
-        Formula(_other(0, "unacked:"), "that is what is under way", "cwnd: is what may be"),
+        Formula(
+            _other(3, "bytes_retrans:"),
+            "your retransmissions are in bytes",
+            r"search for \bretrans:, which counts packets",
+        ),
+        Formula(
+            _other(0, "unacked:"), "your window is unacked, the packets now in flight", r"search for \bcwnd:, the limit"
+        ),
     ),
     remarks={
-        "before the first loss": "before the first loss ss prints no ssthresh and no retrans: math.inf, and 0",
-        "a threshold, and no retransmission": "where nothing was sent again there is no retrans: 0",
+        "before the first loss": "before the first loss ss prints no ssthresh and no retrans: return math.inf and 0",
+        "a threshold, and no retransmission": "without a retransmission ss prints no retrans: return 0",
     },
-)  # fmt: skip
+)
 
 
 @guarded("Lab 11, what ss says")
@@ -161,7 +180,7 @@ def _as_told(value: object) -> object:
 
 _WHOLE_WINDOWS: Final = 0.04
 """A sum over whole windows has one more or less than the integral: of 26 of the smallest case one."""
-_LONGER: Final = "a round trip takes as long as the window's packets at B, but never less than the path alone"
+_LONGER: Final = "a round trip takes window * packet_s, but at least bdp * packet_s"
 _PERIOD: Final = Trial(
     reno_period_s,
     {
@@ -173,49 +192,56 @@ _PERIOD: Final = Trial(
         "a queue of 250, RTT 227 ms": (750.0, 1000.0, 0.0003028),
     },
     (
-        "each round trip adds one packet: how many round trips are there, and how long does each of them take?",
+        "each round trip adds one packet: how many round trips are there, and how long is each of them?",
         _LONGER,
         "sum(max(bdp, window) * packet_s for window in range(int(full / 2), int(full)))",
     ),
     (
         Formula(
-            lambda bdp, full, one: one * 3 / 8 * full**2, "that forgets the path without a queue",
-            "with a window below the BDP a round trip takes bdp * packet_s, whatever the window",
+            lambda bdp, full, one: one * 3 / 8 * full**2,
+            "that lets round trips be shorter than the path without a queue",
+            "with a window below bdp, a round trip takes bdp * packet_s",
         ),
         Formula(
             lambda bdp, full, one: full / 2 * bdp * one,
-            "that takes each round trip as long as without a queue", _LONGER,
+            "that takes each round trip as long as without a queue",
+            _LONGER,
         ),
         Formula(
             lambda bdp, full, one: full / 2 * full * one,
-            "that takes each round trip as long as with a full queue", _LONGER,
+            "that takes each round trip as long as with a full queue",
+            _LONGER,
         ),
         Formula(
             lambda bdp, full, one: full / 2 * max(bdp, 3 / 4 * full) * one,
             "that takes each round trip as long as with the mean window",
-            "below the BDP they do not grow with the window: add them up one by one",
+            "below bdp round trips do not grow with the window: add them up one by one",
         ),
-        Formula(lambda bdp, full, one: full / 2, "that counts round trips", "how long does each of them take?"),
+        Formula(lambda bdp, full, one: full / 2, "that is the number of round trips", "how long is each of them?"),
         Formula(lambda bdp, full, one: 1000 * reno_period_s(bdp, full, one), "that is in ms", "give it in seconds"),
         Formula(
             lambda bdp, full, one: one * (bdp**2 + (full**2 - bdp**2) / 2),
-            "that begins at a window of nothing", "Reno halves its window",
+            "that begins with a window of 0",
+            "Reno begins with half of the full window",
         ),
         Formula(
             lambda bdp, full, one: one * (full**2 - bdp**2) / 2,
-            "that begins at the BDP", "Reno begins at half of the full window",
+            "that begins with a window of bdp",
+            "Reno begins with half of the full window",
         ),
         Formula(
             lambda bdp, full, one: reno_period_s(bdp, full, one) / one,
-            "that counts packets' times", "one takes packet_s",
+            "that counts packets, not seconds",
+            "multiply by packet_s",
         ),
         Formula(
             lambda bdp, full, one: one * sum(max(bdp, w) for w in range(int(0.7 * full), int(full))),
-            "that begins at 0.7 of the window", "0.7 is CUBIC's: Reno keeps a half",
+            "that begins with 0.7 of the window",
+            "CUBIC keeps 0.7, Reno keeps a half",
         ),
     ),
     tolerance=_WHOLE_WINDOWS,
-)  # fmt: skip
+)
 
 
 @guarded("Lab 11, Reno's period")
@@ -239,7 +265,7 @@ class Look:
     queue: float
 
 
-_HOW: Final = "samples.append((second, *read_ss(ss), packets)), again and again while iperf3 runs"
+_HOW: Final = "in the loop: samples.append((second, *read_ss(ss), packets))"
 _FEWEST: Final = 80
 _SHORTEST_S: Final = 15.0
 _SETTLED_S: Final = 2.0
@@ -251,26 +277,26 @@ _APART_PACKETS: Final = 4
 def read_looks(samples: object) -> tuple[Look, ...]:
     """Return a student's samples; refuse everything else."""
     if is_missing(samples) or (hasattr(samples, "__len__") and len(samples) == 0):
-        raise Refuse(Check.failing("looks", "not measured yet", _HOW, f"{_FEWEST} or more", "none"))
+        raise Refuse(Check.failing("samples", "not measured yet", _HOW, f"{_FEWEST} or more", "none"))
     if not hasattr(samples, "__iter__") or isinstance(samples, str | bytes | Mapping):
-        raise _no_looks(f"this is {a_kind(samples)}, not a list of looks")
+        raise _no_looks(f"this is {a_kind(samples)}, not a list of samples")
     found: list[Look] = []
     for sample in samples:
         values = list(sample.values()) if isinstance(sample, Mapping) else sample
         if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-            raise _no_looks(f"a look is {a_kind(sample)}, not six numbers")
+            raise _no_looks(f"a sample is {a_kind(sample)}, not six numbers")
         numbers = [math.inf if value is None else as_number(_as_told(value)) for value in values]
         if len(numbers) != 6:
-            raise _no_looks(f"a look has {len(numbers)} numbers, not six")
+            raise _no_looks(f"a sample has {len(numbers)} numbers, not six")
         if any(math.isnan(number) for number in numbers):
-            raise _no_looks("in a look stands something that is no number")
+            raise _no_looks("a sample contains something that is not a number")
         found.append(Look(*numbers))
     return tuple(found)
 
 
 def _no_looks(reason: str) -> Refuse:
     """Return the refusal of what is no list of samples."""
-    return Refuse(Check.failing("looks", reason, _HOW, "six numbers each"))
+    return Refuse(Check.failing("samples", reason, _HOW, "six numbers each"))
 
 
 def settled_looks(looks: Sequence[Look]) -> list[Look]:
@@ -285,11 +311,21 @@ def look_checks(looks: Sequence[Look], pipe: Pipe) -> Iterator[Check]:
     found = f"{len(looks)} over {lasted_s:.3g} s"
     if any(later.at_s <= one.at_s for one, later in pairwise(looks)):
         raise Refuse(
-            Check.failing("looks", "time does not go on from look to look", "put the seconds first", many, found)
+            Check.failing(
+                "samples",
+                "the first number does not grow from sample to sample",
+                "put second first in each sample",
+                many,
+                found,
+            )
         )
     if len(looks) < _FEWEST or lasted_s < _SHORTEST_S:
-        raise Refuse(Check.failing("looks", found, "let iperf3 run for 20 s, and look every 0.1 s", many, found))
-    yield Check.passing("looks", many, found)
+        raise Refuse(
+            Check.failing(
+                "samples", found, "let iperf3 run for 20 s (-t 20), and sample in each round of the loop", many, found
+            )
+        )
+    yield Check.passing("samples", many, found)
     full, bdp, full_ms = pipe.full_window_packets, pipe.bdp_packets, pipe.base_ms + pipe.full_queue_ms
     settled, gap_s = settled_looks(looks), lasted_s / (len(looks) - 1)
     top, highest_ms = max(look.cwnd for look in settled), max(look.rtt_ms for look in settled)
@@ -305,13 +341,13 @@ def look_checks(looks: Sequence[Look], pipe: Pipe) -> Iterator[Check]:
          full_ms - (2 + missed) * pipe.packet_ms, full_ms + 3 * pipe.packet_ms, "ms", _rtt_slip(highest_ms, pipe)),
         ("most packets in the queue", max(look.queue for look in looks),
          pipe.limit_packets - 2 - missed, pipe.limit_packets + 1, "packets",
-         "tc -s qdisc show dev r1-eth2, typed on r1: the number before the p of backlog"),
-        ("window less queue, mostly", median(busy) if busy else 0.0,
+         "run tc -s qdisc show dev r1-eth2 on r1, and take the number before the p of backlog"),
+        ("window minus queue (median)", median(busy) if busy else 0.0,
          bdp - _APART_PACKETS, bdp + _APART_PACKETS, "packets",
-         "ask ss and tc right after each other: what is not in the queue is on the path"),
-        ("Reno's losses apart, mean", fmean(gaps) if gaps else 0.0,
+         "run ss and tc right after each other: packets of the window that are not in the queue are on the path"),
+        ("mean time between Reno's losses", fmean(gaps) if gaps else 0.0,
          period_s - gap_s, period_s + 3 * full_ms / 1000 + gap_s, "s",
-         "is the first number lab.now() - start_s, the lab's time? A look takes time too. And is it Reno (-C reno)?"),
+         "is the first number second, in the lab's time? Does iperf3 run with -C reno?"),
     )  # fmt: skip
     yield from (_within(*row) for row in rows)
     again = [look.again for look in looks]
@@ -320,8 +356,8 @@ def look_checks(looks: Sequence[Look], pipe: Pipe) -> Iterator[Check]:
     if grows:
         yield Check.passing(what, expected, f"{again[-1]:g}")
     else:
-        hint = "the total stands behind the slash of retrans:, and counts from the connection's start"
-        yield Check.failing(what, "they do not grow from look to look", hint, expected, f"{again[-1]:g}")
+        hint = "the total follows the slash of retrans:, and counts from the connection's start"
+        yield Check.failing(what, "they do not grow from sample to sample", hint, expected, f"{again[-1]:g}")
 
 
 def _within(what: str, value: float, low: float, high: float, unit: str, hint: str) -> Check:
@@ -333,13 +369,13 @@ def _within(what: str, value: float, low: float, high: float, unit: str, hint: s
 
 def _window_slip(top: float, pipe: Pipe) -> str:
     if top <= 2 * pipe.bdp_packets and top < 0.6 * pipe.full_window_packets:
-        return "is B's queue as it was, and is this Reno's data (-C reno, sport = 6000)? Control connections stay low"
-    return "cwnd: is the window, in packets; and does iperf3 run with -C reno?"
+        return "does ss show the data connection (sport = 6000)? A control connection has a small window"
+    return "cwnd: gives the window, in packets. Does iperf3 run with -C reno? Does B have its queue of 100 packets?"
 
 
 def _rtt_slip(highest: float, pipe: Pipe) -> str:
     if highest < 1:
-        return "give it in ms, as ss prints it"
+        return "give the round trip in ms, as ss prints it"
     if highest <= 1.05 * pipe.base_ms:
-        return "that is the least round trip: rtt: is the smoothed one"
-    return "rtt: has the smoothed round trip before the slash, in ms"
+        return "that looks like minrtt: take rtt:, the smoothed one"
+    return "take the number after rtt: and before the slash, in ms"

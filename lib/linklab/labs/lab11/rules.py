@@ -117,27 +117,35 @@ def packet_s(pipe: Pipe) -> float:
 def _loss() -> list[Value]:
     pipe = pipe_between(NEAR)
     bdp, queue, full = pipe.bdp_packets, pipe.limit_packets, pipe.full_window_packets
-    both = "packets are under way on the path and wait in the queue: both belong to the window"
+    both = "the window counts packets on the path and packets in the queue"
     at_loss = Expectation(
-        full, full - 1, full + 2, "packets", "path and queue are full, and one packet more is lost",
-        source="bandwidth-delay product and the queue's limit", allowance="the packet too many, and rounding",
+        full, full - 1, full + 2, "packets", "path and queue are full, and the next packet is lost",
+        source="bandwidth-delay product and the queue's limit", allowance="the packet that is lost, and rounding",
     )  # fmt: skip
     slips = (
         Slip(bdp, "that is the path alone", both),
         Slip(queue, "that is the queue alone", both),
-        Slip(bdp / 2 + queue, "that counts one direction of the path", "the acknowledgements must come back too"),
-        Slip(2 * full, "that is as far as slow start may shoot over", "congestion avoidance adds one a round trip"),
-        Slip(2 * bdp, "that is a queue as long as the path", f"this queue holds {queue:g}"),
+        Slip(bdp / 2 + queue, "that counts one direction of the path", "an acknowledgement must also travel back"),
+        Slip(
+            2 * full,
+            "that is how far slow start may overshoot",
+            "after it, the window grows by one packet a round trip",
+        ),
+        Slip(2 * bdp, "that is for a queue of one BDP", f"this queue holds {queue:g} packets"),
     )
-    hint = "a packet is lost when path and queue are full: how many are there then?"
+    hint = "a packet is lost when path and queue are full: how many packets do the two hold?"
     window = Value("window", "window at a loss", at_loss, hint, slips)
     rtt = full_queue_rtt("rtt", "round trip at a loss", pipe.base_ms, round(queue), pipe.packet_ms)
     halves, half = "Reno halves its window at a loss (RFC 5681)", RENO_BETA * full
     expected = Expectation(half, half - 1, half + 1, "packets", halves, source=halves, allowance="rounding")
     slips = (
         Slip(BETA * full, "that is CUBIC's 0.7", halves),
-        Slip((1 - BETA) * full, "that is what CUBIC gives up", halves),
-        Slip(1, "that is after a timeout", "later packets arrive, and duplicate acknowledgements tell of the loss"),
+        Slip((1 - BETA) * full, "that is the part that CUBIC gives up", halves),
+        Slip(
+            1,
+            "that is the window after a timeout",
+            "here duplicate acknowledgements report the loss, without a timeout",
+        ),
         Slip(full, "that is the window at the loss", halves),
         Slip(queue / 2, "that is half of the queue", halves),
     )
@@ -157,24 +165,45 @@ def _between() -> list[Value]:
         source="RFC 5681", allowance="up to three round trips until a loss is repaired",
     )  # fmt: skip
     of_reno = (
-        Slip(full / 2 * base_s, "that takes round trips of an empty queue", "as the queue fills they get longer"),
-        Slip(full / 2 * longest_s, "that takes round trips of a full queue", "at first the queue is shorter"),
-        Slip(full * base_s, "that climbs from nothing", "the window falls to a half"),
+        Slip(
+            full / 2 * base_s,
+            "that takes each round trip as long as with an empty queue",
+            "round trips grow as the queue fills",
+        ),
+        Slip(
+            full / 2 * longest_s,
+            "that takes each round trip as long as with a full queue",
+            "at first the queue is shorter",
+        ),
+        Slip(full * base_s, "that starts from a window of 0", "after a loss the window starts from its half"),
         Slip(1000 * reno_s, "that is in ms", "give it in s"),
     )
-    hint = "how many round trips does Reno take to the next loss?"
+    hint = "how many round trips does Reno need until the next loss, and how long is each of them?"
     reno = Value("reno", "time between Reno's losses", expected, hint, of_reno)
-    root = "K is a cube root: of (the last largest window, less what is left of it), over C"
+    root = "K is the cube root of (W - 0.7 W) / 0.4"
     k = stated(cubic_k_s(full, BETA * full), "s", "RFC 9438, equation 2")
     of_cubic = (
-        Slip(math.cbrt(full / 2 / CUBIC_C), "that halves the window", "CUBIC keeps 0.7 of it"),
-        Slip(math.cbrt(BETA * full / CUBIC_C), "that is with what is left of the window", root),
-        Slip(math.cbrt(full / CUBIC_C), "that climbs from nothing", root),
-        Slip((1 - BETA) * full / CUBIC_C, "that leaves the root out", root),
+        Slip(math.cbrt(full / 2 / CUBIC_C), "that halves the window", "CUBIC keeps 0.7 W"),
+        Slip(math.cbrt(BETA * full / CUBIC_C), "that puts 0.7 W under the root", root),
+        Slip(math.cbrt(full / CUBIC_C), "that puts W under the root", root),
+        Slip((1 - BETA) * full / CUBIC_C, "that leaves out the root", root),
         Slip(math.sqrt((1 - BETA) * full / CUBIC_C), "that is a square root", root),
-        Slip((1 - BETA) * full * longest_s, "that adds one packet a round trip", "CUBIC counts seconds"),
+        Slip(
+            (1 - BETA) * full * longest_s,
+            "that adds one packet in each round trip",
+            "CUBIC counts seconds, not round trips",
+        ),
     )
-    return [reno, Value("cubic", "CUBIC's K", k, "how far is it back to the last largest window?", of_cubic)]
+    return [
+        reno,
+        Value(
+            "cubic",
+            "CUBIC's K",
+            k,
+            "after a loss at the window W, how long does CUBIC need until its window is W again?",
+            of_cubic,
+        ),
+    ]
 
 
 # --- Queues
@@ -203,7 +232,7 @@ TOGETHER_S: Final = 60
 POWERS: Final = {"reno": RENO_POWER, "cubic": CUBIC_POWER}
 _STARTED_S: Final = 3.0
 """By then slow start is over, and BBR's start too."""
-_HOW: Final = "give what measure.run_together returned for all flows together"
+_HOW: Final = "store what measure.run_together returns for all flows together"
 
 
 # --- A sampler of the student's own
@@ -256,9 +285,9 @@ def run_of(
     run = require_run(what, given, wanted, _HOW, the_network(), problem)
     shape = bottleneck_of(run)
     if shape is not None and shape.queue_packets != queue:
-        found = f"r1-eth2 had a queue of {shape.queue_packets} packets, as read back before the run"
-        hint = f"tc qdisc change on r1, for r1-eth2, with limit {queue}; then measure again"
-        expected = f"a queue of {queue} packets where r1 sends into B"
+        found = f"r1-eth2 had a queue of {shape.queue_packets} packets before the run"
+        hint = f"on r1 run tc qdisc change ... netem limit {queue}; then measure again"
+        expected = f"a queue of {queue} packets at r1-eth2"
         raise Refuse(Check.failing(what, found, hint, expected, str(shape.queue_packets)))
     return run
 
@@ -268,13 +297,16 @@ def _not_sampled(run: Run, duration_s: float) -> Problem | None:
     window, queue = window_of(run), samples_of_queue(run)
     if window is None or not window.busiest:
         return (
-            "nobody looked at its window",
-            f'put SocketsFlow("{flow.source}", "{flow.destination}", ...) into the list',
+            "the run has no samples of the window",
+            f'add *looks("{flow.source}", "{flow.destination}", {duration_s:g}) to the list',
         )
     if queue is None:
-        return "nobody looked at B's queue", f'put QueueFlow("r1", "{flow.destination}", ...) into the list'
+        return (
+            "the run has no samples of B's queue",
+            f'add *looks("{flow.source}", "{flow.destination}", {duration_s:g}) to the list',
+        )
     if queue.samples[-1].at_s < _STARTED_S:
-        return "nobody looked at B's queue after the start", f"look at it for {duration_s:g} s too"
+        return "the samples of B's queue end too early", f"give looks(...) {duration_s:g} s as well"
     return None
 
 
@@ -325,11 +357,15 @@ def _reno_checks(run: Run) -> Iterator[Check]:
     pipe, apart_s = pipe_between(FAR, state_of_run(run)), _sampled_every_s(run)
     period_s = reno_period_s(pipe.bdp_packets, pipe.full_window_packets, packet_s(pipe))
     expected = Expectation(
-        period_s, period_s - apart_s, period_s + 3 * _longest_s(pipe) + apart_s, "s",
-        "one packet a round trip from half of the full window to the whole", source="RFC 5681",
-        allowance="up to three round trips until a loss is repaired, and the time between two looks",
-    )  # fmt: skip
-    yield from _gap_checks("Reno's losses apart", run, expected, lambda gaps: [fmean(gaps)])
+        period_s,
+        period_s - apart_s,
+        period_s + 3 * _longest_s(pipe) + apart_s,
+        "s",
+        "the window grows by one packet in each round trip, from half of the full window to the full one",
+        source="RFC 5681",
+        allowance="up to three round trips until a loss is repaired, and the time between two samples",
+    )
+    yield from _gap_checks("time between Reno's losses", run, expected, lambda gaps: [fmean(gaps)])
 
 
 def _cubic_checks(run: Run) -> Iterator[Check]:
@@ -338,10 +374,10 @@ def _cubic_checks(run: Run) -> Iterator[Check]:
     least, most = cubic_gap_s(pipe.full_window_packets, _longest_s(pipe))
     expected = Expectation(
         (least + most) / 2, least - apart_s, most + apart_s, "s",
-        "K if the plateau is where the queue is full, more where fast convergence has lowered it",
-        source="RFC 9438, sections 4.2 and 4.7", allowance="the time between two looks",
+        "K if the plateau is at the full queue, more if fast convergence has lowered the plateau",
+        source="RFC 9438, sections 4.2 and 4.7", allowance="the time between two samples",
     )  # fmt: skip
-    yield from _gap_checks("CUBIC's losses apart", run, expected, lambda gaps: [min(gaps), max(gaps)])
+    yield from _gap_checks("time between CUBIC's losses", run, expected, lambda gaps: [min(gaps), max(gaps)])
     yield _throughput("CUBIC's throughput", run, FAR)
 
 
@@ -350,8 +386,8 @@ def _gap_checks(
 ) -> Iterator[Check]:
     gaps = gaps_s(run)
     if not gaps:
-        hint = f"let it run {CONTROLS_S} s, and look at it every 0.1 s as long"
-        yield Check.failing(what, "fewer than three losses were seen", hint, "three or more")
+        hint = f"measure for {CONTROLS_S} s, with looks(...) for {CONTROLS_S} s"
+        yield Check.failing(what, "the samples show fewer than three losses", hint, "three or more")
         return
     yield from (measured(what, value, expected) for value in judged(gaps))
 
@@ -367,14 +403,14 @@ def _bbr_checks(run: Run) -> Iterator[Check]:
     state = state_of_run(run)
     pipe, path, transfer = pipe_between(FAR, state), path_of(FAR, state), run.of(TcpResult)[0]
     least, most = bbr_mean_queue_packets(pipe.bdp_packets)
-    why, source = "an eighth of the time BBR sends a quarter more than B carries", "Cardwell et al., 2016"
+    why, source = "in one round trip of eight BBR sends a quarter more than B carries", "Cardwell et al., 2016"
     expected = Expectation((least + most) / 2, least, most, "packets", why, source=source)
-    yield measured("packets that wait behind BBR, mean", mean_queue_packets(run), expected)
+    yield measured("mean queue with BBR", mean_queue_packets(run), expected)
     ceiling, rtt_s = goodput_ceiling_mbps(path.forward), pipe.base_ms / 1000
     # a round trip to connect, and then the window doubles from ten packets until it fills the path
     starting_s = rtt_s * (1 + math.log2(max(2.0, pipe.bdp_packets / INITIAL_WINDOW_PACKETS)))
     idle = starting_s / transfer.flow.duration_s + bbr_rest_share(rtt_s) + BBR_MARGIN
-    why = "what headers leave, less its start, its rests of 200 ms, and 1 % that it paces below its estimate"
+    why = "what headers leave, minus BBR's start, its ProbeRTT of 200 ms, and 1 % that it sends below its estimate"
     rate = Expectation(ceiling * (1 - idle / 2), ceiling * (1 - idle), ceiling, "Mbit/s", why, source=source)
     yield measured("BBR's throughput", transfer.throughput_mbps, rate)
 
@@ -431,7 +467,7 @@ def _queue_checks(where: str, run: Run) -> Iterator[Check]:
     low_ms = pipe.base_ms + _SEEN_OF_FULL * pipe.full_queue_ms
     expected = Expectation(
         full_ms, low_ms, full_ms + 3 * pipe.packet_ms, "ms", "delays, and B's full queue",
-        source="the queue's limit", allowance="three packets, and what looks every 0.2 s may miss",
+        source="the queue's limit", allowance="three packets, and what samples every 0.2 s may miss",
     )  # fmt: skip
     yield measured(f"highest RTT, {where}", highest_rtt_ms(run), expected)
 
@@ -471,21 +507,29 @@ def _together_checks(name: str, run: Run) -> Iterator[Check]:
     idle_s = far.base_ms / 1000 + lasted_s - min(result.duration_s for result in sent) + _REPAIR_S
     least = ceiling * (1 - idle_s / lasted_s - bbr_rest_share(far.base_ms / 1000))
     total = Expectation(
-        ceiling, least, ceiling * (1 + _READ_ON_S / lasted_s), "Mbit/s",
-        "B is never without packets for long, and headers take their part", source="headers, and BBR's rests",
-        allowance="half a second in which B is empty after slow start's losses, a second that iperf3's server reads on",
-    )  # fmt: skip
-    yield measured(f"all together, {name}", carried_mbps, total)
+        ceiling,
+        least,
+        ceiling * (1 + _READ_ON_S / lasted_s),
+        "Mbit/s",
+        "B is never idle for long, and headers take their part",
+        source="headers, and BBR's ProbeRTT",
+        allowance=(
+            "half a second in which B is idle after slow start's losses, a second more that iperf3's server reads"
+        ),
+    )
+    yield measured(f"sum of all flows, {name}", carried_mbps, total)
     if name == "mixed":
         return
     rates = {(it.flow.source, it.flow.destination): it.throughput_mbps for it in sent}
     ratio = rates[NEAR] / rates[FAR]
     if name == "bbr":
-        why = "two bandwidth-delay products of its own may be in flight: the longer round trip has more of them"
+        why = "a BBR flow may have two BDPs of its own in flight: a longer round trip has a larger BDP"
         expected = Expectation(near.base_ms / far.base_ms, 0.0, 1.0, "", why, source="Cardwell et al., 2016")
     else:
         low, high = sharing_ratios(near, far, POWERS[name], lasted_s)
-        why = f"from (1/RTT)^{POWERS[name]:g} with a full queue to its square with an empty one, and slow start's luck"
+        why = (
+            f"from (1/RTT)^{POWERS[name]:g} with a full queue to (1/RTT)^2 with an empty one, and chance in slow start"
+        )
         source = "Mathis et al., 1997; RFC 9438, section 5.1; Lakshman and Madhow, 1997"
         expected = Expectation((low * high) ** 0.5, low, high, "", why, source=source)
     yield measured(f"h1-h3 over h2-h4, {name}", ratio, expected)

@@ -130,16 +130,18 @@ def _bloat() -> list[Value]:
     queue, rate = uplink.queue_packets or 0, uplink.rate_mbps or 1.0
     ping = full_queue_rtt("ping", "ping beside a full queue", base_ms, queue, frame_ms(rate))
     full_ms = ping.expected.value
-    rounds = f"each of the {PAGE.objects} objects takes two round trips: one connects, one asks"
+    rounds = f"each of the {PAGE.objects} objects takes two round trips: one to connect, one for request and response"
     bytes_s = PAGE.objects * PAGE.object_bytes * 8 / 1e6 / rate
     slips = (
-        Slip(trips * base_ms / 1000, "that is the page on an idle path", "each round trip waits in the queue"),
+        Slip(trips * base_ms / 1000, "that is the page on an idle path", "each round trip waits in the full queue"),
         Slip(full_ms / 1000, "that is one round trip", rounds),
-        Slip(PAGE.objects * full_ms / 1000, "that has one round trip for each object", rounds),
-        Slip((PAGE.objects + 1) * full_ms / 1000, "that connects once", "HTTP/1.0 connects for each object"),
-        Slip(bytes_s, "that is the time of its bytes", "round trips make the time of a small page"),
+        Slip(PAGE.objects * full_ms / 1000, "that counts one round trip for each object", rounds),
+        Slip(
+            (PAGE.objects + 1) * full_ms / 1000, "that connects once only", "h2 opens a new connection for each object"
+        ),
+        Slip(bytes_s, "that is the time to send the page's bytes", "a small page's time is that of its round trips"),
     )
-    expected = stated(trips * full_ms / 1000, "s", "round trips of a full queue")
+    expected = stated(trips * full_ms / 1000, "s", "round trips through a full queue")
     return [ping, Value("page", "page beside a full queue", expected, rounds, slips)]
 
 
@@ -159,7 +161,7 @@ def _exact(rate_mbps: float, wait_ms: float) -> float:
     return rate_mbps * 1000 * wait_ms / (FRAME_BYTES * 8)
 
 
-_WHOLE: Final = "a packet is whole, and one more would wait too long: round down"
+_WHOLE: Final = "with one more packet the last one waits too long: round down to a whole number"
 _TRIAL: Final = Trial(
     limit_packets,
     {
@@ -171,30 +173,46 @@ _TRIAL: Final = Trial(
         "0.5 Mbit/s, 20 ms": (0.5, 20),
     },
     (
-        "how many frames of 1514 bytes leave in that time?",
-        "Mbit/s times ms are 1000 bits; a frame has 1514 * 8 bits; and a packet is whole",
+        "how many frames of 1514 bytes does the link send in this time?",
+        "1 Mbit/s for 1 ms are 1000 bits; a frame has 1514 * 8 bits; return a whole number",
         "max(1, math.floor(rate_mbps * 1000 * wait_ms / (1514 * 8)))",
     ),
     (
-        Formula(_exact, "that is no whole number of packets", _WHOLE),
+        Formula(_exact, "that is not a whole number", _WHOLE),
         Formula(lambda rate, wait: max(1, math.ceil(_exact(rate, wait))), "that rounds up", _WHOLE),
         Formula(lambda rate, wait: max(1, round(_exact(rate, wait))), "that rounds to the nearest", _WHOLE),
-        Formula(lambda rate, wait: math.floor(_exact(rate, wait)), "a queue of no packet sends none", "at least 1"),
-        Formula(lambda rate, wait: max(1, math.floor(8 * _exact(rate, wait))), "that takes bytes for bits", "times 8"),
+        Formula(
+            lambda rate, wait: math.floor(_exact(rate, wait)),
+            "some limits are 0, and such a queue sends nothing",
+            "return at least 1",
+        ),
+        Formula(
+            lambda rate, wait: max(1, math.floor(8 * _exact(rate, wait))),
+            "that takes bytes for bits",
+            "a frame has 1514 * 8 bits",
+        ),
         Formula(
             lambda rate, wait: max(1, math.floor(_exact(rate, wait) / 1000)),
-            "that takes Mbit/s for bits in a microsecond, and ms for microseconds",
-            "Mbit/s times ms are 1000 bits",
+            "every answer is a thousandth of the right one",
+            "1 Mbit/s for 1 ms are 1000 bits",
         ),
         Formula(
-            lambda rate, wait: max(1, math.floor(1000 * _exact(rate, wait))), "that takes ms for s", "1 ms is 0.001 s"
+            lambda rate, wait: max(1, math.floor(1000 * _exact(rate, wait))),
+            "that takes ms for s",
+            "1 ms is 0.001 s: 1 Mbit/s for 1 ms are 1000 bits",
         ),
-        Formula(lambda rate, wait: limit_packets(rate, 2 * wait), "that waits in both directions", "one has a queue"),
         Formula(
-            lambda rate, wait: limit_packets(10, wait), "that is for 10 Mbit/s, whatever the rate", "use rate_mbps"
+            lambda rate, wait: limit_packets(rate, 2 * wait), "that is twice as many", "only one direction has a queue"
+        ),
+        Formula(
+            lambda rate, wait: limit_packets(10, wait),
+            "that is the answer for 10 Mbit/s, at every rate",
+            "use rate_mbps",
         ),
     ),
-    remarks={"0.5 Mbit/s, 20 ms": "one frame takes 24 ms here, and a queue must hold one: at least 1"},
+    remarks={
+        "0.5 Mbit/s, 20 ms": "one frame takes 24 ms here, longer than the limit, but a queue must hold one packet"
+    },
 )
 
 
@@ -222,8 +240,8 @@ _BELOW_PERCENT: Final = 95
 """So many of 100 pings must be below the bound: one that meets a burst at a bad moment is no queue."""
 _LOST_PERCENT: Final = 25
 """A short FIFO that is mostly full loses up to 11 % of what others send through it, as was seen."""
-_HOW: Final = "keep what measure.run_together(lab, beside(...)) returns"
-_FLOWS: Final = "an upload h1-h3, pings and pages h2-h3, looks at U's queue"
+_HOW: Final = "store what measure.run_together(lab, beside(...)) returns"
+_FLOWS: Final = "an upload h1-h3, pings and pages h2-h3, samples of U's queue"
 
 
 # --- What a run holds
@@ -295,7 +313,7 @@ def run_of(what: str, given: object, seconds: float, kind: str = "", *, pages: b
     """
     run = require_run(what, given, _FLOWS, _HOW, the_network(), lambda run: _problem(run, seconds, pages))
     if kind and kind_of(run) != kind:
-        hint = f"tc qdisc replace dev r1-eth2 parent 5:1 {kind}, typed on r1; what does tc say? Then measure again"
+        hint = f"on r1 run tc qdisc replace dev r1-eth2 parent 5:1 {kind}, and read what tc prints; then measure again"
         raise Refuse(Check.failing(what, f"U's queue was {kind_of(run)}", hint, kind, queue_of(run).discipline))
     return run
 
@@ -309,16 +327,16 @@ def _problem(run: Run, seconds: float, pages: bool) -> Problem | None:
     for kind, name in ((PingResult, "pings"), (PageResult, "pages"))[: 1 + pages]:
         found = [it for it in run.results if isinstance(it, kind)]
         if [(it.flow.source, it.flow.destination) for it in found] != [READER]:
-            return f"no {name} of h2 to h3, or more than those", f"take {name} as beside() has them"
+            return f"the run must have {name} from h2 to h3, once", "measure the flows that beside(...) returns"
         flow = found[0].flow
         if flow.start_s < 1 or flow.start_s + flow.lasts_s > upload.duration_s:
-            return f"{name} were not beside the upload", "they begin after it, and end before it, as beside() has them"
+            return f"the {name} did not run during the upload", "measure the flows that beside(...) returns"
     if run.of(PingResult)[0].sent_packets < _FEWEST_PINGS or not pings_ms(run):
-        return "there are too few pings", f"{_FEWEST_PINGS} or more, as beside() has them"
+        return "the run has too few answered pings", f"send {_FEWEST_PINGS} or more, as beside(...) does"
     if pages and not run.of(PageResult)[0].page_ms:
-        return "no page was loaded", "let it run to its end"
+        return "h2 loaded no page", "let the run last to its end"
     if samples_of_queue(run) is None:
-        return "nobody looked at U's queue", 'put QueueFlow("r1", "h3", seconds) into the list'
+        return "the run has no samples of U's queue", "measure the flows that beside(...) returns"
     return None
 
 
@@ -336,7 +354,7 @@ def _setting(run: Run, name: str) -> float:
 
 def _use(what: str, run: Run) -> Check:
     expected = Expectation(
-        100.0, USE_PERCENT, 101.0, "% of what headers leave of U", "a queue that runs empty wastes the uplink",
+        100.0, USE_PERCENT, 101.0, "% of what headers leave of U", "while the queue is empty, the uplink is idle",
         source="headers", allowance="what the lab asks for; 1 % is HTB's burst",
     )  # fmt: skip
     return measured(f"the upload's use of U, {what}", used_percent(run), expected)
@@ -346,7 +364,12 @@ def _below(what: str, run: Run) -> Check:
     sent = run.of(PingResult)[0]
     if sent.loss_percent > _LOST_PERCENT:
         reason = f"{sent.loss_percent:.0f} % of the pings were lost"
-        return Check.failing(f"ping, {what}", reason, "a queue that drops pings keeps no call", f"{_LOST_PERCENT} %")
+        return Check.failing(
+            f"ping, {what}",
+            reason,
+            "a call needs its packets: choose a queue that drops fewer pings",
+            f"{_LOST_PERCENT} %",
+        )
     base, why = min(base_ms(run), PING_MS), f"{_BELOW_PERCENT} of 100 pings stay below {PING_MS} ms"
     expected = Expectation(base, base - 0.1, PING_MS, "ms", why, "low", allowance="what the lab asks for")
     return measured(f"ping, {what}", low_ping_ms(run), expected)
@@ -394,7 +417,7 @@ def check_long(given: object, predicted: object = "bloat") -> Result:
     """Judge an upload of 40 s with U's queue as it was built; ``predicted`` is what the student predicted."""
     run = run_of("the run", given, RUN_S)
     if _setting(run, "limit") != QUEUE_PACKETS:
-        hint = "start the lab anew: the first run is with the queue as it is"
+        hint = "start the lab again, and measure before you change the queue"
         raise Refuse(Check.failing("the run", "U's queue was changed", hint, "1000 packets", queue_of(run).discipline))
     one_ms = frame_ms(rate_mbps(run))
     full_ms = base_ms(run) + QUEUE_PACKETS * one_ms
@@ -415,7 +438,7 @@ def check_long(given: object, predicted: object = "bloat") -> Result:
 def _of_pfifo(run: Run) -> Iterator[Check]:
     limit, most = _setting(run, "limit"), limit_packets(rate_mbps(run), WAIT_MS)
     if limit > most:
-        hint = f"what does your function say of {rate_mbps(run):g} Mbit/s and {WAIT_MS} ms?"
+        hint = f"use the limit that your function returns for {rate_mbps(run):g} Mbit/s and {WAIT_MS} ms"
         yield Check.failing("the limit", f"it is {limit:g} packets", hint, f"{most} packets or less", f"{limit:g}")
         return
     one_ms = frame_ms(rate_mbps(run))
@@ -425,9 +448,11 @@ def _of_pfifo(run: Run) -> Iterator[Check]:
 
 def _of_red(run: Run) -> Iterator[Check]:
     if _setting(run, "max") > RED_MAX_BYTES:
-        hint = "take min and max as the text has them: they say how short the queue is to stay"
+        hint = "use min and max from the text: they set how short the queue stays"
         found = queue_of(run).discipline
-        yield Check.failing("RED's max", "the queue may be longer", hint, f"{RED_MAX_BYTES} bytes or less", found)
+        yield Check.failing(
+            "RED's max", "this max allows a longer queue", hint, f"{RED_MAX_BYTES} bytes or less", found
+        )
         return
     one_ms, most = frame_ms(rate_mbps(run)), transmission_ms(_setting(run, "max"), rate_mbps(run))
     high = base_ms(run) + most + 3 * one_ms
@@ -438,7 +463,10 @@ def _of_red(run: Run) -> Iterator[Check]:
 def _of_codel(run: Run) -> Iterator[Check]:
     target = _setting(run, "target")
     high = base_ms(run) + 2 * target + 3 * frame_ms(rate_mbps(run))
-    why = "CoDel drops until packets wait no longer than its target; TCP's next climb passes it again for a while"
+    why = (
+        "CoDel drops until packets wait less than its target; then TCP speeds up again, and they wait "
+        "longer for a while"
+    )
     yield _ping("mean ping, codel", fmean(pings_ms(run)), base_ms(run), high, why, "RFC 8289")
 
 
@@ -467,7 +495,7 @@ def check_one_queue(runs: object) -> Result:
 def _alone_checks(kind: str, run: Run) -> Iterator[Check]:
     one_ms = frame_ms(rate_mbps(run))
     high = base_ms(run) + 3 * one_ms + burst_ms(run)
-    why = "a ping waits for the frame that is being sent, and on its way back behind an object of a page"
+    why = "a ping waits for the frame that U sends, and its answer may wait behind an object of a page"
     yield _ping(f"highest ping, {kind}", highest_ms(run), base_ms(run), high, why, "RFC 8290, section 4")
     yield _page(kind, run, lossless=True)
     yield _use(kind, run)
@@ -494,11 +522,13 @@ def check_ecn(given: object) -> Iterator[Check]:
     if marks and " ecn " in f"{queue_of(run).discipline} ":
         yield Check.passing("packets that were marked", "one or more", str(marks))
     else:
-        hint = "sysctl -w net.ipv4.tcp_ecn=1, typed on h1, who opens the connection; then measure again"
-        yield Check.failing("packets that were marked", "none", hint, "one or more", str(marks))
+        hint = "h1 opens the connection: on h1 run sysctl -w net.ipv4.tcp_ecn=1; then measure again"
+        yield Check.failing("packets that were marked", "fq_codel marked no packet", hint, "one or more", str(marks))
     if again:
-        hint = "a packet that can be marked is not dropped: did h1 ask for marks before this run?"
-        yield Check.failing("packets that were sent again", str(again), hint, "none", str(again))
+        hint = "fq_codel marks packets if their sender has asked for marks: did h1 ask before this run?"
+        yield Check.failing(
+            "packets that were sent again", f"h1 retransmitted {again} packets", hint, "none", str(again)
+        )
     else:
         yield Check.passing("packets that were sent again", "none", "0")
     yield from _alone_checks("marks", run)
@@ -516,7 +546,7 @@ def check_finale(runs: object) -> Result:
         low, high = BANDS_MBPS[name]
         if not low <= round(rate_mbps(run), 3) <= high:
             found = f"U had {rate_mbps(run):g} Mbit/s"
-            hint = "measure each network of lab12.unseen() in its own lab, and keep the run under its own name"
+            hint = "measure each network of lab12.unseen() in its own lab, and store the run under the network's name"
             raise Refuse(Check.failing(name, found, hint, f"{low:g} to {high:g} Mbit/s", found))
         yield _below(name, run)
         yield _use(name, run)

@@ -49,13 +49,19 @@ def _share() -> list[Value]:
     bare = transmission_ms(PAYLOAD_BYTES, the_network().link(NEAR).rate_mbps or 0.0)
     slips = (
         Slip(
-            100 * link_share(1, one_ms, trip_ms / 2), "that counts one direction", "the acknowledgement comes back too"
+            100 * link_share(1, one_ms, trip_ms / 2),
+            "that counts one direction",
+            "the acknowledgement must also travel back",
         ),
-        Slip(100 * one_ms / trip_ms, "that leaves the packet's own time out", "a round takes RTT + L/R"),
-        Slip(100 * link_share(1, bare, trip_ms), "that leaves the headers out", f"{HEADERS_BYTES} bytes come to each"),
-        Slip(100.0, "that is the whole link", "the sender does nothing while it waits"),
+        Slip(100 * one_ms / trip_ms, "that leaves out the packet's transmission time", "one round takes RTT + L/R"),
+        Slip(
+            100 * link_share(1, bare, trip_ms),
+            "that leaves out the headers",
+            f"each packet has {HEADERS_BYTES} bytes of headers too",
+        ),
+        Slip(100.0, "that is the whole link", "the sender sends nothing while it waits"),
     )
-    hint = "how long does one packet take until the next may go, and how much of that is the link busy?"
+    hint = "how long is it from one packet to the next, and for how much of this time is the link busy?"
     return [Value("share", "stop-and-wait's share of the link", stated(right, "%", "L/R / (RTT + L/R)"), hint, slips)]
 
 
@@ -87,16 +93,16 @@ def check_netem(printed: object) -> Check:
         return Check.failing(what, "these are not the lines that ping prints at its end", example)
     sent, received = int(counts[1]), int(counts[2])
     if to[1] != receiver:
-        return Check.failing(what, f"it went to {to[1]}", f"ping the receiver, {receiver}")
+        return Check.failing(what, f"you pinged {to[1]}", f"ping the receiver, {receiver}")
     if sent < _PINGS:
-        return Check.failing(what, f"{sent} pings say little of {asked_percent:g} %", f"send {_PINGS}")
+        return Check.failing(what, f"{sent} pings say little about {asked_percent:g} %", f"send {_PINGS}")
     lost = 100 * (sent - received) / sent
     spread = 100 * _SIGMAS * math.sqrt(asked_percent / 100 * (1 - asked_percent / 100) / sent)
     low, high = max(0.1, asked_percent - spread), asked_percent + spread
     expected, found = f"{asked_percent:g} % lost, {low:.1f} to {high:.1f} of {sent} by chance", f"{lost:.3g} %"
     if low <= lost <= high:
         return Check.passing(what, expected, found)
-    hint = f"loss {asked_percent:g}% of netem on relay-eth3 alone: tc qdisc show dev relay-eth3 says what is set"
+    hint = f"set loss {asked_percent:g}% of netem on relay-eth3 only; tc qdisc show dev relay-eth3 shows what is set"
     reason = "nothing was lost" if lost == 0 else "that is too much" if lost > high else "that is too little"
     return Check.failing(what, reason, hint, expected, found)
 
@@ -152,30 +158,34 @@ def _rto(
     return formula
 
 
-_ORDER: Final = "first RTTVAR, with the SRTT of before; then SRTT (rule 2.3)"
+_ORDER: Final = "first RTTVAR with the old SRTT, then SRTT (rule 2.3)"
 _TIMEOUT: Final = Trial(
     rto_s,
     _RTTS,
     (
-        "RFC 6298, section 2: two smoothed numbers, the round trip and how far it deviates",
+        "RFC 6298, section 2, has two smoothed numbers: the round trip (SRTT) and its deviation (RTTVAR)",
         f"the first sample sets both: SRTT = R, RTTVAR = R/2; for each later one {_ORDER}",
         "RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|; SRTT = 7/8 SRTT + 1/8 R; RTO = SRTT + max(0.001, 4 RTTVAR)",
     ),
     (
-        Formula(_rto(new_srtt=True), "SRTT is renewed before RTTVAR", _ORDER),
+        Formula(_rto(new_srtt=True), "you update SRTT before RTTVAR", _ORDER),
         Formula(
-            _rto(alpha=0.25, beta=0.125), "1/8 and 1/4 are exchanged", "alpha = 1/8 is SRTT's, beta = 1/4 RTTVAR's"
+            _rto(alpha=0.25, beta=0.125),
+            "1/8 and 1/4 are exchanged",
+            "alpha = 1/8 belongs to SRTT, beta = 1/4 to RTTVAR",
         ),
-        Formula(_rto(alpha=0.875, beta=0.75), "old and new are exchanged", "the old value keeps 7/8, and 3/4"),
+        Formula(
+            _rto(alpha=0.875, beta=0.75), "old and new are exchanged", "the old SRTT keeps 7/8, the old RTTVAR 3/4"
+        ),
         Formula(_rto(first_half=False), "the first RTTVAR is 0", "rule 2.2: RTTVAR = R/2 after the first sample"),
-        Formula(_rto(k=2), "RTTVAR counts twice", "RTO = SRTT + 4 RTTVAR"),
-        Formula(_rto(k=1), "RTTVAR counts once", "RTO = SRTT + 4 RTTVAR"),
-        Formula(_rto(granularity_s=0.0), "the clock's granularity is missing", "max(0.001, 4 RTTVAR)"),
-        Formula(lambda rtts: [max(1.0, it) for it in rto_s(rtts)], "it is raised to 1 s", "here without the minimum"),
+        Formula(_rto(k=2), "RTTVAR is multiplied by 2", "RTO = SRTT + 4 RTTVAR"),
+        Formula(_rto(k=1), "RTTVAR is multiplied by 1", "RTO = SRTT + 4 RTTVAR"),
+        Formula(_rto(granularity_s=0.0), "the clock's granularity G is missing", "add max(0.001, 4 RTTVAR)"),
+        Formula(lambda rtts: [max(1.0, it) for it in rto_s(rtts)], "you raise it to 1 s", "leave out the minimum here"),
         Formula(
             lambda rtts: [2 * it for it in _rto(k=0, granularity_s=0)(rtts)],
             "that is twice the mean",
-            "how much it deviates matters: RFC 793 did that until 1988",
+            "use the deviation too: twice the mean was RFC 793's rule until 1988",
         ),
     ),
 )
@@ -197,44 +207,66 @@ def check_numbers(answers: object) -> Result:
     filled = 1 + trip_ms / one_ms
     fills = math.ceil(filled)
     go_back, selective = 2**_BITS - 1, 2 ** (_BITS - 1)
-    last = "after a window whose acknowledgements are all lost, the same packets come again: what do they look like?"
-    of_bits = Slip(_BITS, "that is the number of bits", "how many numbers do 3 bits make?")
+    last = (
+        "all acknowledgements of a window are lost, so its packets arrive again: must their numbers "
+        "differ from new ones?"
+    )
+    of_bits = Slip(_BITS, "that is the number of bits", "how many different numbers have 3 bits?")
     questions = (
         Value(
-            "fills", "smallest window that fills the link", stated(fills, "packets", "1 + 2a, rounded up", _EXACT),
+            "fills",
+            "smallest window that fills the link",
+            stated(fills, "packets", "1 + 2a, rounded up", _EXACT),
             (
-                "the first acknowledgement must be there before the window is used up",
-                f"a packet takes {one_ms:.3f} ms, its acknowledgement comes after {one_ms + trip_ms:.3f} ms",
+                "the first acknowledgement must arrive before the sender has used up the window",
+                f"a packet takes {one_ms:.3f} ms, and its acknowledgement arrives after {one_ms + trip_ms:.3f} ms",
                 f"({one_ms:.3f} + {trip_ms:g}) / {one_ms:.3f}, rounded up",
             ),
             (
-                Slip(fills - 1, "that is a little too small", "round up: else the sender waits a little each time"),
-                Slip(math.ceil(1 + trip_ms / 2 / one_ms), "that counts one direction",
-                     "acknowledgements come back too"),
-                Slip(filled, "that is no whole number", "how many packets fill it?"),
+                Slip(
+                    fills - 1,
+                    "that is a little too small",
+                    "round up: otherwise the sender waits a little in each round",
+                ),
+                Slip(
+                    math.ceil(1 + trip_ms / 2 / one_ms),
+                    "that counts one direction",
+                    "an acknowledgement must also travel back",
+                ),
+                Slip(filled, "that is not a whole number", "round up to whole packets"),
             ),
         ),
         Value(
-            "go-back-N", f"largest window of go-back-N with numbers of {_BITS} bits",
+            "go-back-N",
+            f"largest window of go-back-N with numbers of {_BITS} bits",
             stated(go_back, "packets", "2**k - 1", _EXACT),
-            (last, "the receiver wants one number alone: which of the repeats must not have it?", "2**3 - 1"),
+            (last, "the receiver accepts one number only: no retransmission may have this number", "2**3 - 1"),
             (
                 Slip(2**_BITS, "that is one too many", last),
-                Slip(selective, "that is selective repeat's", "go-back-N's receiver takes one number alone"),
+                Slip(
+                    selective,
+                    "that is selective repeat's",
+                    "go-back-N's receiver accepts one number only, so its window may be larger",
+                ),
                 of_bits,
             ),
         ),
         Value(
-            "selective repeat", f"largest window of selective repeat with numbers of {_BITS} bits",
+            "selective repeat",
+            f"largest window of selective repeat with numbers of {_BITS} bits",
             stated(selective, "packets", "2**(k-1)", _EXACT),
-            (last, "the receiver takes a whole window of numbers: it may share none with the last one", "2**3 / 2"),
+            (last, "the receiver accepts a whole window of numbers: none may be in the window before", "2**3 / 2"),
             (
-                Slip(go_back, "that is go-back-N's", "the receiver takes any number of its window, old or new"),
+                Slip(
+                    go_back,
+                    "that is go-back-N's",
+                    "selective repeat's receiver accepts every number of its window, so the window must be smaller",
+                ),
                 Slip(2**_BITS, "that is all numbers", last),
                 of_bits,
             ),
         ),
-    )  # fmt: skip
+    )
     return asked("Lab 13, window and numbers", answers, questions)
 
 
@@ -252,31 +284,47 @@ def check_shares(answers: object) -> Result:
             "go-back-N's share of the link",
             stated(go_back, "%", "(1 - P) / (1 + 2aP)"),
             (
-                "a lost packet costs itself and all that were sent until the sender knew",
+                "the sender sends again the lost packet and all packets after it, until it learned of the loss",
                 f"the window fills the link, so the formula with 1 + 2aP counts: 2a is {a2:.3f}",
                 f"100 * (1 - {_LOSS:g}) / (1 + {a2:.3f} * {_LOSS:g})",
             ),
             (
-                Slip(selective, "that is selective repeat's", "go-back-N sends again what had arrived"),
-                Slip(100 * (1 - _LOSS) / (1 - _LOSS + _LONG * _LOSS), "that is where the window is the limit",
-                     "a window of 32 is more than 1 + 2a here"),
-                Slip(100 * (1 - _LOSS) / (1 + a2 / 2 * _LOSS), "that takes a for 2a", "2a is the round trip"),
-                Slip(100 * (1 - _LOSS) ** filled, "that is the chance that no packet of a round trip is lost",
-                     "a loss costs one round trip, and not all"),
+                Slip(selective, "that is selective repeat's", "go-back-N also retransmits packets that had arrived"),
+                Slip(
+                    100 * (1 - _LOSS) / (1 - _LOSS + _LONG * _LOSS),
+                    "that is for a window that limits the sender",
+                    "a window of 32 is more than 1 + 2a here",
+                ),
+                Slip(
+                    100 * (1 - _LOSS) / (1 + a2 / 2 * _LOSS),
+                    "that uses a instead of 2a",
+                    "the formula has 2a: the round trip divided by the packet's time",
+                ),
+                Slip(
+                    100 * (1 - _LOSS) ** filled,
+                    "that is the chance that no packet of a round trip is lost",
+                    "a loss costs one round trip of packets, not the whole transfer",
+                ),
             ),
         ),
         Value(
             "selective repeat",
             "selective repeat's share of the link",
             stated(selective, "%", "1 - P"),
-            ("only what was lost is sent again", "the window fills the link: what part of it is new?", "100 * (1 - P)"),
             (
-                Slip(go_back, "that is go-back-N's", "selective repeat sends again what is lost alone"),
-                Slip(100.0, "that is without loss", "what is lost takes the link twice"),
-                Slip(100 * (1 - _LOSS) * _WINDOW / filled, "that is with a window of 8", "32 fill the link"),
+                "the sender retransmits only lost packets",
+                "the window fills the link: which part of the packets is new?",
+                "100 * (1 - P)",
+            ),
+            (
+                Slip(go_back, "that is go-back-N's", "selective repeat retransmits only lost packets"),
+                Slip(100.0, "that is without loss", "a lost packet uses the link twice"),
+                Slip(
+                    100 * (1 - _LOSS) * _WINDOW / filled, "that is for a window of 8", "a window of 32 fills the link"
+                ),
             ),
         ),
-    )  # fmt: skip
+    )
     return asked("Lab 13, shares with loss", answers, questions)
 
 
