@@ -21,7 +21,7 @@ program = lab07.own_parallel_simpleperf(lab)
 show.draw(lab)
 
 # %% [markdown] id="connections-task"
-# ## 1. How many connections is that?
+# ## 1. Count the connections
 #
 # `iperf3 -P 2` sends over two connections. `ss` lists a host's sockets. `ss -tn` lists its TCP connections, with
 # numbers instead of names. `ss -tin` also prints what the kernel knows about each connection.
@@ -140,23 +140,41 @@ lab07.figures.fairness_figure(runs)
 display(lab07.figures.fairness_table(runs))
 lab07.figures.report_table(runs)
 
-# %% [markdown] id="fairness-question"
+# %% [markdown] id="unequal-question"
 # **Question.** h1 has about twice the throughput of h2, although both may have paid for the same access. Why does
-# neither L2 nor TCP prevent that? Which of the two indexes should an internet provider use, and what would the
-# provider have to do? And why do single runs differ from the mean?
+# neither L2 nor TCP prevent this?
 
-# %% [markdown] reflect="fairness" points=3
+# %% [markdown] reflect="unequal" points=1
 # L2 has one queue. It sends packets in the order in which they arrive. A full queue drops new packets, whoever sent
 # them. Each TCP connection has its own window and learns from its own losses. Nobody on the path knows that two
-# connections belong to one host. A provider sells access to homes, so the index per home counts. Its router must
-# tell homes apart: it needs a queue for each home, and serves the queues in turn. In a single run, chance decides
-# which connection loses packets at a bad moment. Over several runs this evens out.
+# connections belong to one host.
 #
-# **Rubric.** 3 points: one queue that knows no hosts, and a window for each connection; the index per host (home),
-# with a queue for each; chance in single runs. 2 points: two of the three. 1 point: "TCP shares by connection",
-# without a reason. Typical wrong: (1) "h1 sends faster" - h1's cable is as fast as h2's, but h1 has two windows. (2)
-# "the router should give each connection the same" - the router would have to know connections, and h1 would still
-# have two.
+# **Rubric.** 1 point: one queue that knows no hosts, and a window for each connection. Typical wrong: (1) "h1 sends
+# faster" - h1's cable is as fast as h2's, but h1 has two windows. (2) "TCP shares by host" - a connection knows nothing
+# of the host's other connections.
+
+# %% [markdown] id="provider-question"
+# **Question.** An internet provider sells access to homes. Its customers want equal shares per home, and each home may
+# open many connections. What must the provider's router do?
+
+# %% [markdown] reflect="provider" points=1
+# The index per home counts. The router must tell homes apart: it needs a queue for each home, and serves these queues
+# in turn.
+#
+# **Rubric.** 1 point: a queue (or a share) for each home, served in turn. Typical wrong: (1) "the router should give
+# each connection the same" - a home with two connections would still have two shares. (2) "a longer queue" - it delays
+# everybody and changes no share.
+
+# %% [markdown] id="fairness-question"
+# **Question.** The shares of a single run differ from the mean over all runs. Why?
+
+# %% [markdown] reflect="fairness" points=1
+# In a single run, chance decides which connection loses packets at a bad moment, for example in slow start. This
+# connection then continues with a small window. Over several runs this evens out.
+#
+# **Rubric.** 1 point: chance decides which connection loses packets at a bad moment, and evens out over several runs.
+# Typical wrong: (1) "the measurement is not exact" - the lab's clock is exact, and the bytes are counted. (2) "h2's
+# connection is weaker" - look at the other runs: there another connection has the least.
 
 # %% id="explain-fairness"
 lab07.explain("fairness")
@@ -232,15 +250,18 @@ axes.legend()
 figure.tight_layout()
 
 # %% [markdown] id="meaning-task"
-# ## 6. What does it mean?
+# ## 6. What do the results mean?
 #
-# **Your turn:** answer with a number and a letter.
+# **Your turn:** answer the first question with a number, the second with a letter.
 #
-# `for_90_percent`: h2 and h3 keep one connection each. How many must `h1` open to get 90 % of L2?
+# `for_90_percent`: h2 and h3 keep one connection each. How many connections must `h1` open to get 90 % of L2?
 #
-# `whose_fault`: per connection the index is near 1, per host it is not. What is wrong? (a) The measurement:
-# both must be equal. (b) TCP: it should divide by host. (c) Nothing: the two indexes answer different
-# questions, so say which one you ask. (d) The queue of L2: it prefers `h1`'s packets.
+# `whose_fault`: Per connection the index is near 1, per host it is not. What is wrong?
+#
+# - a: the measurement: both indexes must be equal
+# - b: TCP: it should divide the link by host
+# - c: nothing: the two indexes answer different questions, so say which one you ask
+# - d: the queue of L2: it prefers h1's packets
 
 # %% answer="meaning"
 answers = {
@@ -256,28 +277,47 @@ answers = {
 # %% check="meaning" points=2
 lab07.check_meaning(answers).require()
 
-# %% [markdown] id="browser-question"
-# A browser sends one request on an HTTP/1.1 connection and waits for its answer. HTTP/2 carries many requests as
-# *streams* inside one TCP connection. QUIC, under HTTP/3, runs over UDP and knows the streams itself. Remember: TCP
-# delivers bytes in order only, and each connection starts with a small window.
+# %% [markdown] id="gain-question"
+# A browser sends one request on an HTTP/1.1 connection and waits for its answer. With HTTP/1.1, browsers open about six
+# connections to each server.
 #
-# **Question.** With HTTP/1.1, browsers open about six connections to each server. With HTTP/2 and HTTP/3 they mostly
-# use one. What did browsers gain from six connections, and what did these cost them and others? If one TCP
-# connection carries many requests, what happens after a packet loss, and what is different with QUIC?
+# **Question.** What does a browser gain from six connections?
 
-# %% [markdown] reflect="browser" points=4
-# With HTTP/1.1 a connection serves one request at a time in practice: pipelining exists, but browsers do not use it.
-# Six connections serve six requests at once, get six shares of a full link, and start with six initial windows.
-# Other users get less, and the queue is fuller. Each new connection costs a round trip to open, and more with TLS.
-# It starts with a small window. HTTP/2 carries many requests as streams over one connection. But TCP delivers bytes
-# in order: a lost packet blocks all streams until it is sent again. This is head-of-line blocking. QUIC has streams
-# in the transport, so a loss blocks only the streams whose data was in that packet.
+# %% [markdown] reflect="gain" points=1
+# In practice a connection serves one request at a time: HTTP/1.1 has pipelining, but browsers do not use it. Six
+# connections serve six requests at once. On a full link they also get six shares, and they start with six initial
+# windows.
 #
-# **Rubric.** 4 points, one each: six connections, since each serves one request at a time; six shares and windows at
-# the cost of others; the cost of opening (round trips, slow start); HTTP/2's head-of-line blocking in TCP, and that
-# QUIC removes it. Typical wrong: (1) "HTTP/2 has no head-of-line blocking" - HTTP/2 removes it between requests, but
-# TCP still has it. (2) "six connections make the link faster" - only this browser's share of it grows. (3) "QUIC is
-# faster since UDP has no congestion control" - QUIC has its own (RFC 9002).
+# **Rubric.** 1 point: six requests at once, because each connection serves one at a time. Typical wrong: (1) "six
+# connections make the link faster" - only this browser's share of it grows. (2) "the server becomes faster" - the
+# requests wait less, each answer takes as long as before.
+
+# %% [markdown] id="cost-question"
+# **Question.** What do these six connections cost? Name a cost for other users, and a cost for the browser itself.
+
+# %% [markdown] reflect="cost" points=2
+# Other users get smaller shares of a full link, and the queue is fuller. The browser must open each connection: this
+# costs a round trip, and more with TLS. Each connection starts with a small window.
+#
+# **Rubric.** 2 points, one each: other users' smaller shares (or the fuller queue); the cost of opening (round trips,
+# slow start). Typical wrong: (1) "six connections need six times the data" - the pages are the same, only handshakes
+# and headers are added. (2) "nothing, connections are free" - each opens with a handshake and a small window.
+
+# %% [markdown] id="browser-question"
+# HTTP/2 carries many requests as *streams* inside one TCP connection. QUIC, under HTTP/3, runs over UDP and knows the
+# streams itself. Remember: TCP delivers bytes in order only.
+#
+# **Question.** A packet is lost. Which streams must wait with HTTP/2, and which with HTTP/3?
+
+# %% [markdown] reflect="browser" points=1
+# With HTTP/2 all streams wait: TCP delivers bytes in order, so no later byte reaches the browser until the lost packet
+# has been sent again. This is head-of-line blocking. QUIC orders each stream separately, so only the streams whose data
+# was in the lost packet wait.
+#
+# **Rubric.** 1 point: all streams with HTTP/2, because TCP delivers in order, and only the streams of the lost packet
+# with QUIC. Typical wrong: (1) "HTTP/2 has no head-of-line blocking" - HTTP/2 removes it between requests, but TCP
+# still has it. (2) "with QUIC none, since UDP repeats nothing" - QUIC itself sends lost data again, and has its own
+# congestion control (RFC 9002).
 
 # %% id="explain-browser"
 lab07.explain("browser")

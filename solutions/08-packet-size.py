@@ -18,9 +18,7 @@
 from linklab import lab08, measure, show, start
 from linklab.show import theory
 
-lab08.progress()
-
-# %% id="start"
+display(lab08.progress())
 lab = start(lab08.mtu_direct(frame_bytes=7999, link_mbps=10))
 show.draw(lab)
 
@@ -102,10 +100,8 @@ for size in runs:
 # %% check="runs" points=2
 lab08.check_runs(runs).require()
 
-# %% id="data-figure"
-lab08.data_figure(runs, sketch=curve.sketch)
-
 # %% answer="waste"
+display(lab08.data_figure(runs, sketch=curve.sketch))
 print(lab08.question("waste"))
 ### BEGIN SOLUTION
 waste = "b"
@@ -129,10 +125,10 @@ lab08.check_waste(waste).require()
 # permission of both, so the smaller bucket decides. HTB sends a packet if the bucket is *not in debt* (below
 # zero). This packet may put the bucket into debt.
 #
-# **Your turn:** read the size of the bucket of `h1` with `tc class show dev h1-eth0`. Then predict: two frames
-# of 4370 bytes (4366 on the virtual cable) meet a full bucket. The first frame leaves at once. What is the
-# bandwidth from the first packet to the second, in Mbit/s? Divide one frame's bits by the time between the two
-# packets.
+# **Your turn:** read the size of the bucket of `h1` with `tc class show dev h1-eth0`. Then predict: two frames of 4370
+# bytes (4366 on the virtual cable) meet a full bucket. The first frame leaves at once. What is the bandwidth from the
+# first packet to the second, in Mbit/s? Divide the bits of one frame, 4370 bytes as in the study, by the time between
+# the two packets.
 
 # %% answer="first"
 ### BEGIN SOLUTION
@@ -176,25 +172,31 @@ lab08.check_second(runs).require()
 # %% id="first-figure"
 lab08.first_figure(runs)
 
-# %% [markdown] id="bucket-question"
-# **Question.** Look at the second packet of each size, also at 1518 bytes. (1) What does the bucket do that a
-# real cable cannot do, and why can a cable not do it? (2) Why does the curve fall so slowly? (3) Real devices
-# have token buckets too. Name a case in which such a burst is useful.
+# %% [markdown] id="cable-question"
+# **Question.** Look at the second packet of each size, also at 1518 bytes. What does the bucket do that a real cable
+# cannot do, and what stops a cable from doing it?
 
-# %% [markdown] reflect="bucket" points=3
-# (1) The bucket saves tokens. While `h1` sends nothing, the bucket fills with 1600 tokens, so the next 1600
-# bytes pass early. A first packet of 1518 bytes takes 1514 tokens and leaves the bucket without debt, so the
-# second packet follows immediately. On a cable each frame takes its transmission time, 3.5 ms for 4370 bytes at
-# 10 Mbit/s, and the next frame starts after that. A cable saves no unused time: it is never faster than its
-# rate. (2) The burst happens once. After the burst the link's rate spaces the packets. But the curve is a mean
-# since the first packet, and the early bytes become a smaller and smaller part of it. (3) A provider limits the
-# mean rate of a customer and lets short transfers pass quickly.
+# %% [markdown] reflect="cable" points=2
+# The bucket saves tokens. While `h1` sends nothing, the bucket fills with 1600 tokens, so the next 1600 bytes pass
+# early. A first packet of 1518 bytes takes 1514 tokens and leaves the bucket without debt, so the second packet follows
+# immediately. On a cable each frame takes its transmission time, 3.5 ms for 4370 bytes at 10 Mbit/s, and the next frame
+# starts after that. A cable saves no unused time: it is never faster than its rate.
 #
-# **Rubric.** 3 points: saved tokens and a cable's fixed transmission time, the mean, and a case. 2 points: two
-# of these. 1 point: "the bucket was full", but nothing about the cable. Typical wrong: (1) "Mininet is faster
-# than 10 Mbit/s" - only the first 1600 bytes are early, the lasting rate is right; (2) "the queue was empty" -
-# an empty queue saves queueing delay, but never transmission time; (3) "the link gets slower" - the link's rate
-# stays the same, but the mean still contains the burst.
+# **Rubric.** 2 points: the bucket saves tokens during a pause, and a cable needs its transmission time for every frame.
+# 1 point: one of the two. Typical wrong: (1) "Mininet is faster than 10 Mbit/s" - only the first 1600 bytes are early,
+# the lasting rate is right; (2) "the queue was empty" - an empty queue saves queueing delay, but never transmission
+# time.
+
+# %% [markdown] id="bucket-question"
+# **Question.** The burst passes at once. Why does the curve then fall so slowly to the link's rate?
+
+# %% [markdown] reflect="bucket" points=1
+# The burst happens once. After the burst the link's rate spaces the packets. But the curve is a mean since the first
+# packet, and the early bytes become a smaller and smaller part of it.
+#
+# **Rubric.** 1 point: the curve is a mean since the first packet, so the burst counts less and less. Typical wrong: (1)
+# "the link gets slower" - the link's rate stays the same, but the mean still contains the burst; (2) "the bucket
+# empties slowly" - it is empty after the first packet or two.
 
 # %% id="explain-bucket"
 lab08.explain("bucket")
@@ -280,12 +282,10 @@ overhead_bytes = outside.packets[0].wirelen - inside.packets[0].wirelen
 ### STARTER
 # overhead_bytes = None  # what the tunnel adds to a frame
 ### END SOLUTION
+lab08.frames_figure(inside, outside)
 
 # %% check="overhead" points=1
 lab08.check_overhead(overhead_bytes, inside, outside).require()
-
-# %% id="frames-figure"
-lab08.frames_figure(inside, outside)
 
 # %% [markdown] id="hole-task"
 # ## 6. No room (30 minutes)
@@ -330,28 +330,33 @@ print(lab["h1"].cmd("ip route get 10.0.2.1"))
 # # YOUR TURN: a ping; arriving.wait(5) and print(arriving.output); another ping; ip route get
 ### END SOLUTION
 
-# %% [markdown] id="mtu-question"
-# **Question.** Three times a packet of 1500 bytes did not fit: at the port of `s1`, at `r1` with DF clear, and
-# at `r1` with DF set. (1) What happened to the packet each time, and why did `s1` not do what `r1` did? (2) TCP
-# and QUIC send with DF set. `s1` sends them no message, but they receive acknowledgements. How can a sender
-# find the size that fits?
+# %% [markdown] id="fit-question"
+# **Question.** Three times a packet of 1500 bytes did not fit: at the port of `s1`, at `r1` with DF clear, and at `r1`
+# with DF set. What happened to the packet each time, and why did `s1` not do what `r1` did?
 
-# %% [markdown] reflect="mtu" points=3
-# (1) `s1` dropped the packet and told nobody. A switch forwards frames: it does not fragment IP packets, and on
-# this path it has no IP address to send an ICMP message from. `r1` is an IPv4 router. With DF clear it cut the
-# packet into two fragments, and `h2` reassembled them. With DF set it dropped the packet and sent ICMP
-# "fragmentation needed" with the MTU of the next link, 1400. `h1` stores this MTU for this destination
-# (path-MTU discovery). (2) `s1` sends no message: it is a *black hole*. The sender must learn the size from
-# acknowledgements. QUIC starts with 1200 bytes, which fit (RFC 9000, section 14), and probes larger sizes (RFC
-# 8899). TCP starts with full segments. With probing (RFC 4821, off by default in Linux) TCP tries smaller ones
-# until they are acknowledged. Without probing the connection hangs. An administrator can also give the hosts a
-# smaller MTU, or TCP a smaller MSS.
+# %% [markdown] reflect="fit" points=2
+# `s1` dropped the packet and told nobody. A switch forwards frames: it does not fragment IP packets, and on this path
+# it has no IP address to send an ICMP message from. `r1` is an IPv4 router. With DF clear it cut the packet into two
+# fragments, and `h2` reassembled them. With DF set it dropped the packet and sent ICMP "fragmentation needed" with the
+# MTU of the next link, 1400. `h1` stores this MTU for this destination (path-MTU discovery).
 #
-# **Rubric.** 3 points: the three outcomes, the difference between switch and router, and probing (or a smaller
-# MTU or MSS). 2 points: two of these. 1 point: the outcomes alone. Typical wrong: (1) "the switch cuts the
-# packet" - only an IPv4 router or the sender makes fragments; (2) "routers always fragment" - with DF set they
-# must not, and IPv6 routers never do; (3) "TCP learns it from the loss" - a loss does not say that the size was
-# the cause, and TCP sends the same size again.
+# **Rubric.** 2 points: the three outcomes, and the difference between switch and router. 1 point: one of the two.
+# Typical wrong: (1) "the switch cuts the packet" - only an IPv4 router or the sender makes fragments; (2) "routers
+# always fragment" - with DF set they must not, and IPv6 routers never do.
+
+# %% [markdown] id="mtu-question"
+# **Question.** TCP and QUIC send with DF set. `s1` sends them no message, but the receiver acknowledges what arrives.
+# How can a sender find the size that fits?
+
+# %% [markdown] reflect="mtu" points=1
+# `s1` is a *black hole*: it sends no message. The sender must learn the size from acknowledgements. QUIC starts with
+# datagrams of 1200 bytes, which fit (RFC 9000, section 14), and probes larger sizes (RFC 8899). TCP starts with full
+# segments. With probing (RFC 4821, off by default in Linux) TCP tries smaller ones until they are acknowledged. Without
+# probing the connection hangs. An administrator can also give the hosts a smaller MTU, or TCP a smaller MSS.
+#
+# **Rubric.** 1 point: the sender probes sizes and sees which ones are acknowledged (or: somebody sets a smaller MTU or
+# MSS). Typical wrong: (1) "TCP learns it from the loss" - a loss does not say that the size was the cause, and TCP
+# sends the same size again; (2) "the router tells the sender" - here no router drops the packet.
 
 # %% id="explain-mtu"
 lab08.explain("mtu")
@@ -388,7 +393,7 @@ lab08.explain("mtu")
 #
 # **Your turn:** write this function. `departures_s[i]` and `arrivals_s[i]` belong to the same packet. A lost
 # packet has `None` as its arrival: leave it out. Packets may overtake each other, so sort by arrival. Return a
-# list in **milliseconds**. The next cell tests your function. In that test the sender waits between packets
+# list in **milliseconds**. The cell then tests your function. In that test the sender waits between packets
 # (`gap_us`), exactly as long as the link needs for one packet. With such a sender the study found up to 0.607
 # ms of jitter in Mininet, and 3.169 ms in its real network.
 
@@ -405,7 +410,6 @@ def jitter(departures_s, arrivals_s):
     ### END SOLUTION
 
 
-# %% id="paced"
 lab.stop()
 with start(lab08.mtu_direct(frame_bytes=1518, link_mbps=10)) as quiet:
     flow = measure.TrainFlow("h1", "h2", 400, 1472, gap_us=1518 * 8 / 10)

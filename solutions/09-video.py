@@ -21,19 +21,16 @@ lab09.progress()
 # `wan` has two switches and two routers. Its WAN link between the routers has 2 Mbit/s, all other links have 100
 # Mbit/s. `loss` is like `wan`, but its WAN link has 8 Mbit/s and loses 1 % of all packets. `queue` is like `wan`, but
 # only ten packets can wait.
-
-# %% id="networks"
-networks = lab09.NETWORKS
-show.draw(networks["wan"], highlight=lab09.path(networks["wan"], "h1", "h2"))
-
-# %% [markdown] id="video-intro"
+#
 # The study's film is not public, so ffmpeg draws a similar one: 800x600 pixels, 60 pictures a second, 1026 kbit/s,
 # H.264. The study's film lasted 50 s. Ours lasts 10 s, to save your time. The next cell makes the film once and keeps
 # it. This takes about half a minute.
 
-# %% id="video"
+# %% id="networks"
+networks = lab09.NETWORKS
 video = measure.encoded(measure.Clip(duration_s=10), tell=print)
 print(f"{video.bitrate_kbps:.0f} kbit/s; its container has {video.stream_bytes} bytes")
+show.draw(networks["wan"], highlight=lab09.path(networks["wan"], "h1", "h2"))
 
 # %% [markdown] id="packets-task"
 # ## 2. Predict
@@ -146,21 +143,28 @@ print(dump_output, ping_output)
 # %% check="watch" points=2
 lab09.check_watch(dump_output, ping_output).require()
 
-# %% [markdown] id="queue-question"
-# **Question.** `wan` and `queue` differ only in their queue. The long queue of `wan` lost no packets. What did it
-# cost instead, and who paid? Would you choose this queue for a film? For a video call?
+# %% [markdown] id="wait-question"
+# **Question.** `wan` and `queue` differ only in their queue. The long queue of `wan` lost no packets. What did it cost
+# instead, and who paid?
 
-# %% [markdown] reflect="queue" points=3
+# %% [markdown] reflect="wait" points=2
 # The long queue cost time. In the busiest seconds packets waited up to some tenths of a second, but they arrived.
-# Everybody who uses this link paid: the pings waited behind the video, although they are no part of it. A film can
-# start a second later and then never stutters, so a long queue is right for a film. In a call people notice a delay
-# of a few tenths of a second. A call needs a short queue and a sender that lowers its rate.
+# Everybody who uses this link paid: the pings waited behind the video, although they are no part of it.
 #
-# **Rubric.** 3 points: delay instead of loss, delay of other traffic too, and film and call distinguished with a
-# reason; 2 points: two of them; 1 point: one of them. Typical wrong: (1) "a longer queue makes the link faster" - the
-# link still sends 2 Mbit/s; (2) "the delay is always there" - packets wait only while more arrive than leave: in
-# quiet seconds the pings take no time; (3) "lost packets are sent again" - RTP over UDP sends nothing again, and
-# nobody asks for it.
+# **Rubric.** 2 points: delay instead of loss, and delay of other traffic too; 1 point: one of them. Typical wrong: (1)
+# "a longer queue makes the link faster" - the link still sends 2 Mbit/s; (2) "the delay is always there" - packets wait
+# only while more arrive than leave: in quiet seconds the pings take no time.
+
+# %% [markdown] id="queue-question"
+# **Question.** The long queue of `wan` suits a film, but not a video call. Why?
+
+# %% [markdown] reflect="queue" points=1
+# A film can start a second later and then never stutters, so a long queue is right for a film. In a call people notice
+# a delay of a few tenths of a second. A call needs a short queue and a sender that lowers its rate.
+#
+# **Rubric.** 1 point: a film can wait before it starts, and people in a call notice the delay. Typical wrong: (1) "a
+# call sends less data" - its packets wait behind those of others all the same; (2) "lost packets are sent again" - RTP
+# over UDP sends nothing again, and nobody asks for it.
 
 # %% id="explain-queue"
 lab09.explain("queue")
@@ -212,25 +216,20 @@ lab09.check_jitter(jitter_ms).require()
 # *Delay* is the time between a packet and the one before. The study's real network had Cisco's routers and switches.
 
 # %% id="study-table"
-lab09.figures.study_table(runs)
-
-# %% id="rate-figure"
+display(lab09.figures.study_table(runs))
 lab09.figures.rate_figure(runs)
 
 # %% [markdown] id="mean-question"
-# **Question.** Your video is not the study's, so compare magnitudes, not digits. Look at the mean bandwidth of
-# `gigabit`. It is higher than the mean rate that you predicted and measured, although the packets are the same. Why?
-# And what happens to the busiest second on the link of 2 Mbit/s?
+# **Question.** Your video is not the study's, so compare magnitudes, not digits. The mean bandwidth of `gigabit` is
+# higher than the mean rate that you predicted, although the packets are the same. Why?
 
 # %% [markdown] reflect="mean" points=2
 # The study's mean is a mean over packets: each packet adds one value, the rate of the second before it. A busy second
 # has more packets than a quiet one, so its high rate counts more often. The mean over time counts each second once.
-# The link of 2 Mbit/s limits the busiest second to its own rate. The excess waits in the queue and arrives a little
-# later. So more arrives in the next second than the video sent in it.
 #
-# **Rubric.** 2 points: a mean over packets counts busy seconds more often, and the excess arrives later; 1 point: one
-# of the two. Typical wrong: (1) "headers" - both means contain them; (2) "packets are sent twice" - each number
-# arrives once, RTP over UDP sends nothing again; (3) "the busiest second is lost" - `wan` lost no packet.
+# **Rubric.** 2 points: a mean over packets, which counts busy seconds more often; 1 point: a mean over packets, without
+# the reason why it is higher. Typical wrong: (1) "headers" - both means contain them; (2) "packets are sent twice" -
+# each number arrives once, RTP over UDP sends nothing again.
 
 # %% [markdown] id="normality-intro"
 # ### (optional) Normally distributed?
@@ -255,13 +254,17 @@ lab09.figures.normality_table(runs["gigabit"])
 #
 # ## 6. Packets that come too close
 #
-# You predicted the shortest time between packets behind a link of 2 Mbit/s. In `wan` packets came closer together.
-# The study saw this too.
+# You predicted the shortest time between packets behind a link of 2 Mbit/s. In `wan` packets came closer together. The
+# study saw this too.
 #
-# **Your turn:** a frame takes 5.48 ms at 2 Mbit/s. How can two arrive 1.69 ms apart in the study's Mininet?
+# A frame takes 5.48 ms at 2 Mbit/s. How can two frames arrive 1.69 ms apart in the study's Mininet?
 #
-# (a) Its clock is not exact. (b) The second one was smaller. (c) Mininet's link saves up what it may send during a
-# pause, and then lets both pass as they came. (d) They took different paths.
+# - a: Mininet's clock is not exact
+# - b: the second frame was smaller
+# - c: Mininet's link saves up what it may send during a pause, and then lets both frames pass as they came
+# - d: the frames took different paths
+#
+# **Your turn:** write the letter.
 
 # %% answer="close"
 ### BEGIN SOLUTION
@@ -297,9 +300,7 @@ print(shown)
 lab09.check_bucket(shown, runs["one frame"], video).require()
 
 # %% id="spacing-table"
-lab09.figures.spacing_table(runs, packets)
-
-# %% id="gaps-figure"
+display(lab09.figures.spacing_table(runs, packets))
 lab09.figures.gaps_figure(runs)
 
 # %% [markdown] id="picture-intro"
@@ -314,12 +315,8 @@ qualities = dict.fromkeys(lab09.LOSSY)
 for name in qualities:
     if runs[name] is not None:
         qualities[name] = measure.quality(video, runs[name])
-lab09.figures.damage_figure(qualities, video)
-
-# %% id="damage-table"
-lab09.figures.damage_table(runs, qualities)
-
-# %% id="worst-loss"
+display(lab09.figures.damage_figure(qualities, video))
+display(lab09.figures.damage_table(runs, qualities))
 lab09.figures.worst_picture(video, runs["loss"], qualities["loss"])
 
 # %% [markdown] id="damage-task"
@@ -341,21 +338,37 @@ per_lost
 # %% check="damage" points=1
 lab09.check_damage(per_lost, runs, qualities).require()
 
-# %% [markdown] id="loss-question"
-# **Question.** Why does one lost packet damage so many pictures, and when is the picture whole again? Why does a lost
-# packet do less harm in `queue` than in `loss`? Name a way to protect a video better against losses, and its price.
+# %% [markdown] id="pictures-question"
+# **Question.** Why does one lost packet damage so many pictures, and until when?
 
-# %% [markdown] reflect="loss" points=3
+# %% [markdown] reflect="pictures" points=1
 # The next picture builds on the damaged one, so the damage stays until the next keyframe, which builds on no other
-# picture. About 100 packets leave in a second, so the network loses one nearly every second. Keyframes come about
-# every two seconds. So most of the time lies between a loss and the next keyframe. `queue` loses many packets in one
-# busy second, and they damage the same pictures. More keyframes shorten the damage, but raise the rate, because
-# keyframes are large. Forward error correction sends more packets. Retransmission costs a round trip.
+# picture. About 100 packets leave in a second, so the network loses one nearly every second. Keyframes come about every
+# two seconds. So most of the time lies between a loss and the next keyframe.
 #
-# **Rubric.** 3 points: pictures build on each other until the next keyframe, losses of `queue` come together, a way
-# with its price; 2 points: two of them; 1 point: one. Typical wrong: (1) "the next picture is whole again" - the
-# curve stays down; (2) "the lost packet is sent again" - nobody asks for it; (3) "in `queue` the packets were less
-# important" - each packet carries as much as in `loss`, but the losses of `queue` hit the same pictures.
+# **Rubric.** 1 point: pictures build on each other until the next keyframe. Typical wrong: (1) "the next picture is
+# whole again" - the curve stays down; (2) "the lost packet is sent again" - nobody asks for it.
+
+# %% [markdown] id="together-question"
+# **Question.** Why does a lost packet do less harm in `queue` than in `loss`?
+
+# %% [markdown] reflect="together" points=1
+# `queue` loses many packets in one busy second, and they damage the same pictures. In `loss` the losses are spread over
+# the whole video, and each one damages other pictures.
+#
+# **Rubric.** 1 point: the losses of `queue` come together and damage the same pictures. Typical wrong: (1) "in `queue`
+# the packets were less important" - each packet carries as much as in `loss`; (2) "`queue` loses fewer packets" - the
+# table counts the pictures for each lost packet.
+
+# %% [markdown] id="loss-question"
+# **Question.** Name one way to protect a video better against losses, and its price.
+
+# %% [markdown] reflect="loss" points=1
+# More keyframes shorten the damage, but raise the rate, because keyframes are large. Forward error correction sends
+# more packets. Retransmission costs a round trip.
+#
+# **Rubric.** 1 point: a way with its price. Typical wrong: (1) "a faster link" - it does not help if the link loses
+# packets at random; (2) "TCP, it loses nothing" - TCP retransmits, so later packets wait: name this price.
 
 # %% id="calibration"
 lab09.calibration()

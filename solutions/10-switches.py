@@ -39,8 +39,6 @@ class Cables(Topo):
 
 
 lab = start(Cables())
-
-# %% id="aim"
 show.draw(lab10.by_name("router-on-a-stick-10"))
 
 # %% [markdown] id="ports-task"
@@ -55,7 +53,7 @@ show.draw(lab10.by_name("router-on-a-stick-10"))
 #
 # **Your turn:** write the commands for all five ports. `s1-eth1` to `s1-eth4` lead to h1 to h4, and `s1-eth5` leads
 # to r1: `print(lab.cli("net"))` lists the cables, as Mininet's own prompt does. To correct a port, remove its wrong
-# VLAN (`bridge vlan del dev s1-eth1 vid 20`), correct the list, and run the cells again.
+# VLAN (`bridge vlan del dev s1-eth1 vid 20`), correct the list, and run the cell again.
 
 # %% answer="ports"
 switch_commands = [
@@ -71,8 +69,6 @@ switch_commands = [
     # # YOUR TURN: one command for each port, two for the trunk
     ### END SOLUTION
 ]
-
-# %% id="ports-run"
 for command in switch_commands:
     print("s1#", command, lab["s1"].cmd(command))
 print(lab["s1"].cmd("bridge vlan"))
@@ -107,8 +103,6 @@ router_commands = [
     # # YOUR TURN: three commands for each VLAN, and one to forward
     ### END SOLUTION
 ]
-
-# %% id="gateways-run"
 for command in router_commands:
     print("r1#", command, lab["r1"].cmd(command))
 print(lab["r1"].cmd("ip -brief address"))
@@ -149,29 +143,35 @@ tag = "a"
 # %% check="tag" points=1
 lab10.check_tag(tag).require()
 
-# %% [markdown] id="trunk-question"
-# **Question.** (1) The request crosses r1's cable twice. What differs between the two frames, and which device
-# changed it? (2) h1 and h2 are on the same switch as r1. Why does a ping from h1 to h2 not pass through r1?
-# (3) Someone removes VLAN 20 from the trunk. Which pings still work? You may try it.
+# %% [markdown] id="frames-question"
+# **Question.** The request crosses r1's cable twice. What differs between the two frames, and which device changed it?
 
-# %% [markdown] reflect="trunk" points=3
-# (1) The tag is 10 and then 20, the MAC addresses are h1 to r1 and then r1 to h3, and the TTL is 64 and then 63.
-# r1 changed all of them: it *routed* the packet and made a new frame for it. (2) h2 is in h1's subnet, so h1 asks for
-# h2's MAC address by ARP and sends to h2 directly. The switch forwards the frame within VLAN 10. (3) h1 and h2 still
-# reach each other, and so do h3 and h4: their frames stay in the switch. h1 and h3 do not reach each other: the
-# request reaches r1, but the trunk port drops the frame that r1 sends with tag 20.
+# %% [markdown] reflect="frames" points=2
+# The tag is 10 and then 20, the MAC addresses are h1 to r1 and then r1 to h3, and the TTL is 64 and then 63. r1 changed
+# all of them: it *routed* the packet and made a new frame for it.
 #
-# **Rubric.** 3 points: two differences with r1 as the cause, the subnet (or ARP) for h2, and the right pings.
-# 2 points: two of the three. 1 point: one. Typical wrong: (1) "the switch changed the tag" - a switch keeps a frame's
-# VLAN, and only a router moves a packet from one VLAN to another; (2) "h1 finds h2 in the switch" - h1 does not know
-# about the switch, and its own netmask says that h2 is in its subnet; (3) "nothing works" - frames within a VLAN need
-# no trunk here.
+# **Rubric.** 2 points: two differences, and r1 as the cause. 1 point: one of these. Typical wrong: (1) "the switch
+# changed the tag" - a switch keeps a frame's VLAN, and only a router moves a packet from one VLAN to another; (2) "the
+# IP addresses" - they stay those of h1 and h3 on the whole way.
+
+# %% [markdown] id="trunk-question"
+# **Question.** Someone removes VLAN 20 from the trunk. Which pings between the four hosts still work, and why? You may
+# try it.
+
+# %% [markdown] reflect="trunk" points=1
+# h1 and h2 still reach each other, and so do h3 and h4: they are in one subnet, so they send to each other directly,
+# and the frames stay in the switch. h1 and h3 do not reach each other: the request reaches r1, but the trunk port drops
+# the frame that r1 sends with tag 20.
+#
+# **Rubric.** 1 point: the right pings, with the reason for one that works or one that fails. Typical wrong: (1)
+# "nothing works" - frames within a VLAN need no trunk here; (2) "h1 reaches h3, but the answer is lost" - the request
+# itself already needs tag 20 after r1.
 
 # %% id="explain-trunk"
 lab10.explain("trunk")
 
 # %% [markdown] id="rtt-task"
-# ## 5. What does the path cost? (30 minutes)
+# ## 5. Round trips with and without a router (30 minutes)
 #
 # From here on, links are cables of 10 Mbit/s: all bytes of a frame take time on each cable. A UDP payload of 1440
 # bytes becomes 1506 bytes on the cable: add 8 for the UDP header, 20 for IPv4, 14 for Ethernet, and 24 that only the
@@ -256,7 +256,7 @@ kinds = "b"
 lab10.check_kinds(kinds).require()
 
 # %% [markdown] id="shares-task"
-# ## 6. Who gets how much? (35 minutes)
+# ## 6. Two UDP senders on one full link (35 minutes)
 #
 # Two hosts in VLAN 10 send UDP to `t1` in VLAN 20 at constant rates. Together they send more than t1's link carries.
 # This link has 10 Mbit/s. With datagrams of 1470 bytes (1536 on the cable), 9.57 Mbit/s of that are payload. UDP does
@@ -318,43 +318,47 @@ for setting in ["70/70", "30/90"]:
     stepped[setting] = measure.run_together(fair, flows)
 lab10.shares_table(share_runs, stepped)
 
-# %% [markdown] id="step-question"
-# **Question.** Compare the last two columns. (1) In exact step, one sender has all losses of a run: why? Think of
-# the queue of `s1-eth3`: how many slots become free between two pairs of packets, and whose packet of a pair comes
-# first? (2) When the senders are out of step, why are the shares nearly proportional to the offered rates, and not
-# equal? (3) Who is unfair: the switch, or a sender?
+# %% [markdown] id="pair-question"
+# **Question.** Compare the last two columns. In exact step, one sender has all losses of a run. Why? Remember that the
+# packets of both senders arrive as a pair, and that only one or two places of the queue become free between two pairs.
 
-# %% [markdown] reflect="step" points=3
-# (1) The queue is full, so it drops the next packet that arrives. One slot becomes free each time a frame leaves. In
-# exact step, the packets of both senders arrive as a pair, always in the same order. The first packet takes the slot
-# that became free since the last pair. The second packet finds a slot only when two became free (70/70: 1.37 on
-# average). (2) Out of step, each packet finds a free slot with about the same probability, so each sender loses about
-# the same *share* of its packets. If a sender sends more, it gets more. Nothing makes the shares equal, because UDP
-# does not slow down. (3) Neither: a drop-tail queue does not know how much each sender sends. The timing decides.
+# %% [markdown] reflect="pair" points=2
+# The queue of `s1-eth3` is full, so it drops the next packet that arrives. One place becomes free each time a frame
+# leaves. In exact step, the packets of both senders arrive as a pair, always in the same order. The first packet takes
+# the place that became free since the last pair. The second packet finds a place only when two became free (70/70: 1.37
+# on average). The switch prefers neither sender: the timing decides.
 #
-# **Rubric.** 3 points: the same order at each arrival, equal probability of loss, and no preference in the
-# queue. 2 points: two of these. 1 point: one. Typical wrong: (1) "the switch prefers port 1" - random starts
-# remove the preference; (2) "h2 is punished because it sends too much" - drop-tail does not count packets by sender;
-# (3) "each gets half" - TCP tends to that with equal round trips, because it slows down after a loss.
+# **Rubric.** 2 points: the same order at each arrival, and too few free places for the second packet. 1 point: one of
+# these. Typical wrong: (1) "the switch prefers port 1" - random starts remove the preference; (2) "h2 is punished
+# because it sends too much" - drop-tail does not count packets by sender.
+
+# %% [markdown] id="step-question"
+# **Question.** When the senders are out of step, the shares are nearly proportional to the offered rates, and not
+# equal. Why?
+
+# %% [markdown] reflect="step" points=1
+# Out of step, each packet finds a free place with about the same probability, so each sender loses about the same
+# *share* of its packets. If a sender sends more, it gets more. Nothing makes the shares equal, because UDP does not
+# slow down.
+#
+# **Rubric.** 1 point: equal probability of loss for each packet. Typical wrong: (1) "each gets half" - TCP tends to
+# that with equal round trips, because it slows down after a loss; (2) "the switch serves the senders in turn" - it has
+# one queue, and serves packets in the order of arrival.
 
 # %% id="explain-step"
 lab10.explain("step")
 
 # %% [markdown] id="study-question"
-# **Question.** The study reported two results: its Cisco switch forwarded frames faster than its PCs did, and it
-# shared the link less fairly. For each result, name one possible cause, say whether your measurements could show this
-# cause, and describe a test for it.
+# **Question.** The study reports that its Cisco switch shared the link less fairly than its PCs did. Name a possible
+# cause that you have measured, and describe a test for this cause on the study's switch.
 
 # %% [markdown] reflect="study" points=2
-# Unfair shares: senders in step are enough to cause them, without any preference in the switch. Test: start the
-# senders at random times, many times, on the same switch. If the preference disappears, timing was the cause. Faster
-# frames: PCs need time to process each packet, and their network cards may delay interrupts. My numbers cannot show
-# that, because computing takes no time on virtual time. Test: measure on the hardware, with the cards' interrupt limit
-# on and off.
+# Senders in step are enough to cause unfair shares, without any preference in the switch. Test: start the senders at
+# random times, many times, on the same switch. If the preference disappears, timing was the cause.
 #
-# **Rubric.** 2 points: a cause and a test for both. 1 point: for one. Typical wrong: (1) "the measurement proves
-# that the study is wrong" - it only shows another possible cause; (2) "switches in hardware are unfair" -
-# drop-tail in software did the same here.
+# **Rubric.** 2 points: senders in step, and a test that changes the timing and nothing else. 1 point: one of the two.
+# Typical wrong: (1) "the measurement proves that the study is wrong" - it only shows another possible cause; (2)
+# "switches in hardware are unfair" - drop-tail in software did the same here.
 
 # %% [markdown] id="interrupts"
 # ## 7. A round trip that does not grow (optional)

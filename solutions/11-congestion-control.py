@@ -1,9 +1,9 @@
 # %% [markdown] id="goal"
 # # Lab 11: Congestion control
 #
-# **Time:** about 3 hours, of which two minutes are measuring. **You need:** windows and the bandwidth-delay product
-# (Lab 05), queue capacity and Jain's index (Lab 06), and a kernel that has Reno, CUBIC and BBR, as the lab's own kernel
-# does.
+# **Time:** 3 hours and 30 minutes to 4 hours, two minutes of them for measurements. **You need:** windows and the
+# bandwidth-delay product (Lab 05), queue capacity and Jain's index (Lab 06), and a kernel that has Reno, CUBIC and BBR,
+# as the lab's own kernel does.
 #
 # No sender knows the network's rate, its queues, or the other senders. It learns from acknowledgements how much it may
 # send. How do Reno, CUBIC and BBR do that? How does each affect the queue, the round trip of every flow, and the share
@@ -20,7 +20,7 @@ lab = start(network)
 show.draw(lab)
 
 # %% [markdown] id="read-task"
-# ## 1. What TCP says of itself
+# ## 1. Read what ss prints
 #
 # In this network only the links of h1 and h2 have delay. h1's round trips are short (*near*), and h2's are four times
 # as long (*far*). B is the bottleneck. It has no delay, so its queue, at `r1-eth2`, holds only waiting packets.
@@ -87,7 +87,7 @@ loss
 lab11.check_predicted(loss).require()
 
 # %% [markdown] id="look-task"
-# ## 3. A sampler of your own
+# ## 3. Sample the window and the queue
 #
 # The next cell starts a transfer with iperf3. `-C reno` chooses the congestion control, and `--cport 6000` sets the
 # client's port. So `ss -tin sport = 6000` on h1 shows the data connection, and not the connection that controls iperf3.
@@ -124,16 +124,21 @@ display(lab11.figures.look_figure(samples))
 theory.window(50, B.rate_mbps, 2 * network.links[0].delay_ms, B.queue_packets)
 
 # %% [markdown] id="seen-task"
-# **Your turn:** answer each question with one letter.
+# **Your turn:** answer each question with a letter.
 #
-# `tracks`: the queue's curve has the shape of the window's. How far is it below it, and why? (a) By half, since Reno
-# halves the window. (b) By one bandwidth-delay product: what is not on the path waits. (c) By the retransmissions.
-# (d) By the threshold: above it the queue begins.
+# `tracks`: The queue's curve has the shape of the window's curve, but lies below it. How far below it, and why?
 #
-# `overshoot`: in its first half second Reno loses far more packets than at any later loss. Why? (a) The queue was
-# full of other packets when it began. (b) The receiver's window was too small at first. (c) Its round-trip estimate
-# was not good yet, so it sent packets again that were not lost. (d) In slow start the window doubles in the round
-# trip until the sender hears of the loss.
+# - a: by half of the window, because Reno halves the window
+# - b: by one bandwidth-delay product: that many packets are on the path, and the others wait
+# - c: by the number of retransmitted packets
+# - d: by the threshold: above it packets begin to wait
+#
+# `overshoot`: In its first half second Reno loses far more packets than at any later loss. Why?
+#
+# - a: the queue was full of other packets when the transfer began
+# - b: the receiver's window was too small at first
+# - c: the sender's estimate of the round trip was still wrong, so it retransmitted packets that were not lost
+# - d: in slow start the window doubles in the round trip before the sender learns of the loss
 
 # %% answer="seen"
 answers = {
@@ -150,7 +155,7 @@ answers = {
 lab11.check_seen(answers).require()
 
 # %% [markdown] id="period-task"
-# ## 4. Reno's sawtooth, computed
+# ## 4. Compute the time between two losses
 #
 # You now compute the time between two losses. `bdp` is the number of packets on the path without a queue, `full` is
 # `bdp` plus the queue, and `packet_s` is the time that B needs for one packet. From a loss to the next one, the window
@@ -178,7 +183,7 @@ lab11.check_period(period).require()
 # The **law of the square root** (Mathis and others, 1997) follows from the same sawtooth: with one loss in each
 # sawtooth, throughput is about 1.22 * MSS / (RTT * sqrt(loss)).
 #
-# ## 5. Predict: who is back sooner?
+# ## 5. Predict: Reno and CUBIC on a long path
 #
 # When round trips are long, Reno's window grows slowly. **CUBIC** (RFC 9438) counts seconds, not round trips. After a
 # loss at the window W it continues with 0.7 W, and t seconds later its window is
@@ -239,20 +244,29 @@ display(lab11.figures.controls_figure(controls))
 lab11.figures.controls_table(controls)
 
 # %% [markdown] id="shapes-task"
-# **Your turn:** answer each question with one letter.
+# **Your turn:** answer each question with a letter.
 #
-# `hystart`: CUBIC's slow start ends below the window at which packets are lost, and loses none. What tells it to
-# stop? (a) A packet was lost. (b) The window reached the threshold that the kernel begins with. (c) Round trips got
-# longer, or acknowledgements came as a long train: the queue begins to fill. (d) The receiver's window was full.
+# `hystart`: CUBIC leaves slow start before any packet is lost. What tells it to stop?
 #
-# `gaps`: CUBIC's losses are a short and a long time apart, in turn. Why? (a) Fast convergence: a loss at a smaller
-# window than before puts the plateau lower, and the window must climb past it. (b) Every second loss is a timeout.
-# (c) HyStart begins anew after every second loss. (d) The queue is emptied by its owner now and then.
+# - a: a packet was lost
+# - b: the window reached the threshold with which the kernel begins
+# - c: round trips grew, or acknowledgements arrived as a long train: the queue begins to fill
+# - d: the receiver's window was full
 #
-# `rests`: every ten seconds BBR's window falls to 4 packets for a moment, though nothing was lost. What for? (a) It
-# lets others catch up, to be fair. (b) It lets the queue run empty, to see how long a round trip is without it. (c)
-# Its timers are ten seconds long, and a timeout sets the window down. (d) It takes a loss for granted every ten
-# seconds.
+# `gaps`: Short and long intervals between CUBIC's losses alternate. Why?
+#
+# - a: fast convergence: after a loss at a smaller window than before, the plateau is lower, and the window must climb
+#   past it
+# - b: every second loss is a timeout
+# - c: HyStart begins again after every second loss
+# - d: the router empties its queue now and then
+#
+# `rests`: Every ten seconds BBR's window falls to 4 packets for a moment, although nothing was lost. Why?
+#
+# - a: BBR lets other flows catch up, to be fair
+# - b: BBR lets the queue run empty, to measure the round trip without it
+# - c: BBR has a timeout every ten seconds, and a timeout reduces the window
+# - d: BBR assumes that it loses a packet every ten seconds
 
 # %% answer="shapes"
 shapes = {
@@ -271,22 +285,20 @@ shapes = {
 lab11.check_shapes(shapes).require()
 
 # %% [markdown] id="time-question"
-# **Question.** Reno's window grows by one packet in each round trip, CUBIC's by a curve over seconds. Take a path of 10
-# Gbit/s and 100 ms: how long does Reno's window take to grow from half to full? What does that mean for Reno, and why
-# does CUBIC do better? What does BBR observe instead of losses?
+# **Question.** Take a path of 10 Gbit/s and 100 ms, where the window after a loss was cut to a half (Reno) or to 0.7
+# (CUBIC). Why does CUBIC use this path better? Compute how long each of the two needs until its window is full again.
 
 # %% [markdown] reflect="time" points=4
 # The BDP is 10 Gbit/s times 100 ms divided by 12,112 bits, some 82,600 packets. Reno's window grows by half of that:
 # 41,300 round trips of 100 ms take 4,100 s. For more than an hour no packet may be lost, and no network achieves that.
 # So Reno never fills such a path. CUBIC's K is the cube root of 0.3 * 82,600 / 0.4, about 40 s for any round trip.
-# CUBIC's window grows fast far from the old window, and slowly near it. BBR observes the rate at which packets arrive
-# and the shortest round trip. It needs no loss and no full queue to know how much it may send.
+# CUBIC's window grows fast far from the old window, and slowly near it.
 #
-# **Rubric.** 4 points: some 80,000 packets; an hour or so; CUBIC's K in tens of seconds, since it counts time; BBR's
-# model of rate and round trip. 3 points: three of these. 2 points: two. 1 point: one. Typical wrong: (1) "Reno doubles,
-# so it is quick" - that is slow start; after a loss Reno adds one packet in each round trip. (2) "CUBIC is faster
-# because it keeps 0.7" - that helps a little; the cubic curve over time matters more. (3) bytes confused with bits:
-# eight times too few packets.
+# **Rubric.** 4 points: some 80,000 packets; an hour or so for Reno; CUBIC's K in tens of seconds, since it counts time;
+# no network is without a loss for an hour, so Reno's window is hardly ever full. 3 points: three of these. 2 points:
+# two. 1 point: one. Typical wrong: (1) "Reno doubles, so it is quick" - that is slow start; after a loss Reno adds one
+# packet in each round trip. (2) "CUBIC is faster because it keeps 0.7" - that helps a little; the cubic curve over time
+# matters more. (3) bytes confused with bits: eight times too few packets.
 
 # %% [markdown] id="queues-task"
 # ## 7. Predict: the same flow, three queues
@@ -339,26 +351,24 @@ display(lab11.figures.queues_figure(queues))
 lab11.figures.queues_table(queues)
 
 # %% [markdown] id="queues-question"
-# **Question.** All three queues give nearly the same throughput. What does each queue cost, and who pays? With 1000
-# packets, what does CUBIC do in its first ten seconds, and what would you see with BBR instead? You may change the
-# queue and try it.
+# **Question.** All three queues give nearly the same throughput. Which of the three queues would you choose for B? Say
+# what a longer queue costs, and below which length a shorter queue would cost throughput.
 
 # %% [markdown] reflect="queues" points=4
-# A long queue costs every flow that crosses it: with 1000 packets a round trip is 30 times as long, for a call or a
-# game as well. The transfer itself repairs a loss half a second later. A queue of 20 costs the transfer a little
-# throughput: after a loss 0.7 of the window is near the BDP, and B can be idle for a moment. In its first ten seconds
-# CUBIC with 1000 packets looks for a limit that it has not reached. HyStart ended slow start early. Until the first
-# loss Linux adds a packet for every 20 acknowledged packets, some 80 a second, so the queue grows all the time. BBR
-# keeps a little more than one BDP in flight. So its queue is short at any limit, and its throughput is 2 to 3 % lower.
+# I choose 20 packets. A long queue costs every flow that crosses it: with 1000 packets a round trip is 30 times as
+# long, for a call or a game as well. And the longer queue gives no throughput: the link is busy as long as any packet
+# waits. After a loss CUBIC keeps 0.7 of its window. The link stays busy if that is at least one BDP: 0.7 * (BDP +
+# queue) >= BDP, so the queue needs 0.43 BDP, here 14 of 33 packets. A shorter queue is empty after a loss, and B is
+# idle for a moment. (Reno keeps a half, so it needs a whole BDP.)
 #
-# **Rubric.** 4 points: every flow waits in a long queue, with a number; a short queue costs throughput after a loss;
-# CUBIC looks for a limit that it has not reached; BBR's queue does not depend on the limit. 3 points: three of these.
-# 2 points: two. 1 point: one. Typical wrong: (1) "a larger queue gives more throughput" - look at the table: beyond one
-# BDP it gives none. (2) "only the transfer waits" - all packets share the queue. (3) "with BBR the queue is 1000
-# packets too" - BBR does not fill it.
+# **Rubric.** 4 points: every flow waits in a long queue; a number for this wait; a queue is long enough if it is not
+# empty after a loss; 0.43 BDP for CUBIC, some 14 packets (or one BDP for Reno). 3 points: three of these. 2 points:
+# two. 1 point: one. Typical wrong: (1) "a larger queue gives more throughput" - look at the table: above 0.43 BDP CUBIC
+# gains none. (2) "only the transfer waits" - all packets share the queue. (3) "as short as possible" - a queue of a few
+# packets is empty after each loss.
 
 # %% [markdown] id="together-task"
-# ## 8. Together
+# ## 8. Several flows share B
 #
 # Now several flows share B, with a queue of 100 packets, for 60 s. `together["reno"]`, `together["cubic"]` and
 # `together["bbr"]` are runs of two transfers with the same control, one from h1 to h3 and one from h2 to h4.
@@ -385,15 +395,22 @@ lab11.figures.together_table(together)
 lab11.check_together(together).require()
 
 # %% [markdown] id="shares-task"
-# **Your turn:** answer each question with one letter.
+# **Your turn:** answer each question with a letter.
 #
-# `long`: with Reno the short round trip gets several times as much, with BBR the long one does. Why does BBR turn it
-# round? (a) BBR sends at random, and the long one had luck. (b) BBR knows both round trips, and makes up for the
-# difference. (c) It may have two BDPs of its own in flight: a longer round trip puts more packets into the queue. (d)
-# The short one lost its packets to the longer one's retransmissions.
+# `long`: With Reno the flow with the short round trip gets several times as much. With BBR the flow with the long one
+# gets more. Why is it the other way round with BBR?
 #
-# `depth`: BBR next to Reno and CUBIC: what decides most whether BBR has the larger part? (a) How many BDPs the queue
-# is deep. (b) Who began first. (c) How many Mbit/s B carries. (d) How large the receivers' windows are.
+# - a: BBR sends at random, and the flow with the long round trip was lucky
+# - b: BBR knows both round trips, and makes up for the difference
+# - c: BBR may have two BDPs of its own in flight: a longer round trip puts more packets into the queue
+# - d: the retransmissions of the long flow pushed out the packets of the short one
+#
+# `depth`: BBR shares B with Reno and CUBIC. What decides most whether BBR gets the largest share?
+#
+# - a: the depth of the queue, in BDPs
+# - b: which flow began first
+# - c: how many Mbit/s B carries
+# - d: how large the receivers' windows are
 
 # %% answer="shares"
 shares = {
@@ -411,7 +428,7 @@ lab11.check_shares(shares).require()
 
 # %% [markdown] id="shares-question"
 # **Question.** A video provider changes all its servers from CUBIC to BBR, and says that its users' videos are better
-# now. Which other users should you ask, and what should you measure, before you call that progress?
+# now. What would you measure, and at which users, before you call that progress?
 
 # %% [markdown] reflect="shares" points=4
 # Ask the users who share bottlenecks with the videos and still have CUBIC or Reno. In shallow queues BBR may take most
@@ -427,10 +444,11 @@ lab11.check_shares(shares).require()
 # agrees to the change.
 
 # %% [markdown] id="replay-text"
-# ## 9. Into the queue
+# ## 9. Replay: each packet at B
 #
-# So far you sampled every 0.2 s. With `record=["r1-eth2"]` the kernel notes each packet at B, and `show.replay` plays
-# the run again. The slider or the arrow keys move through time. `n` steps to the next loss and says why it happened.
+# So far you sampled B every 0.05 or 0.2 s. With `record=["r1-eth2"]` the kernel notes each packet at B, and
+# `show.replay` plays the run again. The slider or the arrow keys move through time. `n` steps to the next loss and says
+# why it happened.
 #
 # **Look, without points.** Run the next cell: CUBIC sends from h1 to h3, BBR from h2 to h4. Step to the first loss: how
 # many packets wait at B, and whose packets are they? Step on, and watch the windows below: which flow sends less after

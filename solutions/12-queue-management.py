@@ -10,9 +10,7 @@
 # %% id="imports"
 from linklab import lab12, measure, show, start
 
-lab12.progress()
-
-# %% id="start"
+display(lab12.progress())
 network = lab12.the_network()
 U = network.link("U")
 lab = start(network)
@@ -81,22 +79,38 @@ lab12.check_long(long).require()
 display(lab12.figures.queue_figure({"queue of 1000": long}))
 lab12.figures.queue_table({"queue of 1000": long})
 
-# %% [markdown] id="long-question"
-# **Question.** Few packets were lost, and the uplink was always busy. Who suffers from the full queue, and how? Why
-# does a test that reports only a line's Mbit/s not show this? Why does a faster line alone not help for long?
+# %% [markdown] id="suffer-question"
+# **Question.** Few packets were lost, and the uplink was always busy. Who suffers from the full queue, and how?
 
-# %% [markdown] reflect="long" points=4
+# %% [markdown] reflect="suffer" points=2
 # Everyone who shares the queue waits: each round trip takes a second longer. A page needs 12 round trips, so it takes
 # about 10 s, and a call is impossible. The upload itself gains nothing. It needs 17 packets in flight (the
-# bandwidth-delay product), and a thousand more packets wait. A test that only counts bytes sees the full rate. Only a
-# test that also pings during the transfer sees the delay (some speed tests show this *loaded latency* today). CUBIC
-# also fills the queue of a faster line. This takes longer, and the queue empties faster, but faster lines get larger
-# queues.
+# bandwidth-delay product), and a thousand more packets wait.
 #
-# **Rubric.** 4 points: everyone who shares the queue waits, with a number; the number of round trips determines a
-# page's time; tests show the rate, not the delay under load; a sender that waits for a loss fills any queue at any
-# rate. 3 points: three of these. 2 points: two. 1 point: one. Typical wrong: (1) "the line is too slow": a page has
-# 60 kB, which take 50 ms. (2) "packets are lost": few are lost, the others wait.
+# **Rubric.** 2 points: everyone who shares the queue waits, with a number; the number of round trips determines a
+# page's time. 1 point: one of the two. Typical wrong: (1) "the line is too slow": a page has 60 kB, which take 50 ms.
+# (2) "packets are lost": few are lost, the others wait.
+
+# %% [markdown] id="test-question"
+# **Question.** Why does a test that reports only a line's Mbit/s not show this delay?
+
+# %% [markdown] reflect="test" points=1
+# A test that only counts bytes sees the full rate: the uplink is always busy. Only a test that also pings during the
+# transfer sees the delay (some speed tests show this *loaded latency* today).
+#
+# **Rubric.** 1 point: the rate is full, and the delay appears only under load. Typical wrong: (1) "the test is too
+# short": a longer one counts the same rate. (2) "such tests ping too": before the transfer, when the queue is empty.
+
+# %% [markdown] id="long-question"
+# **Question.** Why does a faster line alone not help for long?
+
+# %% [markdown] reflect="long" points=1
+# CUBIC also fills the queue of a faster line. This takes longer, and the queue empties faster, but faster lines get
+# larger queues.
+#
+# **Rubric.** 1 point: a sender that waits for a loss fills any queue, at any rate. Typical wrong: (1) "a faster line
+# has no queue": a transfer is as fast as its slowest link allows, and its queue fills. (2) "then the upload is over
+# sooner": this one is; the next larger upload fills the queue again.
 
 # %% id="explain-long"
 lab12.explain("long")
@@ -160,15 +174,21 @@ display(lab12.figures.queue_figure(one))
 lab12.figures.queue_table(one)
 
 # %% [markdown] id="drops-task"
-# **Your turn:** answer each question with one letter.
+# **Your turn:** answer each question with a letter.
 #
-# `early`: RED drops packets although the queue has room. Why? (a) It saves memory in the router. (b) It drops packets
-# that are too old to be of use. (c) It tells senders before the queue is full, one after another. (d) It drops those
-# packets whose senders have sent most.
+# `early`: RED drops packets although the queue has room. Why?
 #
-# `sojourn`: CoDel works on nearly any link without being told its rate. What does it look at? (a) How many packets were
-# lost before. (b) How long each packet has waited, and whether that stays too long. (c) The round trip that TCP says in
-# its packets. (d) How many connections there are.
+# - a: to save memory in the router
+# - b: to remove packets that are too old to be useful
+# - c: to warn senders before the queue is full, one after another
+# - d: to punish the senders that have sent most
+#
+# `sojourn`: CoDel works on nearly any link, and you need not tell it the link's rate. What does it look at?
+#
+# - a: how many packets it dropped before
+# - b: how long each packet has waited, and whether packets keep waiting too long
+# - c: the round trip that TCP writes into its packets
+# - d: how many connections there are
 
 # %% answer="drops"
 drops = {
@@ -185,7 +205,7 @@ drops = {
 lab12.check_drops(drops).require()
 
 # %% [markdown] id="apart-task"
-# ## 4. Flows apart: fq_codel and CAKE
+# ## 4. Many queues: fq_codel and CAKE
 #
 # `fq_codel` has many queues, each with its own CoDel. `cake unlimited` also has many queues, each with COBALT, which
 # combines CoDel and BLUE. (CAKE can also limit the rate, with `cake bandwidth 10mbit`; here U's class does that.)
@@ -207,7 +227,7 @@ for what in "fq_codel", "cake unlimited":
 lab12.check_apart(apart).require()
 
 # %% [markdown] id="ecn-task"
-# ## 5. Marks in place of losses
+# ## 5. Marks instead of losses
 #
 # The upload lost packets in all of these queues: losses tell the sender that it is too fast. With **ECN** (RFC 3168) a
 # queue marks packets instead of dropping them, if their sender has asked for marks. fq_codel marks by default. A Linux
@@ -233,16 +253,21 @@ display(lab12.figures.queue_figure({**apart, "marks": ecn}))
 lab12.figures.queue_table(every)
 
 # %% [markdown] id="turns-task"
-# **Your turn:** answer each question with one letter.
+# **Your turn:** answer each question with a letter.
 #
-# `turns`: in fq_codel a ping does not wait for the upload's packets. Why? (a) Each flow has a queue of its own, they
-# send in turn, and one that sends little comes first. (b) Ping has a higher priority than TCP in every router. (c)
-# Small packets go before large ones. (d) The upload's packets are all dropped while a ping waits.
+# `turns`: With fq_codel a ping does not wait for the upload's packets. Why?
 #
-# `mark`: with ECN the upload lost nothing. What does the router do in place of dropping, and who slows down? (a) It
-# sends a message to the sender, who pauses. (b) It holds the packet back until there is room; the receiver slows down.
-# (c) It marks the packet as less important; routers behind it drop it first. (d) It marks the packet; the receiver
-# tells the sender, who cuts its window.
+# - a: each flow has its own queue, the queues take turns, and a flow that sends little goes first
+# - b: every router gives ping a higher priority than TCP
+# - c: small packets go before large ones
+# - d: fq_codel drops all packets of the upload while a ping waits
+#
+# `mark`: With ECN the upload lost no packet. What does the router do instead of a drop, and who slows down?
+#
+# - a: the router sends a message to the sender, and the sender pauses
+# - b: the router holds the packet back until there is room, and the receiver slows down
+# - c: the router marks the packet as less important, and later routers drop it first
+# - d: the router marks the packet, the receiver tells the sender, and the sender reduces its window
 
 # %% answer="turns"
 turns = {
@@ -258,22 +283,30 @@ turns = {
 # %% check="turns" points=2
 lab12.check_turns(turns).require()
 
-# %% [markdown] id="turns-question"
+# %% [markdown] id="choice-question"
 # **Question.** A provider wants calls to work during uploads in all homes. The homes' uplinks have 2 to 40 Mbit/s.
-# Which of your queues would you choose? Why not a FIFO of 16 packets, or RED with one setting for all homes? Which
-# problem does your choice not solve?
+# Which of your queues would you choose, and why not a FIFO of 16 packets, or RED with one setting for all homes?
 
-# %% [markdown] reflect="turns" points=4
+# %% [markdown] reflect="choice" points=3
 # I choose fq_codel or CAKE. Neither needs to know the link's rate. With both, calls and pages do not wait for the
 # upload, and the upload uses 95 % of the link and more. 16 packets take 20 ms at 10 Mbit/s, but 97 ms at 2 Mbit/s. At
 # 40 Mbit/s they take only 5 ms, so the link may be idle after a loss. RED's limits in bytes also fit only one rate.
-# Some problems stay: queues without fq_codel elsewhere (modem, access point), a host with many flows, which gets more
-# bandwidth than one call, two flows with the same hash in one queue, flows inside one encrypted tunnel.
 #
-# **Rubric.** 4 points: fq_codel or CAKE, with values from the table; a limit in packets or bytes is a different time at
-# another rate; RED's setting fits one rate; one problem that stays unsolved. 3 points: three of these. 2 points: two.
-# 1 point: one. Typical wrong: (1) "the shortest queue of all": at 40 Mbit/s it cannot hold a burst, and the link
-# becomes idle. (2) "priority for calls": every program can claim to be a call, and nobody checks that.
+# **Rubric.** 3 points: fq_codel or CAKE, with values from the table; a limit in packets is a different time at another
+# rate; RED's setting fits one rate. 2 points: two of these. 1 point: one. Typical wrong: (1) "the shortest queue of
+# all": at 40 Mbit/s it cannot hold a burst, and the link becomes idle. (2) "priority for calls": every program can
+# claim to be a call, and nobody checks that.
+
+# %% [markdown] id="turns-question"
+# **Question.** Name a problem of these homes that your choice does not solve.
+
+# %% [markdown] reflect="turns" points=1
+# A full queue elsewhere (modem, access point) stays as it is. With fq_codel a host with many flows gets more bandwidth
+# than a host with one call (CAKE shares by host first, unless you set it otherwise). Two flows with the same hash share
+# one queue. Flows inside one encrypted tunnel look like one flow.
+#
+# **Rubric.** 1 point: one such problem. Typical wrong: (1) "the upload stops": it uses the rest of the link. (2) "many
+# calls at once": each has its own queue, as long as the rate suffices for all.
 
 # %% id="stop"
 lab12.explain("turns")
@@ -287,7 +320,8 @@ lab.stop()
 # must answer three in four pings, and 95 of 100 answered pings must take less than 40 ms. The upload must use 95 % of
 # U's rate minus headers.
 #
-# **Your turn:** complete the function. It returns the text after `parent 5:1` for any rate. It knows only the rate.
+# **Your turn:** complete the function. It returns the text after `parent 5:1` for any rate. It knows only the rate. The
+# cell then measures all three.
 
 
 # %% answer="finale"
@@ -300,7 +334,6 @@ def queue_for(rate_mbps):
     ### END SOLUTION
 
 
-# %% id="finale-measure"
 finale = {}
 for name, strange in lab12.unseen().items():
     with start(strange) as there:
@@ -315,8 +348,7 @@ lab12.check_finale(finale).require()
 
 # %% [markdown] id="judge-question"
 # **Question.** Try `pfifo limit {limit(rate_mbps, 10)}` or another idea instead of the queue that passed, or study the
-# table again. What decides the result on the slow uplink, and what on the fast one? Why is it easier to stay below
-# 40 ms on the fast one?
+# table again. Why can one fixed number of packets not pass on both the slow and the fast uplink?
 
 # %% [markdown] reflect="judge" points=4
 # On a slow uplink one frame takes long: 5 ms at 2.5 Mbit/s. If a ping arrives while one frame is sent and three wait,

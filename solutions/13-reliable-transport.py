@@ -5,8 +5,9 @@
 # file over UDP: every byte once and in order. It first uses stop-and-wait, then timeouts that adapt to the path, then a
 # window.
 #
-# **Time:** about 3 hours. **You need:** Lab 00, sockets and Python as in Lab 02, and the parts of a round trip
-# (Lab 04). The [glossary](glossary.md) explains the terms.
+# **Time:** about 6 hours, in two sittings of 3 hours. A line after section 3 says where the first sitting ends. **You
+# need:** Lab 00, sockets and Python as in Lab 02, and the parts of a round trip (Lab 04). The [glossary](glossary.md)
+# explains the terms.
 #
 # The program grows in three steps. Each step has a graded cell and builds on the step before.
 
@@ -66,7 +67,7 @@ share
 lab13.check_predicted(share).require()
 
 # %% [markdown] id="netem-intro"
-# ## 2. A link that loses
+# ## 2. A link that loses packets
 #
 # A link without delay joins `relay` and `receiver`. Linux's *netem* can make it lose packets. Netem's random numbers
 # start from the lab's seed, so in each new lab the same cells lose the same packets.
@@ -102,10 +103,8 @@ lab13.check_netem(printed).require()
 # %% id="no-netem"
 print(lab["relay"].cmd("tc qdisc del dev relay-eth3 root; tc qdisc show dev relay-eth3"))
 
-# %% id="bits-question"
-print(lab13.question("bits"))
-
 # %% answer="bits"
+print(lab13.question("bits"))
 ### BEGIN SOLUTION
 bits = "c"
 ### STARTER
@@ -147,27 +146,43 @@ lab13.ladder(lossy)
 # %% check="stop-and-wait" points=4
 lab13.check_stop_and_wait("reliable.py").require()
 
-# %% [markdown] id="end-question"
-# **Question.** The receiver has the whole file and has acknowledged it. Why must it not end at once? Can both sides
-# *ever* be sure that the other side knows of the success? Say what your program does about this, and what can still go
-# wrong.
+# %% [markdown] id="linger-question"
+# **Question.** The receiver has the whole file and has acknowledged it. Why must it not end at once?
 
-# %% [markdown] reflect="end" points=4
+# %% [markdown] reflect="linger" points=2
 # The last acknowledgement may be lost. Then the sender retransmits its last packet. If nobody answers, it reports a
 # failure although all bytes have arrived. So the receiver stays for some seconds and acknowledges retransmissions, as
-# TCP does in TIME-WAIT. The two sides can never both be sure: the side that sends the last message does not know
-# whether it arrived. One more acknowledgement only moves the problem (the two generals' problem). Waiting makes a
-# failure unlikely: all retransmissions of the last packet, or all answers to them, must be lost within 5 s.
+# TCP does in TIME-WAIT.
 #
-# **Rubric.** 4 points: the last acknowledgement may be lost, and what the sender does then; the receiver waits and
-# answers; no last message can be certain; what can still go wrong. 3 points: three of these; 2 points: two; 1 point:
-# one. Typical wrong: (1) "the sender acknowledges the acknowledgement": then this message is the last one. (2) "the
-# last data may still be missing": the receiver has it already.
+# **Rubric.** 2 points: the last acknowledgement may be lost, and then the sender retransmits and needs an answer. 1
+# point: the last acknowledgement may be lost. Typical wrong: (1) "the last data may still be missing": the receiver has
+# it already. (2) "the file is not written yet": the receiver can write it before it ends.
+
+# %% [markdown] id="end-question"
+# **Question.** Can both sides *ever* be sure that the other side knows of the success? Say what can still go wrong with
+# your program.
+
+# %% [markdown] reflect="end" points=2
+# The two sides can never both be sure: the side that sends the last message does not know whether it arrived. One more
+# acknowledgement only moves the problem (the two generals' problem). Waiting makes a failure unlikely: all
+# retransmissions of the last packet, or all answers to them, must be lost within 5 s. Then the sender reports a failure
+# although the file has arrived.
+#
+# **Rubric.** 2 points: no last message can be certain; what can still go wrong. 1 point: one of the two. Typical wrong:
+# (1) "the sender acknowledges the acknowledgement": then this message is the last one. (2) "yes, if the receiver waits
+# long enough": every message of this time may be lost.
 
 # %% id="explain-end"
 lab13.explain("end")
 
 # %% [markdown] id="rto-intro"
+# ## The first sitting ends here
+#
+# Your program works: it transfers a file although packets are lost. **To stop now**, save this notebook and
+# `reliable.py`. In the second sitting your program learns the round-trip time and gets a window. **To go on**, open the
+# notebook and run two cells again: the first code cell, which starts the lab, and the cell of section 1 in which you
+# computed the share.
+#
 # ## 4. Timeouts
 #
 # If the timeout is too short, the sender retransmits packets that are not lost. If it is too long, each loss wastes
@@ -204,10 +219,8 @@ def rto(rtts_s):
 # %% check="rto" points=2
 lab13.check_rto(rto).require()
 
-# %% id="karn-question"
-print(lab13.question("karn"))
-
 # %% answer="karn"
+print(lab13.question("karn"))
 ### BEGIN SOLUTION
 karn = "b"
 ### STARTER
@@ -325,20 +338,17 @@ lab13.shares_figure({32: lost})
 
 # %% [markdown] id="shares-question"
 # **Question.** In the last cell one packet in 25 was lost, and the window was 32. The figure counts each packet once.
-# Compare your share with theory for your kind of program and P = 4 %. After a loss, how does your program use the link
-# differently from theory? Name two methods that bring TCP closer to theory.
+# Your share is below theory for your kind of program and P = 4 %. Why?
 
 # %% [markdown] reflect="shares" points=4
 # Theory gives 96 % for selective repeat and some 70 % for go-back-N. My program learns of a loss only by its timeout.
 # The timeout is at least 100 ms and, with a full window, longer than the round trip. When the window is used up, the
-# link is idle until the timeout. Theory assumes one round trip. TCP does not wait for the timeout: three duplicate
-# acknowledgements tell it of a loss (fast retransmit). Selective acknowledgements (SACK) tell it which packets are
-# missing, so TCP repairs several losses in one round trip.
+# link is idle until the timeout. Theory assumes that the sender learns of a loss after one round trip.
 #
-# **Rubric.** 4 points: theory's number; the sender waits for a timeout longer than a round trip while its window is
-# used up; two of fast retransmit, SACK, a timer for each packet, tail loss probes. 3 points: one of these is missing; 2
-# points: the timeout alone; 1 point: theory's number alone. Typical wrong: (1) "acknowledgements are lost too": here
-# none were. (2) "the retransmissions use up the link": they are only four packets in a hundred.
+# **Rubric.** 4 points: theory's number for P = 4 %; the sender learns of a loss by its timeout; this is longer than the
+# round trip that theory assumes; meanwhile the window is used up and the link is idle. 3 points: three of these; 2
+# points: two; 1 point: one. Typical wrong: (1) "acknowledgements are lost too": here none were. (2) "the
+# retransmissions use up the link": they are only four packets in a hundred.
 
 # %% id="stop"
 lab.stop()
@@ -350,7 +360,8 @@ lab13.calibration()
 # - The number in a packet distinguishes retransmissions from new data. An acknowledgement says that the packet arrived.
 # - A timeout must follow the round trip, double while no answer comes, and learn nothing from retransmitted packets.
 # - A window fills the pipe: W packets in each round trip, up to 1 + 2a.
-# - Recovery by timeouts alone falls far below theory. TCP has better methods.
+# - Recovery by timeouts alone falls far below theory. TCP learns of a loss earlier: by three duplicate acknowledgements
+#   (fast retransmit), by selective acknowledgements (SACK), and by a probe at the end of a transfer (RFC 8985).
 #
 # `linklab check reliable.py --lab 13` in a terminal runs all checks again. It also takes programs in other languages,
 # if they are compiled or name their interpreter in the first line.

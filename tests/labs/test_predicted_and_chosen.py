@@ -56,16 +56,18 @@ def test_one_letter_is_right_and_each_other_has_a_remark(lab: str) -> None:
         assert "none of" in other.reason
 
 
-@pytest.mark.parametrize("lab", ["lab00", "lab01", "lab02", "lab03", "lab06"])
+@pytest.mark.parametrize("lab", LABS)
 def test_questions_and_options_stand_in_the_notebook_word_for_word(lab: str) -> None:
     (source,) = (ROOT / "solutions").glob(f"{lab[-2:]}-*.py")
-    text = _plain(source.read_text(encoding="utf-8").replace("\n# ", " "))
+    text = _plain(source.read_text(encoding="utf-8").replace("\n#", " "))
     for question in choices(Path(load(lab).__path__[0])):
-        assert _plain(question.what) in text
+        if f"{lab}.question('{question.key}')" in text:
+            continue  # the notebook prints it
+        assert _plain(question.what) in text, question.key
         for letter, option in question.options.items():
             assert f"- {letter}: {_plain(option)}" in text, question.key
 
 
 def _plain(text: str) -> str:
-    """Text without the marks of Markdown, and with one kind of quotes."""
-    return text.replace("`", "").replace('"', "'")
+    """Text without the marks of Markdown, in one line, and with one kind of quotes."""
+    return " ".join(text.replace("`", "").replace('"', "'").split())

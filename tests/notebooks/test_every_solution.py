@@ -136,15 +136,15 @@ def test_lab_07_shows_what_its_text_says() -> None:
 def test_lab_08_shows_what_its_text_says() -> None:
     solution = read("solutions/08-packet-size.ipynb")
     assert "Message too long" in shown(solution, "answer-ping")
-    assert "Your sketch: 5.6 at 100" in shown(solution, "data-figure")
+    assert "Your sketch: 5.6 at 100" in shown(solution, "answer-waste")
     assert "cburst 1600b" in shown(solution, "answer-first")
-    assert "largest jitter: 0.0000 ms" in shown(solution, "paced")
+    assert "largest jitter: 0.0000 ms" in shown(solution, "answer-jitter")
     rows = re.findall(r"\((1518|4370|7999), ([^)]*), 1600\)", shown(solution, "calm-figure"))
     found = {int(size): [float(it) for it in values.split(", ")] for size, values in rows}
     assert set(found) == {1518, 4370, 7999}, "the bucket is 1600 bytes at every size"
     assert all(values[2] > 12 > 10.04 > values[3] > 10 for values in found.values())
     assert [values[1] for values in found.values()] == [20.8, 31.5, 23]
-    assert "1552 bytes (Ethernet 14, IPv4 20, GRE 4, Ethernet 14" in shown(solution, "frames-figure")
+    assert "1552 bytes (Ethernet 14, IPv4 20, GRE 4, Ethernet 14" in shown(solution, "answer-overhead")
     untold = shown(solution, "answer-hole")
     assert "2 packets transmitted, 0 received" in untold
     assert "2 packets transmitted, 2 received" in untold
@@ -164,7 +164,7 @@ def test_lab_09_shows_what_its_text_says() -> None:
     assert (real, mininet) == (5.41, 1.69)
     assert wan < real < frame, "the difference is the token bucket's"
     assert frame == pytest.approx(5.48, abs=0.01)
-    loss, queue = re.findall(r"\('(?:loss|queue)', '(\d+) of \d+', ([\d.]+), ([\d.]+)", shown(solution, "damage-table"))
+    loss, queue = re.findall(r"\('(?:loss|queue)', '(\d+) of \d+', ([\d.]+), ([\d.]+)", shown(solution, "qualities"))
     assert float(loss[2]) > 40, "1 % of lost packets damage most of the pictures"
     assert 0 < float(queue[2]) < float(loss[2]) < 100
     means = re.findall(

@@ -21,8 +21,8 @@ NOT_MEASURED: Final = "Nothing is measured yet: fill in the cells above, and run
 EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "06": ("figures",),
     "07": ("throughput-figure",),
-    "08": ("data-figure", "first-figure", "calm-figure"),
-    "09": ("study-table", "rate-figure", "gaps-figure", "qualities", "worst-loss"),
+    "08": ("answer-waste", "first-figure", "calm-figure"),
+    "09": ("study-table", "spacing-table", "qualities"),
     "10": ("step",),
     "11": ("look-figure", "controls-figure", "queues-figure", "answer-together"),
     "12": ("long-figure", "one-figure", "all-figure"),

@@ -172,10 +172,10 @@ def check_run(runs: object, predicted: object = "shares") -> Result:
     Every run must hold all of them, at one time, and give the sum that theory expects of the network as read back; the
     shares are judged by run too. ``predicted`` are the shares that the student predicted.
     """
-    how = "store what four_times returned"
+    how = "store what measure.repeated returned"
     runs = require_type("the runs", runs, Repeats, how, "several runs")
     count, expected = len(runs.runs), f"{_REPEATS} times or more"
-    hint = f"use four_times(lab, flows), or repeats={_REPEATS} at least: a single run depends on chance"
+    hint = f"use measure.repeated(lab, flows, repeats={_REPEATS}): a single run depends on chance"
     enough = (
         Check.passing("how often it was measured", expected, f"{count} times")
         if count >= _REPEATS
