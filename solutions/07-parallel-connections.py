@@ -32,6 +32,7 @@ show.draw(lab)
 # Otherwise it sends into your next measurement.
 
 # %% answer="connections"
+lab["h4"].cmd("pkill iperf3; sleep 1")  # of an earlier try
 lab["h4"].popen("iperf3 -s -1")
 lab["h4"].wait_listening(5201)
 ### BEGIN SOLUTION

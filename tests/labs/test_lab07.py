@@ -30,11 +30,11 @@ PERCENT = {count: 100 * count / (count + 2) for count in FAIR_MBPS}
 WRONG: Table = {
     lab07.check_connections: [
         (None, 3, "not measured yet"),
-        (7, 3, "no text"),
+        (7, 3, "not a text"),
         (HEAD, 3, "ss shows 0 connections"),
         (HEAD + ROW.format(1) * 2, 3, "ss shows 2 connections"),
         (THREE.replace("cwnd", "wnd"), 3, "no cwnd"),
-        (THREE, 2, "those that carry data"),
+        (THREE, 2, "connections that carry data"),
         (THREE, 4, "too much"),
         (THREE, None, "not filled in yet"),
         (THREE, "3", "is a text"),

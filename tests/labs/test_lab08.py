@@ -75,8 +75,8 @@ CALM = {size: greedy(size, 0) for size in (1518, 4370, 7999)}
 TRAINS = [
     (1518, None, "not measured yet"),
     (1518, [1, 2], "this is a list"),
-    (1518, greedy(1518, payload_bytes=1518), "the whole frame was given as data"),
-    (1518, greedy(1518, payload_bytes=1500), "the IP packet was given as data"),
+    (1518, greedy(1518, payload_bytes=1518), "the size of the frame as data"),
+    (1518, greedy(1518, payload_bytes=1500), "the size of the IP packet as data"),
     (1518, greedy(1518, payload_bytes=1000), "carry 1000 bytes"),
     (4370, greedy(4370, source="h2", destination="h1"), "from h2 to h1"),
     (4370, greedy(4370, gap_us=3496.0), "waits 3496 us"),
@@ -128,13 +128,13 @@ DAMAGED = Capture("h1", "h1-eth0", INSIDE.pcap[:24] + struct.pack("<IIII", 0, 0,
 TRUNCATED = caught("pc1", 1514, 72)
 WRONG: Table = {
     lab08.check_calm: [
-        ({**CALM, 4370: greedy(4370)}, "the bucket is as it was"),
+        ({**CALM, 4370: greedy(4370)}, "the bucket still has its old size"),
         ({**CALM, 4370: greedy(4370, 4366)}, "two frames pass at once"),
         ({**CALM, 4370: greedy(4370, 700)}, "too much"),
         ({**CALM, 4370: greedy(4370, 0, rate=9)}, "too little"),
     ],
-    lab08.check_runs: [({**RUNS, 4370: greedy(4370, 0)}, "nothing passes early")],
-    lab08.check_ping: [(7981, "that is the MTU"), (7954, "first one that does not pass")],
+    lab08.check_runs: [({**RUNS, 4370: greedy(4370, 0)}, "no packet passes early")],
+    lab08.check_ping: [(7981, "that is the MTU"), (7954, "smallest ping that does not pass")],
     lab08.check_bandwidth: [
         (lambda a, size: [1.01 * it for it in bandwidth(a, size)], "it gives"),
         (lambda *_: 5.0, "it returns a float"),
@@ -143,8 +143,8 @@ WRONG: Table = {
     ],
     lab08.check_overhead: [
         *((answer, INSIDE, INSIDE, "made on h1") for answer in (38, 0)),
-        (38, INSIDE, None, "no packet is measured yet"),
-        (38, Capture("h1", "h1-eth0"), OUTSIDE, "no packet is measured yet"),
+        (38, INSIDE, None, "it has no packet yet"),
+        (38, Capture("h1", "h1-eth0"), OUTSIDE, "it has no packet yet"),
         (38, DAMAGED, OUTSIDE, "cannot be read"),
         (38, INSIDE, TRUNCATED, "no frame outside is longer"),
     ],

@@ -72,19 +72,19 @@ CHANGES: dict[str, Callable[[VideoResult], object]] = {
 @pytest.mark.parametrize(
     ("name", "other", "says"),
     [
-        ("gigabit", "wan", "no queue here"),
-        ("gigabit", "loss", "its links lose nothing"),
+        ("gigabit", "wan", "no queue builds up here"),
+        ("gigabit", "loss", "its links lose no packets"),
         ("wan", "gigabit", "packets wait"),
-        ("wan", "queue", "its links lose nothing"),
+        ("wan", "queue", "its links lose no packets"),
         ("loss", "gigabit", "0 % does not fit: its link loses 1 %"),
-        ("loss", "wan", "fast enough"),
-        ("queue", "wan", "ten packets wait at most"),
+        ("loss", "wan", "8 Mbit/s are enough"),
+        ("queue", "wan", "at most ten packets wait"),
         ("queue", "loss", "packets wait"),
         ("gigabit", "another video", "another video"),
         ("gigabit", "backwards", "from h2 to h1"),
         ("wan", "by ffmpeg", "the sender was ffmpeg"),
         ("loss", "stopped", "stopped before its end"),
-        ("queue", "all lost", "no network here loses that many"),
+        ("queue", "all lost", "no network of this lab loses so many"),
         ("gigabit", "nothing", "not measured yet"),
         ("gigabit", "a number", "this is an int"),
     ],
@@ -117,7 +117,7 @@ def test_a_wrong_prediction_is_named_after_the_runs(video: Video) -> None:
 def test_a_predicted_damage_is_shown_next_to_what_was_damaged(video: Video) -> None:
     runs, qualities, right = damaged_runs(video)
     (row,) = lab09.check_damage(right, runs, qualities, lab09.predict("damaged", 100, sure=50)).surprises
-    assert "A keyframe is built on no other" in row.said
+    assert "A keyframe builds on no other" in row.said
     assert row.measured == pytest.approx(100 * 400 / 600)
 
 
@@ -139,7 +139,7 @@ WRONG: Table = {
         (9 * LINE, PINGS.replace("time=", "time=0.0"), "40 replies, 0 to"),
         (" 1.1 > 1.1: " * 80_000, PINGS, "no UDP packet"),
     ],
-    lab09.check_bucket: [("", None, None, "was not shown")],
+    lab09.check_bucket: [("", None, None, "shows no class of HTB")],
     lab09.check_jitter: [
         (lambda a, t: jitter_ms(a, t) / 1000, "a thousandth"),
         (lambda a, t: a[1], "IndexError"),

@@ -132,22 +132,22 @@ READ_OR_LOOKED: Table = {
     ],
     lab11.check_look: [
         ([], "not measured yet"),
-        ("looks", "not a list of looks"),
+        ("looks", "not a list of samples"),
         (each(lambda s, c, t, r, a, q: (s, c, t, r, a)), "5 numbers, not six"),
-        (each(lambda s, c, t, r, a, q: (s, "x", t, r, a, q)), "no number"),
-        (each(lambda s, c, t, r, a, q: (c, t, r, a, q, s)), "time does not go on"),
+        (each(lambda s, c, t, r, a, q: (s, "x", t, r, a, q)), "not a number"),
+        (each(lambda s, c, t, r, a, q: (c, t, r, a, q, s)), "the first number does not grow"),
         ([(0.05 * number, *sample[1:]) for number, sample in enumerate(SAMPLES)], "173 over 8.6 s"),
-        ([(0.1 * number, *sample[1:]) for number, sample in enumerate(SAMPLES)], "Reno's losses apart"),
+        ([(0.1 * number, *sample[1:]) for number, sample in enumerate(SAMPLES)], "time between Reno's losses"),
         (SAMPLES[:40], "40 over"),
-        (each(lambda s, c, t, r, a, q: (s, c, t, r / 1000, a, q)), "give it in ms"),
-        (each(lambda s, c, t, r, a, q: (s, c, t, 20.0, a, q)), "the least round trip"),
-        (each(lambda s, c, t, r, a, q: (s, 10, t, r, a, q)), "Control connections stay low"),
+        (each(lambda s, c, t, r, a, q: (s, c, t, r / 1000, a, q)), "give the round trip in ms"),
+        (each(lambda s, c, t, r, a, q: (s, c, t, 20.0, a, q)), "that looks like minrtt"),
+        (each(lambda s, c, t, r, a, q: (s, 10, t, r, a, q)), "A control connection has a small window"),
         (each(lambda s, c, t, r, a, q: (s, c, t, r, a, 0)), "most packets in the queue"),
         (each(lambda s, c, t, r, a, q: (s, c, t, r, a, q * 1514)), "most packets in the queue"),
         (each(lambda s, c, t, r, a, q: (s, c, t, r, 0, q)), "they do not grow"),
         (each(lambda s, c, t, r, a, q: (s, c, t, r, a % 2, q)), "they do not grow"),
         (each(lambda s, c, t, r, a, q: (s, q, t, r, a, c)), "window"),
-        ([(*one[:5], two[5]) for one, two in zip(SAMPLES, SAMPLES[25:], strict=False)], "window less queue"),
+        ([(*one[:5], two[5]) for one, two in zip(SAMPLES, SAMPLES[25:], strict=False)], "window minus queue"),
         (each(lambda s, c, t, r, a, q: (s, 2 * c, t, r, a, q)), "largest window"),
     ],
 }
@@ -196,38 +196,38 @@ WRONG: Table = {
     **READ_OR_LOOKED,
     lab11.check_controls: [
         (dict.fromkeys(lab11.CONTROLS), "not measured yet"),
-        (dict.fromkeys(lab11.CONTROLS, CUBIC), "h2-h4 had cubic Hint: it must be reno"),
-        ({**controls(), "reno": changed(FIRST, TcpResult, source="h4", destination="h2")}, "sent backwards"),
-        ({**controls(), "cubic": queues()[100]}, "no transfer of h2-h4"),
-        ({**controls(), "reno": changed(FIRST, TcpResult, duration_s=10)}, "it ran for 10 s"),
-        ({**controls(), "reno": without(FIRST, SocketsResult)}, "nobody looked at its window"),
-        ({**controls(), "reno": without(FIRST, QueueResult)}, "nobody looked at B's queue"),
-        ({**controls(), "reno": changed(FIRST, SocketsResult, source="h1")}, "nobody looked at its window"),
-        ({**controls(), "bbr": looked_for(2, controls()["bbr"])}, "nobody looked at B's queue after the start"),
+        (dict.fromkeys(lab11.CONTROLS, CUBIC), "h2-h4 used cubic Hint: it must use reno"),
+        ({**controls(), "reno": changed(FIRST, TcpResult, source="h4", destination="h2")}, "the transfer goes back"),
+        ({**controls(), "cubic": queues()[100]}, "no transfer h2-h4"),
+        ({**controls(), "reno": changed(FIRST, TcpResult, duration_s=10)}, "a transfer lasted 10 s"),
+        ({**controls(), "reno": without(FIRST, SocketsResult)}, "no samples of the window"),
+        ({**controls(), "reno": without(FIRST, QueueResult)}, "no samples of B's queue"),
+        ({**controls(), "reno": changed(FIRST, SocketsResult, source="h1")}, "no samples of the window"),
+        ({**controls(), "bbr": looked_for(2, controls()["bbr"])}, "samples of B's queue end too early"),
         ({**controls(), "bbr": replace(controls()["bbr"], interrupted=True)}, "stopped before its end"),
         ({**controls(), "reno": changed(FIRST, TcpResult, streams=2)}, "several connections"),
         ({"Reno": controls()["reno"], "cubic": CUBIC, "bbr": controls()["bbr"]}, "'Reno', which nobody asks for"),
         # numbers of one control under the name of another
         ({**controls(), "reno": changed(controls()["bbr"], TcpResult, congestion="reno")}, "fewer than three losses"),
-        ({**controls(), "reno": changed(CUBIC, TcpResult, congestion="reno")}, "Reno's losses apart"),
-        ({**controls(), "cubic": changed(FIRST, TcpResult, congestion="cubic")}, "CUBIC's losses apart"),
-        ({**controls(), "bbr": changed(CUBIC, TcpResult, congestion="bbr")}, "packets that wait behind BBR"),
+        ({**controls(), "reno": changed(CUBIC, TcpResult, congestion="reno")}, "time between Reno's losses"),
+        ({**controls(), "cubic": changed(FIRST, TcpResult, congestion="cubic")}, "time between CUBIC's losses"),
+        ({**controls(), "bbr": changed(CUBIC, TcpResult, congestion="bbr")}, "mean queue with BBR"),
     ],
     lab11.check_queues: [
-        ({**queues(), 20: read_back(queues()[20], "r1-eth2", delay_ms=10.0)}, "was given a delay or a loss"),
-        (dict.fromkeys(lab11.QUEUES, queues()[100]), "had a queue of 100 packets, as read back before the run"),
-        ({**queues(), 20: queues()[1000], 1000: queues()[20]}, "tc qdisc change on r1"),
+        ({**queues(), 20: read_back(queues()[20], "r1-eth2", delay_ms=10.0)}, "has a delay or a loss"),
+        (dict.fromkeys(lab11.QUEUES, queues()[100]), "had a queue of 100 packets before the run"),
+        ({**queues(), 20: queues()[1000], 1000: queues()[20]}, "on r1 run tc qdisc change"),
         ({str(packets): run for packets, run in queues().items()}, "which nobody asks for"),
     ],
     lab11.check_together: [
-        ({name: default_of(run) for name, run in together().items()}, "it must be reno"),
-        ({**together(), "reno": one(RENO, 0)}, "no transfer of h2-h4"),
-        ({**together(), "mixed": one(together()["mixed"], 2)}, "it must be bbr, cubic, reno"),
+        ({name: default_of(run) for name, run in together().items()}, "it must use reno"),
+        ({**together(), "reno": one(RENO, 0)}, "no transfer h2-h4"),
+        ({**together(), "mixed": one(together()["mixed"], 2)}, "it must use bbr, cubic, reno"),
         ({**together(), "bbr": changed(together()["cubic"], TcpResult, congestion="bbr")}, "h1-h3 over h2-h4, bbr"),
         ({**together(), "reno": changed(together()["bbr"], TcpResult, congestion="reno")}, "h1-h3 over h2-h4, reno"),
-        ({**together(), "reno": changed(RENO, TcpResult, duration_s=20)}, "let it run 60 s"),
+        ({**together(), "reno": changed(RENO, TcpResult, duration_s=20)}, "let it last 60 s"),
         ({**together(), "reno": changed(RENO, TcpResult, start_s=5)}, "later than the others"),
-        ({**together(), "reno": replace(RENO, results=(*RENO.results, *controls()["bbr"].results))}, "h2-h4 had"),
+        ({**together(), "reno": replace(RENO, results=(*RENO.results, *controls()["bbr"].results))}, "h2-h4 used"),
     ],
 }  # fmt: skip
 
@@ -258,7 +258,7 @@ def test_predictions_stand_next_to_what_was_measured() -> None:
     assert [it.slip for it in found] == ["that is the path alone", "", "that is CUBIC's 0.7"]
     between = lab11.predict("between", {"reno": 9.28, "cubic": 5.58}, sure=60)
     reno, cubic = lab11.check_controls(controls(), between).surprises
-    assert "round trips of an empty queue" in reno.slip
+    assert "as long as with an empty queue" in reno.slip
     assert (cubic.said, cubic.slip) == ("as theory says", "")
     assert reno.measured == pytest.approx(12.7, abs=0.3)
     rtts = lab11.predict("queues", {20: 12.1, 100: 80.6, 1000: 625}, sure=60)

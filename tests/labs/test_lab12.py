@@ -91,17 +91,17 @@ HUGE_RED = "red 8002: parent 5:1 limit 2000000b min 300000b max 1500000b"
 WRONG_RUNS = [
     (None, "not measured yet"),
     ("1225", "this is"),
-    (without(LONG, TcpResult), "no transfer of h1-h3"),
-    (changed(LONG, TcpResult, source="h3", destination="h1"), "h3-h1 was sent backwards"),
-    (changed(LONG, TcpResult, congestion="bbr"), "it must be cubic"),
-    (changed(LONG, TcpResult, duration_s=20), "it ran for 20 s"),
-    (without(LONG, PingResult), "no pings of h2 to h3"),
-    (changed(LONG, PingResult, source="h1"), "no pings of h2 to h3"),
-    (changed(LONG, PingResult, start_s=0), "pings were not beside the upload"),
-    (without(LONG, PageResult), "no pages of h2 to h3"),
-    (given(LONG, PageResult, page_ms=(), begin_s=()), "no page was loaded"),
-    (without(LONG, QueueResult), "nobody looked at U's queue"),
-    (changed(LONG, QueueResult, source="h1"), "nobody looked at U's queue"),
+    (without(LONG, TcpResult), "no transfer h1-h3"),
+    (changed(LONG, TcpResult, source="h3", destination="h1"), "the transfer goes backwards, h3-h1"),
+    (changed(LONG, TcpResult, congestion="bbr"), "it must use cubic"),
+    (changed(LONG, TcpResult, duration_s=20), "a transfer lasted 20 s"),
+    (without(LONG, PingResult), "must have pings from h2 to h3, once"),
+    (changed(LONG, PingResult, source="h1"), "must have pings from h2 to h3, once"),
+    (changed(LONG, PingResult, start_s=0), "pings did not run during the upload"),
+    (without(LONG, PageResult), "must have pages from h2 to h3, once"),
+    (given(LONG, PageResult, page_ms=(), begin_s=()), "h2 loaded no page"),
+    (without(LONG, QueueResult), "no samples of U's queue"),
+    (changed(LONG, QueueResult, source="h1"), "no samples of U's queue"),
     (replace(LONG, interrupted=True), "stopped before its end"),
     (shaped(LONG, rate_mbps=None), "no rate any more"),
     (shaped(LONG, delay_ms=5.0), "a delay or a loss"),
@@ -111,7 +111,7 @@ WRONG_RUNS = [
 FINALE = finale("fq_codel")
 WRONG: Table = {
     lab12.check_limit: [
-        (lambda rate, wait: int(rate * 1000 * wait / 12112), "sends none"),
+        (lambda rate, wait: int(rate * 1000 * wait / 12112), "sends nothing"),
         (lambda rate, wait: 16, "whatever it is given"),
     ],
     lab12.check_long: [
@@ -127,7 +127,7 @@ WRONG: Table = {
         (None, "not filled in yet"),
         (dict.fromkeys(lab12.ONE_QUEUE, LONG), "U's queue was netem"),
         ({**ONE, "red": ONE["codel"], "codel": ONE["red"]}, "U's queue was codel"),
-        ({**ONE, "pfifo": kept()["too long"]}, "it is 60 packets Hint: what does your function say"),
+        ({**ONE, "pfifo": kept()["too long"]}, "it is 60 packets Hint: use the limit that your function returns"),
         ({"pfifo": ONE["pfifo"], "RED": ONE["red"], "codel": ONE["codel"]}, "'RED', which nobody asks for"),
         # a name in the place of a queue that does what it says
         ({**ONE, "codel": named(LONG, "codel")}, "mean ping, codel"),
@@ -145,15 +145,15 @@ WRONG: Table = {
     ],
     lab12.check_ecn: [
         (None, "not measured yet"),
-        (FAIR, "tcp_ecn=1, typed on h1"),
-        (given(FAIR, QueueResult, marked_packets=50), "did h1 ask for marks"),
+        (FAIR, "on h1 run sysctl -w net.ipv4.tcp_ecn=1"),
+        (given(FAIR, QueueResult, marked_packets=50), "did h1 ask before this run"),
         (kept()["red"], "U's queue was red"),
-        (given(FAIR, TcpResult, retransmitted_segments=0), "packets that were marked: none"),
+        (given(FAIR, TcpResult, retransmitted_segments=0), "fq_codel marked no packet"),
     ],
     lab12.check_finale: [
         (dict.fromkeys(UNSEEN, FINALE["middle"]), "measure each network of lab12.unseen()"),
         ({**FINALE, "slow": FINALE["fast"], "fast": FINALE["slow"]}, "U had 40 Mbit/s"),
-        ({**FINALE, "slow": changed(FINALE["slow"], TcpResult, duration_s=10)}, "let it run 30 s"),
+        ({**FINALE, "slow": changed(FINALE["slow"], TcpResult, duration_s=10)}, "let it last 30 s"),
         ({**FINALE, "fast": given(FINALE["fast"], TcpResult, throughput_mbps=35.0)}, "use of U, fast"),
     ],
 }  # fmt: skip

@@ -51,7 +51,7 @@ WRONG: Table = {
     ],
     lab13.check_numbers: [
         (NUMBERS | {"fills": 10}, "a little too small"),
-        (NUMBERS | {"fills": 10.38}, "no whole number"),
+        (NUMBERS | {"fills": 10.38}, "not a whole number"),
         (NUMBERS | {"fills": 6}, "one direction"),
         (NUMBERS | {"go-back-N": 8}, "one too many"),
         (NUMBERS | {"go-back-N": 4}, "selective repeat's"),
@@ -63,8 +63,8 @@ WRONG: Table = {
     lab13.check_shares: [
         (SHARES | {"go-back-N": 98}, "selective repeat's"),
         (SHARES | {"go-back-N": 0.825}, "share of 1"),
-        (SHARES | {"go-back-N": 60.5}, "where the window is the limit"),
-        (SHARES | {"go-back-N": 89.6}, "takes a for 2a"),
+        (SHARES | {"go-back-N": 60.5}, "for a window that limits the sender"),
+        (SHARES | {"go-back-N": 89.6}, "uses a instead of 2a"),
         (SHARES | {"go-back-N": 81.08}, "no packet of a round trip is lost"),
         (SHARES | {"selective repeat": 82.5}, "go-back-N's"),
         (SHARES | {"selective repeat": 100}, "without loss"),

@@ -120,7 +120,7 @@ def test_it_says_how_long_it_takes_and_what_it_needs_and_ends_with_a_review(lab:
 @each
 def test_linklab_is_imported_in_one_line(lab: Shape) -> None:
     code = "\n".join(cell.text for cell in lab.cells if cell.cell_type == "code")
-    imports = re.findall(r"^(?:from|import) linklab\b.*$", code, re.M)
+    imports = re.findall(r"^(?:from linklab import|import linklab)\b.*$", code, re.M)
     assert len(imports) == 1
     assert "progress()" in code
 
