@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from linklab.errors import LabError, LabTimeout
 from linklab.network import NodeState
@@ -35,6 +35,22 @@ _REFUSED: Final = re.compile(r"line (\d+): Failure to communicate\[\d+\] to \w+,
 _INVALID: Final = "Error description: "
 
 
+class Shell(Protocol):
+    """A node on which commands run."""
+
+    def cmd(self, command: str, /) -> str:
+        """Return what the command printed."""
+        ...
+
+
+class Shells(Protocol):
+    """A running lab, as far as `show` uses it."""
+
+    def __getitem__(self, name: str, /) -> Shell:
+        """Return the node called ``name``."""
+        ...
+
+
 def configure(lab: Lab, configurations: Mapping[str, str]) -> None:
     """Give routers lines of FRR's configuration, by node: ``{"r1": "router ospf ..."}``.
 
@@ -53,25 +69,26 @@ def configure(lab: Lab, configurations: Mapping[str, str]) -> None:
         _vtysh(lab[name], f"-f {_file(name)}")
 
 
-def show(node: Node, what: str) -> Any:
-    """Return what FRR's ``show WHAT json`` has, as data: ``show(lab["r1"], "ip ospf neighbor")``.
+def show(lab: Shells, router: str, what: str) -> Any:
+    """Return what FRR's ``show WHAT json`` has, as data: ``show(lab, "r1", "ip ospf neighbor")``.
 
-    Raises `LabError` where FRR does not run on the node, or has nothing of that name to show.
+    Raises `LabError` where FRR does not run on the router, or has nothing of that name to show.
     """
-    said = node.cmd(f"vtysh -N {node.name} -c {shlex.quote(f'show {what} json')}")
+    said = lab[router].cmd(f"vtysh -N {router} -c {shlex.quote(f'show {what} json')}")
     try:
         return json.loads(said)
     except ValueError:
         raise LabError(
-            f"FRR on {node.name} does not show {what!r}: it said {' '.join(said.split())[:200]!r}. Configure the node "
+            f"FRR on {router} does not show {what!r}: it said {' '.join(said.split())[:200]!r}. Configure the router "
             "with frr.configure first, and leave out the words show and json"
         ) from None
 
 
 def wait_for_routes(lab: Lab, timeout_s: float = 120.0) -> float:
-    """Wait until each router has a route to each subnet; return how long it took, in seconds of the lab's time.
+    """Wait until each router has a route to each host; return how long it took, in seconds of the lab's time.
 
-    Raises `LabTimeout` after `timeout_s`, naming a router and a subnet.
+    In a network of routers alone, each needs a route to each subnet. Raises `LabTimeout` after `timeout_s`, naming a
+    router and a subnet.
     """
     begin_s = lab.now()
     while missing := next(_missing(lab), None):
@@ -88,10 +105,12 @@ def wait_for_routes(lab: Lab, timeout_s: float = 120.0) -> float:
 def _missing(lab: Lab) -> Iterator[tuple[str, str]]:
     """Yield each router and subnet without a route."""
     nodes = lab.state().nodes
-    subnets = {subnet for node in nodes for subnet in _connected(node)}
-    for router in (node for node in nodes if node.forwarding):
-        known = {*_connected(router), *(prefix_of(route.destination) for route in router.routes)}
-        yield from ((router.name, str(it)) for it in sorted(subnets) if not any(it.subnet_of(one) for one in known))
+    routers = [node for node in nodes if node.forwarding]
+    hosts = [node for node in nodes if node.kind == "host" and not node.forwarding]
+    subnets = sorted({subnet for node in hosts or routers for subnet in _connected(node)})
+    for router in routers:
+        known = [*_connected(router), *(prefix_of(route.destination) for route in router.routes)]
+        yield from ((router.name, str(it)) for it in subnets if not any(it.subnet_of(one) for one in known))
 
 
 def _connected(node: NodeState) -> list[Any]:

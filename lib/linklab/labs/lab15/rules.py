@@ -1,0 +1,601 @@
+"""What Lab 15, Routing that fails, asks of a ring under OSPF and of three autonomous systems, and how it is judged.
+
+An outage is what a stream of equal gaps lost, times the gap. Its bounds come from the intervals that are configured
+(RFC 2328 and RFC 5880). Routing is judged by the routes in the kernel and by the way that a packet takes by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from itertools import permutations
+from typing import Any, Final
+
+from linklab import frr
+from linklab.analysis import Expectation
+from linklab.errors import LabError
+from linklab.grade.check import Check, Hints, Refuse, a_kind
+from linklab.grade.measured import measured, refuse_another_network, refuse_stopped, require_type, state_of_run
+from linklab.grade.predictions import Predictions
+from linklab.grade.questions import Slip, Value, as_number, asked_each, is_missing, stated
+from linklab.grade.reachability import Checkable, LiveLab, running, state_of
+from linklab.grade.result import Result, guarded
+from linklab.grade.routes import Tables
+from linklab.grade.student_functions import Formula, Trial
+from linklab.labs.lab15.networks import AS, CUT, ENDS, half, peers, prefix, ring, theft, three
+from linklab.measure import ConstantRateResult, CutResult, Run
+from linklab.network import Network, NetworkState
+from linklab.network.model import prefix_of
+
+__all__ = [
+    "AS", "PREDICTIONS", "check_bgp", "check_costs", "check_detection", "check_filter", "check_more", "check_ospf",
+    "check_predicted", "check_preference", "check_silent", "check_static", "peers", "predict", "prefix", "ring",
+    "theft", "three",
+]  # fmt: skip
+
+HELLO_S: Final = 1
+DEAD_S: Final = 3
+STATIC_S: Final = 6
+"""How long the cable is cut while all routes are static."""
+GAP_S: Final = 0.002
+"""The time between two packets of the stream."""
+BFD_S: Final = 0.1
+BFD_MULTIPLIER: Final = 3
+_LONGEST_GAP_S: Final = 0.01
+_REACTION_S: Final = 0.05
+"""What routers need besides detection: beats of the lab's clock (10 ms) for daemon and kernel, SPF, and the packets
+that are on the cut cable. 0.02 s were seen."""
+_AROUND: Final = 4
+"""Links that r2's news crosses to r1 on the way around the ring."""
+_EARLY_S: Final = 0.02
+"""How much an outage may be shorter: two beats of the lab's clock, one for a reading and one for a timer."""
+_FEWEST: Final = 3
+
+
+# --- How long packets are lost
+
+
+@dataclass(frozen=True)
+class Outage:
+    """Bounds of an outage, in seconds: how the cable was cut, and why packets are lost for so long."""
+
+    silent: bool
+    low_s: float
+    high_s: float
+    why: str
+    source: str
+
+    @property
+    def expected(self) -> Expectation:
+        """The bounds as an expectation."""
+        low, high = max(0.0, self.low_s - _EARLY_S), self.high_s + _REACTION_S
+        return Expectation(
+            (low + high) / 2, low, high, "s", self.why, "low",
+            source=self.source, allowance=f"{_REACTION_S} s for routers to react, and for what is on the cable",
+        )  # fmt: skip
+
+
+def hellos(hello_s: float, dead_s: float) -> Outage:
+    """Return the bounds where only missing Hello packets tell of the cut."""
+    why = "the last Hello came at most one hello interval before the cut, and counts for the dead interval"
+    return Outage(True, dead_s - hello_s, dead_s, why, "RFC 2328, section 9.5 and appendix C.3")
+
+
+OUTAGES: Final[Mapping[str, Outage]] = {
+    "static": Outage(False, STATIC_S, STATIC_S, "nobody changes a static route", "the cut"),
+    "silent": hellos(HELLO_S, DEAD_S),
+    "carrier": Outage(False, 0, 0, "an interface that loses its carrier tells at once", "RFC 2328, section 9.3"),
+    "BFD": Outage(
+        True, (BFD_MULTIPLIER - 1) * BFD_S, BFD_MULTIPLIER * BFD_S,
+        "the last control packet came at most one interval before the cut", "RFC 5880, sections 6.8.4 and 6.8.7",
+    ),
+    "10/40": hellos(10, 40),
+}  # fmt: skip
+"""What is measured, by name."""
+MORE: Final = ("carrier", "BFD", "10/40")
+
+
+def lost_s(run: Run) -> float:
+    """Return how long the stream's packets were lost, in seconds."""
+    stream = run.of(ConstantRateResult)[0]
+    return stream.lost_packets * stream.flow.gap_ns / 1e9
+
+
+_HOW: Final = "keep what measure.run_together(lab, [stream(...), measure.Cut(...)]) returns"
+_FLOWS: Final = "a stream of h1 to h3, and a cut of r1-r2"
+
+
+def run_of(what: str, given: object, outage: Outage) -> Run:
+    """Return a run of the stream with a cut, in which an outage can be seen whole. Refuse everything else."""
+    run = require_type(what, given, Run, _HOW, _FLOWS)
+    problem = _problem(run, outage)
+    if problem is not None:
+        raise Refuse(Check.failing(what, *problem, _FLOWS, ", ".join(it.flow.title for it in run.results)))
+    refuse_another_network(what, state_of_run(run), ring())
+    refuse_stopped(what, run)
+    return run
+
+
+def _problem(run: Run, outage: Outage) -> tuple[str, str] | None:
+    """Return the first thing that is wrong with a run, and what to do; None where it is as asked for."""
+    streams, cuts = [it.flow for it in run.of(ConstantRateResult)], [it.flow for it in run.of(CutResult)]
+    if [(it.source, it.destination) for it in streams] != [ENDS]:
+        return "there is no stream of h1 to h3, or there are others beside it", "take stream(...) once"
+    if [{it.source, it.destination} for it in cuts] != [set(CUT)]:
+        return "r1-r2 was not cut, or another cable was cut too", 'measure.Cut("r1", "r2", ...) once, in the same list'
+    (stream,), (cut,) = streams, cuts
+    if cut.silent != outage.silent:
+        words = ("noticed", "silent=True makes a cut silent") if outage.silent else ("silent", "leave silent=True away")
+        return f"the cut was {words[0]}", words[1]
+    if stream.gap_ns / 1e9 > _LONGEST_GAP_S:
+        return f"the stream sends only a packet each {stream.gap_ns / 1e6:g} ms", "take stream(...) as it is"
+    if cut.start_s - stream.start_s < 0.5:
+        return "the stream did not run before the cut", "start_s=2, say, for the cut"
+    healed_s = cut.start_s + cut.duration_s
+    if outage.low_s == outage.high_s == STATIC_S:
+        if cut.duration_s != STATIC_S:
+            return f"the cable was cut for {cut.duration_s:g} s", f"cut it for {STATIC_S} s"
+        last_s = healed_s + 0.5
+    else:
+        last_s = cut.start_s + outage.high_s + 0.5
+        if healed_s < last_s:
+            return (
+                "the cable was healed before routers must have noticed",
+                f"cut it for {outage.high_s + 1:g} s or more",
+            )
+    if stream.start_s + stream.duration_s < last_s:
+        return "the stream ended too early", f"the outage may end at {last_s:g} s: let it run longer"
+    return None
+
+
+def _outage(what: str, given: object, name: str) -> Check:
+    outage = OUTAGES[name]
+    run = run_of(what, given, outage)
+    hints = (
+        "what tells the routers of the cut here, and how long can that take?",
+        f"theory: {outage.expected.explanation}",
+        _CONFIGURED[name],
+    )
+    return measured(what, lost_s(run), outage.expected, hints)
+
+
+_CONFIGURED: Final = {
+    "static": "start the lab anew: this run is with the routes as they are built",
+    "silent": "is the network whole before the cut? lab.sleep(10), and frr.wait_for_routes(lab)",
+    "carrier": "is the network whole before the cut? lab.sleep(10), and frr.wait_for_routes(lab)",
+    "BFD": 'is the BFD session up before the cut? frr.show(lab, "r1", "bfd peers") says "status": "up"',
+    "10/40": "is it a lab of its own, with ospf(name, 10, 40) on all routers?",
+}
+
+
+# --- Static routes
+
+
+def _static() -> list[Value]:
+    packets = STATIC_S / GAP_S
+    hint = "who changes a static route when the cable behind it is cut?"
+    slips = (
+        Slip(0.5 / GAP_S, "that is half a second", "no router looks for another way: the routes are static"),
+        Slip(1 / GAP_S, "that is one second", "no router looks for another way: the routes are static"),
+        Slip(STATIC_S, "that is one packet a second", f"one packet leaves each {1000 * GAP_S:g} ms"),
+    )
+    return [Value("lost", "packets lost with static routes", stated(packets, "packets", "no way back", 2), hint, slips)]
+
+
+def _silent() -> list[Value]:
+    last = "the dead interval begins anew with each Hello: when did the last one come?"
+    whole = (
+        Slip(HELLO_S, "that is the hello interval", "one missing Hello is not enough: three must be missing"),
+        Slip(DEAD_S + HELLO_S, "that adds both intervals", last),
+    )
+    short = (Slip(DEAD_S, "that is the longest one", last), *whole)
+    found = hellos(HELLO_S, DEAD_S)
+    return [
+        Value("shortest", "shortest outage", stated(found.low_s, "s", found.why, 2), last, short),
+        Value("longest", "longest outage", stated(found.high_s, "s", found.why, 2), last, whole),
+    ]
+
+
+PREDICTIONS: Final = Predictions("Lab 15", {"static": _static, "silent": _silent})
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
+
+
+@guarded("Lab 15, static routes")
+def check_static(given: object, predicted: object = "static") -> Result:
+    """Judge a stream while r1-r2 is cut for 6 s and all routes are static: all of its packets are lost meanwhile."""
+    check = _outage("outage, static routes", given, "static")
+    result = Result("Lab 15, static routes", (check,))
+    lost = given.of(ConstantRateResult)[0].lost_packets if isinstance(given, Run) else None
+    return PREDICTIONS.compared(result, predicted, {"lost": lost})
+
+
+# --- OSPF
+
+
+def _ospf_interfaces(lab: LiveLab, router: str) -> Mapping[str, Mapping[str, Any]]:
+    try:
+        found: Mapping[str, Mapping[str, Any]] = frr.show(lab, router, "ip ospf interface")["interfaces"]
+    except (LabError, KeyError):
+        return {}
+    return found
+
+
+@guarded("Lab 15, OSPF")
+def check_ospf(lab: Checkable) -> Iterator[Check]:
+    """Judge the ring under OSPF: its intervals, that neighbours are adjacent, and the routes that come of it."""
+    live, network = running(lab), ring()
+    refuse_another_network("the lab", live.state(), network)
+    routers = [router.name for router in network.routers]
+    interfaces = {router: _ospf_interfaces(live, router) for router in routers}
+    for link in network.links:
+        if all(end.node in routers for end in link.ends):
+            yield _neighbours([(end.node, end.interface) for end in link.ends], interfaces)
+    for router in routers:
+        yield _ospf_routes(live, network, router)
+
+
+def _neighbours(ends: Sequence[tuple[str, str]], interfaces: Mapping[str, Mapping[str, Any]]) -> Check:
+    (one, _), (other, _) = ends
+    hints: Hints
+    what, expected = f"{one} and {other}", f"neighbours, hello {HELLO_S} s and dead {DEAD_S} s"
+    found = [(interface, interfaces[node].get(interface)) for node, interface in ends]
+    for interface, has in found:
+        if not has or not has.get("ospfEnabled"):
+            hints = (
+                "OSPF speaks only on interfaces that belong to an area",
+                f"interface {interface}, then ip ospf area 0",
+            )
+            return Check.failing(what, f"OSPF does not run on {interface}", hints, expected, "no OSPF")
+    for key, name, asked, command in (
+        ("timerMsecs", "hello interval", 1000 * HELLO_S, f"ip ospf hello-interval {HELLO_S}"),
+        ("timerDeadSecs", "dead interval", DEAD_S, f"ip ospf dead-interval {DEAD_S}"),
+    ):
+        for interface, has in found:
+            if has and has.get(key) != asked:
+                hints = (
+                    "two routers become neighbours only where both intervals are the same (RFC 2328, section 10.5)",
+                    f"interface {interface}, then {command}",
+                )
+                said = f"the {name} of {interface} is {has.get(key)} {'ms' if key == 'timerMsecs' else 's'}"
+                return Check.failing(what, said, hints, expected, said)
+    for interface, has in found:
+        if has and not has.get("nbrAdjacentCount"):
+            hints = (
+                "routers on a cable agree on area and network type before they exchange their databases",
+                "ip ospf network point-to-point at both ends: else they wait for an election first",
+                f"frr.wait_for_routes(lab) waits; frr.show(lab, {one!r}, 'ip ospf neighbor') shows how far they are",
+            )
+            return Check.failing(what, f"{interface} has no neighbour", hints, expected, "not adjacent")
+    return Check.passing(what, expected)
+
+
+def _ospf_routes(lab: LiveLab, network: Network, router: str) -> Check:
+    what, expected = f"routes of {router}", "a route by OSPF to each host"
+    routes = lab[router].cmd("ip route show proto ospf").split()
+    own = {str(end.ipv4.network) for end in network.ends_of(router)}
+    for host in network.hosts:
+        (end,) = network.ends_of(host.name)
+        subnet = str(end.ipv4.network)
+        if subnet not in own and subnet not in routes:
+            gateway = next(it for link in network.links if end in link.ends for it in link.ends if it != end)
+            hints = (
+                "a router announces the subnets of its own interfaces that belong to the area",
+                f"does the interface of {host.name}'s own router belong to area 0, too?",
+                f"interface {gateway.interface}, then ip ospf area 0",
+            )
+            return Check.failing(what, f"no route by OSPF to {host.name} ({subnet})", hints, expected, "missing")
+    return Check.passing(what, expected)
+
+
+# --- A silent cut, to the last Hello
+
+
+def detection_s(due_s: float, read_s: float, cut_s: float, hello_s: float, dead_s: float) -> float:
+    """Return how long after a silent cut the neighbour is given up, in seconds.
+
+    At ``read_s`` the dead timer had ``due_s`` to run. It begins anew with each Hello until the cut.
+    """
+    last_s = read_s + due_s - dead_s
+    last_s += (cut_s - last_s) // hello_s * hello_s
+    return last_s + dead_s - cut_s
+
+
+_LATER: Final = "each Hello that comes before the cut begins the dead interval anew"
+_TRIAL: Final = Trial(
+    detection_s,
+    {
+        "two Hellos later": (2.7, 100.0, 102.5, 1, 3),
+        "right after the reading": (2.9, 50.0, 50.05, 1, 3),
+        "a moment before a Hello": (2.25, 60.0, 62.2, 1, 3),
+        "10 and 40 s": (31.5, 200.0, 207.25, 10, 40),
+        "much later": (2.4, 10.0, 95.75, 1, 3),
+    },
+    (
+        "when did the last Hello before the reading come? When do the next ones come?",
+        "the last Hello before the reading came at read_s + due_s - dead_s; then one comes each hello_s",
+        "last_s += (cut_s - last_s) // hello_s * hello_s, and then last_s + dead_s - cut_s",
+    ),
+    (
+        Formula(lambda due, read, cut, hello, dead: read + due - cut, "that forgets the later Hellos", _LATER),
+        Formula(lambda due, read, cut, hello, dead: due, "that is the reading itself", _LATER),
+        Formula(lambda due, read, cut, hello, dead: dead, "that is always the longest", _LATER),
+        Formula(lambda due, read, cut, hello, dead: dead - hello, "that is always the shortest", _LATER),
+        Formula(lambda due, read, cut, hello, dead: dead - hello / 2, "that is the mean, whatever the reading", _LATER),
+        Formula(lambda *case: detection_s(*case) + case[3], "that counts a Hello after the cut",
+                "a Hello that comes after the cut is lost: round down"),
+        Formula(lambda *case: detection_s(*case) + case[2], "that is the instant, by the lab's clock",
+                "subtract the instant of the cut"),
+        Formula(lambda due, read, cut, hello, dead: detection_s(due, read, cut, 1, 3), "that is for 1 and 3 s alone",
+                "use hello_s and dead_s"),
+    ),
+)  # fmt: skip
+
+
+@guarded("Lab 15, detection")
+def check_detection(function: object) -> Iterator[Check]:
+    """Judge a function that computes how long after a silent cut OSPF gives a neighbour up, from its dead timer."""
+    yield from _TRIAL.checks(function)
+
+
+@guarded("Lab 15, silent cuts")
+def check_silent(given: object, predicted: object = "silent") -> Result:
+    """Judge three silent cuts, each with the dead timers that were read before: ``[(timers, run), ...]``.
+
+    ``timers`` has for r1 and r2 what `detection_s` takes: how long the timer had to run, and when it was read.
+    """
+    title, example = "Lab 15, silent cuts", '[({"r1": (due_s, read_s), "r2": (due_s, read_s)}, run), ...]'
+    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
+        reason = "not measured yet" if is_missing(given) or given == [] else f"this is {a_kind(given)}"
+        raise Refuse(Check.failing("the cuts", reason, f"a list of three: {example}", example))
+    checks, outages = [], []
+    for number, one in enumerate(given, 1):
+        what = f"cut {number}"
+        if not isinstance(one, Sequence) or isinstance(one, str) or len(one) != 2:
+            raise Refuse(Check.failing(what, "it has not two parts", f"append (timers, run): {example}", example))
+        run = run_of(what, one[1], OUTAGES["silent"])
+        cut_s = run.of(CutResult)[0].cut_at_s
+        detected = {router: _detected(what, one[0], router, cut_s) for router in CUT}
+        checks.append(_exact(what, lost_s(run), detected["r1"], detected["r2"]))
+        outages.append(lost_s(run))
+    if len(given) < _FEWEST:
+        checks.append(Check.failing("the cuts", f"there are {len(given)}", f"cut the cable {_FEWEST} times", "three"))
+    elif max(outages) - min(outages) < HELLO_S / 10:
+        hint = "give the cuts other instants: another start_s, or another lab.sleep between them"
+        checks.append(Check.failing("the cuts", "all came equally long after a Hello", hint, "different outages"))
+    shortest_longest = {"shortest": min(outages), "longest": max(outages)}
+    return PREDICTIONS.compared(Result(title, tuple(checks)), predicted, shortest_longest)
+
+
+def _detected(what: str, timers: object, router: str, cut_s: float) -> float:
+    """Return how long after the cut a router gives the other one up, by a reading of its timer. Refuse what is none."""
+    reading = timers.get(router) if isinstance(timers, Mapping) else None
+    pair = reading if isinstance(reading, Sequence) and len(reading) == 2 else (None, None)
+    due_s, read_s = map(as_number, pair)
+    if not (0 < due_s <= DEAD_S and 0 < cut_s - read_s < 60):
+        hint = "timers = dead_timers() right before the run, with all neighbours there"
+        raise Refuse(Check.failing(what, f"the timer of {router} is {reading!r}", hint, "(due_s, read_s)"))
+    return detection_s(due_s, read_s, cut_s, HELLO_S, DEAD_S)
+
+
+def _exact(what: str, found_s: float, r1_s: float, r2_s: float) -> Check:
+    """Judge an outage: it ends when the first of both routers has noticed. r2's news comes around the ring to r1."""
+    around_s = _AROUND * ring().links[0].delay_ms / 1000
+    first_s = min(r1_s, r2_s + around_s)
+    expected = Expectation(
+        first_s, min(r1_s, r2_s) - _EARLY_S, first_s + _REACTION_S, "s", "the first of both routers that gives up",
+        "low", source="RFC 2328, sections 9.5 and 16.1", allowance=f"{_REACTION_S} s for routers to react",
+    )  # fmt: skip
+    hints = (
+        "was the network whole before the cut, and were the timers read right before the run?",
+        "lab.sleep(10) after each run: r1 and r2 must be neighbours again before the next reading",
+    )
+    return measured(f"outage, {what}", found_s, expected, hints)
+
+
+@guarded
+def check_more(runs: object) -> Result:
+    """Judge the outages of `MORE`: a noticed cut, a silent one with BFD, and one with intervals of 10 and 40 s."""
+    example = '{"carrier": measure.run_together(...), "BFD": ..., "10/40": ...}'
+    return asked_each(
+        "Lab 15, other ways to notice", runs, MORE, lambda name, it: _outage(f"outage, {name}", it, name), example
+    )
+
+
+# --- Costs and equal paths
+
+
+def way(network: Network, state: NetworkState, source: str, destination: str) -> tuple[str, ...]:
+    """Return the nodes that a packet visits by the routes in the kernels; it ends where the packet is lost."""
+    tables = Tables(state, frozenset(router.name for router in network.routers))
+    return tables.walk(source, destination, network.address_of(destination)).nodes
+
+
+def _way_check(
+    network: Network, state: NetworkState, asked: Sequence[str], hints: tuple[str, ...], where: str = ""
+) -> Check:
+    """Judge that packets take a way, from its first node to its last."""
+    found = way(network, state, asked[0], asked[-1])
+    what, expected = f"the way from {asked[0]} to {asked[-1]}{where}", " - ".join(asked)
+    if found == tuple(asked):
+        return Check.passing(what, expected)
+    return Check.failing(what, f"packets go {' - '.join(found)}", hints, expected, " - ".join(found))
+
+
+_COST_HINTS: Final = (
+    "OSPF adds up the costs of the interfaces that a packet leaves by: what do both ways cost now?",
+    "each direction has costs of its own: r1's interface counts for packets to h3, r3's for packets to h1",
+    "each interface costs 10: to go around costs 30. Make r1-eth1 and r3-eth2 cost 25, say",
+)
+
+
+@guarded("Lab 15, costs")
+def check_costs(tables: object) -> Iterator[Check]:
+    """Judge two states of the ring: ``around`` avoids r2 in both directions, ``equal`` has two next hops at r1."""
+    example = '{"around": lab.state(), "equal": lab.state()}'
+    network = ring()
+    given = tables if isinstance(tables, Mapping) else {}
+    for name in ("around", "equal"):
+        state = require_type(name, given.get(name), NetworkState, f"write it as {example}", "a state of the lab")
+        refuse_another_network(name, state, network)
+        if name == "around":
+            for asked in (("h1", "r1", "r5", "r4", "r3", "h3"), ("h3", "r3", "r4", "r5", "r1", "h1")):
+                yield _way_check(network, state, asked, _COST_HINTS, ", around")
+            own = ("a cost above 40 has h2's packets go around as well", "between 20 and 40: 25, say")
+            yield _way_check(network, state, ("h1", "r1", "r2", "h2"), own, ", around")
+        else:
+            yield _equal(network, state)
+
+
+def _equal(network: Network, state: NetworkState) -> Check:
+    what, expected = "next hops of r1 to h3, equal", "two: r2 and r5"
+    (end,) = network.ends_of("h3")
+    r1 = state.node("r1")
+    found = sorted(it.interface for it in (r1.routes if r1 else ()) if it.destination == str(end.ipv4.network))
+    if found == ["r1-eth1", "r1-eth2"]:
+        return Check.passing(what, expected)
+    hints = (
+        "a router keeps several next hops only where the ways cost exactly the same",
+        "around it costs 30: what must r1-eth1 cost, with r2's 10 behind it?",
+        "interface r1-eth1, then ip ospf cost 20; then lab.sleep(10) before lab.state()",
+    )
+    said = f"r1 sends to h3 by {' and '.join(found) or 'no interface'} alone"
+    return Check.failing(what, said, hints, expected, str(len(found)))
+
+
+# --- BGP
+
+
+def _paths(lab: LiveLab, router: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    """Return all paths that a router's BGP knows, by prefix."""
+    try:
+        found: Mapping[str, Sequence[Mapping[str, Any]]] = frr.show(lab, router, "bgp ipv4 unicast").get("routes", {})
+    except LabError:
+        return {}
+    return found
+
+
+def _sessions(lab: LiveLab, router: str) -> Mapping[str, Mapping[str, Any]]:
+    try:
+        summary = frr.show(lab, router, "bgp ipv4 unicast summary")
+    except LabError:
+        return {}
+    found: Mapping[str, Mapping[str, Any]] = summary.get("peers", {})
+    return found
+
+
+def _of_three(lab: Checkable) -> tuple[LiveLab, NetworkState, Network]:
+    live, network = running(lab), three()
+    state = state_of(live)
+    if state.node("r5") is not None:
+        hint = "give it the lab of the three autonomous systems: world"
+        raise Refuse(Check.failing("the lab", "this is the ring", hint, "three autonomous systems", "the ring"))
+    refuse_another_network("the lab", state, network)
+    return live, state, network
+
+
+@guarded("Lab 15, BGP")
+def check_bgp(lab: Checkable) -> Iterator[Check]:
+    """Judge the sessions of all three routers, that each announces its prefix, and the direct ways of packets."""
+    live, state, network = _of_three(lab)
+    for router in AS:
+        yield _session_check(live, router)
+    for one, other in permutations(AS, 2):
+        source, destination = one.replace("r", "h"), other.replace("r", "h")
+        hints = (
+            "a router announces a prefix by BGP only where its configuration says so",
+            f"what does frr.show(world, {one!r}, 'bgp ipv4 unicast') have of {prefix(destination)}?",
+            f"on {other}, below router bgp {AS[other]}: network {prefix(destination)}",
+        )
+        yield _way_check(network, state, (source, one, other, destination), hints)
+
+
+def _session_check(lab: LiveLab, router: str) -> Check:
+    what, expected = f"sessions of {router}", f"with AS {' and AS '.join(map(str, peers(router).values()))}"
+    sessions = _sessions(lab, router)
+    hints: Hints
+    for address, number in peers(router).items():
+        session = sessions.get(address)
+        line = f"on {router}, below router bgp {AS[router]}: neighbor {address} remote-as {number}"
+        if session is None:
+            hints = ("BGP finds no neighbour by itself: each one is configured, at both ends", line)
+            return Check.failing(what, f"{router} has no neighbour {address}", hints, expected, "missing")
+        if session.get("remoteAs") != number:
+            hints = ("each end says which number it expects at the other end", line)
+            said = f"{router} expects AS {session.get('remoteAs')} at {address}"
+            return Check.failing(what, said, hints, expected, said)
+        if session.get("state") != "Established":
+            hints = (
+                "both ends must agree: which number does the other end expect of this router?",
+                "wait: lab.sleep(10); sessions take some seconds",
+                f"compare both ends' lines; {line}",
+            )
+            said = f"the session with {address} is {session.get('state')}"
+            return Check.failing(what, said, hints, expected, said)
+        if not session.get("pfxRcd") and not session.get("pfxSnt"):
+            hints = (
+                "FRR passes on no route to another AS until it is told which ones it may (RFC 8212)",
+                f"on {router}, below router bgp {AS[router]}: no bgp ebgp-requires-policy",
+            )
+            return Check.failing(what, f"no route passes the session with {address}", hints, expected, "no routes")
+    return Check.passing(what, expected)
+
+
+@guarded("Lab 15, preference")
+def check_preference(lab: Checkable) -> Iterator[Check]:
+    """Judge that r1 sends to h3 by AS 65002, and still knows the direct path; all else is as before."""
+    live, state, network = _of_three(lab)
+    hints = (
+        "BGP compares local preference before the length of the path (RFC 4271, section 9.1.2)",
+        "r1 gives a preference to what it hears from r2: a route-map on that neighbour, in",
+        "route-map PREFER permit 10, set local-preference 200; neighbor ... route-map PREFER in. Then lab.sleep(5)",
+    )
+    yield _way_check(network, state, ("h1", "r1", "r2", "r3", "h3"), hints)
+    yield _way_check(network, state, ("h1", "r1", "r2", "h2"), ("r1's way to h2 was direct: leave it so",))
+    yield _way_check(network, state, ("h3", "r3", "r1", "h1"), ("nothing changes on r2 and r3: change r1 alone",))
+    yield _still_knows(
+        live, "r1", "h3", AS["r3"], "prefer one path, and refuse none: the other is for the day it fails"
+    )
+
+
+def _still_knows(lab: LiveLab, router: str, host: str, number: int, hint: str) -> Check:
+    what, expected = f"{router}'s direct path to {host}", f"known, by AS {number}"
+    known = [str(it.get("path", "")) for it in _paths(lab, router).get(prefix(host), ())]
+    if str(number) in known:
+        return Check.passing(what, expected)
+    return Check.failing(what, f"{router} does not know it any more", hint, expected, "; ".join(known) or "no path")
+
+
+@guarded("Lab 15, a filter")
+def check_filter(lab: Checkable) -> Iterator[Check]:
+    """Judge that r1 and r2 refuse the stolen half while r3 still announces it, and that all else is reachable."""
+    live, state, network = _of_three(lab)
+    stolen, whose = IPv4Network(half("h2")), prefix("h2")
+    what, expected = "r3", f"announces {stolen}"
+    if not any(IPv4Network(it).subnet_of(stolen) for it in _paths(live, "r3")):
+        hint = "you cannot configure the thief's router: run the cell of the theft again, and filter at r1 and r2"
+        yield Check.failing(what, "it announces no half any more", hint, expected, "silent")
+        return
+    yield Check.passing(what, expected)
+    for router in ("r1", "r2"):
+        yield _refuses(state, router, stolen, whose)
+    wide = ("does the filter let through what is right? A prefix-list ends with an invisible deny any",
+            "permit prefixes up to 24 bits: ip prefix-list WHOLE permit 0.0.0.0/0 le 24")  # fmt: skip
+    for asked in (("h1", "r1", "r2", "h2"), ("h2", "r2", "r1", "h1"), ("h2", "r2", "r3", "h3")):
+        yield _way_check(network, state, asked, wide)
+    yield _still_knows(live, "r1", "h3", AS["r3"], wide[0])
+
+
+def _refuses(state: NetworkState, router: str, stolen: IPv4Network, whose: str) -> Check:
+    what, expected = f"routes of {router}", f"none to a part of {whose}"
+    node = state.node(router)
+    routes = node.routes if node else ()
+    found = [it.destination for it in routes if prefix_of(it.destination).subnet_of(stolen)]
+    if not found:
+        return Check.passing(what, expected)
+    hints = (
+        "the longest prefix wins, even in the router that the subnet belongs to: who must refuse it?",
+        f"{router} hears it from r3: a prefix-list on that neighbour, in. Longer prefixes than 24 bits are not for it",
+        "ip prefix-list WHOLE permit 0.0.0.0/0 le 24; neighbor ... prefix-list WHOLE in. Then lab.sleep(5)",
+    )
+    return Check.failing(what, f"{router} has a route to {found[0]}", hints, expected, found[0])

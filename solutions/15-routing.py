@@ -1,0 +1,545 @@
+# %% [markdown] id="goal"
+# # Lab 15: Routing that fails
+#
+# **Time:** about 3 hours, ten minutes of them for measurements. **You need:** routing tables and the longest prefix
+# (Lab 01), constant rates and loss (Lab 03).
+#
+# A cable is cut. How long are packets lost, and what does this time depend on? You cut a cable at an exact instant,
+# first with static routes, then with OSPF, and predict to some milliseconds when the first packet arrives again. Then
+# you connect three autonomous systems by BGP, and one of them steals the packets of another. All routers run FRR,
+# which real networks use as well.
+
+# %% id="imports"
+from linklab import frr, lab15, measure, show, start
+
+lab15.progress()
+
+
+# %% id="start"
+def stream(seconds):
+    return measure.ConstantRateFlow("h1", "h3", 0.4, seconds, payload_bytes=100, dither=False)
+
+
+network = lab15.ring()
+routers = [router.name for router in network.routers]
+lab = start(network)
+show.draw(lab)
+
+# %% [markdown] id="static-task"
+# ## 1. Static routes (15 minutes)
+#
+# Five routers form a ring. Their routes are *static*: somebody typed them, and packets from h1 to h3 go by r1, r2 and
+# r3. `stream(seconds)` sends a packet from h1 to h3 each 2 ms. `measure.Cut("r1", "r2", 6, start_s=2)` cuts the cable
+# between r1 and r2 two seconds after the start of a run, and heals it 6 s later. The ring has another way, by r5 and
+# r4.
+#
+# **Predict** how many packets of `stream(10)` are lost. Any prediction earns the point. Then measure:
+# `measure.run_together(lab, [...])` runs what is in the list together, a `Cut` too.
+
+# %% answer="static-predict"
+lost = lab15.predict(
+    "static",
+    ### BEGIN SOLUTION
+    {"lost": 6 / 0.002},
+    sure=90,
+    ### STARTER
+    # {"lost": None},
+    # sure=None,
+    ### END SOLUTION
+)
+lost
+
+# %% check="static-predict" points=1
+lab15.check_predicted(lost).require()
+
+# %% answer="static"
+### BEGIN SOLUTION
+static = measure.run_together(lab, [stream(10), measure.Cut("r1", "r2", 6, start_s=2)])
+print(static.results[0].lost_packets, "packets lost")
+### STARTER
+# static = None  # YOUR TURN: measure.run_together(lab, [..., ...])
+### END SOLUTION
+
+# %% check="static" points=1
+lab15.check_static(static).require()
+
+# %% [markdown] id="static-question"
+# **Question.** r1 noticed at once that its interface had lost its carrier. (1) Why did it not send the packets the
+# other way? (2) Suppose r1 had a second static route, by r5, that it uses when the first one is gone. With which cut
+# would packets from h1 to h3 still be lost? Think of the other cables, and of the packets from h3 to h1.
+
+# %% [markdown] reflect="static" points=3
+# (1) A static route is what somebody typed. r1 removed the route with the interface, and had no other one for h3. No
+# router told it of a way by r5, and r1 does not look for one. (2) The second route helps only if r1's *own* cable is
+# cut. If the cable between r2 and r3 is cut, r1 notices nothing and goes on sending to r2, which drops the packets.
+# Also r3 needs a second route: it answers h1 by r2, and must notice the same cut.
+#
+# **Rubric.** 3 points: nobody computes or announces another way; a cable that is not r1's own, which r1 does not see;
+# the way back needs its own route. 2 points: two of these. 1 point: one. Typical wrong: (1) "the network finds
+# another way": nothing in a network of static routes does that; (2) "r2 tells r1 that it has no route": r2 sends an
+# ICMP message to the *source* of the packet, and no routing table changes by it.
+
+# %% [markdown] id="ospf-task"
+# <details><summary>Open this when you have written your answer</summary>
+#
+# With static routes, a person must change the routes of *all* routers that used the cable. Until then all packets are
+# lost, for ever. A routing protocol does three things instead: it notices, it tells the others, and it computes anew.
+#
+# </details>
+#
+# ## 2. OSPF on the ring (25 minutes)
+#
+# With **OSPF** (RFC 2328) each router sends a *Hello* by each of its interfaces every *hello interval*. A neighbour
+# from which no Hello came for a *dead interval* is given up. Routers send the list of their links to all others, and
+# each one computes the shortest ways by itself (Dijkstra). This is what FRR is told for one interface:
+#
+#     interface r1-eth1
+#      ip ospf area 0
+#      ip ospf network point-to-point
+#      ip ospf hello-interval 1
+#      ip ospf dead-interval 3
+#     exit
+#
+# `router ospf` must stand there once as well: it starts OSPF. `area 0` adds an interface to it. `point-to-point` says
+# that the cable has two ends, so no election is needed. All interfaces of a router need this, also the one to its
+# host: only subnets of such interfaces are announced.
+#
+# **Your turn:** complete the function. It returns these lines for all interfaces of a router, whose names are in
+# `lab[name].addresses`. Then configure all routers: `frr.configure(lab, {"r1": ospf("r1"), ...})` starts FRR and
+# removes the static routes. `frr.wait_for_routes(lab)` waits until each router has a route to each host. How long
+# does it take?
+
+
+# %% answer="ospf"
+def ospf(name, hello_s=1, dead_s=3):
+    lines = ["router ospf", "exit"]
+    for interface in lab[name].addresses:
+        ### BEGIN SOLUTION
+        lines += [f"interface {interface}", "ip ospf area 0", "ip ospf network point-to-point"]
+        lines += [
+            f"ip ospf hello-interval {hello_s}",
+            f"ip ospf dead-interval {dead_s}",
+            "exit",
+        ]
+        ### STARTER
+        # lines += []  # YOUR TURN: the lines of one interface
+        ### END SOLUTION
+    return "\n".join(lines)
+
+
+### BEGIN SOLUTION
+frr.configure(lab, {name: ospf(name) for name in routers})
+print(f"routes after {frr.wait_for_routes(lab):.1f} s")
+print(lab["r1"].cmd("ip route show proto ospf"))
+### STARTER
+# # YOUR TURN: frr.configure(lab, ...) for all routers, and frr.wait_for_routes(lab)
+### END SOLUTION
+
+# %% check="ospf" points=3
+lab15.check_ospf(lab).require()
+
+# %% [markdown] id="silent-task"
+# ## 3. A cut that no interface notices (45 minutes)
+#
+# A switch or a radio link between two routers may fail while both interfaces stay up. `silent=True` makes a cut of
+# this kind: all frames are lost, and only missing Hellos tell of it.
+#
+# **Predict**, for a hello interval of 1 s and a dead interval of 3 s, the shortest and the longest possible time for
+# which packets are lost, in seconds. Routers compute and announce in some milliseconds, which you may leave out.
+
+# %% answer="silent-predict"
+outage = lab15.predict(
+    "silent",
+    ### BEGIN SOLUTION
+    {"shortest": 3 - 1, "longest": 3},
+    sure=80,
+    ### STARTER
+    # {"shortest": None, "longest": None},
+    # sure=None,
+    ### END SOLUTION
+)
+outage
+
+# %% check="silent-predict" points=1
+lab15.check_predicted(outage).require()
+
+# %% [markdown] id="detection-task"
+# You can do better than two bounds. Each of the two routers has a *dead timer* for the other. It starts anew at the
+# dead interval with each Hello that arrives. `dead_timers()` reads both: for each router the time that its timer has
+# to run (`due_s`), and the lab's time of this reading (`read_s`).
+#
+# **Your turn:** complete `detection` for one router. The cable is cut silently at `cut_s`, by the same clock. How
+# many seconds after the cut does this router give up the other? Hellos come exactly every `hello_s`.
+
+
+# %% id="dead-timers"
+def dead_timers():
+    found = {}
+    for router, interface in (("r1", "r1-eth1"), ("r2", "r2-eth2")):
+        neighbours = frr.show(lab, router, "ip ospf neighbor")["neighbors"]
+        timers = [
+            it
+            for one in neighbours.values()
+            for it in one
+            if it["ifaceName"].startswith(interface)
+        ]
+        found[router] = timers[0]["routerDeadIntervalTimerDueMsec"] / 1000, lab.now()
+    return found
+
+
+# %% answer="detection"
+def detection(due_s, read_s, cut_s, hello_s, dead_s):
+    ### BEGIN SOLUTION
+    last_s = read_s + due_s - dead_s
+    last_s += (cut_s - last_s) // hello_s * hello_s
+    return last_s + dead_s - cut_s
+    ### STARTER
+    # # YOUR TURN: when did the last Hello before the cut come?
+    # ...
+    ### END SOLUTION
+
+
+# %% check="detection" points=3
+lab15.check_detection(detection).require()
+
+# %% [markdown] id="silent-run"
+# r1 and r2 give each other up at different instants. The first one tells all others, and a link counts only if *both*
+# ends announce it (RFC 2328, section 16.1). So the outage ends, some milliseconds later, with the first of the two.
+#
+# **Your turn:** cut the cable silently three times, for 5 s each, while `stream(8)` runs. Before each run, read the
+# dead timers. Append `(timers, run)` to the list, and then let the network heal: `lab.sleep(10)`. Vary `start_s`
+# until the outages differ. The instant of the cut is in the results: `run.of(measure.CutResult)[0].cut_at_s`.
+
+# %% answer="silent"
+silent = []
+### BEGIN SOLUTION
+for start_s in (2.0, 2.1, 2.2):
+    timers = dead_timers()
+    run = measure.run_together(
+        lab, [stream(8), measure.Cut("r1", "r2", 5, start_s=start_s, silent=True)]
+    )
+    silent.append((timers, run))
+    cut_s = run.of(measure.CutResult)[0].cut_at_s
+    both_s = [round(detection(*timer, cut_s, 1, 3), 3) for timer in timers.values()]
+    print(
+        f"r1 and r2 notice after {both_s} s, lost {run.results[0].lost_packets * 0.002:.3f} s"
+    )
+    lab.sleep(10)
+### STARTER
+# # YOUR TURN, three times: dead_timers(), measure.run_together(...), silent.append(...), lab.sleep(10)
+### END SOLUTION
+
+# %% check="silent" points=3
+lab15.check_silent(silent).require()
+
+# %% [markdown] id="more-task"
+# ## 4. To notice sooner (35 minutes)
+#
+# Three other ways to notice, each measured with the same stream:
+#
+# - `carrier`: a cut that is *not* silent, as in section 1, under OSPF.
+# - `BFD` (RFC 5880): both ends send small packets every 100 ms and give up after three missing ones. OSPF trusts BFD.
+#   FRR needs these lines at *both* ends of the cable, here at r1; then wait with `lab.sleep(5)`:
+#
+#       bfd
+#        profile fast
+#         transmit-interval 100
+#         receive-interval 100
+#         detect-multiplier 3
+#        exit
+#       exit
+#       interface r1-eth1
+#        ip ospf bfd
+#        ip ospf bfd profile fast
+#       exit
+#
+# - `10/40`: OSPF's usual intervals, 10 s and 40 s, without BFD, in a lab of its own.
+#
+# **Your turn:** measure all three. The cut of `BFD` and `10/40` is silent and lasts longer than theory's longest
+# outage; choose the stream's length for it. After each run let the network heal for 10 s.
+
+# %% answer="more"
+more = dict.fromkeys(["carrier", "BFD", "10/40"])
+### BEGIN SOLUTION
+more["carrier"] = measure.run_together(lab, [stream(6), measure.Cut("r1", "r2", 2, start_s=2)])
+lab.sleep(10)
+profile = "bfd\nprofile fast\ntransmit-interval 100\nreceive-interval 100\ndetect-multiplier 3\nexit\nexit\n"
+use = "interface {}\nip ospf bfd\nip ospf bfd profile fast\nexit\n"
+frr.configure(
+    lab, {"r1": profile + use.format("r1-eth1"), "r2": profile + use.format("r2-eth2")}
+)
+lab.sleep(5)
+more["BFD"] = measure.run_together(
+    lab, [stream(6), measure.Cut("r1", "r2", 2, start_s=2, silent=True)]
+)
+lab.sleep(10)
+with start(network) as slow:
+    frr.configure(slow, {name: ospf(name, 10, 40) for name in routers})
+    frr.wait_for_routes(slow)
+    more["10/40"] = measure.run_together(
+        slow, [stream(48), measure.Cut("r1", "r2", 45, start_s=2, silent=True)]
+    )
+### STARTER
+# # YOUR TURN: more["carrier"] = measure.run_together(...), and two more
+### END SOLUTION
+
+# %% check="more" points=4
+lab15.check_more(more).require()
+
+# %% id="table"
+lab15.figures.outage_table(
+    {"static": static, "silent": silent[0][1] if silent else None, **more}
+)
+
+# %% [markdown] id="outage-question"
+# **Question.** (1) Your three silent cuts had the same intervals and different outages: why? (2) Why is the `carrier`
+# outage so short, and why is that not enough in practice? (3) Why does one not simply set OSPF's hello interval to
+# 0.1 s in place of BFD, or BFD's interval to 1 ms?
+
+# %% [markdown] reflect="outage" points=5
+# (1) The dead interval runs from the last Hello, and the cuts came at different times after one. The first of both
+# routers counts. So the outages lie between
+# dead minus hello (2 s) and dead (3 s). (2) The kernel tells the daemon at once that the interface is down, so
+# nothing has to time out: only flooding and computing remain, some ms. A switch, a radio link or a hanging router
+# between the two leaves both interfaces up; then no carrier is lost. (3) Hellos are made and read by the routing
+# daemon itself, with lists of neighbours, and each lost neighbour makes all routers compute. OSPF's smallest usual
+# interval is 1 s. BFD's packets are small and can be answered by the hardware. Below some 10 ms a few packets that
+# wait in a full queue, or a busy router, look like a failure: the routes go up and down (flap), which is worse than a
+# short outage.
+#
+# **Rubric.** 5 points: the time since the last Hello; the two bounds with numbers; no timeout with carrier; a failure
+# that leaves the interfaces up; the price of short timers (load, or false alarms). 1 point less for each that is
+# missing. Typical wrong: (1) "the routers need 3 s to compute": they compute in milliseconds; (2) "shorter is always
+# better": a false alarm takes a working link away.
+
+# %% [markdown] id="replay-text"
+# ## 5. See it (10 minutes)
+#
+# With `record=True` the lab notes each packet at each interface. Look for three moments in the replay: the first
+# packet that dies on the cable from r1 to r2, the last one, and the first one that goes around by r5 and r4. By how
+# much does it arrive later than the others?
+
+# %% id="replay"
+slower = measure.ConstantRateFlow("h1", "h3", 0.04, 2, payload_bytes=100, dither=False)
+recorded = measure.run_together(
+    lab, [slower, measure.Cut("r1", "r2", 1, start_s=0.5, silent=True)], record=True
+)
+lab.sleep(10)
+show.replay(recorded)
+
+# %% [markdown] id="costs-task"
+# ## 6. Costs and equal paths (25 minutes)
+#
+# Each interface has a *cost*, 10 here. A way costs the sum over the interfaces that a packet *leaves* by. OSPF takes
+# the cheapest way, and where several cost the same it takes all of them. `ip ospf cost 25` in the section of an
+# interface changes its cost.
+#
+# **Your turn:** configure costs twice. After each time wait with `lab.sleep(10)`, and keep what `lab.state()`
+# returns.
+#
+# - `tables["around"]`: packets from h1 to h3 *and* from h3 to h1 avoid r2. Packets from h1 to h2 still take the cable
+#   from r1 to r2.
+# - `tables["equal"]`: r1 has two next hops to h3, by r2 and by r5. The way from h3 to h1 may be any.
+
+# %% answer="costs"
+tables = dict.fromkeys(["around", "equal"])
+### BEGIN SOLUTION
+cost = "interface {}\nip ospf cost {}\nexit\n"
+frr.configure(lab, {"r1": cost.format("r1-eth1", 25), "r3": cost.format("r3-eth2", 25)})
+lab.sleep(10)
+tables["around"] = lab.state()
+frr.configure(lab, {"r1": cost.format("r1-eth1", 20)})
+lab.sleep(10)
+tables["equal"] = lab.state()
+print(lab["r1"].cmd("ip route show proto ospf"))
+### STARTER
+# # YOUR TURN: frr.configure(lab, ...), lab.sleep(10), tables["around"] = lab.state(), and again
+### END SOLUTION
+
+# %% check="costs" points=4
+lab15.check_costs(tables).require()
+
+# %% [markdown] id="bgp-task"
+# **Think:** with two next hops, does r1 send one packet of a stream by r2 and the next one by r5?
+#
+# <details><summary>Open this when you have an answer</summary>
+#
+# No: Linux chooses by a hash of the addresses, so all packets of a pair of hosts take the same way. Otherwise packets
+# of one TCP connection would overtake each other, and TCP would take that for loss (RFC 2992).
+#
+# </details>
+#
+# ## 7. Three autonomous systems (25 minutes)
+#
+# Between organisations money and trust count, not costs. **BGP** (RFC 4271) announces prefixes with the list of
+# *autonomous systems* (AS) on the way. Without other rules the shortest list wins. `lab15.AS` has the number of each
+# router, `lab15.peers("r1")` the AS numbers of its neighbours by address, and `lab15.prefix("h1")` the prefix of a
+# host. For r1 on the plain network, FRR is told
+#
+#     router bgp 65001
+#      no bgp ebgp-requires-policy
+#      neighbor 10.0.1.2 remote-as 65002
+#      neighbor 10.0.3.3 remote-as 65003
+#      network 10.0.4.0/24
+#     exit
+#
+# Without the second line FRR exchanges no route until there is a filter (RFC 8212). **Your turn:** complete the
+# function, configure all three routers of `world`, and wait.
+
+# %% id="world"
+lab.stop()
+world = start(lab15.three())
+show.draw(world)
+
+
+# %% answer="bgp"
+def bgp(name):
+    ### BEGIN SOLUTION
+    lines = [f"router bgp {lab15.AS[name]}", "no bgp ebgp-requires-policy"]
+    lines += [
+        f"neighbor {address} remote-as {number}"
+        for address, number in lab15.peers(name).items()
+    ]
+    lines += [f"network {lab15.prefix(name.replace('r', 'h'))}", "exit"]
+    return "\n".join(lines)
+    ### STARTER
+    # # YOUR TURN: return the lines as one text
+    # ...
+    ### END SOLUTION
+
+
+### BEGIN SOLUTION
+frr.configure(world, {name: bgp(name) for name in lab15.AS})
+frr.wait_for_routes(world)
+print(world["r1"].cmd("vtysh -N r1 -c 'show bgp ipv4 unicast'"))
+### STARTER
+# # YOUR TURN: frr.configure(world, ...), and frr.wait_for_routes(world)
+### END SOLUTION
+
+# %% check="bgp" points=3
+lab15.check_bgp(world).require()
+
+# %% [markdown] id="preference-task"
+# AS 65001 pays AS 65003 for each packet, and AS 65002 nothing. So r1 wants to send packets for h3 by AS 65002,
+# although this list is longer. BGP compares *local preference* before the length of the list: the higher number wins,
+# and 100 is usual. A *route-map* sets it on all that a neighbour announces:
+#
+#     route-map PREFER permit 10
+#      set local-preference 200
+#     exit
+#     router bgp 65001
+#      neighbor 10.0.1.2 route-map PREFER in
+#     exit
+#
+# **Your turn:** configure r1 so, with your addresses. The direct path stays known. Wait with `world.sleep(5)`.
+
+# %% answer="preference"
+via = {number: address for address, number in lab15.peers("r1").items()}
+### BEGIN SOLUTION
+prefer = "route-map PREFER permit 10\nset local-preference 200\nexit\n"
+prefer += f"router bgp 65001\nneighbor {via[65002]} route-map PREFER in\nexit\n"
+frr.configure(world, {"r1": prefer})
+world.sleep(5)
+print(world["h1"].cmd(f"traceroute -n -q 1 {world['h3'].address}"))
+### STARTER
+# # YOUR TURN: frr.configure(world, {"r1": ...}), and world.sleep(5)
+### END SOLUTION
+
+# %% check="preference" points=3
+lab15.check_preference(world).require()
+
+# %% [markdown] id="theft-task"
+# ## 8. A stolen prefix (30 minutes)
+#
+# r3 now announces one half of the prefix of h2 as its own, and sends what arrives for it to h3. Before you run the
+# cell: who will send packets for h2 to r3? r1, which prefers AS 65002? r2, to which h2 belongs?
+
+# %% id="theft"
+print(lab15.theft())
+frr.configure(world, {"r3": lab15.theft()})
+world.sleep(5)
+print(world["h1"].cmd(f"traceroute -n -q 1 -w 1 -m 5 {world['h2'].address}"))
+print(world["r2"].cmd("ip route"))
+
+# %% [markdown] id="filter-task"
+# The trace ends at h3, which throws the packets away. **Your turn:** you run r1 and r2, and cannot change r3.
+# Configure filters so that packets for h2 reach h2 again, and all else stays as it is. A *prefix-list* names
+# prefixes, and what it does not permit is refused:
+#
+#     ip prefix-list NAME permit 10.0.0.0/8 le 16
+#
+# permits prefixes within 10.0.0.0/8 of 8 to 16 bits. `neighbor ADDRESS prefix-list NAME in`, below `router bgp`,
+# applies it to what a neighbour announces. Wait with `world.sleep(5)`, and ping h2 from h1.
+
+# %% answer="filter"
+### BEGIN SOLUTION
+for name in ("r1", "r2"):
+    (thief,) = [address for address, number in lab15.peers(name).items() if number == 65003]
+    whole = "ip prefix-list WHOLE permit 0.0.0.0/0 le 24\n"
+    whole += f"router bgp {lab15.AS[name]}\nneighbor {thief} prefix-list WHOLE in\nexit\n"
+    frr.configure(world, {name: whole})
+world.sleep(5)
+print(world["h1"].cmd(f"ping -n -c 1 {world['h2'].address}"))
+### STARTER
+# # YOUR TURN: frr.configure(world, {"r1": ..., "r2": ...}), and world.sleep(5)
+### END SOLUTION
+
+# %% check="filter" points=4
+lab15.check_filter(world).require()
+
+# %% [markdown] id="bgp-question"
+# **Question.** (1) Why did r1 and even r2 believe r3, although r1 preferred AS 65002 and h2's subnet is r2's own? (2)
+# Your filter refuses all halves. Which theft does it not stop? (3) In section 7, h1's packets to h3 went by AS 65002:
+# which way did the answers take, and who decided that?
+
+# %% [markdown] reflect="bgp" points=5
+# (1) A router forwards by the longest prefix that matches. Preference and the length of the AS list are compared only
+# between paths to the *same* prefix, and there was just one path to the half. r2's own /24 is shorter than the stolen
+# /25 as well. BGP does not ask whether an AS may announce a prefix. (2) r3 can announce the whole /24: then the AS
+# list decides, and whoever is nearer to r3 believes it. To stop this, a filter must know which prefixes belong to AS
+# 65003 (a list for each customer, or signed origins: RPKI, RFC 6811). (3) The answers went directly from r3 to r1:
+# local preference counts within one AS only, so AS 65001 decides how its packets leave, and AS 65003 how the answers
+# leave. Each direction is chosen by who sends.
+#
+# **Rubric.** 5 points: the longest prefix; preference compares paths of one prefix only; BGP does not check the
+# origin; a theft of the same length (or of another prefix) with a remedy; the answers' way is chosen by the AS that
+# sends them. 1 point less for each that is missing. Typical wrong: (1) "r3's path was shorter": for the half there
+# was no other path; (2) "TCP or encryption would stop it": packets are lost all the same, only their contents stay
+# secret.
+
+# %% id="stop"
+world.stop()
+
+# %% [markdown] id="end-of-lab"
+# <details><summary>Open this when you have written your answer</summary>
+#
+# On 24 February 2008 AS 17557 announced 208.65.153.0/24, a part of YouTube's 208.65.152.0/22. The longer prefix won
+# nearly everywhere, for two hours. YouTube answered with prefixes that were longer still (RIPE NCC, 2008).
+#
+# </details>
+#
+# ## Summary
+#
+# - A static route does not change: a cut lasts until somebody types.
+# - A silent cut is noticed when Hellos are missing: after *dead minus hello* to *dead* seconds. Carrier loss is
+#   noticed at once, BFD in some hundred ms. Computing anew takes milliseconds.
+# - OSPF takes the way of the least sum of costs, for each direction by itself, and several if they cost the same.
+# - BGP takes what is preferred first and short second; the longest prefix wins over both, and nothing proves who owns
+#   it.
+#
+# **Review questions** (no points)
+#
+# 1. A hello interval of 5 s and a dead interval of 20 s: how long are packets lost after a silent cut, on average?
+#    <details><summary>Answer</summary>Between 15 and 20 s, so 17.5 s on average.</details>
+# 2. r1 has an interval of 10 s and r2 one of 5 s on the same cable. What happens?
+# <details><summary>Answer</summary>They do not become neighbours: both intervals must be the same (RFC 2328, section
+#    10.5).</details>
+# 3. After a cut of r1-r2, a packet from h1 to h2 may go from r1 to r5 and back to r1. Why, and for how long?
+# <details><summary>Answer</summary>r1 knows of the cut already, and r5 not yet: for r5 the shortest way to h2 is
+#    still by r1. This *micro-loop* lasts until r5 has r1's news and has computed anew, some milliseconds.</details>
+#
+# ### Where to read on
+#
+# The [glossary](glossary.md); RFC 2328 (OSPF), RFC 5880 to 5882 (BFD), RFC 4271 (BGP), RFC 8212 (no route without a
+# policy), RFC 7454 (filters), RFC 6811 (RPKI); docs.frrouting.org. Kurose & Ross: the control plane. Peterson &
+# Davie: routing, and the global Internet.
