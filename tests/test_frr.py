@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 import linklab
 from linklab import frr
 from linklab.errors import LabError, LabTimeout
-from linklab.network import End, Host, Link, Network, Router, Subnet
+from linklab.network import TWO_HOSTS, End, Host, Link, Network, Router, Subnet
 from linklab.runtime.backends import Kind
 
 pytestmark = pytest.mark.lab
@@ -91,6 +92,11 @@ def test_a_line_that_is_refused_is_named(lab: linklab.Lab, text: str, says: str)
     with pytest.raises(LabError) as refused:
         frr.configure(lab, {"r1": text})
     assert f"FRR on r1 refuses {says}" in str(refused.value)
+
+
+def test_without_a_node_that_forwards_there_is_nothing_to_wait_for(virtual: Kind, lab_folder: Path) -> None:
+    with linklab.start(TWO_HOSTS, folder=lab_folder) as two, pytest.raises(LabError, match="ip_forward=1"):
+        frr.wait_for_routes(two)
 
 
 def test_no_router_is_configured_where_one_line_cannot_be_read(lab: linklab.Lab) -> None:

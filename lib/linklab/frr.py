@@ -88,7 +88,7 @@ def wait_for_routes(lab: Lab, timeout_s: float = 120.0) -> float:
     """Wait until each router has a route to each host; return how long it took, in seconds of the lab's time.
 
     In a network of routers alone, each needs a route to each subnet. Raises `LabTimeout` after `timeout_s`, naming a
-    router and a subnet.
+    router and a subnet, and `LabError` where no node forwards.
     """
     begin_s = lab.now()
     while missing := next(_missing(lab), None):
@@ -106,6 +106,8 @@ def _missing(lab: Lab) -> Iterator[tuple[str, str]]:
     """Yield each router and subnet without a route."""
     nodes = lab.state().nodes
     routers = [node for node in nodes if node.forwarding]
+    if not routers:
+        raise LabError("no node here passes packets on: sysctl -w net.ipv4.ip_forward=1, typed on each router")
     hosts = [node for node in nodes if node.kind == "host" and not node.forwarding]
     subnets = sorted({subnet for node in hosts or routers for subnet in _connected(node)})
     for router in routers:

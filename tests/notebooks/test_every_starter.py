@@ -26,6 +26,7 @@ EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "10": ("step",),
     "11": ("look-figure", "controls-figure", "queues-figure", "answer-together"),
     "12": ("long-figure", "one-figure", "all-figure"),
+    "15": ("table",),
 }
 """Cells that show one line in place of a figure, by lab."""
 OWN_SIMPLEPERF: Final = "Measuring with Linklab's own simpleperf: with your simpleperf.py"

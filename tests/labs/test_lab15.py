@@ -1,0 +1,382 @@
+"""Lab 15's checks on answers: right ones however they are configured, and wrong ones that look right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from linklab.course import using
+from linklab.grade import Result
+from linklab.grade.reachability import Checkable
+from linklab.labs import NOTHING
+from linklab.labs.lab15 import figures
+from linklab.labs.lab15 import rules as lab15
+from linklab.labs.lab15.networks import AS, half, peers, prefix, ring, theft, three
+from linklab.measure import ConstantRateFlow, ConstantRateResult, Cut, CutResult, Origin, Run
+from linklab.network import COURSE, Network, NetworkState, Route, expected_state
+from linklab.network.variants import variant
+from tests.grade.failures import said
+from tests.labs.altered import changed, without
+
+from .refused import Table, refuses, wrong
+
+VARIANT = variant("ada", b"a course secret for trials")
+RING = expected_state(ring())
+
+
+# --- Runs
+
+
+def run(lost_s: float, seconds: float, cut_s: float, *, silent: bool = True, begin_s: float = 2) -> Run:
+    """A run as the solution makes it, of which packets are lost for so long."""
+    stream = ConstantRateFlow("h1", "h3", 0.4, seconds, payload_bytes=100, dither=False)
+    sent, lost = round(seconds / 0.002), round(lost_s / 0.002)
+    origin = Origin("t", "7", RING)
+    cut = Cut("r1", "r2", cut_s, start_s=begin_s, silent=silent)
+    at_s = 100 + begin_s
+    results = (
+        ConstantRateResult(stream, origin, sent, sent - lost, sent - lost, seconds),
+        CutResult(cut, origin, at_s, at_s + cut_s, ("r1-eth1", "r2-eth2")),
+    )
+    return Run(results, 0.0)
+
+
+def timers(r1_s: float, r2_s: float) -> dict[str, tuple[float, float]]:
+    """Readings at 100 s by which r1 and r2 notice so long after a cut at 102 s."""
+    return {"r1": (r1_s, 100.0), "r2": (r2_s, 100.0)}
+
+
+STATIC = run(6.006, 10, 6, silent=False)
+SILENT = [
+    (timers(2.76, 2.614), run(2.624, 8, 5)),
+    (timers(2.132, 2.989), run(2.132, 8, 5)),
+    (timers(2.48, 2.33), run(2.348, 8, 5)),
+]
+MORE = {
+    "carrier": run(0.018, 6, 2, silent=False),
+    "BFD": run(0.28, 6, 2),
+    "10/40": run(31.7, 48, 45),
+}
+
+
+def after(r1_s: float, r2_s: float, lost_s: float) -> list[Any]:
+    """Three cuts, the last of which has these timers and this outage."""
+    return [*SILENT[:2], (timers(r1_s, r2_s), run(lost_s, 8, 5))]
+
+
+def test_what_routers_do_passes() -> None:
+    for result in (lab15.check_static(STATIC), lab15.check_silent(SILENT), lab15.check_more(MORE)):
+        assert result.passed, str(result)
+
+
+def test_r2_may_be_the_first_to_notice_and_its_news_needs_a_moment_around_the_ring() -> None:
+    for r1_s, r2_s, lost_s in ((2.9, 2.2, 2.24), (2.9, 2.2, 2.19), (2.31, 2.3, 2.3), (2.05, 2.95, 2.06)):
+        result = lab15.check_silent(after(r1_s, r2_s, lost_s))
+        assert result.passed, str(result)
+
+
+def way_back(seconds: float) -> Run:
+    """A cut that is seen, of the static routes' length."""
+    return run(seconds, 10, 6, silent=False)
+
+
+WRONG: Table = {
+    lab15.check_static: [
+        (None, "not measured yet"),
+        (run(6.0, 10, 6), "leave silent=True away"),
+        (way_back(0.02), "less than this network can give"),
+        (run(2.5, 10, 2.5, silent=False), "cut it for 6 s"),
+        (run(5.0, 7, 6, silent=False), "the stream ended too early"),
+        (changed(STATIC, ConstantRateResult, source="h3", destination="h1"), "no stream of h1 to h3"),
+        (changed(STATIC, CutResult, source="r2", destination="r3"), "another cable was cut"),
+        (without(STATIC, CutResult), "r1-r2 was not cut"),
+        (changed(STATIC, ConstantRateResult, rate_mbps=0.001), "take stream(...) as it is"),
+        (replace(STATIC, interrupted=True), "stopped before its end"),
+        (changed(STATIC, CutResult, start_s=0), "start_s=2, say"),
+    ],
+    lab15.check_detection: [
+        (lambda due, read, cut, hello, dead: dead - (cut - (read + due - dead)), "forgets the later Hellos"),
+        (lambda due, read, cut, hello, dead: dead, "always the longest"),
+    ],
+    lab15.check_silent: [
+        (None, "not measured yet"),
+        ([], "not measured yet"),
+        (SILENT[:2], "cut the cable 3 times"),
+        ([one for one in SILENT for _ in range(1)][:1] * 3, "all came equally long after a Hello"),
+        ([it for _, it in SILENT], "append (timers, run)"),
+        ([(None, it) for _, it in SILENT], "the timer of r1 is None"),
+        ([((2.7, 100.0), it) for _, it in SILENT], "the timer of r1 is None"),
+        ([(timers(32.0, 31.0), it) for _, it in SILENT], "the timer of r1 is [32.0, 100.0]"),
+        # the readings of another run, a network that was not whole, and a cut that was healed before the dead interval
+        ([(SILENT[1][0], SILENT[0][1]), *SILENT[1:]], "cut 1"),
+        (after(2.9, 2.2, 2.95), "were the timers read right before"),
+        (after(2.9, 2.2, 0.0), "no packet was lost"),
+        ([*SILENT[:2], (timers(2.9, 2.2), run(2.0, 8, 2))], "healed before routers must have noticed"),
+        ([*SILENT[:2], (timers(2.9, 2.2), run(2.2, 4, 5))], "the stream ended too early"),
+        ([*SILENT[:2], (timers(2.9, 2.2), run(0.01, 8, 5, silent=False))], "silent=True makes a cut silent"),
+    ],
+    lab15.check_more: [
+        (None, "not filled in yet"),
+        (MORE | {"BFD": MORE["carrier"]}, "silent=True makes a cut silent"),
+        (MORE | {"carrier": MORE["BFD"]}, "leave silent=True away"),
+        # BFD that was not up, so that Hellos noticed; and intervals that nobody changed
+        (MORE | {"BFD": run(2.4, 6, 4)}, "outage, BFD"),
+        (MORE | {"10/40": run(2.4, 48, 45)}, "outage, 10/40"),
+        (MORE | {"10/40": run(31.7, 40, 45)}, "the outage may end at 42.5 s"),
+    ],
+}
+
+
+@wrong(WRONG)
+def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
+    refuses(check, given, says)
+
+
+def test_a_detection_passes_in_other_words() -> None:
+    def walked(due: float, read: float, cut: float, hello: float, dead: float) -> float:
+        last = read - (dead - due)
+        while last + hello <= cut:
+            last += hello
+        return dead - (cut - last)
+
+    for function in (walked, lambda due, read, cut, hello, dead: dead - (cut - read - due + dead) % hello):
+        result = lab15.check_detection(function)
+        assert result.passed, str(result)
+
+
+def test_a_neighbour_s_runs_are_refused() -> None:
+    with using(VARIANT):
+        for result in (lab15.check_static(STATIC), lab15.check_silent(SILENT), lab15.check_more(MORE)):
+            assert "measured on another network" in said(result)
+
+
+def test_predictions_stand_next_to_what_was_measured() -> None:
+    (lost,) = lab15.check_static(STATIC, lab15.predict("static", {"lost": 500}, sure=50)).surprises
+    assert (lost.measured, lost.slip) == (3003, "that is one second")
+    found = lab15.check_silent(SILENT, lab15.predict("silent", {"shortest": 3, "longest": 4}, sure=50)).surprises
+    assert [it.slip for it in found] == ["that is the longest one", "that adds both intervals"]
+
+
+def test_the_table_has_theory_beside_what_was_lost() -> None:
+    table = figures.outage_table({"static": STATIC, **MORE, "silent": None})
+    assert [row[0] for row in table.rows] == ["static", *MORE]  # type: ignore[union-attr]
+    assert figures.outage_table({"static": None}) == NOTHING
+
+
+# --- Costs
+
+Hops = Mapping[str, Mapping[str, tuple[str, ...]]]
+"""Next hops of a router to a host, as interfaces."""
+
+
+def routed(network: Network, hops: Hops) -> NetworkState:
+    """The state of a network in which routers have these routes in place of those to the same hosts."""
+    state = expected_state(network)
+    owner = {end.interface: link for link in network.links for end in link.ends}
+    nodes = []
+    for node in state.nodes:
+        routes = list(node.routes)
+        for host, interfaces in hops.get(node.name, {}).items():
+            subnet = host if "/" in host else str(network.ends_of(host)[0].ipv4.network)
+            routes = [it for it in routes if it.destination != subnet]
+            for name in interfaces:
+                (far,) = [end for end in owner[name].ends if end.interface != name]
+                routes.append(Route(subnet, str(far.ipv4.ip), name))
+        nodes.append(replace(node, routes=tuple(routes)))
+    return NetworkState(tuple(nodes))
+
+
+AROUND: Hops = {
+    "r1": {"h3": ("r1-eth2",)},
+    "r5": {"h3": ("r5-eth2",), "h1": ("r5-eth1",)},
+    "r4": {"h3": ("r4-eth2",), "h1": ("r4-eth1",)},
+    "r3": {"h1": ("r3-eth1",)},
+}
+ONE_WAY = {name: hops for name, hops in AROUND.items() if name != "r3"}
+TOO_DEAR = AROUND | {"r1": {"h3": ("r1-eth2",), "h2": ("r1-eth2",)}, "r5": {"h3": ("r5-eth2",), "h2": ("r5-eth2",)},
+                     "r4": {"h3": ("r4-eth2",), "h2": ("r4-eth2",)}, "r3": {"h2": ("r3-eth2",)}}  # fmt: skip
+EQUAL: Hops = {"r1": {"h3": ("r1-eth2", "r1-eth1")}}
+TABLES = {"around": routed(ring(), AROUND), "equal": routed(ring(), EQUAL)}
+
+
+def test_two_next_hops_and_a_way_around_pass_whatever_else_is_equal_or_around() -> None:
+    for tables in (TABLES, TABLES | {"equal": routed(ring(), {**AROUND, **EQUAL})}):
+        result = lab15.check_costs(tables)
+        assert result.passed, str(result)
+
+
+@pytest.mark.parametrize(
+    ("tables", "says"),
+    [
+        (None, "not measured yet"),
+        (RING, "not measured yet"),
+        (TABLES | {"around": "r5"}, "this is a str"),
+        (TABLES | {"around": RING}, "packets go h1 - r1 - r2 - r3 - h3"),
+        (TABLES | {"around": routed(ring(), ONE_WAY)}, "the way from h3 to h1, around"),
+        (TABLES | {"around": routed(ring(), TOO_DEAR)}, "the way from h1 to h2, around"),
+        (TABLES | {"equal": RING}, "r1 sends to h3 by r1-eth1 alone"),
+        (TABLES | {"equal": TABLES["around"]}, "r1 sends to h3 by r1-eth2 alone"),
+    ],
+)
+def test_a_wrong_way_is_shown(tables: object, says: str) -> None:
+    refuses(lab15.check_costs, (tables,), says)
+
+
+# --- Live labs
+
+
+class Shown:
+    """A lab whose routers show what they are given to show, by the words of the command."""
+
+    def __init__(self, state: NetworkState, shown: Mapping[tuple[str, str], Any]) -> None:
+        self._state, self._shown = state, shown
+
+    def state(self) -> NetworkState:
+        """As given."""
+        return self._state
+
+    def __getitem__(self, name: str) -> Node:
+        return Node(name, self._shown)
+
+
+class Node:
+    """One of its routers."""
+
+    def __init__(self, name: str, shown: Mapping[tuple[str, str], Any]) -> None:
+        self._name, self._shown = name, shown
+
+    def cmd(self, command: str) -> str:
+        """What is shown; an error of vtysh's where nothing is."""
+        for (name, words), found in self._shown.items():
+            if name == self._name and words in command:
+                return found if isinstance(found, str) else json.dumps(found)
+        return "Exiting: failed to connect to any daemons.\n"
+
+
+def interface(**values: Any) -> dict[str, Any]:
+    """An interface of OSPF's, as FRR shows it."""
+    return {"ospfEnabled": True, "timerMsecs": 1000, "timerDeadSecs": 3, "nbrAdjacentCount": 1, **values}
+
+
+def under_ospf(**changed: Mapping[str, Any] | None) -> Shown:
+    """The ring as the solution configures it, with interfaces changed: ``r1_eth1=...``; None: not in OSPF."""
+    shown: dict[tuple[str, str], Any] = {}
+    for router in ring().routers:
+        faces = {}
+        for end in ring().ends_of(router.name):
+            values = changed.get(end.interface.replace("-", "_"), {})
+            if values is not None:
+                faces[end.interface] = interface(**values)
+        shown[router.name, "ip ospf interface"] = {"interfaces": faces}
+        hosts = [end for host in ring().hosts for end in ring().ends_of(host.name)]
+        gateways = {"h1": "r1_eth0", "h2": "r2_eth0", "h3": "r3_eth0"}
+        announced = [end for end in hosts if changed.get(gateways[end.node], {}) is not None]
+        shown[router.name, "ip route show proto ospf"] = "".join(f"{it.ipv4.network} via x\n" for it in announced)
+    return Shown(RING, shown)
+
+
+def test_a_ring_under_ospf_passes() -> None:
+    result = lab15.check_ospf(under_ospf())
+    assert result.passed, str(result)
+
+
+@pytest.mark.parametrize(
+    ("lab", "says"),
+    [
+        # the routes that were built look right, and none of them is OSPF's
+        (Shown(RING, {}), "OSPF does not run on r1-eth1"),
+        (under_ospf(r3_eth1=None), "OSPF does not run on r3-eth1"),
+        (under_ospf(r2_eth2={"timerMsecs": 10000, "nbrAdjacentCount": 0}), "the hello interval of r2-eth2 is 10000 ms"),
+        (under_ospf(r1_eth1={"timerDeadSecs": 40}), "the dead interval of r1-eth1 is 40 s"),
+        (under_ospf(r4_eth1={"nbrAdjacentCount": 0}), "r4-eth1 has no neighbour"),
+        (under_ospf(r5_eth1={"area": "0.0.0.1", "nbrAdjacentCount": 0}), "the area is not the same at both ends"),
+        (under_ospf(r5_eth2={"networkType": "BROADCAST"}), "the network type is not the same at both ends"),
+        # neighbours everywhere, and the subnet of a host is announced by nobody
+        (under_ospf(r3_eth0=None), "no route by OSPF to h3"),
+        (RING, "sends packets and"),
+        (Shown(expected_state(three()), {}), "measured on another network"),
+    ],
+)
+def test_what_keeps_ospf_from_working_is_named(lab: Checkable, says: str) -> None:
+    refuses(lab15.check_ospf, (lab,), says)
+
+
+DIRECT: Hops = {}
+PREFERRED: Hops = {"r1": {"h3": ("r1-eth1",)}}
+
+
+def paths_of(router: str, *, stolen: bool = False) -> dict[str, Any]:
+    """What BGP knows: each prefix directly and by the third autonomous system."""
+    found = {prefix(router.replace("r", "h")): [{"path": ""}]}
+    for other, number in AS.items():
+        if other != router:
+            (third,) = [it for name, it in AS.items() if name not in (router, other)]
+            found[prefix(other.replace("r", "h"))] = [{"path": str(number)}, {"path": f"{third} {number}"}]
+    return {"routes": found | ({half("h2"): [{"path": ""}]} if stolen else {})}
+
+
+def world(
+    hops: Hops = DIRECT, *, stolen: bool = False, sessions: Mapping[str, Any] | None = None, r1: Any = None
+) -> Shown:
+    """Three autonomous systems; ``sessions`` changes those of r2, ``r1`` the paths that r1 knows."""
+    shown: dict[tuple[str, str], Any] = {}
+    for router in AS:
+        up = {"state": "Established", "pfxRcd": 2, "pfxSnt": 3}
+        found = {address: {**up, "remoteAs": number} for address, number in peers(router).items()}
+        if router == "r2" and sessions is not None:
+            found = {address: {**found[address], **sessions} for address in found} if sessions else {}
+        shown[router, "bgp ipv4 unicast summary"] = {"peers": found}
+        paths = paths_of(router, stolen=stolen and router == "r3")
+        shown[router, "bgp ipv4 unicast json"] = r1 if router == "r1" and r1 is not None else paths
+    return Shown(routed(three(), hops), shown)
+
+
+FILTERED = world(PREFERRED, stolen=True)
+STOLEN: Hops = {"r1": {"h3": ("r1-eth1",), half("h2"): ("r1-eth1",)}, "r2": {half("h2"): ("r2-eth2",)},
+                "r3": {half("h2"): ("r3-eth0",)}}  # fmt: skip
+LONELY = {"routes": {prefix("h3"): [{"path": "65002 65003"}]}}
+
+
+def test_sessions_a_preference_and_a_filter_pass() -> None:
+    for result in (lab15.check_bgp(world()), lab15.check_preference(world(PREFERRED)), lab15.check_filter(FILTERED)):
+        assert result.passed, str(result)
+
+
+@pytest.mark.parametrize(
+    ("check", "lab", "says"),
+    [
+        (lab15.check_bgp, world(sessions={}), "r2 has no neighbour"),
+        (lab15.check_bgp, world(sessions={"remoteAs": 65009}), "r2 expects AS 65009"),
+        (lab15.check_bgp, world(sessions={"state": "Active"}), "is Active"),
+        (lab15.check_bgp, world(sessions={"pfxRcd": 0, "pfxSnt": 0}), "no route passes the session"),
+        (lab15.check_bgp, world(PREFERRED), "the way from h1 to h3"),
+        (lab15.check_bgp, Shown(RING, {}), "this is the ring"),
+        (lab15.check_preference, world(), "packets go h1 - r1 - r3 - h3"),
+        # the direct path refused, in place of another one preferred; and one that is preferred for all prefixes
+        (lab15.check_preference, world(PREFERRED, r1=LONELY), "r1's direct path to h3"),
+        (lab15.check_preference, world(PREFERRED | {"r3": {"h1": ("r3-eth2",)}}), "the way from h3 to h1"),
+        (lab15.check_filter, world(STOLEN, stolen=True), "routes of r1: r1 has a route to"),
+        # only r1 filters: r2, to which h2 belongs, still sends its packets away
+        (lab15.check_filter, world(STOLEN | {"r1": PREFERRED["r1"]}, stolen=True), "routes of r2"),
+        # the thief was silenced
+        (lab15.check_filter, world(PREFERRED), "you cannot configure the thief's router"),
+        # a filter that refuses all that r3 says
+        (lab15.check_filter, world(PREFERRED | {"r2": {"h3": ()}}, stolen=True), "the way from h2 to h3"),
+        (lab15.check_filter, world(PREFERRED, stolen=True, r1=LONELY), "invisible deny any"),
+    ],
+)  # fmt: skip
+def test_what_looks_right_between_autonomous_systems_and_is_not(
+    check: Callable[..., Result], lab: Checkable, says: str
+) -> None:
+    refuses(check, (lab,), says)
+
+
+def test_the_theft_is_a_half_of_h2_s_own_prefix_on_each_network() -> None:
+    for network in (COURSE, VARIANT):
+        with using(network):
+            assert half("h2") in theft()
+            assert three().address_of("h3") in theft()
