@@ -111,27 +111,30 @@ lab15.check_static(static).require()
 
 
 # %% answer="ospf"
+### BEGIN SOLUTION
 def ospf(name, hello_s=1, dead_s=3):
     lines = ["router ospf", "exit"]
     for interface in lab[name].addresses:
-        ### BEGIN SOLUTION
         lines += [f"interface {interface}", "ip ospf area 0", "ip ospf network point-to-point"]
         lines += [
             f"ip ospf hello-interval {hello_s}",
             f"ip ospf dead-interval {dead_s}",
             "exit",
         ]
-        ### STARTER
-        # lines += []  # YOUR TURN: the lines of one interface
-        ### END SOLUTION
     return "\n".join(lines)
 
 
-### BEGIN SOLUTION
 frr.configure(lab, {name: ospf(name) for name in routers})
 print(f"routes after {frr.wait_for_routes(lab):.1f} s")
 print(lab["r1"].cmd("ip route show proto ospf"))
 ### STARTER
+# def ospf(name, hello_s=1, dead_s=3):
+#     lines = ["router ospf", "exit"]
+#     for interface in lab[name].addresses:
+#         lines += []  # YOUR TURN: the lines of one interface
+#     return "\n".join(lines)
+#
+#
 # # YOUR TURN: frr.configure(lab, ...) for all routers, and frr.wait_for_routes(lab)
 ### END SOLUTION
 
@@ -263,22 +266,17 @@ more = dict.fromkeys(["carrier", "BFD", "10/40"])
 ### BEGIN SOLUTION
 more["carrier"] = measure.run_together(lab, [stream(6), measure.Cut("r1", "r2", 2, start_s=2)])
 lab.sleep(10)
-profile = "bfd\nprofile fast\ntransmit-interval 100\nreceive-interval 100\ndetect-multiplier 3\nexit\nexit\n"
-use = "interface {}\nip ospf bfd\nip ospf bfd profile fast\nexit\n"
-frr.configure(
-    lab, {"r1": profile + use.format("r1-eth1"), "r2": profile + use.format("r2-eth2")}
-)
+bfd = "bfd\nprofile fast\ntransmit-interval 100\nreceive-interval 100\ndetect-multiplier 3\nexit\n"
+bfd += "exit\ninterface {}\nip ospf bfd\nip ospf bfd profile fast\nexit\n"
+frr.configure(lab, {"r1": bfd.format("r1-eth1"), "r2": bfd.format("r2-eth2")})
 lab.sleep(5)
-more["BFD"] = measure.run_together(
-    lab, [stream(6), measure.Cut("r1", "r2", 2, start_s=2, silent=True)]
-)
+silent_cut = measure.Cut("r1", "r2", 45, start_s=2, silent=True)
+more["BFD"] = measure.run_together(lab, [stream(6), silent_cut])
 lab.sleep(10)
 with start(network) as slow:
     frr.configure(slow, {name: ospf(name, 10, 40) for name in routers})
     frr.wait_for_routes(slow)
-    more["10/40"] = measure.run_together(
-        slow, [stream(48), measure.Cut("r1", "r2", 45, start_s=2, silent=True)]
-    )
+    more["10/40"] = measure.run_together(slow, [stream(48), silent_cut])
 ### STARTER
 # # YOUR TURN: more["carrier"] = measure.run_together(...), and two more
 ### END SOLUTION
@@ -393,8 +391,8 @@ show.draw(world)
 
 
 # %% answer="bgp"
+### BEGIN SOLUTION
 def bgp(name):
-    ### BEGIN SOLUTION
     lines = [f"router bgp {lab15.AS[name]}", "no bgp ebgp-requires-policy"]
     lines += [
         f"neighbor {address} remote-as {number}"
@@ -402,17 +400,17 @@ def bgp(name):
     ]
     lines += [f"network {lab15.prefix(name.replace('r', 'h'))}", "exit"]
     return "\n".join(lines)
-    ### STARTER
-    # # YOUR TURN: return the lines as one text
-    # ...
-    ### END SOLUTION
 
 
-### BEGIN SOLUTION
 frr.configure(world, {name: bgp(name) for name in lab15.AS})
 frr.wait_for_routes(world)
 print(world["r1"].cmd("vtysh -N r1 -c 'show bgp ipv4 unicast'"))
 ### STARTER
+# def bgp(name):
+#     # YOUR TURN: return the lines as one text
+#     ...
+#
+#
 # # YOUR TURN: frr.configure(world, ...), and frr.wait_for_routes(world)
 ### END SOLUTION
 

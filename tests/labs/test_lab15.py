@@ -169,7 +169,7 @@ def test_the_table_has_theory_beside_what_was_lost() -> None:
 
 # --- Costs
 
-Hops = Mapping[str, Mapping[str, tuple[str, ...]]]
+Hops = dict[str, dict[str, tuple[str, ...]]]
 """Next hops of a router to a host, as interfaces."""
 
 
