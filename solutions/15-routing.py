@@ -111,30 +111,23 @@ lab15.check_static(static).require()
 
 
 # %% answer="ospf"
-### BEGIN SOLUTION
 def ospf(name, hello_s=1, dead_s=3):
     lines = ["router ospf", "exit"]
     for interface in lab[name].addresses:
+        ### BEGIN SOLUTION
         lines += [f"interface {interface}", "ip ospf area 0", "ip ospf network point-to-point"]
-        lines += [
-            f"ip ospf hello-interval {hello_s}",
-            f"ip ospf dead-interval {dead_s}",
-            "exit",
-        ]
+        lines.append(f"ip ospf hello-interval {hello_s}\nip ospf dead-interval {dead_s}\nexit")
+        ### STARTER
+        # lines += []  # YOUR TURN: the lines of one interface
+        ### END SOLUTION
     return "\n".join(lines)
 
 
+### BEGIN SOLUTION
 frr.configure(lab, {name: ospf(name) for name in routers})
 print(f"routes after {frr.wait_for_routes(lab):.1f} s")
 print(lab["r1"].cmd("ip route show proto ospf"))
 ### STARTER
-# def ospf(name, hello_s=1, dead_s=3):
-#     lines = ["router ospf", "exit"]
-#     for interface in lab[name].addresses:
-#         lines += []  # YOUR TURN: the lines of one interface
-#     return "\n".join(lines)
-#
-#
 # # YOUR TURN: frr.configure(lab, ...) for all routers, and frr.wait_for_routes(lab)
 ### END SOLUTION
 
@@ -229,7 +222,7 @@ for start_s in (2.0, 2.1, 2.2):
     )
     lab.sleep(10)
 ### STARTER
-# # YOUR TURN, three times: dead_timers(), measure.run_together(...), silent.append(...), lab.sleep(10)
+# # YOUR TURN, three times: read the timers, run, silent.append((timers, run)), lab.sleep(10)
 ### END SOLUTION
 
 # %% check="silent" points=3
@@ -266,8 +259,8 @@ more = dict.fromkeys(["carrier", "BFD", "10/40"])
 ### BEGIN SOLUTION
 more["carrier"] = measure.run_together(lab, [stream(6), measure.Cut("r1", "r2", 2, start_s=2)])
 lab.sleep(10)
-bfd = "bfd\nprofile fast\ntransmit-interval 100\nreceive-interval 100\ndetect-multiplier 3\nexit\n"
-bfd += "exit\ninterface {}\nip ospf bfd\nip ospf bfd profile fast\nexit\n"
+bfd = "bfd\nprofile fast\ntransmit-interval 100\nreceive-interval 100\n"
+bfd += "detect-multiplier 3\nexit\nexit\ninterface {}\nip ospf bfd\nip ospf bfd profile fast\nexit\n"
 frr.configure(lab, {"r1": bfd.format("r1-eth1"), "r2": bfd.format("r2-eth2")})
 lab.sleep(5)
 silent_cut = measure.Cut("r1", "r2", 45, start_s=2, silent=True)
@@ -391,26 +384,23 @@ show.draw(world)
 
 
 # %% answer="bgp"
-### BEGIN SOLUTION
 def bgp(name):
+    ### BEGIN SOLUTION
     lines = [f"router bgp {lab15.AS[name]}", "no bgp ebgp-requires-policy"]
-    lines += [
-        f"neighbor {address} remote-as {number}"
-        for address, number in lab15.peers(name).items()
-    ]
-    lines += [f"network {lab15.prefix(name.replace('r', 'h'))}", "exit"]
-    return "\n".join(lines)
+    for address, number in lab15.peers(name).items():
+        lines.append(f"neighbor {address} remote-as {number}")
+    return "\n".join([*lines, f"network {lab15.prefix(name.replace('r', 'h'))}", "exit"])
+    ### STARTER
+    # # YOUR TURN: return the lines as one text
+    # ...
+    ### END SOLUTION
 
 
+### BEGIN SOLUTION
 frr.configure(world, {name: bgp(name) for name in lab15.AS})
 frr.wait_for_routes(world)
 print(world["r1"].cmd("vtysh -N r1 -c 'show bgp ipv4 unicast'"))
 ### STARTER
-# def bgp(name):
-#     # YOUR TURN: return the lines as one text
-#     ...
-#
-#
 # # YOUR TURN: frr.configure(world, ...), and frr.wait_for_routes(world)
 ### END SOLUTION
 
