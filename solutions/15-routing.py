@@ -259,8 +259,8 @@ more = dict.fromkeys(["carrier", "BFD", "10/40"])
 ### BEGIN SOLUTION
 more["carrier"] = measure.run_together(lab, [stream(6), measure.Cut("r1", "r2", 2, start_s=2)])
 lab.sleep(10)
-bfd = "bfd\nprofile fast\ntransmit-interval 100\nreceive-interval 100\n"
-bfd += "detect-multiplier 3\nexit\nexit\ninterface {}\nip ospf bfd\nip ospf bfd profile fast\nexit\n"
+bfd = "bfd\nprofile fast\ntransmit-interval 100\nreceive-interval 100\ndetect-multiplier 3\n"
+bfd += "exit\nexit\ninterface {}\nip ospf bfd\nip ospf bfd profile fast\nexit\n"
 frr.configure(lab, {"r1": bfd.format("r1-eth1"), "r2": bfd.format("r2-eth2")})
 lab.sleep(5)
 silent_cut = measure.Cut("r1", "r2", 45, start_s=2, silent=True)
