@@ -497,6 +497,7 @@ lab15.check_filter(world).require()
 
 # %% id="stop"
 world.stop()
+lab15.calibration()
 
 # %% [markdown] id="end-of-lab"
 # <details><summary>Open this when you have written your answer</summary>
