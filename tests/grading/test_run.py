@@ -22,6 +22,7 @@ from linklab.grading.model import Limits, Task
 from linklab.grading.run import Done
 from linklab.grading.store import Work
 from linklab.network.variants import variant
+from linklab.record import RESULT_MIME
 from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import (
     BY_NAME,
@@ -29,6 +30,7 @@ from tests.grading.made_class import (
     CHECKS,
     LAB,
     added,
+    cell,
     make_class,
     program,
     put,
@@ -187,6 +189,25 @@ def test_points_given_by_hand_are_taken_in_and_never_lost(group: PretendedClass,
     group.hand_in("bob", put(solved(), reflect_queue="Another answer."))
     ada, bob = group.grade().students
     assert (ada.points, bob.open_points) == (8, 4), "an answer that has changed waits again"
+
+
+def test_a_course_may_give_fewer_points_at_later_tries(group: PretendedClass) -> None:
+    book = solved()
+    group.hand_in("ada", book)
+    (before,) = group.grade().students
+    judged = before.labs[LAB].judged
+    assert judged is not None
+    passed = next(each for each in judged.cells if each.checks)
+    tried = {"checks": [{"description": passed.checks[0].description, "tried_wrong": ["a"]}]}
+    cell(book, passed.cell_id)["outputs"] = [
+        {"output_type": "display_data", "metadata": {}, "data": {RESULT_MIME: tried}}
+    ]
+    group.hand_in("ada", book)
+    assert group.grade().students[0].points == before.points, "no course has to set this"
+    group.order = replace(group.order, choice_points=(100, 0))
+    (after,) = group.grade().students
+    lost = passed.max_points / len(passed.checks)
+    assert (group.judged, after.points) == (0, before.points - lost), "nothing is judged again"
 
 
 def test_points_that_are_given_while_others_are_judged_are_taken_in(group: PretendedClass) -> None:
