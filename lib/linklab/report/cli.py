@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     points, of = sum(lab.points for lab in portfolio.labs), sum(lab.max_points for lab in portfolio.labs)
     labs = "1 lab" if len(portfolio.labs) == 1 else f"{len(portfolio.labs)} labs"
     waiting = sum(lab.open_points("free text") for lab in portfolio.labs)
-    more = f", up to {waiting:g} more for free texts, which the instructor judges" if waiting else ""
+    more = f", and up to {waiting:g} that the instructor gives" if waiting else ""
     print(f"{output}: {labs}, {points:g} of {of:g} points{more}", flush=True)
     if arguments.pdf:
         print_pdf(output, pdf)
