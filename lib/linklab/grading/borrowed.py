@@ -6,6 +6,7 @@ It is no proof, and no point is lost: the instructor sees a line. Code that hide
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -19,6 +20,8 @@ _WAYS: Final = frozenset(
     ("__code__", "__globals__", "__closure__", "__wrapped__", "__subclasses__", "_getframe", "f_locals", "f_globals")
 )
 _CALLS: Final = frozenset(("exec", "eval", "compile", "__import__", "import_module", "run_path", "run_module"))
+_ANY: Final = re.compile("|".join([r"linklab\.", "LINKLAB_SIMPLEPERF", "check_", *sorted(_WAYS | _CALLS)]))
+"""Without one of these words in it a cell need not be read as Python, which takes long."""
 _FILES: Final = ("LINKLAB_SIMPLEPERF", "linklab.__file__")
 
 
@@ -32,6 +35,8 @@ def borrowed(cells: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _found(source: str) -> Iterator[str]:
+    if not _ANY.search(source):
+        return
     lines = [line if not line.lstrip().startswith(("%", "!")) else "" for line in source.split("\n")]
     try:
         tree = ast.parse("\n".join(lines))

@@ -203,7 +203,7 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
         if two:
             notes.append(f"{listed(two)}: another file of that name lies beside simpleperf, and was not handed over")
         files = {file: member.path.read_bytes() for file, member in {**found.programs, **helpers}.items()}
-        texts = {file: content.decode(errors="replace") for file, content in files.items()}
+        texts = {file: data.decode(errors="replace") for file, data in files.items() if file not in order.kit.starters}
         student.looks[name] = borrowed([*assembled.answers.items(), *assembled.added.items(), *texts.items()])
         folder = output / "judged" / folder_of(one.student) / name
         again = order.wants(one.student) if order.only else None
