@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from linklab import __version__, record, schema
 from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
@@ -65,6 +65,13 @@ def tell_of_commands(told: Callable[[str], object]) -> None:
     It is told the node, the command and at what time of the lab it began.
     """
     _told[:] = [told]
+
+
+class Watcher(Protocol):
+    """Watches what a lab does while commands run."""
+
+    def ran(self, command: str, seconds: list[lab_api.Second]) -> None:
+        """Take note of what the network did during a command, from its beginning to its end."""
 
 
 class Node:
@@ -129,7 +136,8 @@ class Node:
                 told(f"{self.name}: {textwrap.shorten(command, _SHOWN_CHARACTERS, placeholder='...')}, {begun}")
             return False
 
-        asked = self.name, command, timeout_s, with_status
+        watcher = self.lab.watcher
+        asked = self.name, command, timeout_s, with_status, watcher is not None
         ended = self.lab.process.call(lab_api.command, *asked, on_event=hear, stop=wait)
         outcome, output = ended["outcome"], "".join(pieces)
         if outcome == "interrupted":  # else Ctrl-C was pressed, and this is not reached
@@ -138,6 +146,10 @@ class Node:
             tail = " ".join(output.split()[-20:])
             raise LabTimeout(
                 f"{command!r} on {self.name} was not done after {timeout_s:g} s and was ended; it said: {tail}"
+            )
+        if watcher is not None:
+            watcher.ran(
+                f"{self.name}: {textwrap.shorten(command, _SHOWN_CHARACTERS, placeholder='...')}", ended["seconds"]
             )
         return output, ended["status"]
 
@@ -174,6 +186,8 @@ class Lab:
         """The network as it was described; None for a Mininet Topo, which `state` reads back."""
         self.not_checked = tuple(not_checked)
         """Lines on what Mininet makes of a Topo that cannot be read back, or is not done in a lab."""
+        self.watcher: Watcher | None = None
+        """Is told what the network does during commands, by `linklab.show.live`."""
         self._names = names_of(process)
         # The listener's threads must not hold this object: a lab whose last name is gone, as when a cell that starts
         # one is run again, ends at once.

@@ -29,7 +29,7 @@ def open_sockets(process: int | str, protocol: str) -> list[tuple[str, int, str]
         for fields in map(str.split, lines):
             if fields[3] == _OPEN[protocol]:
                 address, _, port = fields[1].rpartition(":")
-                found.append((_address(address), int(port, 16), fields[9]))
+                found.append((address_of(address), int(port, 16), fields[9]))
     return found
 
 
@@ -38,7 +38,7 @@ def listens(process: int | str, port: int, protocol: str = "tcp") -> bool:
     return any(port == each for _, each in listening(process, protocol))
 
 
-def _address(text: str) -> str:
+def address_of(text: str) -> str:
     """Return an address that the kernel printed as words in the machine's byte order (x86 and ARM: little)."""
     packed = b"".join(bytes.fromhex(text[at : at + 8])[::-1] for at in range(0, len(text), 8))
     return socket.inet_ntop(socket.AF_INET if len(packed) == 4 else socket.AF_INET6, packed)

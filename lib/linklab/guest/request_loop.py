@@ -61,7 +61,7 @@ class RequestLoop:
         self.seed = seed
         self._channel = channel
         self._request = self._changing_count = 0
-        self._clock_s = time.monotonic()
+        self._clock_s = self.beat_s = time.monotonic()
         self._reading = False
         self._printed = OutputCapture()
         self._interruptible = self._sigio_is_on = False
@@ -80,7 +80,7 @@ class RequestLoop:
         """
         interruptible, self._interruptible = self._interruptible, False  # an interrupt must not cut a message in two
         try:
-            await_beat()
+            self.beat_s = await_beat()
             self._send({"event": event, **self._take_printed()})
         finally:
             self._interruptible = interruptible
@@ -227,7 +227,7 @@ class RequestLoop:
         self._begin()
         with self._printed.gathered():
             answer = self._answer(request)
-            await_beat()
+            self.beat_s = await_beat()
         answer |= self._take_printed()
         self._clock_s = time.monotonic()
         return answer
@@ -252,7 +252,7 @@ class RequestLoop:
         a measurement are to show its random variation. The seed does not depend on what was drawn before.
         """
         self._changing_count += 1
-        await_beat()
+        self.beat_s = await_beat()
         seed = (self.seed + (self._changing_count << 32)) % 2**64
         time.sleep(random.Random(seed).randrange(BEAT_NS) / 1e9)
         boot.seed_kernel(seed)
@@ -303,8 +303,10 @@ def wait_until_mature() -> None:
     time.sleep(max(0.0, MATURE_S - time.monotonic()))
 
 
-def await_beat() -> None:
-    """Sleep until the next beat: `PHASE_NS` after a multiple of `BEAT_NS`. This costs no real time on virtual time.
+def await_beat() -> float:
+    """Sleep until the next beat, `PHASE_NS` after a multiple of `BEAT_NS`, and return its time in seconds.
+
+    This costs no real time on virtual time.
 
     All programs that can run without time passing have then run, so a message to the notebook finds the lab at rest,
     and how far a program comes does not depend on how long the notebook takes.
@@ -314,9 +316,12 @@ def await_beat() -> None:
     program at the moment of a beat, wait for the next one.
     """
     for _ in range(_MAX_BEATS):
-        time.sleep((PHASE_NS - time.monotonic_ns()) % BEAT_NS / 1e9)
+        now_ns = time.monotonic_ns()
+        wait_ns = (PHASE_NS - now_ns) % BEAT_NS
+        time.sleep(wait_ns / 1e9)
         if _is_only_runnable():
-            return
+            break
+    return (now_ns + wait_ns) / 1e9
 
 
 def _is_only_runnable() -> bool:

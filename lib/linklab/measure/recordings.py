@@ -222,11 +222,11 @@ def write(path: str | Path, content: bytes) -> Path:
     return Path(path)
 
 
-def drop(lab: Lab) -> None:
-    """End a lab's recording if it still runs. Both may have ended already."""
+def drop(lab: Lab, reads: bool = False) -> None:
+    """End a lab's recording if it still runs. Both may have ended already. `reads` is that of `LabProcess.call`."""
     if lab.process.running:
         with contextlib.suppress(LabError):
-            lab.process.call(lab_api.drop_recording)
+            lab.process.call(lab_api.drop_recording, reads=reads)
 
 
 def fill(recording: Recording, data: Mapping[str, Any], begin_s: float, end_s: float) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from linklab.errors import MeasurementError, UnknownNode, quoted
 from linklab.guest import lab_api
@@ -17,6 +17,7 @@ from linklab.measure import recordings
 from linklab.measure.flows import Flow, FlowOf, ResultT_co
 from linklab.measure.programs import PATIENCE_S, Gate, RunPrograms, split_start
 from linklab.measure.results import MeasurementStopped, Origin, QueueCounters, Run, ToolResult
+from linklab.measure.seconds import Second, Socket
 from linklab.measure.snapshot import RunSnapshot
 from linklab.measure.tool import IN_LAB, Job, Tool
 from linklab.measure.tools import tool_of
@@ -39,7 +40,7 @@ class Progress:
     """How far a run is: `done_s` of about `total_s` seconds of the lab's time. `done_s` is 0 until the flows start.
 
     `queues` are the counters of all shaped interfaces since the lab's start; `network` is the network as it was read
-    back before the run.
+    back before the run; `sockets` are those of each host, none before the flows start.
     """
 
     flows: tuple[Flow, ...]
@@ -47,6 +48,7 @@ class Progress:
     total_s: float
     queues: tuple[QueueCounters, ...]
     network: NetworkState
+    sockets: Mapping[str, tuple[Socket, ...]] = field(default_factory=dict)
 
     @property
     def share(self) -> float:
@@ -65,14 +67,20 @@ ShouldStop = Callable[[], bool]
 """Returns True to stop the run."""
 
 
-class Observer(Protocol):
-    """Sees how far a run is, and can stop it."""
+class Observer:
+    """Sees how far a run is, and can stop it. `record` names interfaces that it wants to be recorded."""
 
-    def __call__(self, progress: Progress, /) -> object:
+    record: Sequence[str] = ()
+
+    def __call__(self, progress: Progress, /) -> None:
         """Take note of how far the run is."""
 
     def stopped(self) -> bool:
         """Return True to stop the run."""
+        return False
+
+    def ended(self, run: Run) -> None:
+        """Take note of what was measured."""
 
 
 _observers: list[Callable[[Lab], Observer | None]] = []
@@ -80,7 +88,26 @@ _observers: list[Callable[[Lab], Observer | None]] = []
 
 def observe(of: Callable[[Lab], Observer | None]) -> None:
     """Ask `of` for an observer of each run to which the caller gives no hook of its own. `of` may return None."""
-    _observers[:] = [of]
+    _observers.append(of)
+
+
+class _All(Observer):
+    """Several observers as one."""
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self._observers = observers
+        self.record = next((it.record for it in observers if it.record), ())
+
+    def __call__(self, progress: Progress, /) -> None:
+        for observer in self._observers:
+            observer(progress)
+
+    def stopped(self) -> bool:
+        return any(observer.stopped() for observer in self._observers)
+
+    def ended(self, run: Run) -> None:
+        for observer in self._observers:
+            observer.ended(run)
 
 
 def run(
@@ -120,24 +147,31 @@ def run_together(
     any of these cases.
     """
     flows = as_flows(flows)
-    if on_progress is None and stop is None:
-        for observer in filter(None, (of(lab) for of in _observers)):
-            on_progress, stop = observer, observer.stopped
+    found = [] if on_progress or stop else [it for of in _observers if (it := of(lab)) is not None]
+    observer = _All(found)
+    if found:
+        on_progress, stop = observer, observer.stopped
     tools = [tool_of(flow) for flow in flows]
     for flow in flows:
         for node in (flow.source, flow.destination):
             lab[node]  # raises LabError for a node that the lab does not have, before anything runs
     recorded = None if not record else recordings.interfaces_in([] if record is True else record)
+    # What an observer wants must move no later digit, so its recording is fetched by a request that only reads.
+    aside = recorded is None and bool(observer.record)
+    if aside:
+        recorded = list(observer.record)
     try:
         with RunPrograms(lab) as programs:
-            return _Runner(lab, flows, tools, programs, on_progress, stop, recorded).carry_out()
+            run = _Runner(lab, flows, tools, programs, on_progress, stop, recorded, aside).carry_out()
+        observer.ended(run)
+        return run
     except MeasurementStopped:
         raise
     except KeyboardInterrupt:
         raise MeasurementStopped("the measurement was stopped; measured: nothing yet") from None
     finally:
         if recorded is not None:
-            recordings.drop(lab)
+            recordings.drop(lab, aside)
 
 
 def as_flows(flows: Flow | Sequence[Flow]) -> tuple[Flow, ...]:
@@ -202,6 +236,7 @@ class _Runner:
         on_progress: OnProgress | None,
         stop: ShouldStop | None,
         record: Sequence[str] | None,
+        aside: bool,
     ) -> None:
         self._lab, self._programs, self._flows = lab, programs, tuple(flows)
         self._on_progress, self._stop = on_progress, stop
@@ -211,7 +246,7 @@ class _Runner:
         self._exact = any(tool.waits_for_gate for tool in tools)
         self._gated = self._exact or len(flows) > 1 or any(flow.start_s for flow in flows)
         self._gate: Gate | None = None
-        self._snapshot, self._records = RunSnapshot(lab, record), record is not None
+        self._snapshot, self._records, self._aside = RunSnapshot(lab, record), record is not None, aside
         network = self._snapshot.network
         self._tasks = [
             _Task(
@@ -236,7 +271,7 @@ class _Runner:
             task.tool.check(self._lab, task.job)
         for task in self._tasks:
             task.tool.prepare(self._lab, task.job)
-        self._report_progress(0.0, self._snapshot.queues)
+        self._report_progress(0.0, Second(0.0, self._snapshot.queues, {}))
         with ExitStack() as observers:
             if self._exact:
                 self._copy_programs_into_lab()
@@ -278,7 +313,8 @@ class _Runner:
 
     def _recording(self) -> recordings.Recording:
         recording = recordings.Recording(self._snapshot.network)
-        recordings.fill(recording, self._lab.process.call(lab_api.recorded), *self._snapshot.span_s)
+        noted = self._lab.process.call(lab_api.recorded, reads=self._aside)
+        recordings.fill(recording, noted, *self._snapshot.span_s)
         return recording
 
     def _copy_programs_into_lab(self) -> None:
@@ -341,11 +377,12 @@ class _Runner:
         self._stopping = self._stopping or self._failure is not None or (self._stop is not None and self._stop())
         return self._stopping
 
-    def _report_progress(self, done_s: float, queues: tuple[QueueCounters, ...]) -> None:
+    def _report_progress(self, done_s: float, second: Second) -> None:
         if self._on_progress is None or self._failure is not None:
             return
         try:
-            self._on_progress(Progress(self._flows, done_s, self._total_s, queues, self._snapshot.network))
+            network = self._snapshot.network
+            self._on_progress(Progress(self._flows, done_s, self._total_s, second.queues, network, second.sockets))
         except Exception as failure:  # raised later: the lab has to finish its current answer first
             self._failure = failure
 

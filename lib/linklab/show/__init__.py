@@ -1,6 +1,7 @@
 """Figures and tables for notebooks."""
 
 from linklab.show.comparisons import compared, comparison, fairness
+from linklab.show.live_network import live
 from linklab.show.live_views import follow
 from linklab.show.network.paint import draw
 from linklab.show.network.scene import Drawable
@@ -21,6 +22,7 @@ __all__ = [
     "draw",
     "fairness",
     "follow",
+    "live",
     "measured",
     "replay",
     "round_trips",

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from linklab.lab import Lab, tell_of_commands
 from linklab.measure import Progress
-from linklab.measure.runner import observe
+from linklab.measure.runner import Observer, observe
 from linklab.show.chart import LINES
 from linklab.show.over_time import Intervals, summed, throughput
 from linklab.show.traffic import Traffic
@@ -31,7 +31,7 @@ _cell: CellView | None = None
 """What the cell that runs shows."""
 
 
-class CellView:
+class CellView(Observer):
     """What one cell of a page shows of its long work. It appears 2 s after the work began.
 
     Of measurements it shows a bar, a stop button and a figure of what the links carry, which stays when the cell ends.

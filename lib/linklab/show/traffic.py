@@ -30,6 +30,7 @@ class Load:
     rate_mbps: float
     queue_packets: int
     dropped_packets: int
+    sent_packets: int
 
 
 class Traffic:
@@ -62,6 +63,11 @@ class Traffic:
         for name, load in self.latest.items():
             self._all[name].append(load)
             self._bytes[name] += round(load.rate_mbps * (load.end_s - load.start_s) * 125_000)
+
+    @property
+    def end_s(self) -> float:
+        """The end of the last interval."""
+        return self._begin_s + (self._before.done_s if self._before is not None else 0.0)
 
     @property
     def busiest(self) -> tuple[str, ...]:
@@ -102,7 +108,8 @@ def _load(before: QueueCounters, after: QueueCounters, start_s: float, end_s: fl
     sent_bytes = max(0, after.sent_bytes - before.sent_bytes)  # a new shaper counts from 0
     rate_mbps = sent_bytes * 8 / (end_s - start_s) / 1e6
     dropped = max(0, after.dropped_packets - before.dropped_packets)
-    return Load(after.node, after.interface, start_s, end_s, rate_mbps, after.backlog_packets, dropped)
+    sent_packets = max(0, after.sent_packets - before.sent_packets)
+    return Load(after.node, after.interface, start_s, end_s, rate_mbps, after.backlog_packets, dropped, sent_packets)
 
 
 def _steps(loads: Sequence[Load], values: Sequence[float]) -> Curve:

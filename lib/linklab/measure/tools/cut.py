@@ -48,7 +48,7 @@ class Cut(FlowOf["CutResult"]):
         return self.source if self.source == self.destination else f"{self.source}-{self.destination}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CutResult(ToolResult):
     """When the cables were cut and healed, by the lab's clock (`Lab.now`), and the interfaces at their ends."""
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 from linklab.measure import Recording
 from linklab.measure.recordings import PacketHop, TcpState, ipv4_of, payload_of
 from linklab.network import NetworkState
-from linklab.show.network.layout import Placed, Point, along
-from linklab.show.network.paint import drawn
+from linklab.show.network.layout import Placed
+from linklab.show.network.paint import drawn, ways
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +103,7 @@ _UNKNOWN: Final[Congestion] = {}
 
 def flows_of(recording: Recording, first: dict[int, PacketHop], congestion: Congestion = _UNKNOWN) -> list[PacketFlow]:
     """Return the flows with their packets: those of ``congestion`` in its order, then those with most bytes first."""
-    names = _Names(recording.network, congestion)
+    names = Names(recording.network, congestion)
     flows: dict[Ends, PacketFlow] = {}
     known: dict[Ends, tuple[PacketFlow, bool]] = {}
     for number, hop in first.items():
@@ -123,7 +123,7 @@ def flows_of(recording: Recording, first: dict[int, PacketHop], congestion: Cong
 _PORT: Final = re.compile(r":\d+")
 
 
-class _Names:
+class Names:
     """Names of nodes by their addresses, and of flows."""
 
     def __init__(self, network: NetworkState, congestion: Congestion = _UNKNOWN) -> None:
@@ -199,11 +199,9 @@ def _ports(
         by_name[hop.interface].append(hop)
     shapes = {it.name: it.shape for node in recording.network.nodes for it in node.interfaces}
     nodes = {port.interface: port.node for port in recording.ports}
-    lines, links = _lines(placed), _links(placed)
-    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    lines, links = ways(placed, axes), _links(placed)
     for port in recording.ports:
         hops, shape = by_name[port.interface], shapes.get(port.interface)
-        places = [((x - left) / (right - left), (top - y) / (top - bottom)) for x, y in lines.get(port.interface, ())]
         yield {
             "name": port.interface,
             "label": links.get(port.interface, port.interface),
@@ -213,7 +211,7 @@ def _ports(
             "limit": shape.queue_packets if shape else None,
             "rate_mbps": shape.rate_mbps if shape else None,
             "delay_ns": round(shape.delay_ms * 1e6) if shape else 0,
-            "line": [round(part, 5) for place in places for part in place] or None,
+            "line": lines.get(port.interface),
             "queued": steps(hop.queued_ns - begin_ns for hop in hops),
             "stayed": [-1 if hop.left_ns is None else hop.left_ns - hop.queued_ns for hop in hops],
             "packet": steps(hop.packet for hop in hops),
@@ -229,18 +227,6 @@ def _links(placed: Placed) -> dict[str, str]:
         if stroke.cable.name
         for interface, other in (stroke.cable.ends, stroke.cable.ends[::-1])
     }
-
-
-def _lines(placed: Placed) -> dict[str, tuple[Point, Point]]:
-    """Return for each interface where its packets' way begins and ends on the drawing: at the edges of both nodes."""
-    found = {}
-    for stroke in placed.strokes:
-        there, back = stroke.both_ends
-        for (interface, near, far), (other, _, _) in ((there, back), (back, there)):
-            own = placed.nodes[interface.node].length_inside(near, far)
-            others = placed.nodes[other.node].length_inside(near, far)
-            found[interface.name] = along(near, far, own), along(far, near, others)
-    return found
 
 
 _CONGESTED: Final = 3
@@ -269,7 +255,7 @@ def _is_marked(hop: PacketHop) -> bool:
 
 def _tcp(recording: Recording, begin_ns: int, congestion: Congestion) -> Iterator[dict[str, Any]]:
     """Yield what each connection's sender knew, each time that it changed; an end that sends no data is left out."""
-    names = _Names(recording.network, congestion)
+    names = Names(recording.network, congestion)
     series: defaultdict[tuple[str, str], list[TcpState]] = defaultdict(list)
     for state in recording.tcp:
         of = series[state.source, state.destination]
@@ -295,7 +281,7 @@ def _pings(recording: Recording, first: dict[int, PacketHop], begin_ns: int) -> 
 
     Pings in fragments are left out: their round trip ends with the last fragment.
     """
-    names = _Names(recording.network)
+    names = Names(recording.network)
     node_behind = {port.interface: port.peer for port in recording.ports}
     node_of = {port.interface: port.node for port in recording.ports}
     asked: dict[tuple[str, str, bytes], int] = {}
