@@ -1,8 +1,7 @@
 """Figures and tables for notebooks."""
 
 from linklab.show.comparisons import compared, comparison, fairness
-from linklab.show.live_network import live
-from linklab.show.live_views import follow
+from linklab.show.live_views import follow, live
 from linklab.show.network.paint import draw
 from linklab.show.network.scene import Drawable
 from linklab.show.over_time import RoundTrips, WindowTrace, measured, round_trips, throughput, windows

@@ -6,7 +6,6 @@ Looking moves no digit: it takes requests that only read, and notes that the lab
 from __future__ import annotations
 
 import base64
-import itertools
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -17,14 +16,13 @@ import traitlets
 from IPython import get_ipython
 
 from linklab import schema
+from linklab.errors import MeasurementError
 from linklab.guest import lab_api
 from linklab.lab import Lab
 from linklab.measure import Progress, Recording, Run
-from linklab.measure.runner import Observer, observe
+from linklab.measure.runner import Observer
 from linklab.measure.seconds import Second
-from linklab.show.figure import Drawing
-from linklab.show.live_views import somebody_watches
-from linklab.show.network.paint import areas, draw, drawn, spots, ways
+from linklab.show.network.paint import areas, drawn, spots, ways
 from linklab.show.network.scene import NetworkScene
 from linklab.show.node_tables import SOCKETS, Look, link_title, node_title, socket_table, tables_of
 from linklab.show.player.columns import Names, ends_of
@@ -37,23 +35,8 @@ _MOST_PACKETS: Final = 300
 _PACKETS: Final = ["seconds", "from", "to", "protocol", "bytes", "queue and delay", "what happened"]
 
 
-def live(lab: Lab) -> LiveNetwork | Drawing:
-    """Show a running network: links by their load, filling queues; of a node or a link that is chosen, what it knows.
-
-    It follows measurements and commands of this and other cells, and is the drawing of `draw` where nobody watches: in
-    a saved notebook, and under ``linklab run`` or nbval. Looking changes no digit.
-
-    Raises NetworkError if the network cannot be drawn.
-    """
-    if not somebody_watches():
-        return draw(lab)
-    if not isinstance(lab.watcher, _Watcher):
-        lab.watcher = _Watcher(LiveNetwork(lab))
-    return lab.watcher.network
-
-
 class LiveNetwork(Widget):
-    """The widget; `live` makes it.
+    """The widget; `linklab.show.live` makes it.
 
     ``scene`` says where nodes and links lie on the picture, ``tables`` what they know, ``sockets`` those of each host
     now. ``frames`` are the moments of the last cell with traffic, ``frame`` is the newest one of a run that goes on.
@@ -73,8 +56,7 @@ class LiveNetwork(Widget):
         super().__init__()
         self._lab = weakref.ref(lab)  # a lab ends with its last name
         self._traffic, self._noted, self._sent_at_s = Traffic(), [_still(0)], 0.0
-        self._cells = itertools.count(1)
-        self._cell = next(self._cells)
+        self._cell = 0
         self._look = self._looked(lab)
         self._redraw(lab)
         self.frames = [*self._noted]
@@ -98,7 +80,7 @@ class LiveNetwork(Widget):
         if self._traffic.end_s == before_s:
             return
         if len(self._noted) == 1:
-            self._cell = next(self._cells)
+            self._cell += 1
         loads = {
             name: [round(it.rate_mbps, 3), it.queue_packets, it.dropped_packets, it.sent_packets]
             for name, it in self._traffic.latest.items()
@@ -126,7 +108,11 @@ class LiveNetwork(Widget):
     def show_packets(self, recording: Recording, title: str) -> None:
         """List what was recorded at a link, and write it to a file for Wireshark."""
         link, file = self.record, Path(f"{self.record.partition(':')[0].replace(' ', '-')}.pcapng")
-        recording.save_pcap(file)
+        try:
+            recording.save_pcap(file)
+            kept = f"{file} beside this notebook has all of them, for Wireshark."
+        except MeasurementError as refusal:
+            kept = str(refusal)
         names, begin_ns = Names(recording.network), round(recording.begin_s * 1e9)
         ends = {port.interface: (port.node, port.peer) for port in recording.ports}
         peers = {port.interface: port.node for port in recording.ports}
@@ -148,8 +134,7 @@ class LiveNetwork(Widget):
             )
         words = f"{title}: {len(recording.hops):,} packets at {link}"
         words += f", of which the first {_MOST_PACKETS} are listed" if len(recording.hops) > _MOST_PACKETS else ""
-        words += f". {file} beside this notebook has all of them, for Wireshark."
-        self.recorded = {"link": link, "words": words, "head": _PACKETS, "rows": rows}
+        self.recorded = {"link": link, "words": f"{words}. {kept}", "head": _PACKETS, "rows": rows}
         self.record = ""
 
     def cell_ended(self, *_: object) -> None:
@@ -214,7 +199,7 @@ def _still(cell: int) -> dict[str, Any]:
     return {"cell": cell, "title": "", "at_s": 0.0, "loads": {}, "sockets": {}}
 
 
-class _Watcher(Observer):
+class NetworkWatcher(Observer):
     """Hands on what a lab and its measurements tell."""
 
     def __init__(self, network: LiveNetwork) -> None:
@@ -235,10 +220,3 @@ class _Watcher(Observer):
 
     def ran(self, command: str, seconds: list[lab_api.Second]) -> None:
         self.network.show_command(command, schema.load(tuple[Second, ...], seconds, "what the lab noted"))
-
-
-def _observer(lab: Lab) -> Observer | None:
-    return lab.watcher if isinstance(lab.watcher, Observer) else None
-
-
-observe(_observer)

@@ -1,4 +1,4 @@
-"""What happens in the cell that runs, seen while it runs: measurements, checks of programs, a program's lines.
+"""What happens while cells run: measurements, checks of programs, a program's lines, the network itself.
 
 A cell of a page shows its long work by itself. A notebook that is executed without a page, as by ``linklab run``,
 nbconvert or nbval, shows none of it and measures the same.
@@ -12,14 +12,19 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from linklab.lab import Lab, tell_of_commands
 from linklab.measure import Progress
 from linklab.measure.runner import Observer, observe
 from linklab.show.chart import LINES
+from linklab.show.network.paint import draw
 from linklab.show.over_time import Intervals, summed, throughput
 from linklab.show.traffic import Traffic
+
+if TYPE_CHECKING:
+    from linklab.show.figure import Drawing
+    from linklab.show.live_network import LiveNetwork
 
 _REDRAWN_EVERY_S: Final = 0.25
 _TRAFFIC_REDRAWN_EVERY_S: Final = 1.0
@@ -132,7 +137,23 @@ def tell(doing: str) -> None:
 
 
 observe(_observer)
+observe(lambda lab: lab.watcher if isinstance(lab.watcher, Observer) else None)
 tell_of_commands(tell)
+
+
+def live(lab: Lab) -> LiveNetwork | Drawing:
+    """Show a running network: links by their load, filling queues, and what a chosen node or link knows.
+
+    It follows the measurements and commands of all cells, and is the drawing of `draw` where nobody watches. Looking
+    changes no digit. Raises NetworkError if the network cannot be drawn.
+    """
+    if not somebody_watches():
+        return draw(lab)
+    from linklab.show.live_network import LiveNetwork, NetworkWatcher  # ipywidgets takes long to load
+
+    if not isinstance(lab.watcher, NetworkWatcher):
+        lab.watcher = NetworkWatcher(LiveNetwork(lab))
+    return lab.watcher.network
 
 
 def follow(

@@ -109,7 +109,7 @@ def _of_link(cable: Cable, counted: Mapping[str, QueueCounters]) -> Iterator[Tab
     rows.append(["state", *("up" if end.up else "down" for end in cable.ends)])
     rows.append(["command", *(f"tc -s qdisc show dev {end.name}" for end in cable.ends)])
     ways = [f"{near.node} to {far.node}" for near, far in (cable.ends, cable.ends[::-1])]
-    yield _table("After the last cell", "", ["", *ways], rows)
+    yield _table("After the last cell", "", ["direction", *ways], rows)
 
 
 _SHAPE: Final[Sequence[tuple[str, Callable[[Shape], str]]]] = (

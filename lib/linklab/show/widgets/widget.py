@@ -14,7 +14,7 @@ from linklab.show.widgets.page import SCRIPT, STYLE
 
 # The picture stands in a notebook's file, and the widget behind it lives as long as its kernel. While it lives it takes
 # the picture's place; of one that lives no more JupyterLab shows an error, which is hidden.
-_VIEW: Final = '.jp-OutputArea-child:has([data-mime-type="application/vnd.jupyter.widget-view+json"])'
+_VIEW: Final = ".jp-OutputArea-child:has(> .jupyter-widgets)"
 _PICTURE: Final = ".jp-OutputArea-child:has(.linklab-still)"
 _SWAP: Final = (
     f"<style>{_PICTURE}:has(+ .jp-OutputArea-child .linklab-widget),"
