@@ -60,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     labs.mkdir()
     shutil.copy(ROOT / "labs" / FIRST_NOTEBOOK, labs / FIRST_NOTEBOOK)
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    empty = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    empty: dict[str, Any] = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
     for name, sources in ((WATCHED, (WATCHED_CELL,)), (LIVE, LIVE_CELLS)):
         cells: list[dict[str, Any]] = [{**empty, "id": f"cell-{at}", "source": it} for at, it in enumerate(sources)]
         book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
@@ -153,7 +153,7 @@ def test_a_live_network_is_used_by_the_keyboard_and_leaves_its_picture(
     (link,) = page.all('.linklab-live .mark[data-name*=" to "]')
     link.send_keys(Keys.ENTER)
     page.wait(lambda: "tc -s qdisc show dev h1-eth0" in page.see(".linklab-live .panel").text, "the link is chosen")
-    page.wait(lambda: "1 packet" in page.see(".linklab-live svg").text, "the ping is on the link")
+    page.wait(lambda: "1 packet" in str(page.see(".linklab-live svg").get_property("textContent")), "the ping is seen")
     page.see(".linklab-live input").send_keys(Keys.HOME)
     page.wait(lambda: "0.0 s of" in page.see(".linklab-live output").text, "the slider goes back")
     page.browser.save_screenshot(str(tmp_path / "live.png"))
