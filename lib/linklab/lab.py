@@ -70,7 +70,7 @@ def tell_of_commands(told: Callable[[str], object]) -> None:
 class Watcher(Protocol):
     """Watches what a lab does while commands run."""
 
-    def ran(self, command: str, seconds: list[lab_api.Second]) -> None:
+    def ran(self, command: str, seconds: list[lab_api.NotedSecond]) -> None:
         """Take note of what the network did during a command, from its beginning to its end."""
 
 

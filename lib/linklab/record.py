@@ -55,6 +55,11 @@ def kernels_shell() -> Any:
     return shell if getattr(shell, "kernel", None) is not None else None
 
 
+def somebody_watches() -> bool:
+    """Return True in the kernel of a page. Jupyter's server names the notebook to kernels of its own only."""
+    return kernels_shell() is not None and "JPY_SESSION_NAME" in os.environ
+
+
 def cells_run() -> list[str] | None:
     """Return the source of each cell that this kernel has run, last the one that runs; None outside of a notebook.
 

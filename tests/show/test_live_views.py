@@ -11,7 +11,8 @@ from ipywidgets.widgets.widget import _instances
 from linklab import show
 from linklab.measure import PingFlow, Progress, QueueCounters, Sample, SimpleperfFlow
 from linklab.network import InterfaceState, NetworkState, NodeState, Shape
-from linklab.show.live_views import cell_view, somebody_watches, tell
+from linklab.record import somebody_watches
+from linklab.show.live_views import cell_view, tell
 
 FLOWS = (SimpleperfFlow("h1", "h4", 20), PingFlow("h2", "h5"))
 

@@ -6,11 +6,11 @@ from linklab.measure import QueueCounters
 from linklab.measure.seconds import Second, Socket
 from linklab.network import COURSE, expected_state
 from linklab.show.network.scene import scene_of
-from linklab.show.node_tables import Look, Neighbour, link_title, socket_table, tables_of
+from linklab.show.node_tables import Neighbour, NetworkLook, link_title, socket_table, tables_of
 
 STATE = expected_state(COURSE)
 QUEUE = QueueCounters("r1", "r1-eth1", 24_420, 36_937_752, 37, 11_801, 5)
-LOOK = Look(STATE, {"h1": (Neighbour("10.0.0.1", "", "h1-eth0"),)}, Second(0.0, (QUEUE,), {}))
+LOOK = NetworkLook(STATE, {"h1": (Neighbour("10.0.0.1", "", "h1-eth0"),)}, Second(0.0, (QUEUE,), {}))
 SCENE = scene_of(COURSE)
 TABLES = tables_of(LOOK, SCENE)
 

@@ -24,7 +24,7 @@ from linklab.errors import LinklabError
 from linklab.grade.check import Check, Surprise, a_kind
 from linklab.grade.questions import Value, as_number, is_missing, likeliest, not_a_number
 from linklab.grade.result import Result, guarded
-from linklab.show.live_views import somebody_watches
+from linklab.record import somebody_watches
 
 _SURE: Final = "sure=70, say: from 0 (a guess) to 100 (certain)"
 _CLOSE: Final = 0.02

@@ -159,10 +159,10 @@ class CommandEnd(TypedDict):
 
     outcome: Literal["done", "interrupted", "timeout"]
     status: int | None
-    seconds: list[Second]
+    seconds: list[NotedSecond]
 
 
-class Second(TypedDict):
+class NotedSecond(TypedDict):
     """What the network does at one moment: the counters of all shaped interfaces, and each host's sockets.
 
     ``at_s`` is the lab's clock at the last beat. To ask the clock, as to wait with a limit, takes half a microsecond of
@@ -183,7 +183,7 @@ def look(loop: RequestLoop) -> dict[str, Any]:
     return {"state": read_state(net).to_json(), "neighbours": read_neighbours(net), "now": _second(loop)}
 
 
-def _second(loop: RequestLoop) -> Second:
+def _second(loop: RequestLoop) -> NotedSecond:
     from linklab.guest.readback import read_queues
     from linklab.guest.sockets import read_sockets
 
@@ -509,7 +509,7 @@ class News(TypedDict):
     done_s: float
     said: dict[str, str]
     statuses: dict[str, int]
-    second: Second | None
+    second: NotedSecond | None
 
 
 def follow_programs(

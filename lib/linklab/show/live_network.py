@@ -24,7 +24,7 @@ from linklab.measure.runner import Observer
 from linklab.measure.seconds import Second
 from linklab.show.network.paint import areas, drawn, spots, ways
 from linklab.show.network.scene import NetworkScene
-from linklab.show.node_tables import SOCKETS, Look, link_title, node_title, socket_table, tables_of
+from linklab.show.node_tables import SOCKETS, NetworkLook, link_title, node_title, socket_table, tables_of
 from linklab.show.player.columns import Names, ends_of
 from linklab.show.traffic import Traffic
 from linklab.show.widgets.widget import Widget
@@ -150,8 +150,8 @@ class LiveNetwork(Widget):
             self._redraw(lab)
         self.tables = tables_of(self._look, self._scene)
 
-    def _looked(self, lab: Lab) -> Look:
-        look = schema.load(Look, lab.process.call(lab_api.look, reads=True), "what the lab says of itself")
+    def _looked(self, lab: Lab) -> NetworkLook:
+        look = schema.load(NetworkLook, lab.process.call(lab_api.look, reads=True), "what the lab says of itself")
         self.sockets = {node: socket_table(it) for node, it in look.now.sockets.items()}
         return look
 
@@ -218,5 +218,5 @@ class NetworkWatcher(Observer):
         if run.recording is not None and self.network.record:
             self.network.show_packets(run.recording, self._title)
 
-    def ran(self, command: str, seconds: list[lab_api.Second]) -> None:
+    def ran(self, command: str, seconds: list[lab_api.NotedSecond]) -> None:
         self.network.show_command(command, schema.load(tuple[Second, ...], seconds, "what the lab noted"))

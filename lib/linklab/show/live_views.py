@@ -7,8 +7,6 @@ nbconvert or nbval, shows none of it and measures the same.
 from __future__ import annotations
 
 import math
-import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from linklab.lab import Lab, tell_of_commands
 from linklab.measure import Progress
 from linklab.measure.runner import Observer, observe
+from linklab.record import kernels_shell, somebody_watches
 from linklab.show.chart import LINES
 from linklab.show.network.paint import draw
 from linklab.show.over_time import Intervals, summed, throughput
@@ -200,7 +199,7 @@ class _LiveFigure:
     def show(self, found: Intervals, duration_s: float | None, *, now: bool = False) -> None:
         """Draw intervals, unless they are to be seen already; soon after the last time only if it must be now."""
         due = now or (somebody_watches() and time.monotonic() - self._drawn_at >= _REDRAWN_EVERY_S)
-        if not due or found == self._drawn or not _in_notebook():
+        if not due or found == self._drawn or not kernels_shell():
             return
         shown = found if len(found) <= len(LINES) else summed(found)
         figure = throughput(shown, ceiling_mbps=self._ceiling_mbps, duration_s=duration_s)
@@ -254,17 +253,6 @@ def _let_clicks_through(comm: Any) -> None:
     """
     if hasattr(comm, "_reply_subshell_id"):
         del comm._reply_subshell_id
-
-
-def somebody_watches() -> bool:
-    """Return True in the kernel of a page. Jupyter's server names the notebook to kernels of its own only."""
-    return _in_notebook() and "JPY_SESSION_NAME" in os.environ
-
-
-def _in_notebook() -> bool:
-    ipython = sys.modules.get("IPython")  # a program that has not loaded IPython is not run by it
-    shell = ipython.get_ipython() if ipython is not None else None
-    return getattr(shell, "kernel", None) is not None
 
 
 def _displayed(shown: object, raw: bool = False) -> Any:

@@ -26,7 +26,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class Look:
+class NetworkLook:
     """A network as it is at one moment."""
 
     state: NetworkState
@@ -42,7 +42,7 @@ _KINDS: Mapping[NodeKind, str] = {
 }
 
 
-def tables_of(look: Look, scene: NetworkScene) -> dict[str, list[Table]]:
+def tables_of(look: NetworkLook, scene: NetworkScene) -> dict[str, list[Table]]:
     """Return the tables of each node and each link, by their titles, nodes first."""
     counted = {it.interface: it for it in look.now.queues}
     nodes = {node.name: list(_of_node(node, look.neighbours.get(node.name, ()))) for node in look.state.nodes}

@@ -9,7 +9,7 @@ from typing import Final
 import anywidget
 import traitlets
 
-from linklab.show.live_views import somebody_watches
+from linklab.record import somebody_watches
 from linklab.show.widgets.page import SCRIPT, STYLE
 
 # The picture stands in a notebook's file, and the widget behind it lives as long as its kernel. While it lives it takes
