@@ -1,12 +1,12 @@
 /* The network that runs: its drawing, with what links carry and what waits in queues, and tables of what is chosen. */
 
+import { drawn as svg } from "../axes.js";
 import { button, element, table } from "../elements.js";
 import { COLOURS, INK, followScheme, ink, isDark, turnedPicture } from "../scheme.js";
 
 const QUIET = "#bbbbbb", HALF = COLOURS[0], MOST = "#a66c00", FULL = COLOURS[1];  // by load: none, little, much, all
 const STEP_MS = 150, SHOWN_MS = 3000, LANE = 5, THICK = 8, QUEUE_SHARE = 0.35;  // pixels beside the cable, share of it
 const COUNTED = ["load", "packets sent", "queued", "lost"];
-const SVG = "http://www.w3.org/2000/svg";
 
 /** What anywidget calls for each view. */
 export function render({ model, el, signal }) {
@@ -20,8 +20,7 @@ class Live {
     this.frames = model.get("frames"); this.at = this.frames.length - 1;
     this.chosen = "";
     this.picture = element("img", {});
-    this.drawing = document.createElementNS(SVG, "svg");
-    this.drawing.setAttribute("aria-hidden", "true");
+    this.drawing = svg("svg", { "aria-hidden": "true" });
     this.marks = element("div", { className: "marks" });
     this.stage = element("div", { className: "stage" }, this.picture, this.drawing, this.marks);
     this.play = button("Play", "Play this cell's traffic again", () => this.replay());
@@ -239,10 +238,4 @@ const round = (rate) => (rate >= 10 ? rate.toFixed(1) : rate.toFixed(2));
 
 function section(title, command, inside, rows) {
   return element("div", {}, element("h3", {}, `${title} `, command ? element("code", {}, command) : ""), rows ? inside : element("p", {}, "none"));
-}
-
-function svg(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
 }
