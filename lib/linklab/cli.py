@@ -75,6 +75,7 @@ _COMMANDS: Final = {
     "release": "linklab.classroom.release",
     "validate": "linklab.classroom.validate",
     "grade": "linklab.grading.cli",
+    "by-hand": "linklab.grading.by_hand_page",
     "export": "linklab.lms.cli",
     "study": "linklab.study.cli",
 }

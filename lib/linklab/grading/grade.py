@@ -33,7 +33,8 @@ from linklab.grading.choice_points import with_tries
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, as_data, to_csv, to_json
 from linklab.grading.guard import Bounds, Failed, guarded
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
-from linklab.grading.model import Limits
+from linklab.grading.manual_points import Given, Journal
+from linklab.grading.model import Judged, Limits
 from linklab.grading.names import counted, folder_of, listed
 from linklab.grading.pages import class_page, feedback, load_templates
 from linklab.grading.recognise import Recognised, recognise
@@ -112,7 +113,8 @@ def grade(
         if not (folder / MARK).is_file():
             raise LinklabError(f"{folder} is no graded class: name with --earlier what an earlier --output was")
     with _held(output):
-        _given(output / manual_points.FILE)  # a mistake in it is said before hours of judging
+        journal = Journal(output)
+        journal.rows()  # a mistake in it is said before hours of judging
         work = output / ".unpacked"
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
@@ -132,8 +134,8 @@ def grade(
             f"{len(students)} students, {len(waiting)} notebooks to judge" + (f", {kept} judged before" if kept else "")
         )
         done = judge(waiting)
-        given = _given(output / manual_points.FILE)  # with what was given meanwhile
-        answers = manual_points.with_points(_answers(students, order), given)
+        given, length = journal.rows()  # with what was given meanwhile
+        answers = manual_points.with_points(_answers(students, order, done), given)
         alike = guarded(lambda _: list(_alike(students, order)), [None], jobs=1, bounds=_BOUNDS_OF_COMPARISON)[0]
         if isinstance(alike, Failed):
             tell(f"programs and answers were not compared: {alike.why}")
@@ -145,7 +147,7 @@ def grade(
         for page in _strangers(output, grades):
             tell(f"removed of an earlier run, as nobody in the class is called so: feedback/{page.name}")
             page.unlink()
-        write_whole(output / manual_points.FILE, manual_points.to_csv(answers, given), 0o644)
+        journal.take_in(manual_points.to_csv(answers, given), length)
         return grades
 
 
@@ -244,10 +246,10 @@ def _graded(
     alike: Sequence[Alike],
 ) -> ClassGrade:
     labs = {name: order.kit.labs[name] for name in order.labs}
-    given: dict[tuple[str, str], dict[str, float]] = {}
+    given: dict[tuple[str, str], dict[str, Given]] = {}
     for answer in answers:
-        if answer.points is not None:
-            given.setdefault((answer.student, answer.lab), {})[answer.cell] = answer.points
+        told = Given(answer.points, answer.comment, answer.grader)
+        given.setdefault((answer.student, answer.lab), {})[answer.cell] = told
     found = []
     for student in students:
         each = {name: _lab_grade(student, name, order, done, given.get((student.student, name), {})) for name in labs}
@@ -261,7 +263,11 @@ def _graded(
 
 
 def _lab_grade(
-    student: _Student, name: str, order: Order, done: Mapping[tuple[str, str], Done], given: Mapping[str, float]
+    student: _Student,
+    name: str,
+    order: Order,
+    done: Mapping[tuple[str, str], Done],
+    given: Mapping[str, Given],
 ) -> LabGrade:
     if student.unread:
         return LabGrade("not read", None, (), student.unread)
@@ -269,8 +275,7 @@ def _lab_grade(
     work = student.works.get(name)
     if work is None:
         return LabGrade("not handed in", None, notes)
-    came = done.get((student.student, name))
-    judged = came.judged if came is not None else work.judged
+    came, judged = done.get((student.student, name)), _verdict(student, name, done)
     if judged is not None:
         judged = with_tries(judged, student.assembled[name].tried_wrong, order.choice_points)
         return LabGrade("judged", manual_points.with_given(judged, given), notes, looks=tuple(student.looks[name]))
@@ -279,6 +284,14 @@ def _lab_grade(
     free_texts = student.assembled[name].free_texts
     known = manual_points.with_given(unjudged(work, free_texts, came.trouble), given)
     return LabGrade("judge failed", known, notes, came.trouble)
+
+
+def _verdict(student: _Student, name: str, done: Mapping[tuple[str, str], Done]) -> Judged | None:
+    """Return the verdict on a student's notebook, of now or of an earlier run; None where it was not judged."""
+    came, work = done.get((student.student, name)), student.works.get(name)
+    if came is not None:
+        return came.judged
+    return work.judged if work is not None else None
 
 
 def _changes(students: list[_Student], done: Mapping[tuple[str, str], Done]) -> Iterator[str]:
@@ -305,12 +318,10 @@ def _changes(students: list[_Student], done: Mapping[tuple[str, str], Done]) -> 
         yield f"{counted(again, 'notebook')} judged again: the points of {len(lines)} changed"
 
 
-def _given(path: Path) -> Mapping[str, manual_points.Given]:
-    """Return the points that the instructor has given by hand. Raises LinklabError where the file has to be mended."""
-    return manual_points.read(path.read_bytes()) if path.exists() else {}
-
-
-def _answers(students: list[_Student], order: Order) -> Iterator[manual_points.WrittenAnswer]:
+def _answers(
+    students: list[_Student], order: Order, done: Mapping[tuple[str, str], Done]
+) -> Iterator[manual_points.WrittenAnswer]:
+    """Yield what people can give points for: each lab's free texts, then its checks that did not pass."""
     for name in order.labs:
         for part in order.kit.labs[name].parts:
             if part.role != "free text":
@@ -319,6 +330,9 @@ def _answers(students: list[_Student], order: Order) -> Iterator[manual_points.W
                 text = student.assembled[name].free_texts.get(part.cell_id, "") if name in student.assembled else ""
                 if text.strip() and text.strip() != TEXT_STUB:
                     yield manual_points.WrittenAnswer(name, part.cell_id, student.student, text, part.points)
+        for student in students:
+            if (judged := _verdict(student, name, done)) is not None:
+                yield from manual_points.failed_checks(student.student, judged)
 
 
 def _alike(students: list[_Student], order: Order) -> Iterator[Alike]:

@@ -170,7 +170,11 @@ def _lab(lab: LabGrade) -> dict[str, Any]:
 
 def _cell(cell: Graded) -> dict[str, Any]:
     told = {"id": cell.cell_id, "kind": cell.kind, "title": cell.title, "status": cell.status}
-    return told | {"points": cell.points, "max_points": cell.max_points, "reason": reason_of(cell)}
+    return (
+        told
+        | {"points": cell.points, "max_points": cell.max_points, "reason": reason_of(cell)}
+        | ({"comment": cell.comment} if cell.comment else {})
+    )
 
 
 def reason_of(cell: Graded) -> str:

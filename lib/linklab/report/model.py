@@ -20,7 +20,8 @@ class Graded:
     """A graded cell: `points` are what it has now, `max_points` what it is worth.
 
     `checks` are empty where the cell kept none: then `trouble` is the error that it stopped with, if it did. The points
-    of a free text are the instructor's to give. `surprises` are what was predicted of what this cell measured.
+    of a free text are the instructor's to give, and so is a `comment` on any cell. `surprises` are what was predicted
+    of what this cell measured.
     """
 
     cell_id: str
@@ -32,6 +33,7 @@ class Graded:
     checks: tuple[Check, ...] = ()
     trouble: str = ""
     surprises: tuple[Surprise, ...] = ()
+    comment: str = ""
 
     @property
     def open_points(self) -> float:

@@ -1,0 +1,251 @@
+"""``linklab by-hand GRADED``: a page on which people give points and comments, in a browser on this machine.
+
+It shows all answers to one question side by side, those that are alike as one, without names. What is given is appended
+to the journal of `linklab.grading.manual_points` before the page says so. Several people may use one page, or start one
+each for the same folder: who has not seen what another one gave is told it first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import hmac
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from markupsafe import Markup as Safe
+
+from linklab.classroom.contents import Contents
+from linklab.errors import LinklabError
+from linklab.grading.manual_points import FILE, Given, Journal, Row, points_of
+from linklab.grading.names import cleaned
+from linklab.report.page import encodable, environment, style
+from linklab.report.safe_html import from_markdown
+
+_FOLDER: Final = Path(__file__).parent
+_COOKIE: Final = "linklab-by-hand"
+_POLICY: Final = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
+    "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
+)
+_LARGEST_BYTES: Final = 1_000_000
+_RUBRIC: Final = "**Rubric.**"
+_WRONG: Final = "Typical wrong:"
+_POINTS: Final = re.compile(r"\A(\d+(?:\.\d+)?) points?(?:: |, )")
+_DESCRIPTION = """\
+Opens a page on this machine on which people give points and comments for free texts and for checks that did not pass:
+all answers to one question side by side, without names, those that are alike as one. `linklab grade` takes in what was
+given. Ctrl-C ends the page; nothing that it has shown as kept is lost."""
+
+
+@dataclass(frozen=True)
+class RubricItem:
+    """A line of a rubric: what it says, and how many points it gives; None for a typical mistake."""
+
+    text: str
+    points: float | None
+
+
+def rubric_items(model_answer: str) -> tuple[RubricItem, ...]:
+    """Return the items of the rubric at the end of a model answer: points first, then typical mistakes."""
+    whole = " ".join(model_answer.partition(_RUBRIC)[2].split())
+    counts, _, wrong = whole.partition(_WRONG)
+    items = []
+    for text in re.split(r"[;.] (?=\d+(?:\.\d+)? points?(?:: |, ))", counts.strip().rstrip(".;")):
+        if found := _POINTS.match(text):
+            items.append(RubricItem(text, float(found[1])))
+    for text in re.split(r"(?:\A|; )\(\d+\) ", wrong.strip().rstrip(".")):
+        if text:
+            items.append(RubricItem(text, None))
+    return tuple(items)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Answers that say the same, by key, with what was given for them."""
+
+    keys: tuple[str, ...]
+    text: str
+    given: Given
+    students: tuple[str, ...]
+
+
+def alike(rows: Mapping[str, Row], lab: str, question: str) -> list[Alike]:
+    """Return the answers to one question, in the table's order: those of the same words and points are one."""
+    groups: dict[tuple[str, Given], list[Row]] = {}
+    for row in rows.values():
+        if (row.cells.get("lab"), row.cells.get("question")) == (lab, question):
+            words = " ".join(row.cells.get("answer", "").casefold().split())
+            groups.setdefault((words, row.given), []).append(row)
+    return [
+        Alike(
+            tuple(row.cells["key"] for row in group),
+            group[0].cells.get("answer", ""),
+            given,
+            tuple(row.cells.get("student", "") for row in group),
+        )
+        for (_, given), group in groups.items()
+    ]
+
+
+class ByHand:
+    """A graded class's answers, and what the page says about them. `names` shows whose an answer is."""
+
+    def __init__(self, folder: Path, contents: Contents, *, names: bool = False) -> None:
+        if not (folder / FILE).is_file():
+            raise LinklabError(f"there is no {folder / FILE}: name the folder that linklab grade wrote")
+        self._journal, self._names = Journal(folder), names
+        self._cells: dict[str, list[Any]] = {
+            name.removesuffix(".ipynb"): json.loads(text)["cells"] for name, text in contents.solved.items()
+        }
+        self._journal.read()  # a mistake in the table is said at once
+
+    def start(self) -> str:
+        """Return the page with all questions, and how many of their answers have points."""
+        found: dict[tuple[str, str], list[Given]] = {}
+        for row in self._journal.read().values():
+            found.setdefault((row.cells.get("lab", ""), row.cells.get("question", "")), []).append(row.given)
+        questions = [
+            (lab, question, urlencode({"lab": lab, "question": question}), len(given),
+             sum(one.points is not None for one in given))
+            for (lab, question), given in found.items()
+        ]  # fmt: skip
+        return self._rendered(questions=questions, lab="", question="")
+
+    def question(self, lab: str, question: str) -> str:
+        """Return the page with all answers to one question."""
+        rows = self._journal.read()
+        most = next((row.cells["of"] for row in rows.values() if row.cells.get("question") == question), "0")
+        asked, model = self._asked(lab, question)
+        return self._rendered(
+            lab=lab, question=question, asked=asked, model=from_markdown(model) if model else None,
+            items=rubric_items(model), answers=alike(rows, lab, question), most=most, names=self._names,
+        )  # fmt: skip
+
+    def give(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep what somebody gave; return what is there now. Raises LinklabError for points that are none."""
+        rows = self._journal.read()
+        try:
+            keys = [str(key) for key in told["keys"]]
+            seen = Given(**told["seen"])
+            grader, comment = str(told["grader"]).strip(), str(told["comment"]).strip()
+            points = points_of(str(told["points"]), rows[keys[0]].cells["of"], "points")
+        except (LookupError, TypeError):
+            raise LinklabError("this answer is no longer there: load the page anew") from None
+        given = Given(points, comment, grader)
+        others = self._journal.add(dict.fromkeys(keys, seen), given)
+        return {"kept": not others, **asdict(next(iter(others.values()), given))}
+
+    def _asked(self, lab: str, question: str) -> tuple[Safe | None, str]:
+        """Return a question's text and its model answer with the rubric; of a check, the text before it."""
+        cells = self._cells.get(lab, [])
+        at = next((number for number, cell in enumerate(cells) if cell["id"] == question), 0)
+        before = next((cell for cell in reversed(cells[:at]) if cell["cell_type"] == "markdown"), None)
+        text = cells[at]["source"] if at and cells[at]["cell_type"] == "markdown" else ""
+        return from_markdown(_text(before["source"])) if before else None, _text(text)
+
+    def _rendered(self, **data: Any) -> str:
+        return encodable(environment(_FOLDER).get_template("by_hand.jinja").render(css=style(), **data))
+
+
+def _text(source: Any) -> str:
+    return "".join(source) if isinstance(source, list) else str(source)
+
+
+class Server(ThreadingHTTPServer):
+    """The page on loopback; who has the token in its address may use it."""
+
+    daemon_threads = True
+
+    def __init__(self, page: ByHand, grader: str, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.page, self.grader, self.token = page, grader, secrets.token_urlsafe(24)
+
+    @property
+    def address(self) -> str:
+        """What is opened in a browser."""
+        return f"http://127.0.0.1:{self.server_port}/?token={self.token}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        url = urlsplit(self.path)
+        words = {name: values[-1] for name, values in parse_qs(url.query).items()}
+        if hmac.compare_digest(words.get("token", ""), self.server.token):
+            cookie = f"{_COOKIE}={self.server.token}; HttpOnly; SameSite=Strict; Path=/"
+            self._answer(303, "", {"Set-Cookie": cookie, "Location": "/"})
+        elif not self._is_known():
+            self._answer(403, "open the address that linklab by-hand printed, with its token")
+        elif url.path == "/":
+            self._answer(200, self.server.page.start())
+        elif url.path == "/question":
+            self._answer(200, self.server.page.question(words.get("lab", ""), words.get("question", "")))
+        else:
+            self._answer(404, "there is nothing here")
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        if not self._is_known() or self.path != "/give" or not 0 < length <= _LARGEST_BYTES:
+            self._answer(403, "this page does not know you: open the address that linklab by-hand printed")
+            return
+        try:
+            told = json.loads(self.rfile.read(length))
+            now = self.server.page.give({"grader": self.server.grader, **told})
+        except (LinklabError, OSError, ValueError) as error:
+            self._answer(400, str(error))
+            return
+        self._answer(200 if now["kept"] else 409, json.dumps(now))
+
+    def _is_known(self) -> bool:
+        host = f"127.0.0.1:{self.server.server_port}"
+        cookies = self.headers.get("Cookie", "").split("; ")
+        known = any(hmac.compare_digest(one, f"{_COOKIE}={self.server.token}") for one in cookies)
+        return known and self.headers.get("Origin", f"http://{host}") == f"http://{host}"
+
+    def _answer(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
+        data = text.encode(errors="replace")
+        self.send_response(status)
+        kind = "text/html" if text.startswith("<!") else "text/plain"
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Content-Security-Policy", _POLICY)
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Referrer-Policy", "same-origin")
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing: addresses have the token in them."""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Adds ``by-hand`` to the command line; `run` takes what it parsed."""
+    parser = subparsers.add_parser("by-hand", help="give points by hand, in a browser", description=_DESCRIPTION)
+    parser.add_argument("graded", type=Path, metavar="GRADED", help="the folder that linklab grade wrote")
+    parser.add_argument("--root", type=Path, default=Path(), help="the folder of solutions/ (default: here)")
+    parser.add_argument("--grader", default="", metavar="NAME", help="who gives points (default: your login)")
+    parser.add_argument("--names", action="store_true", help="show whose an answer is")
+    parser.add_argument("--port", type=int, default=0, help="default: any that is free")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C; return the exit status. Raises LinklabError where nothing was graded."""
+    page = ByHand(arguments.graded, Contents.of(arguments.root), names=arguments.names)
+    with Server(page, cleaned(arguments.grader or getpass.getuser()), arguments.port) as server:
+        print(f"Open {server.address}\nCtrl-C ends it. Then run the same linklab grade again.", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()
+    return 0
