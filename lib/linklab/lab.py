@@ -388,7 +388,8 @@ def start(
 
     `controller`, with ``switch="ovs"`` or ``"ovs-user"``, is the command line of an OpenFlow controller that runs in
     the lab (``"osken-manager learning.py"``), or a Controller class of Mininet's. What it prints is in the lab's file
-    ``/tmp/c0.log``.
+    ``/tmp/c0.log``. With ``"remote"``, Mininet's own word, you start it later
+    (`linklab.programs.controller.start_controller`): until then switches do nothing.
 
     All random numbers of a lab come from `seed`, a whole number: which packets a link loses, and the kernel's own
     (ports, sequence numbers, the hashing of fq_codel and ECMP, /dev/urandom). The same seed gives the same digits

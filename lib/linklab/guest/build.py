@@ -48,7 +48,7 @@ def build_network(
     """Build `topology` in this lab, once, and read it back; return lines on what of it is not checked, or not done.
 
     `expected` comes with a `Network`, with the routes to set; a Topo says itself what it asks for.
-    `controller` is a command line or a Controller class, to which switches of Open vSwitch leave what they do.
+    `controller` is a command line, "remote" or a Controller class: switches of Open vSwitch leave to it what they do.
     Raises `LabError` naming the first difference between what was asked for and what the kernel has.
     """
     if "net" in loop.state:
@@ -65,7 +65,9 @@ def build_network(
         kind = switches.start_switches(switch)
         if any(is_ovs(topo.nodeInfo(name).get("cls")) for name in topo.switches()):
             switches.start_switches("ovs")
-        if isinstance(controller, str):
+        if controller == "remote":
+            controller = switches.LaterController
+        elif isinstance(controller, str):
             controller = partial(switches.CommandController, command_line=controller)
         net = LabNetwork(topo=topo, switch=kind, controller=controller, autoSetMacs=True, build=False)
         loop.state["net"] = net

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from mininet.net import Mininet
-from mininet.node import Controller, OVSSwitch
+from mininet.node import Controller, OVSSwitch, RemoteController
 from mininet.nodelib import LinuxBridge
 
 from linklab.errors import LabError
@@ -108,6 +108,16 @@ def run_daemons() -> None:
             raise LabError(f"Open vSwitch does not start: {words[0]}: {done.stderr.strip().splitlines()[-1]}")
 
 
+class LaterController(RemoteController):
+    """A controller that somebody starts later, on the usual port: until then switches do nothing."""
+
+    def __init__(self, name: str, **params: Any) -> None:
+        super().__init__(name, **({"port": _USUAL_PORTS[0]} | params))
+
+    def checkListening(self) -> None:
+        """Do nothing: nobody is there yet."""
+
+
 class CommandController(Controller):
     """A controller that a command line starts. It chooses its port; what it prints goes where Mininet's do."""
 
@@ -161,8 +171,12 @@ def last_words(controller: Controller) -> str:
 def await_connected(net: Mininet, pause: Callable[[float], object]) -> None:
     """Wait until each switch of Open vSwitch has its controller, at most for half a minute of the lab's time.
 
+    Do not wait for one that is started later.
+
     Raises `LabError` with the first switch that has none, and the controller's last words.
     """
+    if all(isinstance(controller, LaterController) for controller in net.controllers):
+        return
     waiting = [switch for switch in net.switches if isinstance(switch, OVSSwitch)]
     deadline = time.monotonic() + _CONNECTED_AFTER_S
     while waiting := [switch for switch in waiting if not switch.connected()]:

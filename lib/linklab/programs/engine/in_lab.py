@@ -7,16 +7,18 @@ import contextlib
 import os
 import platform
 import selectors
+import shutil
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from linklab.guest import boot, init, lab_api
+from linklab.guest import boot, init, lab_api, limits
 from linklab.guest.request_loop import RequestLoop
 from linklab.programs.engine import program, scene
 from linklab.programs.engine.program import Stage
+from linklab.runtime import bwrap
 
 _ROOT = Path("/run/trial")
 _CGROUPS = _ROOT / "cgroups"
@@ -63,6 +65,26 @@ def _mount() -> None:
     _CGROUPS.mkdir()
     boot.mount("trial", str(_CGROUPS), "cgroup2")
     (_CGROUPS / "cgroup.subtree_control").write_text("+pids +memory")
+
+
+def confined_words(loop: RequestLoop, folder: str, files: dict[str, str], words: list[str]) -> list[str]:
+    """Write `files` (path: base64) into a folder of the lab, and return the words that run a program there, confined.
+
+    The program may write this folder alone, is not root, and has the network of the node on which it is started.
+    """
+    place, user = Path(folder), str(limits.nobody())
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    program.unpack(place, files)
+    for path in (place, *place.rglob("*")):
+        os.chown(path, int(user), int(user))
+    environment = [word for pair in bwrap.program_environment().items() for word in ("--setenv", *pair)]
+    given = {"PYTHONPATH": bwrap.HOME, "EVENTLET_NO_GREENDNS": "yes"}
+    environment += [word for pair in given.items() for word in ("--setenv", *pair)]
+    sandbox = bwrap.for_program(place, "/usr/bin/python3", more=["--clearenv", *environment])
+    bounds = limits.ProgramLimits()
+    limited = ["prlimit", f"--nofile={bounds.open_files}", f"--fsize={bounds.file_mb * 2**20}", f"--cpu={bounds.cpu_s}"]
+    return [*limited, "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *sandbox, *words]
 
 
 def play(loop: RequestLoop, plan: dict[str, Any]) -> dict[str, Any]:
