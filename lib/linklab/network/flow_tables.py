@@ -16,7 +16,8 @@ _COUNTED: Final = (
     "hard_age", "reset_counts", "importance", "send_flow_rem",
 )  # fmt: skip
 _PORTS: Final = ("CONTROLLER", "FLOOD", "ALL", "NORMAL", "IN_PORT", "LOCAL")
-_OUTSIDE_PARENTHESES: Final = re.compile(r",(?![^(]*\))")
+_ACTION: Final = re.compile(r"(?:[^,()]|\((?:[^()]|\([^()]*\))*\))+")
+"""Commas within parentheses, also within two pairs of them, belong to an action."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _rule(line: str) -> FlowRule:
         name, _, value = part.strip().partition("=")
         if name:
             fields[name] = value
-    every = tuple(action.strip() for action in _OUTSIDE_PARENTHESES.split(actions))
+    every = tuple(action.strip() for action in _ACTION.findall(actions))
     return FlowRule(
         priority=int(fields.get("priority", 32768)),
         match={name: value for name, value in fields.items() if name not in _COUNTED},
