@@ -61,3 +61,8 @@ def test_an_explanation_stands_behind_its_answer(source: Path) -> None:
         for name in re.findall(r'explain\("([^"]+)"\)', cell.text):
             assert name in written
             assert "**What counts:** " in explanation(ROOT / f"lib/linklab/labs/lab{number}", name)
+
+
+def test_an_explanation_ends_with_what_counts_in_each_answer_above_it() -> None:
+    counts = explanation(ROOT / "lib/linklab/labs/lab07", "fairness").partition("**What counts:**")[2]
+    assert counts.count("1 point:") == 3

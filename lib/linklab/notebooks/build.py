@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +21,7 @@ from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grade.choices import SEALED, seal
 from linklab.notebooks.render import render
-from linklab.notebooks.source import read_source
+from linklab.notebooks.source import Cell, read_source
 from linklab.notebooks.starters import SUFFIX, read_blocks, stage
 
 _v4: Any = nbformat.v4
@@ -97,11 +97,7 @@ def wanted_files(root: Path) -> dict[Path, str]:
         cells = read_source(source)
         wanted[Path(SOLUTIONS, f"{source.stem}.ipynb")] = render(cells, "solution")
         wanted[Path(LABS, f"{source.stem}.ipynb")] = render(cells, "student", programs)
-        counts[source.name[:2]] = {
-            cell.cell_id.removeprefix("reflect-"): told
-            for cell in cells
-            if cell.kind == "reflect" and (told := what_counts(cell.text))
-        }
+        counts[source.name[:2]] = _counts(cells)
     return wanted | starters | _choices(root, counts)
 
 
@@ -115,6 +111,19 @@ def what_counts(answer: str) -> str:
     rubric = " ".join(answer.partition("**Rubric.**")[2].split())
     found = _FULL_MARKS.match(rubric)
     return found[1] if found else ""
+
+
+def _counts(cells: Sequence[Cell]) -> dict[str, str]:
+    """Return what counts in each written answer and in those right above it, without code between them, by its name."""
+    counts: dict[str, str] = {}
+    answers: list[str] = []
+    for cell in cells:
+        if cell.cell_type == "code":
+            answers = []
+        elif cell.kind == "reflect" and (told := what_counts(cell.text)):
+            answers.append(told)
+            counts[cell.cell_id.removeprefix("reflect-")] = "; ".join(answers)
+    return counts
 
 
 def _choices(root: Path, counts: Mapping[str, Mapping[str, str]]) -> dict[Path, str]:

@@ -132,7 +132,7 @@ def check_connections(said: object, counted: object) -> Iterator[Check]:
         shown = f"{found} to {address}"
         if found != _WITH_CONTROL:
             reason = f"ss shows {found} connections from h1 to h4 ({address})"
-            hint = "start iperf3 -c ... -P 2 on h1 with popen, once, and run ss while it still sends"
+            hint = f"start iperf3 -c {address} -P 2 on h1 with popen, once, and run ss while it still sends"
             yield Check.failing(what, reason, hint, expected, shown)
         elif "cwnd:" not in said:
             hint = "ss -tin prints it: t shows TCP, i shows what TCP knows about each connection, n shows numbers"
@@ -290,6 +290,8 @@ def _list_check(name: str, given: object, takers: Mapping[str, Sequence[float]])
     for wrong, reason, step in slips:
         if wrong and _alike(values, wrong):
             return Check.failing(what, reason, (concept, step), expected, found)
+    if len(values) != len(right):
+        return Check.failing(what, f"{found}: that is not one number for each {one}", concept, expected, found)
     hints = ("use the means over all runs: mean_connections_mbps(runs)", concept)
     return Check.failing(what, f"{found} is not what was measured", hints, expected, found)
 
