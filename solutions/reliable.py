@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""reliable: send a file over UDP, every byte once and in order.
+"""reliable: a file over UDP, every byte once and in order.
 
     python3 reliable.py receive PORT FILE
     python3 reliable.py send HOST PORT FILE WINDOW
 
-At most WINDOW packets are sent and not yet acknowledged; 1 is stop-and-wait. The exit status is 0 if the whole file has
-arrived and this side knows it, else 1.
+WINDOW is how many packets may be on their way without acknowledgement; 1 is stop-and-wait. The exit status is 0 where
+the whole file has arrived and was acknowledged, and 1 where that is not known.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ MOST_BYTES = 2000  # no packet is longer
 
 FIRST_RTO_S = 1.0  # RFC 6298, rule 2.1
 LEAST_RTO_S = 0.1  # RFC 6298 asks for 1 s, Linux takes 0.2 s
-GRANULARITY_S = 0.001  # of the clock: G in RFC 6298
-SILENCE_S = 30.0  # a side that hears nothing for this time gives up
-LINGER_S = 5.0  # a receiver that has the file answers late retransmissions for this time
+GRANULARITY_S = 0.001  # how finely the clock is looked at
+SILENCE_S = 30.0  # who has heard nothing for so long gives up
+LINGER_S = 5.0  # so long the receiver answers late repeats when it has the file
 
 
 def pack(kind: int, number: int, data: bytes = b"") -> bytes:
@@ -33,7 +33,7 @@ def pack(kind: int, number: int, data: bytes = b"") -> bytes:
 
 
 def unpack(packet: bytes) -> tuple[int, int, bytes]:
-    """Return a packet's kind, number and data."""
+    """Take a packet apart: its kind, its number, its data."""
     kind, number = HEADER.unpack_from(packet)
     return kind, number, packet[HEADER.size :]
 
@@ -47,7 +47,7 @@ class Timer:
         self.rttvar_s = 0.0
 
     def sample(self, rtt_s: float) -> None:
-        """Compute the timeout anew from a round-trip time: rules 2.2 and 2.3, in this order."""
+        """Take a round trip into account: rules 2.2 and 2.3, in this order."""
         if self.srtt_s is None:
             self.srtt_s, self.rttvar_s = rtt_s, rtt_s / 2
         else:
@@ -56,24 +56,24 @@ class Timer:
         self.rto_s = max(LEAST_RTO_S, self.srtt_s + max(GRANULARITY_S, 4 * self.rttvar_s))
 
     def back_off(self) -> None:
-        """Double the timeout: rule 5.5."""
+        """Wait twice as long from now on: rule 5.5."""
         self.rto_s = 2 * self.rto_s
 
 
 class Sender:
-    """Sends packets through a window. ``first`` is the oldest packet that is not acknowledged."""
+    """Sends packets through a window. ``first`` is the oldest that is not acknowledged."""
 
     def __init__(self, connection: socket.socket, packets: list[bytes], window: int) -> None:
         self.connection, self.packets, self.window = connection, packets, window
         self.timer = Timer()
         self.first = 0
-        self.sent_s: dict[int, float] = {}  # when each unacknowledged packet was last sent
+        self.sent_s: dict[int, float] = {}  # when each packet on its way was sent last
         self.repeated: set[int] = set()  # packets that were sent more than once
         self.acknowledged: set[int] = set()
         self.heard_s = time.monotonic()
 
     def transmit(self, number: int) -> None:
-        """Send a packet, for the first time or again."""
+        """Send a packet, or send it again."""
         if number in self.sent_s:
             self.repeated.add(number)
         self.sent_s[number] = time.monotonic()
@@ -97,12 +97,12 @@ class Sender:
         return True
 
     def take(self, packet: bytes) -> None:
-        """Read an acknowledgement: it names the packet that arrived and the next missing packet."""
+        """Look at an acknowledgement: of the packet that arrived, and of all before the one that is missing."""
         kind, number, data = unpack(packet)
         if kind != ACK:
             return
         (missing,) = struct.unpack("!I", data)
-        # Karn: the acknowledgement of a packet that was sent twice may answer either
+        # Karn: of a packet that was sent twice nobody knows which one is answered
         if number in self.sent_s and number not in self.repeated:
             self.timer.sample(time.monotonic() - self.sent_s[number])
         self.acknowledged.update({number}, range(self.first, missing))
@@ -112,7 +112,7 @@ class Sender:
             self.first += 1
 
     def repeat(self) -> None:
-        """Retransmit the packets that were not acknowledged in time, and wait longer."""
+        """The oldest packet was not acknowledged in time: send again what is overdue, and wait longer."""
         now_s = time.monotonic()
         overdue = [
             number
@@ -121,12 +121,12 @@ class Sender:
         ]
         for number in overdue:
             self.transmit(number)
-        if self.first in overdue:  # once for all packets that were lost together
+        if self.first in overdue:  # once for all that were lost together
             self.timer.back_off()
 
 
 def receive_before(connection: socket.socket, due_s: float) -> bytes | None:
-    """Return the next packet, or None if none arrives before ``due_s``."""
+    """Return the next packet, or None when none has come until then."""
     while (wait_s := due_s - time.monotonic()) > 0:
         connection.settimeout(wait_s)
         try:
@@ -134,12 +134,12 @@ def receive_before(connection: socket.socket, due_s: float) -> bytes | None:
         except TimeoutError:
             return None
         except ConnectionRefusedError:
-            pass  # the receiver does not listen yet
+            pass  # nobody listens there yet
     return None
 
 
 def send(host: str, port: int, file: str, window: int) -> bool:
-    """Send a file. Return True if all of it is acknowledged."""
+    """Send a file. Return True when it is acknowledged to the end."""
     with open(file, "rb") as source:
         content = source.read()
     pieces = [content[at : at + DATA_BYTES] for at in range(0, len(content), DATA_BYTES)]
@@ -151,9 +151,9 @@ def send(host: str, port: int, file: str, window: int) -> bool:
 
 
 def receive(port: int, file: str) -> bool:
-    """Receive a file. Return True if all of it has arrived."""
-    waiting: dict[int, bytes] = {}  # packets that arrived early, by number
-    missing = 0  # the number of the packet that the file needs next
+    """Receive a file. Return True when all of it is there."""
+    waiting: dict[int, bytes] = {}  # what came before its turn
+    missing = 0  # the number that the file needs next
     end: int | None = None  # the number of the last packet
     with (
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as connection,
