@@ -285,8 +285,11 @@ shapes = {
 lab11.check_shapes(shapes).require()
 
 # %% [markdown] id="time-question"
-# **Question.** Take a path of 10 Gbit/s and 100 ms, where the window after a loss was cut to a half (Reno) or to 0.7
-# (CUBIC). Why does CUBIC use this path better? Compute how long each of the two needs until its window is full again.
+# On a path of 10 Gbit/s and 100 ms a packet is lost when the window is one BDP. Reno continues with half of its window,
+# CUBIC with 0.7 of it.
+#
+# **Question.** Why does Reno hardly ever fill this path, while CUBIC does? Compute how long each of them needs until its
+# window is one BDP again.
 
 # %% [markdown] reflect="time" points=4
 # The BDP is 10 Gbit/s times 100 ms divided by 12,112 bits, some 82,600 packets. Reno's window grows by half of that:
