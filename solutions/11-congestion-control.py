@@ -288,8 +288,8 @@ lab11.check_shapes(shapes).require()
 # On a path of 10 Gbit/s and 100 ms a packet is lost when the window is one BDP. Reno continues with half of its window,
 # CUBIC with 0.7 of it.
 #
-# **Question.** Why does Reno hardly ever fill this path, while CUBIC does? Compute how long each of them needs until its
-# window is one BDP again.
+# **Question.** Why does Reno hardly ever fill this path, while CUBIC does? Compute how long each of them needs until
+# its window is one BDP again.
 
 # %% [markdown] reflect="time" points=4
 # The BDP is 10 Gbit/s times 100 ms divided by 12,112 bits, some 82,600 packets. Reno's window grows by half of that:
@@ -365,8 +365,8 @@ lab11.figures.queues_table(queues)
 # idle for a moment. (Reno keeps a half, so it needs a whole BDP.)
 #
 # **Rubric.** 4 points: every flow waits in a long queue; a number for this wait; a queue is long enough if it is not
-# empty after a loss; 0.43 BDP for CUBIC, some 14 packets (or one BDP for Reno). 3 points: three of these. 2 points:
-# two. 1 point: one. Typical wrong: (1) "a larger queue gives more throughput" - look at the table: above 0.43 BDP CUBIC
+# empty after a loss; this needs 0.43 BDP for CUBIC (or one BDP for Reno). 3 points: three of these. 2 points: two.
+# 1 point: one. Typical wrong: (1) "a larger queue gives more throughput" - look at the table: above 0.43 BDP CUBIC
 # gains none. (2) "only the transfer waits" - all packets share the queue. (3) "as short as possible" - a queue of a few
 # packets is empty after each loss.
 

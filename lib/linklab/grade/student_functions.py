@@ -19,6 +19,7 @@ Case = tuple[Any, ...]
 """The arguments of one call."""
 _TINY: Final = 1e-9
 _SHOWN: Final = 4
+_LONG_TEXT: Final = 120
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,11 @@ def _refusal(name: str, case: Case, answer: Any) -> Check:
 
 
 def _call(case: Case) -> str:
-    return ", ".join(shown(each) for each in case)
+    """Return a call's arguments in short: of a long text only its length, for a function can print it."""
+    return ", ".join(
+        f"a text of {len(each)} characters" if isinstance(each, str) and len(each) > _LONG_TEXT else shown(each)
+        for each in case
+    )
 
 
 def shown(answer: object) -> str:
