@@ -60,7 +60,8 @@ def test_a_class_of_every_case_is_graded(group: PretendedClass) -> None:
         assert (group.output / "feedback" / one.page).is_file()
     assert grades.failed == []
     assert {path.name for path in group.output.iterdir()} == {
-        "index.html", "grades.csv", "grades.json", "by-hand.csv", "feedback", "judged", "linklab-grades",
+        "index.html", "grades.csv", "grades.json", "by-hand.csv", "questions.csv",
+        "questions.html", "feedback", "judged", "linklab-grades",
     }  # fmt: skip
     rows = list(csv.DictReader((group.output / "grades.csv").open(newline="")))
     assert [row["student"] for row in rows] == list(made)

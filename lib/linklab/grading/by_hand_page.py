@@ -122,7 +122,8 @@ class ByHand:
     def question(self, lab: str, question: str) -> str:
         """Return the page with all answers to one question."""
         rows = self._journal.read()
-        most = next((row.cells["of"] for row in rows.values() if row.cells.get("question") == question), "0")
+        here = [one for one in rows.values() if (one.cells.get("lab"), one.cells.get("question")) == (lab, question)]
+        most = here[0].cells["of"] if here else "0"
         asked, model = self._asked(lab, question)
         return self._rendered(
             lab=lab, question=question, asked=asked, model=from_markdown(model) if model else None,

@@ -98,6 +98,7 @@ def _order(arguments: argparse.Namespace) -> Order:
     from linklab.grading.grade import Order
     from linklab.grading.kit import read_kit
     from linklab.grading.model import Limits
+    from linklab.grading.part_points import parts_of
     from linklab.network.variants import normalised
     from linklab.settings import percents
 
@@ -117,7 +118,8 @@ def _order(arguments: argparse.Namespace) -> Order:
         disk_mb=arguments.disk_mb,
     )
     worth = percents(CHOICE_POINTS, arguments.root)
-    return Order(kit, kit.chosen(arguments.labs), students, networks, arguments.earlier, limits, arguments.only, worth)
+    labs, parts = kit.chosen(arguments.labs), parts_of(arguments.root, kit.chosen(arguments.labs))
+    return Order(kit, labs, students, networks, arguments.earlier, limits, arguments.only, worth, parts)
 
 
 class _Judge:

@@ -36,7 +36,9 @@ from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
 from linklab.grading.manual_points import Given, Journal
 from linklab.grading.model import Judged, Limits
 from linklab.grading.names import counted, folder_of, listed
-from linklab.grading.pages import class_page, feedback, load_templates
+from linklab.grading.pages import class_page, feedback, load_templates, questions_page
+from linklab.grading.part_points import with_parts
+from linklab.grading.questions import earlier_terms, questions, questions_csv
 from linklab.grading.recognise import Recognised, recognise
 from linklab.grading.run import Done
 from linklab.grading.similarity import Alike, programs_alike, texts_alike
@@ -64,7 +66,8 @@ class Order:
     ``students`` is the list of students; without one, everybody who handed something in is graded. ``networks`` are the
     students' own, by id. ``earlier`` are folders of classes that were graded before, which this one's work is compared
     with. Of ``only``, if it names somebody, all is judged again, and all others keep the verdicts that they have.
-    ``choice_points`` is the course's setting of that name (`linklab.grade.tries`).
+    ``choice_points`` is the course's setting of that name (`linklab.grade.tries`). ``parts`` are how many things each
+    check looks at, by lab and cell, where a part gives points (`linklab.grading.part_points`).
     """
 
     kit: Kit
@@ -75,6 +78,7 @@ class Order:
     limits: Limits = field(default_factory=Limits)
     only: Sequence[str] = ()
     choice_points: Sequence[float] | None = None
+    parts: Mapping[str, Mapping[str, int]] | None = None
 
     def wants(self, student: str) -> bool:
         """Return whether to judge a student's notebooks now."""
@@ -112,6 +116,7 @@ def grade(
     for folder in order.earlier:
         if not (folder / MARK).is_file():
             raise LinklabError(f"{folder} is no graded class: name with --earlier what an earlier --output was")
+    terms = earlier_terms(order.earlier)
     with _held(output):
         journal = Journal(output)
         journal.rows()  # a mistake in it is said before hours of judging
@@ -142,6 +147,9 @@ def grade(
             alike = []
         grades = _graded(students, collected, order, done, answers, alike)
         grades = _write(output, grades, students, tell)
+        found = questions(grades, terms)
+        write_whole(output / "questions.csv", questions_csv(found), 0o644)
+        write_whole(output / "questions.html", questions_page(grades, found), 0o644)
         for line in _changes(students, done):
             tell(line)
         for page in _strangers(output, grades):
@@ -277,8 +285,12 @@ def _lab_grade(
         return LabGrade("not handed in", None, notes)
     came, judged = done.get((student.student, name)), _verdict(student, name, done)
     if judged is not None:
-        judged = with_tries(judged, student.assembled[name].tried_wrong, order.choice_points)
-        return LabGrade("judged", manual_points.with_given(judged, given), notes, looks=tuple(student.looks[name]))
+        tried = student.assembled[name].tried_wrong
+        judged = with_tries(judged, tried, order.choice_points)
+        if order.parts is not None:
+            judged = with_parts(judged, order.parts.get(name, {}))
+        looks, tries = tuple(student.looks[name]), {cell: 1 + max(map(len, it.values())) for cell, it in tried.items()}
+        return LabGrade("judged", manual_points.with_given(judged, given), notes, looks=looks, tries=tries)
     if came is None:
         return LabGrade("not judged", None, notes)
     free_texts = student.assembled[name].free_texts

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
 from linklab.grading.kit import KitLab
@@ -34,6 +34,8 @@ class LabGrade:
     trouble: str = ""
     looks: tuple[str, ...] = ()
     """What the instructor alone sees of the student's code: a line for each cell that is worth a look."""
+    tries: Mapping[str, int] = field(default_factory=dict)
+    """At which try the student's choices were right, by check cell, where it was not the first."""
 
     @property
     def points(self) -> float:

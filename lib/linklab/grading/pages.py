@@ -1,22 +1,26 @@
 """The pages of a graded class: one for each student, and one for the instructor. Pure but for reading templates.
 
-Like the portfolio (`linklab.report.page`), each needs no other file, no script and no network. Jinja escapes whatever
-the templates put out, students' names first of all.
+Like the portfolio (`linklab.report.page`), each needs no other file, no network, and (but for the table of questions)
+no script. Jinja escapes whatever the templates put out, students' names first of all.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from markupsafe import Markup as Safe
 
+from linklab.grade import calibration
 from linklab.grading import overview
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
 from linklab.grading.model import Judged
+from linklab.grading.questions import Question, headings, row_of
 from linklab.report.model import Facts, FreeText, Graded, Item, LabRecord
 from linklab.report.page import encodable, environment, style
 
@@ -101,6 +105,32 @@ def class_page(grades: ClassGrade) -> str:
         ended=list(overview.ended_early(grades)),
         tried=list(overview.tried(grades)),
         notes=list(overview.notes(grades)),
+        css=css,
+    )
+
+
+def questions_page(grades: ClassGrade, found: Sequence[Question]) -> str:
+    """The table of all checks and questions, which sorts and filters; it has a script of its own."""
+    css = style() + Safe((_FOLDER / "class.css").read_text("utf-8"))
+    script = (_FOLDER / "questions.js").read_text("utf-8")
+    said = {
+        lab.title.partition(":")[0]: [
+            surprise
+            for one in grades.students
+            if (judged := one.labs[name].judged) is not None
+            for cell in judged.cells
+            for surprise in cell.surprises
+        ]
+        for name, lab in grades.labs.items()
+    }
+    return _rendered(
+        "questions.jinja",
+        grades=grades,
+        headings=headings(found),
+        rows=[row_of(one) for one in found],
+        calibration=calibration.of_labs({name: rows for name, rows in said.items() if rows}),
+        script=Safe(script),
+        script_hash=f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
         css=css,
     )
 

@@ -1,0 +1,157 @@
+"""What a class teaches its teacher: how each check and each question went, a row each, next to earlier terms. Pure but
+for reading those.
+
+Discrimination is the correlation of a cell's points with the student's other points (Ebel and Frisbie, "Essentials of
+Educational Measurement", 1991: above 0.3 a question tells who knows more; below 0 it is to be read again). Points of a
+cell that nobody got, or all got, say nothing of that, and neither do less than five students.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import correlation
+from typing import Final
+
+from linklab.errors import LinklabError
+from linklab.grade.check import Surprise
+from linklab.grading.grades import ClassGrade, LabGrade, for_spreadsheet
+from linklab.grading.overview import lab_counts
+from linklab.report.model import Graded
+
+Terms = Mapping[str, Mapping[tuple[str, str], float]]
+"""Of earlier terms, by name: the mean share of points, in percent, of each lab's cells."""
+_LEAST_STUDENTS: Final = 5
+_SLIPS: Final = 2
+_MOST_TRIES: Final = 4
+
+
+@dataclass(frozen=True)
+class Question:
+    """How a graded cell went: of `students` who have points for it, `open_count` wait.
+
+    `percent` is the mean share of its points. `tries` counts those who passed by the try at which all choices were
+    right; the last number is for that try and all later ones. It is empty where nothing was chosen. `slips` are the
+    most frequent reasons and mistakes. `sure_percent` is how sure students were on average of what they had predicted
+    of it, and `right_percent` how many were right. `earlier` has `percent` of each earlier term, None where it had no
+    such cell.
+    """
+
+    lab: str
+    cell: str
+    title: str
+    kind: str
+    max_points: float
+    students: int
+    open_count: int
+    percent: float | None
+    discrimination: float | None
+    tries: tuple[int, ...]
+    slips: tuple[str, ...]
+    sure_percent: float | None
+    right_percent: float | None
+    earlier: Mapping[str, float | None]
+
+
+def questions(grades: ClassGrade, terms: Terms) -> list[Question]:
+    """Return a row for each graded cell of a class, in order."""
+    found = []
+    for lab in lab_counts(grades):
+        each = [one.labs[lab.name] for one in grades.students if one.labs[lab.name].state == "judged"]
+        for number, count in enumerate(lab.cells):
+            column = [one.judged.cells[number] for one in each if one.judged is not None]
+            done = [(one, cell) for one, cell in zip(each, column, strict=True) if not cell.open_points]
+            shares = [100 * cell.points / cell.max_points for _, cell in done if cell.max_points]
+            said = [surprise for cell in column for surprise in cell.surprises]
+            reason = f"{count.often}x: {count.reason}" if count.reason else ""
+            place = (lab.name, count.cell_id)
+            found.append(
+                Question(
+                    *place, count.title, count.kind, column[0].max_points, len(done), len(column) - len(done),
+                    _mean(shares), _discrimination(done), _tries(done, count.cell_id),
+                    tuple(filter(None, (reason, *_slips(said)))),
+                    _mean([one.sure_percent for one in said]), _mean([100.0 * one.is_right for one in said]),
+                    {term: shares_then.get(place) for term, shares_then in terms.items()},
+                )
+            )  # fmt: skip
+    return found
+
+
+def _mean(numbers: Sequence[float]) -> float | None:
+    return sum(numbers) / len(numbers) if numbers else None
+
+
+def _discrimination(done: Sequence[tuple[LabGrade, Graded]]) -> float | None:
+    points = [cell.points for _, cell in done]
+    others = [lab.points - cell.points for lab, cell in done]
+    if len(done) < _LEAST_STUDENTS or len(set(points)) < 2 or len(set(others)) < 2:
+        return None
+    return correlation(points, others)
+
+
+def _tries(done: Iterable[tuple[LabGrade, Graded]], cell_id: str) -> tuple[int, ...]:
+    """Count students who passed by the try; a cell without any wrong choice is none of choices."""
+    passed = Counter(min(lab.tries.get(cell_id, 1), _MOST_TRIES) for lab, cell in done if cell.status == "passed")
+    if not any(cell_id in lab.tries for lab, _ in done):
+        return ()
+    return tuple(passed.get(number, 0) for number in range(1, _MOST_TRIES + 1))
+
+
+def _slips(said: Iterable[Surprise]) -> list[str]:
+    slips = Counter(one.slip for one in said if one.slip)
+    return [f"{count}x: {slip}" for slip, count in slips.most_common(_SLIPS)]
+
+
+def earlier_terms(folders: Iterable[Path]) -> Terms:
+    """Return how classes went that were graded before. Raises LinklabError where a folder has no such grades."""
+    found = {}
+    for folder in folders:
+        shares: dict[tuple[str, str], list[float]] = {}
+        try:
+            data = json.loads((folder / "grades.json").read_text("utf-8"))
+            for student in data["students"]:
+                for lab, told in student["labs"].items():
+                    for cell in told.get("cells", ()):
+                        if cell["max_points"] and cell["status"] not in ("answered", "inconclusive"):
+                            share = 100 * cell["points"] / cell["max_points"]
+                            shares.setdefault((lab, cell["id"]), []).append(share)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            raise LinklabError(f"{folder / 'grades.json'} is not what linklab grade writes: leave it away") from None
+        found[folder.resolve().name] = {place: sum(each) / len(each) for place, each in shares.items()}
+    return found
+
+
+def headings(found: Sequence[Question]) -> list[str]:
+    """Return the columns of the table."""
+    tries = [f"try {number}" for number in range(1, _MOST_TRIES)] + [f"try {_MOST_TRIES} or later"]
+    terms = list(found[0].earlier) if found else []
+    return [
+        "lab", "cell", "kind", "of", "students", "open", "points %", "discrimination", *tries, "sure %", "right %",
+        *(f"points % {term}" for term in terms), "most frequent",
+    ]  # fmt: skip
+
+
+def row_of(one: Question) -> list[str]:
+    """Return a question's row, as text; empty where nothing is known."""
+    numbers = [
+        one.percent, one.discrimination, *(one.tries or (None,) * _MOST_TRIES), one.sure_percent, one.right_percent,
+        *one.earlier.values(),
+    ]  # fmt: skip
+    formats = ["{:.0f}", "{:.2f}", *["{:d}"] * _MOST_TRIES, *["{:.0f}"] * (2 + len(one.earlier))]
+    texts = ["" if value is None else how.format(value) for value, how in zip(numbers, formats, strict=True)]
+    first = [one.lab, one.cell, one.kind, f"{one.max_points:g}", str(one.students), str(one.open_count)]
+    return [*first, *texts, "; ".join(one.slips)]
+
+
+def questions_csv(found: Sequence[Question]) -> str:
+    """Return the table as a CSV file for a spreadsheet."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\r\n")
+    rows.writerow(headings(found))
+    rows.writerows([for_spreadsheet(text, longest=1000) for text in row_of(one)] for one in found)
+    return out.getvalue()

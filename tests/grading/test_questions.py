@@ -1,0 +1,104 @@
+"""What a class teaches: numbers that add up, and a page that is safe whatever students wrote."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from linklab.errors import LinklabError
+from linklab.grade import Check
+from linklab.grade.check import Surprise
+from linklab.grading.grades import LabGrade, StudentGrade, to_json
+from linklab.grading.pages import questions_page
+from linklab.grading.part_points import parts_of, with_parts
+from linklab.grading.questions import earlier_terms, questions, questions_csv
+from tests.notebooks.run_notebook import ROOT
+
+from .classes import EVIL, GOOD, LAB, a_class, bad, graded, judged, student
+
+
+def _passed(name: str, rate: bool, queue: bool, tries: int = 1) -> StudentGrade:
+    """A student who passed some of the checks, the first one at a try."""
+    one = judged(GOOD if rate else bad())
+    first, second, text = one.cells
+    second = replace(second, status="passed" if queue else "failed", points=3.0 if queue else 0.0)
+    lab = LabGrade(
+        "judged", replace(one, cells=(first, second, text)), tries={"check-rate": tries} if tries > 1 else {}
+    )
+    return StudentGrade(name, "x.html", "course", {LAB.name: lab})
+
+
+def test_each_check_and_question_has_its_numbers() -> None:
+    told = [(True, True, 1), (True, True, 2), (True, True, 7), (False, False, 1), (False, False, 3), (False, True, 1)]
+    rows = questions(graded(*(_passed(str(number), *it) for number, it in enumerate(told))), {})
+    rate, queue, why = rows
+    assert (rate.students, rate.percent, rate.tries) == (6, 50, (1, 1, 0, 1))
+    assert rate.slips[0].startswith("3x: it is 1 Mbit/s")
+    assert queue.discrimination == pytest.approx(0.707, abs=0.001)
+    assert queue.tries == ()
+    assert (why.students, why.open_count, why.percent, why.discrimination) == (0, 6, None, None)
+
+
+def test_calibration_stands_in_the_row_of_its_check() -> None:
+    rows = [Surprise("RTT", "ms", predicted, 80, 20, 20, "", "") for predicted in (20, 10)]
+    one = judged(GOOD)
+    students = [
+        student(str(n), replace(one, cells=(replace(one.cells[0], surprises=(row,)), *one.cells[1:])))
+        for n, row in enumerate(rows)
+    ]
+    grades = graded(*students)
+    (rate, *_) = questions(grades, {})
+    assert (rate.sure_percent, rate.right_percent) == (80, 50)
+    assert "How sure, and how often right" in questions_page(grades, questions(grades, {}))
+
+
+def test_earlier_terms_stand_beside_this_one(tmp_path: Path) -> None:
+    (tmp_path / "2025").mkdir()
+    (tmp_path / "2025" / "grades.json").write_text(
+        to_json(graded(_passed("ada", True, False), _passed("bob", False, False)))
+    )
+    terms = earlier_terms([tmp_path / "2025"])
+    rows = list(csv.DictReader(io.StringIO(questions_csv(questions(graded(_passed("cyd", True, True)), terms)))))
+    assert [(row["cell"], row["points %"], row["points % 2025"]) for row in rows] == [
+        ("check-rate", "100", "50"), ("check-queue", "100", "0"), ("reflect-why", "", ""),
+    ]  # fmt: skip
+    (tmp_path / "2025" / "grades.json").write_text("[]")
+    with pytest.raises(LinklabError, match="is not what linklab grade writes"):
+        earlier_terms([tmp_path / "2025"])
+
+
+def test_the_page_and_the_table_run_nothing_that_students_wrote() -> None:
+    grades = a_class()
+    evil = replace(grades.students[1].labs[LAB.name].judged.cells[0], checks=(replace(bad(), reason=EVIL),))  # type: ignore[union-attr]
+    one = judged(bad())
+    grades = graded(student("ada", replace(one, cells=(evil, *one.cells[1:]))))
+    page = questions_page(grades, questions(grades, {}))
+    assert "<img" not in page
+    assert page.count("<script") == 1
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "parts", "points"),
+    [((1, 0), 2, 1.0), ((1, 0), 4, 0.5), ((0,), 3, 0.0), ((1, 1, 0), 2, 1.33), ((1, 1), 2, 2.0)],
+)
+def test_a_failed_check_has_the_points_of_its_parts(outcomes: tuple[int, ...], parts: int, points: float) -> None:
+    checks = tuple(GOOD if it else Check.failing("x", "no", "do") for it in outcomes)
+    one = judged(GOOD if all(outcomes) else bad())
+    one = replace(one, cells=(replace(one.cells[0], checks=checks), *one.cells[1:]))
+    assert with_parts(one, {"check-rate": parts}).cells[0].points == points
+
+
+def test_the_course_says_whether_parts_give_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert parts_of(ROOT, ["00-start-here"]) is None
+    monkeypatch.setenv("LINKLAB_PART_POINTS", "true")
+    parts = parts_of(ROOT, ["00-start-here"])
+    assert parts is not None
+    assert min(parts["00-start-here"].values()) >= 0
+    assert parts["00-start-here"]["check-network"] > 1
+    monkeypatch.setenv("LINKLAB_PART_POINTS", "half")
+    with pytest.raises(LinklabError, match="write true or false"):
+        parts_of(ROOT, ["00-start-here"])
