@@ -20,6 +20,7 @@ _HEIGHT: Final = "min(900px,88vh)"
 _PACKED: Final = re.compile(r"data-packed=&quot;([A-Za-z0-9+/]+=*)&quot;")
 _OF_THE_PAGE: Final = (
     ":root{color-scheme:light dark}body{margin:0;background:#fff}"
+    "h1{position:absolute;clip-path:inset(50%)}"  # for those who listen; the others see what it is
     "@media(prefers-color-scheme:dark){body{background:#000}}"
 )
 # a frame's own page prefers the colours that the frame has: JupyterLab's, whatever the reader's system has
@@ -52,7 +53,7 @@ def page_of(widget: str, data: str, title: str) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{_OF_THE_PAGE}{STYLE.read_text('utf-8')}</style>"
-        f'</head><body><main data-widget="{widget}" data-packed="{data}">'
+        f'</head><body><header><h1>{escape(title)}</h1></header><main data-widget="{widget}" data-packed="{data}">'
         "<p>This needs a browser that runs scripts.</p></main>"
         f'<script type="module">{_script()}</script></body></html>\n'
     )

@@ -4,7 +4,7 @@ import { element } from "./elements.js";
 import { INK, EDGE, GRID, ink } from "./scheme.js";
 
 const NAMESPACE = element("div", { innerHTML: "<svg></svg>" }).firstChild.namespaceURI;
-const WIDTH = 640, HEIGHT = 300, LEFT = 56, RIGHT = 14, TOP = 12, BOTTOM = 44;
+const WIDTH = 640, HEIGHT = 300, LEFT = 56, RIGHT = 24, TOP = 12, BOTTOM = 44;
 
 /** Return an element of SVG with these attributes. */
 export function drawn(name, attributes = {}, ...inside) {

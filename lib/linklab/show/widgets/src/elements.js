@@ -12,12 +12,15 @@ export function element(name, attributes = {}, ...inside) {
   return made;
 }
 
-/** Return a button; the label says what it does where its text is short. */
-export const button = (text, label, onclick) => element("button", { type: "button", title: label, ariaLabel: label, onclick }, text);
+/** Return a button; the label says what it does. A screen reader says it in place of a text that it contains. */
+export function button(text, label, onclick) {
+  const named = label.toLowerCase().includes(text.toLowerCase()) ? { ariaLabel: label } : {};
+  return element("button", { type: "button", title: label, ...named, onclick }, text);
+}
 
 /** Return a table of texts or elements; `head` names the columns. */
 export function table(head, rows) {
-  return element("table", {}, element("thead", {}, element("tr", {}, ...head.map((it) => element("th", { scope: "col" }, it)))),
+  return element("table", {}, element("thead", {}, element("tr", {}, ...head.map((it) => it ? element("th", { scope: "col" }, it) : element("td")))),
     element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((it) => element("td", {}, it))))));
 }
 
