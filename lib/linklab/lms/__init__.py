@@ -2,5 +2,5 @@
 
 `marks` reads what was graded, and makes what Gradescope and nbgrader take. `gradebooks` has the headings of Moodle's,
 Canvas' and Blackboard's tables, finds each student's row and writes the points. `feedback` brings comments and pages
-back. `cli` is the command.
+back, `lateness` says what late work costs. `cli` is the command.
 """

@@ -55,6 +55,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "pages, and comments in the worksheet; Canvas: the course's address (https://canvas.example/courses/42), to "
         "which comments are sent with the token in CANVAS_TOKEN; nbgrader: the course's folder feedback/",
     )
+    parser.add_argument(
+        "--late",
+        nargs=2,
+        metavar=("DEADLINE", "PERCENT"),
+        help="Moodle's worksheet: what each day that has begun since the deadline costs: '2026-11-02 23:59' 10",
+    )
     parser.add_argument("--by", default="", metavar="COLUMN", help="find students by this column alone")
     parser.add_argument("--scale", action="store_true", help="convert to the points that the column is worth")
     parser.add_argument("--replace", action="store_true", help="overwrite grades that are others")
@@ -67,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     platform = arguments.platform
     if platform in _OTHERS:
-        for option in ("into", "by", "scale", "replace"):
+        for option in ("into", "by", "scale", "replace", "late"):
             if getattr(arguments, option):
                 raise LinklabError(f"{platform} takes no gradebook back: leave --{option} away")
         if platform == "gradescope" and arguments.feedback:
@@ -99,6 +105,7 @@ def _refuse_to_write_over(graded: Path, output: Path) -> None:
 
 def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> Said:
     from linklab.lms.gradebooks import Wishes, fill, numbers_of, read_gradebook
+    from linklab.lms.lateness import LateRule
 
     into, output = arguments.into, arguments.output
     if not into.is_file():
@@ -107,7 +114,8 @@ def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> Said:
         raise LinklabError("--output is the gradebook itself: name another file, so that you can compare the two")
     book = read_gradebook(into.read_bytes(), into.name, arguments.platform, arguments.by)
     columns, left_out = _columns(book, marks, arguments.labs)
-    wishes = Wishes(arguments.replace, arguments.provisional, arguments.scale, bool(arguments.feedback))
+    late = LateRule.of(*arguments.late) if arguments.late else None
+    wishes = Wishes(arguments.replace, arguments.provisional, arguments.scale, bool(arguments.feedback), late)
     send = _sender(arguments, book) if arguments.feedback else None
     data, said, troubles = fill(book, marks, columns, wishes)
     _keep(output, data)

@@ -32,6 +32,7 @@ from typing import Any, Final
 from linklab.errors import LinklabError
 from linklab.grading.names import cleaned
 from linklab.lms.feedback import comment
+from linklab.lms.lateness import LateRule, moment
 from linklab.lms.marks import Mark, Marks, StudentMarks
 from linklab.network.variants import normalised
 
@@ -57,7 +58,8 @@ class Form:
     are those of them that take no points, and why. `most` is the column, and `most_row` the row, that says what an
     assignment is worth; `lock` the column that says whether a grade can be changed; `scale` one that is there if there
     are no points. `nobody` is how rows of no student begin, `vacant` what stands where no grade is. `of_one` is True
-    for the table of one assignment, whose name does not stand in it.
+    for the table of one assignment, whose name does not stand in it; `comments` is its column that takes a comment as
+    HTML, and `handed_in` the one that says when work was handed in.
     """
 
     platform: str
@@ -73,6 +75,7 @@ class Form:
     lock: str = ""
     scale: str = ""
     comments: str = ""
+    handed_in: str = ""
     nobody: str = ""
     vacant: tuple[str, ...] = ("", "-")
     of_one: bool = False
@@ -116,6 +119,7 @@ FORMS: Final = (
         lock="Grade can be changed|Bewertung kann geändert werden",
         scale="Scale|Skala",
         comments="Feedback comments|Feedback als Kommentar",
+        handed_in=r"(?:Last modified|Zuletzt geändert) \((?:submission|Abgabe)\)",
         of_one=True,
     ),
     Form(
@@ -448,13 +452,15 @@ def _match(book: Gradebook, students: Sequence[StudentMarks]) -> tuple[dict[str,
 class Wishes:
     """What may be done: overwrite other grades, write those that are not final, convert to the column's points.
 
-    With ``comments`` what was found goes into the table too, where that takes comments.
+    With ``comments`` what was found goes into the table too, where that takes comments. ``late`` is what late work
+    costs, by the times in the table.
     """
 
     replace: bool = False
     provisional: bool = False
     scale: bool = False
     comments: bool = False
+    late: LateRule | None = None
 
 
 def fill(
@@ -476,6 +482,7 @@ def fill(
     handed_in = {one.student for one in marks.students for lab in columns if one.of(lab).state != "not handed in"}
     troubles = [f"not found, {cleaned(one)}: {why}" for one, why in unmatched.items() if one in handed_in]
     comma = _has_decimal_comma(book, columns.values())
+    late = _days_late(book, wishes.late)
     rows = [list(row) for row in book.rows]
     for lab, column in columns.items():
         factor = _factor(marks.max_points[lab], lab, column, book, wishes)
@@ -487,7 +494,8 @@ def fill(
             if one.student not in places:
                 continue
             row, mark = places[one.student], one.of(lab)
-            points, there = round(mark.points * factor, 2), book.rows[row][column.index].strip()
+            share = wishes.late.share(late.get(row, 0)) if wishes.late else 1.0
+            points, there = round(mark.points * factor * share, 2), book.rows[row][column.index].strip()
             old = _number(there)
             if mark.state == "not handed in":
                 counts["not handed in"] += 1
@@ -502,15 +510,40 @@ def fill(
                 if old is not None:
                     said.append(f"replaced, {cleaned(one.student)}, {lab}: {there} by {points:g}")
         said.append(f"{lab}, into {column.heading!r}: " + ", ".join(f"{n} {word}" for word, n in counts.items()))
+        said += [f"late, {cleaned(one)}: {late[row]} days begun" for one, row in places.items() if late.get(row)]
         if wishes.comments:
-            troubles += _write_comments(book, rows, marks, lab, places, wishes)
+            troubles += _write_comments(book, rows, marks, lab, places, wishes, late)
     out = io.StringIO()
     csv.writer(out, **book.dialect).writerows(rows)
     return out.getvalue().encode(book.encoding), said, troubles
 
 
+def _days_late(book: Gradebook, rule: LateRule | None) -> dict[int, int]:
+    """Return by row how many days late work is. Raises LinklabError where the table does not say it."""
+    if rule is None:
+        return {}
+    place = _place([heading.strip() for heading in book.rows[0]], book.form.handed_in)
+    if place is None:
+        raise LinklabError(
+            f"{book.name} does not say when work was handed in, so --late is for Moodle's grading worksheet alone "
+            "(Canvas has a late policy of its own)"
+        )
+    times = {row: book.rows[row][place].strip() for row in book.who}
+    return {
+        row: rule.days_late(moment(text, f"{book.name}, {book.who[row]}"))
+        for row, text in times.items()
+        if text not in book.form.vacant
+    }
+
+
 def _write_comments(
-    book: Gradebook, rows: Sequence[list[str]], marks: Marks, lab: str, places: Mapping[str, int], wishes: Wishes
+    book: Gradebook,
+    rows: Sequence[list[str]],
+    marks: Marks,
+    lab: str,
+    places: Mapping[str, int],
+    wishes: Wishes,
+    late: Mapping[int, int],
 ) -> Iterator[str]:
     """Write comments where none stand, if the table takes them; yield a line for each that differs and stays."""
     place = _place([heading.strip() for heading in book.rows[0]], book.form.comments)
@@ -520,7 +553,10 @@ def _write_comments(
         row, mark = places.get(one.student), one.of(lab)
         if row is None or mark.state == "not handed in" or mark.not_final(wishes.provisional) or row in book.locked:
             continue
-        text = html.escape(comment(marks, lab, mark), quote=False).replace("\n", "<br />")
+        said = comment(marks, lab, mark)
+        if wishes.late and late.get(row):
+            said += f"\nHanded in late, {late[row]} days begun: {100 * wishes.late.share(late[row]):g} % of that"
+        text = html.escape(said, quote=False).replace("\n", "<br />")
         there = rows[row][place].strip()
         if there and there != text and not wishes.replace:
             yield f"not written, {cleaned(one.student)}, {lab}: another comment stands there, unless you say --replace"
