@@ -73,6 +73,14 @@ def test_nobody_watches_and_it_is_the_drawing(lab: linklab.Lab) -> None:
     assert lab.watcher is None
 
 
+def test_its_picture_is_one_that_a_report_takes(lab: linklab.Lab, page: Page) -> None:
+    network = _live(lab)
+    network._ipython_display_()  # as when its cell is run
+    picture = network.still()
+    assert set(picture) == {"text/html", "image/png", "text/plain"}
+    assert picture["text/plain"].startswith("Network: 2 hosts")
+
+
 def test_a_command_is_followed_from_line_to_line(lab: linklab.Lab, page: Page) -> None:
     network = _live(lab)
     assert show.live(lab) is network

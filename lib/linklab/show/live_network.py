@@ -64,9 +64,8 @@ class LiveNetwork(Widget):
         self._events.register("post_run_cell", self.cell_ended)
 
     def still(self) -> Mapping[str, str]:
-        """Return the drawing."""
-        bundle = self._picture._repr_mimebundle_()
-        return {"text/html": bundle["text/html"], "text/plain": bundle["text/plain"]}
+        """Return the drawing; `linklab report` shows it as the lab's network."""
+        return self._drawing._repr_mimebundle_()
 
     def interfaces(self) -> Sequence[str]:
         """Return the ends of the link that the next run records."""
@@ -156,13 +155,13 @@ class LiveNetwork(Widget):
         return look
 
     def _redraw(self, lab: Lab) -> None:
-        self._picture, placed = drawn(lab, title=f"{lab.name}, while it runs")
-        self._scene, axes = placed.scene, self._picture.axes[0]
+        self._drawing, placed = drawn(lab, title=f"{lab.name}, while it runs")
+        self._scene, axes = placed.scene, self._drawing.axes[0]
         self.tables = tables_of(self._look, self._scene)
         self.scene = {
-            "picture": base64.b64encode(self._picture.png()).decode(),
-            "size": [*self._picture.get_size_inches()],
-            "words": self._picture.alt_text,
+            "picture": base64.b64encode(self._drawing.png()).decode(),
+            "size": [*self._drawing.get_size_inches()],
+            "words": self._drawing.alt_text,
             "sockets": SOCKETS,
             **_places(self._scene, areas(placed, axes), ways(placed, axes), spots(placed, axes)),
         }
