@@ -412,8 +412,7 @@ def jitter(departures_s, arrivals_s):
 
 lab.stop()
 with start(lab08.mtu_direct(frame_bytes=1518, link_mbps=10)) as quiet:
-    flow = measure.TrainFlow("h1", "h2", 400, 1472, gap_us=1518 * 8 / 10)
-    paced = measure.run(quiet, flow)
+    paced = measure.run(quiet, measure.TrainFlow("h1", "h2", 400, 1472, gap_us=1518 * 8 / 10))
 found = jitter(paced.departure_s, paced.arrival_s)
 print(f"largest jitter: {max(found):.4f} ms" if found else "write jitter first")
 display(lab08.check_jitter(jitter))

@@ -72,14 +72,14 @@ lab13.check_predicted(share).require()
 # A link without delay joins `relay` and `receiver`. Linux's *netem* can make it lose packets. Netem's random numbers
 # start from the lab's seed, so in each new lab the same cells lose the same packets.
 #
-# **Your turn:** let `relay-eth3` on `relay` lose `loss` percent (`tc qdisc add dev ... root netem loss {loss}%`). Then
+# **Your turn:** let `relay-eth3` on `relay` lose `loss` percent (`tc qdisc replace dev ... root netem loss {loss}%`). Then
 # send 2000 pings from `relay` to `{receiver}`, 5 ms apart (`-i 0.005`), with short output (`-q`). Store ping's output
 # in `printed`. Netem acts on the packets that an interface *sends*: which packets of a ping can it drop?
 
 # %% answer="netem"
 printed = ""
 ### BEGIN SOLUTION
-lab["relay"].cmd(f"tc qdisc add dev relay-eth3 root netem loss {loss}%")
+lab["relay"].cmd(f"tc qdisc replace dev relay-eth3 root netem loss {loss}%")
 printed = lab["relay"].cmd(f"ping -q -c 2000 -i 0.005 {receiver}")
 print(printed)
 ### STARTER

@@ -45,6 +45,7 @@ WRONG: Table = {
     lab13.check_rto: [
         (lambda rtts: rto(rtts)[-1], "return a list of numbers"),
         (lambda rtts: rto([0.0, *rtts])[1:], "it gives"),
+        (lambda rtts: rto([rtts[0], *rtts])[1:], "the first sample as a later one"),
         (lambda rtts: [1000 * it for it in rto(rtts)], "a thousand times"),
         (lambda rtts: rto(sorted(rtts)), "it gives"),
         (lambda rtts: [max(0.2, it) for it in rto(rtts)], "it gives"),

@@ -30,7 +30,7 @@ EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Cells that show one line in place of a figure, by lab."""
 OWN_SIMPLEPERF: Final = "Measuring with Linklab's own simpleperf: with your simpleperf.py"
-NOT_SENT: Final = "Nothing was sent yet: write the program first."
+NOT_SENT: Final = "Nothing was sent yet: the lines above say why."
 TOLD: Final[Mapping[str, Mapping[str, str]]] = {
     "02": {"first-run": "step 1 is still to do", "intervals-try": "No interval yet"},
     "04": {"queue-figure": repr(NOT_MEASURED), "answer-transfers": OWN_SIMPLEPERF},

@@ -13,7 +13,7 @@ from linklab.show.figure import Drawing
 
 __all__ = ["ladder", "shares_figure"]
 
-NOTHING: Final = "Nothing was sent yet: write the program first."
+NOTHING: Final = "Nothing was sent yet: the lines above say why."
 _MOST_RUNGS: Final = 60
 _PAYLOAD_BYTES: Final = 1005
 

@@ -177,6 +177,16 @@ _TIMEOUT: Final = Trial(
         Formula(
             _rto(alpha=0.875, beta=0.75), "old and new are exchanged", "the old SRTT keeps 7/8, the old RTTVAR 3/4"
         ),
+        Formula(
+            lambda rtts: rto_s([rtts[0], *rtts])[1:],
+            "you treat the first sample as a later one",
+            "rule 2.2: after the first sample SRTT = R and RTTVAR = R/2, and no more",
+        ),
+        Formula(
+            lambda rtts: _rto(new_srtt=True)([rtts[0], *rtts])[1:],
+            "you treat the first sample as a later one, and update SRTT before RTTVAR",
+            f"rule 2.2 alone is for the first sample; for the others {_ORDER}",
+        ),
         Formula(_rto(first_half=False), "the first RTTVAR is 0", "rule 2.2: RTTVAR = R/2 after the first sample"),
         Formula(_rto(k=2), "RTTVAR is multiplied by 2", "RTO = SRTT + 4 RTTVAR"),
         Formula(_rto(k=1), "RTTVAR is multiplied by 1", "RTO = SRTT + 4 RTTVAR"),
