@@ -72,9 +72,9 @@ lab13.check_predicted(share).require()
 # A link without delay joins `relay` and `receiver`. Linux's *netem* can make it lose packets. Netem's random numbers
 # start from the lab's seed, so in each new lab the same cells lose the same packets.
 #
-# **Your turn:** let `relay-eth3` on `relay` lose `loss` percent (`tc qdisc replace dev ... root netem loss {loss}%`). Then
-# send 2000 pings from `relay` to `{receiver}`, 5 ms apart (`-i 0.005`), with short output (`-q`). Store ping's output
-# in `printed`. Netem acts on the packets that an interface *sends*: which packets of a ping can it drop?
+# **Your turn:** let `relay-eth3` on `relay` lose `loss` percent (`tc qdisc replace dev ... root netem loss {loss}%`).
+# Then send 2000 pings from `relay` to `{receiver}`, 5 ms apart (`-i 0.005`), with short output (`-q`). Store ping's
+# output in `printed`. Netem acts on the packets that an interface *sends*: which packets of a ping can it drop?
 
 # %% answer="netem"
 printed = ""
