@@ -173,9 +173,9 @@ lab07.figures.report_table(runs)
 # In a single run, chance decides which connection loses packets at a bad moment, for example in slow start. This
 # connection then continues with a small window. Over several runs this evens out.
 #
-# **Rubric.** 1 point: chance decides which connection loses packets at a bad moment, and evens out over several runs.
-# Typical wrong: (1) "the measurement is not exact" - the lab's clock is exact, and the bytes are counted. (2) "h2's
-# connection is weaker" - look at the other runs: there another connection has the least.
+# **Rubric.** 1 point: chance decides which connection loses packets at a bad moment, and this evens out over several
+# runs. Typical wrong: (1) "the measurement is not exact" - the lab's clock is exact, and the bytes are counted. (2)
+# "h2's connection is weaker" - look at the other runs: there another connection has the least.
 
 # %% id="explain-fairness"
 lab07.explain("fairness")

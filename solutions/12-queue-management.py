@@ -142,7 +142,7 @@ lab12.check_limit(limit).require()
 # ## 3. One queue for all: FIFO, RED, CoDel
 #
 # Type `tc qdisc replace dev r1-eth2 parent 5:1 WHAT` on r1 to replace the queueing discipline by `WHAT`. (Class 5:1
-# keeps U's rate; do not change it.) Three disciplines have one queue for all packets:
+# keeps U's rate: with `root` instead of `parent 5:1` U loses it.) Three disciplines have one queue for all packets:
 #
 # - `pfifo limit PACKETS`: a full queue drops each packet that arrives.
 # - `red limit 60000 min 7500 max 22500 avpkt 1500 burst 9 probability 0.1 bandwidth 10mbit`: as the *average* queue

@@ -58,7 +58,7 @@ def gateway_checks(state: NetworkState) -> Iterator[Check]:
                     "a host sends packets for other subnets to its gateway: which interface has the "
                     "gateway's address here?"
                 ),
-                f"the gateway of VLAN {number} is {address.partition('/')[0]}; its frames reach r1-eth0 with a tag",
+                f"the gateway of VLAN {number} is {address.partition('/')[0]}; at r1-eth0 its VLAN's frames have a tag",
                 f"ip link add link r1-eth0 name {want.name} type vlan id {number}",
             )
             yield Check.failing(what, reason, hint, expected, "none")

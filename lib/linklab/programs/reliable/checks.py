@@ -159,7 +159,7 @@ def _share(played: Transfers, window: int) -> Observed:
     if transfer.took_s > _SLOWER * theory_s + _ROUNDS * trip_s:
         formula = "min(1, W / (1 + 2a))" if window > 1 else "L/R / (RTT + L/R)"
         hint = (
-            "send the next packet as soon as the window allows: what waits, or sleeps?",
+            "send the next packet as soon as WINDOW allows: do you use WINDOW, and does anything sleep?",
             f"theory: {formula} of the link",
         )
         return Observed("it takes longer than theory says", hint, expected, found)
