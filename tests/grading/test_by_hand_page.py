@@ -14,10 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from linklab.classroom.contents import Contents
 from linklab.grading.by_hand_page import ByHand, RubricItem, Server, rubric_items
 from linklab.grading.manual_points import FILE, JOURNAL, Given, Journal, WrittenAnswer, read, to_csv, with_points
+from tests.commands.browser import Page, missing
+from tests.grading.conftest import PretendedClass
+from tests.grading.made_class import starter
 from tests.notebooks.run_notebook import ROOT
 
 LAB, QUESTION = "04-link-latency", "reflect-queue"
@@ -189,3 +194,48 @@ def test_without_the_token_there_is_no_page(server: Server, folder: Path, addres
         Client().get(f"http://127.0.0.1:{server.server_port}{address}")
     assert Client().give(server, NOTHING, "2")[0] == 403
     assert not (folder / JOURNAL).exists()
+
+
+def test_points_and_a_comment_for_a_failed_check_reach_the_student(group: PretendedClass) -> None:
+    group.hand_in("ada", starter())
+    (before,) = group.grade().students
+    rows = read((group.output / FILE).read_bytes())
+    check = next(row for row in rows.values() if row.cells["question"] == "check-queue")
+    given = Given(0.5, "The idea is right.", "eva")
+    assert Journal(group.output).add({check.cells["key"]: NOTHING}, given) == {}
+    (after,) = group.grade().students
+    assert after.points == before.points + 0.5
+    assert "The idea is right." in (group.output / "feedback" / "ada.html").read_text("utf-8")
+    assert read((group.output / FILE).read_bytes())[check.cells["key"]].given == given
+    assert Journal(group.output).rows()[1] == 0, "the journal is in the table"
+    (again,) = group.grade().students
+    assert again.points == after.points
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+def test_the_keyboard_alone_is_enough(server: Server, folder: Path, tmp_path: Path) -> None:
+    """From the first page: the first question, a line of the rubric, a number and a comment."""
+    page = Page(tmp_path / "profile")
+    try:
+        page.browser.get(server.address)
+
+        def press(*keys: str) -> None:
+            page.browser.switch_to.active_element.send_keys(*keys)
+
+        def kept(number: int) -> bool:
+            return len(page.browser.find_elements(By.CSS_SELECTOR, "form.given")) == number
+
+        press(Keys.TAB)
+        press(Keys.ENTER)
+        page.wait(lambda: len(page.browser.find_elements(By.TAG_NAME, "form")) == 3, "the answers", 20)
+        press("b", Keys.ENTER)
+        page.wait(lambda: kept(1), "the first points", 20)
+        press("2", Keys.TAB, Keys.TAB)
+        press("Well done.", Keys.CONTROL, Keys.ENTER)
+        page.wait(lambda: kept(2), "the second points", 20)
+    finally:
+        page.close()
+    found = {row.cells["answer"]: row.given for row in Journal(folder).read().values() if row.given.grader}
+    assert found["<script>alert(1)</script>"] == Given(1.0, "1 point: one of these", "eva")
+    assert found["No idea."] == Given(2.0, "Well done.", "eva")
