@@ -185,13 +185,14 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self._path, self._table, self._lock = folder / JOURNAL, folder / FILE, folder / _LOCK
+        self._read: tuple[tuple[int, ...], dict[str, Row]] = (), {}
 
     def rows(self) -> tuple[dict[str, Row], int]:
         """Return the table's rows with the journal's in their places, and how long the journal is, in bytes.
 
         Raises LinklabError where the table is not in order.
         """
-        rows = read(self._table.read_bytes()) if self._table.is_file() else {}
+        rows = self._table_rows()
         lines = self._path.read_bytes() if self._path.is_file() else b""
         length = lines.rfind(b"\n") + 1
         for line in lines[:length].splitlines():
@@ -204,6 +205,16 @@ class Journal:
             now = {"points": points, "comment": given.comment, "grader": given.grader}
             rows[key] = Row({**told["row"], **(rows[key].cells if key in rows else {}), **now}, given)
         return rows, length
+
+    def _table_rows(self) -> dict[str, Row]:
+        """Return the table's rows; a table that has not changed, which may have 20,000 rows, is read once."""
+        if not self._table.is_file():
+            return {}
+        at = self._table.stat()
+        stamp = (at.st_ino, at.st_mtime_ns, at.st_size)
+        if self._read[0] != stamp:
+            self._read = stamp, read(self._table.read_bytes())
+        return dict(self._read[1])
 
     def read(self) -> dict[str, Row]:
         """Return all rows as they are now."""

@@ -99,7 +99,8 @@ def _refuse_to_write_over(graded: Path, output: Path) -> None:
     from linklab.lms.marks import GRADES
 
     folder = graded if graded.is_dir() else graded.parent
-    if output in (graded, *(folder / name for name in (GRADES, manual_points.FILE, "grades.csv", "index.html"))):
+    written = (GRADES, manual_points.FILE, manual_points.JOURNAL, "grades.csv", "index.html", "questions.csv")
+    if output in (graded, *(folder / name for name in written)):
         raise LinklabError("--output would write over what was graded: name another file")
 
 

@@ -85,8 +85,7 @@ class Mark:
         what, how = "", "grade by-hand.csv and run linklab grade"
         if "inconclusive" in states:
             what = ", for a check was inconclusive (index.html says why)"
-            anew = "remove the student's folder in judged/ and run linklab grade"
-            how = f"{how}, or {anew}" if "answered" in states else anew
+            how += ", or remove the student's folder in judged/ and run it"
         return f"{self.open_points:g} points are still open{what}: {how}, or say --provisional"
 
 
