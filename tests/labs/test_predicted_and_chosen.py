@@ -58,9 +58,12 @@ def test_one_letter_is_right_and_each_other_has_a_remark(lab: str) -> None:
 
 @pytest.mark.parametrize("lab", LABS)
 def test_questions_and_options_stand_in_the_notebook_word_for_word(lab: str) -> None:
+    folder = Path(load(lab).__path__[0])
+    if not (folder / SEALED).exists():
+        return
     (source,) = (ROOT / "solutions").glob(f"{lab[-2:]}-*.py")
     text = _plain(source.read_text(encoding="utf-8").replace("\n#", " "))
-    for question in choices(Path(load(lab).__path__[0])):
+    for question in choices(folder):
         if f"{lab}.question('{question.key}')" in text or f"{lab}.question_text()" in text:
             continue  # the notebook prints it
         assert _plain(question.what) in text, question.key
