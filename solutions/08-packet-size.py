@@ -165,12 +165,11 @@ def bandwidth(arrivals_s, frame_bytes):
     ### END SOLUTION
 
 
+lab08.first_figure(runs)
+
 # %% check="bandwidth" points=2
 lab08.check_bandwidth(bandwidth).require()
 lab08.check_second(runs).require()
-
-# %% id="first-figure"
-lab08.first_figure(runs)
 
 # %% [markdown] id="cable-question"
 # **Question.** Look at the second packet of each size, also at 1518 bytes. What does the bucket do that a real cable
@@ -410,6 +409,7 @@ def jitter(departures_s, arrivals_s):
     ### END SOLUTION
 
 
+# %% id="paced"
 lab.stop()
 with start(lab08.mtu_direct(frame_bytes=1518, link_mbps=10)) as quiet:
     paced = measure.run(quiet, measure.TrainFlow("h1", "h2", 400, 1472, gap_us=1518 * 8 / 10))

@@ -19,6 +19,8 @@ from linklab.network.model import interface_of, prefix_of
 if TYPE_CHECKING:
     from linklab.lab import Lab, Node
 
+__all__ = ["configure", "show", "wait_for_routes"]
+
 _DAEMONS: Final = {
     "mgmtd": r"",
     "zebra": r"",

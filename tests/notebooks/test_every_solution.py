@@ -138,7 +138,7 @@ def test_lab_08_shows_what_its_text_says() -> None:
     assert "Message too long" in shown(solution, "answer-ping")
     assert "Your sketch: 5.6 at 100" in shown(solution, "answer-waste")
     assert "cburst 1600b" in shown(solution, "answer-first")
-    assert "largest jitter: 0.0000 ms" in shown(solution, "answer-jitter")
+    assert "largest jitter: 0.0000 ms" in shown(solution, "paced")
     rows = re.findall(r"\((1518|4370|7999), ([^)]*), 1600\)", shown(solution, "calm-figure"))
     found = {int(size): [float(it) for it in values.split(", ")] for size, values in rows}
     assert set(found) == {1518, 4370, 7999}, "the bucket is 1600 bytes at every size"

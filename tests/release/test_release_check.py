@@ -191,7 +191,7 @@ def test_the_wheel_of_an_image_is_in_order(image_wheel: Path) -> None:
 def test_all_parts_of_the_target_are_parts(capsys: pytest.CaptureFixture[str]) -> None:
     recipe = (ROOT / "Makefile").read_text("utf-8").partition("\nrelease-check:")[2].partition("\n\n")[0]
     asked = recipe.partition("$(BIN) ")[2].split()
-    assert set(asked) - {"image", "docs", "kernels"} == set(release.PARTS)
+    assert set(asked) - {"image", "docs", "kernels", "widgets"} == set(release.PARTS)
     line = next(line for line in (ROOT / ".ci/parts").read_text("utf-8").splitlines() if "tools.release" in line)
     assert set(line.partition(")")[0].replace("|", " ").split()) == set(release.PARTS)
     with pytest.raises(SystemExit):

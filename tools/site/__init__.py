@@ -5,6 +5,7 @@ from typing import Final
 
 PUBLIC: Final = (
     "linklab",
+    "linklab.frr",
     *(f"linklab.{room}" for room in ("network", "measure", "analysis", "show", "grade", "study")),
 )
 """The packages that have a page of the reference: what their `__all__` names."""

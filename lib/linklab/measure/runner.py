@@ -147,11 +147,11 @@ def run_together(
     any of these cases.
     """
     flows = as_flows(flows)
+    tools = [tool_of(flow) for flow in flows]
     found = [] if on_progress or stop else [it for of in _observers if (it := of(lab)) is not None]
     observer = _All(found)
     if found:
         on_progress, stop = observer, observer.stopped
-    tools = [tool_of(flow) for flow in flows]
     for flow in flows:
         for node in (flow.source, flow.destination):
             lab[node]  # raises LabError for a node that the lab does not have, before anything runs
