@@ -18,7 +18,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from linklab.classroom.contents import Contents
-from linklab.grading.by_hand_page import ByHand, RubricItem, Server, rubric_items
+from linklab.grading.by_hand_page import ByHand, ByHandServer, RubricItem, rubric_items
 from linklab.grading.manual_points import FILE, JOURNAL, Given, Journal, WrittenAnswer, read, to_csv, with_points
 from tests.commands.browser import Page, missing
 from tests.grading.conftest import PretendedClass
@@ -145,7 +145,7 @@ class Client:
         with self._opener.open(address) as answer:
             return str(answer.read().decode())
 
-    def give(self, server: Server, seen: Given, points: str, **more: Any) -> tuple[int, Any]:
+    def give(self, server: ByHandServer, seen: Given, points: str, **more: Any) -> tuple[int, Any]:
         """Give points for the first answer; return the status and what the page was told."""
         told = {"keys": [ANSWERS[0].key], "points": points, "comment": "", "seen": seen.__dict__, **more}
         request = urllib.request.Request(f"http://127.0.0.1:{server.server_port}/give", json.dumps(told).encode())
@@ -158,15 +158,15 @@ class Client:
 
 
 @pytest.fixture
-def server(folder: Path, contents: Contents) -> Iterator[Server]:
+def server(folder: Path, contents: Contents) -> Iterator[ByHandServer]:
     """The page for eva."""
-    with Server(ByHand(folder, contents), "eva") as server:
+    with ByHandServer(ByHand(folder, contents), "eva") as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server
         server.shutdown()
 
 
-def test_the_page_shows_answers_without_names_and_alike_ones_as_one(server: Server) -> None:
+def test_the_page_shows_answers_without_names_and_alike_ones_as_one(server: ByHandServer) -> None:
     client = Client()
     assert f"question={QUESTION}" in client.get(server.address)
     page = client.get(f"http://127.0.0.1:{server.server_port}/question?lab={LAB}&question={QUESTION}")
@@ -177,7 +177,7 @@ def test_the_page_shows_answers_without_names_and_alike_ones_as_one(server: Serv
     assert "Typical wrong" in page, "the model answer's rubric"
 
 
-def test_the_page_tells_what_another_grader_gave(server: Server, folder: Path) -> None:
+def test_the_page_tells_what_another_grader_gave(server: ByHandServer, folder: Path) -> None:
     client = Client()
     client.get(server.address)
     assert client.give(server, NOTHING, "1,5")[0] == 200
@@ -189,7 +189,7 @@ def test_the_page_tells_what_another_grader_gave(server: Server, folder: Path) -
 
 
 @pytest.mark.parametrize("address", ["/", "/question?lab=x&question=y", "/?token=guessed"])
-def test_without_the_token_there_is_no_page(server: Server, folder: Path, address: str) -> None:
+def test_without_the_token_there_is_no_page(server: ByHandServer, folder: Path, address: str) -> None:
     with pytest.raises(urllib.error.HTTPError, match="403"):
         Client().get(f"http://127.0.0.1:{server.server_port}{address}")
     assert Client().give(server, NOTHING, "2")[0] == 403
@@ -214,7 +214,7 @@ def test_points_and_a_comment_for_a_failed_check_reach_the_student(group: Preten
 
 @pytest.mark.slow
 @pytest.mark.skipif(missing() is not None, reason=str(missing()))
-def test_the_keyboard_alone_is_enough(server: Server, folder: Path, tmp_path: Path) -> None:
+def test_the_keyboard_alone_is_enough(server: ByHandServer, folder: Path, tmp_path: Path) -> None:
     """From the first page: the first question, a line of the rubric, a number and a comment."""
     page = Page(tmp_path / "profile")
     try:

@@ -24,7 +24,7 @@ from markupsafe import Markup as Safe
 
 from linklab.classroom.contents import Contents
 from linklab.errors import LinklabError
-from linklab.grading.manual_points import FILE, Given, Journal, Row, points_of
+from linklab.grading.manual_points import FILE, Given, GivenRow, Journal, points_of
 from linklab.grading.names import cleaned
 from linklab.report.page import encodable, environment, style
 from linklab.report.safe_html import from_markdown
@@ -68,7 +68,7 @@ def rubric_items(model_answer: str) -> tuple[RubricItem, ...]:
 
 
 @dataclass(frozen=True)
-class Alike:
+class AnswerGroup:
     """Answers that say the same, by key, with what was given for them."""
 
     keys: tuple[str, ...]
@@ -77,15 +77,15 @@ class Alike:
     students: tuple[str, ...]
 
 
-def alike(rows: Mapping[str, Row], lab: str, question: str) -> list[Alike]:
+def alike(rows: Mapping[str, GivenRow], lab: str, question: str) -> list[AnswerGroup]:
     """Return the answers to one question, in the table's order: those of the same words and points are one."""
-    groups: dict[tuple[str, Given], list[Row]] = {}
+    groups: dict[tuple[str, Given], list[GivenRow]] = {}
     for row in rows.values():
         if (row.cells.get("lab"), row.cells.get("question")) == (lab, question):
             words = " ".join(row.cells.get("answer", "").casefold().split())
             groups.setdefault((words, row.given), []).append(row)
     return [
-        Alike(
+        AnswerGroup(
             tuple(row.cells["key"] for row in group),
             group[0].cells.get("answer", ""),
             given,
@@ -160,7 +160,7 @@ def _text(source: Any) -> str:
     return "".join(source) if isinstance(source, list) else str(source)
 
 
-class Server(ThreadingHTTPServer):
+class ByHandServer(ThreadingHTTPServer):
     """The page on loopback; who has the token in its address may use it."""
 
     daemon_threads = True
@@ -176,7 +176,7 @@ class Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: Server
+    server: ByHandServer
 
     def do_GET(self) -> None:
         url = urlsplit(self.path)
@@ -243,7 +243,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C; return the exit status. Raises LinklabError where nothing was graded."""
     page = ByHand(arguments.graded, Contents.of(arguments.root), names=arguments.names)
-    with Server(page, cleaned(arguments.grader or getpass.getuser()), arguments.port) as server:
+    with ByHandServer(page, cleaned(arguments.grader or getpass.getuser()), arguments.port) as server:
         print(f"Open {server.address}\nCtrl-C ends it. Then run the same linklab grade again.", flush=True)
         try:
             server.serve_forever()

@@ -70,7 +70,7 @@ class WrittenAnswer:
 
 
 @dataclass(frozen=True)
-class Row:
+class GivenRow:
     """A row of the file as it is, by the column's name, and what was given in it."""
 
     cells: Mapping[str, str]
@@ -85,7 +85,7 @@ def failed_checks(student: str, judged: Judged) -> Iterable[WrittenAnswer]:
             yield WrittenAnswer(judged.lab, cell.cell_id, student, verdict, cell.max_points, kind="check")
 
 
-def to_csv(answers: Iterable[WrittenAnswer], earlier: Mapping[str, Row]) -> str:
+def to_csv(answers: Iterable[WrittenAnswer], earlier: Mapping[str, GivenRow]) -> str:
     """The file: labs and questions in the order given, the answers to one question in that of the alphabet."""
     answers = list(answers)
     questions = {place: number for number, place in enumerate(dict.fromkeys((one.lab, one.cell) for one in answers))}
@@ -103,7 +103,7 @@ def to_csv(answers: Iterable[WrittenAnswer], earlier: Mapping[str, Row]) -> str:
     return out.getvalue()
 
 
-def read(data: bytes) -> dict[str, Row]:
+def read(data: bytes) -> dict[str, GivenRow]:
     """The rows of a file, by key. Raises LinklabError, naming the row that is not in order.
 
     Programs for tables write other characters, semicolons between columns, and commas into numbers.
@@ -132,7 +132,7 @@ def read(data: bytes) -> dict[str, Row]:
         cells = dict(zip(columns, row, strict=True))
         points = points_of(cells["points"], cells["of"], f"{FILE}, row {number}")
         comment, grader = (_as_written(cells.get(name, "")) for name in ("comment", "grader"))
-        found[cells["key"]] = Row(cells, Given(points, comment, grader))
+        found[cells["key"]] = GivenRow(cells, Given(points, comment, grader))
     return found
 
 
@@ -155,7 +155,7 @@ def points_of(points: str, worth: str, where: str) -> float | None:
     return given
 
 
-def with_points(answers: Iterable[WrittenAnswer], rows: Mapping[str, Row]) -> list[WrittenAnswer]:
+def with_points(answers: Iterable[WrittenAnswer], rows: Mapping[str, GivenRow]) -> list[WrittenAnswer]:
     """The answers with what was given for them, never more points than they are worth."""
     found = []
     for one in answers:
@@ -185,9 +185,9 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self._path, self._table, self._lock = folder / JOURNAL, folder / FILE, folder / _LOCK
-        self._read: tuple[tuple[int, ...], dict[str, Row]] = (), {}
+        self._read: tuple[tuple[int, ...], dict[str, GivenRow]] = (), {}
 
-    def rows(self) -> tuple[dict[str, Row], int]:
+    def rows(self) -> tuple[dict[str, GivenRow], int]:
         """Return the table's rows with the journal's in their places, and how long the journal is, in bytes.
 
         Raises LinklabError where the table is not in order.
@@ -203,10 +203,10 @@ class Journal:
                 continue  # cut short by a kill, and closed by the next line's writer
             points = "" if given.points is None else f"{given.points:g}"
             now = {"points": points, "comment": given.comment, "grader": given.grader}
-            rows[key] = Row({**told["row"], **(rows[key].cells if key in rows else {}), **now}, given)
+            rows[key] = GivenRow({**told["row"], **(rows[key].cells if key in rows else {}), **now}, given)
         return rows, length
 
-    def _table_rows(self) -> dict[str, Row]:
+    def _table_rows(self) -> dict[str, GivenRow]:
         """Return the table's rows; a table that has not changed, which may have 20,000 rows, is read once."""
         if not self._table.is_file():
             return {}
@@ -216,7 +216,7 @@ class Journal:
             self._read = stamp, read(self._table.read_bytes())
         return dict(self._read[1])
 
-    def read(self) -> dict[str, Row]:
+    def read(self) -> dict[str, GivenRow]:
         """Return all rows as they are now."""
         with locked(self._lock):
             return self.rows()[0]

@@ -20,7 +20,7 @@ from linklab.grade import calibration
 from linklab.grading import overview
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
 from linklab.grading.model import Judged
-from linklab.grading.questions import Question, headings, row_of
+from linklab.grading.questions import QuestionCount, headings, row_of
 from linklab.report.model import Facts, FreeText, Graded, Item, LabRecord
 from linklab.report.page import encodable, environment, style
 
@@ -109,7 +109,7 @@ def class_page(grades: ClassGrade) -> str:
     )
 
 
-def questions_page(grades: ClassGrade, found: Sequence[Question]) -> str:
+def questions_page(grades: ClassGrade, found: Sequence[QuestionCount]) -> str:
     """The table of all checks and questions, which sorts and filters; it has a script of its own."""
     css = style() + Safe((_FOLDER / "class.css").read_text("utf-8"))
     script = (_FOLDER / "questions.js").read_text("utf-8")

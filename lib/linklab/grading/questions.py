@@ -32,7 +32,7 @@ _MOST_TRIES: Final = 4
 
 
 @dataclass(frozen=True)
-class Question:
+class QuestionCount:
     """How a graded cell went: of `students` who have points for it, `open_count` wait.
 
     `percent` is the mean share of its points. `tries` counts those who passed by the try at which all choices were
@@ -58,7 +58,7 @@ class Question:
     earlier: Mapping[str, float | None]
 
 
-def questions(grades: ClassGrade, terms: Terms) -> list[Question]:
+def questions(grades: ClassGrade, terms: Terms) -> list[QuestionCount]:
     """Return a row for each graded cell of a class, in order."""
     found = []
     for lab in lab_counts(grades):
@@ -71,7 +71,7 @@ def questions(grades: ClassGrade, terms: Terms) -> list[Question]:
             reason = f"{count.often}x: {count.reason}" if count.reason else ""
             place = (lab.name, count.cell_id)
             found.append(
-                Question(
+                QuestionCount(
                     *place, count.title, count.kind, column[0].max_points, len(done), len(column) - len(done),
                     _mean(shares), _discrimination(done), _tries(done, count.cell_id),
                     tuple(filter(None, (reason, *_slips(said)))),
@@ -126,7 +126,7 @@ def earlier_terms(folders: Iterable[Path]) -> Terms:
     return found
 
 
-def headings(found: Sequence[Question]) -> list[str]:
+def headings(found: Sequence[QuestionCount]) -> list[str]:
     """Return the columns of the table."""
     tries = [f"try {number}" for number in range(1, _MOST_TRIES)] + [f"try {_MOST_TRIES} or later"]
     terms = list(found[0].earlier) if found else []
@@ -136,7 +136,7 @@ def headings(found: Sequence[Question]) -> list[str]:
     ]  # fmt: skip
 
 
-def row_of(one: Question) -> list[str]:
+def row_of(one: QuestionCount) -> list[str]:
     """Return a question's row, as text; empty where nothing is known."""
     numbers = [
         one.percent, one.discrimination, *(one.tries or (None,) * _MOST_TRIES), one.sure_percent, one.right_percent,
@@ -148,7 +148,7 @@ def row_of(one: Question) -> list[str]:
     return [*first, *texts, "; ".join(one.slips)]
 
 
-def questions_csv(found: Sequence[Question]) -> str:
+def questions_csv(found: Sequence[QuestionCount]) -> str:
     """Return the table as a CSV file for a spreadsheet."""
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\r\n")
