@@ -65,10 +65,10 @@ def test_labs_before_this_one_are_read_from_their_notebooks(tmp_path: Path, monk
     notebook(tmp_path / "00-start-here-Copy1.ipynb", said(90))
     notebook(tmp_path / "03-udp.ipynb")
     notebook(tmp_path / "04-link-latency.ipynb", said(80))
-    notebook(tmp_path / "06-multiplexing.ipynb", said(50))
+    notebook(tmp_path / "88-later.ipynb", said(50))
     (tmp_path / "02-broken.ipynb").write_text("{")
     monkeypatch.chdir(tmp_path)
-    found = calibration("linklab.labs.lab05")
+    found = calibration("linklab.labs.lab77")
     assert [it.sure_percent for it in found.surprises] == [90, 70, 80]
     assert "Lab 00 to Lab 04" in found.title
 
@@ -76,11 +76,11 @@ def test_labs_before_this_one_are_read_from_their_notebooks(tmp_path: Path, monk
 def test_this_lab_counts_what_its_checks_have_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     question = Value("rtt", "RTT", Expectation(20.0, 20.0, 20.0, "ms", "twice 10 ms"), "")
-    predictions = Predictions("Lab 05", {"rtt": lambda: [question]})
-    result = Result("Lab 05, RTT", (Check.passing("RTT", "20 ms"),))
+    predictions = Predictions("Lab 78", {"rtt": lambda: [question]})
+    result = Result("Lab 78, RTT", (Check.passing("RTT", "20 ms"),))
     for predicted in (WRONG, 20.0):
         predictions.compared(result, predictions.predict("rtt", predicted, sure=80), {"rtt": 20.0})
-    assert [it.predicted for it in calibration("linklab.labs.lab05").surprises] == [20.0], "measured again: the last"
+    assert [it.predicted for it in calibration("linklab.labs.lab78").surprises] == [20.0], "measured again: the last"
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def calibration(lab: str) -> Calibration:
     """
     file = cells.notebook_of(lab)
     found = _kept_before(lab[-2:], file.parent if file is not None else Path.cwd())
-    found[f"Lab {lab[-2:]}"] = compared_here()
+    found[f"Lab {lab[-2:]}"] = compared_here(f"Lab {lab[-2:]}")
     with_some = {name: rows for name, rows in found.items() if rows}
     return of_labs(with_some)
 

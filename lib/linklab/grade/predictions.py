@@ -129,9 +129,12 @@ _compared: dict[tuple[str, str], tuple[Surprise, ...]] = {}
 """What `Predictions.compared` has found last, by lab and name."""
 
 
-def compared_here() -> tuple[Surprise, ...]:
-    """Return all predictions that checks in this process have put next to what was measured, in order."""
-    return tuple(surprise for rows in _compared.values() for surprise in rows)
+def compared_here(lab: str) -> tuple[Surprise, ...]:
+    """Return a lab's predictions that checks in this process have put next to what was measured, in order.
+
+    ``lab`` is its title, as "Lab 04".
+    """
+    return tuple(surprise for (title, _), rows in _compared.items() if title == lab for surprise in rows)
 
 
 class Predictions:
