@@ -25,6 +25,7 @@ from linklab.labs.lab03.unknown import random_chain
 from linklab.labs.lab11.rules import the_network as network_of_lab_11
 from linklab.labs.lab12.rules import the_network as network_of_lab_12
 from linklab.labs.lab12.rules import unseen
+from linklab.labs.lab14.networks import the_network as network_of_lab_14
 from linklab.labs.lab15.networks import ring
 from linklab.network import COURSE, TWO_HOSTS, Network
 from linklab.network.variants import variant
@@ -56,7 +57,8 @@ def networks() -> dict[str, Any]:
     for student in STUDENTS:
         network = variant(student, SECRET)
         with using(network):
-            labs = {"lab11": network_of_lab_11, "lab12": network_of_lab_12, "lab13": network_of_lab_13, "lab15": ring}
+            labs = {"lab11": network_of_lab_11, "lab12": network_of_lab_12, "lab13": network_of_lab_13}
+            labs |= {"lab14": network_of_lab_14, "lab15": ring}
             derived = {name: shapes(network_of()) for name, network_of in labs.items()}
         found[student] = {FILE: json.loads(variant_text(network)), **derived}
     return found

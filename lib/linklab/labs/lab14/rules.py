@@ -1,0 +1,350 @@
+"""What Lab 14, Software-defined networking, asks, and how it is judged: by what switches do with frames.
+
+Controllers are judged by their switches alone: pings, what went to the controller meanwhile, and where else it arrived.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import permutations
+from pathlib import Path
+from typing import Any, Final
+
+from linklab.analysis import Expectation
+from linklab.errors import LinklabError
+from linklab.grade.check import Check, Hints, Refuse
+from linklab.grade.choices import letter, question_text
+from linklab.grade.measured import measured, refuse_another_network, require_type
+from linklab.grade.predictions import Predictions
+from linklab.grade.questions import Slip, Value, asked_each, stated
+from linklab.grade.reachability import Checkable, LiveLab, pings_answered, running
+from linklab.grade.result import Result, guarded
+from linklab.labs.lab14.networks import HOSTS, SWITCHES, address, mac, the_network
+from linklab.measure import PingResult
+from linklab.network.flow_tables import DUMP, FlowRule, questions, read_rules
+
+__all__ = [
+    "HEAD", "PREDICTIONS", "address", "check_balancer", "check_dies", "check_firewall", "check_first", "check_hand",
+    "check_idle", "check_learning", "check_predicted", "check_proactive", "check_ring", "mac", "predict", "question",
+    "the_network",
+]  # fmt: skip
+
+_FOLDER: Final = Path(__file__).parent
+HEAD: Final = """\
+from os_ken.base.app_manager import OSKenApp
+from os_ken.controller import ofp_event
+from os_ken.controller.handler import CONFIG_DISPATCHER, MAIN_DISPATCHER, set_ev_cls
+from os_ken.lib.packet import ethernet, packet
+from os_ken.ofproto import ofproto_v1_3 as of, ofproto_v1_3_parser as parser
+FLOOD = of.OFPP_FLOOD
+
+class Mine(OSKenApp):
+    OFP_VERSIONS = [of.OFP_VERSION]
+
+    def add(self, switch, priority, match, port, idle_s=0):  # a rule: these frames leave by this port
+        output = parser.OFPActionOutput(port, of.OFPCML_NO_BUFFER)
+        do = [parser.OFPInstructionActions(of.OFPIT_APPLY_ACTIONS, [output])]
+        switch.send_msg(parser.OFPFlowMod(switch, priority=priority, match=parser.OFPMatch(**match),
+                                          instructions=do, idle_timeout=idle_s))
+
+    def send(self, message, port):  # the frame that the switch asked about leaves by this port
+        message.datapath.send_msg(parser.OFPPacketOut(
+            message.datapath, of.OFP_NO_BUFFER, message.match["in_port"],
+            [parser.OFPActionOutput(port)], message.data))
+
+    @set_ev_cls(ofp_event.EventOFPSwitchFeatures, CONFIG_DISPATCHER)
+    def joined(self, event):  # frames that meet no other rule go to the controller
+        self.add(event.msg.datapath, 0, {}, of.OFPP_CONTROLLER)
+"""
+"""The first part of each controller of the lab."""
+DELAYS_MS: Final = (5, 50)
+QUESTIONS: Final = 6
+"""How often switches ask a learning controller about the first ping: ARP request, ARP reply and echo request, each at
+two switches. The echo reply meets the rules that the ARP reply made."""
+_BROADCAST: Final = "ff:ff:ff:ff:ff:ff"
+
+
+def rtt_ms() -> float:
+    """Return the round trip of h1 and h3 without a controller on the way, in ms."""
+    return 2 * the_network().links[-1].delay_ms
+
+
+# --- What is asked of a running lab
+
+
+def _pings(lab: LiveLab, source: str, destination: str, count: int = 1) -> int:
+    printed = lab[source].cmd(f"ping -n -c {count} -i 0.2 -W 1 {destination}")
+    return pings_answered(printed) or 0
+
+
+def _table(lab: LiveLab, switch: str) -> tuple[FlowRule, ...]:
+    printed = lab[switch].cmd(f"{DUMP} {switch}")
+    try:
+        return read_rules(printed)
+    except LinklabError as error:
+        hint = 'start it with switch="ovs", controller="remote"'
+        raise Refuse(Check.failing(f"table of {switch}", str(error), hint, "a flow table")) from None
+
+
+def _asked(lab: LiveLab, switches: Sequence[str] = SWITCHES) -> int:
+    return sum(questions(_table(lab, switch)) for switch in switches)
+
+
+def _received(lab: LiveLab, host: str) -> int:
+    return int(lab[host].cmd(f"cat /sys/class/net/{host}-eth0/statistics/rx_packets").split()[-1])
+
+
+def _own(lab: Checkable) -> LiveLab:
+    live = running(lab)
+    refuse_another_network("the lab", live.state(), the_network())
+    return live
+
+
+def _reached(lab: LiveLab, pairs: Sequence[tuple[str, str]], what: str, hints: Hints) -> Check:
+    lost = [(one, other) for one, other in pairs if not _pings(lab, one, address(other), 2)]
+    if not lost:
+        return Check.passing(what, "all pings answered")
+    said = f"{lost[0][0]} gets no answer from {lost[0][1]}" + (f" ({len(lost)} pairs in all)" if lost[1:] else "")
+    return Check.failing(what, said, hints, "all pings answered", f"{len(pairs) - len(lost)} of {len(pairs)} pairs")
+
+
+def _without_help(lab: LiveLab) -> Check:
+    """Judge that no rule asks the controller, or leaves the choice of the port to the switch."""
+    what, expected = "rules", "a port for each host, and no question to a controller"
+    for switch in SWITCHES:
+        for rule in _table(lab, switch):
+            if rule.asks:
+                hint = "this lab has no controller: remove the rule, and write what the controller would answer"
+                return Check.failing(what, f"a rule of {switch} asks the controller", hint, expected)
+            flooded = {"FLOOD", "ALL"} & set(rule.outputs) and rule.match.get("dl_dst") != _BROADCAST
+            if "NORMAL" in rule.outputs or flooded:
+                hints = ("name the port: only broadcasts may be flooded", f"dl_dst={_BROADCAST},actions=FLOOD")
+                return Check.failing(what, f"{switch} has actions={','.join(rule.actions)}", hints, expected)
+    return Check.passing(what, expected)
+
+
+PAIRS: Final = tuple(permutations(HOSTS, 2))
+
+
+@guarded("Lab 14, rules by hand")
+def check_hand(lab: Checkable) -> Iterator[Check]:
+    """Judge that h1 and h2 reach each other by rules of s1, and that no other host gets a frame."""
+    live = _own(lab)
+    yield _without_help(live)
+    hints = (
+        "a ping needs a rule for each direction",
+        "ARP comes before the ping: a rule that matches in_port alone serves both",
+        "in_port=1,actions=output:2 and in_port=2,actions=output:1",
+    )
+    yield _reached(live, [("h1", "h2")], "h1 and h2", hints)
+    before = _received(live, "h3")
+    _pings(live, "h1", address("h3"))
+    if _received(live, "h3") == before:
+        yield Check.passing("h3", "gets no frame")
+    else:
+        yield Check.failing("h3", "frames of h1 arrive at h3", "output to one port alone", "gets no frame")
+
+
+@guarded("Lab 14, learning switch")
+def check_learning(lab: Checkable) -> Iterator[Check]:
+    """Judge a learning controller by its switches: all pings, no question asked twice, no frame at a stranger."""
+    live = _own(lab)
+    reached = _reached(live, PAIRS, "pings of all pairs", (
+        "print(controller): does your code raise an exception? print(controller.output) shows all of it",
+        "port 1 of s1 and port 1 of s2 lead to different hosts: is what you learn kept for each switch?",
+        "a frame whose destination is unknown leaves by FLOOD, and each frame must be sent: self.send(...)",
+    ))  # fmt: skip
+    yield reached
+    if not reached.passed:
+        return
+    before = _asked(live)
+    for one, other in PAIRS:
+        _pings(live, one, address(other))
+    again, what, expected = _asked(live) - before, "known hosts", "no frame goes to the controller"
+    if again:
+        hints: Hints = (
+            "which frames does the switch still ask about? Look at the rules of s1 and s2",
+            "does self.add(...) run once the destination's port is known?",
+            "a rule without eth_src also catches frames of hosts that the controller has not learned yet: match "
+            "in_port, eth_src and eth_dst",
+        )
+        yield Check.failing(what, f"switches asked {again} times about hosts that had answered", hints, expected)
+    else:
+        yield Check.passing(what, expected)
+    strangers = {host: _received(live, host) for host in ("h2", "h4")}
+    _pings(live, "h1", address("h3"), 3)
+    flooded = [host for host, count in strangers.items() if _received(live, host) > count]
+    what, expected = "strangers", "h2 and h4 get no frame of h1 and h3"
+    if flooded:
+        hints = ("what makes a switch different from a hub?", "a rule sends to the learned port, never to FLOOD")
+        yield Check.failing(what, f"frames between h1 and h3 also reach {' and '.join(flooded)}", hints, expected)
+    else:
+        yield Check.passing(what, expected)
+
+
+@guarded("Lab 14, proactive rules")
+def check_proactive(lab: Checkable) -> Iterator[Check]:
+    """Judge rules that let all hosts reach each other without a controller."""
+    live = _own(lab)
+    yield _without_help(live)
+    yield _reached(live, PAIRS, "pings of all pairs", (
+        "each switch needs a rule for each host, also for those at the other switch",
+        "ARP requests are broadcasts: who sends them on?",
+        f"four rules dl_dst=MAC,actions=output:PORT a switch, and dl_dst={_BROADCAST},actions=FLOOD",
+    ))  # fmt: skip
+
+
+_FIREWALL: Final = (
+    "a rule of a higher priority, with actions=drop, comes before the others",
+    "icmp,nw_src=...,nw_dst=... matches pings between two hosts alone, not TCP and not ARP",
+    "priority=10,icmp,nw_src={},nw_dst={},actions=drop at s1",
+)
+
+
+@guarded("Lab 14, firewall")
+def check_firewall(lab: Checkable) -> Iterator[Check]:
+    """Judge that pings between h2 and h4 are dropped, and that all else passes."""
+    live = _own(lab)
+    hints = (*_FIREWALL[:2], _FIREWALL[2].format(address("h2"), address("h4")))
+    if _pings(live, "h2", address("h4")):
+        yield Check.failing("pings of h2 to h4", "they are answered", hints, "dropped", "answered")
+    else:
+        yield Check.passing("pings of h2 to h4", "dropped")
+    said = live["h2"].cmd(f"timeout 3 bash -c '</dev/tcp/{address('h4')}/9' 2>&1")
+    if "refused" in said:
+        yield Check.passing("TCP of h2 to h4", "reaches h4")
+    else:
+        yield Check.failing("TCP of h2 to h4", "it is dropped as well", hints[1:], "reaches h4", "dropped")
+    others = [pair for pair in PAIRS if set(pair) != {"h2", "h4"}]
+    yield _reached(live, others, "pings of all other pairs", hints[1:])
+
+
+@guarded("Lab 14, load balancer")
+def check_balancer(lab: Checkable) -> Iterator[Check]:
+    """Judge that the service's address leads h1 to h4 and h2 to h3, and that the answers come from it."""
+    live = _own(lab)
+    for client, server, other in (("h1", "h4", "h3"), ("h2", "h3", "h4")):
+        what, expected = f"{client} at the service", f"{server} answers"
+        counts = {host: _received(live, host) for host in (server, other)}
+        answered = _pings(live, client, address("service"), 3)
+        got = {host: _received(live, host) - count for host, count in counts.items()}
+        hints = (
+            "on the way there the destination changes (IP and MAC address), on the way back the source",
+            f"at s1: ip,nw_src={address(client)},nw_dst={address('service')}: mod_dl_dst, mod_nw_dst, then output",
+            f"at s1: ip,nw_src={address(server)},nw_dst={address(client)}, and then mod_nw_src to the service",
+        )
+        if got[other] > got[server] or not got[server]:
+            said = f"{other} gets the frames" if got[other] else f"no frame reaches {server}"
+            yield Check.failing(what, said, hints, expected, said)
+        elif not answered:
+            said = f"{server} gets the frames, and {client} does not accept an answer"
+            yield Check.failing(what, said, hints[2:], expected, "no answer")
+        else:
+            yield Check.passing(what, expected)
+
+
+_TIME: Final = re.compile(r"time=([\d.]+) ms")
+
+
+@guarded("Lab 14, shortest paths")
+def check_ring(lab: Checkable) -> Iterator[Check]:
+    """Judge that each pair of the ring's four hosts has the round trip of its shortest path."""
+    live, delay_ms = running(lab), the_network().links[-1].delay_ms
+    names = [f"s{number}" for number in range(1, 5)]
+    if any(live.state().node(name) is None for name in names):
+        raise Refuse(Check.failing("the lab", "this is not the ring", "give it ring", "four switches"))
+    for number, other in permutations(range(1, 5), 2):
+        if number > other:
+            continue
+        hops = min((other - number) % 4, (number - other) % 4)
+        printed = live[f"h{number}"].cmd(f"ping -n -c 2 -i 0.2 -W 1 10.0.0.{other}")
+        times = [float(it) for it in _TIME.findall(printed)]
+        what = f"h{number} and h{other}"
+        hints = (
+            "on a ring there are two ways: count the cables of each",
+            "port 1 leads to the own host, port 2 to the next switch and port 3 to the one before",
+            "(host - switch) % 4 is the number of steps to the next one: by port 2 up to 2 steps, else by port 3",
+        )
+        if not times:
+            yield Check.failing(what, "no ping is answered", hints, f"{2 * hops * delay_ms:g} ms", "lost")
+            continue
+        ideal = 2 * hops * delay_ms
+        why = f"{hops} cables of {delay_ms:g} ms, there and back"
+        expected = Expectation(
+            ideal, ideal * 0.98, ideal * 1.05, "ms", why, "low", source="the delays", allowance="5 %"
+        )
+        yield measured(f"round trip, {what}", min(times), expected, hints)
+
+
+# --- The first ping
+
+
+def _first() -> list[Value]:
+    floor = rtt_ms()
+    found = []
+    for delay in DELAYS_MS:
+        every = 2 * QUESTIONS * delay
+        hint = "which frames pass before the first answer is there, and which switches ask about each?"
+        slips = (
+            Slip(2 * delay + floor, "that is one question", "both switches ask, and ARP comes before the ping"),
+            Slip(2 * delay + 2 * floor, "that is one question", "both switches ask, and about each new frame"),
+            Slip(4 * delay + floor, "that is one frame at two switches", "ARP comes before the ping"),
+            Slip(every / 2 + 2 * floor, "that counts one direction of each question", "each answer takes as long"),
+            Slip(8 * 2 * delay + 2 * floor, "that is eight questions", "the echo reply meets rules that ARP made"),
+            Slip(every + floor, "that forgets the round trip of ARP", "ARP takes a round trip as well"),
+        )
+        why = "six questions to the controller and two round trips"
+        found.append(
+            Value(f"{delay} ms", f"first ping, {delay} ms", stated(every + 2 * floor, "ms", why, 2), hint, slips)
+        )
+    return found
+
+
+PREDICTIONS: Final = Predictions("Lab 14", {"first": _first})
+predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
+
+
+@guarded
+def check_first(given: object, predicted: object = "first") -> Result:
+    """Judge pings of h1 to h3 with a controller that is 5 and 50 ms away: ``{5: ..., 50: ...}``."""
+    title = "Lab 14, first packets"
+    result = asked_each(title, given, DELAYS_MS, _first_check, "{5: measure.run(...), 50: measure.run(...)}")
+    seen: dict[str, Any] = {}
+    if isinstance(given, dict):
+        seen = {f"{delay} ms": it.rtt_ms[0] for delay, it in given.items() if isinstance(it, PingResult)}
+    return PREDICTIONS.compared(result, predicted, seen)
+
+
+def _first_check(delay: Any, given: object) -> Check:
+    what, floor = f"first ping, {delay} ms", rtt_ms()
+    result = require_type(what, given, PingResult, "keep what first_ping returns", "pings of h1 to h3")
+    if (result.flow.source, result.flow.destination) != ("h1", "h3") or len(result.rtt_ms) < 3:
+        raise Refuse(Check.failing(what, "these are other pings", "take first_ping as it is", "pings of h1 to h3"))
+    refuse_another_network(what, result.origin.network, the_network())
+    first, *later = result.rtt_ms
+    if first is None or None in later:
+        hint = "does your controller pass check_learning? It must send each frame that it was asked about"
+        raise Refuse(Check.failing(what, "a ping got no answer", hint, "all answered", "lost"))
+    asked = max(1, min(8, round((first - 2 * floor) / (2 * delay))))
+    ideal = 2 * asked * delay + 2 * floor
+    why = f"{asked} questions of 2 * {delay} ms, and a round trip each for ARP and ping"
+    expected = Expectation(
+        ideal, ideal * 0.97, ideal * 1.03 + 1, "ms", why, "low", source="the delays", allowance="3 %"
+    )
+    if max(later[1:]) > 1.05 * floor:  # type: ignore[type-var, operator]
+        hint = "later pings meet rules: does the controller write them?"
+        return Check.failing(
+            what, "later pings go to the controller too", hint, f"later {floor:g} ms", f"{later[-1]} ms"
+        )
+    hints = ("is the controller's delay on, and was the lab a new one?", f"theory: {why}")
+    return measured(what, first, expected, hints)
+
+
+question = partial(question_text, _FOLDER)
+"""Return a question with its options, for reading."""
+check_dies = letter("Lab 14, the controller ends", _FOLDER, "dies")
+"""Judge the letter: what goes on without the controller."""
+check_idle = letter("Lab 14, idle timeouts", _FOLDER, "idle")
+"""Judge the letter: what an idle timeout costs."""
