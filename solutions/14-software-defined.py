@@ -4,8 +4,8 @@
 # **Time:** about 3 hours, a few minutes of them for measurements. **You need:** ARP and switches (Labs 01 and 10),
 # propagation delay (Lab 04).
 #
-# A usual switch decides by itself. In a *software-defined network* a program elsewhere, the **controller**, decides, and
-# tells the switches by rules. You write rules by hand, then a controller that learns. You predict what its distance
+# A usual switch decides by itself. In a *software-defined network* a program elsewhere decides, the **controller**, and
+# it tells the switches by rules. You write rules by hand, then a controller that learns. You predict what its distance
 # costs the first packet, and see what goes on when it ends.
 
 # %% id="imports"
@@ -29,7 +29,7 @@ lab = new_lab()
 show.draw(lab)
 
 # %% [markdown] id="hand-task"
-# ## 1. A switch without a mind (20 minutes)
+# ## 1. A switch without a mind (15 minutes)
 #
 # The **data plane** forwards frames: s1 and s2, with Open vSwitch. The **control plane** decides how. It is a program
 # that speaks OpenFlow 1.3 with the switches. There is none yet, and the switches are told not to learn by themselves
@@ -41,6 +41,7 @@ show.draw(lab)
 #     ovs-ofctl -O OpenFlow13 add-flow s2 in_port=1,actions=drop
 #
 # **Your turn:** write rules for s1, so that h1 and h2 reach each other and no frame of theirs reaches s2.
+
 
 # %% answer="hand"
 def add(lab, switch, *texts):
@@ -60,7 +61,7 @@ print(lab["s1"].cmd("ovs-ofctl -O OpenFlow13 dump-flows s1 --no-stats"))
 lab14.check_hand(lab).require()
 
 # %% [markdown] id="learning-task"
-# ## 2. Your own controller (45 minutes)
+# ## 2. Your own controller (35 minutes)
 #
 # Your controller runs on os-ken, a library in Python. Its first part is given below: `self.add(switch, priority, match,
 # port)` writes a rule, and `self.send(message, port)` sends the frame that a switch asked about. The last three lines
@@ -79,7 +80,9 @@ lab14.check_hand(lab).require()
 print(lab14.HEAD)
 
 # %% answer="learning"
-learning = lab14.HEAD + '''
+learning = (
+    lab14.HEAD
+    + """
     port_of = {}
 
     @set_ev_cls(ofp_event.EventOFPPacketIn, MAIN_DISPATCHER)
@@ -96,7 +99,8 @@ learning = lab14.HEAD + '''
         ### STARTER
         # self.send(message, FLOOD)  # YOUR TURN
         ### END SOLUTION
-'''
+"""
+)
 
 # %% id="learning-run"
 lab.stop()
@@ -113,7 +117,7 @@ for rule in rules(lab, "s1")[:4]:
     print(rule.priority, dict(rule.match), rule.actions, rule.packets, "packets")
 
 # %% [markdown] id="first-task"
-# ## 3. How far is the controller? (35 minutes)
+# ## 3. How far is the controller? (30 minutes)
 #
 # Here the controller is next to the switches. In a large network it is some milliseconds away. `tc` delays all that
 # passes between switches and controller, in each direction. So each question costs twice this delay.
@@ -126,10 +130,7 @@ for rule in rules(lab, "s1")[:4]:
 first_ms = lab14.predict(
     "first",
     ### BEGIN SOLUTION
-    {
-        f"{delay} ms": 6 * 2 * delay + 2 * 2 * network.links[-1].delay_ms
-        for delay in (5, 50)
-    },
+    {f"{delay} ms": 6 * 2 * delay + 2 * 2 * network.links[-1].delay_ms for delay in (5, 50)},
     sure=80,
     ### STARTER
     # {"5 ms": None, "50 ms": None},
@@ -189,7 +190,7 @@ lab14.check_first(first).require()
 lab14.explain("first")
 
 # %% [markdown] id="dies-task"
-# ## 4. The controller ends (20 minutes)
+# ## 4. The controller ends (15 minutes)
 #
 # In a new lab h1 pings h3. Then the controller ends. Which pings work after that? Say it before you run the cell.
 
@@ -200,7 +201,9 @@ with new_lab() as quiet:
     gone.stop()
     for one, other in (("h1", "h3"), ("h2", "h4"), ("h1", "h2")):
         said = quiet[one].cmd(f"ping -q -c 2 -i 0.2 -W 1 {lab14.address(other)}")
-        print(one, "to", other, said.splitlines()[-2] if "rtt" in said else said.splitlines()[3])
+        print(
+            one, "to", other, said.splitlines()[-2] if "rtt" in said else said.splitlines()[3]
+        )
 
 # %% answer="dies"
 print(lab14.question("dies"))
@@ -229,7 +232,7 @@ idle = "b"
 lab14.check_idle(idle).require()
 
 # %% [markdown] id="proactive-task"
-# ## 5. Rules for all, before the first packet (25 minutes)
+# ## 5. Rules for all, before the first packet (20 minutes)
 #
 # **Your turn:** in a new lab without a controller, write rules for both switches, so that all four hosts reach each
 # other. Match the destination: `dl_dst` is what os-ken calls `eth_dst`. `lab14.mac("h1")` is a host's MAC address. ARP
@@ -254,7 +257,7 @@ for switch, port_of in ports.items():
 lab14.check_proactive(lab).require()
 
 # %% [markdown] id="firewall-task"
-# ## 6. A firewall and a load balancer (40 minutes)
+# ## 6. A firewall and a load balancer (35 minutes)
 #
 # A rule can look deeper than a switch does: `icmp,nw_src=...,nw_dst=...` matches pings between two IP addresses.
 #
@@ -279,8 +282,8 @@ lab14.check_firewall(lab).require()
 # destination's IP and MAC address, `mod_nw_src:` the source's. Actions stand in a row:
 # `actions=mod_dl_dst:...,mod_nw_dst:...,output:3`.
 #
-# **Your turn:** at s1, send h1's packets for the service to h4, and h2's to h3. The answers must come from the service's
-# address, since h1 and h2 know of no other.
+# **Your turn:** at s1, send h1's packets for the service to h4, and h2's to h3. The answers must come from the
+# service's address, since h1 and h2 know of no other.
 
 # %% id="balancer-start"
 service = lab14.address("service")
@@ -303,13 +306,13 @@ for port, client, server in ((1, "h1", "h4"), (2, "h2", "h3")):
 lab14.check_balancer(lab).require()
 
 # %% [markdown] id="balancer-question"
-# **Question.** Who loses something by these rules: does h1 still reach h4 by h4's own address? Why must *all* packets of
-# a TCP connection go to the same server, and how do your rules ensure this?
+# **Question.** Who loses something by these rules: does h1 still reach h4 by h4's own address? Why must *all* packets
+# of a TCP connection go to the same server, and how do your rules ensure this?
 
 # %% [markdown] reflect="balancer" points=3
 # h1 sends to h4's own address as before, but s1 now rewrites the source of every packet from h4 to h1. The answer comes
-# from the service's address, which h1 did not ask, so h1 does not accept it. A better rule would match more, for
-# example the port of the service (`tcp,tp_src=80`), or keep a state for each connection. A TCP connection has its state
+# from the service's address, which h1 did not ask: TCP does not accept it (ping does, and says "DIFFERENT ADDRESS").
+# A better rule would match more, for example the port of the service (`tcp,tp_src=80`). A TCP connection has its state
 # (sequence numbers, window) in one server; another server would answer with a reset. My rules choose by the client's
 # address, so all connections of a client go to one server.
 #
@@ -321,7 +324,7 @@ lab14.check_balancer(lab).require()
 lab14.explain("balancer")
 
 # %% [markdown] id="ring-task"
-# ## 7. A ring without a spanning tree (25 minutes)
+# ## 7. A ring without a spanning tree (15 minutes)
 #
 # Four switches form a ring. In a ring a broadcast goes round for ever. Usual switches therefore block a cable (spanning
 # tree), and frames take the long way. With rules no cable need be blocked. Port 1 of each switch leads to its own host,
@@ -375,7 +378,7 @@ lab14.check_ring(ring).require()
 ring.stop()
 
 # %% [markdown] id="papers-question"
-# ## 8. What two studies saw (20 minutes)
+# ## 8. What two studies saw (15 minutes)
 #
 # Two groups compared Mininet with real switches. One (on MTU and bandwidth) saw strange *first packets* in Mininet: at
 # links of 10 Mbit/s the largest value of bandwidth was 20.8 Mbit/s with an MTU of 1518 bytes and 31.5 with 4370, where

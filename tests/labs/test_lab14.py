@@ -1,0 +1,233 @@
+"""Lab 14's checks on a running network: right controllers and rules in other words, wrong ones that look right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import linklab
+from linklab.course import using
+from linklab.grade import Result
+from linklab.labs.lab14 import rules as lab14
+from linklab.measure import Origin, PingFlow, PingResult
+from linklab.network import COURSE, expected_state
+from linklab.network.variants import variant
+from linklab.programs.controller import RunningController, start_controller
+from linklab.runtime.backends import Kind
+from tests.grade.failures import said
+
+VARIANT = variant("ada", b"a course secret for trials")
+
+
+# --- Controllers
+
+HANDLER = """
+    port_of = {{}}
+
+    @set_ev_cls(ofp_event.EventOFPPacketIn, MAIN_DISPATCHER)
+    def asked(self, event):
+        message, switch, in_port = event.msg, event.msg.datapath, event.msg.match["in_port"]
+        frame = packet.Packet(message.data).get_protocol(ethernet.ethernet)
+        src, dst, here = frame.src, frame.dst, switch.id
+        self.port_of[{key}src] = in_port
+        port = self.port_of.get(({key}dst), FLOOD)
+        {rule}
+        {send}
+"""
+SEND = "self.send(message, port)"
+PAIR = '{"in_port": in_port, "eth_src": src, "eth_dst": dst}'
+RULE = f"if port != FLOOD: self.add(switch, 1, {PAIR}, port)"
+
+
+def controller(rule: str = RULE, key: str = "here, ", send: str = SEND) -> str:
+    return lab14.HEAD + HANDLER.format(rule=rule, key=key, send=send)
+
+
+BOTH_WAYS = """if port != FLOOD:
+            self.add(switch, 7, {"eth_src": src, "eth_dst": dst}, port)
+            self.add(switch, 7, {"eth_src": dst, "eth_dst": src}, in_port)"""
+RIGHT = {
+    "as the solution": controller(),
+    "both directions at once, without in_port": controller(BOTH_WAYS),
+    "a long idle timeout": controller(RULE.replace(", port)", ", port, idle_s=60)")),
+}
+WRONG = {
+    "a hub": (controller("port = FLOOD"), "about hosts that had answered"),
+    "no rule": (controller("pass"), "about hosts that had answered"),
+    "one table for all switches": (controller(key=""), "gets no answer from"),
+    "a rule without the source": (controller(RULE.replace('"eth_src": src, ', "")), "about hosts that had answered"),
+    "a rule that floods": (controller(f"self.add(switch, 1, {PAIR}, FLOOD)"), "also reach"),
+    "the frame that was asked about is not sent": (controller(send="pass"), "gets no answer from"),
+    "an exception": (controller("self.ad(switch)"), "gets no answer from"),
+    "only half of the rules": (
+        controller(f"if port != FLOOD and in_port < port: self.add(switch, 1, {PAIR}, port)"),
+        "about hosts that had answered",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
+    folder = tmp_path_factory.mktemp("lab14")
+    with linklab.start(lab14.the_network(), switch="ovs", controller="remote", folder=folder) as lab:
+        yield lab
+
+
+def anew(lab: linklab.Lab, *rules: str) -> None:
+    """Empty the tables and the hosts' ARP caches, and write these rules: ``"s1 in_port=1,actions=output:2"``."""
+    for switch in ("s1", "s2"):
+        lab[switch].cmd(f"ovs-ofctl -O OpenFlow13 del-flows {switch}")
+    for host in ("h1", "h2", "h3", "h4"):
+        lab[host].cmd("ip neigh flush all")
+    for rule in rules:
+        switch, text = rule.split(" ", 1)
+        assert lab[switch].cmd(f"ovs-ofctl -O OpenFlow13 add-flow {switch} '{text}'") == ""
+
+
+def judged(lab: linklab.Lab, source: str) -> tuple[Result, RunningController]:
+    anew(lab)
+    running = start_controller(lab, source)
+    try:
+        return lab14.check_learning(lab), running
+    finally:
+        running.stop()
+
+
+@pytest.mark.lab
+@pytest.mark.large
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_learning_switch_passes_however_it_is_written(lab: linklab.Lab, name: str) -> None:
+    result, running = judged(lab, RIGHT[name])
+    assert result.passed, str(result) + running.output
+
+
+@pytest.mark.lab
+@pytest.mark.large
+@pytest.mark.parametrize("name", WRONG)
+def test_what_only_looks_like_a_learning_switch_is_named(lab: linklab.Lab, name: str) -> None:
+    source, says = WRONG[name]
+    result, running = judged(lab, source)
+    assert not result.passed
+    assert says in said(result), str(result)
+    assert bool(running.problem) == (name == "an exception")
+
+
+# --- Rules
+
+KNOWN = [
+    f"{switch} priority=1,dl_dst={lab14.mac(host)},actions=output:{port}"
+    for switch, ports in (("s1", (1, 2, 3, 3)), ("s2", (3, 3, 1, 2)))
+    for host, port in zip(("h1", "h2", "h3", "h4"), ports, strict=True)
+]
+FLOODED = [f"{switch} dl_dst=ff:ff:ff:ff:ff:ff,actions=FLOOD" for switch in ("s1", "s2")]
+H = {host: lab14.address(host) for host in ("h1", "h2", "h3", "h4", "service")}
+DROP = f"s1 priority=10,icmp,nw_src={H['h2']},nw_dst={H['h4']},actions=drop"
+
+
+def balanced(client: str, server: str, port: int, rewrites: bool = True) -> list[str]:
+    there = f"mod_dl_dst:{lab14.mac(server)},mod_nw_dst:{H[server]},output:3"
+    back = f"mod_nw_src:{H['service']}," if rewrites else ""
+    return [
+        f"s1 priority=20,ip,nw_src={H[client]},nw_dst={H['service']},actions={there}",
+        f"s1 priority=20,ip,nw_src={H[server]},nw_dst={H[client]},actions={back}output:{port}",
+    ]
+
+
+PASSES = [
+    (lab14.check_hand, ["s1 in_port=1,actions=2", "s1 in_port=2,actions=1"]),
+    (lab14.check_hand, ["s1 in_port=1,arp,actions=2", "s1 in_port=1,ip,actions=2", "s1 in_port=2,actions=in_port,1"]),
+    (lab14.check_proactive, KNOWN + FLOODED),
+    (lab14.check_firewall, [*KNOWN, *FLOODED, DROP]),
+    (lab14.check_firewall, [*KNOWN, *FLOODED, DROP.replace("s1 ", "s2 ").replace("icmp", "icmp,icmp_type=8")]),
+    (lab14.check_balancer, [*KNOWN, *FLOODED, *balanced("h1", "h4", 1), *balanced("h2", "h3", 2)]),
+]
+FAILS = [
+    (lab14.check_hand, [], "h1 gets no answer from h2"),
+    (lab14.check_hand, ["s1 in_port=1,actions=2"], "h1 gets no answer from h2"),
+    (lab14.check_hand, ["s1 actions=NORMAL"], "s1 has actions=NORMAL"),
+    (lab14.check_hand, ["s1 actions=FLOOD"], "s1 has actions=FLOOD"),
+    (lab14.check_hand, [*KNOWN, *FLOODED], "frames of h1 arrive at h3"),
+    (lab14.check_proactive, KNOWN, "gets no answer"),
+    (lab14.check_proactive, [*KNOWN[:4], *FLOODED], "gets no answer"),
+    (lab14.check_proactive, ["s1 actions=NORMAL", "s2 actions=NORMAL"], "s1 has actions=NORMAL"),
+    (lab14.check_proactive, [*KNOWN, *FLOODED, "s1 priority=0,actions=CONTROLLER"], "asks the controller"),
+    (lab14.check_firewall, [*KNOWN, *FLOODED], "they are answered"),
+    (lab14.check_firewall, [*KNOWN, *FLOODED, DROP.replace("icmp", "ip")], "it is dropped as well"),
+    (lab14.check_firewall, [*KNOWN, *FLOODED, "s1 priority=10,icmp,actions=drop"], "gets no answer"),
+    (lab14.check_balancer, [*KNOWN, *FLOODED], "no frame reaches h4"),
+    (
+        lab14.check_balancer,
+        [*KNOWN, *FLOODED, *balanced("h1", "h3", 1), *balanced("h2", "h4", 2)],
+        "h3 gets the frames",
+    ),
+    (lab14.check_balancer, [*KNOWN, *FLOODED, *balanced("h1", "h4", 1, False)], "does not accept an answer"),
+]
+
+
+def played(lab: linklab.Lab, rules: list[str]) -> None:
+    anew(lab, *rules)
+    for host in ("h1", "h2"):
+        lab[host].cmd(f"ip neigh replace {H['service']} lladdr 00:00:00:00:00:aa dev {host}-eth0")
+
+
+@pytest.mark.lab
+@pytest.mark.large
+def test_right_rules_pass_and_wrong_ones_are_named(lab: linklab.Lab) -> None:
+    for check, rules in PASSES:
+        played(lab, rules)
+        assert check(lab).passed, f"{rules}: {check(lab)}"
+    for check, rules, says in FAILS:
+        played(lab, rules)
+        result = check(lab)
+        assert not result.passed
+        assert says in said(result), f"{rules}: {result}"
+
+
+# --- First pings
+
+
+def pings(*rtt_ms: float | None, source: str = "h1") -> PingResult:
+    flow = PingFlow(source, "h3", len(rtt_ms), 1)
+    origin = Origin("t", "7", expected_state(lab14.the_network()))
+    return PingResult(flow, origin, rtt_ms, None, None, None, None, 0, 0)
+
+
+FIRST = {5: pings(80, 10, 10, 10, 10), 50: pings(620, 10, 10, 10, 10)}
+
+
+def test_first_pings_pass_also_with_a_controller_that_asks_less() -> None:
+    for given in (FIRST, {5: pings(60, 10, 10), 50: pings(420, 10, 10)}):
+        assert lab14.check_first(given).passed, str(lab14.check_first(given))
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (None, "not filled in yet"),
+        (FIRST | {50: None}, "not measured yet"),
+        (FIRST | {50: FIRST[5]}, "first ping, 50 ms"),
+        (FIRST | {5: pings(80, 70, 70, 70)}, "later pings go to the controller"),
+        (FIRST | {5: pings(None, 10, 10)}, "a ping got no answer"),
+        (FIRST | {5: pings(20, 10, 10)}, "first ping, 5 ms"),
+        (FIRST | {5: pings(80, 10, 10, source="h2")}, "other pings"),
+    ],
+)
+def test_other_first_pings_are_refused(given: object, says: str) -> None:
+    result = lab14.check_first(given)
+    assert not result.passed
+    assert says in said(result)
+
+
+def test_predictions_stand_next_to_what_was_measured() -> None:
+    predicted = lab14.predict("first", {"5 ms": 30, "50 ms": 620}, sure=50)
+    five, fifty = lab14.check_first(FIRST, predicted).surprises
+    assert (five.slip, five.measured) == ("that is one question", 80)
+    assert (fifty.slip, fifty.theory) == ("", 620)
+
+
+def test_the_delay_is_the_student_s_own() -> None:
+    with using(VARIANT):
+        assert lab14.the_network().links[-1].delay_ms == VARIANT.link("L1").delay_ms / 2
+        assert "another network" in said(lab14.check_first(FIRST))
+    assert lab14.the_network().links[-1].delay_ms == COURSE.link("L1").delay_ms / 2
