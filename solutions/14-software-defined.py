@@ -40,7 +40,8 @@ show.draw(lab)
 #
 #     ovs-ofctl -O OpenFlow13 add-flow s2 in_port=1,actions=drop
 #
-# **Your turn:** write rules for s1, so that h1 and h2 reach each other and no frame of theirs reaches s2.
+# **Your turn:** write rules for s1, so that h1 and h2 reach each other and no frame of theirs reaches s2. Ping h2, and
+# read the table: `lab["s1"].cmd("ovs-ofctl -O OpenFlow13 dump-flows s1 --no-stats")`.
 
 
 # %% answer="hand"
@@ -51,11 +52,11 @@ def add(lab, switch, *texts):
 
 ### BEGIN SOLUTION
 add(lab, "s1", "in_port=1,actions=output:2", "in_port=2,actions=output:1")
-### STARTER
-# # YOUR TURN: add(lab, "s1", "...", "...")
-### END SOLUTION
 print(lab["h1"].cmd(f"ping -n -c 1 -W 1 {lab14.address('h2')}"))
 print(lab["s1"].cmd("ovs-ofctl -O OpenFlow13 dump-flows s1 --no-stats"))
+### STARTER
+# # YOUR TURN: add(lab, "s1", "...", "..."), then a ping, and dump-flows
+### END SOLUTION
 
 # %% check="hand" points=2
 lab14.check_hand(lab).require()
@@ -72,8 +73,8 @@ lab14.check_hand(lab).require()
 #
 # **Your turn:** make it a learning switch.
 #
-# 1. The source's host is behind `in_port` of this switch (`switch.id`): note it in `self.port_of`.
-# 2. If the destination's port is known, send the frame there, else `FLOOD`.
+# 1. The host `frame.src` is behind `in_port` of this switch (`switch.id`): note it in the dictionary `self.port_of`.
+# 2. If the port of `frame.dst` is known, send the frame there, else to `FLOOD`.
 # 3. If it is known, also write a rule of priority 1. Match `in_port`, `eth_src` and `eth_dst`.
 
 # %% id="head"
@@ -87,8 +88,8 @@ learning = (
 
     @set_ev_cls(ofp_event.EventOFPPacketIn, MAIN_DISPATCHER)
     def asked(self, event):
-        message, switch, in_port = event.msg, event.msg.datapath, event.msg.match["in_port"]
-        frame = packet.Packet(message.data).get_protocol(ethernet.ethernet)  # frame.src, frame.dst
+        message, switch = event.msg, event.msg.datapath
+        frame, in_port = packet.Packet(message.data)[0], message.match["in_port"]
         ### BEGIN SOLUTION
         self.port_of[switch.id, frame.src] = in_port
         port = self.port_of.get((switch.id, frame.dst), FLOOD)
@@ -108,13 +109,11 @@ lab = new_lab()
 controller = start_controller(lab, learning)
 print(lab["h1"].cmd(f"ping -n -c 3 -i 0.2 -W 1 {lab14.address('h3')}"))
 print(controller)
+for rule in rules(lab, "s1"):
+    print(rule.priority, dict(rule.match), rule.actions, rule.packets, "packets")
 
 # %% check="learning" points=4
 lab14.check_learning(lab).require()
-
-# %% id="table"
-for rule in rules(lab, "s1")[:4]:
-    print(rule.priority, dict(rule.match), rule.actions, rule.packets, "packets")
 
 # %% [markdown] id="first-task"
 # ## 3. How far is the controller? (30 minutes)
@@ -192,7 +191,9 @@ lab14.explain("first")
 # %% [markdown] id="dies-task"
 # ## 4. The controller ends (15 minutes)
 #
-# In a new lab h1 pings h3. Then the controller ends. Which pings work after that? Say it before you run the cell.
+# In a new lab h1 pings h3. Then the controller ends. Which pings work after that? Say it before you run the
+# cell. The second question is about a rule with an *idle timeout*: it ends when no frame has met it for so long. This
+# keeps tables small. `self.add` has it as `idle_s`.
 
 # %% id="dies-run"
 with new_lab() as quiet:
@@ -215,10 +216,6 @@ dies = "c"
 
 # %% check="dies" points=1
 lab14.check_dies(dies).require()
-
-# %% [markdown] id="idle-intro"
-# A rule with an *idle timeout* ends when no frame has met it for so long. This keeps tables small. `self.add` has it as
-# `idle_s`.
 
 # %% answer="idle"
 print(lab14.question("idle"))
@@ -319,9 +316,6 @@ lab14.check_balancer(lab).require()
 # **Rubric.** 3 points: the answer's changed source; the state of a connection in one server; the choice by the client's
 # address. 1 point each. Typical wrong: (1) "h4 cannot answer": it does, and s1 changes the answer; (2) "the balancer
 # chooses for each packet at random".
-
-# %% id="explain-balancer"
-lab14.explain("balancer")
 
 # %% [markdown] id="ring-task"
 # ## 7. A ring without a spanning tree (15 minutes)

@@ -23,12 +23,10 @@ VARIANT = variant("ada", b"a course secret for trials")
 # --- Controllers
 
 HANDLER = """
-    port_of = {{}}
-
     @set_ev_cls(ofp_event.EventOFPPacketIn, MAIN_DISPATCHER)
     def asked(self, event):
         message, switch, in_port = event.msg, event.msg.datapath, event.msg.match["in_port"]
-        frame = packet.Packet(message.data).get_protocol(ethernet.ethernet)
+        frame = packet.Packet(message.data)[0]
         src, dst, here = frame.src, frame.dst, switch.id
         self.port_of[{key}src] = in_port
         port = self.port_of.get(({key}dst), FLOOD)

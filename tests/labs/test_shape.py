@@ -20,7 +20,7 @@ BLANKS_A_LAB: Final = 10
 OF_A_KIND_AT_MOST: Final = 4
 """Blanks in one cell."""
 FREE_PERCENT: Final = 30
-COMMANDS: Final = ("ping", "iperf3", "ip", "tc", "ss", "tcpdump", "traceroute", "bridge", "sysctl")
+COMMANDS: Final = ("ping", "iperf3", "ip", "tc", "ss", "tcpdump", "traceroute", "bridge", "sysctl", "ovs-ofctl")
 
 
 @dataclass(frozen=True)

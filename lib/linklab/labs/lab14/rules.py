@@ -36,12 +36,13 @@ HEAD: Final = """\
 from os_ken.base.app_manager import OSKenApp
 from os_ken.controller import ofp_event
 from os_ken.controller.handler import CONFIG_DISPATCHER, MAIN_DISPATCHER, set_ev_cls
-from os_ken.lib.packet import ethernet, packet
+from os_ken.lib.packet import packet
 from os_ken.ofproto import ofproto_v1_3 as of, ofproto_v1_3_parser as parser
 FLOOD = of.OFPP_FLOOD
 
 class Mine(OSKenApp):
     OFP_VERSIONS = [of.OFP_VERSION]
+    port_of = {}  # for what you learn
 
     def add(self, switch, priority, match, port, idle_s=0):  # a rule: these frames leave by this port
         output = parser.OFPActionOutput(port, of.OFPCML_NO_BUFFER)
