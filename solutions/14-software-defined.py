@@ -81,11 +81,7 @@ lab14.check_hand(lab).require()
 print(lab14.HEAD)
 
 # %% answer="learning"
-learning = (
-    lab14.HEAD
-    + """
-    port_of = {}
-
+asked = """
     @set_ev_cls(ofp_event.EventOFPPacketIn, MAIN_DISPATCHER)
     def asked(self, event):
         message, switch = event.msg, event.msg.datapath
@@ -101,9 +97,9 @@ learning = (
         # self.send(message, FLOOD)  # YOUR TURN
         ### END SOLUTION
 """
-)
 
 # %% id="learning-run"
+learning = lab14.HEAD + asked
 lab.stop()
 lab = new_lab()
 controller = start_controller(lab, learning)
