@@ -394,7 +394,7 @@ def _write(output: Path, grades: ClassGrade, students: list[_Student], tell: Cal
         tell(f"{one.student}: {lacks} ({came.why}): look at the notebooks in judged/{folder_of(one.student)}")
         return replace(one, notes=(*one.notes, f"{lacks}: your instructor looks at the notebooks themselves"))
 
-    load_templates()
+    load_templates(grades.labs.values())
     written = guarded(write, list(zip(students, grades.students, strict=True)), jobs=options.cores())
     shown = list(grades.students)
     again = {number: came for number, came in enumerate(written) if isinstance(came, Failed)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -19,10 +19,12 @@ from markupsafe import Markup as Safe
 from linklab.grade import calibration
 from linklab.grading import overview
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
+from linklab.grading.kit import KitLab
 from linklab.grading.model import Judged
 from linklab.grading.questions import QuestionCount, headings, row_of
 from linklab.report.model import Facts, FreeText, Graded, Item, LabRecord
 from linklab.report.page import encodable, environment, style
+from linklab.report.safe_html import question_of
 
 _FOLDER: Final = Path(__file__).parent
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -64,8 +66,12 @@ def _of_verdict(name: str, title: str, judged: Judged) -> LabRecord:
     return LabRecord(f"{name}.ipynb", title, Facts(), 0, 0, judged.cells, None, ())
 
 
-def load_templates() -> None:
-    """Load all templates of a student's page, so that processes that are forked then have them."""
+def load_templates(labs: Iterable[KitLab]) -> None:
+    """Load all templates of a student's page, and read the labs' texts, so that processes that are forked have them."""
+    for lab in labs:
+        for part in lab.parts:
+            if part.cell_type == "markdown":
+                question_of(part.starter)
     feedback(StudentGrade("", "", "", {}), ClassGrade({}, (), "", ""), {})
 
 
