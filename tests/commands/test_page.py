@@ -48,6 +48,7 @@ show.live(lab)
 """,
     'print(lab["h1"].cmd(f"ping -c 2 {lab[\'h2\'].address}"))',
 )
+FRONT = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 FIGURE_IS_SEEN = "return [...document.querySelectorAll('img.linklab-figure')].some((it) => it.offsetParent)"
 """The tabs of other notebooks have figures too, which are hidden."""
 pytestmark = pytest.mark.lab
@@ -148,14 +149,21 @@ def test_a_live_network_is_used_by_the_keyboard_and_leaves_its_picture(
 ) -> None:
     page.open(address.replace(FIRST_NOTEBOOK, LIVE))
     page.run_all(LIVE, lambda prompts: prompts == ["[1]:", "[2]:"], 120)
-    page.see(".linklab-live .mark")
-    assert not any(it.is_displayed() for it in page.all(".linklab-still")), "the picture gives way to the widget"
-    (link,) = page.all('.linklab-live .mark[data-name*=" to "]')
+    page.see(f"{FRONT} .linklab-live .mark")
+    assert not any(it.is_displayed() for it in page.all(f"{FRONT} .linklab-still")), (
+        "the picture gives way to the widget"
+    )
+    (link,) = page.all(f'{FRONT} .linklab-live .mark[data-name*=" to "]')
     link.send_keys(Keys.ENTER)
-    page.wait(lambda: "tc -s qdisc show dev h1-eth0" in page.see(".linklab-live .panel").text, "the link is chosen")
-    page.wait(lambda: "1 packet" in str(page.see(".linklab-live svg").get_property("textContent")), "the ping is seen")
-    page.see(".linklab-live input").send_keys(Keys.HOME)
-    page.wait(lambda: "0.0 s of" in page.see(".linklab-live output").text, "the slider goes back")
+    page.wait(
+        lambda: "tc -s qdisc show dev h1-eth0" in page.see(f"{FRONT} .linklab-live .panel").text, "the link is chosen"
+    )
+    page.wait(
+        lambda: "1 packet" in str(page.see(f"{FRONT} .linklab-live svg").get_property("textContent")),
+        "the ping is seen",
+    )
+    page.see(f"{FRONT} .linklab-live input").send_keys(Keys.HOME)
+    page.wait(lambda: "0.0 s of" in page.see(f"{FRONT} .linklab-live output").text, "the slider goes back")
     page.browser.save_screenshot(str(tmp_path / "live.png"))
     page.save()
     shown = outputs(code_cells(folder / LIVE), "display_data")
