@@ -393,6 +393,7 @@ ring.stop()
 
 # %% id="explain-papers"
 lab14.explain("papers")
+lab14.calibration()
 
 # %% [markdown] id="end-of-lab"
 # ## Summary
