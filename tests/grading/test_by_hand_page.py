@@ -188,7 +188,7 @@ def test_the_page_tells_what_another_grader_gave(server: ByHandServer, folder: P
     assert client.give(server, Given(1.5, "", "eva"), "")[1]["points"] is None
 
 
-@pytest.mark.parametrize("address", ["/", "/question?lab=x&question=y", "/?token=guessed"])
+@pytest.mark.parametrize("address", ["/", "/question?lab=x&question=y", "/?token=guessed", "/?token=%C3%A9"])
 def test_without_the_token_there_is_no_page(server: ByHandServer, folder: Path, address: str) -> None:
     with pytest.raises(urllib.error.HTTPError, match="403"):
         Client().get(f"http://127.0.0.1:{server.server_port}{address}")

@@ -175,13 +175,18 @@ class ByHandServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/?token={self.token}"
 
 
+def _same(given: str, secret: str) -> bool:
+    # hmac takes no text beyond ASCII
+    return hmac.compare_digest(given.encode(errors="replace"), secret.encode())
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: ByHandServer
 
     def do_GET(self) -> None:
         url = urlsplit(self.path)
         words = {name: values[-1] for name, values in parse_qs(url.query).items()}
-        if hmac.compare_digest(words.get("token", ""), self.server.token):
+        if _same(words.get("token", ""), self.server.token):
             cookie = f"{_COOKIE}={self.server.token}; HttpOnly; SameSite=Strict; Path=/"
             self._answer(303, "", {"Set-Cookie": cookie, "Location": "/"})
         elif not self._is_known():
@@ -209,7 +214,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _is_known(self) -> bool:
         host = f"127.0.0.1:{self.server.server_port}"
         cookies = self.headers.get("Cookie", "").split("; ")
-        known = any(hmac.compare_digest(one, f"{_COOKIE}={self.server.token}") for one in cookies)
+        known = any(_same(one, f"{_COOKIE}={self.server.token}") for one in cookies)
         return known and self.headers.get("Origin", f"http://{host}") == f"http://{host}"
 
     def _answer(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
