@@ -131,3 +131,19 @@ def test_a_check_may_refuse_before_it_gives_anything_and_a_question_too() -> Non
         "runs", {"one": 1, "two": 2}, [JudgedBy("one", refuse), JudgedBy("two", lambda *_: Check.passing("two", ""))]
     )
     assert [check.outcome for check in both.checks] == ["failed", "passed"]
+
+
+def test_each_other_wrong_answer_that_a_check_refuses_brings_the_next_hint() -> None:
+    @guarded("a title")
+    def check_ten(value: object) -> Check:
+        return Check.failing("ten", f"{value} is not 10", ("more than 9", "less than 11", "10"))
+
+    def hint(value: int) -> str:
+        with pytest.raises(GradeError) as refused:
+            check_ten(value).require()
+        (check,) = refused.value.result.checks
+        return check.hint
+
+    assert [hint(value) for value in (1, 1, 2, 1, 3, 4)] == [
+        "more than 9", "more than 9", "less than 11", "less than 11", "10", "10"
+    ]  # fmt: skip

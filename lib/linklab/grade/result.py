@@ -97,7 +97,8 @@ class Result:
     def __post_init__(self) -> None:
         if not self.checks:
             raise LinklabError(f"{self.title}: this result has no checks, and would pass: give it one at least")
-        counted = tuple(check.description for check in self.checks if check.further)
+        # a result that is made of another one has its hints already
+        counted = tuple(check.description for check in self.checks if check.further or check.which_hint)
         object.__setattr__(self, "_counted", counted)
         object.__setattr__(self, "checks", tuple(_with_its_hint(self.title, check) for check in self.checks))
 
