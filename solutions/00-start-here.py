@@ -79,7 +79,8 @@ show.live(lab)
 #
 # Cells that call a *check* are graded. A check looks at the running network. If something is missing, the cell stops
 # with an error. The error says what the check expected, what it found, and what you can try. A failed check costs
-# nothing: correct your cell, run it, then run the check again, as often as you like.
+# nothing: correct your cell, run it, then run the check again, as often as you like. Each other wrong answer brings the
+# next hint. What counts in the end is the last run of the check.
 #
 # If you run the whole notebook at once, Jupyter stops at the first cell that fails.
 
@@ -225,7 +226,7 @@ for program in (client, server):
     program.wait()
 
 # %% [markdown] id="queue-task"
-# Most pings took 50 to 70 ms. Which part of the network caused the extra time?
+# Most pings took 50 to 71 ms. Which part of the network caused the extra time?
 #
 # - a: the link: its delay grew with the load
 # - b: the queue of `h1`, in front of the link: packets waited there
@@ -268,7 +269,7 @@ show.replay(recorded)
 #
 # **Rubric.** 2 points: the throughput stays, the RTT about doubles, each with a reason. 1 point: one of them. Typical
 # wrong: (1) "fewer losses, so it is faster": the link sends a frame every 1.2 ms as before, and cannot send faster.
-# (2) "the RTT is twice 20 ms": the RTT was at most 70 ms. It becomes about 130 ms: 100 frames of 1.2 ms each, and 10
+# (2) "the RTT is twice 20 ms": the RTT was at most 71 ms. It becomes about 130 ms: 100 frames of 1.2 ms each, and 10
 # ms for the way back.
 
 # %% [markdown] id="time-intro"
@@ -282,6 +283,7 @@ show.replay(recorded)
 # yourself:** how much time passes in the lab?
 
 # %% id="time"
+lab00.explain("queue")
 before_s = lab.now()
 time.sleep(2)
 passed_s = lab.now() - before_s

@@ -104,11 +104,13 @@ lab02.loopback("-t 1")
 # ## 1. Sockets and one transfer
 #
 # Your server must find `BYE` in a stream of bytes. `BYE` may arrive together with the last data, or in two pieces, as
-# `B` and then `YE`. So keep the end of what you read before.
+# `B` and then `YE`. So keep the end of what you read before. When the other side has closed, `recv` returns `b""` at
+# once, again and again: end your loop then. A server that goes on computes without end, and the lab's clock stands
+# still.
 #
 # **Your turn:** write everything marked `TODO 1`. This order works: `serve`, `serve_client`, `receive`; then
 # `run_client`, `Sender._send`, `Sender._await_acknowledgement`. Use `sendall`: a single `send` may take only a part of
-# the bytes. Run the cell above again after each function.
+# the bytes. Run the cell above again when both sides are written.
 #
 # When both sides report the same amount, run the next cell: it uses the network. In its output, `$` marks the two
 # commands that it runs. To run them by hand, type `linklab shell h4` in a terminal: you get a command line on `h4`. The

@@ -202,6 +202,7 @@ while lab.now() < end:
 # # YOUR TURN: while lab.now() < end: lab.sleep(0.2), text = lab["h1"].cmd("ss ..."), and append
 ### END SOLUTION
 client.wait()
+server.wait()
 print(*client.output.splitlines()[-5:], sep="\n")
 
 # %% check="windows" points=1

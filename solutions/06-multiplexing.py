@@ -302,7 +302,7 @@ lab06.check_packets_in_queue(packets_in_queue).require()
 
 # %% answer="look"
 looks, h4 = [], network.address_of("h4")
-lab["h4"].popen("iperf3 -s -1 -p 5301")
+server = lab["h4"].popen("iperf3 -s -1 -p 5301")
 lab["h4"].wait_listening(5301)
 client = lab["h1"].popen(f"iperf3 -c {h4} -p 5301 -t 20")
 for _ in range(6):
@@ -316,6 +316,7 @@ for _ in range(6):
     # # YOUR TURN: ping, tc, and then looks.append((..., ...))
     ### END SOLUTION
 client.wait()
+server.wait()
 lab06.figures.looks_table(looks, packets_in_queue)
 
 # %% check="look" points=2
