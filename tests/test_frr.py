@@ -61,7 +61,7 @@ def test_what_was_built_goes_routes_come_and_equal_paths_are_all_there(lab: link
     with pytest.raises(LabTimeout, match=r"r1 has no route to 10\.0\.7\.0/24 after 2 s"):
         frr.wait_for_routes(lab, 2)
     frr.configure(lab, {name: ospf_of(name) for name in ("r2", "r3", "r4")})
-    assert 0 < frr.wait_for_routes(lab) < 10
+    assert 0 < frr.wait_for_routes(lab) < 15
     neighbours = frr.show(lab, "r1", "ip ospf neighbor")["neighbors"]
     assert [it["nbrState"] for one in neighbours.values() for it in one] == ["Full/-", "Full/-"]
     r1 = lab.state().node("r1")

@@ -21,7 +21,7 @@ NOT_MEASURED: Final = "Nothing is measured yet: fill in the cells above, and run
 EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "06": ("figures",),
     "07": ("throughput-figure",),
-    "08": ("answer-waste", "first-figure", "calm-figure"),
+    "08": ("answer-waste", "answer-bandwidth", "calm-figure"),
     "09": ("study-table", "spacing-table", "qualities"),
     "10": ("step",),
     "11": ("look-figure", "controls-figure", "queues-figure", "answer-together"),
