@@ -111,7 +111,7 @@ def rules(lab: Lab, switch: str) -> tuple[FlowRule, ...]:
 
 def _connections(lab: Lab) -> list[str]:
     """Return for each switch that looks for a controller whether it has one: "true" or "false"."""
-    done = lab[lab_api.ROOT].run("ovs-vsctl --bare --columns=is_connected list Controller")
+    done = lab[lab_api.ROOT].run(_SHOWS)
     return done.output.split() if done.returncode == 0 else []
 
 
