@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from linklab.grade import Check, result
-from linklab.grading.guard import Bounds, Failed, guarded
+from linklab.grading.guard import WorkBounds, WorkFailed, guarded
 from linklab.grading.kit import Kit
 from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import LAB, added, as_zip, cell, data, put, solved, write
@@ -41,9 +41,9 @@ def _late(_: object) -> None:
     ],
 )
 def test_what_goes_wrong_is_said_of_one_alone(work: Callable[[object], object], why: str) -> None:
-    bounds = Bounds(cpu_s=1, memory_mb=100, answer_mb=10)
+    bounds = WorkBounds(cpu_s=1, memory_mb=100, answer_mb=10)
     first, second = guarded(lambda number: work(0) if number == 1 else "done", [1, 2], jobs=1, bounds=bounds)
-    assert isinstance(first, Failed)
+    assert isinstance(first, WorkFailed)
     assert why in first.why
     assert second == "done"
 
@@ -60,7 +60,7 @@ def _hungry(number: int) -> result.Result:
 
 
 def test_a_check_that_a_small_value_makes_take_all_memory_has_failed() -> None:
-    (found,) = guarded(_hungry, [60_000_000], jobs=1, bounds=Bounds(memory_mb=100))
+    (found,) = guarded(_hungry, [60_000_000], jobs=1, bounds=WorkBounds(memory_mb=100))
     assert isinstance(found, result.Result)
     assert (found.outcome, found.open_points) == ("failed", 0)
     assert "smaller value" in str(found)

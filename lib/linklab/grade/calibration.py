@@ -1,7 +1,7 @@
 """Calibration: how sure a student was of predicted numbers, next to how many of them were right.
 
-Each prediction says how sure its student is, and the check of the measurement keeps both (`Surprise`). Who judges well
-what he knows is right nine times in ten where he says 90 %. `calibration` is called at the end of each lab::
+Each prediction says how sure its student is, and the check of the measurement keeps both (`Surprise`). Students who
+judge themselves well are right in 9 of 10 predictions of which they say 90 %. Each lab ends with a call::
 
     lab05.calibration()     # the predictions of this lab, and of the labs before it
 

@@ -17,7 +17,7 @@ from linklab.record import cells_run, kernels_shell
 from linklab.show.widgets.widget import Widget
 
 
-class Form(Widget):
+class PredictionForm(Widget):
     """What a student draws or types for one prediction: points ``(x, y)`` or numbers, and how sure in percent.
 
     ``touched`` says that the student changed something since the cell was run.
@@ -34,7 +34,7 @@ class Form(Widget):
         return {"text/html": "", "text/plain": ""}
 
 
-_forms: Final[dict[tuple[str, str], Form]] = {}
+_forms: Final[dict[tuple[str, str], PredictionForm]] = {}
 """The form that the page shows of each prediction, by lab and name."""
 
 
@@ -50,7 +50,7 @@ def filled_in(lab: str, name: str, asked: Any, given: object, sure: object) -> t
         _write(name, given, sure)
     if before is not None:
         before.end()
-    form = Form(widget="prediction", about=_about(lab, name, asked), sure=_number(sure))
+    form = PredictionForm(widget="prediction", about=_about(lab, name, asked), sure=_number(sure))
     form.points = [list(point) for point in given] if isinstance(given, list) else []
     form.numbers = [_number(number) for number in _numbers(asked, given)]
     _forms[lab, name] = form
@@ -79,7 +79,7 @@ def _number(value: object) -> float | None:
     return None if is_missing(value) or not isinstance(value, int | float) else float(value)
 
 
-def _given(form: Form, asked: Sequence[Value] | Any, given: object) -> object:
+def _given(form: PredictionForm, asked: Sequence[Value] | Any, given: object) -> object:
     """Return what the form holds in the shape that the cell gives it in."""
     if not isinstance(asked, Sequence):
         return [(as_number(x), as_number(y)) for x, y in form.points] or None

@@ -118,7 +118,8 @@ def _order(arguments: argparse.Namespace) -> Order:
         disk_mb=arguments.disk_mb,
     )
     worth = percents(CHOICE_POINTS, arguments.root)
-    labs, parts = kit.chosen(arguments.labs), parts_of(arguments.root, kit.chosen(arguments.labs))
+    labs = kit.chosen(arguments.labs)
+    parts = parts_of(arguments.root, labs)
     return Order(kit, labs, students, networks, arguments.earlier, limits, arguments.only, worth, parts)
 
 

@@ -31,7 +31,7 @@ from linklab.grading.assemble import Assembled, assemble
 from linklab.grading.borrowed import borrowed
 from linklab.grading.choice_points import with_tries
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, as_data, to_csv, to_json
-from linklab.grading.guard import Bounds, Failed, guarded
+from linklab.grading.guard import WorkBounds, WorkFailed, guarded
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
 from linklab.grading.manual_points import Given, Journal
 from linklab.grading.model import Judged, Limits
@@ -53,7 +53,7 @@ MARK: Final = "linklab-grades"
 """A file by which the folder of a graded class is known."""
 _LARGEST_VARIANT_BYTES: Final = 100_000
 _KITS_OWN: Final = "(the kit's own solution)"
-_BOUNDS_OF_COMPARISON: Final = Bounds(cpu_s=7200, memory_mb=6000)
+_BOUNDS_OF_COMPARISON: Final = WorkBounds(cpu_s=7200, memory_mb=6000)
 
 Judge = Callable[[Sequence[Work]], Mapping[tuple[str, str], Done]]
 """Judges notebooks; what came of each, by student and lab. What is missing was not begun."""
@@ -142,7 +142,7 @@ def grade(
         given, length = journal.rows()  # with what was given meanwhile
         answers = manual_points.with_points(_answers(students, order, done), given)
         alike = guarded(lambda _: list(_alike(students, order)), [None], jobs=1, bounds=_BOUNDS_OF_COMPARISON)[0]
-        if isinstance(alike, Failed):
+        if isinstance(alike, WorkFailed):
             tell(f"programs and answers were not compared: {alike.why}")
             alike = []
         grades = _graded(students, collected, order, done, answers, alike)
@@ -183,7 +183,8 @@ def _read(everybody: list[Submission], order: Order, output: Path, work: Path) -
     known = [*order.kit.labs.values(), *(order.networks or {}).values()]
     found = guarded(read, everybody, jobs=options.cores(), shared=known)
     return [
-        _unread(one, came.why) if isinstance(came, Failed) else came for one, came in zip(everybody, found, strict=True)
+        _unread(one, came.why) if isinstance(came, WorkFailed) else came
+        for one, came in zip(everybody, found, strict=True)
     ]
 
 
@@ -390,19 +391,19 @@ def _write(output: Path, grades: ClassGrade, students: list[_Student], tell: Cal
             records[name] = lab_of(read_book(work.book), f"{name}.ipynb", at)
         write_whole(page, feedback(one, grades, records) + (stamp if with_notebooks else ""), 0o644)
 
-    def noted(one: StudentGrade, lacks: str, came: Failed) -> StudentGrade:
+    def noted(one: StudentGrade, lacks: str, came: WorkFailed) -> StudentGrade:
         tell(f"{one.student}: {lacks} ({came.why}): look at the notebooks in judged/{folder_of(one.student)}")
         return replace(one, notes=(*one.notes, f"{lacks}: your instructor looks at the notebooks themselves"))
 
     load_templates(grades.labs.values())
     written = guarded(write, list(zip(students, grades.students, strict=True)), jobs=options.cores())
     shown = list(grades.students)
-    again = {number: came for number, came in enumerate(written) if isinstance(came, Failed)}
+    again = {number: came for number, came in enumerate(written) if isinstance(came, WorkFailed)}
     for number, failed in again.items():
         shown[number] = noted(shown[number], "the page does not show the notebooks", failed)
     bare = guarded(partial(write, with_notebooks=False), [(students[it], shown[it]) for it in again], jobs=1)
     for number, came in zip(again, bare, strict=True):
-        if isinstance(came, Failed):
+        if isinstance(came, WorkFailed):
             (output / "feedback" / shown[number].page).unlink(missing_ok=True)
             shown[number] = noted(shown[number], "no page could be written", came)
     grades = replace(grades, students=tuple(shown))

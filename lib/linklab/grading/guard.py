@@ -36,7 +36,7 @@ _WALL_FACTOR: Final = 10
 
 
 @dataclass(frozen=True)
-class Bounds:
+class WorkBounds:
     """What the work for one student may use: CPU time, memory beyond what this process has, bytes that come back."""
 
     cpu_s: int = 60
@@ -45,7 +45,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Failed:
+class WorkFailed:
     """Why the work for one student came to nothing, in one line for people."""
 
     why: str
@@ -54,7 +54,9 @@ class Failed:
 class _Child(Generic[Item]):
     """The process that works for one item, and when it is ended at the latest."""
 
-    def __init__(self, context: Any, work: Callable[[Item], object], item: Item, known: _Known, bounds: Bounds) -> None:
+    def __init__(
+        self, context: Any, work: Callable[[Item], object], item: Item, known: _Known, bounds: WorkBounds
+    ) -> None:
         self.pipe: Connection
         self.pipe, theirs = context.Pipe(duplex=False)
         self._bounds, self._known = bounds, known
@@ -69,18 +71,18 @@ class _Child(Generic[Item]):
         return max(0.0, self._until - time.monotonic())
 
     def answer(self) -> Any:
-        """Return what came of the work; `Failed` if it ended without an answer, or is late. Then it is over."""
+        """Return what came of the work; `WorkFailed` if it ended without an answer, or is late. Then it is over."""
         try:
             if not self.pipe.poll():
-                return Failed(f"it was not done after {_WALL_FACTOR * self._bounds.cpu_s} s")
+                return WorkFailed(f"it was not done after {_WALL_FACTOR * self._bounds.cpu_s} s")
             return _Unpickler(self.pipe.recv_bytes(self._bounds.answer_mb * _MB), self._known).load()
         except (EOFError, OSError):  # it ended, or sends more than is taken
             self.process.join(1)
             number = -(self.process.exitcode or 0)
             if number in (signal.SIGXCPU, signal.SIGKILL):
-                return Failed(f"it took more than {self._bounds.cpu_s} s of CPU time")
+                return WorkFailed(f"it took more than {self._bounds.cpu_s} s of CPU time")
             how = signal.Signals(number).name if number > 0 else f"more than {self._bounds.answer_mb} MB came of it"
-            return Failed(f"the program that read it ended: {how}")
+            return WorkFailed(f"the program that read it ended: {how}")
         finally:
             self.end()
 
@@ -122,15 +124,15 @@ def guarded(
     *,
     jobs: int,
     shared: Sequence[object] = (),
-    bounds: Bounds | None = None,
-) -> list[Result | Failed]:
+    bounds: WorkBounds | None = None,
+) -> list[Result | WorkFailed]:
     """Call ``work`` with each item, ``jobs`` at once, each in a process of its own; return what came of each, in order.
 
     The processes are forked: they have all that this one has, and what they change in memory is lost. Objects in
     ``shared`` come back as the same objects. Call it while no other thread runs.
     """
-    context, known, limits = multiprocessing.get_context("fork"), _Known(shared), bounds or Bounds()
-    found: dict[int, Result | Failed] = {}
+    context, known, limits = multiprocessing.get_context("fork"), _Known(shared), bounds or WorkBounds()
+    found: dict[int, Result | WorkFailed] = {}
     running: dict[int, _Child[Item]] = {}
     waiting = list(enumerate(items))[::-1]
     try:
@@ -160,7 +162,7 @@ def bound_memory(memory_mb: int) -> None:
 
 
 def _work(
-    work: Callable[[Item], object], item: Item, known: _Known, pipe: Connection, bounds: Bounds, parent: int
+    work: Callable[[Item], object], item: Item, known: _Known, pipe: Connection, bounds: WorkBounds, parent: int
 ) -> None:
     """Do the work in the child, and send what came of it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and ends this
@@ -175,10 +177,10 @@ def _work(
     try:
         answer = work(item)
     except MemoryError:
-        answer = Failed(f"it took more than {bounds.memory_mb} MB of memory")
+        answer = WorkFailed(f"it took more than {bounds.memory_mb} MB of memory")
     except Exception as error:
         said = cleaned(" ".join(str(error).split()), 200)
-        answer = Failed(said if isinstance(error, LinklabError) else f"{type(error).__name__}: {said}")
+        answer = WorkFailed(said if isinstance(error, LinklabError) else f"{type(error).__name__}: {said}")
     out = io.BytesIO()
     _Pickler(out, known).dump(answer)
     pipe.send_bytes(out.getbuffer())

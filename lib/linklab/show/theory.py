@@ -43,7 +43,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Picture:
+class TheoryLines:
     """Lines by name, and what they say in a sentence with numbers."""
 
     series: Mapping[str, Curve]
@@ -59,7 +59,7 @@ class Explorer(Widget):
 
     def __init__(
         self, title: str, x: Axis, y: Axis, sliders: tuple[Slider, ...],
-        compute: Callable[..., Picture], values: Mapping[str, float],
+        compute: Callable[..., TheoryLines], values: Mapping[str, float],
     ) -> None:  # fmt: skip
         self._title, self._x, self._y, self._compute = title, x, y, compute
         about = {"title": title, "x": vars(x), "y": vars(y), "sliders": [vars(one) for one in sliders]}
@@ -68,13 +68,13 @@ class Explorer(Widget):
 
     @traitlets.observe("values")
     def _drawn(self, _change: Any = None) -> None:
-        found = self._compute(**self.values)
+        found = self._found = self._compute(**self.values)
         curves = [[name, [list(point) for point in zip(*curve, strict=True)]] for name, curve in found.series.items()]
         self.picture = {"lines": curves, "words": found.words}
 
     def still(self) -> Mapping[str, str]:
         """Return the figure of the values as they are, and its sentence."""
-        found = self._compute(**self.values)
+        found = self._found
         limits = {"xlim": (self._x.low, self._x.high), "ylim": (self._y.low, self._y.high)}
         figure = lines(
             f"{self._title}. {found.words.rstrip('.')}", found.series, self._x.label, self._y.label, limits=limits
@@ -93,7 +93,7 @@ def space_time(rate_mbps: float = 5, delay_ms: float = 2, size_bytes: float = _M
     ``delay_ms`` is the link's, one way. The answer is as large as the packet, as ping's is.
     """
 
-    def compute(rate_mbps: float, delay_ms: float, size_bytes: float) -> Picture:
+    def compute(rate_mbps: float, delay_ms: float, size_bytes: float) -> TheoryLines:
         sent = transmission_ms(size_bytes, rate_mbps)
         there, back = sent + delay_ms, 2 * (sent + delay_ms)
         series = {
@@ -103,7 +103,7 @@ def space_time(rate_mbps: float = 5, delay_ms: float = 2, size_bytes: float = _M
             "answer, last bit": ([there + sent, back], [1, 0]),
         }
         said = f"Sending takes {sent:.3g} ms, travelling {delay_ms:.3g} ms: one way {there:.3g} ms, RTT {back:.3g} ms."
-        return Picture(series, said)
+        return TheoryLines(series, said)
 
     sliders = (_RATE, Slider("delay_ms", "delay, one way", "ms", 0.5, 20, 0.5), _SIZE)
     values = {"rate_mbps": rate_mbps, "delay_ms": delay_ms, "size_bytes": size_bytes}
@@ -119,7 +119,7 @@ def window(
     ``rtt_ms`` is the round trip without queues, ``queue_packets`` the room in the queue.
     """
 
-    def compute(window_packets: float, rate_mbps: float, rtt_ms: float, queue_packets: float) -> Picture:
+    def compute(window_packets: float, rate_mbps: float, rtt_ms: float, queue_packets: float) -> TheoryLines:
         pipe = Pipe(transmission_ms(_MTU, rate_mbps), rtt_ms, 0.0, queue_packets, 2.0)
         windows = [float(it) for it in range(1, 201)]
         full = pipe.full_window_packets
@@ -135,7 +135,7 @@ def window(
         rtt = f"RTT {pipe.base_ms + waiting * pipe.packet_ms:.3g} ms"
         lost = f", and {window_packets - full:.3g} packets are lost" if window_packets > full else ""
         said = f"The BDP is {pipe.bdp_packets:.3g} packets: {rate}, {waiting:.3g} packets wait, {rtt}{lost}."
-        return Picture(series, said)
+        return TheoryLines(series, said)
 
     sliders = (
         Slider("window_packets", "window", "packets", 1, 200, 1),
@@ -158,7 +158,7 @@ def token_bucket(
     HTB lets a packet go as long as the bucket is not in debt.
     """
 
-    def compute(rate_mbps: float, bucket_bytes: float, size_bytes: float) -> Picture:
+    def compute(rate_mbps: float, bucket_bytes: float, size_bytes: float) -> TheoryLines:
         debts = [max(0.0, packet * size_bytes - bucket_bytes) for packet in range(40)]
         times = [transmission_ms(debt, rate_mbps) if debt else 0.0 for debt in debts]
         steps = [(times[0], 0.0)]
@@ -174,7 +174,7 @@ def token_bucket(
             f"{at_once} packet{'s' if at_once > 1 else ''} of {size_bytes:.0f} bytes leave{'' if at_once > 1 else 's'} "
             f"at once; then one every {transmission_ms(size_bytes, rate_mbps):.3g} ms."
         )
-        return Picture(series, said)
+        return TheoryLines(series, said)
 
     sliders = (_RATE, Slider("bucket_bytes", "bucket", "bytes", 0, 20000, 100), _SIZE)
     values = {"rate_mbps": rate_mbps, "bucket_bytes": bucket_bytes, "size_bytes": size_bytes}
@@ -186,7 +186,7 @@ def train(
 ) -> Explorer:
     """Show how a packet train stretches at the narrow link of a path of three, and keeps its gaps behind it."""
 
-    def compute(first_mbps: float, narrow_mbps: float, last_mbps: float, size_bytes: float) -> Picture:
+    def compute(first_mbps: float, narrow_mbps: float, last_mbps: float, size_bytes: float) -> TheoryLines:
         count, rates = 10, (first_mbps, narrow_mbps, last_mbps)
         ready, series = [0.0] * count, {}
         for name, rate in zip(("behind link 1", "behind link 2", "behind link 3"), rates, strict=True):
@@ -203,7 +203,7 @@ def train(
             f"The largest gap is {gaps['behind link 1']:.3g} ms behind link 1, {gaps['behind link 2']:.3g} ms behind "
             f"link 2 and {gaps['behind link 3']:.3g} ms behind link 3: the train says {found:.3g} Mbit/s."
         )
-        return Picture(series, said)
+        return TheoryLines(series, said)
 
     sliders = (
         Slider("first_mbps", "link 1", "Mbit/s", 1, 100, 1),

@@ -20,7 +20,7 @@ _LEAST_SHARE: Final = 0.05
 
 
 @dataclass(frozen=True)
-class Load:
+class LinkLoad:
     """What one interface sent from `start_s` to `end_s`, and what its queue held at the end and dropped meanwhile."""
 
     node: str
@@ -40,8 +40,8 @@ class Traffic:
     """
 
     def __init__(self) -> None:
-        self.latest: Mapping[str, Load] = {}
-        self._all: defaultdict[str, list[Load]] = defaultdict(list)
+        self.latest: Mapping[str, LinkLoad] = {}
+        self._all: defaultdict[str, list[LinkLoad]] = defaultdict(list)
         self._bytes: defaultdict[str, int] = defaultdict(int)
         self._network: NetworkState | None = None
         self._begin_s = 0.0
@@ -104,14 +104,16 @@ class Traffic:
         return "{} to {}".format(*ends[interface])
 
 
-def _load(before: QueueCounters, after: QueueCounters, start_s: float, end_s: float) -> Load:
+def _load(before: QueueCounters, after: QueueCounters, start_s: float, end_s: float) -> LinkLoad:
     sent_bytes = max(0, after.sent_bytes - before.sent_bytes)  # a new shaper counts from 0
     rate_mbps = sent_bytes * 8 / (end_s - start_s) / 1e6
     dropped = max(0, after.dropped_packets - before.dropped_packets)
     sent_packets = max(0, after.sent_packets - before.sent_packets)
-    return Load(after.node, after.interface, start_s, end_s, rate_mbps, after.backlog_packets, dropped, sent_packets)
+    return LinkLoad(
+        after.node, after.interface, start_s, end_s, rate_mbps, after.backlog_packets, dropped, sent_packets
+    )
 
 
-def _steps(loads: Sequence[Load], values: Sequence[float]) -> Curve:
+def _steps(loads: Sequence[LinkLoad], values: Sequence[float]) -> Curve:
     times = [time for it in loads for time in (it.start_s, it.end_s)]
     return times, [value for value in values for _ in range(2)]
