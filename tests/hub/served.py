@@ -150,7 +150,7 @@ class Hub:
             return process is not None
 
         mine = [process for process in everything.values() if str(USERS[name]) in process.status["Uid"].split()]
-        return sorted(filter(here, mine), key=lambda process: process.pid)
+        return sorted(filter(here, mine), key=lambda process: process.start_ticks)
 
     def end(self) -> None:
         """Ends the first process of the namespace, and with it all others, those of the students too."""
@@ -166,11 +166,15 @@ def hub_command() -> list[str]:
 
 @dataclass(frozen=True)
 class Process:
-    """A process by its number on this machine: its command line, and what /proc/PID/status says."""
+    """A process by its number on this machine: its command line, what /proc/PID/status says, and when it began.
+
+    Numbers tell no order: they begin anew from below once the highest was given.
+    """
 
     pid: int
     words: str
     status: dict[str, str]
+    start_ticks: int
 
     def is_there(self) -> bool:
         """Whether it still runs; another one may have its number meanwhile, but not for the same user."""
@@ -186,7 +190,9 @@ def _processes() -> dict[int, Process]:
                 lines = (folder / "status").read_text().splitlines()
                 status = {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
                 words = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                found[int(folder.name)] = Process(int(folder.name), words, status)
+                # the name before may hold spaces and brackets; see proc(5), field 22
+                start_ticks = int((folder / "stat").read_text().rpartition(")")[2].split()[19])
+                found[int(folder.name)] = Process(int(folder.name), words, status, start_ticks)
     return found
 
 
