@@ -20,8 +20,8 @@ from linklab import lab00, measure, show, start
 lab00.progress()
 
 # %% [markdown] id="words"
-# The list above shows which parts of the lab are done. Run that cell again after each check. To make a written answer
-# count, save the notebook (Ctrl+S), then run a check or the cell above.
+# The list above shows which parts of the lab are done; it follows your checks. To make a written answer count, save
+# the notebook (Ctrl+S), then run a check or the cell above.
 #
 # ## 1. Three words
 #
@@ -325,7 +325,7 @@ lab00.calibration()
 # <details><summary>Answers</summary>
 #
 # 1. At least 540 ms. The link's rate is high and its delay is long: "fast" can mean a high rate or a short delay.
-# 2. About 47 to 48 Mbit/s, which is 5.9 MByte/s: a byte has 8 bits.
+# 2. About 47 to 48 Mbit/s, which is about 6 MByte/s: a byte has 8 bits.
 # 3. In front of the slow link, at its sending side.
 # 4. Hardly: it slows only the start. After the start, TCP keeps enough packets in flight to fill the link, as long as
 #    its window and the queue allow this.

@@ -360,7 +360,7 @@ lab06.check_predicted(new_rtt).require()
 # *double* the original limit afterwards: predict the RTT, then measure.)
 
 # %% answer="half"
-half_run = runs.get("half")
+half_run = None
 ### BEGIN SOLUTION
 change = f"netem limit {half} delay {L2.delay_ms}ms"
 lab["r2"].cmd(f"tc qdisc change dev r2-eth2 parent 5:1 handle 10: {change}")

@@ -45,6 +45,7 @@ def test_any_plausible_number_has_its_point(numbers: dict[str, float]) -> None:
         ({"L1": 1, "L2": 3}, None, "how sure: not filled in yet"),
         ({"L1": 1, "L2": 3}, 101, "101 is no percentage"),
         ({"L1": 1, "L2": 3}, "yes", "'yes' is no percentage"),
+        ({"L1": 1, "L2": 3}, 0.8, "write sure=80"),
     ],
 )
 def test_what_is_no_prediction_is_said(given: object, sure: object, said: str) -> None:

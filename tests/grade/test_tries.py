@@ -93,7 +93,7 @@ def after(*wrong: str) -> Check:
     ],
 )
 def test_points_fall_as_the_course_says(checks: list[Check], percents: Sequence[float] | None, share: float) -> None:
-    assert tries.share(checks, percents) == share
+    assert tries.share([check.tried_wrong for check in checks], percents) == share
 
 
 @pytest.mark.parametrize("said", ["100,50,0", " 100, 50 , 0 "])

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+import linklab.labs.lab06  # noqa: F401 - explanations are found beside it
+from linklab.course import using
 from linklab.grade.cells import is_answer
 from linklab.grade.choices import explanation
+from linklab.grade.written import explain
+from linklab.network.variants import variant
 from linklab.notebooks.build import sources
 from linklab.notebooks.source import read_source
 from linklab.record import TEXT_STUB
 from tests.notebooks.run_notebook import ROOT
+from tests.report.books import free_text, text
 
 QUESTION = "## 3. Rates\n\n**Question.** Along a path RTTs add up. Rates do not. Why? Is it L1 or the second flow?"
 
 
 @pytest.mark.parametrize(
-    "text",
+    "said",
     [
         "",
         " \n",
@@ -33,12 +39,12 @@ QUESTION = "## 3. Rates\n\n**Question.** Along a path RTTs add up. Rates do not.
         f"{QUESTION}\n\n{TEXT_STUB}",
     ],
 )
-def test_stub_and_question_are_no_answer(text: str) -> None:
-    assert not is_answer(text, QUESTION)
+def test_stub_and_question_are_no_answer(said: str) -> None:
+    assert not is_answer(said, QUESTION)
 
 
 @pytest.mark.parametrize(
-    "text",
+    "said",
     [
         "L1",
         "The second flow",
@@ -49,8 +55,8 @@ def test_stub_and_question_are_no_answer(text: str) -> None:
         "\u6700\u6162\u7684\u94fe\u8def",
     ],
 )
-def test_words_of_ones_own_are_an_answer(text: str) -> None:
-    assert is_answer(text, QUESTION)
+def test_words_of_ones_own_are_an_answer(said: str) -> None:
+    assert is_answer(said, QUESTION)
 
 
 @pytest.mark.parametrize("source", sources(ROOT), ids=lambda path: path.name[:2])
@@ -61,6 +67,25 @@ def test_an_explanation_stands_behind_its_answer(source: Path) -> None:
         for name in re.findall(r'explain\("([^"]+)"\)', cell.text):
             assert name in written
             assert "**What counts:** " in explanation(ROOT / f"lib/linklab/labs/lab{number}", name)
+
+
+def test_an_explanation_says_whose_numbers_it_has() -> None:
+    lab = ROOT / "lib/linklab/labs/lab06"
+    plain = explanation(lab, "queue")
+    with using(variant("ada", b"a secret of the tests")):
+        assert explanation(lab, "queue").startswith(f"{plain}\n\n*Where your network has other numbers")
+
+
+def test_a_question_that_is_open_is_shown_in_place_of_its_explanation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    question = text("question", "Some words.\n\n**Question.** Who waits, and\nwhere?")
+    for answer, said in ((TEXT_STUB, r"> Who waits, and\n> where?"), ("h1 waits", "**Explanation")):
+        notebook = {"cells": [question, free_text("reflect-queue", answer)]}
+        (tmp_path / "06-multiplexing.ipynb").write_text(json.dumps(notebook), "utf-8")
+        monkeypatch.chdir(tmp_path)
+        explain("linklab.labs.lab06", "queue")
+        assert said in capsys.readouterr().out
 
 
 def test_an_explanation_ends_with_what_counts_in_each_answer_above_it() -> None:

@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab import schema
+from linklab.course import is_variant
 from linklab.errors import LinklabError
 from linklab.grade.questions import OneOf, asked, asked_one
 from linklab.grade.result import Result, guarded
@@ -44,6 +45,7 @@ SEALED: Final = "choices.json"
 EXPLANATIONS: Final = "explanations"
 """The table with what written answers open, among the questions."""
 _COUNTS: Final = "\n\n**What counts:** {}."
+_OTHER_NUMBERS: Final = "*Where your network has other numbers: this text uses those of the plain course network.*"
 _RIGHT, _WRONG = "+", "-"
 
 
@@ -64,9 +66,8 @@ def explanation(folder: Path, name: str) -> str:
     """Return what the written answer ``name`` of a lab's folder opens, as Markdown. Raise LinklabError for none."""
     path = folder / SEALED
     try:
-        return _crossed(
-            name, EXPLANATIONS, base64.b64decode(json.loads(path.read_text("utf-8"))[EXPLANATIONS][name])
-        ).decode()
+        sealed = json.loads(path.read_text("utf-8"))[EXPLANATIONS][name]
+        return _of_this_network(_crossed(name, EXPLANATIONS, base64.b64decode(sealed)).decode())
     except (OSError, ValueError, LookupError, TypeError) as wrong:
         raise LinklabError(f"{path} has no explanation {name!r} ({wrong}): run `linklab notebooks build`") from None
 
@@ -143,7 +144,13 @@ def _sealed(key: str, one: WrittenQuestion) -> dict[str, Any]:
 def _opened(key: str, sealed: Mapping[str, str], letter: str) -> tuple[bool, str]:
     """Return whether an option is right, and what there is to say to it."""
     text = _crossed(key, letter, base64.b64decode(sealed[letter])).decode()
-    return text[0] == _RIGHT, text[1:].strip()
+    is_right, said = text[0] == _RIGHT, text[1:].strip()
+    return is_right, _of_this_network(said) if is_right and said else said
+
+
+def _of_this_network(explanation: str) -> str:
+    """Return an explanation that says whose numbers it has, where the student has a network of their own."""
+    return f"{explanation}\n\n{_OTHER_NUMBERS}" if is_variant() else explanation
 
 
 def _crossed(key: str, letter: str, data: bytes) -> bytes:

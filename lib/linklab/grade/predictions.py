@@ -26,7 +26,7 @@ from linklab.grade.questions import Value, as_number, is_missing, likeliest, not
 from linklab.grade.result import Result, guarded
 from linklab.record import somebody_watches
 
-_SURE: Final = "sure=70, say: from 0 (a guess) to 100 (certain)"
+_SURE: Final = "a number of percent, from 0 (a guess) to 100 (certain), for example sure=70"
 _CLOSE: Final = 0.02
 """A prediction this near to theory, relative to it, is called right, and this near to a slip's number that slip's."""
 _POINTS_AT_LEAST: Final = 3
@@ -283,6 +283,9 @@ def _unsure(sure: object) -> Iterator[tuple[str, str]]:
         yield "how sure", f"not filled in yet, write {_SURE}"
     elif isinstance(sure, bool) or not isinstance(sure, Real) or not 0 <= as_number(sure) <= 100:
         yield "how sure", f"{sure!r} is no percentage, write {_SURE}"
+    elif 0 < as_number(sure) < 1:
+        percent = f"{100 * as_number(sure):g}"
+        yield "how sure", f"{sure} is less than 1 %: for {percent} %, write sure={percent}"
 
 
 def _problems(prediction: Prediction, asked: Asked) -> Iterator[tuple[str, str]]:

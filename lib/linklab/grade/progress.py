@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any, Final
 
+from linklab.grade import tries
 from linklab.grade.cells import NotebookCell, notebook_of, read, running, watch
 from linklab.grade.check import Outcome
 from linklab.grade.render import SIGNS
 from linklab.grade.result import Result, on_result
-from linklab.record import PROGRESS_MIME, kernels_shell
+from linklab.record import PROGRESS_MIME, entries, kernels_shell, text
 
 _OPEN: Final = "\u25cb"
 _WORDS: Final[Mapping[Outcome, str]] = {"passed": "done", "failed": "not yet", "inconclusive": "not judged"}
@@ -21,8 +23,8 @@ _MOVED: Final = (
     "This page was loaded anew: from here on this list follows your checks, and the one at the top does not."
 )
 
-_results: dict[str, Result] = {}
-"""What each check cell of this kernel came to last, by its id."""
+_results: dict[str, Mapping[str, Any]] = {}
+"""What each check cell of this kernel came to last, by its id, in a result's JSON form."""
 _shown: list[LabProgress] = []
 """The list that the page shows: the last one alone, however often its cell was run."""
 
@@ -31,6 +33,34 @@ def _ran(result: Result) -> None:
     """Note what the check cell that is running came to, and show it."""
     for shown in _shown:
         shown.note(result)
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A graded cell with its sign, a word, and the points that it is worth now that so many wrong choices were made."""
+
+    sign: str
+    word: str
+    cell: NotebookCell
+    points: float
+
+    @property
+    def name(self) -> str:
+        """What the cell is, in words: those of a check's id."""
+        if self.cell.kind == "written":
+            return "answer in words"
+        return self.cell.cell_id.removeprefix("check-").replace("-", " ").replace("rtt", "RTT")
+
+    @property
+    def said(self) -> str:
+        """The word and the points."""
+        worth = f"{self.cell.points:g} point{'' if self.cell.points == 1 else 's'}"
+        if self.points != self.cell.points:
+            worth = f"{self.points:.3g} of {worth}, after wrong choices"
+        return f"{self.word}, {worth}"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.said})"
 
 
 class LabProgress:
@@ -49,35 +79,36 @@ class LabProgress:
         """Take in what the check that runs came to, and show the list anew where it was shown."""
         cell = running()
         if cell is not None:
-            _results[cell.cell_id] = result
+            _results[cell.cell_id] = result.to_json()
         if self._page != (page := _asking_page()):
             self._page = page
             self._handle = _show(self._bundle(_MOVED))
         elif self._handle is not None:
             self._handle.update(self._bundle(), raw=True)
 
-    def _lines(self) -> Iterator[tuple[str, str, NotebookCell]]:
-        """Yield each graded cell with its sign and a word."""
+    def _lines(self) -> Iterator[_Line]:
         for cell in read(self._file):
             if cell.kind == "written":
-                yield (SIGNS["passed"], "written", cell) if cell.is_written else (_OPEN, "to write and save", cell)
+                sign, word = (SIGNS["passed"], "written") if cell.is_written else (_OPEN, "to write and save")
+                yield _Line(sign, word, cell, cell.points)
             elif cell.kind == "check":
-                outcome = self._outcome(cell)
-                yield (SIGNS[outcome], _WORDS[outcome], cell) if outcome else (_OPEN, "to do", cell)
+                yield self._line(cell)
 
-    def _outcome(self, cell: NotebookCell) -> Outcome | None:
-        if (result := _results.get(cell.cell_id)) is not None:
-            return None if result.is_open else result.outcome
-        stored = cell.stored if self._on_page else {}
-        is_open = any(check.get("is_open") for check in stored.get("checks", ()))
-        return stored["outcome"] if stored.get("outcome") in SIGNS and not is_open else None
+    def _line(self, cell: NotebookCell) -> _Line:
+        kept = _results.get(cell.cell_id) or (cell.stored if self._on_page else {})
+        outcome, checks = kept.get("outcome"), entries(kept, "checks")
+        if outcome not in SIGNS or any(check.get("is_open") for check in checks):
+            return _Line(_OPEN, "to do", cell, cell.points)
+        tried = tries.tried_in(kept)
+        share = tries.share([tried.get(text(check, "description"), ()) for check in checks], tries.percents())
+        return _Line(SIGNS[outcome], _WORDS[outcome], cell, cell.points * share)
 
     def __str__(self) -> str:
         lines = list(self._lines())
         if not lines:
             return _NO_NOTEBOOK
-        rows = [f"{sign} {cell.section}: {_named(cell)} ({_said(word, cell)})" for sign, word, cell in lines]
-        return "\n".join([count(lines), *rows])
+        rows = [f"{line.sign} {line.cell.section}: {line}" for line in lines]
+        return "\n".join([_count(lines), *rows])
 
     def _repr_html_(self) -> str:
         """What a notebook shows for it: the count, and the list by sections."""
@@ -85,15 +116,15 @@ class LabProgress:
         if not lines:
             return f"<p>{escape(_NO_NOTEBOOK)}</p>"
         sections: dict[str, list[str]] = {}
-        for sign, word, cell in lines:
-            one = f"{sign} {escape(_named(cell))} <small>({_said(word, cell)})</small>"
-            sections.setdefault(cell.section, []).append(one)
+        for line in lines:
+            one = f"{line.sign} {escape(line.name)} <small>({line.said})</small>"
+            sections.setdefault(line.cell.section, []).append(one)
         rows = "".join(
             f'<tr><th scope="row" style="text-align:left;font-weight:normal">{escape(section)}</th>'
             f'<td style="text-align:left">{"; ".join(found)}</td></tr>'
             for section, found in sections.items()
         )
-        head = f"<strong>{escape(count(lines))}</strong>"
+        head = f"<strong>{escape(_count(lines))}</strong>"
         return (
             f'<div class="linklab-progress" role="status">{head}<table aria-label="What is done">{rows}</table></div>'
         )
@@ -125,25 +156,14 @@ def _asking_page() -> str:
     return str(shell.parent_header.get("header", {}).get("session", "")) if shell is not None else ""
 
 
-def _named(cell: NotebookCell) -> str:
-    """Return what a graded cell is, in words: those of a check's id."""
-    if cell.kind == "written":
-        return "answer in words"
-    return cell.cell_id.removeprefix("check-").replace("-", " ").replace("rtt", "RTT")
-
-
-def _said(word: str, cell: NotebookCell) -> str:
-    return f"{word}, {cell.points:g} point{'' if cell.points == 1 else 's'}"
-
-
-def count(lines: list[tuple[str, str, NotebookCell]]) -> str:
+def _count(lines: Sequence[_Line]) -> str:
     """Return in a line how many parts and points are done."""
-    done = [cell for _, word, cell in lines if word in ("done", "written")]
-    sure = sum(cell.points for _, word, cell in lines if word == "done")
-    written = sum(cell.points for _, word, cell in lines if word == "written")
+    done = [line for line in lines if line.word in ("done", "written")]
+    sure = sum(line.points for line in lines if line.word == "done")
+    written = sum(line.points for line in lines if line.word == "written")
     later = f", {written:g} more for your instructor to judge" if written else ""
-    total = sum(cell.points for _, _, cell in lines)
-    return f"{len(done)} of {len(lines)} parts done; {sure:g} of {total:g} points{later}"
+    total = sum(line.cell.points for line in lines)
+    return f"{len(done)} of {len(lines)} parts done; {sure:.3g} of {total:g} points{later}"
 
 
 def progress(lab: str) -> LabProgress:

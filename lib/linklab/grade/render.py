@@ -170,7 +170,7 @@ _COLUMNS: Final = 80
 _HANGING: Final = " " * 4
 _LINES_AT_MOST: Final = 25
 
-_PREDICTED: Final = "What you predicted, and what came of it"
+_PREDICTED: Final = "Your prediction and the measurement"
 _TOLD: Final = MarkdownIt("commonmark", {"html": False})
 _CARD: Final = "border:1px solid #88888866;border-left:4px solid;padding:6px 12px;margin:2px 0"
 _CELL: Final = "text-align:left;vertical-align:top;padding:3px 10px 3px 6px;white-space:normal"
@@ -294,7 +294,9 @@ def html(
     head = title if any(check.is_open for check in checks) else headline(title, checks)
     parts = [f"<strong>{escape(head)}</strong>", _worth(cell_points, share, is_earned=not troubled)]
     groups = _in_short(head, troubled)
-    parts += [_failed_card(group) for group in groups]
+    parts += [_failed_card(group) for group in groups[:_SAID_AT_MOST]]
+    if rest := groups[_SAID_AT_MOST:]:
+        parts.append(_folded(f"{len(rest)} more, to look at after these", "".join(map(_failed_card, rest))))
     if any(group.first_only for group in groups):
         parts.append(_folded(f"all {len(troubled)} one by one", _table(title, troubled)))
     if passed:

@@ -59,14 +59,15 @@ def tried_in(result: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def share(checks: Sequence[Check], percents: Sequence[float] | None) -> float:
-    """Return the share of its points that a passed result is worth by the course's ``percents``, 1.0 without them.
+def share(tried_wrong: Sequence[Sequence[str]], percents: Sequence[float] | None) -> float:
+    """Return the share of its points that a passed cell is worth by the course's ``percents``, 1.0 without them.
 
-    Each check counts as much as any other, and one that is no choice in full.
+    ``tried_wrong`` has the wrong options of each of its checks. Each check counts as much as any other, and one that is
+    no choice in full.
     """
-    if not percents or not checks:
+    if not percents or not tried_wrong:
         return 1.0
-    each = [percents[min(len(check.tried_wrong), len(percents) - 1)] / 100 for check in checks]
+    each = [percents[min(len(options), len(percents) - 1)] / 100 for options in tried_wrong]
     return sum(each) / len(each)
 
 

@@ -19,9 +19,10 @@ from linklab.record import PAGE_MIME
 
 _HEADED: Final = "**Explanation of your last written answer.** {}"
 _ANSWER_FIRST: Final = (
-    "This cell explains the last question above that asks for a written answer. Write your answer into the cell below "
-    "the question, save the notebook (Ctrl+S), and run this cell again."
+    "This cell explains the question below. Write your answer into the cell under that question, save the notebook "
+    "(Ctrl+S), and run this cell again.\n\n> {}"
 )
+_QUESTION: Final = "**Question.**"
 
 
 def explain(lab: str, name: str) -> None:
@@ -32,7 +33,10 @@ def explain(lab: str, name: str) -> None:
     """
     told = explanation(Path(sys.modules[lab].__path__[0]), name)
     answer = next((it for it in cells.read(cells.notebook_of(lab)) if it.cell_id == f"reflect-{name}"), None)
-    show = _HEADED.format(told) if answer is None or answer.is_written else _ANSWER_FIRST
+    if answer is None or answer.is_written:
+        show = _HEADED.format(told)
+    else:
+        show = _ANSWER_FIRST.format(answer.question.rpartition(_QUESTION)[2].strip().replace("\n", "\n> "))
     from IPython.display import display
 
     bundle = {"text/markdown": show, "text/plain": show, PAGE_MIME: {"version": 1}}

@@ -28,7 +28,7 @@ def _lowered(cell: Graded, tried: TriedWrong, percents: Sequence[float]) -> Grad
     checks = tuple(_with_tries(check, tried.get(check.description, ())) for check in cell.checks)
     if cell.status != "passed" or checks == cell.checks:
         return cell
-    return replace(cell, checks=checks, points=cell.points * share(checks, percents))
+    return replace(cell, checks=checks, points=cell.points * share([check.tried_wrong for check in checks], percents))
 
 
 def _with_tries(check: Check, wrong: Sequence[str]) -> Check:

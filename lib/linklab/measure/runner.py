@@ -187,6 +187,8 @@ def as_flows(flows: Flow | Sequence[Flow]) -> tuple[Flow, ...]:
     if not found:
         raise MeasurementError("there is no flow to measure: give at least one")
     for flow in found:
+        if isinstance(flow, list | tuple):
+            raise MeasurementError("here a list of flows lies in another list: join lists with +, as of_h1 + of_h2")
         tool_of(flow)
     return found
 

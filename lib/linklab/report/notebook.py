@@ -203,7 +203,8 @@ def _check(cell: Any, name: str, max_points: float) -> Graded:
     else:
         status = "no result" if cell.get("outputs") or cell.get("execution_count") is not None else "not run"
     title = (record.text(results[0], "title") if results else "") or name.removeprefix("check-").replace("-", " ")
-    points = max_points * tries.share(checks, tries.percents()) if status == "passed" else 0.0
+    share = tries.share([check.tried_wrong for check in checks], tries.percents())
+    points = max_points * share if status == "passed" else 0.0
     surprises = [surprise for result in results for surprise in surprises_in(result)]
     return Graded(
         name, "check", title, status, points, max_points, checks, trouble, tuple(surprises[:_SURPRISES_AT_MOST])

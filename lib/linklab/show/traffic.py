@@ -83,10 +83,11 @@ class Traffic:
         loads = {self._name(name): self._all[name] for name in self.busiest}
         rates = {name: _steps(it, [load.rate_mbps for load in it]) for name, it in loads.items()}
         queues = {name: _steps(it, [float(load.queue_packets) for load in it]) for name, it in loads.items()}
-        words = f"What the links carried, in Mbit/s: {spans(rates)}. Packets in their queues: {spans(queues)}."
+        words = f"What the links carried, in Mbit/s: {spans(rates)}. "
+        words += f"Packets in their queues and in flight: {spans(queues)}."
         figure, (above, below) = panels(words, 2, title="What the links carried", height_inches=4.4)
         last_s = max([duration_s, *(it[-1].end_s for it in loads.values())])
-        for axes, curves, label in ((above, rates, "sent (Mbit/s)"), (below, queues, "queue (packets)")):
+        for axes, curves, label in ((above, rates, "sent (Mbit/s)"), (below, queues, "waiting + in flight (packets)")):
             add_lines(axes, curves)
             highest = max(value for _, values in curves.values() for value in values)
             axes.set(xlim=(0, last_s), ylim=(0, 1.15 * highest or 1))

@@ -78,7 +78,7 @@ def looks_table(looks: Sequence[object], packets_in_queue: Callable[[float], flo
         if isinstance(it, QueueLook)
     ]
     headings = ["RTT (ms)", "packets, from the RTT", "packets, from the kernel", "dropped so far"]
-    return table(headings, rows) if rows else NOTHING
+    return table(headings, rows) if rows else "No looks yet: append pairs of texts to looks in the loop above."
 
 
 def queues_table(runs: Mapping[int, MaybeRun]) -> Table | str:
