@@ -8,7 +8,8 @@
 # **Time:** about 220 minutes. **You need:** Lab 00 (cells and checks, `Topo`, a prediction). The
 # [glossary](glossary.md) explains the words.
 #
-# Each stage has its own graded cell. If you cannot finish one stage, go on: your later stages can still be right.
+# Most stages have their own graded cell. Stages 3 to 5 are graded together, when your network runs. If you cannot
+# finish one stage, go on: your later stages can still be right.
 
 # %% id="imports"
 from mininet.topo import Topo
@@ -145,6 +146,8 @@ def add_cables(topo):
 # `max_queue_size` in packets. Write `"10ms"` with its unit, because a bare `10` would mean microseconds. Mininet
 # applies these options to both ends, so each direction has its own queue.
 #
+# Here both ends are routers. So a cable needs `end` twice, once with 1 and once with 2, and then the three options.
+#
 # **Your turn:** add L1, L2 and L3 with the values of the second table in stage 1.
 
 
@@ -166,6 +169,8 @@ def add_router_links(topo):
 # %% [markdown] id="start-intro"
 # The next cell puts all parts together and starts the network. The figure shows the network that is really running.
 # Compare it with the figure in stage 1. (`print(lab.cli("net"))` is Mininet's own way to show the network.)
+#
+# If the next cell stops with `KeyError: 'h9'`, a cable ends at `h9`, but your stage 3 did not add it.
 #
 # If you change something above, run your cell and the next cell again. This starts a new network. The new network
 # does not have your settings from stages 6 and 7, so run those cells again too.
@@ -262,6 +267,9 @@ lab01.check_prefix(prefix).require()
 # `add_routes("r1", net["B"] + ".2", subnets("C", "D"))` gives `r1` routes to two of the six subnets that it does not
 # know.
 #
+# A wrong route stays in the network, even if you remove it from your cell, and its prefix may be the longest. Delete it
+# with `lab["r1"].cmd("ip route del PREFIX")`, or start the network again.
+#
 # **Your turn:** add routes on the nine hosts and the four routers. Routes can look right and still not work. So the
 # check first looks at the routes, and then sends packets from every host to every other host.
 
@@ -269,7 +277,9 @@ lab01.check_prefix(prefix).require()
 # %% id="add-routes"
 def add_routes(node, via, destinations):
     for destination in destinations:
-        print(lab[node].cmd(f"ip route replace {destination} via {via}"), end="")
+        error = lab[node].cmd(f"ip route replace {destination} via {via}")
+        if error:
+            print(f"{node}, route to {destination} via {via}: {error}", end="")
 
 
 def subnets(*names):
@@ -434,15 +444,15 @@ print(lab["r1"].cmd("tc class show dev r1-eth1"))
 # the delay of one direction: the acknowledgement must come back too.
 
 # %% [markdown] id="waiting-question"
-# **Question.** After a loss TCP sends less for a while (CUBIC continues with 0.7 of its window). How does a queue help
-# then?
+# **Question.** After a loss TCP sends less for a while: CUBIC, Linux's TCP, continues with 0.7 of its *window* (the
+# data that may be in flight). How does a queue help then?
 
 # %% [markdown] reflect="waiting" points=1
 # Waiting packets keep the link busy while TCP sends less. CUBIC needs 0.43 BDP of waiting packets, and Reno needs one
-# BDP. This is the BDP of the flow's whole path. For a CUBIC flow over one link alone, half a BDP is enough. From `h1`
-# to `h4` the path's BDP is 150 packets, and L2 has room for about 50 waiting packets: 0.33 BDP. This room is a little
-# too small, so the link may idle briefly after a loss. Many flows together need less: about the BDP divided by the
-# square root of their number.
+# BDP. This is the BDP of the flow's whole path. For a CUBIC flow over one link alone, half a BDP is enough. In the
+# plain course network the path from `h1` to `h4` has a BDP of 150 packets, and L2 has room for about 50 waiting
+# packets: 0.33 BDP. This room is a little too small, so the link may idle briefly after a loss. Many flows together
+# need less: about the BDP divided by the square root of their number.
 #
 # **Rubric.** 1 point: waiting packets keep the link busy after a loss. Typical wrong: (1) "a longer queue makes the
 # link faster": the rate stays, and a longer queue adds delay. (2) "a queue prevents losses": TCP fills a queue of any

@@ -31,14 +31,20 @@ def test_every_check_of_a_starter_judges_an_answer_or_a_program_that_was_handed_
     assert [cell.cell_id for found in answers.values() for cell in found if cell.untouched != digest(cell.source)] == []
 
 
-def _executed(folder: Path, *sources: tuple[str, str], handed_out: str = "measured = None") -> list[str]:
-    """Run a notebook of one answer and its check, whose cells have these sources, and return the check's outputs."""
+def _executed(
+    folder: Path, *sources: tuple[str, str], handed_out: str = "measured = None", start: str = ""
+) -> list[str]:
+    """Run a notebook of one answer, a cell that starts something and their check, and return the check's outputs.
+
+    `sources` are the cells to run and what stands in them, if it is another source.
+    """
     answer = code("answer-rtt", source=handed_out, solution=True)
     answer.metadata["linklab"] = {UNTOUCHED: digest(handed_out)}
     judged = check("check-rtt")
-    judged.source = "lab00.check_measured_rtt(measured).require()"
-    cells = {"imports": code("imports", source=IMPORTS), "answer": answer, "check": judged}
-    book = _v4.new_notebook(cells=[cells["imports"], text("task", "## 5. Measure"), answer, judged])
+    judged.source = f"lab00.check_measured_rtt({'started and ' * bool(start)}measured).require()"
+    starts = code("start", source=start)
+    cells = {"imports": code("imports", source=IMPORTS), "answer": answer, "start": starts, "check": judged}
+    book = _v4.new_notebook(cells=[cells["imports"], text("task", "## 5. Measure"), answer, starts, judged])
     nbformat.write(book, folder / "99-test.ipynb")  # type: ignore[no-untyped-call]
     run = _v4.new_notebook(cells=[cells["imports"].copy()])
     for which, source in sources:
@@ -67,6 +73,15 @@ def test_a_check_is_open_as_long_as_its_answer_is_as_it_was_handed_out(
     found = _executed(tmp_path, *sources)
     assert len(found) == len(said)
     assert all(words in line for words, line in zip(said, found, strict=True))
+
+
+def test_a_check_judges_no_network_from_before_a_start_that_failed(tmp_path: Path) -> None:
+    earlier = ("own", "started = 99")
+    (said,) = _executed(
+        tmp_path, earlier, ("answer", "measured = 1"), ("start", ""), ("check", ""), start="started = int('no network')"
+    )
+    assert "the cell with started" in said
+    assert "stopped with ValueError" in said
 
 
 def test_an_answer_that_stopped_with_an_error_is_not_judged_again(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from mininet.topo import Topo
 
 import linklab
-from linklab.errors import LabEnded, LabError, LabTimeout, UnknownNode
+from linklab.errors import LabEnded, LabError, LabTimeout, NetworkError, UnknownNode
 from linklab.lab import Completed, tell_of_commands
 from linklab.network import COURSE, TWO_HOSTS, End, Host, Link, Network, Shape, Switch, differences, expected_state
 from linklab.runtime.backends import Kind
@@ -228,6 +228,21 @@ def test_which_part_of_a_network_cannot_be_built_is_said(
     with pytest.raises(LabError, match=f"^Mininet could not build this network: {which}") as caught:
         linklab.start(Pair(**options), folder=tmp_path)
     assert "\n" not in str(caught.value)
+
+
+class Parallel(Topo):  # type: ignore[misc]
+    """Two cables between two hosts; the first takes the name that Mininet gives the second."""
+
+    def build(self) -> None:
+        self.addHost("h1")
+        self.addHost("h2")
+        self.addLink("h1", "h2", intfName2="h2-eth1")
+        self.addLink("h1", "h2")
+
+
+def test_a_name_of_an_interface_that_is_taken_is_said_with_the_cable_that_has_it(virtual: Kind, tmp_path: Path) -> None:
+    with pytest.raises(NetworkError, match=r"^h2 has .* h2-eth1 already, on its cable to h1: .*intfName2"):
+        linklab.start(Parallel(), folder=tmp_path)
 
 
 def test_a_queue_of_50_packets_holds_50_packets(virtual: Kind, tmp_path: Path) -> None:

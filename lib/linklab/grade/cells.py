@@ -246,9 +246,17 @@ def still_open() -> str:
         return ""
     if check.program and _is_as_handed_out(check):
         return f"still open: {check.program} is as it was handed out. Write what its TODO 1 asks for, and save it."
-    every = [_to_do(cell, names) for cell, names in answers_of(check, _cells)]
+    every = [_to_do(cell, names) for cell, names in [*answers_of(check, _cells), *_makers_of(check, _cells)]]
     to_do = list(filter(None, every))
     return f"still open: {'; '.join(to_do)}." if to_do else ""
+
+
+def _makers_of(check: NotebookCell, cells: Sequence[NotebookCell]) -> list[tuple[NotebookCell, list[str]]]:
+    """Return the given cells that make what the check judges, such as the start of a network, each with the names."""
+    above = cells[: cells.index(check)]
+    makers = {name: cell for cell in above for name in cell.binds & check.reads}
+    given = dict.fromkeys(cell for cell in makers.values() if cell.kind == "plain")
+    return [(cell, sorted(cell.binds & check.reads)) for cell in given]
 
 
 def _is_as_handed_out(check: NotebookCell) -> bool:
@@ -261,7 +269,7 @@ def _is_as_handed_out(check: NotebookCell) -> bool:
 def _to_do(answer: NotebookCell, names: Sequence[str]) -> str:
     """Return what the student has to do in an answer's cell; empty if it is done."""
     at = max((number for number, run in enumerate(_runs) if run.cell_id == answer.cell_id), default=-1)
-    if not answer.untouched or any(_answers_too(run, names) for run in _runs[at + 1 :]):
+    if any(_answers_too(run, names) for run in _runs[at + 1 :]) or not (answer.untouched or at >= 0):
         return ""
     if at < 0:
         return f"{answer.named(names)} was not run{_your_turn(answer.source)}. Fill it in, and run it"

@@ -496,5 +496,12 @@ def typed_rtt(key: object, what: str, floor_ms: float) -> Value:
         "was other traffic on the path, or a neighbour's address still unknown (ARP)? Ping once before",
         "measure on an idle network, ping the address at the other end, and leave out the first packet",
     )
-    slips = (Slip(floor_ms / 2, "half of theory", "is one end of a link without its delay? See its check"),)
+    slips = (
+        Slip(0, "that is a ping of a node to itself", "ping the address at the other end"),
+        Slip(
+            floor_ms / 2,
+            "half of theory",
+            "a round trip has both directions, so do not halve it; or is one end of a link without its delay?",
+        ),
+    )
     return Value(key, what, expected, hints, slips, shown=True)

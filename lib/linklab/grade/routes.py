@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from itertools import permutations
 from typing import Literal
 
-from linklab.grade.check import Check, listed, listed_hints
+from linklab.grade.check import Check, listed
 from linklab.network import DEFAULT_DESTINATION, Network, NetworkState, NodeState, Route, static_routes
 from linklab.network.model import interface_of, prefix_of
 
@@ -228,8 +228,8 @@ class Advice:
     def hints(self, fault: Fault, destination: str, address: str) -> tuple[str, ...]:
         """Return what to think of, where to look, and what to do about it."""
         node, subnet = self.culprit(fault, destination), self._subnet(destination, address)
-        concept = f"a node sends a packet by its own table alone: to whom is {node} to hand packets for {subnet}?"
-        look = f"on {node}, ip route get {address} shows what it does; follow such a packet hop by hop from there"
+        concept = f"each node decides by its own table alone: to which neighbour must {node} send packets for {subnet}?"
+        look = f"on {node}, ip route get {address} shows the next hop; follow the packet from there, hop by hop"
         return concept, look, self._remedy(fault, destination, address)
 
     def _remedy(self, fault: Fault, destination: str, address: str) -> str:
@@ -389,7 +389,7 @@ def _node_check(node: str, state: NetworkState, losses: list[_Loss]) -> Check:
     return Check.failing(
         description,
         reason=listed([str(loss) for loss in losses]),
-        hint=listed_hints(loss.hints for loss in losses),
+        hint=(*losses[0].hints[:-1], listed(dict.fromkeys(loss.hints[-1] for loss in losses))),
         expected=expected,
         found=f"loses those of {pairs} pair{'s' if pairs > 1 else ''}",
     )
@@ -398,8 +398,8 @@ def _node_check(node: str, state: NetworkState, losses: list[_Loss]) -> Check:
 def forwarding_hints(router: str) -> tuple[str, ...]:
     """Return what to think of, where to look, and the command, where a router does not forward."""
     return (
-        "what makes a router of a host: its kernel passes on packets that are not for itself only where it may",
-        f"on {router}, sysctl net.ipv4.ip_forward shows whether it may",
+        "a router passes on packets that are not for itself: Linux does this only if a setting of its kernel says so",
+        f"on {router}, sysctl net.ipv4.ip_forward shows the setting",
         f"on {router}, sysctl -w net.ipv4.ip_forward=1",
     )
 

@@ -352,9 +352,25 @@ class LabLink(Link):
         node2: Node | None = None,
         deleteIntfs: bool = True,
     ) -> None:
-        """Called by Mininet: one request makes both ends, each in its node's namespace. Raises OSError."""
+        """Called by Mininet: one request makes both ends, each in its node's namespace.
+
+        Raises `NetworkError` where a node has an interface of this name already, and OSError.
+        """
         if node1 is None or node2 is None:  # asked for with fast=False
             super().makeIntfPair(intfname1, intfname2, addr1, addr2, deleteIntfs=deleteIntfs)
             return
+        _refuse_taken(node1, intfname1)
+        _refuse_taken(node2, intfname2)
         near, far = namespace_of(node1), namespace_of(node2)
         near.kernel.ask(*links.veth(intfname1, addr1, intfname2, addr2, far.number, ONE_SEGMENT))
+
+
+def _refuse_taken(node: Node, name: str) -> None:
+    taken = node.nameToIntf.get(name)
+    if taken is not None and taken.link is not None:
+        ends = (taken.link.intf1, taken.link.intf2)
+        other = next(end.node.name for end in ends if end is not taken)
+        raise NetworkError(
+            f"{node.name} has an interface {name} already, on its cable to {other}: give each of its interfaces "
+            "another name, with intfName1 for end 1 of addLink and intfName2 for end 2"
+        )

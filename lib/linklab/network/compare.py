@@ -290,6 +290,11 @@ def _missing_interface(case: _Mismatch) -> _Causes:
             node == case.node and there[0] == peer[0] and (node, interface, "interface") not in case.expected_network
         )
         yield (
+            renamed and (peer[0], interface, "interface") in case.expected_network,
+            f"{interface} is the name of the other end of this link: intfName1 is for the first node of addLink, "
+            "intfName2 for the second",
+        )
+        yield (
             renamed,
             f"the link to {peer[0]} is there, but its interface is called {interface}: "
             "give intfName1 or intfName2, or add the links in the order of the expected network",
@@ -326,7 +331,11 @@ def _addresses(case: _Mismatch) -> _Causes:
             "two addresses are swapped, or one was given twice",
         )
     is_mininets = any(IPv4Interface(address).network == IPv4Network("10.0.0.0/8") for address in have)
-    yield is_mininets, "this is Mininet's own choice for a node without ip=: write ip= with address and prefix length"
+    yield (
+        is_mininets,
+        "this is Mininet's own choice for a node without ip=: write ip= with address and prefix length, "
+        "or ip=None for a node whose cables give the addresses (params1, params2)",
+    )
     yield True, "another address was typed in ip= or in ip address add"
 
 
