@@ -69,7 +69,7 @@ class GradeError(LinklabError, AssertionError):
             self._shown = True
             text = render.in_columns(str(self))
             bundle = {"text/html": self.result._repr_html_(), "text/plain": text}
-            record.add_to_cell(bundle | self.result._repr_mimebundle_())
+            record.add_to_cell(self.result._repr_mimebundle_() | bundle)
         state = "still open" if self.result.is_open else "not passed yet"
         return [f"{self.result.title}: {state}"]
 
@@ -170,7 +170,7 @@ class Result:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """What a notebook keeps for `linklab report` beside the text and the table that it shows."""
-        return {record.RESULT_MIME: render.machine_readable(self.to_json())}
+        return {"text/plain": str(self), record.RESULT_MIME: render.machine_readable(self.to_json())}
 
 
 def _check_json(check: Check) -> dict[str, Any]:
