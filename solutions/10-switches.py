@@ -23,7 +23,8 @@ lab10.progress()
 #
 # In this plain Mininet topology, four hosts and a router are connected to `s1`. The hosts already have addresses and
 # gateways: h1 and h2 in subnet 10.0.10.0/24, h3 and h4 in 10.0.20.0/24. The router has no address yet. The figure
-# below the next cell shows what you will build: the trunk to `r1` carries both VLANs.
+# below the next cell shows what you will build: the trunk to `r1` carries both VLANs. (The cables get their rate of
+# 10 Mbit/s in section 5.)
 
 
 # %% id="cables"
@@ -44,7 +45,8 @@ show.draw(lab10.by_name("router-on-a-stick-10"))
 # %% [markdown] id="ports-task"
 # ## 2. Divide the switch (20 minutes)
 #
-# A Linux bridge separates VLANs once `vlan_filtering` is on. Then you assign VLANs to each port:
+# A Linux bridge separates VLANs once `vlan_filtering` is on. With `vlan_default_pvid 0` its ports begin without any
+# VLAN. Then you assign VLANs to each port:
 #
 # - `bridge vlan add dev s1-eth1 vid 10 pvid untagged` makes s1-eth1 an **access port** of VLAN 10. Incoming frames
 #   belong to VLAN 10 (`pvid`), and outgoing frames have no tag (`untagged`).
@@ -87,7 +89,8 @@ lab10.check_ports(lab).require()
 # - `ip link set r1-eth0.10 up`
 #
 # **Your turn:** create both sub-interfaces, and give them the addresses that the hosts use as gateways. Then turn on
-# forwarding on r1: `sysctl -w net.ipv4.ip_forward=1`.
+# forwarding on r1: `sysctl -w net.ipv4.ip_forward=1`. To correct a sub-interface, remove it (`ip link del r1-eth0.20`
+# on r1), correct the list, and run the cell again. `File exists` then means that a command was done before.
 
 # %% answer="gateways"
 router_commands = [
@@ -116,9 +119,9 @@ lab10.check_reachability(lab).require()
 # %% [markdown] id="tags-task"
 # ## 4. See the tags (25 minutes)
 #
-# **Your turn:** let h1 ping h3 while tcpdump on r1's only cable shows the frames. `-e` prints the Ethernet header
-# with its tag, and `-v` prints the TTL. Then show the sub-interface's settings with `ip -d link show r1-eth0.10`. How
-# often does the request cross this cable, and what differs each time?
+# **Your turn:** let h1 ping h3 (10.0.20.3) while tcpdump on r1's only cable shows the frames. `-e` prints the Ethernet
+# header with its tag, and `-v` prints the TTL. Then show the sub-interface's settings with
+# `ip -d link show r1-eth0.10`. How often does the request cross this cable, and what differs each time?
 
 # %% answer="tags"
 passing = lab["r1"].popen("tcpdump -n -e -v -c 4 -i r1-eth0 vlan and icmp")
@@ -263,7 +266,12 @@ lab10.check_kinds(kinds).require()
 # not slow down. `70/70` means that h1 and h2 each offer 7 Mbit/s of payload. `30/90` means that h1 offers 3 and h2
 # offers 9.
 #
-# **Your turn:** predict how much of h1's payload arrives, in Mbit/s, with each of the two settings.
+# The next cell starts this network. Then it is **your turn:** predict how much of h1's payload arrives, in Mbit/s, with
+# each of the two settings.
+
+# %% id="fair"
+fair = start(lab10.by_name("fairness-2-10"))
+show.draw(fair)
 
 # %% answer="shares"
 share_mbps = lab10.predict(
@@ -286,12 +294,11 @@ lab10.check_predicted(share_mbps).require()
 # lasts 6 s, and only what arrives in the last 4 s counts. `measure.run_together(fair, flows)` starts both flows at the
 # same time.
 #
-# **Your turn:** measure both settings. Then read on `s1` where packets were dropped:
+# **Your turn:** measure both settings. Then let `fair["s1"]` say where packets were dropped:
 # `tc -s qdisc show dev s1-eth3` shows t1's port, and the same command for `s1-eth2` shows h2's port.
 
 # %% answer="share-runs"
 share_runs = dict.fromkeys(["70/70", "30/90"])
-fair = start(lab10.by_name("fairness-2-10"))
 ### BEGIN SOLUTION
 for setting in share_runs:
     flows = lab10.senders(setting, 10, duration_s=6, window_s=(2, 6))
@@ -299,7 +306,7 @@ for setting in share_runs:
 print(fair["s1"].cmd("tc -s qdisc show dev s1-eth3"))
 print(fair["s1"].cmd("tc -s qdisc show dev s1-eth2"))
 ### STARTER
-# # YOUR TURN, this one and the other, and then tc:
+# # YOUR TURN, this one and the other, and then print(fair["s1"].cmd("tc ...")):
 # # flows = lab10.senders("70/70", 10, duration_s=6, window_s=(2, 6))
 # # share_runs["70/70"] = measure.run_together(fair, flows)
 ### END SOLUTION
@@ -308,8 +315,9 @@ print(fair["s1"].cmd("tc -s qdisc show dev s1-eth2"))
 lab10.check_share_runs(share_runs).require()
 
 # %% [markdown] id="step-intro"
-# These senders shift each packet by a random part of the time between two packets. PCs do so by themselves. In the
-# next cell each sender sends every packet exactly when its rate requires it (*in step*). What changes?
+# So far both senders were *out of step*: they sent each packet a little late, by a random part of the time between two
+# packets. PCs do so by themselves. In the next cell (`dither=False`) each sender sends every packet exactly when its
+# rate requires it (*in step*). What changes?
 
 # %% id="step"
 stepped = {}
@@ -333,8 +341,8 @@ lab10.shares_table(share_runs, stepped)
 # because it sends too much" - drop-tail does not count packets by sender.
 
 # %% [markdown] id="step-question"
-# **Question.** When the senders are out of step, the shares are nearly proportional to the offered rates, and not
-# equal. Why?
+# **Question.** When the senders are out of step, a sender that offers more also gets more, nearly in proportion. Why
+# does the full queue not give each sender half?
 
 # %% [markdown] reflect="step" points=1
 # Out of step, each packet finds a free place with about the same probability, so each sender loses about the same
@@ -400,6 +408,7 @@ lab10.rtt_figure(curves, "h1 to h2 at 100 Mbit/s")
 # </details>
 
 # %% id="stop"
+lab10.explain("study")
 for each in (lab, fair, *networks.values()):
     each.stop()
 lab10.calibration()

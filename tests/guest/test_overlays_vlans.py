@@ -55,6 +55,15 @@ def test_vlans_are_read_back_as_built_and_as_changed(
         assert not answered(lab, "h1", "10.0.10.2")
 
 
+def test_a_vlan_that_was_left_at_a_port_is_read_back(virtual: Kind, lab_folder: Path) -> None:
+    """Another VLAN for incoming frames leaves the first one at the port: its frames still go out there."""
+    with linklab.start(router_on_a_stick(10), folder=lab_folder) as lab:
+        lab["s1"].cmd("bridge vlan add dev s1-eth2 vid 20 pvid untagged")
+        port = lab.state().interface("s1", "s1-eth2")
+        assert port is not None
+        assert port.vlans == Membership(20, (), (10,))
+
+
 def test_the_bridge_tool_says_the_same(virtual: Kind, lab_folder: Path) -> None:
     with linklab.start(l3_switch(10), folder=lab_folder) as lab:
         said = json.loads(lab["s1"].cmd("bridge -j vlan"))

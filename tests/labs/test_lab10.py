@@ -34,6 +34,9 @@ def live(which: str, node: str = "s1", **changes: Any) -> NetworkState:
         ("s1-eth2", Membership(20), "access port of the wrong VLAN: hosts behind s1-eth2 receive VLAN 20"),
         ("s1-eth4", Membership(10), "access port of the wrong VLAN"),
         ("s1-eth1", Membership(), "make VLAN 10 its PVID and send it untagged"),
+        ("s1-eth1", Membership(None, (), (10,)), "make VLAN 10 its PVID and send it untagged"),
+        ("s1-eth3", Membership(20, (), (10,)), "bridge vlan del dev s1-eth3 vid 10"),
+        ("s1-eth5", Membership(None, (10, 20), (30,)), "frames of VLAN 30 leave it without a tag"),
         ("s1-eth1", Membership(None, (10,)), "it is a trunk: an access port"),
         ("s1-eth5", Membership(None, (10,)), "no frame leaves it with the tag of VLAN 20"),
         (
@@ -71,6 +74,11 @@ def test_a_switch_without_filtering_says_how_to_begin() -> None:
         (live("r1-eth0.10", "r1", vlans=Membership(30)), "gateway of VLAN 10", "type vlan id 10"),
         (live("r1-eth0.10", "r1", addresses=()), "gateway of VLAN 10", "ip addr add 10.0.10.254/24"),
         (live("r1-eth0.20", "r1", addresses=("10.0.20.1/24",)), "gateway of VLAN 20", "ip addr add 10.0.20.254/24"),
+        (
+            live("r1-eth0.10", "r1", addresses=("10.0.10.254/24", "10.0.20.254/24")),
+            "gateway of VLAN 20",
+            "ip addr del 10.0.20.254/24 dev r1-eth0.10",
+        ),
         (live("r1-eth0.20", "r1", up=False), "gateway of VLAN 20", "ip link set r1-eth0.20 up"),
     ],
 )

@@ -374,16 +374,20 @@ def _vlan(case: _Mismatch) -> _Causes:
     want, have = case.expected_value, case.found_value or Membership()
     is_trunk = want.tagged and not want.untagged
     missing_vlans, extra_vlans = _tagged_only_in(want, have), _tagged_only_in(have, want)
+    leaving = ", ".join(map(str, have.only_out))
     no_tag = f"no frame leaves it with the tag of VLAN {missing_vlans}: a trunk carries all its VLANs tagged"
     yield is_trunk and missing_vlans, no_tag
     untagged = is_trunk and have.untagged is not None
     yield untagged, f"frames without a tag go to VLAN {have.untagged}: a trunk must have no untagged VLAN"
-    yield is_trunk, f"the trunk also passes VLAN {extra_vlans}"
+    yield is_trunk and extra_vlans, f"the trunk also passes VLAN {extra_vlans}"
+    yield is_trunk, f"frames of VLAN {leaving} leave it without a tag: a trunk carries all its VLANs tagged"
     yield have.tagged, "it is a trunk: an access port has one VLAN, and no tags"
     none = have.untagged is None
     yield none, f"frames that come in here belong to no VLAN: make VLAN {want.untagged} its PVID and send it untagged"
     received = f"hosts behind {case.interface} receive VLAN {have.untagged} instead"
-    yield True, f"it is an access port of the wrong VLAN: {received}"
+    yield have.untagged != want.untagged, f"it is an access port of the wrong VLAN: {received}"
+    remove = f"bridge vlan del dev {case.interface} vid {have.only_out[0]}" if have.only_out else ""
+    yield True, f"frames of VLAN {leaving} leave it too, so hosts behind it receive them: {remove}"
 
 
 def _tagged_only_in(one: Membership, other: Membership) -> str:

@@ -53,19 +53,21 @@ class TunnelState:
 class Membership:
     """The VLANs of an interface: untagged frames belong to VLAN ``untagged``, tags in ``tagged`` may pass.
 
-    A gateway or a sub-interface has its VLAN in ``untagged``, because whoever uses it sees no tags.
+    A gateway or a sub-interface has its VLAN in ``untagged``, because whoever uses it sees no tags. Frames of the VLANs
+    in ``only_out`` leave a bridge's port without a tag, and no frame that comes in belongs to them.
     """
 
     untagged: int | None = None
     tagged: tuple[int, ...] = ()
+    only_out: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        if self.untagged is None and not self.tagged:
-            return "no VLAN"
         parts = [] if self.untagged is None else [f"VLAN {self.untagged}"]
         if self.tagged:
             parts.append(f"trunk of VLANs {', '.join(map(str, self.tagged))}")
-        return " and ".join(parts)
+        if self.only_out:
+            parts.append(f"frames of VLAN {', '.join(map(str, self.only_out))} that leave it")
+        return " and ".join(parts) or "no VLAN"
 
 
 @dataclass(frozen=True)

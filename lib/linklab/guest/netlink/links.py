@@ -356,7 +356,7 @@ def memberships(kernel: Netlink, bridges: set[int]) -> dict[int, Membership]:
 
 def _membership(spec: bytes) -> Membership:
     """Read a port's VLANs: all are attributes of one kind, of which `netlink.attributes` would keep the last."""
-    untagged, tagged = None, []
+    untagged, tagged, out = None, [], []
     start = 0
     while start + netlink.ATTRIBUTE.size <= len(spec):
         length, kind = netlink.ATTRIBUTE.unpack_from(spec, start)
@@ -368,8 +368,10 @@ def _membership(spec: bytes) -> Membership:
                 untagged = number
             if not flags & _UNTAGGED:
                 tagged.append(number)
+            elif not flags & _PVID:
+                out.append(number)
         start += (length + 3) & ~3
-    return Membership(untagged, tuple(sorted(tagged)))
+    return Membership(untagged, tuple(sorted(tagged)), tuple(sorted(out)))
 
 
 def gretap(name: str, mac: str, mtu_bytes: int, local: str, remote: str, *, fragments: bool) -> Request:

@@ -204,13 +204,14 @@ def check_share_runs(runs: object, predicted: object = "shares") -> Result:
         what, how = f"run of {setting}", "store what measure.run_together(fair, lab10.senders(...)) returns"
         run = require_type(what, given, Run, how, "a Run")
         results = run.of(ConstantRateResult)
-        wanted = {it.name: it.rate_mbps for it in senders(setting, RATE_MBPS)}
-        found = {it.flow.name: it.flow.rate_mbps for it in results}
-        if found != wanted or len(results) != len(run.results):
-            text = ", ".join(f"{name} at {rate:g}" for name, rate in found.items()) or "others"
-            return Check.failing(
-                what, f"its flows are {text}", f'send lab10.senders("{setting}", 10)', str(wanted), text
+        wanted = [(it.name, it.rate_mbps) for it in senders(setting, RATE_MBPS)]
+        found = [(it.flow.name, it.flow.rate_mbps) for it in results]
+        if sorted(found) != sorted(wanted) or len(results) != len(run.results):
+            asked_for, sent = (
+                ", ".join(f"{name} at {rate:g} Mbit/s" for name, rate in flows) for flows in (wanted, found)
             )
+            hint = f'send lab10.senders("{setting}", 10)'
+            return Check.failing(what, f"its flows are {sent or 'others'}", hint, asked_for, sent or "others")
         refuse_stopped(what, run)
         link = fairness_network(setting, RATE_MBPS).link("t1-s1")
         passing = sum(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import IPv4Interface
 from typing import Final
 
 from linklab.grade.check import Check
@@ -51,6 +52,7 @@ def gateway_checks(state: NetworkState) -> Iterator[Check]:
         what = f"gateway of VLAN {number}"
         expected = f"{address} on a sub-interface for VLAN {number}"
         have = _of_vlan(router, number)
+        misplaced = _in_subnet(router, address, have)
         if have is None:
             reason = f"r1 has no sub-interface for VLAN {number}"
             hint = (
@@ -62,6 +64,14 @@ def gateway_checks(state: NetworkState) -> Iterator[Check]:
                 f"ip link add link r1-eth0 name {want.name} type vlan id {number}",
             )
             yield Check.failing(what, reason, hint, expected, "none")
+        elif misplaced is not None:
+            other, there = misplaced
+            hints = (
+                "the addresses of a subnet belong to one sub-interface: that of its VLAN",
+                "look on r1, which interface has which address: ip -brief address",
+                f"ip addr del {there} dev {other.name}",
+            )
+            yield Check.failing(what, f"{other.name} has {there}", hints, expected, f"{there} on {other.name}")
         elif address not in have.addresses:
             found = ", ".join(have.addresses) or "no address"
             reason = f"{have.name} has {found}"
@@ -80,6 +90,18 @@ def gateway_checks(state: NetworkState) -> Iterator[Check]:
         yield Check.passing("r1 forwards", "on", "on")
     else:
         yield Check.failing("r1 forwards", "forwarding is off", forwarding_hints("r1"), "on", "off")
+
+
+def _in_subnet(
+    router: NodeState | None, address: str, right: InterfaceState | None
+) -> tuple[InterfaceState, str] | None:
+    """Return an address of the gateway's subnet that lies on another interface than its own, with that interface."""
+    subnet = IPv4Interface(address).network
+    for interface in router.interfaces if router else ():
+        for there in interface.addresses:
+            if interface is not right and IPv4Interface(there).ip in subnet:
+                return interface, there
+    return None
 
 
 def _of_vlan(router: NodeState | None, number: int | None) -> InterfaceState | None:
