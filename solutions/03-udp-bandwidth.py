@@ -256,20 +256,22 @@ lab03.check_chosen(at_chosen).require()
 #
 # A packet train measures a path with few packets. `train(packets)` sends packets back to back, without any pause. A
 # link needs a moment to put each packet on the cable, so the slowest link spreads the packets. While nobody else sends,
-# no later link brings them closer again. The `Prober` gives you the arrival time of each packet:
+# no later link brings them closer again. The `Prober` gives you the arrival time of each packet. The second figure is
+# theory: L1, L2 and a fast last link. Move its sliders to see how each link changes the train.
 
 # %% id="train"
 lab03.explain("neighbour")
 prober = measure.Prober(lab, "h1", "h4")
 arrival_s = prober.train(60)
 display(show.arrivals(arrival_s))
-theory.train(L1.rate_mbps, L2.rate_mbps, L3.rate_mbps)
+theory.train(L1.rate_mbps, L2.rate_mbps)
 
 # %% [markdown] id="estimate-intro"
 # Three packets arrive at 0, 1 and 2 ms. How many gaps are there? The bits of how many packets arrive during these gaps?
 #
 # **Your turn:** write `estimate_from_train`. It gets the arrival times in seconds, in order, and the payload of each
-# packet in bytes. It returns Mbit/s.
+# packet in bytes. It returns Mbit/s. (It gives a little more than theory here: the shaper of L2 lets the first packets
+# pass together, so they arrive without a gap.)
 
 
 # %% answer="estimate"

@@ -103,7 +103,9 @@ WRONG: Table = {
         (TCP, "this is a test of TCP"),
         ("iperf Done.", "not the whole output"),
         (printed("10.0.7.2"), "another host"),
+        ("iperf3: error - unable to connect to server: Resource temporarily unavailable", 'lab["h4"].address'),
         (printed(sent="1.05 Mbits/sec"), "sent at 1.05 Mbit/s"),
+        (printed(sent="3.86 Kbits/sec", lost="0/1 (0%)", of_sender="0/1 (0%)"), "sent at 0.00386 Mbit/s"),
         (printed(lost="20/8544 (0.2%)"), "less than this network can give"),
         (printed(lost="4000/8544 (47%)"), "too much"),
         (printed(lost="1548/12365 (13%)", of_sender="0/12365 (0%)"), "each datagram carries 1001 bytes"),
@@ -205,6 +207,7 @@ def test_a_right_search_passes(virtual: Kind, nothing_left: None) -> None:
             "% of its packets",
         ),
         (lambda prober: prober.send(3).rate_mbps, "does the range close"),
+        (lambda prober: prober.send(80).received_mbps, "received of a probe"),
     ],
 )
 def test_a_wrong_search_is_named(virtual: Kind, find: Callable[[Prober], object], says: str) -> None:
@@ -257,7 +260,7 @@ def test_an_answer_of_any_kind_of_number_is_judged(share: float, outcome: str) -
 def test_a_probe_that_lost_a_stray_packet_confirms_an_answer(
     loss_percent: float, outcome: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    probe = SimpleNamespace(rate_mbps=9.6, loss_percent=loss_percent)
+    probe = SimpleNamespace(rate_mbps=9.6, loss_percent=loss_percent, received_mbps=9.5)
     monkeypatch.setattr(unknown, "_tried", lambda *_: _try(9.7, [probe]))
     confirmed = lab03.check_search(lambda prober: 9.7, [1]).checks[1]
     assert confirmed.description == "each answer confirmed by a probe"

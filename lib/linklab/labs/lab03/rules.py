@@ -95,11 +95,13 @@ _CLIENT: Final = (
     'run lab["h1"].cmd("iperf3 -u -c ADDRESS -b RATE -l 1448 -t 3"), with the address of h4, and a rate such as 12M'
 )
 _RECEIVED: Final = re.compile(
-    r"(\d{1,6}(?:\.\d{1,6})?)\s+Mbits/sec\s+[\d.]+ ms\s+(\d{1,9})/(\d{1,9})\s+\(.*\)\s+receiver"
+    r"(\d{1,6}(?:\.\d{1,6})?)\s+[KMG]?bits/sec\s+[\d.]+ ms\s+(\d{1,9})/(\d{1,9})\s+\(.*\)\s+receiver"
 )
 _SENT: Final = re.compile(
-    r"0\.00-(\d{1,5}\.\d{1,4})\s+sec\s.*?(\d{1,6}(?:\.\d{1,6})?)\s+Mbits/sec\s+[\d.]+ ms\s+\d+/\d+\s+\(.*\)\s+sender"
+    r"0\.00-(\d{1,5}\.\d{1,4})\s+sec\s.*?(\d{1,6}(?:\.\d{1,6})?)\s+([KMG]?)bits/sec"
+    r"\s+[\d.]+ ms\s+\d+/\d+\s+\(.*\)\s+sender"
 )
+_MBPS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3}
 _PAYLOAD_BYTES: Final = 1448
 _ALONE: Final = "did another program send too, or did you change the network? Start the lab again, and measure alone"
 
@@ -113,6 +115,8 @@ def check_client(output: object) -> Iterator[Check]:
     if sent is None or received is None:
         if "error" in output or "iperf3:" in output:
             hint = "does the server run? With -1 a server ends after one test, so start a new one before each test"
+            if "temporarily unavailable" in output:
+                hint = 'a host has no name on the network: give its address, lab["h4"].address'
             raise Refuse(Check.failing("the client", f"iperf3 says: {output.strip().splitlines()[-1]}", hint))
         reason = (
             "this is a test of TCP" if "Retr" in output else "this is not the whole output of an iperf3 client with -u"
@@ -120,7 +124,7 @@ def check_client(output: object) -> Iterator[Check]:
         raise Refuse(Check.failing("the client", reason, _CLIENT))
     address = course_network().address_of("h4")
     asked_mbps = 1.1 * _nominal_mbps("h1-h4")
-    lasted_s, sent_mbps = float(sent[1]), float(sent[2])
+    lasted_s, sent_mbps = float(sent[1]), float(sent[2]) * _MBPS[sent[3]]
     payload_bytes = sent_mbps * 1e6 * lasted_s / BITS_PER_BYTE / max(1, int(received[3]))
     if re.search(rf"host {re.escape(address)}, port", output):
         yield Check.passing("the server", f"h4, {address}", address)
