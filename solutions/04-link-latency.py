@@ -280,7 +280,9 @@ lab04.check_predicted(swing).require()
 # %% [markdown] id="together-task"
 # `measure.run_together(lab, [flow, flow])` starts several flows at the same time.
 #
-# **Your turn:** send 25 pings over L1, one each second (`interval_s=1`), next to a transfer of 25 s over L1.
+# **Your turn:** send 25 pings over L1, one each second (`interval_s=1`), next to a transfer of 25 s over L1. Put the
+# ping first: the results are in the order of the flows. (The queue that the cell shows while it measures includes the
+# frames in flight.)
 
 # %% answer="together"
 ### BEGIN SOLUTION

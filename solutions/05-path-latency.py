@@ -188,6 +188,7 @@ lab05.check_bdp(bdp).require()
 
 # %% answer="windows"
 address, times, windows = lab["h9"].address, [], []
+lab["h9"].cmd("pkill iperf3")  # ends what an earlier run of this cell left
 server = lab["h9"].popen("iperf3 -s -1")
 lab["h9"].wait_listening(5201)
 client = lab["h1"].popen(f"iperf3 -c {address} -t 25")
@@ -373,6 +374,7 @@ lab05.check_together(together).require()
 # was too large for both queues" - later the window is just as large, but packets wait only before L2; (3) "at random".
 
 # %% id="stop"
+lab05.explain("report")
 lab05.explain("clocking")
 lab.stop()
 lab05.calibration()
@@ -399,7 +401,7 @@ lab05.calibration()
 #    BDP; the room before L3 was an eighth. After a loss the window is 88 % of the BDP instead of 79 %. So one
 #    connection gets a larger share of a larger capacity.
 # 2. TCP sends one window per RTT: 99 times 1448 times 8 bits in 80 ms are 14.3 Mbit/s. The path is not full.
-# 3. Yes: the kit measures 18.9 Mbit/s instead of 17.0. The ten windows do not all shrink at the same time, so their sum
+# 3. Yes: the kit measures 18.8 Mbit/s instead of 16.2. The ten windows do not all shrink at the same time, so their sum
 #    shrinks less after a loss. (The number of connections, their RTTs and the algorithm decide how many shrink
 #    together.)
 #

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -44,6 +45,17 @@ def test_a_number_of_any_kind_is_a_number(answer: object) -> None:
 )
 def test_a_wrong_number_fails(answer: object) -> None:
     assert outcome(RATE, answer) == "failed"
+
+
+def test_a_count_may_be_rounded_to_a_whole_one() -> None:
+    count = replace(RATE, expected=stated(19.25, "packets", ""), slips=(), or_whole=True)
+    outcomes = [outcome(count, answer) for answer in (19.25, 19, 19.1, 20)]
+    assert outcomes == ["passed", "passed", "failed", "failed"]
+
+
+def test_a_number_that_is_rounded_too_far_is_named() -> None:
+    (check,) = replace(RATE, expected=stated(9.348, "ms", ""), slips=()).checks(9.3)
+    assert (check.outcome, check.hint) == ("failed", "give more digits")
 
 
 def test_the_interval_ends_halfway_to_a_slip() -> None:

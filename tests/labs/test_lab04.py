@@ -78,6 +78,7 @@ WRONG: Table = {
         (without("mean", lambda *_: "20"), "it returns a str"),
         (lambda rtts: 1 / 0, "it raises ZeroDivisionError"),
         (lambda rtts: {}, "is not filled in yet"),
+        (lambda rtts: {**right(rtts), "mdev": statistics.stdev(it for it in rtts if it is not None)}, "one RTT only"),
     ],
     lab04.check_counters: [
         ("", {"dropped": 76, "limit": "c"}, "not filled in yet"),
@@ -95,6 +96,7 @@ WRONG: Table = {
         (ADDED_MS * FRAME_MS, "multiplies instead of dividing"),
         (ADDED_MS / FRAME_MS / 2, "half of them"),
         (67, "the limit of the queue"),
+        (ADDED_MS * 40_000 / 1500 / 8, "too much"),
     ],
     lab04.check_parsed: [
         (None, pings(), "not written yet"),
@@ -131,7 +133,8 @@ def test_right_answers_pass_in_any_style() -> None:
     counters = lab04.check_counters(TC.format(67, 76), {"dropped": 76, "limit": "c"})
     assert counters.passed
     assert all(check.explanation for check in counters.checks)
-    assert waiting(ADDED_MS / FRAME_MS).passed
+    for packets in (ADDED_MS / FRAME_MS, round(ADDED_MS / FRAME_MS)):
+        assert waiting(packets).passed
 
 
 def _unshaped() -> NetworkState:

@@ -419,7 +419,8 @@ def _of_own_spans(whole: Expectation, mine: Sequence[LoadExpectation], run: Run)
 
 def _expected_flows(loads: Sequence[Load], with_pings: bool) -> str:
     words = [f"{load.name} ({_connections(load.connections)})" if load.connections > 1 else load.name for load in loads]
-    return f"{', '.join(words)}, at the same time" + (", each with pings" if with_pings else "")
+    pinged = "each with pings" if len(words) > 1 else "with pings"
+    return f"{', '.join(words)}, at the same time" + (f", {pinged}" if with_pings else "")
 
 
 def _connections(count: int) -> str:
@@ -474,7 +475,7 @@ def queue_questions(run: object, ends: tuple[str, str], idle_ms: float, link: Li
         Value("mean_added_ms", "time that the queue added", mean_added,
               (concept, "what would the pings take if nothing else was sent?", off), time),
         Value("mean_packets", f"packets waiting on {link.label}", mean_packets,
-              (concept, frame, how), count),
+              (concept, frame, how), count, or_whole=True),
     )  # fmt: skip
 
 

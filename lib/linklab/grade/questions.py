@@ -130,7 +130,8 @@ class Value:
     ``hints`` are for numbers that no slip explains: where one is recognised, its own step is the hint. ``shown`` is
     whether the interval may be seen before the answer is right: of what tools measured, yes; of what is to be predicted
     or computed, no. ``by_tool`` is whether a tool gave the number in the question's unit, so that no unit can be wrong.
-    ``explanation`` is what the right number opens, in Markdown.
+    ``explanation`` is what the right number opens, in Markdown. ``or_whole`` is whether the right number rounded to a
+    whole one passes too, as of a mean count of packets.
     """
 
     key: object
@@ -142,6 +143,7 @@ class Value:
     shown: bool = False
     by_tool: bool = False
     explanation: str = ""
+    or_whole: bool = False
 
     @property
     def all_slips(self) -> tuple[Slip, ...]:
@@ -181,10 +183,12 @@ class Value:
         number = as_number(answer)
         low, high = self.interval
         found, asked_for = f"{number:.5g} {unit}".rstrip(), self._asked_for(low, high)
-        if low <= number <= high:
+        if low <= number <= high or (self.or_whole and number == round(self.expected.value)):
             return (Check.passing(self.what, asked_for, found, self.explanation),)
         spread = (high - low) / 2 / abs(self.expected.value) if self.shown and self.expected.value else 0.0
         slip = likeliest(number, self.all_slips, spread)
+        if slip is None and not self.shown and number == float(f"{self.expected.value:.2g}"):
+            slip = Slip(number, "that is rounded too far", "give more digits")
         hints = _after(slip, self.hints)
         asked_for = asked_for if self.shown else _number_in(unit)
         reason = f"{found}: {slip.reason}" if slip else f"{found} is {self._side(is_high=number > high)}"

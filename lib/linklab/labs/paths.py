@@ -31,7 +31,7 @@ from linklab.show.figure import Drawing
 
 Given = Mapping[str, object]
 _RESULTS: Final = "a dictionary of results, one for each path"
-_MISSING: Final = "Nothing is measured yet: fill in the cells above, and run them."
+_MISSING: Final = "Nothing is measured yet: fill in `together`, and run this cell again."
 
 
 def pings_judged(
@@ -73,7 +73,7 @@ def beside_report(
         theirs, remark = None, report["differs"][row["quantity"]][row["name"]]
         if is_variant():
             theirs = _theory(row, None, COURSE).value
-            remark = f"The report measured the plain course network, where theory says {theirs:.4g}: {remark}"
+            remark = f"(The report measured the plain course network, where theory says {theirs:.4g}.) {remark}"
         unit = "ms" if is_rtt else "Mbit/s"
         found.append(Comparison(name, unit, predicted, theory, row["value"], _measured(result), remark, theirs))
     return found

@@ -80,7 +80,7 @@ def _parsed(name: str, answer: object, right: list[float]) -> Check:
     what, expected = f"the function, for {name}", shown(right)
     found = numbers(answer)
     if isinstance(answer, Exception):
-        hints = ("ping can print this: your function must read it too", _EACH_LINE)
+        hints = ("ping's output may have any number of lines: use a line only if it contains time=", _EACH_LINE)
         return Check.failing(what, f"it raises {type(answer).__name__}: {answer}", hints, expected)
     if isinstance(answer, list) and any(isinstance(each, str) for each in answer):
         return Check.failing(what, "its list contains texts", "float(...) turns a text into a number", expected)
@@ -120,7 +120,7 @@ def check_summary(summary: object) -> Iterable[Check]:
     """
     if not callable(summary):
         return _TRIALS["mean"].checks(summary)
-    answers = {series: _four_numbers(name, call(summary, (series,))) for name, series in _SERIES.items()}
+    answers = {series: _four_numbers(name, series, call(summary, (series,))) for name, series in _SERIES.items()}
     return [
         replace(check, description=f"{key}, {check.description}")
         for key, trial in _TRIALS.items()
@@ -128,12 +128,15 @@ def check_summary(summary: object) -> Iterable[Check]:
     ]
 
 
-def _four_numbers(name: str, answer: object) -> Mapping[str, object]:
+def _four_numbers(name: str, series: Series, answer: object) -> Mapping[str, object]:
     """Return an answer that is a dictionary of the four; refuse everything else."""
-    what, example = f"the function, for {name}", 'return {"min": ..., "mean": ..., "max": ..., "mdev": ...}'
+    what, example = (
+        f"the function, for {name}: {shown(series)}",
+        'return {"min": ..., "mean": ..., "max": ..., "mdev": ...}',
+    )
     if isinstance(answer, Exception):
         reason = f"it raises {type(answer).__name__}: {answer}"
-        raise Refuse(Check.failing(what, reason, ("such a list can occur: your function must take it too", _LOST)))
+        raise Refuse(Check.failing(what, reason, (_LOST, _LEAVE_OUT) if None in series else _ALONE))
     if not isinstance(answer, Mapping):
         raise Refuse(Check.failing(what, f"it returns a {type(answer).__name__}", example, "a dictionary"))
     for key in _TRIALS:
@@ -183,6 +186,9 @@ def _trial(right: Callable[[Series], float], hints: tuple[str, ...], *slips: For
 _LOST: Final = "None means that a ping had no answer, so it has no RTT: which values of the list are RTTs?"
 _LEAVE_OUT: Final = "first make a list of all values that are not None, and then use only this list"
 _SQUARES: Final = "mdev = square root of (mean of the squares - square of the mean), over all pings with an answer"
+_ALONE: Final = (
+    "a list may hold one RTT only, and its mdev is 0: statistics.pstdev gives that, statistics.stdev does not"
+)
 _DIVIDE: Final = "divide the sum of the RTTs by their number"
 
 _TRIALS: Final[Mapping[str, Trial]] = {

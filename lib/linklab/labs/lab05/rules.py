@@ -14,7 +14,7 @@ from math import fsum
 from pathlib import Path
 from typing import Final
 
-from linklab.analysis import MeasuredPath, measured_path
+from linklab.analysis import Expectation, MeasuredPath, measured_path
 from linklab.analysis.tcp_model import BETA, INITIAL_WINDOW_PACKETS, bottleneck_hop, pipe_of
 from linklab.course import course_network
 from linklab.grade.check import Check, listed
@@ -210,7 +210,8 @@ def _bdp(name: str, path: MeasuredPath) -> Value:
         f"{rate} and the round trip of the whole path; then {frame}",
         f"{narrow.rate_mbps:g} * 1000 * {floor:g} / {bits}",
     )
-    return Value(name, f"BDP of {name}", stated(right, "packets", "rate times round trip"), hints, slips)
+    expected = stated(right, "packets", "rate times round trip")
+    return Value(name, f"BDP of {name}", expected, hints, slips, or_whole=True)
 
 
 @guarded
@@ -223,13 +224,14 @@ def _after_loss(name: str, path: MeasuredPath) -> Value:
     pipe = pipe_of(path)
     right = 100 * BETA * pipe.full_window_packets / pipe.bdp_packets
     keeps = f"CUBIC keeps {BETA:g} of its window"
+    fills = "at the loss the window fills the path (BDP) and the room in the queue"
     hints = (
-        "at the loss the window fills the path (BDP) and the room in the queue",
-        f"{keeps}: divide this by the BDP to see how full the path still is",
+        "give a percentage: how many percent of the BDP is the window after the loss?",
+        f"{fills}; {keeps}",
         f"100 * {BETA:g} * (BDP + room) / BDP",
     )
     slips = (
-        Slip(100 * BETA, "that leaves out the queue", hints[0]),
+        Slip(100 * BETA, "that leaves out the queue", fills),
         Slip(right / BETA, "that is the window before the loss", keeps),
         Slip(right / BETA / 2, "that is half of the window", f"Reno halves it; {keeps}"),
         Slip(right / BETA * (1 - BETA), "that is the part that CUBIC gives up", keeps),
@@ -273,7 +275,11 @@ def _of_links() -> Value:
         Slip(of_path, "that is the difference of the whole path", "take the RTTs of the three single links"),
         Slip(of_path - right, "that is the part that the links do not explain", "how much do the links explain?"),
     )
-    return Value("links_ms", "excess of the links", stated(right, "ms", "the sum of the links' excess"), hints, slips)
+    # each of the three may be rounded to 0.1 ms, as the notebook's 12.3 ms are
+    apart = 0.05 * len(excess)
+    why, allowance = "the sum of the links' excess", "rounding to 0.1 ms"
+    expected = Expectation(right, right - apart, right + apart, "ms", why, allowance=allowance)
+    return Value("links_ms", "excess of the links", expected, hints, slips)
 
 
 def _reported(case: int, name: str, quantity: str) -> Entry:

@@ -178,7 +178,7 @@ def check_calm(runs: object) -> Result:
 
     def judge(size: int, run: object) -> Iterator[Check]:
         on_link = size - ETHERNET_CHECKSUM_BYTES
-        unchanged = "change the class of h1-eth0 with tc first, then measure"
+        unchanged = "change the class of h1-eth0 first, and look at tc class show: for burst 0 tc takes its default"
         debt = "HTB sends while its bucket is not in debt: how many frames pass a bucket of one frame's size?"
         slips = (
             Slip(on_link + MININET_BUCKET_BYTES, "the bucket still has its old size", unchanged),
