@@ -16,7 +16,8 @@ from linklab.errors import LabError, MeasurementError
 from linklab.guest import lab_api
 from linklab.lab import Lab, start
 from linklab.measure import PingFlow, Run, TcpFlow, UdpFlow, capture, recorded, run_together
-from linklab.measure.recordings import UNKNOWN, PacketHop, Recording, fingerprint
+from linklab.measure.headers import fingerprint
+from linklab.measure.recordings import UNKNOWN, PacketHop, Recording
 from linklab.network import COURSE, TWO_HOSTS, Host, by_name, expected_state
 
 CROSSING = [

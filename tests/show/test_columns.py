@@ -7,7 +7,8 @@ from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Packet
 
 from linklab.measure import Recording
-from linklab.show.player.columns import about_run, ends_of, kept_head
+from linklab.measure.headers import ends_of, kept_head
+from linklab.show.player.columns import about_run
 
 from .recorded import recorded, segment
 

@@ -16,9 +16,10 @@ from selenium.webdriver.support.wait import WebDriverWait
 from linklab import show
 from linklab.errors import MeasurementError
 from linklab.measure import PingFlow, Recording, Run
+from linklab.measure.headers import kept_head
 from linklab.network import TWO_HOSTS, expected_state
 from linklab.report.page import environment
-from linklab.show.player.columns import first_hops, flows_of, kept_head
+from linklab.show.player.columns import first_hops, flows_of
 from linklab.show.widgets.page import packed_in, script_hash
 from tests.commands.browser import Page, missing
 

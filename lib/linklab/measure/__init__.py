@@ -28,6 +28,7 @@ from linklab.measure.results import (
     to_dataframe,
 )
 from linklab.measure.runner import OnProgress, Progress, ShouldStop, run, run_together
+from linklab.measure.sightings import Seen, SeenPacket, SeenTcp, Sighting, seen
 from linklab.measure.tools import load_result, load_run
 from linklab.measure.tools.constant_rate import ConstantRateFlow, ConstantRateResult
 from linklab.measure.tools.cut import Cut, CutResult
@@ -72,7 +73,11 @@ __all__ = [
     "Repeats",
     "Run",
     "Sample",
+    "Seen",
+    "SeenPacket",
+    "SeenTcp",
     "ShouldStop",
+    "Sighting",
     "SimpleperfFlow",
     "SimpleperfResult",
     "SocketsFlow",
@@ -102,5 +107,6 @@ __all__ = [
     "repeated",
     "run",
     "run_together",
+    "seen",
     "to_dataframe",
 ]

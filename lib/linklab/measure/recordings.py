@@ -28,6 +28,7 @@ from linklab import schema
 from linklab.errors import LabError, MeasurementError, quoted
 from linklab.guest import lab_api
 from linklab.lab import Lab
+from linklab.measure.headers import fingerprint, ip_of
 from linklab.network import NetworkState
 
 _LARGEST_BYTES: Final = 512 << 20
@@ -525,7 +526,7 @@ class _Reader:
             # what waited in a socket until now was not refused
             late = hop.received_ns is not None and time_ns - hop.received_ns >= _ONE_STEP_NS
             # who pings reads a copy, and no socket is left for the answer itself
-            ip = ipv4_of(hop.head) if name == "NO_SOCKET" else None
+            ip = ip_of(hop.head) if name == "NO_SOCKET" else None
             is_answer = ip is not None and ip.protocol == 1
             if not late and not is_answer:
                 received_ns = None if name == "CPU_BACKLOG" else hop.received_ns
@@ -566,79 +567,6 @@ def _socket_name(address: bytes) -> str:
     """Return ``"10.0.0.2:5201"`` of a sockaddr_in, or of a sockaddr_in6 with an IPv4 address (RFC 4291, 2.5.5.2)."""
     at = 4 if int.from_bytes(address[:2], sys.byteorder) == socket.AF_INET else 20
     return f"{'.'.join(map(str, address[at : at + 4]))}:{int.from_bytes(address[2:4], 'big')}"
-
-
-IPV4: Final = b"\x08\x00"
-"""Ethernet's type of IPv4, as it stands in a frame (IEEE 802)."""
-
-
-def payload_of(head: bytes) -> tuple[int, bytes]:
-    """Return where a frame's payload begins, behind Ethernet's header and VLAN tags, and its type."""
-    at, kind = 14, head[12:14]
-    while kind == b"\x81\x00":
-        at, kind = at + 4, head[at + 2 : at + 4]
-    return at, kind
-
-
-class Ipv4(NamedTuple):
-    """A frame's IPv4 header (RFC 791): it begins at byte `at` of the frame, and its data at byte `data`.
-
-    `ecn` has the last two bits of its type of service (RFC 3168); `offset_bytes` and `more` say which fragment it is.
-    """
-
-    at: int
-    data: int
-    ecn: int
-    more: bool
-    offset_bytes: int
-    protocol: int
-    addresses: bytes
-
-    @property
-    def source(self) -> str:
-        """Return the sender's address."""
-        return ".".join(map(str, self.addresses[:4]))
-
-    @property
-    def destination(self) -> str:
-        """Return the receiver's address."""
-        return ".".join(map(str, self.addresses[4:]))
-
-    @property
-    def fragment(self) -> bool:
-        """Return True if this is a part of a packet."""
-        return self.more or self.offset_bytes > 0
-
-
-def ipv4_of(head: bytes) -> Ipv4 | None:
-    """Return the IPv4 header of a frame, behind any VLAN tags; None if it has none, or only a part of it."""
-    at, kind = payload_of(head)
-    if kind != IPV4 or len(head) < at + 20:
-        return None
-    part = int.from_bytes(head[at + 6 : at + 8], "big")
-    more, offset_bytes, addresses = bool(part & 0x2000), 8 * (part & 0x1FFF), head[at + 12 : at + 20]
-    return Ipv4(at, at + 4 * (head[at] & 15), head[at + 1] & 3, more, offset_bytes, head[at + 9], addresses)
-
-
-def fingerprint(head: bytes) -> bytes:
-    """Return the bytes of a packet that routers do not change: without Ethernet, TTL, ECN and checksums.
-
-    For a packet in a GRE tunnel, these are bytes of the packet inside.
-    """
-    ip = ipv4_of(head)
-    if ip is None:
-        return head[12:]
-    if ip.protocol == 47 and head[ip.data + 2 : ip.data + 4] == b"\x65\x58":
-        return fingerprint(head[ip.data + 4 :])
-    fixed = head[ip.at + 2 : ip.at + 8] + head[ip.at + 9 : ip.at + 10] + head[ip.at + 12 : ip.data]
-    rest = head[ip.data : ip.data + _COMPARED_BYTES]
-    if ip.protocol == 6:
-        return fixed + rest[:16] + rest[18:]
-    return fixed + rest[:6] + rest[8:] if ip.protocol == 17 else fixed + rest
-
-
-_COMPARED_BYTES: Final = 20
-"""Bytes behind the IPv4 header that are compared; of a packet in a tunnel no more may have been noted."""
 
 
 # Files for Wireshark (draft-ietf-opsawg-pcapng)

@@ -16,15 +16,14 @@ from ipaddress import IPv4Interface
 from typing import TYPE_CHECKING, Any, Final
 
 from linklab.measure import Recording
-from linklab.measure.recordings import PacketHop, TcpState, ipv4_of, payload_of
+from linklab.measure.headers import Ends, ends_of, ip_of, kept_head
+from linklab.measure.recordings import PacketHop, TcpState
 from linklab.network import NetworkState
 from linklab.show.network.layout import Placed
 from linklab.show.network.paint import drawn, ways
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_PROTOCOLS: Final = {1: "ICMP", 6: "TCP", 17: "UDP"}
 
 _LANE_INCHES: Final = 0.2
 """What the bars of queues take beside a cable."""
@@ -39,15 +38,6 @@ def steps(numbers: Iterable[int]) -> list[int]:
     return found
 
 
-@dataclass(frozen=True)
-class Ends:
-    """Between whom packets go: the protocol, and addresses with ports where there are some. `source` sent first."""
-
-    protocol: str
-    source: str
-    destination: str
-
-
 @dataclass
 class PacketFlow:
     """All packets between two ends, each packet by its number, in both directions."""
@@ -56,31 +46,6 @@ class PacketFlow:
     forward: list[int] = field(default_factory=list)
     back: list[int] = field(default_factory=list)
     total_bytes: int = 0
-
-
-def ends_of(head: bytes) -> Ends:
-    """Return between whom a packet goes, by its first bytes. A later fragment has no ports."""
-    ip = ipv4_of(head)
-    if ip is None:
-        _, kind = payload_of(head)
-        return Ends("ARP" if kind == b"\x08\x06" else f"Ethernet 0x{kind.hex()}", "", "")
-    protocol, ports = _PROTOCOLS.get(ip.protocol, f"IP protocol {ip.protocol}"), head[ip.data : ip.data + 4]
-    if protocol in ("TCP", "UDP") and not ip.offset_bytes and len(ports) == 4:
-        source, destination = int.from_bytes(ports[:2], "big"), int.from_bytes(ports[2:], "big")
-        return Ends(protocol, f"{ip.source}:{source}", f"{ip.destination}:{destination}")
-    return Ends(protocol, ip.source, ip.destination)
-
-
-def kept_head(head: bytes) -> bytes:
-    """Return the headers of a packet without the data behind them."""
-    ip = ipv4_of(head)
-    if ip is None:
-        return head[:64]
-    if ip.offset_bytes:
-        return head[: ip.data]
-    if ip.protocol == 6 and len(head) > ip.data + 12:
-        return head[: ip.data + 4 * (head[ip.data + 12] >> 4)]
-    return head[: ip.data + 8] if ip.protocol in (1, 17) else head
 
 
 def first_ns(recording: Recording) -> int:
@@ -249,7 +214,7 @@ def _note(recording: Recording, hop: PacketHop, notes: dict[tuple[str, str], int
 def _is_marked(hop: PacketHop) -> bool:
     if not hop.sent or hop.head == hop.sent_head:
         return False
-    came, went = ipv4_of(hop.head), ipv4_of(hop.sent_head)
+    came, went = ip_of(hop.head), ip_of(hop.sent_head)
     return came is not None and went is not None and came.ecn != went.ecn == _CONGESTED
 
 
@@ -287,7 +252,7 @@ def _pings(recording: Recording, first: dict[int, PacketHop], begin_ns: int) -> 
     asked: dict[tuple[str, str, bytes], int] = {}
     trips: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     for hop in recording.hops:
-        ip = ipv4_of(hop.head)
+        ip = ip_of(hop.head)
         if ip is None or ip.protocol != 1 or ip.fragment:
             continue
         kind, which = hop.head[ip.data], hop.head[ip.data + 4 : ip.data + 8]
