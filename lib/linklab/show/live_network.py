@@ -20,12 +20,13 @@ from linklab.errors import MeasurementError
 from linklab.guest import lab_api
 from linklab.lab import Lab
 from linklab.measure import Progress, Recording, Run
+from linklab.measure.headers import ends_of
 from linklab.measure.runner import Observer
 from linklab.measure.seconds import Second
 from linklab.show.network.paint import areas, drawn, spots, ways
 from linklab.show.network.scene import NetworkScene
 from linklab.show.node_tables import SOCKETS, NetworkLook, link_title, node_title, socket_table, tables_of
-from linklab.show.player.columns import Names, ends_of
+from linklab.show.player.columns import Names
 from linklab.show.traffic import Traffic
 from linklab.show.widgets.widget import Widget
 
