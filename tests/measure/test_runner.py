@@ -249,6 +249,12 @@ def test_what_is_no_flow_is_refused(measure: Any, wrong: Any) -> None:
         measure(None, wrong)
 
 
+def test_a_network_that_was_not_started_is_told_from_a_lab() -> None:
+    network: Any = TWO_HOSTS
+    with pytest.raises(MeasurementError, match=r"not a running lab.*with start\(network\) as lab"):
+        run(network, PingFlow("h1", "h2"))
+
+
 @pytest.mark.parametrize("repeats", ["3", 1.5, True, 0])
 def test_repeats_are_a_whole_number(repeats: Any) -> None:
     nobody: Any = None

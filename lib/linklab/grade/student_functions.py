@@ -62,13 +62,17 @@ class Trial:
         return (*found, *(_refusal(name, self.refused[name], answer) for name, answer in refusals.items()))
 
     def slip_of(self, answers: Mapping[str, Any], rights: Mapping[str, Any]) -> Formula | None:
-        """Return the slip that explains all answers, a lab's own before a derived one. None where none does."""
-        if all(same(answers[name], rights[name], self.tolerance) for name in self.cases):
+        """Return the slip that explains all answers, a lab's own before a derived one. None where none does.
+
+        Cases that raised an error are left out, since their error is told; one answer alone is not explained.
+        """
+        given = [name for name, answer in answers.items() if not isinstance(answer, Exception)]
+        if len(given) < min(2, len(answers)) or all(same(answers[it], rights[it], self.tolerance) for it in given):
             return None
         for slip in self.slips:
-            if all(same(answers[name], call(slip.formula, case), self.tolerance) for name, case in self.cases.items()):
+            if all(same(answers[it], call(slip.formula, self.cases[it]), self.tolerance) for it in given):
                 return slip
-        return _derived(list(answers.values()), list(rights.values()), self.tolerance)
+        return _derived([answers[it] for it in given], [rights[it] for it in given], self.tolerance)
 
     def _check(self, name: str, answer: Any, right: Any, slip: Formula | None) -> Check:
         what, expected = f"{name}: {_call(self.cases[name])}", "the right number" if numbers(right) else "numbers"
@@ -87,7 +91,7 @@ class Trial:
         found = shown(answer)
         if slip is not None:
             return Check.failing(
-                what, f"{found}: {slip.reason}", (*hints[:1], slip.step, *hints[1:][-1:]), expected, found
+                what, f"{found}: {slip.reason}", (slip.step, *hints[:1], *hints[1:][-1:]), expected, found
             )
         if wanted is not None and len(given) != len(wanted):
             return Check.failing(what, f"{len(given)} numbers instead of {len(wanted)}", hints, expected, found)

@@ -21,7 +21,7 @@ from linklab.measure.seconds import Second, Socket
 from linklab.measure.snapshot import RunSnapshot
 from linklab.measure.tool import IN_LAB, Job, Tool
 from linklab.measure.tools import tool_of
-from linklab.network import NetworkState
+from linklab.network import Network, NetworkState
 from linklab.program import Program
 
 FIRST_PORT: Final = 5201
@@ -141,11 +141,13 @@ def run_together(
     `record` records what happens to each packet (`Run.recording`): at all interfaces, or at the named ones
     (``["r2-eth2"]``) and at the other ends of their cables. Recording does not change the measured values.
 
-    Raises MeasurementError for the first flow that cannot run or whose output cannot be read, LabError for a node that
-    the lab does not have. Raises `MeasurementStopped` (a KeyboardInterrupt) at Ctrl-C, with the results so far in
-    `partial`; also if `stop` ended the run before anything was measured. No program of the run is left running in
-    any of these cases.
+    Raises MeasurementError for a network in place of a lab, and for the first flow that cannot run or whose output
+    cannot be read, LabError for a node that the lab does not have. Raises `MeasurementStopped` (a KeyboardInterrupt) at
+    Ctrl-C, with the results so far in `partial`; also if `stop` ended the run before anything was measured. No program
+    of the run is left running in any of these cases.
     """
+    if isinstance(lab, Network):
+        raise MeasurementError(f"{lab.name} is a network, not a running lab: with start(network) as lab, then give lab")
     flows = as_flows(flows)
     tools = [tool_of(flow) for flow in flows]
     found = [] if on_progress or stop else [it for of in _observers if (it := of(lab)) is not None]

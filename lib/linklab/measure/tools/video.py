@@ -301,7 +301,7 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
         if not arrived:
             raise MeasurementError(
                 f"nothing of the video arrived at {flow.destination}, of {len(left)} packets that left {flow.source}: "
-                "try a ping between them, and look at the links' loss"
+                "try a ping between them, and look at the links' loss; a token bucket smaller than a frame passes none"
             )
         taken = job.parse_json(_Received, server=True).packets
         if taken != len(arrived):
