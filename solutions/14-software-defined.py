@@ -36,9 +36,10 @@ show.draw(lab)
 # (`fail_mode=secure`). Ports 1 and 2 of each switch lead to its hosts, port 3 leads to the other switch.
 #
 # A **flow table** has rules: what a frame must *match*, and which *actions* follow. `actions=output:2` sends it by port
-# 2, `FLOOD` by all ports but its own, `drop` by none. The rule of the highest priority wins. For example
+# 2, `FLOOD` by all ports but its own, `drop` by none. The rule of the highest priority wins. It is 32768 for a rule
+# that does not say it. For example
 #
-#     ovs-ofctl -O OpenFlow13 add-flow s2 in_port=1,actions=drop
+#     ovs-ofctl -O OpenFlow13 add-flow s2 priority=7,in_port=1,actions=drop
 #
 # **Your turn:** write rules for s1, so that h1 and h2 reach each other and no frame of theirs reaches s2. Ping h2, and
 # read the table: `lab["s1"].cmd("ovs-ofctl -O OpenFlow13 dump-flows s1 --no-stats")`.
@@ -65,8 +66,8 @@ lab14.check_hand(lab).require()
 # ## 2. Your own controller (35 minutes)
 #
 # Your controller runs on os-ken, a library in Python. Its first part is given below: `self.add(switch, priority, match,
-# port)` writes a rule, and `self.send(message, port)` sends the frame that a switch asked about. The last three lines
-# write one rule when a switch joins: what meets no other rule goes to the controller.
+# port)` writes a rule (`match` is a dictionary), and `self.send(message, port)` sends the frame that a switch asked
+# about. The last three lines write one rule when a switch joins: what meets no other rule goes to the controller.
 #
 # Then os-ken calls `asked` for each such frame. As it stands below, it makes the switches a *hub*: each frame leaves by
 # all ports, and the controller is asked each time.
@@ -76,6 +77,8 @@ lab14.check_hand(lab).require()
 # 1. The host `frame.src` is behind `in_port` of this switch (`switch.id`): note it in the dictionary `self.port_of`.
 # 2. If the port of `frame.dst` is known, send the frame there, else to `FLOOD`.
 # 3. If it is known, also write a rule of priority 1. Match `in_port`, `eth_src` and `eth_dst`.
+#
+# `print(controller)` shows the last exception of your code. It counts lines from the first one of `lab14.HEAD`.
 
 # %% id="head"
 print(lab14.HEAD)
@@ -138,24 +141,24 @@ first_ms
 lab14.check_predicted(first_ms).require()
 
 # %% [markdown] id="first-measure"
-# **Your turn:** measure both with `first_ping(delay_ms)`, and store the results as `first[5]` and `first[50]`.
+# **Your turn:** measure both with `first_ping(delay_ms)`, and store the runs as `first[5]` and `first[50]`.
 
 
-# %% id="first-ping"
+# %% answer="first"
 def first_ping(delay_ms):
     with new_lab() as far:
         far["root"].cmd(f"tc qdisc add dev lo root netem delay {delay_ms}ms")
         start_controller(far, learning)
         far.sleep(2)
-        return measure.run(far, measure.PingFlow("h1", "h3", 5, 1))
+        pings = measure.PingFlow("h1", "h3", 5, 1)
+        return measure.run_together(far, [pings], record=True)
 
 
-# %% answer="first"
 first = dict.fromkeys([5, 50])
 ### BEGIN SOLUTION
 for delay in first:
     first[delay] = first_ping(delay)
-    print(delay, "ms:", first[delay].rtt_ms)
+    print(delay, "ms:", first[delay].results[0].rtt_ms)
 ### STARTER
 # # YOUR TURN: first[5] = first_ping(5), and the other one
 ### END SOLUTION
@@ -164,22 +167,26 @@ for delay in first:
 lab14.check_first(first).require()
 
 # %% [markdown] id="first-question"
-# **Question.** List the frames of the first ping, and say for each one which switches asked the controller and why.
-# Why did the echo reply ask nobody? What would the first ping take if rules for all hosts were there before
-# (*proactive* rules), and what is the price of those?
+# **See it.** The next cell replays the pings with the controller 50 ms away. Step with *Event*: a frame that arrives at
+# a switch and leaves 100 ms later was in a question. The curve has about 210 ms for the first ping, because it begins
+# when the echo request leaves h1.
+#
+# **Question.** Account for the time of the first ping, frame by frame: at which switch does a frame ask the controller,
+# and why does another one not ask?
+
+# %% id="replay"
+show.replay(first[50])
 
 # %% [markdown] reflect="first" points=4
 # The ARP request (a broadcast) asks at s1 and at s2: no rule is there. The ARP reply of h3 asks at s2 and s1. Now the
 # controller knows h1, so it writes rules for h3 to h1. The echo request of h1 asks at s1 and s2, because no rule is
 # there for h1 to h3 yet. The echo reply meets the rules of the ARP reply. Six questions take 12 times the delay: 60 and
-# 600 ms, and ARP and ping a round trip each. With proactive rules the first ping takes two round trips only. Somebody
-# must then know all hosts and their ports before, and change rules when a host moves; the tables hold rules for pairs
-# that never talk.
+# 600 ms, and ARP and ping a round trip each on the cable between the switches.
 #
-# **Rubric.** 4 points: three frames that ask at two switches each; the reply meets rules that exist; two round trips
-# with proactive rules; a price of proactive rules. 1 point less for each that is missing. Typical wrong: (1) "one
-# question for each ping": each switch asks for itself; (2) forgetting ARP; (3) "the controller forwards the data":
-# only the frames that were asked about.
+# **Rubric.** 4 points: ARP request, ARP reply and echo request, each at two switches; each time no rule is there yet;
+# the echo reply meets rules that exist; the sum, with two round trips of the cable. 1 point less for each that is
+# missing. Typical wrong: (1) "one question for each ping": each switch asks for itself; (2) forgetting ARP; (3) "the
+# controller forwards the data": only the frames that were asked about.
 
 # %% id="explain-first"
 lab14.explain("first")
@@ -187,9 +194,13 @@ lab14.explain("first")
 # %% [markdown] id="dies-task"
 # ## 4. The controller ends (15 minutes)
 #
-# In a new lab h1 pings h3. Then the controller ends. Which pings work after that? Say it before you run the
-# cell. The second question is about a rule with an *idle timeout*: it ends when no frame has met it for so long. This
-# keeps tables small. `self.add` has it as `idle_s`.
+# In a new lab h1 pings h3. Then the controller ends. Which pings work after that? Say it before you run the cell.
+#
+# A rule with an *idle timeout* ends when no frame has met it for so long, and one with a *hard timeout* so long after
+# it was written. This keeps tables small. `self.add` has the first one as `idle_s`. Below, two rules with
+# `idle_timeout=10` are written by hand; then h1 pings h2 seven times, a second apart. **Predict** when they are gone,
+# in seconds after they were written. Any prediction earns the point. The switch itself says how long they lived
+# (`duration`, in the lab's time); it looks for such rules now and then, so up to 1.5 s late.
 
 # %% id="dies-run"
 with new_lab() as quiet:
@@ -214,26 +225,40 @@ dies = "c"
 lab14.check_dies(dies).require()
 
 # %% answer="idle"
-print(lab14.question("idle"))
-### BEGIN SOLUTION
-idle = "b"
-### STARTER
-# idle = None
-### END SOLUTION
+gone_s = lab14.predict(
+    "idle",
+    ### BEGIN SOLUTION
+    {"gone": 6 + 10},
+    sure=80,
+    ### STARTER
+    # {"gone": None},
+    # sure=None,
+    ### END SOLUTION
+)
+gone_s
+
+# %% id="idle-run"
+lab.stop()
+lab = new_lab()
+switch_says = lab["s1"].popen("timeout 40 ovs-ofctl -O OpenFlow13 monitor s1 128")
+lab.sleep(1)
+for one, other in ((1, 2), (2, 1)):
+    add(lab, "s1", f"idle_timeout=10,send_flow_rem,in_port={one},actions=output:{other}")
+lab["h1"].cmd(f"ping -c 7 -i 1 {lab14.address('h2')}")
+switch_says.wait()
+removed = [line for line in switch_says.output.splitlines() if "REMOVED" in line]
+print(*removed, sep="\n")
 
 # %% check="idle" points=1
-lab14.check_idle(idle).require()
+lab14.check_idle(removed, gone_s).require()
 
 # %% [markdown] id="proactive-task"
 # ## 5. Rules for all, before the first packet (20 minutes)
 #
-# **Your turn:** in a new lab without a controller, write rules for both switches, so that all four hosts reach each
-# other. Match the destination: `dl_dst` is what os-ken calls `eth_dst`. `lab14.mac("h1")` is a host's MAC address. ARP
-# requests go to `ff:ff:ff:ff:ff:ff`: these frames may be flooded, and no others.
-
-# %% id="proactive-start"
-lab.stop()
-lab = new_lab()
+# **Your turn:** in this lab without a controller, write rules of priority 1 for both switches, so that all four hosts
+# reach each other. Match the destination: `dl_dst` is what os-ken calls `eth_dst`. `lab14.mac("h1")` is a host's MAC
+# address. ARP requests go to `ff:ff:ff:ff:ff:ff`: these frames may be flooded, and no others. (`lab.stop()` and
+# `lab = new_lab()` give you empty tables again.)
 
 # %% answer="proactive"
 ### BEGIN SOLUTION
@@ -243,7 +268,7 @@ for switch, port_of in ports.items():
     for host, port in port_of.items():
         add(lab, switch, f"priority=1,dl_dst={lab14.mac(host)},actions=output:{port}")
 ### STARTER
-# # YOUR TURN: add(lab, "s1", ...), and the same for s2
+# # YOUR TURN: add(lab, "s1", "priority=1,...", ...), and the same for s2
 ### END SOLUTION
 
 # %% check="proactive" points=3
@@ -299,19 +324,19 @@ for port, client, server in ((1, "h1", "h4"), (2, "h2", "h3")):
 lab14.check_balancer(lab).require()
 
 # %% [markdown] id="balancer-question"
-# **Question.** Who loses something by these rules: does h1 still reach h4 by h4's own address? Why must *all* packets
-# of a TCP connection go to the same server, and how do your rules ensure this?
+# **Question.** h1 opens a TCP connection to h4's *own* address now, and not to the service's. Follow the first packet
+# and the answer through your rules: why does the connection fail?
 
 # %% [markdown] reflect="balancer" points=3
-# h1 sends to h4's own address as before, but s1 now rewrites the source of every packet from h4 to h1. The answer comes
-# from the service's address, which h1 did not ask: TCP does not accept it (ping does, and says "DIFFERENT ADDRESS").
-# A better rule would match more, for example the port of the service (`tcp,tp_src=80`). A TCP connection has its state
-# (sequence numbers, window) in one server; another server would answer with a reset. My rules choose by the client's
-# address, so all connections of a client go to one server.
+# The packet to h4's own address meets no rule of the balancer, and reaches h4 as before. h4 answers from its own address.
+# At s1 this answer meets the rule for packets of h4 to h1, which knows nothing of connections: it puts the service's
+# address there as the source. h1 has no connection with that address and does not accept the answer: TCP refuses it
+# with a reset (ping takes it, and says "DIFFERENT ADDRESS"). A better rule would match more, for example the port of
+# the service (`tcp,tp_src=80`).
 #
-# **Rubric.** 3 points: the answer's changed source; the state of a connection in one server; the choice by the client's
-# address. 1 point each. Typical wrong: (1) "h4 cannot answer": it does, and s1 changes the answer; (2) "the balancer
-# chooses for each packet at random".
+# **Rubric.** 3 points: the packet reaches h4 unchanged; s1 changes the source of the answer; h1 has no connection with
+# the service's address, so TCP refuses. 1 point each. Typical wrong: (1) "h4 cannot answer": it does, and s1 changes
+# the answer; (2) "the packet is sent to the other server": only packets for the service's address are.
 
 # %% [markdown] id="ring-task"
 # ## 7. A ring without a spanning tree (15 minutes)
@@ -364,9 +389,6 @@ for switch in range(1, 5):
 # %% check="ring" points=3
 lab14.check_ring(ring).require()
 
-# %% id="stop"
-ring.stop()
-
 # %% [markdown] id="papers-question"
 # ## 8. What two studies saw (15 minutes)
 #
@@ -376,8 +398,7 @@ ring.stop()
 # After a few packets all was as it should be. The other one (Jimenez and others, 2015, section 4.2) sent video for a
 # longer time, and its mean delays were nearly equal: 9.34 ms in the real network, 9.32 in Mininet.
 #
-# **Question.** A learning controller ran in Mininet. Which of these numbers can it explain, and how? Which can it *not*
-# explain? Why did the second study see nothing of it in the mean?
+# **Question.** A learning controller ran in Mininet. Say of each of these numbers whether that explains it, and by what.
 
 # %% [markdown] reflect="papers" points=4
 # The first packets wait for the controller at each switch. A value of bandwidth over the first packets is their bytes
@@ -392,6 +413,7 @@ ring.stop()
 # each. Typical wrong: (1) "the controller makes packets faster"; (2) "Mininet is inaccurate" without a mechanism.
 
 # %% id="explain-papers"
+ring.stop()
 lab14.explain("papers")
 lab14.calibration()
 
@@ -410,7 +432,13 @@ lab14.calibration()
 # 2. A controller writes the rules of *all* switches on the path at the first question. What remains of that?
 #    <details><summary>Answer</summary>About one question for each of the three frames, 60 ms, if rules arrive before
 #    the frame does.</details>
-# 3. Why is a rule that matches `in_port` and `eth_dst` alone dangerous in a learning switch?
+# 3. All packets of a TCP connection must go to the same server. How do your rules of section 6 see to that?
+#    <details><summary>Answer</summary>They choose by the client's address alone, so all that a client sends goes to one
+#    server. Another server would know nothing of the connection, and answer with a reset.</details>
+# 4. h1 pings h3 once every 15 s, and rules have an idle timeout of 10 s. What does each ping cost?
+#    <details><summary>Answer</summary>Questions again, as its rules have ended: at two switches for the echo request and
+#    at two for the reply. ARP is not needed, as long as the host remembers.</details>
+# 5. Why is a rule that matches `in_port` and `eth_dst` alone dangerous in a learning switch?
 #    <details><summary>Answer</summary>It also catches frames of hosts that are not learned yet. The controller never
 #    sees them, and floods all that is sent to those hosts.</details>
 #

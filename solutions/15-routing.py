@@ -64,20 +64,20 @@ print(static.results[0].lost_packets, "packets lost")
 lab15.check_static(static).require()
 
 # %% [markdown] id="static-question"
-# **Question.** r1 noticed at once that its interface had lost its carrier. (1) Why did it not send the packets the
-# other way? (2) Suppose r1 had a second static route, by r5, that it uses when the first one is gone. With which cut
-# would packets from h1 to h3 still be lost? Think of the other cables, and of the packets from h3 to h1.
+# **Question.** r1 noticed at once that its interface had lost its carrier, and did not send the packets the other way.
+# Suppose it had a second static route to h3, by r5, that it uses when the first one is gone. With which cuts would h1
+# and h3 still not reach each other? Think of each cable, and of both directions.
 
 # %% [markdown] reflect="static" points=3
-# (1) A static route is what somebody typed. r1 removed the route with the interface, and had no other one for h3. No
-# router told it of a way by r5, and r1 does not look for one. (2) The second route helps only if r1's *own* cable is
-# cut. If the cable between r2 and r3 is cut, r1 notices nothing and goes on sending to r2, which drops the packets.
-# Also r3 needs a second route: it answers h1 by r2, and must notice the same cut.
+# The second route helps only if r1's *own* cable is cut: r1 sees that its interface is down. If the cable between r2
+# and r3 is cut, r1 notices nothing and goes on sending to r2, which drops the packets: no router tells r1. Also r3
+# needs a second route: it answers h1 by r2, and must notice the same cut. (Without a second route at all, as here, r1
+# removed its route with the interface, and nobody computed or announced another one.)
 #
-# **Rubric.** 3 points: nobody computes or announces another way; a cable that is not r1's own, which r1 does not see;
-# the way back needs its own route. 2 points: two of these. 1 point: one. Typical wrong: (1) "the network finds
-# another way": nothing in a network of static routes does that; (2) "r2 tells r1 that it has no route": r2 sends an
-# ICMP message to the *source* of the packet, and no routing table changes by it.
+# **Rubric.** 3 points: r1's own cable is the one that it sees; a cable that is not r1's own (r2-r3), of which nobody
+# tells it; the way back needs its own second route. 1 point each. Typical wrong: (1) "the network finds another way":
+# nothing in a network of static routes does that; (2) "r2 tells r1 that it has no route": r2 sends an ICMP message to
+# the *source* of the packet, and no routing table changes by it.
 
 # %% [markdown] id="ospf-task"
 # <details><summary>Open this when you have written your answer</summary>
@@ -283,25 +283,21 @@ lab15.figures.outage_table(
 )
 
 # %% [markdown] id="outage-question"
-# **Question.** (1) Your three silent cuts had the same intervals and different outages: why? (2) Why is the `carrier`
-# outage so short, and why is that not enough in practice? (3) Why does one not simply set OSPF's hello interval to
-# 0.1 s in place of BFD, or BFD's interval to 1 ms?
+# **Question.** The table has five outages of the same cable. Explain the length of each one: what told the routers of
+# the cut, and how long can that take?
 
 # %% [markdown] reflect="outage" points=5
-# (1) The dead interval runs from the last Hello, and the cuts came at different times after one. The first of both
-# routers counts. So the outages lie between
-# dead minus hello (2 s) and dead (3 s). (2) The kernel tells the daemon at once that the interface is down, so
-# nothing has to time out: only flooding and computing remain, some ms. A switch, a radio link or a hanging router
-# between the two leaves both interfaces up; then no carrier is lost. (3) Hellos are made and read by the routing
-# daemon itself, with lists of neighbours, and each lost neighbour makes all routers compute. OSPF's smallest usual
-# interval is 1 s. BFD's packets are small and can be answered by the hardware. Below some 10 ms a few packets that
-# wait in a full queue, or a busy router, look like a failure: the routes go up and down (flap), which is worse than a
-# short outage.
+# `static`: nothing tells that there is another way, so packets are lost until the cable is whole again: 6 s. `silent`:
+# missing Hellos tell. The dead interval runs from the last Hello, which came at most one hello interval before the cut,
+# and the first of both routers counts: between dead minus hello (2 s) and dead (3 s), and different in each of my runs.
+# `carrier`: the kernel tells the daemon at once that the interface is down, so nothing has to time out. Only flooding
+# and computing remain, some ms. `BFD`: the same rule as for Hellos, with 100 ms and three packets: 0.2 to 0.3 s.
+# `10/40`: the same rule again, 30 to 40 s.
 #
-# **Rubric.** 5 points: the time since the last Hello; the two bounds with numbers; no timeout with carrier; a failure
-# that leaves the interfaces up; the price of short timers (load, or false alarms). 1 point less for each that is
-# missing. Typical wrong: (1) "the routers need 3 s to compute": they compute in milliseconds; (2) "shorter is always
-# better": a false alarm takes a working link away.
+# **Rubric.** 5 points: nothing tells with static routes; the time runs from the last Hello; its two bounds, with
+# numbers; no timeout with carrier; BFD and 10/40 follow the same rule as the silent cut. 1 point each. Typical wrong:
+# (1) "the routers need 3 s to compute": they compute in milliseconds; (2) "BFD finds the way faster": it only notices
+# sooner, OSPF finds the way.
 
 # %% [markdown] id="replay-text"
 # ## 5. See it (10 minutes)
@@ -476,24 +472,21 @@ print(world["h1"].cmd(f"ping -n -c 1 {world['h2'].address}"))
 lab15.check_filter(world).require()
 
 # %% [markdown] id="bgp-question"
-# **Question.** (1) Why did r1 and even r2 believe r3, although r1 preferred AS 65002 and h2's subnet is r2's own? (2)
-# Your filter refuses all halves. Which theft does it not stop? (3) In section 7, h1's packets to h3 went by AS 65002:
-# which way did the answers take, and who decided that?
+# **Question.** The operator of r1 and r2 says: "r1 prefers AS 65002, the subnet of h2 is r2's own, and halves are
+# filtered. So r3 can take no packets for h2 any more, and it never could from r2." What is wrong with this?
 
 # %% [markdown] reflect="bgp" points=5
-# (1) A router forwards by the longest prefix that matches. Preference and the length of the AS list are compared only
-# between paths to the *same* prefix, and there was just one path to the half. r2's own /24 is shorter than the stolen
-# /25 as well. BGP does not ask whether an AS may announce a prefix. (2) r3 can announce the whole /24: then the AS
-# list decides, and whoever is nearer to r3 believes it. To stop this, a filter must know which prefixes belong to AS
-# 65003 (a list for each customer, or signed origins: RPKI, RFC 6811). (3) The answers went directly from r3 to r1:
-# local preference counts within one AS only, so AS 65001 decides how its packets leave, and AS 65003 how the answers
-# leave. Each direction is chosen by who sends.
+# r3 did take them, from both: a router forwards by the longest prefix that matches. Preference and the length of the AS
+# list are compared only between paths to the *same* prefix, and there was just one path to the half. r2's own /24 is
+# shorter than the stolen /25 as well. And it is not over: BGP does not ask whether an AS may announce a prefix. r3 can
+# announce the whole /24, which the filter permits: then the AS list decides, and whoever is nearer to r3 believes it. To
+# stop this, a filter must know which prefixes belong to AS 65003 (a list for each customer, or signed origins: RPKI,
+# RFC 6811).
 #
-# **Rubric.** 5 points: the longest prefix; preference compares paths of one prefix only; BGP does not check the
-# origin; a theft of the same length (or of another prefix) with a remedy; the answers' way is chosen by the AS that
-# sends them. 1 point less for each that is missing. Typical wrong: (1) "r3's path was shorter": for the half there
-# was no other path; (2) "TCP or encryption would stop it": packets are lost all the same, only their contents stay
-# secret.
+# **Rubric.** 5 points: the longest prefix decides; preference compares paths of one prefix only; r2's own /24 is
+# shorter than the half; BGP does not check the origin; a theft that the filter permits (the same length, or another
+# prefix). 1 point each. Typical wrong: (1) "r3's path was shorter": for the half there was no other path; (2) "TCP or
+# encryption would stop it": packets are lost all the same, only their contents stay secret.
 
 # %% id="stop"
 world.stop()
@@ -523,7 +516,14 @@ lab15.calibration()
 # 2. r1 has an interval of 10 s and r2 one of 5 s on the same cable. What happens?
 # <details><summary>Answer</summary>They do not become neighbours: both intervals must be the same (RFC 2328, section
 #    10.5).</details>
-# 3. After a cut of r1-r2, a packet from h1 to h2 may go from r1 to r5 and back to r1. Why, and for how long?
+# 3. Why not set OSPF's hello interval to 0.1 s, or BFD's to 1 ms?
+# <details><summary>Answer</summary>The routing daemon itself makes and reads Hellos, and each lost neighbour makes all
+#    routers compute. Below some 10 ms a few packets that wait in a full queue look like a failure: the routes go up and
+#    down (flap), which is worse than a short outage.</details>
+# 4. In section 7, h1's packets to h3 went by AS 65002. Which way did the answers take, and who decided that?
+# <details><summary>Answer</summary>Directly from r3 to r1. Local preference counts within one AS: each AS decides how
+#    its own packets leave.</details>
+# 5. After a cut of r1-r2, a packet from h1 to h2 may go from r1 to r5 and back to r1. Why, and for how long?
 # <details><summary>Answer</summary>r1 knows of the cut already, and r5 not yet: for r5 the shortest way to h2 is
 #    still by r1. This *micro-loop* lasts until r5 has r1's news and has computed anew, some milliseconds.</details>
 #

@@ -17,6 +17,7 @@ import pytest
 from linklab.errors import LabError, MeasurementError
 from linklab.grading import broker as lending
 from linklab.grading.broker import LABS_AT_MOST, Broker
+from linklab.guest import lab_api
 from linklab.guest.channel import Channel
 from linklab.guest.request_loop import RequestLoop
 from linklab.runtime.backends import Kind
@@ -43,7 +44,10 @@ class Pretended:
         self.asked: list[dict[str, Any]] = []
         self.made.append(self)
 
-    def call(self, function: Any, *arguments: Any, reads: bool = False) -> Any:
+    def call(self, function: Any, *arguments: Any, reads: bool = False, **heard: Callable[..., Any]) -> Any:
+        if function is lab_api.command:
+            heard["on_event"](" ".join(arguments[:2]))
+            return {"outcome": "done", "status": 0, "seconds": 0.0}
         return ["h1", "h2"]
 
     def relay(self, request: dict[str, Any], on_event: Callable[[Any], None], stop: Callable[[], bool]) -> Any:
@@ -176,6 +180,14 @@ def test_a_lab_that_is_given_back_ends(lender: Broker, tmp_path: Path) -> None:
         lab.call(add)
     with pytest.raises(LabError, match="has ended"):
         lender.lab(number_of(lab))
+
+
+def test_the_judge_s_own_handle_runs_commands_and_does_not_end_the_lab(lender: Broker, tmp_path: Path) -> None:
+    with borrowed(tmp_path) as lab:
+        judged = lender.lab(number_of(lab))
+        assert judged["h1"].cmd("hostname") == "h1 hostname"
+        judged.stop()
+        assert Pretended.made[0].running
 
 
 @pytest.mark.parametrize("number", [0, 99, "1", None, [1], 1.0])

@@ -10,7 +10,7 @@ import linklab
 from linklab.course import using
 from linklab.grade import Result
 from linklab.labs.lab14 import rules as lab14
-from linklab.measure import Origin, PingFlow, PingResult
+from linklab.measure import Origin, PingFlow, PingResult, Run
 from linklab.network import COURSE, expected_state
 from linklab.network.variants import variant
 from linklab.programs.controller import RunningController, start_controller
@@ -45,24 +45,38 @@ def controller(rule: str = RULE, key: str = "here, ", send: str = SEND) -> str:
 BOTH_WAYS = """if port != FLOOD:
             self.add(switch, 7, {"eth_src": src, "eth_dst": dst}, port)
             self.add(switch, 7, {"eth_src": dst, "eth_dst": src}, in_port)"""
+HARD_WIRED = """port = {(1, 1): 1, (1, 2): 2, (1, 3): 3, (1, 4): 3, (2, 1): 3, (2, 2): 3, (2, 3): 1, (2, 4): 2}.get(
+            (here, int(dst[-2:], 16)), FLOOD) if dst.startswith("00") else FLOOD
+        """
 RIGHT = {
+    "the frame goes through the switch's table again": controller(
+        send="self.send(message, of.OFPP_TABLE if port != FLOOD else port)"
+    ),
     "as the solution": controller(),
     "both directions at once, without in_port": controller(BOTH_WAYS),
     "a long idle timeout": controller(RULE.replace(", port)", ", port, idle_s=60)")),
 }
+SWAPPED = PAIR.replace('"eth_src": src, "eth_dst": dst', '"eth_src": dst, "eth_dst": src')
+AGAIN, LOST = "about hosts that had answered", "gets no answer from"
 WRONG = {
-    "a hub": (controller("port = FLOOD"), "about hosts that had answered"),
-    "no rule": (controller("pass"), "about hosts that had answered"),
-    "one table for all switches": (controller(key=""), "gets no answer from"),
-    "a rule without the source": (controller(RULE.replace('"eth_src": src, ', "")), "about hosts that had answered"),
-    "a rule that floods": (controller(f"self.add(switch, 1, {PAIR}, FLOOD)"), "also reach"),
-    "the frame that was asked about is not sent": (controller(send="pass"), "gets no answer from"),
-    "an exception": (controller("self.ad(switch)"), "gets no answer from"),
+    "a hub": (controller("port = FLOOD"), AGAIN, "does self.add(...) run"),
+    "no rule": (controller("pass"), AGAIN, "does self.add(...) run"),
+    "one table for all switches": (controller(key=""), LOST, "frame.dst's"),
+    "a rule without the source": (controller(RULE.replace('"eth_src": src, ', "")), AGAIN, "cannot learn"),
+    "a rule of priority 0": (controller(RULE.replace("switch, 1", "switch, 0")), AGAIN, "needs a higher one"),
+    "in_port where the frame leaves": (controller(RULE.replace("in_port,", "port,", 1)), AGAIN, "by which they came"),
+    "both addresses exchanged": (controller(RULE.replace(PAIR, SWAPPED)), AGAIN, "the other way round"),
+    "a rule of one second": (controller(RULE.replace(", port)", ", port, idle_s=1)")), AGAIN, "ends after a timeout"),
+    "a rule that floods": (controller(f"self.add(switch, 1, {PAIR}, FLOOD)"), "also reach", "port alone"),
+    "a rule for unknown hosts": (controller(f"self.add(switch, 1, {PAIR}, port)"), "never sent a frame", "is known"),
+    "the first frame is flooded": (controller(send="self.send(message, FLOOD)"), "also reach", "port alone"),
+    "ports by heart": (controller(HARD_WIRED + RULE), "also reach", "port alone"),
+    "the frame that was asked about is not sent": (controller(send="pass"), LOST, "must be sent"),
+    "an exception": (controller("self.ad(switch)"), LOST, "an exception of your code"),
     "only half of the rules": (
-        controller(f"if port != FLOOD and in_port < port: self.add(switch, 1, {PAIR}, port)"),
-        "about hosts that had answered",
+        controller(f"if port != FLOOD and in_port < port: self.add(switch, 1, {PAIR}, port)"), AGAIN, "still ask about"
     ),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -104,10 +118,11 @@ def test_a_learning_switch_passes_however_it_is_written(lab: linklab.Lab, name: 
 @pytest.mark.large
 @pytest.mark.parametrize("name", WRONG)
 def test_what_only_looks_like_a_learning_switch_is_named(lab: linklab.Lab, name: str) -> None:
-    source, says = WRONG[name]
+    source, says, hint = WRONG[name]
     result, running = judged(lab, source)
     assert not result.passed
     assert says in said(result), str(result)
+    assert hint in str(result)
     assert bool(running.problem) == (name == "an exception")
 
 
@@ -132,6 +147,8 @@ def balanced(client: str, server: str, port: int, rewrites: bool = True) -> list
     ]
 
 
+HIGH = [rule.replace("priority=1,", "") for rule in KNOWN]
+SILENT = [rule.replace(",output:1", "") for rule in balanced("h1", "h4", 1)]
 PASSES = [
     (lab14.check_hand, ["s1 in_port=1,actions=2", "s1 in_port=2,actions=1"]),
     (lab14.check_hand, ["s1 in_port=1,arp,actions=2", "s1 in_port=1,ip,actions=2", "s1 in_port=2,actions=in_port,1"]),
@@ -143,6 +160,7 @@ PASSES = [
 FAILS = [
     (lab14.check_hand, [], "h1 gets no answer from h2"),
     (lab14.check_hand, ["s1 in_port=1,actions=2"], "h1 gets no answer from h2"),
+    (lab14.check_hand, ["s1 in_port=1,ip,actions=2", "s1 in_port=2,ip,actions=1"], "h1 gets no answer from h2"),
     (lab14.check_hand, ["s1 actions=NORMAL"], "s1 has actions=NORMAL"),
     (lab14.check_hand, ["s1 actions=FLOOD"], "s1 has actions=FLOOD"),
     (lab14.check_hand, [*KNOWN, *FLOODED], "frames of h1 arrive at h3"),
@@ -151,6 +169,7 @@ FAILS = [
     (lab14.check_proactive, ["s1 actions=NORMAL", "s2 actions=NORMAL"], "s1 has actions=NORMAL"),
     (lab14.check_proactive, [*KNOWN, *FLOODED, "s1 priority=0,actions=CONTROLLER"], "asks the controller"),
     (lab14.check_firewall, [*KNOWN, *FLOODED], "they are answered"),
+    (lab14.check_firewall, [*HIGH, *FLOODED, DROP], "without priority= has 32768"),
     (lab14.check_firewall, [*KNOWN, *FLOODED, DROP.replace("icmp", "ip")], "it is dropped as well"),
     (lab14.check_firewall, [*KNOWN, *FLOODED, "s1 priority=10,icmp,actions=drop"], "gets no answer"),
     (lab14.check_balancer, [*KNOWN, *FLOODED], "no frame reaches h4"),
@@ -160,6 +179,8 @@ FAILS = [
         "h3 gets the frames",
     ),
     (lab14.check_balancer, [*KNOWN, *FLOODED, *balanced("h1", "h4", 1, False)], "does not accept an answer"),
+    (lab14.check_balancer, [*KNOWN, *FLOODED, *SILENT], "sends them nowhere"),
+    (lab14.check_balancer, [*HIGH, *FLOODED, *balanced("h1", "h4", 1)], "without priority= has 32768"),
 ]
 
 
@@ -179,7 +200,18 @@ def test_right_rules_pass_and_wrong_ones_are_named(lab: linklab.Lab) -> None:
         played(lab, rules)
         result = check(lab)
         assert not result.passed
-        assert says in said(result), f"{rules}: {result}"
+        assert says in str(result), f"{rules}: {result}"
+
+
+@pytest.mark.lab
+@pytest.mark.large
+def test_what_an_arp_cache_holds_helps_no_rules(lab: linklab.Lab) -> None:
+    anew(lab, *KNOWN, *FLOODED)
+    assert " 0% packet loss" in lab["h1"].cmd(f"ping -c 1 -W 1 {H['h2']}")
+    lab["s1"].cmd("ovs-ofctl -O OpenFlow13 del-flows s1")
+    lab["s1"].cmd("ovs-ofctl -O OpenFlow13 add-flow s1 ip,in_port=1,actions=2")
+    lab["s1"].cmd("ovs-ofctl -O OpenFlow13 add-flow s1 ip,in_port=2,actions=1")
+    assert "h1 gets no answer from h2" in said(lab14.check_hand(lab))
 
 
 # --- First pings
@@ -195,7 +227,8 @@ FIRST = {5: pings(80, 10, 10, 10, 10), 50: pings(620, 10, 10, 10, 10)}
 
 
 def test_first_pings_pass_also_with_a_controller_that_asks_less() -> None:
-    for given in (FIRST, {5: pings(60, 10, 10), 50: pings(420, 10, 10)}):
+    runs = {delay: Run((it,), 0.0) for delay, it in FIRST.items()}
+    for given in (FIRST, runs, {5: pings(60, 10, 10), 50: pings(420, 10, 10)}):
         assert lab14.check_first(given).passed, str(lab14.check_first(given))
 
 
@@ -222,6 +255,33 @@ def test_predictions_stand_next_to_what_was_measured() -> None:
     five, fifty = lab14.check_first(FIRST, predicted).surprises
     assert (five.slip, five.measured) == ("that is one question", 80)
     assert (fifty.slip, fifty.theory) == ("", 620)
+
+
+def removed(seconds: float, reason: str = "idle") -> str:
+    return f"OFPT_FLOW_REMOVED (OF1.3) (xid=0x0): in_port=1 reason={reason} table_id=0 duration{seconds}s idle10 pkts9"
+
+
+def test_a_rule_s_life_stands_next_to_its_prediction() -> None:
+    predicted = lab14.predict("idle", 10, sure=50)
+    result = lab14.check_idle([removed(16.4), removed(16.2)], predicted)
+    assert result.passed, str(result)
+    assert [it.slip for it in result.surprises] == ["that counts from the rule's writing, as a hard timeout does"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "seconds", "says"),
+    [
+        ([removed(16.4)], None, "not filled in yet"),
+        (None, 16, "does not say so"),
+        ([], 16, "does not say so"),
+        ([removed(3.0, "delete")], 16, "does not say so"),
+        ([removed(10.4)], 16, "life of the rules"),
+    ],
+)
+def test_other_lives_are_refused(lines: object, seconds: object, says: str) -> None:
+    result = lab14.check_idle(lines, lab14.predict("idle", seconds, sure=50))
+    assert not result.passed
+    assert says in said(result)
 
 
 def test_the_delay_is_the_student_s_own() -> None:

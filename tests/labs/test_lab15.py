@@ -124,7 +124,7 @@ WRONG: Table = {
         (MORE | {"BFD": MORE["carrier"]}, "silent=True makes a cut silent"),
         (MORE | {"carrier": MORE["BFD"]}, "leave silent=True away"),
         # BFD that was not up, so that Hellos noticed; and intervals that nobody changed
-        (MORE | {"BFD": run(2.4, 6, 4)}, "outage, BFD"),
+        (MORE | {"BFD": run(2.4, 6, 4)}, "so long takes OSPF with intervals of 1 and 3 s"),
         (MORE | {"10/40": run(2.4, 48, 45)}, "outage, 10/40"),
         (MORE | {"10/40": run(31.7, 40, 45)}, "the outage may end at 42.5 s"),
     ],
@@ -288,9 +288,10 @@ def test_a_ring_under_ospf_passes() -> None:
     ("lab", "says"),
     [
         # the routes that were built look right, and none of them is OSPF's
-        (Shown(RING, {}), "OSPF does not run on r1-eth1"),
+        (Shown(RING, {}), "r1 has no interface with OSPF: router ospf starts it"),
+        (under_ospf(r2_eth1={"timerPassiveIface": True, "nbrAdjacentCount": 0}), "r2-eth1 is passive"),
         (under_ospf(r3_eth1=None), "OSPF does not run on r3-eth1"),
-        (under_ospf(r2_eth2={"timerMsecs": 10000, "nbrAdjacentCount": 0}), "the hello interval of r2-eth2 is 10000 ms"),
+        (under_ospf(r2_eth2={"timerMsecs": 10000, "nbrAdjacentCount": 0}), "the hello interval of r2-eth2 is 10 s"),
         (under_ospf(r1_eth1={"timerDeadSecs": 40}), "the dead interval of r1-eth1 is 40 s"),
         (under_ospf(r4_eth1={"nbrAdjacentCount": 0}), "r4-eth1 has no neighbour"),
         (under_ospf(r5_eth1={"area": "0.0.0.1", "nbrAdjacentCount": 0}), "the area is not the same at both ends"),
@@ -338,6 +339,7 @@ def world(
 FILTERED = world(PREFERRED, stolen=True)
 STOLEN: Hops = {"r1": {"h3": ("r1-eth1",), half("h2"): ("r1-eth1",)}, "r2": {half("h2"): ("r2-eth2",)},
                 "r3": {half("h2"): ("r3-eth0",)}}  # fmt: skip
+ON_THE_OTHER = {"routes": {prefix("h3"): [{"path": "65003", "locPrf": 200}, {"path": "65002 65003"}]}}
 LONELY = {"routes": {prefix("h3"): [{"path": "65002 65003"}]}}
 
 
@@ -355,7 +357,8 @@ def test_sessions_a_preference_and_a_filter_pass() -> None:
         (lab15.check_bgp, world(sessions={"pfxRcd": 0, "pfxSnt": 0}), "no route passes the session"),
         (lab15.check_bgp, world(PREFERRED), "the way from h1 to h3"),
         (lab15.check_bgp, Shown(RING, {}), "this is the ring"),
-        (lab15.check_preference, world(), "packets go h1 - r1 - r3 - h3"),
+        (lab15.check_preference, world(), "r1 knows no path with a preference of yours"),
+        (lab15.check_preference, world(r1=ON_THE_OTHER), "put it on the neighbour of AS 65002"),
         # the direct path refused, in place of another one preferred; and one that is preferred for all prefixes
         (lab15.check_preference, world(PREFERRED, r1=LONELY), "r1's direct path to h3"),
         (lab15.check_preference, world(PREFERRED | {"r3": {"h1": ("r3-eth2",)}}), "the way from h3 to h1"),

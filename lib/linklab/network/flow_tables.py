@@ -9,8 +9,10 @@ from typing import Final
 
 from linklab.errors import LinklabError
 
-DUMP: Final = "ovs-ofctl -O OpenFlow13 --no-names dump-flows"
-"""The command that prints a switch's table, with numbers for ports; the switch's name comes behind it."""
+DUMP: Final = "ovs-appctl revalidator/wait && ovs-ofctl -O OpenFlow13 --no-names dump-flows"
+"""The command that prints a switch's table, with numbers for ports; the switch's name comes behind it.
+
+It waits until rules have counted what the kernel forwarded: Open vSwitch adds that up about twice a second."""
 _COUNTED: Final = (
     "cookie", "duration", "table", "n_packets", "n_bytes", "idle_timeout", "hard_timeout", "priority", "idle_age",
     "hard_age", "reset_counts", "importance", "send_flow_rem",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import permutations
 from pathlib import Path
@@ -22,7 +23,7 @@ from linklab.grade.questions import Slip, Value, asked_each, stated
 from linklab.grade.reachability import Checkable, LiveLab, pings_answered, running
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab14.networks import HOSTS, SWITCHES, address, mac, the_network
-from linklab.measure import PingResult
+from linklab.measure import PingResult, Run
 from linklab.network.flow_tables import DUMP, FlowRule, questions, read_rules
 
 __all__ = [
@@ -65,6 +66,10 @@ QUESTIONS: Final = 6
 """How often switches ask a learning controller about the first ping: ARP request, ARP reply and echo request, each at
 two switches. The echo reply meets the rules that the ARP reply made."""
 _BROADCAST: Final = "ff:ff:ff:ff:ff:ff"
+_NEW: Final = "02:00:00:00:00:01"
+"""The MAC address that h1 has for a while."""
+_NOBODY: Final = "02:00:00:00:00:99"
+"""A MAC address that no host has."""
 
 
 def rtt_ms() -> float:
@@ -102,6 +107,12 @@ def _received(lab: LiveLab, host: str) -> int:
     return int(lab[host].cmd(f"cat /sys/class/net/{host}-eth0/statistics/rx_packets").split()[-1])
 
 
+def _forget(lab: LiveLab) -> None:
+    """Empty the hosts' ARP caches, but for what was written by hand: what is reached must be found."""
+    for host in HOSTS:
+        lab[host].cmd("ip neigh flush all")
+
+
 def _own(lab: Checkable) -> LiveLab:
     live = running(lab)
     refuse_another_network("the lab", live.state(), the_network())
@@ -109,6 +120,7 @@ def _own(lab: Checkable) -> LiveLab:
 
 
 def _reached(lab: LiveLab, pairs: Sequence[tuple[str, str]], what: str, hints: Hints) -> Check:
+    _forget(lab)
     lost = [(one, other) for one, other in pairs if not _pings(lab, one, address(other), 2)]
     if not lost:
         return Check.passing(what, "all pings answered")
@@ -153,41 +165,105 @@ def check_hand(lab: Checkable) -> Iterator[Check]:
         yield Check.failing("h3", "frames of h1 arrive at h3", "output to one port alone", "gets no frame")
 
 
+BEHIND: Final = {
+    "s1": {"h1": 1, "h2": 2, "h3": 3, "h4": 3},
+    "s2": {"h1": 3, "h2": 3, "h3": 1, "h4": 2},
+}
+"""The port by which each switch reaches each host."""
+
+
+def _fault(lab: LiveLab) -> str:
+    """Return what is wrong with the first rule that a learning switch would not have; empty where all are right."""
+    written = [(switch, rule) for switch in SWITCHES for rule in _table(lab, switch) if not rule.asks]
+    if not written:
+        return "no switch has a rule but the first one: does self.add(...) run once the destination's port is known?"
+    for switch, rule in written:
+        ports = {mac(host): str(port) for host, port in BEHIND[switch].items()}
+        out, to = rule.outputs[0] if rule.outputs else "no port", rule.match.get("dl_dst", "any host")
+        said = f"a rule of {switch} sends frames for {to} by port {out}"
+        if out in (rule.match.get("in_port"), "IN_PORT"):
+            return f"{said}, by which they came: in_port is where a frame came from, and the port is frame.dst's"
+        if out != ports.get(to, out):
+            return f"{said}, and this host is behind port {ports[to]}: " + (
+                "are eth_src and eth_dst the other way round?" if out == ports.get(rule.match.get("dl_src", "")) else
+                "do you note the port of frame.src, and for each switch by itself?"
+            )  # fmt: skip
+        if rule.priority == 0:
+            return f"{said} with priority 0, as the rule that asks the controller: it needs a higher one"
+        if "dl_src" not in rule.match:
+            return (
+                f"{said}, whoever sent them: the controller never sees the sender again, and cannot learn where it is. "
+                "Match in_port, eth_src and eth_dst"
+            )
+        if rule.idle_timeout_s or rule.hard_timeout_s:
+            return f"{said}, and ends after a timeout of a few seconds: this lab's rules stay"
+    return ""
+
+
 @guarded("Lab 14, learning switch")
 def check_learning(lab: Checkable) -> Iterator[Check]:
     """Judge a learning controller by its switches: all pings, no question asked twice, no frame at a stranger."""
     live = _own(lab)
-    reached = _reached(live, PAIRS, "pings of all pairs", (
-        "print(controller): does your code raise an exception? print(controller.output) shows all of it",
-        "port 1 of s1 and port 1 of s2 lead to different hosts: is what you learn kept for each switch?",
-        "a frame whose destination is unknown leaves by FLOOD, and each frame must be sent: self.send(...)",
-    ))  # fmt: skip
-    yield reached
-    if not reached.passed:
+    what, expected = "pings of all pairs", "all pings answered"
+    if "true" not in live["s1"].cmd("ovs-vsctl --bare --columns=is_connected list Controller"):
+        hint = "start_controller(lab, learning) says why yours does not run: run its cell again"
+        yield Check.failing(what, "the switches have no controller", hint, expected, "no controller")
         return
+    reached = _reached(live, PAIRS, what, "")
+    if not reached.passed:
+        fault = _fault(live)
+        if not fault or fault.startswith("no switch"):
+            fault = (
+                "print(controller) shows an exception of your code. Where there is none: each frame that the "
+                "controller is asked about must be sent, self.send(...), also where a rule was written"
+            )
+        yield replace(reached, hint=fault)
+        return
+    yield reached
     before = _asked(live)
     for one, other in PAIRS:
         _pings(live, one, address(other))
     again, what, expected = _asked(live) - before, "known hosts", "no frame goes to the controller"
     if again:
-        hints: Hints = (
-            "which frames does the switch still ask about? Look at the rules of s1 and s2",
-            "does self.add(...) run once the destination's port is known?",
-            "a rule without eth_src also catches frames of hosts that the controller has not learned yet: match "
-            "in_port, eth_src and eth_dst",
-        )
-        yield Check.failing(what, f"switches asked {again} times about hosts that had answered", hints, expected)
+        hint = _fault(live) or "which frames does the switch still ask about? Look at the rules of s1 and s2"
+        said = f"switches asked again about hosts that had answered ({again} frames)"
+        yield Check.failing(what, said, hint, expected, f"{again} frames")
     else:
         yield Check.passing(what, expected)
-    strangers = {host: _received(live, host) for host in ("h2", "h4")}
-    _pings(live, "h1", address("h3"), 3)
-    flooded = [host for host, count in strangers.items() if _received(live, host) > count]
+    yield _strangers(live)
+
+
+def _strangers(lab: LiveLab) -> Check:
+    """Judge that frames of known hosts reach nobody else, with a rule and without one, and that a host may change."""
     what, expected = "strangers", "h2 and h4 get no frame of h1 and h3"
+    lab["h1"].cmd(f"ip link set dev h1-eth0 address {_NEW}")
+    try:
+        _forget(lab)
+        _pings(lab, "h1", address("h3"), 2)
+        for switch in SWITCHES:
+            for known in (_NEW, mac("h3")):
+                lab[switch].cmd(f"ovs-ofctl -O OpenFlow13 del-flows {switch} dl_dst={known}")
+        counts = {host: _received(lab, host) for host in ("h2", "h4")}
+        _pings(lab, "h1", address("h3"), 3)
+        flooded = [host for host, count in counts.items() if _received(lab, host) > count]
+        lab["h1"].cmd(f"ip neigh replace {address('service')} lladdr {_NOBODY} dev h1-eth0")
+        _pings(lab, "h1", address("service"))
+        kept = [switch for switch in SWITCHES for rule in _table(lab, switch) if rule.match.get("dl_dst") == _NOBODY]
+    finally:
+        lab["h1"].cmd(f"ip neigh del {address('service')} dev h1-eth0; ip link set dev h1-eth0 address {mac('h1')}")
+        _forget(lab)
     if flooded:
-        hints = ("what makes a switch different from a hub?", "a rule sends to the learned port, never to FLOOD")
-        yield Check.failing(what, f"frames between h1 and h3 also reach {' and '.join(flooded)}", hints, expected)
-    else:
-        yield Check.passing(what, expected)
+        hints = (
+            "the check gave h1 another MAC address and removed rules of h1 and h3: the controller must learn the new "
+            "one, and send a frame for a host that it knows to this host's port alone",
+            "a rule and self.send(...) have the same port: the learned one, and FLOOD only where there is none",
+        )
+        said = f"frames between h1 and h3 also reach {' and '.join(flooded)}"
+        return Check.failing(what, said, hints, expected, f"at {' and '.join(flooded)}")
+    if kept:
+        hint = "write a rule only where the port of frame.dst is known: else the host is flooded when it is known, too"
+        return Check.failing(what, f"{kept[0]} has a rule for a host that never sent a frame", hint, expected, "a rule")
+    return Check.passing(what, expected)
 
 
 @guarded("Lab 14, proactive rules")
@@ -200,6 +276,24 @@ def check_proactive(lab: Checkable) -> Iterator[Check]:
         "ARP requests are broadcasts: who sends them on?",
         f"four rules dl_dst=MAC,actions=output:PORT a switch, and dl_dst={_BROADCAST},actions=FLOOD",
     ))  # fmt: skip
+
+
+def _useless(lab: LiveLab) -> str:
+    """Return which rule for IP addresses cannot do its work: others come before it, or it has no output."""
+    for switch in SWITCHES:
+        table = _table(lab, switch)
+        deep = [rule for rule in table if {"nw_src", "nw_dst"} & set(rule.match)]
+        plain = [rule for rule in table if rule not in deep and "arp" not in rule.match]
+        first = max((rule.priority for rule in plain if rule.match.get("dl_dst") != _BROADCAST), default=-1)
+        for rule in deep:
+            if rule.priority <= first:
+                return (
+                    f"{switch} has a rule of priority {rule.priority} for IP addresses, and others of priority {first} "
+                    "come before it: a rule without priority= has 32768. Write those anew with priority=1"
+                )
+            if rule.actions and not rule.outputs:
+                return f"a rule of {switch} rewrites frames and sends them nowhere: its last action is output:PORT"
+    return ""
 
 
 _FIREWALL: Final = (
@@ -215,7 +309,7 @@ def check_firewall(lab: Checkable) -> Iterator[Check]:
     live = _own(lab)
     hints = (*_FIREWALL[:2], _FIREWALL[2].format(address("h2"), address("h4")))
     if _pings(live, "h2", address("h4")):
-        yield Check.failing("pings of h2 to h4", "they are answered", hints, "dropped", "answered")
+        yield Check.failing("pings of h2 to h4", "they are answered", _useless(live) or hints, "dropped", "answered")
     else:
         yield Check.passing("pings of h2 to h4", "dropped")
     if _connects(live, "h2", address("h4")):
@@ -240,12 +334,13 @@ def check_balancer(lab: Checkable) -> Iterator[Check]:
             f"at s1: ip,nw_src={address(client)},nw_dst={address('service')}: mod_dl_dst, mod_nw_dst, then output",
             f"at s1: ip,nw_src={address(server)},nw_dst={address(client)}, and then mod_nw_src to the service",
         )
+        useless = _useless(live)
         if got[other] > got[server] or not got[server]:
             said = f"{other} gets the frames" if got[other] else f"no frame reaches {server}"
-            yield Check.failing(what, said, hints, expected, said)
+            yield Check.failing(what, said, useless or hints, expected, said)
         elif not answered:
             said = f"{server} gets the frames, and {client} does not accept an answer"
-            yield Check.failing(what, said, hints[2:], expected, "no answer")
+            yield Check.failing(what, said, useless or hints[2:], expected, "no answer")
         else:
             yield Check.passing(what, expected)
 
@@ -293,6 +388,7 @@ def _first() -> list[Value]:
         every = 2 * QUESTIONS * delay
         hint = "which frames pass before the first answer is there, and which switches ask about each?"
         slips = (
+            Slip(2 * delay, "that is one question alone", "both switches ask, about each of three frames"),
             Slip(2 * delay + floor, "that is one question", "both switches ask, and ARP comes before the ping"),
             Slip(2 * delay + 2 * floor, "that is one question", "both switches ask, and about each new frame"),
             Slip(4 * delay + floor, "that is one frame at two switches", "ARP comes before the ping"),
@@ -307,19 +403,46 @@ def _first() -> list[Value]:
     return found
 
 
-PREDICTIONS: Final = Predictions("Lab 14", {"first": _first})
+IDLE_S: Final = 10
+PINGS: Final = 7
+"""How often h1 pings h2 before their rules are left alone, a second apart."""
+_LOOKS_S: Final = 1.5
+"""Open vSwitch looks for rules whose time is over now and then. It was 0.6 s late at most."""
+
+
+def _idle() -> list[Value]:
+    last_s = PINGS - 1
+    why = f"{PINGS} pings take {last_s} s, and {IDLE_S} s after the last one the time is over"
+    hint = "the time begins anew with each frame: when does the last one come?"
+    slips = (
+        Slip(IDLE_S, "that counts from the rule's writing, as a hard timeout does", hint),
+        Slip(IDLE_S + PINGS, "that counts a gap for each ping", f"{PINGS} pings have {last_s} gaps between them"),
+        Slip(IDLE_S * PINGS, "that adds up all timeouts", "each frame begins the time anew: it does not lengthen it"),
+    )
+    return [Value("gone", "life of the rules", stated(last_s + IDLE_S, "s", why, 2), hint, slips)]
+
+
+PREDICTIONS: Final = Predictions("Lab 14", {"first": _first, "idle": _idle})
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 @guarded
 def check_first(given: object, predicted: object = "first") -> Result:
-    """Judge pings of h1 to h3 with a controller that is 5 and 50 ms away: ``{5: ..., 50: ...}``."""
+    """Judge pings of h1 to h3 with a controller that is 5 and 50 ms away: ``{5: ..., 50: ...}``, as runs or results."""
     title = "Lab 14, first packets"
-    result = asked_each(title, given, DELAYS_MS, _first_check, "{5: measure.run(...), 50: measure.run(...)}")
+    if isinstance(given, dict):
+        given = {delay: _its_pings(it) for delay, it in given.items()}
+    result = asked_each(title, given, DELAYS_MS, _first_check, "{5: first_ping(5), 50: first_ping(50)}")
     seen: dict[str, Any] = {}
     if isinstance(given, dict):
         seen = {f"{delay} ms": it.rtt_ms[0] for delay, it in given.items() if isinstance(it, PingResult)}
     return PREDICTIONS.compared(result, predicted, seen)
+
+
+def _its_pings(given: object) -> object:
+    """Return the pings of a run of these alone, and all else as it is."""
+    pings = given.of(PingResult) if isinstance(given, Run) else ()
+    return pings[0] if len(pings) == 1 else given
 
 
 def _first_check(delay: Any, given: object) -> Check:
@@ -349,5 +472,25 @@ question = partial(question_text, _FOLDER)
 """Return a question with its options, for reading."""
 check_dies = letter("Lab 14, the controller ends", _FOLDER, "dies")
 """Judge the letter: what goes on without the controller."""
-check_idle = letter("Lab 14, idle timeouts", _FOLDER, "idle")
-"""Judge the letter: what an idle timeout costs."""
+_REMOVED: Final = re.compile(r"OFPT_FLOW_REMOVED.*reason=(\w+).* duration([\d.]+)s idle(\d+)")
+
+
+@guarded
+def check_idle(removed: object, predicted: object) -> Result:
+    """Judge how long rules with an idle timeout lived, by the lines in which the switch says that they are gone."""
+    committed = PREDICTIONS.check_predicted(predicted)
+    if not committed.passed:
+        return replace(committed, title="Lab 14, idle timeout")
+    what, (asked,) = "life of the rules, measured", _idle()
+    lines = removed if isinstance(removed, list) else []
+    found = [it for line in lines if (it := _REMOVED.search(str(line)))]
+    if not found or any(it[1] != "idle" or int(it[3]) != IDLE_S for it in found):
+        hint = f"run the cell above as it is: rules with idle_timeout={IDLE_S}, pings, and some time without frames"
+        raise Refuse(Check.failing(what, "the switch does not say so of these rules", hint, "reason=idle"))
+    life_s, right = max(float(it[2]) for it in found), asked.expected.value
+    expected = Expectation(
+        right, right - 0.1, right + _LOOKS_S, "s", asked.expected.explanation, "low",
+        source="OpenFlow 1.3.5, section 5.5", allowance=f"Open vSwitch may notice {_LOOKS_S} s later",
+    )  # fmt: skip
+    result = Result("Lab 14, idle timeout", (*committed.checks, measured(what, life_s, expected, asked.hints)))
+    return PREDICTIONS.compared(result, predicted, {"gone": life_s})

@@ -7,7 +7,7 @@ An outage is what a stream of equal gaps lost, times the gap. Its bounds come fr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
 from itertools import permutations
 from typing import Any, Final
@@ -155,17 +155,19 @@ def _problem(run: Run, outage: Outage) -> tuple[str, str] | None:
 def _outage(what: str, given: object, name: str) -> Check:
     outage = OUTAGES[name]
     run = run_of(what, given, outage)
-    hints = (
+    hints: Hints = (
         "what tells the routers of the cut here, and how long can that take?",
         _CONFIGURED[name],
         f"theory: {outage.expected.explanation}",
     )
+    by_hello = OUTAGES["silent"].expected
+    if by_hello.low <= lost_s(run) <= by_hello.high:
+        hints = f"so long takes OSPF with intervals of {HELLO_S} and {DEAD_S} s. {_CONFIGURED[name].capitalize()}"
     return measured(what, lost_s(run), outage.expected, hints)
 
 
 _CONFIGURED: Final = {
     "static": "start the lab anew: this run is with the routes as they are built",
-    "silent": "is the network whole before the cut? lab.sleep(10), and frr.wait_for_routes(lab)",
     "carrier": "is the network whole before the cut? lab.sleep(10), and frr.wait_for_routes(lab)",
     "BFD": 'is the BFD session up before the cut? frr.show(lab, "r1", "bfd peers") says "status": "up"',
     "10/40": "is it a lab of its own, with ospf(name, 10, 40) on all routers?",
@@ -231,11 +233,18 @@ def check_ospf(lab: Checkable) -> Iterator[Check]:
     refuse_another_network("the lab", live.state(), network)
     routers = [router.name for router in network.routers]
     interfaces = {router: _ospf_interfaces(live, router) for router in routers}
-    for link in network.links:
-        if all(end.node in routers for end in link.ends):
-            yield _neighbours([(end.node, end.interface) for end in link.ends], interfaces)
+    cables = [link for link in network.links if all(end.node in routers for end in link.ends)]
+    adjacent = [_neighbours([(end.node, end.interface) for end in link.ends], interfaces) for link in cables]
+    yield from adjacent
     for router in routers:
-        yield _ospf_routes(live, network, router)
+        yield _after(adjacent, _ospf_routes(live, network, router), "all routers are neighbours")
+
+
+def _after(before: Sequence[Check], check: Check, when: str) -> Check:
+    """Return a check whose failure has a known cause where one of those before it failed."""
+    if check.passed or all(it.passed for it in before):
+        return check
+    return replace(check, hint=f"look at this again when {when}", further=())
 
 
 def _neighbours(ends: Sequence[tuple[str, str]], interfaces: Mapping[str, Mapping[str, Any]]) -> Check:
@@ -243,12 +252,17 @@ def _neighbours(ends: Sequence[tuple[str, str]], interfaces: Mapping[str, Mappin
     hints: Hints
     what, expected = f"{one} and {other}", f"neighbours, hello {HELLO_S} s and dead {DEAD_S} s"
     found = [(interface, interfaces[node].get(interface)) for node, interface in ends]
-    for interface, has in found:
+    for (node, interface), (_, has) in zip(ends, found, strict=True):
         if not has or not has.get("ospfEnabled"):
             hints = (
                 "OSPF speaks only on interfaces that belong to an area",
                 f"interface {interface}, then ip ospf area 0",
             )
+            if not interfaces[node]:
+                hints = (
+                    f"{node} has no interface with OSPF: router ospf starts it, once, and ip ospf area 0 adds each one",
+                    "lines with router ospf, exit; then for each interface: interface NAME, ip ospf area 0, ..., exit",
+                )
             return Check.failing(what, f"OSPF does not run on {interface}", hints, expected, "no OSPF")
     for key, name, asked, command in (
         ("timerMsecs", "hello interval", 1000 * HELLO_S, f"ip ospf hello-interval {HELLO_S}"),
@@ -260,7 +274,7 @@ def _neighbours(ends: Sequence[tuple[str, str]], interfaces: Mapping[str, Mappin
                     "two routers become neighbours only where both intervals are the same (RFC 2328, section 10.5)",
                     f"interface {interface}, then {command}",
                 )
-                said = f"the {name} of {interface} is {has.get(key)} {'ms' if key == 'timerMsecs' else 's'}"
+                said = f"the {name} of {interface} is {has.get(key, 0) / (1000 if key == 'timerMsecs' else 1):g} s"
                 return Check.failing(what, said, hints, expected, said)
     for key, name, command in (
         ("area", "area", "ip ospf area 0"),
@@ -271,6 +285,10 @@ def _neighbours(ends: Sequence[tuple[str, str]], interfaces: Mapping[str, Mappin
             hints = ("routers on a cable must agree on area and network type", f"{command}, at both ends")
             shown = ", ".join(f"{interface}: {has.get(key)}" for interface, has in found if has)
             return Check.failing(what, said, hints, expected, shown)
+    for interface, has in found:
+        if has and has.get("timerPassiveIface"):
+            hint = f"no ip ospf passive in the section of {interface}: a passive interface sends no Hello"
+            return Check.failing(what, f"{interface} is passive", hint, expected, "passive")
     for interface, has in found:
         if has and not has.get("nbrAdjacentCount"):
             hints = (
@@ -509,8 +527,8 @@ def _of_three(lab: Checkable) -> tuple[LiveLab, NetworkState, Network]:
 def check_bgp(lab: Checkable) -> Iterator[Check]:
     """Judge the sessions of all three routers, that each announces its prefix, and the direct ways of packets."""
     live, state, network = _of_three(lab)
-    for router in AS:
-        yield _session_check(live, router)
+    sessions = [_session_check(live, router) for router in AS]
+    yield from sessions
     for one, other in permutations(AS, 2):
         source, destination = one.replace("r", "h"), other.replace("r", "h")
         hints = (
@@ -518,7 +536,8 @@ def check_bgp(lab: Checkable) -> Iterator[Check]:
             f"what does frr.show(world, {one!r}, 'bgp ipv4 unicast') have of {prefix(destination)}?",
             f"on {other}, below router bgp {AS[other]}: network {prefix(destination)}",
         )
-        yield _way_check(network, state, (source, one, other, destination), hints)
+        way_there = _way_check(network, state, (source, one, other, destination), hints)
+        yield _after(sessions, way_there, "all sessions are up and pass routes")
 
 
 def _session_check(lab: LiveLab, router: str) -> Check:
@@ -561,7 +580,7 @@ def check_preference(lab: Checkable) -> Iterator[Check]:
         "r1 gives a preference to what it hears from r2: a route-map on that neighbour, in",
         "route-map PREFER permit 10, set local-preference 200; neighbor ... route-map PREFER in. Then lab.sleep(5)",
     )
-    yield _way_check(network, state, ("h1", "r1", "r2", "r3", "h3"), hints)
+    yield _way_check(network, state, ("h1", "r1", "r2", "r3", "h3"), _unpreferred(live) or hints)
     yield _way_check(network, state, ("h1", "r1", "r2", "h2"), ("r1's way to h2 was direct: leave it so",))
     yield _way_check(
         network,
@@ -571,6 +590,24 @@ def check_preference(lab: Checkable) -> Iterator[Check]:
     )
     yield _still_knows(
         live, "r1", "h3", AS["r3"], "prefer one path, and refuse none: the other is for the day it fails"
+    )
+
+
+def _unpreferred(lab: LiveLab) -> str:
+    """Return why r1's preference does not choose the path by AS 65002; empty where no path has one."""
+    preferred = {
+        str(it.get("path", "")).split()[0]: it["locPrf"]
+        for it in _paths(lab, "r1").get(prefix("h3"), ())
+        if it.get("locPrf") and it.get("path")
+    }
+    wanted, direct = (str(AS[router]) for router in ("r2", "r3"))
+    if preferred.get(wanted, 100) > preferred.get(direct, 100):
+        return ""
+    if direct in preferred:
+        return f"your preference is on what AS {direct} announces: put it on the neighbour of AS {wanted}"
+    return (
+        f"r1 knows no path with a preference of yours: is the route-map on the neighbour of AS {wanted}, with in at "
+        "its end? It counts some seconds later: world.sleep(5)"
     )
 
 
