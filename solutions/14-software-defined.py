@@ -22,7 +22,8 @@ network = lab14.the_network()
 
 
 def new_lab():
-    return start(network, switch="ovs", controller="remote")
+    # a lab whose controller computes without end is ended after 60 s of real time
+    return start(network, switch="ovs", controller="remote", wall_limit_s=60)
 
 
 lab = new_lab()
@@ -328,11 +329,11 @@ lab14.check_balancer(lab).require()
 # and the answer through your rules: why does the connection fail?
 
 # %% [markdown] reflect="balancer" points=3
-# The packet to h4's own address meets no rule of the balancer, and reaches h4 as before. h4 answers from its own address.
-# At s1 this answer meets the rule for packets of h4 to h1, which knows nothing of connections: it puts the service's
-# address there as the source. h1 has no connection with that address and does not accept the answer: TCP refuses it
-# with a reset (ping takes it, and says "DIFFERENT ADDRESS"). A better rule would match more, for example the port of
-# the service (`tcp,tp_src=80`).
+# The packet to h4's own address meets no rule of the balancer, and reaches h4 as before. h4 answers from its own
+# address. At s1 this answer meets the rule for packets of h4 to h1, which knows nothing of connections: it puts the
+# service's address there as the source. h1 has no connection with that address and does not accept the answer: TCP
+# refuses it with a reset (ping takes it, and says "DIFFERENT ADDRESS"). A better rule would match more, for example the
+# port of the service (`tcp,tp_src=80`).
 #
 # **Rubric.** 3 points: the packet reaches h4 unchanged; s1 changes the source of the answer; h1 has no connection with
 # the service's address, so TCP refuses. 1 point each. Typical wrong: (1) "h4 cannot answer": it does, and s1 changes
@@ -398,7 +399,7 @@ lab14.check_ring(ring).require()
 # After a few packets all was as it should be. The other one (Jimenez and others, 2015, section 4.2) sent video for a
 # longer time, and its mean delays were nearly equal: 9.34 ms in the real network, 9.32 in Mininet.
 #
-# **Question.** A learning controller ran in Mininet. Say of each of these numbers whether that explains it, and by what.
+# **Question.** A learning controller ran in Mininet. Say of each of these numbers whether that explains it, and how.
 
 # %% [markdown] reflect="papers" points=4
 # The first packets wait for the controller at each switch. A value of bandwidth over the first packets is their bytes
@@ -436,8 +437,8 @@ lab14.calibration()
 #    <details><summary>Answer</summary>They choose by the client's address alone, so all that a client sends goes to one
 #    server. Another server would know nothing of the connection, and answer with a reset.</details>
 # 4. h1 pings h3 once every 15 s, and rules have an idle timeout of 10 s. What does each ping cost?
-#    <details><summary>Answer</summary>Questions again, as its rules have ended: at two switches for the echo request and
-#    at two for the reply. ARP is not needed, as long as the host remembers.</details>
+#    <details><summary>Answer</summary>Questions again, as its rules have ended: at two switches for the echo request
+#    and at two for the reply. ARP is not needed, as long as the host remembers.</details>
 # 5. Why is a rule that matches `in_port` and `eth_dst` alone dangerous in a learning switch?
 #    <details><summary>Answer</summary>It also catches frames of hosts that are not learned yet. The controller never
 #    sees them, and floods all that is sent to those hosts.</details>

@@ -83,7 +83,14 @@ def confined_words(loop: RequestLoop, folder: str, files: dict[str, str], words:
     environment += [word for pair in given.items() for word in ("--setenv", *pair)]
     sandbox = bwrap.for_program(place, "/usr/bin/python3", more=["--clearenv", *environment])
     bounds = limits.ProgramLimits()
-    limited = ["prlimit", f"--nofile={bounds.open_files}", f"--fsize={bounds.file_mb * 2**20}", f"--cpu={bounds.cpu_s}"]
+    limited = [
+        "prlimit",
+        f"--nofile={bounds.open_files}",
+        f"--fsize={bounds.file_mb * 2**20}",
+        f"--cpu={bounds.cpu_s}",
+        f"--nproc={bounds.processes}",
+        f"--data={bounds.memory_mb * 2**20}",
+    ]
     return [*limited, "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *sandbox, *words]
 
 
