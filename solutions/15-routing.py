@@ -479,8 +479,8 @@ lab15.check_filter(world).require()
 # r3 did take them, from both: a router forwards by the longest prefix that matches. Preference and the length of the AS
 # list are compared only between paths to the *same* prefix, and there was just one path to the half. r2's own /24 is
 # shorter than the stolen /25 as well. And it is not over: BGP does not ask whether an AS may announce a prefix. r3 can
-# announce the whole /24, which the filter permits: then the AS list decides, and whoever is nearer to r3 believes it. To
-# stop this, a filter must know which prefixes belong to AS 65003 (a list for each customer, or signed origins: RPKI,
+# announce the whole /24, which the filter permits: then the AS list decides, and whoever is nearer to r3 believes it.
+# To stop this, a filter must know which prefixes belong to AS 65003 (a list for each customer, or signed origins: RPKI,
 # RFC 6811).
 #
 # **Rubric.** 5 points: the longest prefix decides; preference compares paths of one prefix only; r2's own /24 is
