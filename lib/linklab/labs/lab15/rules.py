@@ -441,7 +441,7 @@ def way(network: Network, state: NetworkState, source: str, destination: str) ->
 
 
 def _way_check(
-    network: Network, state: NetworkState, asked: Sequence[str], hints: tuple[str, ...], where: str = ""
+    network: Network, state: NetworkState, asked: Sequence[str], hints: Hints, where: str = ""
 ) -> Check:
     """Judge that packets take a way, from its first node to its last."""
     found = way(network, state, asked[0], asked[-1])
