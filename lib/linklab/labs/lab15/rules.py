@@ -440,9 +440,7 @@ def way(network: Network, state: NetworkState, source: str, destination: str) ->
     return tables.walk(source, destination, network.address_of(destination)).nodes
 
 
-def _way_check(
-    network: Network, state: NetworkState, asked: Sequence[str], hints: Hints, where: str = ""
-) -> Check:
+def _way_check(network: Network, state: NetworkState, asked: Sequence[str], hints: Hints, where: str = "") -> Check:
     """Judge that packets take a way, from its first node to its last."""
     found = way(network, state, asked[0], asked[-1])
     what, expected = f"the way from {asked[0]} to {asked[-1]}{where}", " - ".join(asked)
