@@ -14,7 +14,7 @@ import os
 import sys
 
 from linklab.errors import LinklabError
-from linklab.hub import machine
+from linklab.hub import board, machine
 
 c = get_config()  # noqa: F821 - JupyterHub reads this file with that name
 
@@ -68,3 +68,7 @@ c.Spawner.pre_spawn_hook = hand_out
 
 if os.path.exists("/etc/linklab/jupyterhub_config.py"):
     load_subconfig("/etc/linklab/jupyterhub_config.py")  # noqa: F821
+
+# A page that shows instructors live who is at which check, of the students who want to be shown: docs/jupyterhub.md.
+if c.Linklab.get("class_board"):
+    board.add_to(c, paths.labs)

@@ -105,16 +105,22 @@ class ClassMachine:
 
 
 class Hub:
-    """JupyterHub with the kit's configuration on a `ClassMachine`, on free ports; passwords are the tests' own."""
+    """JupyterHub with the kit's configuration on a `ClassMachine`, on free ports; passwords are the tests' own.
 
-    def __init__(self, machine: ClassMachine) -> None:
+    ``own`` are lines of Python, which stand before the kit's as an instructor's own settings.
+    """
+
+    def __init__(self, machine: ClassMachine, own: str = "") -> None:
         self.machine = machine
+        kits = "hub/jupyterhub_config.py"
+        lines = f"c = get_config()\n{own}\nexec(compile(open({kits!r}).read(), {kits!r}, 'exec'))\n"
+        (machine.stage / "srv" / "kit" / "own.py").write_text(lines)
         port, api_port, hub_port = _free_ports(3)
         self.port, self.address = port, f"http://127.0.0.1:{port}"
         with machine.log.open("wb") as log:
             self.process = subprocess.Popen(
                 machine.words(
-                    *hub_command(),
+                    *hub_command("own.py"),
                     *("--JupyterHub.authenticator_class=dummy", f"--DummyAuthenticator.password={PASSWORD}"),
                     *(f"--port={port}", f"--JupyterHub.hub_port={hub_port}"),
                     f"--ConfigurableHTTPProxy.api_url=http://127.0.0.1:{api_port}",
@@ -159,9 +165,9 @@ class Hub:
         self.process.wait()
 
 
-def hub_command() -> list[str]:
+def hub_command(settings: str = "hub/jupyterhub_config.py") -> list[str]:
     """JupyterHub as `make hub` starts it."""
-    return ["/srv/venv/bin/python", "-m", "jupyterhub", "-f", "hub/jupyterhub_config.py"]
+    return ["/srv/venv/bin/python", "-m", "jupyterhub", "-f", settings]
 
 
 @dataclass(frozen=True)

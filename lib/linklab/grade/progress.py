@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from linklab.grade import tries
+from linklab.grade import class_board, tries
 from linklab.grade.cells import NotebookCell, notebook_of, read, running, watch
 from linklab.grade.check import Outcome
 from linklab.grade.render import SIGNS
@@ -18,6 +18,7 @@ from linklab.record import PROGRESS_MIME, entries, kernels_shell, text
 
 _OPEN: Final = "\u25cb"
 _WORDS: Final[Mapping[Outcome, str]] = {"passed": "done", "failed": "not yet", "inconclusive": "not judged"}
+_STATES: Final[Mapping[str, class_board.State]] = {"done": "passed", "to do": "open"}
 _NO_NOTEBOOK: Final = "The list of what is done appears where the notebook is open: this is a run without a page."
 _MOVED: Final = (
     "This page was loaded anew: from here on this list follows your checks, and the one at the top does not."
@@ -35,6 +36,11 @@ def _ran(result: Result) -> None:
         shown.note(result)
 
 
+def check_name(cell_id: str) -> str:
+    """Return the words of a check's id."""
+    return cell_id.removeprefix("check-").replace("-", " ").replace("rtt", "RTT")
+
+
 @dataclass(frozen=True)
 class _Line:
     """A graded cell with its sign, a word, and the points that it is worth now that so many wrong choices were made."""
@@ -49,7 +55,7 @@ class _Line:
         """What the cell is, in words: those of a check's id."""
         if self.cell.kind == "written":
             return "answer in words"
-        return self.cell.cell_id.removeprefix("check-").replace("-", " ").replace("rtt", "RTT")
+        return check_name(self.cell.cell_id)
 
     @property
     def said(self) -> str:
@@ -68,10 +74,11 @@ class LabProgress:
 
     ``on_page`` is whether a page has the notebook open. Then the results that its file keeps count too, until a check
     is run anew. A page that was loaded anew cannot follow a list that was shown before: the next check shows it again.
+    ``lab`` is the lab's number, for the class board.
     """
 
-    def __init__(self, file: Path | None, *, on_page: bool = False) -> None:
-        self._file, self._on_page = file, on_page
+    def __init__(self, file: Path | None, *, on_page: bool = False, lab: int = 0) -> None:
+        self._file, self._on_page, self._lab = file, on_page, lab
         self._handle: Any = None
         self._page = ""
 
@@ -80,11 +87,18 @@ class LabProgress:
         cell = running()
         if cell is not None:
             _results[cell.cell_id] = result.to_json()
+            self._tell(cell.cell_id)
         if self._page != (page := _asking_page()):
             self._page = page
             self._handle = _show(self._bundle(_MOVED))
         elif self._handle is not None:
             self._handle.update(self._bundle(), raw=True)
+
+    def _tell(self, ran: str = "") -> None:
+        """Tell the student's server how the checks stand, where the class has a board."""
+        if class_board.is_there():
+            checks = [line for line in self._lines() if line.cell.kind == "check"]
+            class_board.tell(self._lab, {line.cell.cell_id: _STATES.get(line.word, "tried") for line in checks}, ran)
 
     def _lines(self) -> Iterator[_Line]:
         for cell in read(self._file):
@@ -125,8 +139,10 @@ class LabProgress:
             for section, found in sections.items()
         )
         head = f"<strong>{escape(_count(lines))}</strong>"
+        board = class_board.frame() if class_board.is_there() else ""
         return (
             f'<div class="linklab-progress" role="status">{head}<table aria-label="What is done">{rows}</table></div>'
+            f"{board}"
         )
 
     def _ipython_display_(self) -> None:
@@ -136,6 +152,7 @@ class LabProgress:
         _shown[:] = [self]
         watch(self._file)
         on_result(_ran)
+        self._tell()
 
     def _bundle(self, before: str = "") -> dict[str, Any]:
         html = f"<p>{escape(before)}</p>{self._repr_html_()}" if before else self._repr_html_()
@@ -172,4 +189,5 @@ def progress(lab: str) -> LabProgress:
     The notebook is the one that `linklab.grade.cells.notebook_of` finds.
     """
     file = notebook_of(lab)
-    return LabProgress(file, on_page=file is not None and str(file) == os.environ.get("JPY_SESSION_NAME"))
+    is_open = file is not None and str(file) == os.environ.get("JPY_SESSION_NAME")
+    return LabProgress(file, on_page=is_open, lab=int(lab[-2:]))

@@ -6,8 +6,6 @@ no script. Jinja escapes whatever the templates put out, students' names first o
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +21,7 @@ from linklab.grading.kit import KitLab
 from linklab.grading.model import Judged
 from linklab.grading.questions import QuestionCount, headings, row_of
 from linklab.report.model import Facts, FreeText, Graded, Item, LabRecord
-from linklab.report.page import encodable, environment, style
+from linklab.report.page import SORTING, encodable, environment, script_of, style
 from linklab.report.safe_html import question_of
 
 _FOLDER: Final = Path(__file__).parent
@@ -118,7 +116,7 @@ def class_page(grades: ClassGrade) -> str:
 def questions_page(grades: ClassGrade, found: Sequence[QuestionCount]) -> str:
     """The table of all checks and questions, which sorts and filters; it has a script of its own."""
     css = style() + Safe((_FOLDER / "class.css").read_text("utf-8"))
-    script = (_FOLDER / "questions.js").read_text("utf-8")
+    script, script_hash = script_of(SORTING, _FOLDER / "questions.js")
     said = {
         lab.title.partition(":")[0]: [
             surprise
@@ -135,8 +133,8 @@ def questions_page(grades: ClassGrade, found: Sequence[QuestionCount]) -> str:
         headings=headings(found),
         rows=[row_of(one) for one in found],
         calibration=calibration.of_labs({name: rows for name, rows in said.items() if rows}),
-        script=Safe(script),
-        script_hash=f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
+        script=script,
+        script_hash=script_hash,
         css=css,
     )
 

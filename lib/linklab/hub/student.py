@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from jupyterhub.singleuser.extension import JupyterHubSingleUser
+from jupyterhub.utils import url_path_join
 
+from linklab.grade.class_board import BOARD_VARIABLE, PATH
+from linklab.hub.sharing import REPORTS, TOKEN_VARIABLE, Sharing, SharingHandler
 from linklab.jupyter_server import hide, terminals
 
 IDLE_S = 3600
@@ -17,6 +21,8 @@ _LOOK_S = 300
 
 class StudentServer(JupyterHubSingleUser):  # type: ignore[misc]
     """JupyterHub's server extension with Linklab's settings, which come before those of the student's own files."""
+
+    _sharing: Sharing | None = None
 
     @classmethod
     def get_extension_package(cls) -> str:
@@ -45,6 +51,21 @@ class StudentServer(JupyterHubSingleUser):  # type: ignore[misc]
             return page_config
 
         settings["page_config_hook"] = hook
+        if os.environ.get(BOARD_VARIABLE):
+            self._add_class_board()
+
+    def _add_class_board(self) -> None:
+        """Let the student be shown on the class board, and notebooks tell this server how their checks stand."""
+        board = url_path_join(os.environ[BOARD_VARIABLE], os.environ["JUPYTERHUB_BASE_URL"], "services", REPORTS)
+        self._sharing = Sharing(board, os.environ[TOKEN_VARIABLE])
+        page = url_path_join(self.serverapp.base_url, PATH)
+        self.serverapp.web_app.add_handlers(".*", [(page, SharingHandler, {"sharing": self._sharing})])
+
+    async def stop_extension(self) -> None:
+        """Take the student off the class board when the server ends."""
+        if self._sharing is not None and self._sharing.is_shown:
+            await self._sharing.end()
+        await super().stop_extension()
 
 
 def _jupyter_server_extension_points() -> list[dict[str, Any]]:

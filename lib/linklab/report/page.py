@@ -7,6 +7,8 @@ Linklab's replay player, which the policy knows by its hash; it runs in a frame 
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -63,6 +65,16 @@ def encodable(text: str) -> str:
 def style() -> Safe:
     """Return the pages' style sheet."""
     return Safe((_FOLDER / "page.css").read_text("utf-8"))
+
+
+def script_of(*files: Path) -> tuple[Safe, str]:
+    """Return files' scripts as one, and what a content security policy calls it by."""
+    script = "".join(file.read_text("utf-8") for file in files)
+    return Safe(script), f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
+
+
+SORTING: Final = _FOLDER / "sort.js"
+"""Sorts a page's first table by the heading that is clicked; other scripts may call its ``sortRows``."""
 
 
 def unfinished(lab: LabRecord) -> list[tuple[str, str]]:
