@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from math import fsum
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,10 +64,11 @@ class Calibration:
         """Return in three sentences what was said, how many predictions are right, and what that means."""
         right = sum(one.is_right for one in self.surprises)
         said = [one.sure_percent / 100 for one in self.surprises]
+        expected = fsum(said)  # sum() rounds from Python 3.12 on otherwise than before
         numbers = "1 number was" if len(said) == 1 else f"{len(said)} numbers were"
         return (
-            f"{numbers} predicted, {100 * sum(said) / len(said):.0f} % sure on average. So about "
-            f"{sum(said):.0f} should be right; {right} {'is' if right == 1 else 'are'}. {_meaning(said, right)}"
+            f"{numbers} predicted, {100 * expected / len(said):.0f} % sure on average. So about "
+            f"{expected:.3g} should be right; {right} {'is' if right == 1 else 'are'}. {_meaning(said, right)}"
         )
 
     def __str__(self) -> str:
