@@ -353,11 +353,12 @@ lab03.check_busy(train_shows).require()
 # %% [markdown] id="unknown-intro"
 # ## 6. A network that you do not know
 #
-# Trains work well on a path that nobody else uses. This network has 2 to 6 links of any rate from 5 to 100 Mbit/s, and
-# nobody else sends. You have only a `Prober`. `send(rate_mbps, duration_s=1)` sends payload at a rate and returns a
+# Trains work well on a path that nobody else uses. The new network has 2 to 6 links of any rate from 5 to 100 Mbit/s,
+# and nobody else sends. You have only a `Prober`. `send(rate_mbps, duration_s=1)` sends payload at a rate and returns a
 # result with `loss_percent` and `received_mbps`. The prober counts its probes and the bytes that it sends.
 #
-# The next cell searches in the plain way: it adds one Mbit/s each time, until packets are lost.
+# The next cell stops the course network. (To measure on that again, run the first code cell.) Then it searches in the
+# plain way: it adds one Mbit/s each time, until packets are lost.
 
 # %% id="plain"
 lab03.explain("available")

@@ -77,7 +77,7 @@ def test_a_failed_ping_is_explained_by_the_router_at_fault() -> None:
     assert failed(result) == ("subnets A and I: h1, h2, h3 with h9", "subnets C and I: h7 with h9")
     check = next(check for check in result.checks if not check.passed)
     assert check.reason == "the request from h1 to h9 is lost (and 2 more): r2 has no route to 10.0.7.0/24"
-    assert "to whom is r2 to hand packets for 10.0.7.0/24" in check.hint
+    assert "must r2 send packets for 10.0.7.0/24" in check.hint
     _, second, third = _messages(lambda: lab01.check_reachability(lab))
     assert "ip route get 10.0.7.2" in second
     assert "on r2, ip route add 10.0.7.0/24 via 10.0.3.2" in third

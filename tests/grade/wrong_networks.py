@@ -38,7 +38,7 @@ WRONG = {
         change_node(PLAN, "h7", forwarding=True),
         "forwarding",
         ("no forwarding on hosts",),
-        ("forwarding is on on h7",),
+        ("forward packets of others: h7",),
     ),
     "wrong queue": Wrong(
         reshape(reshape(PLAN, "r2-eth2", queue_packets=1000), "r3-eth0", queue_packets=1000),

@@ -425,9 +425,9 @@ def forwarding_checks(network: Network, state: NetworkState) -> Iterator[Check]:
     wrong = [host.name for host in network.hosts if (live := state.node(host.name)) and live.forwarding]
     description, expected = "no forwarding on hosts", "off"
     if wrong:
-        reason = f"forwarding is on on {listed(wrong, ', ')}, and a host is not to pass on packets of others"
+        reason = f"these hosts forward packets of others: {listed(wrong, ', ')}"
         hints = (
-            "a host is where packets end: which setting has it pass on those of others?",
+            "only routers pass on packets that are not for themselves: which setting made a host do it?",
             f"on {wrong[0]}, sysctl net.ipv4.ip_forward shows it",
             f"on {wrong[0]}, sysctl -w net.ipv4.ip_forward=0",
         )
