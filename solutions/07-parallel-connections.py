@@ -26,10 +26,11 @@ show.draw(lab)
 # `iperf3 -P 2` sends over two connections. `ss` lists a host's sockets. `ss -tn` lists its TCP connections, with
 # numbers instead of names. `ss -tin` also prints what the kernel knows about each connection.
 #
-# **Your turn:** start a client with `-P 2` from h1 to h4 with `popen`. Wait some seconds (`lab.sleep(4)`). Run
-# `ss -tin` on h1, print its output, and store it in `said`. Look for `cwnd` and `rtt`. How many connections do you
-# count from h1 to h4? Store the number in `counted`. At the end of the cell wait for the client (`client.wait()`).
-# Otherwise it sends into your next measurement.
+# **Your turn:** start a client with `-P 2` from h1 to h4's address (see the figure) with `popen`. Wait some seconds
+# (`lab.sleep(4)`). Run `ss -tin` on h1, print its output, and store it in `said`. Look for `cwnd` and `rtt`. How many
+# connections do you count from h1 to h4? Store the number in `counted`. At the end of the cell wait for the client
+# (`client.wait()`). Otherwise it sends into your next measurement. (`cmd` instead of `popen` would wait until all is
+# sent.)
 
 # %% answer="connections"
 lab["h4"].cmd("pkill iperf3; sleep 1")  # of an earlier try
@@ -79,7 +80,7 @@ lab07.check_predicted(shares).require()
 #
 # `transfer("h1-h4", 2)` is a simpleperf transfer of 25 s over two connections. Single runs of 25 s scatter widely
 # (Lab 06). `measure.repeated(lab, flows, repeats=4)` runs a list of flows together, four times. Start times differ a
-# little, so queues differ. (Each new lab repeats the same start times.)
+# little, so queues differ. (If you start the lab anew, you get the same four runs again.)
 #
 # **Your turn:** make a list of the three transfers. Measure them together, four times. Store the result in `runs`.
 
@@ -233,7 +234,8 @@ lab07.check_experiment(experiment, measured_percent).require()
 # %% [markdown] id="own-figure-task"
 # **Your turn** (no points): draw the results yourself with matplotlib. `axes.plot(x, y, "o", label="measured")`
 # draws points, and `"--"` draws a dashed line. Plot h1's measured share against the number of its connections. Add a
-# line for h1's fraction of all connections. Label both axes, with units.
+# line for h1's fraction of all connections. Label both axes, with units. Each point is a single run (section 3), so it
+# can lie far from the line.
 
 # %% answer="own-figure"
 import matplotlib.pyplot as plt
@@ -253,30 +255,29 @@ figure.tight_layout()
 # %% [markdown] id="meaning-task"
 # ## 6. What do the results mean?
 #
-# **Your turn:** answer the first question with a number, the second with a letter.
-#
-# `for_90_percent`: h2 and h3 keep one connection each. How many connections must `h1` open to get 90 % of L2?
-#
-# `whose_fault`: Per connection the index is near 1, per host it is not. What is wrong?
-#
-# - a: the measurement: both indexes must be equal
-# - b: TCP: it should divide the link by host
-# - c: nothing: the two indexes answer different questions, so say which one you ask
-# - d: the queue of L2: it prefers h1's packets
+# **Your turn:** h2 and h3 keep one connection each. How many connections must `h1` open to get 90 % of L2? Answer with
+# a number. After that, the next cell asks for a letter.
 
-# %% answer="meaning"
-answers = {
-    ### BEGIN SOLUTION
-    "for_90_percent": 18,  # P / (P + 2) = 0.9
-    "whose_fault": "c",
-    ### STARTER
-    # "for_90_percent": None,
-    # "whose_fault": None,
-    ### END SOLUTION
-}
+# %% answer="ninety"
+### BEGIN SOLUTION
+for_90_percent = 18  # P / (P + 2) = 0.9
+### STARTER
+# for_90_percent = None
+### END SOLUTION
 
-# %% check="meaning" points=2
-lab07.check_meaning(answers).require()
+# %% check="ninety" points=1
+lab07.check_ninety(for_90_percent).require()
+
+# %% answer="fault"
+print(lab07.question("whose_fault"))
+### BEGIN SOLUTION
+whose_fault = "c"
+### STARTER
+# whose_fault = None  # a letter, as "a"
+### END SOLUTION
+
+# %% check="fault" points=1
+lab07.check_fault(whose_fault).require()
 
 # %% [markdown] id="gain-question"
 # A browser sends one request on an HTTP/1.1 connection and waits for its answer. With HTTP/1.1, browsers open about six

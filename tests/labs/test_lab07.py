@@ -9,6 +9,7 @@ import pytest
 
 from linklab.grade import Result
 from linklab.labs.lab07 import rules as lab07
+from linklab.measure import Repeats
 from tests.grade.made_runs import together, transfer
 
 from .refused import Table, refuses, wrong
@@ -27,6 +28,9 @@ RUNS = {
     for count, rate in FAIR_MBPS.items()
 }
 PERCENT = {count: 100 * count / (count + 2) for count in FAIR_MBPS}
+MEASURED = together(transfer("h1-h4", [8.0775, 6.44]), transfer("h2-h5", 6.89), transfer("h3-h6", 7.1575))
+REPEATED = Repeats((MEASURED,) * 3, (), ())
+BY_CONNECTION, BY_HOST = [8.0775, 6.44, 6.89, 7.1575], [14.5175, 6.89, 7.1575]
 WRONG: Table = {
     lab07.check_connections: [
         (None, 3, "not measured yet"),
@@ -42,6 +46,18 @@ WRONG: Table = {
     lab07.check_experiment: [
         (RUNS, list(PERCENT.values()), "this is a list, not a dictionary"),
         (RUNS, {}, "not filled in yet"),
+        (RUNS, {count: share / 0.956 for count, share in PERCENT.items()}, "too much"),
+        (RUNS, {count: share / 100 for count, share in PERCENT.items()}, "share of 1"),
+    ],
+    lab07.check_parts: [
+        ([[8.0775, 6.44], [6.89], [7.1575]], BY_HOST, REPEATED, "this has a list, a list, a list"),
+        (BY_CONNECTION, [7.25875, 6.89, 7.1575], REPEATED, "mean of its connections"),
+        (BY_CONNECTION, [14, 7, 7], REPEATED, "is not what was measured"),
+    ],
+    lab07.check_ninety: [
+        (9, "one other connection only"),
+        (20, "number of all connections"),
+        (None, "not filled in yet"),
     ],
 }
 
@@ -59,6 +75,12 @@ def test_two_connections_with_data_are_three(said: str) -> None:
     result = lab07.check_connections(said, 3)
     assert result.passed, str(result)
     assert "control connection" in result.checks[1].explanation
+
+
+def test_numbers_may_be_rounded_as_the_text_rounds_them() -> None:
+    by_connection, by_host = ([round(rate, 1) for rate in rates] for rates in (BY_CONNECTION, BY_HOST))
+    assert lab07.check_parts(by_connection, by_host, REPEATED).passed
+    assert lab07.check_experiment(RUNS, {count: round(share) for count, share in PERCENT.items()}).passed
 
 
 @pytest.mark.parametrize("kind", [int, str, float])

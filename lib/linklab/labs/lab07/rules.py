@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from math import fsum
+from math import fsum, isnan
 from pathlib import Path
 from typing import Final
 
-from linklab.analysis import Load
+from linklab.analysis import Expectation, Load
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse, a_kind, gathered
-from linklab.grade.choices import choices
+from linklab.grade.choices import letter, question_text
 from linklab.grade.measured import (
     expectations,
     measured,
@@ -31,12 +31,11 @@ from linklab.grade.measured import (
 from linklab.grade.path_questions import fair_share, share_of
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import (
-    Question,
     Slip,
     Value,
     as_number,
-    asked,
     asked_each,
+    asked_one,
     is_missing,
     stated,
 )  # fmt: skip
@@ -46,8 +45,9 @@ from linklab.measure import Repeats, Run
 from linklab.network import goodput_ceiling_mbps
 
 __all__ = [
-    "CONNECTIONS", "PREDICTIONS", "check_connections", "check_experiment", "check_meaning", "check_parts",
-    "check_predicted", "check_run", "mean_connections_mbps", "own_parallel_simpleperf", "predict", "rates_mbps",
+    "CONNECTIONS", "PREDICTIONS", "check_connections", "check_experiment", "check_fault", "check_ninety", "check_parts",
+    "check_predicted", "check_run", "mean_connections_mbps", "own_parallel_simpleperf", "predict", "question",
+    "rates_mbps",
 ]  # fmt: skip
 
 CONNECTIONS: Final = (1, 2, 4, 8)
@@ -56,6 +56,9 @@ HOSTS: Final = 3
 _RIVALS: Final = 2
 _REPEATS: Final = 3
 _TAKERS: Final = ("per connection", "per host")
+_ONE_DECIMAL_MBPS: Final = 0.05 + 1e-9
+"""Half of the last digit of a throughput with one decimal, as simpleperf and the lab's text print it."""
+_WHOLE_PERCENT: Final = 0.5
 
 
 def loads(connections: int) -> tuple[Load, ...]:
@@ -240,7 +243,8 @@ def _measured_part(where: str, run: Run) -> Value:
         Slip(100 * right / (100 - right), "that divides by the other two only", "divide by the sum of all three"),
     )
     hints = ("which whole is the share a part of?", "h1-h4's throughput, divided by the sum of all three, times 100")
-    expected = stated(right, "%", "h1's throughput divided by the sum of all three")
+    why, allowance = "h1's throughput divided by the sum of all three", "rounding to a whole percent"
+    expected = Expectation(right, right - _WHOLE_PERCENT, right + _WHOLE_PERCENT, "%", why, allowance=allowance)
     return Value("", f"share of h1, {where}", expected, hints, slips)
 
 
@@ -290,6 +294,12 @@ def _list_check(name: str, given: object, takers: Mapping[str, Sequence[float]])
     for wrong, reason, step in slips:
         if wrong and _alike(values, wrong):
             return Check.failing(what, reason, (concept, step), expected, found)
+    if any(map(isnan, values)):
+        kinds = ", ".join(
+            a_kind(it) if isnan(value) else f"{value:.4g}" for it, value in zip(each, values, strict=True)
+        )
+        hint = "write one list of plain numbers, without lists in it"
+        return Check.failing(what, f"this has {kinds}", hint, expected, kinds)
     if len(values) != len(right):
         return Check.failing(what, f"{found}: that is not one number for each {one}", concept, expected, found)
     hints = ("use the means over all runs: mean_connections_mbps(runs)", concept)
@@ -300,15 +310,15 @@ def _alike(values: Sequence[float], right: Sequence[float]) -> bool:
     if len(values) != len(right):
         return False
     pairs = zip(sorted(values), sorted(right), strict=True)
-    return all(stated(two, "Mbit/s", "").holds(one) for one, two in pairs)
+    return all(stated(two, "Mbit/s", "").holds(one) or abs(one - two) <= _ONE_DECIMAL_MBPS for one, two in pairs)
 
 
 @guarded
-def check_meaning(answers: object) -> Result:
-    """Judge a number that follows from shares by connection, and a question on what is fair."""
+def check_ninety(connections: object) -> Result:
+    """Judge how many connections h1 must open to get 90 % of L2: it follows from shares by connection."""
     solve = "solve P / (P + 2) = 0.9 for P"
-    connections = Value(
-        "for_90_percent",
+    asked_for = Value(
+        "",
         "connections that h1 must open to get 90 % of L2, if h2 and h3 have one each",
         stated(18, "connections", "P / (P + 2) = 0.9"),
         ("h1's share is its connections divided by all connections", "write this for P connections of h1", solve),
@@ -320,8 +330,13 @@ def check_meaning(answers: object) -> Result:
             Slip(1.8, "that is a tenth of the right number", "P is a whole number: solve the equation again"),
         ),
     )
-    every: tuple[Question, ...] = (connections, *choices(Path(__file__).parent))
-    return asked("Lab 07, what it means", answers, every)
+    return asked_one("Lab 07, connections for 90 %", connections, asked_for)
+
+
+question = partial(question_text, Path(__file__).parent)
+"""Return a question with its options, for reading."""
+check_fault = letter("Lab 07, whose fault it is", Path(__file__).parent, "whose_fault")
+"""Judge the letter: what is wrong if the index per connection is near 1, and the index per host is not."""
 
 
 def _rate_mbps(link: str) -> float:
