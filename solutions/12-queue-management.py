@@ -71,13 +71,11 @@ long = measure.run_together(lab, beside(40))
 ### STARTER
 # long = None  # YOUR TURN: measure.run_together(...)
 ### END SOLUTION
+display(lab12.figures.queue_figure({"queue of 1000": long}))
+lab12.figures.queue_table({"queue of 1000": long})
 
 # %% check="long" points=2
 lab12.check_long(long).require()
-
-# %% id="long-figure"
-display(lab12.figures.queue_figure({"queue of 1000": long}))
-lab12.figures.queue_table({"queue of 1000": long})
 
 # %% [markdown] id="suffer-question"
 # **Question.** Few packets were lost, and the uplink was always busy. Who suffers from the full queue, and how?
@@ -90,16 +88,6 @@ lab12.figures.queue_table({"queue of 1000": long})
 # **Rubric.** 2 points: everyone who shares the queue waits, with a number; the number of round trips determines a
 # page's time. 1 point: one of the two. Typical wrong: (1) "the line is too slow": a page has 60 kB, which take 50 ms.
 # (2) "packets are lost": few are lost, the others wait.
-
-# %% [markdown] id="test-question"
-# **Question.** Why does a test that reports only a line's Mbit/s not show this delay?
-
-# %% [markdown] reflect="test" points=1
-# A test that only counts bytes sees the full rate: the uplink is always busy. Only a test that also pings during the
-# transfer sees the delay (some speed tests show this *loaded latency* today).
-#
-# **Rubric.** 1 point: the rate is full, and the delay appears only under load. Typical wrong: (1) "the test is too
-# short": a longer one counts the same rate. (2) "such tests ping too": before the transfer, when the queue is empty.
 
 # %% [markdown] id="long-question"
 # **Question.** Why does a faster line alone not help for long?
@@ -165,13 +153,11 @@ for what in f"pfifo limit {limit(U.rate_mbps, 20)}", red, "codel":
 ### STARTER
 # # YOUR TURN: tc on r1, one["pfifo"] = measure.run_together(...), and two more
 ### END SOLUTION
+display(lab12.figures.queue_figure(one))
+lab12.figures.queue_table(one)
 
 # %% check="one" points=4
 lab12.check_one_queue(one).require()
-
-# %% id="one-figure"
-display(lab12.figures.queue_figure(one))
-lab12.figures.queue_table(one)
 
 # %% [markdown] id="drops-task"
 # **Your turn:** answer each question with a letter.
@@ -251,6 +237,41 @@ lab12.check_ecn(ecn).require()
 every = {"long": long, **one, **apart, "marks": ecn}
 display(lab12.figures.queue_figure({**apart, "marks": ecn}))
 lab12.figures.queue_table(every)
+
+# %% [markdown] id="waits-text"
+# **The same ping in two queues.** The next cell records an upload of 4 s beside three pings, first with a FIFO of 1000
+# packets at U, then with fq_codel. It plays both runs with one clock. **Say to yourself** before you run it: how long
+# does a ping wait at U in each queue, 2 or 3 s after the upload began?
+#
+# **Your turn:** run it, and read how long ping **number 3** waited at `r1-eth2`, in ms, in each run. Untick *TCP cubic
+# h1 to h3*. Then each press of `.` (or *Event*) goes to the next event of a ping. The panel below its network shows the
+# ping's number (*ICMP*) and how long it waited (*left after*; *at once* is 0). Write the two waits into the cell below
+# the replay. Without the player: `pair["FIFO"].of(measure.PingResult)[0].rtt_ms` has the round trips of the three
+# pings. Subtract the delay of the links in both directions.
+
+
+# %% id="waits-replay"
+def recorded_with(what):
+    print(lab["r1"].cmd(f"tc qdisc replace dev r1-eth2 parent 5:1 {what}"), end="")
+    upload = measure.TcpFlow("h1", "h3", 4)
+    pings = measure.PingFlow("h2", "h3", 3, 0.5, start_s=2)
+    return measure.run_together(lab, [upload, pings], record=["r1-eth2"])
+
+
+pair = {"FIFO": recorded_with("pfifo limit 1000"), "fq_codel": recorded_with("fq_codel")}
+show.replay(*pair.values(), labels=[*pair])
+
+# %% answer="waits"
+### BEGIN SOLUTION
+base_ms = 2 * network.links[3].delay_ms
+waits = {name: run.of(measure.PingResult)[0].rtt_ms[2] - base_ms for name, run in pair.items()}
+### STARTER
+# waits = {"FIFO": None, "fq_codel": None}
+### END SOLUTION
+waits
+
+# %% check="waits" points=1
+lab12.check_waits(waits, pair).require()
 
 # %% [markdown] id="turns-task"
 # **Your turn:** answer each question with a letter.

@@ -22,7 +22,10 @@ PROGRESS_MIME: Final = "application/vnd.linklab.progress+json"
 PAGE_MIME: Final = "application/vnd.linklab.page+json"
 """With what else is for the page alone, as an explanation (`linklab.grade.written`): nothing but the version."""
 REPLAY_MIME: Final = "application/vnd.linklab.replay+json"
-"""Says that the HTML with it is a replay (`linklab.show.replay`): how many ``runs``."""
+"""Says that the HTML with it is a replay (`linklab.show.replay`): how many ``runs``.
+
+Where the HTML is a picture alone, ``packets`` has a digest of the packets of each run.
+"""
 TEXT_STUB: Final = "*Write your answer here. (Enter opens this cell, Shift+Enter closes it.)*"
 """What students find in place of a model answer."""
 TALLY_VARIABLE: Final = "LINKLAB_TALLY"

@@ -164,6 +164,58 @@ def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given:
     refuses(check, given, says)
 
 
+# --- One ping in two queues
+
+
+def pair(**rtt_ms: tuple[float | None, ...]) -> dict[str, Run]:
+    """Return a run with each queue in which h2's pings have these round trips."""
+    short = changed(changed(without(LONG, PageResult, QueueResult), TcpResult, duration_s=4), PingResult, count=3)
+    return {name: given(short, PingResult, rtt_ms=them) for name, them in rtt_ms.items()}
+
+
+PAIR = pair(FIFO=(156.0, 178.0, 201.0), fq_codel=(20.0, 20.3, 20.6))
+
+
+@pytest.mark.parametrize(
+    "waits",
+    [
+        {"FIFO": 180.857, "fq_codel": 0.59},
+        {"FIFO": 181, "fq_codel": 0.6},
+        {"FIFO": 180, "fq_codel": 0.593},
+        {"fq_codel": np.float64(0.6), "FIFO": 181.2},
+    ],
+)
+def test_a_wait_passes_as_the_panel_shows_it_and_rounded(waits: object) -> None:
+    result = lab12.check_waits(waits, PAIR)
+    assert result.passed, str(result)
+
+
+def test_a_ping_that_leaves_at_once_waited_for_0_ms() -> None:
+    at_once = pair(FIFO=(156.0, 178.0, 201.0), fq_codel=(20.3, 20.3, 20.0))
+    assert lab12.check_waits({"FIFO": 181, "fq_codel": 0}, at_once).passed
+    assert not lab12.check_waits({"FIFO": 181, "fq_codel": 0.3}, at_once).passed
+
+
+@wrong(
+    {
+        lab12.check_waits: [
+            (None, PAIR, "not filled in yet"),
+            ({"FIFO": 201, "fq_codel": 0.6}, PAIR, "that is the whole round trip"),
+            ({"FIFO": 181, "fq_codel": 20.6}, PAIR, "that is the whole round trip"),
+            ({"FIFO": 158, "fq_codel": 0.6}, PAIR, "that is ping number 2"),
+            ({"FIFO": 0.6, "fq_codel": 181}, PAIR, "that is the wait in the run with fq_codel"),
+            ({"FIFO": 0.181, "fq_codel": 0.6}, PAIR, "that looks like seconds"),
+            ({"FIFO": 90.5, "fq_codel": 0.6}, PAIR, "90.5 ms"),
+            ({"FIFO": 181, "fq_codel": 0.6}, None, "not measured yet"),
+            ({"FIFO": 181, "fq_codel": 0.6}, {**PAIR, "FIFO": without(PAIR["FIFO"], PingResult)}, "has no answer"),
+            ({"FIFO": 181, "fq_codel": 0.6}, pair(FIFO=(1.0, 2.0, None), fq_codel=(1.0, 2.0, 3.0)), "has no answer"),
+        ]
+    }
+)
+def test_another_packet_s_wait_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
+    refuses(check, given, says)
+
+
 # --- Networks that nobody has seen
 
 
@@ -214,6 +266,7 @@ def test_a_neighbour_s_measurements_are_refused() -> None:
             lab12.check_one_queue(ONE),
             lab12.check_apart(APART),
             lab12.check_ecn(MARKS),
+            lab12.check_waits({}, PAIR),
             lab12.check_finale(FINALE),
         ):
             assert "measured on another network" in said(result)

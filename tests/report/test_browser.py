@@ -116,7 +116,9 @@ def test_a_replay_plays_in_the_page_and_nothing_else_does(
     browser: Chrome, asked: tuple[str, list[str]], tmp_path: Path
 ) -> None:
     address, paths = asked
-    shown = show.replay(recorded())._repr_mimebundle_()
+    replay = show.replay(recorded())
+    still = replay._repr_mimebundle_()
+    shown = {**still, "text/html": still["text/html"] + replay.frame()}
     data = packed_in(shown["text/html"])
     assert data is not None
     forged = f'{evil(address)}<main data-packed=&quot;{data}&quot; onclick="fetch(1)">{evil(address)}'
@@ -126,6 +128,7 @@ def test_a_replay_plays_in_the_page_and_nothing_else_does(
         code("a", shows(**shown)),
         code("b", shows(**{**shown, "text/html": forged})),
         code("c", shows(**{**shown, "text/html": evil(address)})),
+        code("d", shows(**still)),
     )
     assert main(["report", str(book), "--output", str(tmp_path / "page.html")]) == 0
     browser.get((tmp_path / "page.html").as_uri())
@@ -139,6 +142,7 @@ def test_a_replay_plays_in_the_page_and_nothing_else_does(
     words = browser.find_element("tag name", "main").get_attribute("textContent") or ""
     assert "Replay of run 1: 0.100 s, 21 packets at 2 interfaces, 1 lost." in words
     assert "A replay that this version of Linklab cannot play: run its cell again." in words
+    assert "This is a picture of a replay." in words
     assert paths == []
     assert browser.title == "Portfolio: labs on network performance"
 

@@ -18,6 +18,7 @@ from linklab.errors import MeasurementError
 from linklab.measure import PingFlow, Recording, Run
 from linklab.measure.headers import kept_head
 from linklab.network import TWO_HOSTS, expected_state
+from linklab.record import REPLAY_MIME
 from linklab.report.page import environment
 from linklab.show.player.columns import first_hops, flows_of
 from linklab.show.widgets.page import packed_in, script_hash
@@ -66,13 +67,21 @@ def test_the_page_loads_nothing_and_lets_its_own_script_run_alone(tmp_path: Path
 
 
 def test_a_report_finds_the_data_and_nothing_else() -> None:
-    html = show.replay(recorded())._repr_mimebundle_()["text/html"]
-    data = packed_in(html)
+    data = packed_in(show.replay(recorded()).frame())
     assert data is not None
     assert base64.b64decode(data, validate=True)
     assert packed_in("<p>no replay</p>") is None
     assert packed_in('<main data-packed=&quot;"><script>x</script>&quot;') is None
     assert environment().globals["script_hash"] == script_hash()
+
+
+def test_where_nobody_watches_a_notebook_stores_a_picture_and_what_tells_runs_apart() -> None:
+    one, same, other = (show.replay(run)._repr_mimebundle_() for run in (recorded(), recorded(), recorded(lost=(4, 7))))
+    assert one == same
+    assert one[REPLAY_MIME] != other[REPLAY_MIME]
+    assert packed_in(one["text/html"]) is None
+    assert one["text/html"].count("<img ") == 1
+    assert "21 packets at 2 interfaces, 1 lost" in one["text/html"]
 
 
 # In a browser
@@ -259,7 +268,7 @@ def test_in_a_notebook_it_plays_apart_with_the_theme_s_colours_whatever_the_syst
     browser: Chrome, tmp_path: Path
 ) -> None:
     page = tmp_path / "notebook.html"
-    html = show.replay(recorded())._repr_mimebundle_()["text/html"]
+    html = show.replay(recorded()).frame()
     page.write_text(f'<body data-jp-theme-light="true">{html}</body>', encoding="utf-8")
     preferring(browser, "dark")
     browser.get(page.as_uri())

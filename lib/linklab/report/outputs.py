@@ -83,10 +83,16 @@ def note(why: str) -> Safe:
 
 
 def _replay(data: Mapping[str, Any]) -> Safe:
-    """Return our own player with a replay's data; nothing else of the page that the notebook has for it is used."""
-    recording = packed_in(_text(data.get("text/html")))
-    if recording is None:
+    """Return our own player with a replay's data; nothing else of the page that the notebook has for it is used.
+
+    Where the notebook has a picture alone, return that.
+    """
+    html = _text(data.get("text/html"))
+    recording = packed_in(html)
+    if recording is None and "<iframe" in html:
         return note("A replay that this version of Linklab cannot play: run its cell again.")
+    if recording is None:
+        return Safe('<div class="shown wide">{}</div>').format(clean(html))
     words = plain(_text(data.get("text/plain")))
     figure = '<figure>{}<figcaption><details><summary>In words</summary><p class="words">{}</p></details></figcaption>'
     return Safe(figure + "</figure>").format(Safe(frame_of(WIDGET, recording, TITLE)), words)

@@ -22,7 +22,7 @@ from linklab.grade.choices import letters
 from linklab.grade.measured import measured, state_of_run
 from linklab.grade.path_questions import FRAME_BYTES
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Slip, Value, asked_each, stated
+from linklab.grade.questions import Slip, Value, asked, asked_each, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.seeding import seeds
 from linklab.grade.student_functions import Formula, Trial
@@ -42,7 +42,8 @@ from linklab.units import transmission_ms
 
 __all__ = [
     "APART", "ONE_QUEUE", "PREDICTIONS", "check_apart", "check_drops", "check_ecn", "check_finale", "check_limit",
-    "check_long", "check_one_queue", "check_predicted", "check_turns", "predict", "the_network", "unseen",
+    "check_long", "check_one_queue", "check_predicted", "check_turns", "check_waits", "predict", "the_network",
+    "unseen",
 ]  # fmt: skip
 
 
@@ -532,6 +533,85 @@ def check_ecn(given: object) -> Iterator[Check]:
     else:
         yield Check.passing("packets that were sent again", "none", "0")
     yield from _alone_checks("marks", run)
+
+
+# --- One ping in two queues, read from the replay
+
+_PAIR: Final = ("FIFO", "fq_codel")
+_PAIR_S: Final = 4
+_READ_PING: Final = 3
+"""The number of the ping whose wait is read, from 1."""
+_PAIR_FLOWS: Final = "an upload h1-h3 and pings h2-h3"
+
+
+def _pair_problem(run: Run) -> Problem | None:
+    problem = transfers_problem(run, {UPLOAD: ("cubic",)}, _PAIR_S)
+    if problem is not None:
+        return problem
+    found = [it for it in run.results if isinstance(it, PingResult) and (it.flow.source, it.flow.destination) == READER]
+    if len(found) != 1 or len(found[0].rtt_ms) < _READ_PING or found[0].rtt_ms[_READ_PING - 1] is None:
+        return f"ping number {_READ_PING} from h2 to h3 has no answer", "run the cell of the replay again"
+    return None
+
+
+def _waits_ms(run: Run) -> list[float | None]:
+    """Return how long each ping of a run waited at U: its round trip without the links' delays. None is a lost one."""
+    return [None if rtt is None else rtt - base_ms(run) for rtt in run.of(PingResult)[0].rtt_ms]
+
+
+@guarded
+def check_waits(waits: object, pair: object) -> Result:
+    """Judge how long one ping waited at U, in ms, in the runs with each of `_PAIR`.
+
+    Right is what ping's round trip has above the links' delays. Ping prints three digits, and a reading may be rounded
+    to whole ms above 100 ms, and to one decimal below.
+    """
+    title = "Lab 12, the same ping in two queues"
+    runs = pair if isinstance(pair, Mapping) else {}
+    found = {
+        name: require_run(
+            f"the run with {name}", runs.get(name), _PAIR_FLOWS, "run the cell of the replay", the_network(),
+            _pair_problem,
+        )
+        for name in _PAIR
+    }  # fmt: skip
+    return asked(title, waits, [_wait(name, found) for name in _PAIR], '{"FIFO": ..., "fq_codel": ...}')
+
+
+def _wait(name: str, runs: Mapping[str, Run]) -> Value:
+    run, at = runs[name], _READ_PING - 1
+    all_ms = _waits_ms(run)
+    wait_ms = all_ms[at] or 0.0
+    rounding_ms = 1.0 if wait_ms >= 100 else 0.1
+    why, allowance = "the ping's round trip without the links' delays", "ping's digits, and rounding"
+    expected = Expectation(
+        wait_ms, wait_ms - rounding_ms, wait_ms + rounding_ms, "ms", why, source="the run", allowance=allowance
+    )
+    own_panel = "each run has a panel of its own, below its network"
+    this_one = f"the panel shows the number of each ping (ICMP): read number {_READ_PING}"
+    slips = [
+        Slip(wait_ms + base_ms(run), "that is the whole round trip", "it has the links' delays too: subtract them"),
+        *(
+            Slip(other_ms, f"that is ping number {number}", this_one)
+            for number, other_ms in enumerate(all_ms, 1)
+            if number != _READ_PING and other_ms is not None and abs(other_ms - wait_ms) > 2 * rounding_ms
+        ),
+        *(
+            Slip(_waits_ms(runs[other])[at] or 0.0, f"that is the wait in the run with {other}", own_panel)
+            for other in _PAIR
+            if other != name
+        ),
+    ]
+    hints = (
+        f"at which time does h2's ping number {_READ_PING} come to r1-eth2, and when does it leave?",
+        "untick TCP, press . until the panel shows this ping, and read 'left after'",
+        "or take the ping's round trip, and subtract the delay of both directions",
+    )
+    one_ms = frame_ms(rate_mbps(run))
+    explained = (
+        f"U needs {one_ms:.2f} ms for a full frame, so the ping waited for the time of {wait_ms / one_ms:.1f} frames."
+    )
+    return Value(name, f"wait of ping number {_READ_PING}, {name}", expected, hints, slips, explanation=explained)
 
 
 # --- Networks that nobody has seen

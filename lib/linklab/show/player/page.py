@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure import Recording, Run
 from linklab.measure.recordings import write
-from linklab.record import REPLAY_MIME
+from linklab.record import REPLAY_MIME, somebody_watches
+from linklab.show.network.paint import draw
 from linklab.show.player.columns import Congestion, about_run, first_hops, first_ns, flows_of
 from linklab.show.player.differences import first_packet_apart
 from linklab.show.widgets.page import html_of, packed, page_of
@@ -18,6 +21,9 @@ WIDGET: Final = "player"
 """Its module of the widgets' script."""
 TITLE: Final = "Replay of a measurement"
 MOST_RUNS: Final = 2
+_STILL: Final = "linklab-unplayed"
+_UNLESS_PLAYED: Final = f"<style>.{_STILL}:has(~ iframe){{display:none}}</style>"
+_HOW_TO_PLAY: Final = "This is a picture of a replay. To play it, run its cell in a notebook."
 
 
 class Replay:
@@ -42,10 +48,28 @@ class Replay:
         """
         return write(path, page_of(WIDGET, self._data, TITLE).encode())
 
+    def frame(self) -> str:
+        """Return the player as HTML, in a frame that has no access to the page around it."""
+        return html_of(WIDGET, self._data, TITLE)
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """Return what a notebook shows; the report finds the data in it."""
-        html = html_of(WIDGET, self._data, TITLE)
-        return {REPLAY_MIME: {"runs": len(self._runs)}, "text/html": html, "text/plain": self.words}
+        """Return what a notebook shows: the player where somebody watches, else a picture of the network and words.
+
+        The player has the widgets' script and all packets in it. So what nbval and a grade from scratch see, and what
+        the solutions store, is the picture, with a digest of the packets. The picture is in a watched notebook too: a
+        page that does not trust the notebook shows no player.
+        """
+        html, facts = self._still(), dict[str, Any](runs=len(self._runs))
+        if somebody_watches():
+            html += self.frame()
+        else:
+            facts["packets"] = [_digest(run) for run in self._runs.values()]
+        return {REPLAY_MIME: facts, "text/html": html, "text/plain": self.words}
+
+    def _still(self) -> str:
+        pictures = dict.fromkeys(draw(run.network)._repr_mimebundle_()["text/html"] for run in self._runs.values())
+        words = "".join(f"<p>{escape(line)}</p>" for line in (_HOW_TO_PLAY, *self.words.splitlines()))
+        return f'{_UNLESS_PLAYED}<div class="{_STILL}">{"".join(pictures)}{words}</div>'
 
 
 def replay(*runs: Run | Recording, labels: Sequence[str] = ()) -> Replay:
@@ -97,3 +121,8 @@ def _words(label: str, run: Recording, congestion: Congestion) -> list[str]:
             at_s = (gone[0].queued_ns - first_ns(run)) / 1e9
             lines.append(f"{port.interface} lost {len(gone):,}, the first after {at_s:.3f} s: {run.why(gone[0])}")
     return lines
+
+
+def _digest(run: Recording) -> str:
+    """Return a digest of what became of all packets: two runs with the same one are alike to the last digit."""
+    return hashlib.sha256(repr((run.hops, run.tcp)).encode()).hexdigest()

@@ -145,18 +145,19 @@ class Player {
   zoom(factor) { const width = (this.view[1] - this.view[0]) * factor; this.look(this.time - width / 2, this.time + width / 2); }
   say(text) { this.said.textContent = text; }
 
-  /** To the next or the previous moment at which a packet that is shown is queued, leaves or is dropped. */
+  /** To the next or the previous moment at which a packet that is shown is queued, leaves or is dropped; choose that packet. */
   event(way) {
     this.pause();
-    let best = way > 0 ? Infinity : -Infinity;
-    for (const run of this.runs) for (const port of run.busy) for (const times of [port.queued, port.leaving]) {
-      const at = lastUpTo(times, this.time);
-      let next = at;
-      if (way > 0) next = at + 1; else while (next >= 0 && times[next] >= this.time) next--;
-      if (next < 0 || next >= times.length || times[next] === Infinity) continue;
-      best = way > 0 ? Math.min(best, times[next]) : Math.max(best, times[next]);
-    }
-    if (Number.isFinite(best)) this.go(best); else this.say(way > 0 ? "There is no later event." : "There is no earlier event.");
+    let best = null;
+    for (const run of this.runs) for (const port of run.busy) for (const [times, what] of [[port.queued, "comes to"], [port.left, "leaves"]]) times.forEach((time, i) => {
+      const isFarther = best && way * (time - best.time) >= 0;
+      if (way * (time - this.time) > 0 && time !== Infinity && !isFarther && this.shows(run, port.packet[i])) best = { run, port, i, time, what };
+    });
+    if (!best) { this.say(way > 0 ? "There is no later event." : "There is no earlier event."); return; }
+    const { run, port, i, time, what } = best, packet = port.packet[i];
+    this.go(time);
+    this.choose(run, packet);
+    this.say(`Packet ${packet + 1}${this.runs.length > 1 ? ` of ${run.label}` : ""}, ${this.names.get(run)[run.flowOf[packet]]}: ${run.isDropped(port, i) ? "is dropped at" : what} ${port.label}.`);
   }
   loss(way) {
     this.pause();
@@ -165,7 +166,7 @@ class Player {
       const open = run.losses.filter((loss) => this.shows(run, loss.packet));
       // several may be lost at one moment: the one after or before the chosen one comes next
       const here = open.findIndex((loss) => loss.time === this.time && loss.packet === this.chosen.get(run));
-      const found = way > 0 ? (here >= 0 ? open[here + 1] : open.find((loss) => loss.time > this.time || (loss.time === this.time && !this.chosen.has(run))))
+      const found = way > 0 ? (here >= 0 ? open[here + 1] : open.find((loss) => loss.time >= this.time))
         : (here >= 0 ? open[here - 1] : open.findLast((loss) => loss.time < this.time));
       if (found && (!best || (way > 0 ? found.time < best.time : found.time > best.time))) { best = found; owner = run; }
     }
@@ -248,7 +249,7 @@ function guidance(lossless) {
 function legend() {
   const key = (name, what) => element("li", {}, element("kbd", {}, name), ` ${what}`);
   return [
-    element("ul", {}, key("Space", "play or pause"), key("\u2190 \u2192", "a millisecond back or on (on the slider: a step of it)"), key(", .", "the event before, the next event"), key("p n", "the loss before, the next loss"), key("P N", "the group of losses before, the next group"), key("f", "full screen"), key("d", "the first packet that differs"), key("+ -", "zoom the curves"), key("0", "the whole time"), key("Home End", "the beginning, the end")),
+    element("ul", {}, key("Space", "play or pause"), key("\u2190 \u2192", "a millisecond back or on (on the slider: a step of it)"), key(", .", "the event before, the next event, of the flows shown"), key("p n", "the loss before, the next loss"), key("P N", "the group of losses before, the next group"), key("f", "full screen"), key("d", "the first packet that differs"), key("+ -", "zoom the curves"), key("0", "the whole time"), key("Home End", "the beginning, the end")),
     element("p", {}, "A rectangle is a packet of more than 200 bytes, a dot a smaller one; its colour is its flow's. A bar beside a cable is the queue of the interface at its beginning, as long as its limit: who waits in colour, and in grey those that are on the link already and count as well. A red cross is a loss, and so is a red stroke above the curves. Drag across a curve to zoom, click to go there, double-click for all."),
     element("p", {}, "Linux's netem holds a packet for the link's delay and for its turn in one queue, and its limit counts both. Here a packet waits first, and then travels for the link's delay: it leaves the link at the instant at which it did. Links that are not shaped take no time, so nothing is to be seen on them."),
   ];
