@@ -98,13 +98,11 @@ lab13.check_netem(printed).require()
 #
 # </details>
 #
-# Your program needs a link that loses *exactly the packets that we choose*. So remove netem again:
-
-# %% id="no-netem"
-print(lab["relay"].cmd("tc qdisc del dev relay-eth3 root; tc qdisc show dev relay-eth3"))
+# Your program needs a link that loses *exactly the packets that we choose*. So the next cell removes netem again.
 
 # %% answer="bits"
-print(lab13.question("bits"))
+lab["relay"].cmd("tc qdisc del dev relay-eth3 root")
+print(lab["relay"].cmd("tc qdisc show dev relay-eth3"), lab13.question("bits"), sep="\n")
 ### BEGIN SOLUTION
 bits = "c"
 ### STARTER
@@ -133,15 +131,14 @@ lab13.ladder(plain)
 # Now the relay loses three datagrams: the sender's third one, the fifth answer, and the last answer. **Say to
 # yourself** before you run the cell: which packets does the sender send twice? What must the receiver do with each
 # duplicate?
+#
+# The check after it runs a copy of your program in a lab of its own. It sends files of several sizes, loses packets at
+# the beginning, in the middle and at the end, and compares the time with theory. A successful check takes 15 s.
 
 # %% id="lost-try"
 losses = {"up": [3], "down": [5, 8]}
 lossy = lab13.watch(lab, "reliable.py", window=1, size_bytes=6000, lost=losses)
 lab13.ladder(lossy)
-
-# %% [markdown] id="stop-and-wait-told"
-# The check runs a copy of your program in a lab of its own. It sends files of several sizes, loses packets at the
-# beginning, in the middle and at the end, and compares the time with theory. A successful check takes 15 s.
 
 # %% check="stop-and-wait" points=4
 lab13.check_stop_and_wait("reliable.py").require()
@@ -235,16 +232,13 @@ lab13.check_karn(karn).require()
 # starts with an RTO of 1 s. It doubles the RTO at each timeout and keeps the doubled value until the next valid sample.
 # Your program's RTO must be at least 0.1 s (RFC: 1 s, Linux: 0.2 s). In the next cell the relay drops everything for
 # 5 s, from the sender's tenth datagram on.
+#
+# Then it sends a file over the other link to the relay, `far`. This link has a round trip of 1.5 s, longer than the
+# first timeout, and loses no packets. **Say to yourself:** how many packets does the sender send twice there?
 
 # %% id="timeouts-try"
 silent = lab13.watch(lab, "reliable.py", size_bytes=12_000, silent_from=10, silent_s=5)
-lab13.ladder(silent)
-
-# %% [markdown] id="far-intro"
-# The other link to the relay has a round trip of 1.5 s, longer than the first timeout. It loses no packets. **Say to
-# yourself:** how many packets does the sender send twice?
-
-# %% id="far-try"
+display(lab13.ladder(silent))
 far = lab13.watch(lab, "reliable.py", size_bytes=6000, path="far")
 lab13.ladder(far)
 
@@ -308,9 +302,35 @@ lab13.shares_figure(seen)
 # %% check="window" points=5
 lab13.check_window("reliable.py").require()
 
-# %% [markdown] id="shares-task"
+# %% [markdown] id="again-text"
 # ## 6. What a loss costs
 #
+# Two small programs of Linklab's send the same packets from `sender` to `receiver`: one by go-back-N, one by selective
+# repeat. Both have the window that just fills your link, and a timeout of three round trips. The network loses packet 6
+# once. **Say to yourself** before you run the next cell: how many packets does each program send again?
+#
+# **Your turn:** run it, and read from the replay how many packets each program sent again. `n` goes to the loss. From
+# there go on with `.` (*Event*), or with Shift and the right arrow (20 ms), until the queue of `sender` fills again. The
+# panel of a packet shows its number and whether this is `try 1` or `try 2`; *This moment in words* lists all packets in
+# the queue. Without the player: `print(both.words)` counts the packets *there*, and the cell says how many there are to
+# send.
+
+# %% id="again-replay"
+played = lab13.both_kinds(lab)
+both = show.replay(*played.values(), labels=[*played])
+both
+
+# %% answer="again"
+### BEGIN SOLUTION
+again = {"go-back-N": fills, "selective repeat": 1}
+### STARTER
+# again = {"go-back-N": None, "selective repeat": None}
+### END SOLUTION
+
+# %% check="again" points=1
+lab13.check_again(again).require()
+
+# %% [markdown] id="shares-task"
 # Let P be the share of lost packets, and let no acknowledgement be lost. If the window fills the link,
 #
 # - go-back-N uses (1 - P) / (1 + 2aP) of the link: each loss costs a whole round trip of packets;
@@ -328,7 +348,7 @@ shares = {"go-back-N": 100 * 0.98 / (1 + two_a * 0.02), "selective repeat": 98.0
 # shares = {"go-back-N": None, "selective repeat": None}
 ### END SOLUTION
 
-# %% check="shares" points=2
+# %% check="shares" points=1
 lab13.check_shares(shares).require()
 
 # %% id="loss-try"

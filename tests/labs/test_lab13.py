@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from linklab import start
 from linklab.course import using
 from linklab.grade import Result
 from linklab.labs.lab13 import figures, rules
@@ -31,6 +32,7 @@ def rto(rtts_s: Sequence[float]) -> list[float]:
 
 NUMBERS = {"fills": 11, "go-back-N": 7, "selective repeat": 4}
 SHARES = {"go-back-N": 82.5, "selective repeat": 98}
+AGAIN = {"go-back-N": 11, "selective repeat": 1}
 
 
 def ping(sent: int, received: int, to: str = "10.0.3.2") -> str:
@@ -60,6 +62,18 @@ WRONG: Table = {
         (NUMBERS | {"selective repeat": 7}, "go-back-N's"),
         (NUMBERS | {"selective repeat": 8}, "all numbers"),
         (NUMBERS | {"selective repeat": 3}, "number of bits"),
+    ],
+    lab13.check_again: [
+        (None, "not filled in yet"),
+        (AGAIN | {"go-back-N": 1}, "what selective repeat sends again"),
+        (AGAIN | {"go-back-N": 10}, "leaves out one packet"),
+        (AGAIN | {"go-back-N": 12}, "one too many"),
+        (AGAIN | {"go-back-N": 22}, "all from the lost packet on"),
+        (AGAIN | {"go-back-N": 38}, "too much"),
+        (AGAIN | {"go-back-N": 6}, "number of the lost packet"),
+        (AGAIN | {"selective repeat": 11}, "what go-back-N sends again"),
+        (AGAIN | {"selective repeat": 2}, "counts both tries"),
+        (AGAIN | {"selective repeat": 0}, "that is none"),
     ],
     lab13.check_shares: [
         (SHARES | {"go-back-N": 98}, "selective repeat's"),
@@ -94,6 +108,8 @@ def test_right_answers_pass_however_they_are_written_and_rounded() -> None:
     for function in (rto, lambda rtts: np.array(rto(rtts)), lambda rtts: (it for it in rto(rtts))):
         assert lab13.check_rto(function).passed
     assert lab13.check_numbers({"fills": 11, "go-back-N": 7.0, "selective repeat": 4}).passed
+    for again in (AGAIN, {"selective repeat": 1.0, "go-back-N": 38 - 27}):
+        assert lab13.check_again(again).passed
     for shares in (SHARES, {"go-back-N": 82.521, "selective repeat": 98.0}):
         assert lab13.check_shares(shares).passed
     for received in (1862, 1900, 1938):  # what chance gives
@@ -125,6 +141,7 @@ def test_what_is_asked_follows_the_student_s_network(network: Network) -> None:
         assert lab13.check_numbers(numbers).passed
         assert not lab13.check_numbers(numbers | {"fills": numbers["fills"] - 1}).passed
         assert lab13.check_shares({key: float(f"{it:.4g}") for key, it in shares.items()}).passed
+        assert lab13.check_again(AGAIN | {"go-back-N": numbers["fills"]}).passed
         percent, receiver = lab13.loss_percent(), lab13.the_network().address_of("receiver")
         assert lab13.check_netem(ping(2000, round(2000 - 20 * percent), receiver)).passed
         assert not lab13.check_netem(ping(2000, round(2000 - 30 * percent), receiver)).passed
@@ -140,6 +157,19 @@ def test_links_lose_4_to_6_percent() -> None:
     assert len(found) > 3
     assert found <= {4, 4.5, 5, 5.5, 6}
     assert lab13.loss_percent() == 5
+
+
+@pytest.mark.large
+@pytest.mark.lab
+@pytest.mark.usefixtures("virtual")
+@pytest.mark.parametrize("network", [*EACH.values()][:2], ids=["one", "another"])
+def test_what_is_recorded_is_what_the_check_takes_for_right(network: Network) -> None:
+    with using(network), start(lab13.the_network()) as lab:
+        played = lab13.both_kinds(lab)
+        to_send = max(int(hop.head[49:51]) for hop in played["go-back-N"].of("sender-eth1"))
+        again = {kind: len(recording.of("sender-eth1")) - to_send for kind, recording in played.items()}
+        assert lab13.check_again(again).passed, again
+        assert [sum(hop.lost for hop in recording.hops) for recording in played.values()] == [1, 1]
 
 
 # --- Figures

@@ -237,11 +237,11 @@ def test_lab_12_shows_what_its_text_says() -> None:
 def test_lab_13_shows_what_its_text_says() -> None:
     solution = read("solutions/13-reliable-transport.ipynb")
     assert re.search(r"2000 packets transmitted, 1(8[6-9]|9[0-3])\d received", shown(solution, "answer-netem"))
-    assert "noqueue" in shown(solution, "no-netem")
+    assert "noqueue" in shown(solution, "answer-bits")
     assert "7 datagrams of the sender, 0 of them repeats, and 7 answers" in shown(solution, "stop-and-wait-try")
     assert "3 of them repeats, and 9 answers" in shown(solution, "lost-try"), "one repeat for each of three losses"
     assert "6 of them repeats" in shown(solution, "timeouts-try"), "0.1, 0.2 ... 3.2 s cover five seconds"
-    assert "8 datagrams of the sender, 1 of them repeats" in shown(solution, "far-try")
+    assert "8 datagrams of the sender, 1 of them repeats" in shown(solution, "timeouts-try")
     shares = re.search(r"Seen: (.*)\.", shown(solution, "window-try"))
     assert shares is not None
     found = {int(window): int(share) for share, window in re.findall(r"(\d+) % with (\d+)", shares[1])}

@@ -25,7 +25,7 @@ EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "09": ("study-table", "spacing-table", "qualities"),
     "10": ("step",),
     "11": ("look-figure", "controls-figure", "queues-figure", "answer-together"),
-    "12": ("long-figure", "one-figure", "all-figure"),
+    "12": ("answer-long", "answer-one", "all-figure"),
     "15": ("table",),
 }
 """Cells that show one line in place of a figure, by lab."""
@@ -38,7 +38,7 @@ TOLD: Final[Mapping[str, Mapping[str, str]]] = {
     "06": {"imports": OWN_SIMPLEPERF},
     "07": {"start": OWN_SIMPLEPERF},
     "13": {"stop-and-wait-try": "step 1 is still to do: Sender.run"}
-    | dict.fromkeys(("far-try", "window-try", "loss-try"), NOT_SENT),
+    | dict.fromkeys(("timeouts-try", "window-try", "loss-try"), NOT_SENT),
 }
 """What other cells say, by lab."""
 SMALL: Final = ("00", "01", "09")

@@ -7,6 +7,7 @@ section 2.4; W. Stallings, "Data and Computer Communications", appendix on the p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 
@@ -17,6 +18,11 @@ def link_share(window_packets: int, packet_ms: float, rtt_ms: float) -> float:
     that is stop-and-wait: ``L/R / (RTT + L/R)``.
     """
     return min(1.0, window_packets * packet_ms / (packet_ms + rtt_ms))
+
+
+def filling_window(packet_ms: float, rtt_ms: float) -> int:
+    """Return the smallest window that keeps a link busy if nothing is lost: ``1 + 2a``, rounded up."""
+    return math.ceil(1 + rtt_ms / packet_ms)
 
 
 def selective_repeat_share(window_packets: int, packet_ms: float, rtt_ms: float, loss: float) -> float:

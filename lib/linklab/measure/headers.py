@@ -120,8 +120,12 @@ def ends_of(head: bytes) -> Ends:
     return Ends(protocol, ip.source, ip.destination)
 
 
+_DATA_BYTES: Final = 16
+"""So much of a datagram's data says what it is: a program's own header."""
+
+
 def kept_head(head: bytes) -> bytes:
-    """Return the headers of a packet without the data behind them."""
+    """Return the headers of a packet without the data behind them; of a datagram its first bytes too."""
     ip = ip_of(head)
     if ip is None:
         return head[:64]
@@ -129,7 +133,9 @@ def kept_head(head: bytes) -> bytes:
         return head[: ip.data]
     if ip.protocol == 6 and len(head) > ip.data + 12:
         return head[: ip.data + 4 * (head[ip.data + 12] >> 4)]
-    return head[: ip.data + 8] if ip.protocol in (1, 17) else head
+    if ip.protocol == 17:
+        return head[: ip.data + 8 + _DATA_BYTES]
+    return head[: ip.data + 8] if ip.protocol == 1 else head
 
 
 _FLAGS: Final = ("FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR")

@@ -177,6 +177,7 @@ _DISCARDS: Final = {
     "PKT_TOO_BIG": "it is larger than the next link's MTU, and must not be fragmented",
     "CPU_BACKLOG": "its receive queue was full",
     "TC_INGRESS": "the cable was cut without a sign, and all frames on it are lost",
+    "TC_EGRESS": "a filter of tc at the interface by which it leaves there drops it",
     "NETFILTER_DROP": "a firewall rule dropped it",
     "IP_INHDR": "its IPv4 header is damaged",
     "TCP_OLD_DATA": "the receiver has these bytes already (a retransmission that was not needed)",

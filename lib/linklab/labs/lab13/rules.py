@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from linklab.analysis.arq import go_back_n_share, link_share, rto_s, selective_repeat_share
+from linklab.analysis.arq import filling_window, go_back_n_share, link_share, rto_s, selective_repeat_share
 from linklab.course import course_network
 from linklab.grade import choices
 from linklab.grade.check import Check
@@ -17,7 +17,7 @@ from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Case, Formula, Trial
-from linklab.labs.lab13.trying import watch
+from linklab.labs.lab13.trying import KINDS, LOST_PACKET, PAYLOAD_BYTES, both_kinds, watch, window_of_both
 from linklab.programs import reliable
 from linklab.programs.reliable.checks import share_percent
 from linklab.programs.reliable.path import HEADERS_BYTES, NEAR, packet_ms, rtt_ms, the_network
@@ -25,14 +25,13 @@ from linklab.show.live_views import tell
 from linklab.units import transmission_ms
 
 __all__ = [
-    "PREDICTIONS", "check_bits", "check_karn", "check_netem", "check_numbers", "check_predicted", "check_rto",
+    "PREDICTIONS", "both_kinds", "check_again", "check_bits", "check_karn", "check_netem", "check_numbers",
+    "check_predicted", "check_rto",
     "check_shares", "check_stop_and_wait", "check_timeouts", "check_window", "loss_percent", "predict", "question",
     "the_network", "watch",
 ]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
-PAYLOAD_BYTES: Final = 1000
-"""The packet that the questions speak of; what the cable adds comes to it."""
 _LOSS: Final = 0.02
 _WINDOW: Final = 8
 _LONG: Final = 32
@@ -215,7 +214,7 @@ def check_numbers(answers: object) -> Result:
     """Judge which window fills the link, and how large one may be for numbers of three bits."""
     one_ms, trip_ms = packet_ms(PAYLOAD_BYTES), rtt_ms(NEAR)
     filled = 1 + trip_ms / one_ms
-    fills = math.ceil(filled)
+    fills = filling_window(one_ms, trip_ms)
     go_back, selective = 2**_BITS - 1, 2 ** (_BITS - 1)
     last = (
         "all acknowledgements of a window are lost, so its packets arrive again: must their numbers "
@@ -278,6 +277,41 @@ def check_numbers(answers: object) -> Result:
         ),
     )
     return asked("Lab 13, window and numbers", answers, questions)
+
+
+@guarded
+def check_again(again: object) -> Result:
+    """Judge how many packets each kind of sender sent again in `both_kinds`: a whole window, and one."""
+    window = window_of_both()
+    all_later = 2 * window
+    whole = "with go-back-N the receiver takes packets in order alone, so all packets that are under way are sent again"
+    hints = (
+        "which packets had the sender sent when its timer ended, and which of them does it send again?",
+        "after the loss (n) press . until a packet says 'try 2' in its panel: which packets say so?",
+        "the words of the player count the packets there; subtract the packets that were to be sent",
+    )
+    questions = (
+        Value(
+            KINDS[0], f"packets that {KINDS[0]} sent again", stated(window, "packets", "the window", _EXACT), hints,
+            (
+                Slip(1, f"that is what {KINDS[1]} sends again", whole),
+                Slip(window - 1, "that leaves out one packet", "count the lost packet too: it is sent again as well"),
+                Slip(window + 1, "that is one too many", "the first try of the lost packet is no repetition"),
+                Slip(all_later, "those are all from the lost packet on", "packets behind the window were sent once"),
+                Slip(LOST_PACKET, "that is the number of the lost packet", "count the packets that say 'try 2'"),
+            ),
+            explanation=f"{whole}: {window}, although {window - 1} of them had arrived.",
+        ),
+        Value(
+            KINDS[1], f"packets that {KINDS[1]} sent again", stated(1, "packets", "the lost one", _EXACT), hints,
+            (
+                Slip(window, f"that is what {KINDS[0]} sends again", "this receiver keeps packets that arrive early"),
+                Slip(2, "that counts both tries", "the first try is no repetition"),
+                Slip(0, "that is none", "the lost packet must be sent again"),
+            ),
+        ),
+    )  # fmt: skip
+    return asked("Lab 13, what is sent again", again, questions, '{"go-back-N": ..., "selective repeat": ...}')
 
 
 @guarded

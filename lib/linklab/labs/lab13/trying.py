@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from linklab.analysis.arq import filling_window
 from linklab.errors import LinklabError
 from linklab.lab import Lab
+from linklab.labs.lab13 import sliding_window
+from linklab.measure import Recording, recorded
 from linklab.programs.engine import in_lab
 from linklab.programs.engine.datagrams import Impairments
-from linklab.programs.reliable.path import close_the_router, the_network
+from linklab.programs.reliable.path import NEAR, close_the_router, packet_ms, rtt_ms, the_network
 from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan, Transfers
 from linklab.programs.scenes import last_line, stopped_for
 from linklab.programs.submission import read_any
 
 _LIMIT_S: Final = 120.0
+KINDS: Final = (sliding_window.GO_BACK_N, "selective repeat")
+PAYLOAD_BYTES: Final = 1000
+"""The packet that the lab's questions speak of; what the cable adds comes to it."""
+LOST_PACKET: Final = 6
+"""Which packet the network loses, once, in `both_kinds`."""
+_ROUND_TRIPS_OF_TIMEOUT: Final = 3
+"""A burst of a whole window is acknowledged after less than two round trips and a packet."""
+_PORT: Final = 7002
 
 
 def watch(
@@ -36,9 +48,7 @@ def watch(
     datagram number ``silent_from`` on nothing passes for ``silent_s``. `ladder` draws what is returned. Raises
     LinklabError for another lab than one of this lab's network, and where there is no program.
     """
-    hosts = [host.name for host in the_network().hosts]
-    if not set(hosts) <= set(lab):
-        raise LinklabError("watch() needs the network of this lab: lab = start(lab13.the_network())")
+    hosts = _hosts_of(lab, "watch")
     program = read_any(Path(file))
     lab.process.call(in_lab.prepare, hosts, program.encoded(), program.packages is not None)
     close_the_router(lab)
@@ -50,6 +60,53 @@ def watch(
     for line in _told(transfer):
         print(line)
     return transfer
+
+
+def window_of_both() -> int:
+    """Return the window of `both_kinds`: the smallest one that fills the link."""
+    return filling_window(packet_ms(PAYLOAD_BYTES), rtt_ms(NEAR))
+
+
+def both_kinds(lab: Lab) -> dict[str, Recording]:
+    """Send the same packets by go-back-N and by selective repeat, with small programs of Linklab's; record both.
+
+    ``relay`` is a router here. It loses packet `LOST_PACKET` at the first try. Raises LinklabError for another lab than
+    one of this lab's network.
+    """
+    _hosts_of(lab, "both_kinds")
+    window, receiver = window_of_both(), the_network().address_of("receiver")
+    count = LOST_PACKET - 1 + 2 * window  # so that all of a window is behind the lost packet, and one more window
+    lost = sliding_window.data_words(LOST_PACKET, 1)
+    words = " ".join(f"match u32 0x{lost[at : at + 4].hex()} 0xffffffff at {28 + at}" for at in range(0, len(lost), 4))
+    relay, recordings = lab["relay"], {}
+    relay.cmd("sysctl -q -w net.ipv4.ip_forward=1; tc qdisc replace dev relay-eth3 clsact")
+    relay.cmd(f"tc filter replace dev relay-eth3 egress protocol ip prio 1 u32 {words} action drop")
+    lab["sender"].cmd(f"ping -c 1 {receiver}")  # for the addresses of the cables (ARP)
+    for kind in KINDS:
+        server = lab["receiver"].popen(_words(action="answer", kind=kind, port=_PORT))
+        next(iter(server))
+        sending = _words(
+            action="send", kind=kind, address=receiver, port=_PORT, window=window, count=count,
+            timeout_s=_ROUND_TRIPS_OF_TIMEOUT * rtt_ms(NEAR) / 1000, payload_bytes=PAYLOAD_BYTES,
+        )  # fmt: skip
+        with recorded(lab, "sender-eth1") as recordings[kind]:
+            lab["sender"].popen(sending).wait(_LIMIT_S)
+        server.terminate()
+    relay.cmd("tc qdisc del dev relay-eth3 clsact")
+    close_the_router(lab)
+    print(f"{count} packets, a window of {window}; packet {LOST_PACKET} is lost at the first try")
+    return recordings
+
+
+def _words(**options: object) -> list[str]:
+    return ["python3", "-P", "-c", Path(sliding_window.__file__).read_text("utf-8"), json.dumps(options)]
+
+
+def _hosts_of(lab: Lab, function: str) -> list[str]:
+    hosts = [host.name for host in the_network().hosts]
+    if not set(hosts) <= set(lab):
+        raise LinklabError(f"{function}() needs the network of this lab: lab = start(lab13.the_network())")
+    return hosts
 
 
 def _told(transfer: PlayedTransfer) -> list[str]:

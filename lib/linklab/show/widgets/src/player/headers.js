@@ -32,10 +32,17 @@ export function headers(head, length) {
     if (options) rows.push(["Options", options]);
   } else if (protocol === 17 && head.length >= data + 8) {
     rows.push(["UDP", `port ${byte2(head, data)} to ${byte2(head, data + 2)}, ${byte2(head, data + 4) - 8} bytes of data`]);
+    const begin = head.subarray(data + 8, data + byte2(head, data + 4));
+    if (begin.length) rows.push(["Data", `begins with ${begun(begin)}`]);
   } else if (protocol === 1 && head.length >= data + 8) {
     rows.push(["ICMP", `${ICMP[head[data]] || `type ${head[data]}`}, identifier ${byte2(head, data + 4)}, number ${byte2(head, data + 6)}`]);
   } else rows.push(["Protocol", `${protocol}`]);
   return rows;
+}
+
+/** The first bytes of data: as words where they are such. */
+function begun(bytes) {
+  return bytes.every((it) => it >= 32 && it < 127) ? `"${String.fromCharCode(...bytes)}"` : [...bytes].map((it) => it.toString(16).padStart(2, "0")).join(" ");
 }
 
 function tcpOptions(head, at, end) {

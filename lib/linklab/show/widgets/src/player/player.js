@@ -98,8 +98,9 @@ class Player {
     const { tagName, type } = event.target, isChoice = tagName === "SELECT" || (tagName === "INPUT" && type !== "range");
     const isButton = tagName === "BUTTON" || tagName === "SUMMARY" || isChoice;
     const keys = { n: () => this.loss(1), p: () => this.loss(-1), N: () => this.group(1), P: () => this.group(-1), f: () => this.fill(), ".": () => this.event(1), ",": () => this.event(-1), d: () => this.differ(), 0: () => this.look(0, this.length), "+": () => this.zoom(0.5), "-": () => this.zoom(2) };
+    const step = event.shiftKey ? 2e7 : 1e6;
     if (!isButton) keys[" "] = () => this.playing ? this.pause() : this.play();
-    if (!isButton && type !== "range") Object.assign(keys, { ArrowRight: () => this.go(this.time + 1e6), ArrowLeft: () => this.go(this.time - 1e6), Home: () => this.go(0), End: () => this.go(this.length) });
+    if (!isButton && type !== "range") Object.assign(keys, { ArrowRight: () => this.go(this.time + step), ArrowLeft: () => this.go(this.time - step), Home: () => this.go(0), End: () => this.go(this.length) });
     if (!keys[event.key] || (isChoice && tagName === "SELECT")) return;
     event.preventDefault();
     keys[event.key]();
@@ -249,7 +250,7 @@ function guidance(lossless) {
 function legend() {
   const key = (name, what) => element("li", {}, element("kbd", {}, name), ` ${what}`);
   return [
-    element("ul", {}, key("Space", "play or pause"), key("\u2190 \u2192", "a millisecond back or on (on the slider: a step of it)"), key(", .", "the event before, the next event, of the flows shown"), key("p n", "the loss before, the next loss"), key("P N", "the group of losses before, the next group"), key("f", "full screen"), key("d", "the first packet that differs"), key("+ -", "zoom the curves"), key("0", "the whole time"), key("Home End", "the beginning, the end")),
+    element("ul", {}, key("Space", "play or pause"), key("\u2190 \u2192", "a millisecond back or on, with Shift 20 (on the slider: a step of it)"), key(", .", "the event before, the next event, of the flows shown"), key("p n", "the loss before, the next loss"), key("P N", "the group of losses before, the next group"), key("f", "full screen"), key("d", "the first packet that differs"), key("+ -", "zoom the curves"), key("0", "the whole time"), key("Home End", "the beginning, the end")),
     element("p", {}, "A rectangle is a packet of more than 200 bytes, a dot a smaller one; its colour is its flow's. A bar beside a cable is the queue of the interface at its beginning, as long as its limit: who waits in colour, and in grey those that are on the link already and count as well. A red cross is a loss, and so is a red stroke above the curves. Drag across a curve to zoom, click to go there, double-click for all."),
     element("p", {}, "Linux's netem holds a packet for the link's delay and for its turn in one queue, and its limit counts both. Here a packet waits first, and then travels for the link's delay: it leaves the link at the instant at which it did. Links that are not shaped take no time, so nothing is to be seen on them."),
   ];
