@@ -100,7 +100,7 @@ class Player {
     const keys = { n: () => this.loss(1), p: () => this.loss(-1), N: () => this.group(1), P: () => this.group(-1), f: () => this.fill(), ".": () => this.event(1), ",": () => this.event(-1), d: () => this.differ(), 0: () => this.look(0, this.length), "+": () => this.zoom(0.5), "-": () => this.zoom(2) };
     const step = event.shiftKey ? 2e7 : 1e6;
     if (!isButton) keys[" "] = () => this.playing ? this.pause() : this.play();
-    if (!isButton && type !== "range") Object.assign(keys, { ArrowRight: () => this.go(this.time + step), ArrowLeft: () => this.go(this.time - step), Home: () => this.go(0), End: () => this.go(this.length) });
+    if (type !== "range") Object.assign(keys, { ArrowRight: () => this.go(this.time + step), ArrowLeft: () => this.go(this.time - step), Home: () => this.go(0), End: () => this.go(this.length) });
     if (!keys[event.key] || (isChoice && tagName === "SELECT")) return;
     event.preventDefault();
     keys[event.key]();
