@@ -310,10 +310,10 @@ lab13.check_window("reliable.py").require()
 # once. **Say to yourself** before you run the next cell: how many packets does each program send again?
 #
 # **Your turn:** run it, and read from the replay how many packets each program sent again. `n` goes to the loss. From
-# there go on with `.` (*Event*), or with Shift and the right arrow (20 ms), until the queue of `sender` fills again. The
-# panel of a packet shows its number and whether this is `try 1` or `try 2`; *This moment in words* lists all packets in
-# the queue. Without the player: `print(both.words)` counts the packets *there*, and the cell says how many there are to
-# send.
+# there go on with `.` (*Event*), or with Shift and the right arrow (20 ms), until the queue of `sender` fills again.
+# The panel of a packet shows its number and whether this is `try 1` or `try 2`; *This moment in words* lists all
+# packets in the queue. Without the player: `print(both.words)` counts the packets *there*, and the cell says how many
+# there are to send.
 
 # %% id="again-replay"
 played = lab13.both_kinds(lab)

@@ -15,6 +15,10 @@ export function headers(head, length) {
   rows.push(["Ethernet", `${mac(head, 6)} to ${mac(head, 0)}`]);
   while (kind === 0x8100) { rows.push(["VLAN", `${byte2(head, at + 2) & 0xfff}`]); at += 4; kind = byte2(head, at); }
   at += 2;
+  if (kind === 0x0806 && head.length >= at + 28) {
+    const asker = ip(head, at + 14), asked = ip(head, at + 24);
+    rows.push(["ARP", byte2(head, at + 6) === 1 ? `who has ${asked}? Tell ${asker}` : `${asker} is at ${mac(head, at + 8)}`]);
+  }
   if (kind !== 0x0800) { rows.push(["Type", kind === 0x0806 ? "ARP" : `0x${kind.toString(16)}`]); return rows; }
   if (head.length < at + 20) return rows;
   const size = (head[at] & 15) * 4, total = byte2(head, at + 2), data = at + size;

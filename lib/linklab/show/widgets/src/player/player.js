@@ -47,7 +47,7 @@ class Player {
       ...SPEEDS.map(([value, text]) => element("option", { value, selected: value === this.speed }, text)));
     const lossless = !this.runs.some((run) => run.losses.length);
     const steps = [
-      button("|\u25c0 Start", "Back to the beginning (Home)", () => this.go(0)),
+      button("|\u25c0 Start", "Back to the beginning, and to the first packet (Home)", () => this.begin()),
       button("\u25c0 Event", "Back to the event before (,)", () => this.event(-1)),
       button("Event \u25b6", "On to the next event (.)", () => this.event(1)),
       button("\u25c0 Loss", "Back to the loss before (p)", () => this.loss(-1)),
@@ -100,7 +100,7 @@ class Player {
     const keys = { n: () => this.loss(1), p: () => this.loss(-1), N: () => this.group(1), P: () => this.group(-1), f: () => this.fill(), ".": () => this.event(1), ",": () => this.event(-1), d: () => this.differ(), 0: () => this.look(0, this.length), "+": () => this.zoom(0.5), "-": () => this.zoom(2) };
     const step = event.shiftKey ? 2e7 : 1e6;
     if (!isButton) keys[" "] = () => this.playing ? this.pause() : this.play();
-    if (type !== "range") Object.assign(keys, { ArrowRight: () => this.go(this.time + step), ArrowLeft: () => this.go(this.time - step), Home: () => this.go(0), End: () => this.go(this.length) });
+    if (type !== "range") Object.assign(keys, { ArrowRight: () => this.go(this.time + step), ArrowLeft: () => this.go(this.time - step), Home: () => this.begin(), End: () => this.go(this.length) });
     if (!keys[event.key] || (isChoice && tagName === "SELECT")) return;
     event.preventDefault();
     keys[event.key]();
@@ -130,6 +130,11 @@ class Player {
     if (this.time < from || this.time > to) this.look(this.time - (to - from) / 2, this.time + (to - from) / 2);
     this.show();
     if (!quietly) { this.say(""); this.list(); }
+  }
+  /** Back to the beginning, and choose the first packet that is shown. */
+  begin() {
+    this.go(0);
+    for (const run of this.runs) for (let packet = 0; packet < run.packets; packet++) if (this.shows(run, packet)) { this.choose(run, packet); break; }
   }
   show() {
     this.slider.value = this.time;
@@ -220,6 +225,12 @@ class Player {
     this.show();
   }
 
+  /** How many packets of each flow are in a queue, in words. */
+  shares(run, port, inside) {
+    const counts = new Map();
+    for (const [i] of inside) { const name = this.names.get(run)[run.flowOf[port.packet[i]]]; counts.set(name, (counts.get(name) || 0) + 1); }
+    return [...counts].map(([name, count]) => `${name}: ${count}`).join(", ");
+  }
   list() {
     if (this.playing) return;
     this.runs.forEach((run, n) => {
@@ -227,13 +238,13 @@ class Player {
       if (!list.parentElement || !list.parentElement.open) return;
       const queues = run.busy.map((port) => {
         const inside = run.inside(port, this.time), waiting = inside.filter(([, isUnderWay]) => !isUnderWay).length;
-        return [port.name, `to ${port.to}`, `${waiting} waiting`, `${inside.length - waiting} under way`, port.limit ? `limit ${port.limit}` : "no limit", inside];
-      }).filter((row) => row[5].length);
-      const packets = queues.flatMap((row) => row[5].map(([i, isUnderWay]) => ({ port: run.ports.find((it) => it.name === row[0]), i, isUnderWay }))).filter(({ port, i }) => this.shows(run, port.packet[i]));
+        return [port.name, `to ${port.to}`, `${waiting} waiting`, `${inside.length - waiting} under way`, port.limit ? `limit ${port.limit}` : "no limit", this.shares(run, port, inside), inside];
+      }).filter((row) => row[6].length);
+      const packets = queues.flatMap((row) => row[6].map(([i, isUnderWay]) => ({ port: run.ports.find((it) => it.name === row[0]), i, isUnderWay }))).filter(({ port, i }) => this.shows(run, port.packet[i]));
       list.replaceChildren(
         element("p", {}, `At ${seconds(this.time)}: ${packets.length} packets of the flows shown are in queues and on links.`),
         table(["What", "now"], this.curves[n].values()),
-        table(["Interface", "", "", "", ""], queues.map((row) => row.slice(0, 5))),
+        table(["Interface", "", "", "", "", "of each flow"], queues.map((row) => row.slice(0, 6))),
         element("ul", {}, ...packets.slice(0, 40).map(({ port, i, isUnderWay }) => element("li", {}, button(`packet ${port.packet[i] + 1}`, `Choose packet ${port.packet[i] + 1}`, () => this.choose(run, port.packet[i])), ` ${isUnderWay ? "on the way from" : "waits at"} ${port.name}, ${this.names.get(run)[run.flowOf[port.packet[i]]]}, ${run.lengthOf[port.packet[i]]} bytes`))),
         ...(packets.length > 40 ? [element("p", {}, `and ${packets.length - 40} more; show fewer flows to see them`)] : []));
     });
@@ -250,7 +261,7 @@ function guidance(lossless) {
 function legend() {
   const key = (name, what) => element("li", {}, element("kbd", {}, name), ` ${what}`);
   return [
-    element("ul", {}, key("Space", "play or pause"), key("\u2190 \u2192", "a millisecond back or on, with Shift 20 (on the slider: a step of it)"), key(", .", "the event before, the next event, of the flows shown"), key("p n", "the loss before, the next loss"), key("P N", "the group of losses before, the next group"), key("f", "full screen"), key("d", "the first packet that differs"), key("+ -", "zoom the curves"), key("0", "the whole time"), key("Home End", "the beginning, the end")),
+    element("ul", {}, key("Space", "play or pause"), key("\u2190 \u2192", "a millisecond back or on, with Shift 20 (on the slider: a step of it)"), key(", .", "the event before, the next event, of the flows shown"), key("p n", "the loss before, the next loss"), key("P N", "the group of losses before, the next group"), key("f", "full screen"), key("d", "the first packet that differs"), key("+ -", "zoom the curves"), key("0", "the whole time"), key("Home End", "the beginning and its first packet, the end")),
     element("p", {}, "A rectangle is a packet of more than 200 bytes, a dot a smaller one; its colour is its flow's. A bar beside a cable is the queue of the interface at its beginning, as long as its limit: who waits in colour, and in grey those that are on the link already and count as well. A red cross is a loss, and so is a red stroke above the curves. Drag across a curve to zoom, click to go there, double-click for all."),
     element("p", {}, "Linux's netem holds a packet for the link's delay and for its turn in one queue, and its limit counts both. Here a packet waits first, and then travels for the link's delay: it leaves the link at the instant at which it did. Links that are not shaped take no time, so nothing is to be seen on them."),
   ];
