@@ -11,6 +11,7 @@ import json
 import socket
 import sys
 import time
+from collections.abc import Callable
 
 GO_BACK_N = "go-back-N"
 
@@ -69,4 +70,5 @@ def send(kind: str, address: str, port: int, window: int, count: int, timeout_s:
 
 if __name__ == "__main__":
     options = json.loads(sys.argv[1])
-    {"answer": answer, "send": send}[options.pop("action")](**options)
+    actions: dict[str, Callable[..., None]] = {"answer": answer, "send": send}
+    actions[options.pop("action")](**options)
