@@ -182,7 +182,7 @@ def test_damage_is_counted_by_lost_packets(video: Video) -> None:
         (lost / 400, "upside down"),
         (400, "number of damaged pictures"),
         (600 / lost, "counts all pictures"),
-        (round(400 / lost), "rounded to a whole number"),
+        (round(400 / lost), "rounded too far"),
         (200 / lost, "counts whole pictures"),
         ((400 / 6) / runs["loss"].loss_percent, "divides percentages"),
     ):

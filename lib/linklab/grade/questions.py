@@ -180,14 +180,14 @@ class Value:
         problem = not_a_number(self.what, answer, unit, may_be_zero=may_be_zero)
         if problem is not None:
             return (problem,)
-        number = as_number(answer)
+        number, right = as_number(answer), self.expected.value
         low, high = self.interval
         found, asked_for = f"{number:.5g} {unit}".rstrip(), self._asked_for(low, high)
-        if low <= number <= high or (self.or_whole and number == round(self.expected.value)):
+        if low <= number <= high or (self.or_whole and number == round(right)):
             return (Check.passing(self.what, asked_for, found, self.explanation),)
         spread = (high - low) / 2 / abs(self.expected.value) if self.shown and self.expected.value else 0.0
         slip = likeliest(number, self.all_slips, spread)
-        if slip is None and not self.shown and number == float(f"{self.expected.value:.2g}"):
+        if slip is None and not self.shown and number in (float(f"{right:.2g}"), round(right)):
             slip = Slip(number, "that is rounded too far", "give more digits")
         hints = _after(slip, self.hints)
         asked_for = asked_for if self.shown else _number_in(unit)

@@ -393,7 +393,6 @@ def _damage(name: str, run: VideoResult | None, seen: Quality | None) -> Questio
         Slip(seen.damaged_percent / run.loss_percent, "that divides percentages", counts),
         Slip(seen.damaged_percent / lost, "that divides a percentage by a count", counts),
         Slip(damaged, "that is the number of damaged pictures", "divide it by the number of lost packets"),
-        Slip(round(damaged / lost), "that is rounded to a whole number", "give at least three digits"),
         Slip(every / lost, "that counts all pictures", "how many of them are damaged?"),
         Slip((every - damaged) / lost, "that counts whole pictures", "`not frame.whole` is true for a damaged picture"),
     )
