@@ -10,6 +10,7 @@ from mininet.topo import SingleSwitchTopo
 
 import linklab
 from linklab.errors import LabError
+from linklab.labs.lab14.rules import HEAD
 from linklab.network.flow_tables import questions
 from linklab.programs.controller import rules, start_controller
 from linklab.runtime.backends import Kind
@@ -72,6 +73,34 @@ def test_a_controller_that_cannot_run_ends_with_its_line(lab: linklab.Lab, sourc
     with pytest.raises(LabError) as failed:
         start_controller(lab, source, "c.py")
     assert f"c.py ended at once: {says}" in str(failed.value)
+
+
+HANDLER = """
+    @set_ev_cls(ofp_event.EventOFPPacketIn, MAIN_DISPATCHER)
+    def asked(self, event):
+"""
+
+
+@pytest.mark.large
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("        import os\n        while True: os.fork()", "BlockingIOError: [Errno 11]"),
+        ("        x = []\n        while True: x.append(bytearray(10**7))", "MemoryError"),
+        ("        for _ in range(1000): print('x' * 10**5)", ""),
+        ("        import os\n        os._exit(3)", ""),
+    ],
+)
+def test_what_a_controller_takes_is_bounded_and_the_lab_goes_on(lab: linklab.Lab, body: str, says: str) -> None:
+    lab["s1"].cmd("ovs-ofctl -O OpenFlow13 del-flows s1")
+    controller = start_controller(lab, HEAD + HANDLER + body, "mine.py")
+    try:
+        assert not answers(lab)
+        assert says in controller.problem
+        assert len(controller.output) <= 1_000_000
+    finally:
+        controller.stop()
+    assert lab["h1"].cmd("echo on") == "on\n"
 
 
 def test_a_lab_of_bridges_looks_for_no_controller(virtual: Kind, lab_folder: Path) -> None:

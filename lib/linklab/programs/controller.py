@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PORT: Final = 6653
 """OpenFlow's TCP port, by IANA. Switches of a lab with ``controller="remote"`` try it until somebody answers."""
 _FOLDER: Final = "/run/controller"
+_LOG: Final = "/run/controller.log"
 _SHOWS: Final = "ovs-vsctl --bare --columns=is_connected list Controller"
 _CONNECTED_AFTER_S: Final = 30.0
 _STEP_S: Final = 0.1
@@ -34,8 +35,8 @@ _ERROR: Final = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|
 class RunningController:
     """A controller in a lab. ``name`` is its file's name."""
 
-    def __init__(self, program: Program, name: str) -> None:
-        self._program, self.name = program, name
+    def __init__(self, lab: Lab, program: Program, name: str) -> None:
+        self._lab, self._program, self.name = lab, program, name
 
     @property
     def running(self) -> bool:
@@ -44,9 +45,8 @@ class RunningController:
 
     @property
     def output(self) -> str:
-        """All that it has printed so far, tracebacks of its handlers included."""
-        self._program.poll()
-        return self._program.output
+        """What it has printed so far, tracebacks of its handlers included: the first 1,000,000 bytes."""
+        return self._lab.read_file(_LOG).decode(errors="replace")
 
     @property
     def problem(self) -> str:
@@ -83,8 +83,8 @@ def start_controller(lab: Lab, source: str | Path, name: str = "controller.py") 
         lab.sleep(_STEP_S)
     encoded = {name: base64.b64encode(source.encode()).decode()}
     words = ["/usr/bin/python3", "/usr/bin/osken-manager", "--ofp-tcp-listen-port", str(PORT), name]
-    confined = lab.process.call(in_lab.confined_words, _FOLDER, encoded, words)
-    controller = RunningController(lab[lab_api.ROOT].popen(confined), name)
+    confined = lab.process.call(in_lab.confined_words, _FOLDER, encoded, words, _LOG)
+    controller = RunningController(lab, lab[lab_api.ROOT].popen(confined), name)
     deadline_s = lab.now() + _CONNECTED_AFTER_S
     while "false" in _connections(lab):
         said = controller.problem or _last_words(controller.output)

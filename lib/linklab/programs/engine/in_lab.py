@@ -67,12 +67,21 @@ def _mount() -> None:
     (_CGROUPS / "cgroup.subtree_control").write_text("+pids +memory")
 
 
-def confined_words(loop: RequestLoop, folder: str, files: dict[str, str], words: list[str]) -> list[str]:
+OUTPUT_BYTES = 1_000_000
+"""How much is kept of what a confined program prints."""
+_KEEP = f'dd of="$log" bs=64k iflag=count_bytes count={OUTPUT_BYTES} status=none; cat > /dev/null'
+_PRINTED = f'set -o pipefail; log=$1; shift; "$@" 2>&1 | {{ {_KEEP}; }}'
+"""Nobody need read what a program prints, which may be more than the lab's memory holds."""
+
+
+def confined_words(loop: RequestLoop, folder: str, files: dict[str, str], words: list[str], log: str) -> list[str]:
     """Write `files` (path: base64) into a folder of the lab, and return the words that run a program there, confined.
 
-    The program may write this folder alone, is not root, and has the network of the node on which it is started.
+    The program may write this folder alone, is not root, and has the network of the node on which it is started. The
+    first `OUTPUT_BYTES` that it prints are in the file `log`.
     """
     place, user = Path(folder), str(limits.nobody())
+    Path(log).write_bytes(b"")
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     program.unpack(place, files)
@@ -91,6 +100,7 @@ def confined_words(loop: RequestLoop, folder: str, files: dict[str, str], words:
         f"--nproc={bounds.processes}",
         f"--data={bounds.memory_mb * 2**20}",
     ]
+    limited = ["bash", "-c", _PRINTED, "confined", log, *limited]
     return [*limited, "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *sandbox, *words]
 
 
