@@ -66,6 +66,7 @@ def test_an_exception_in_a_handler_is_one_line_and_the_controller_goes_on(lab: l
         ("import nothing_there\n", "line 1 of c.py: ModuleNotFoundError: No module named 'nothing_there'"),
         ("x = 1\ndef f(:\n", "line 2 of c.py: SyntaxError"),
         ("open('/run/openvswitch/conf.db')\n", "line 1 of c.py: FileNotFoundError"),
+        ("print('x' * 10**6)\n", "x" * 200),
         ("open('/etc/new', 'w')\n", "line 1 of c.py: OSError"),
     ],
 )

@@ -126,4 +126,4 @@ def _problem(output: str) -> str:
 
 
 def _last_words(output: str) -> str:
-    return next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "it printed nothing")
+    return next((line.strip()[:200] for line in reversed(output.splitlines()) if line.strip()), "it printed nothing")
