@@ -11,9 +11,10 @@ import pytest
 
 from linklab.discovery import VARIABLE, judging_digest
 from linklab.errors import LinklabError
+from linklab.grading.grades import as_data
 from linklab.grading.kit import Kit, read_kit
 from tests.grading.conftest import PretendedClass
-from tests.grading.made_class import LAB, solved, starter
+from tests.grading.made_class import LAB, data, solved, starter, write
 from tests.notebooks.run_notebook import ROOT
 
 RULES = {
@@ -114,3 +115,10 @@ def test_a_source_that_was_edited_and_not_built_is_refused(tmp_path: Path) -> No
     source.write_text(source.read_text("utf-8").replace("lab00.check_queue(", "lab00.check_measured_rtt("), "utf-8")
     with pytest.raises(LinklabError, match=r"not what its source makes .*check-queue.*: run"):
         read_kit(tmp_path)
+
+
+def test_when_a_platform_says_that_it_was_handed_in_stands_with_the_grade(group: PretendedClass) -> None:
+    write(group.source, {"Lab 00_ada_attempt_2026-05-03-10-11-12_x.ipynb": data(solved())})
+    group.order = replace(group.order, students=("ada",))
+    grades = group.grade()
+    assert as_data(grades.students[0])["labs"][LAB]["handed_in"] == "2026-05-03 10:11:12"

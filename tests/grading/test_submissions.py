@@ -298,6 +298,8 @@ def test_of_blackboards_attempts_the_time_is_the_attempts(tmp_path: Path) -> Non
         "Lab_ada_attempt_2026-05-03-10-11-12/x.ipynb"
     ] == pytest.approx(86400)
     assert len(times) == 4
+    told = {file.name.split("-05-")[-1][:2]: file.handed_in for file in ada.files if "-05-" in file.name}
+    assert told == {"03": "2026-05-03 10:11:12", "04": "2026-05-04 10:11:12", "05": "2026-05-05 10:11:12"}
 
 
 TWO_OF_ONE_NAME = ("Ada King_1_assignsubmission_file", "Ada King_2_assignsubmission_file")

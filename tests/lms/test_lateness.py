@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,10 +72,29 @@ def test_late_points_and_why_go_into_the_worksheet(sample: str, written: dict[st
     assert rows[PARTICIPANTS["ada"]][-1].endswith("Handed in late, 1 days begun: 90 % of that")
 
 
+def test_of_blackboard_the_names_of_submissions_say_what_is_late(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = {"ada": "2026-11-02 10:37:00", "juergen": "2026-11-03 10:38:00"}
+    students = [
+        replace(one, labs={name: replace(lab, handed_in=times.get(one.student, "")) for name, lab in one.labs.items()})
+        for one in a_class()
+    ]
+    graded, output = write(tmp_path / "graded", *students), tmp_path / "filled.csv"
+    words = ["--for", "blackboard", "--labs", "03", "--into", str(EXPORTS / "blackboard.csv"), "--output", str(output)]
+    main(["export", str(graded), *words, "--late", "2026-11-02 10:37", "10"])
+    found = output.read_text("utf-8-sig")
+    assert [line for line in found.splitlines() if ",ada," in line.replace('"', "") and ",10," in line.replace('"', "")]
+    assert [line for line in found.splitlines() if "juergen" in line and "6" in line.replace('"', "").split(",")]
+    assert "taken as on time, eve, 03-udp-bandwidth" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("platform", "sample", "late", "said"),
     [
-        ("canvas", "canvas.csv", ["2026-11-01", "10"], "does not say when work was handed in"),
+        ("canvas", "canvas.csv", ["2026-11-01", "10"], "say when 03-udp-bandwidth was handed in"),
+        ("blackboard", "blackboard.csv", ["2026-11-01", "10"], "say when 03-udp-bandwidth was handed in"),
+        ("blackboard", "blackboard.csv", ["due", "10"], "write a time and a percentage"),
         ("moodle", "moodle-worksheet.csv", ["tomorrow", "10"], "write a time and a percentage"),
         ("moodle", "moodle-worksheet.csv", ["2026-11-01", "110"], "write a time and a percentage"),
     ],

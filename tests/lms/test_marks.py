@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,9 @@ def graded(tmp_path: Path) -> Path:
     )
 
 
-def _container(folder: Path, archive: Path, users: Sequence[dict[str, str]]) -> subprocess.CompletedProcess[str]:
+def _container(
+    folder: Path, archive: Path, users: Sequence[Mapping[str, Any]], **more: Any
+) -> subprocess.CompletedProcess[str]:
     """Lays out /autograder as Gradescope's specification says, and runs it there."""
     for part in ("source", "results", "submission"):
         (folder / part).mkdir(parents=True)
@@ -48,6 +50,7 @@ def _container(folder: Path, archive: Path, users: Sequence[dict[str, str]]) -> 
         "id": 1,
         "users": [{"id": number, **user} for number, user in enumerate(users)],
         "previous_submissions": [],
+        **more,
     }
     (folder / "submission_metadata.json").write_text(json.dumps(metadata))
     script = folder / "run_autograder"
@@ -101,6 +104,45 @@ def test_gradescope_gets_the_results_that_were_judged(
     assert (test["name"], test["max_score"]) == ("Lab 03, the rate", 10)
     words = {7.5: "7.5 of 10 points", 7.0: "7 of 10 points", 0.0: "it is 1 Mbit/s"}
     assert (test["status"], test["output"]) == ("failed", words[score])
+
+
+ADA = {"email": "ada@uni.example", "name": "Ada"}
+EXTENDED = ADA | {"assignment": {"due_date": "2026-11-05T00:00:00.000000-07:00"}}
+HANDED_IN = "2026-11-03T10:38:00.123456-07:00"
+
+
+@pytest.mark.parametrize(
+    ("late", "users", "due", "score"),
+    [
+        (["due", "10"], [ADA], "2026-11-03T23:00:00.000000-07:00", 10.0),
+        (["due", "10"], [ADA], "2026-11-03T10:38:00.000000-07:00", 9.0),
+        (["due", "10"], [ADA], "2026-11-02T10:38:00.000000-07:00", 8.0),
+        (["due", "60"], [ADA], "2026-11-01T10:38:00.000000-07:00", 0.0),
+        (["due", "10"], [EXTENDED], "2026-11-02T10:38:00.000000-07:00", 10.0),
+        (["2026-11-09 12:00", "10"], [ADA], "2026-11-02T10:38:00.000000-07:00", 10.0),
+        (["2026-11-01 12:00", "10"], [ADA], None, 7.0),
+    ],
+)  # fmt: skip
+def test_gradescope_takes_off_for_late_work_by_its_own_times(
+    late: list[str], users: list[dict[str, Any]], due: str | None, score: float, graded: Path, tmp_path: Path
+) -> None:
+    words = ["--for", "gradescope", "--output", str(tmp_path / "out"), "--labs", "03", "--late", *late]
+    assert main(["export", str(graded), *words]) == 0
+    archive = tmp_path / "out" / "03-udp-bandwidth.zip"
+    ran = _container(tmp_path / "it", archive, users, created_at=HANDED_IN, assignment={"due_date": due})
+    assert ran.returncode == 0, ran.stderr
+    results = json.loads((tmp_path / "it" / "results" / "results.json").read_text("utf-8"))
+    _held_to_the_specification(results)
+    assert results["score"] == score
+    assert results["output"].startswith("Handed in late") == (score < 10)
+
+
+def test_gradescope_gives_no_score_by_a_due_date_that_it_has_not(graded: Path, tmp_path: Path) -> None:
+    words = ["--for", "gradescope", "--output", str(tmp_path / "out"), "--labs", "03", "--late", "due", "10"]
+    assert main(["export", str(graded), *words]) == 0
+    archive = tmp_path / "out" / "03-udp-bandwidth.zip"
+    ran = _container(tmp_path / "it", archive, [ADA], created_at=HANDED_IN, assignment={"due_date": None})
+    assert "set it, or export with a deadline" in ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,7 @@ class _Student:
     handed_in: bool = True
     said: tuple[str, ...] = ()
     known_as: tuple[tuple[str, str], ...] = ()
+    times: dict[str, str] = field(default_factory=dict)
     looks: dict[str, list[str]] = field(default_factory=dict)
     unread: str = ""
     """Why nothing of it could be read, if so."""
@@ -210,6 +211,7 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
         # of 1,000 students' notebooks the texts would not fit into memory
         student.assembled[name] = replace(assembled, text="")
         helpers = found.notebooks[name].helpers if name in found.notebooks else {}
+        student.times[name] = found.notebooks[name].member.handed_in if name in found.notebooks else ""
         two = [file for file, member in helpers.items() if found.programs.get(file, member) != member]
         if two:
             notes.append(f"{listed(two)}: another file of that name lies beside simpleperf, and was not handed over")
@@ -291,7 +293,8 @@ def _lab_grade(
         if order.parts is not None:
             judged = with_parts(judged, order.parts.get(name, {}))
         looks, tries = tuple(student.looks[name]), {cell: 1 + max(map(len, it.values())) for cell, it in tried.items()}
-        return LabGrade("judged", manual_points.with_given(judged, given), notes, looks=looks, tries=tries)
+        judged = manual_points.with_given(judged, given)
+        return LabGrade("judged", judged, notes, looks=looks, tries=tries, handed_in=student.times[name])
     if came is None:
         return LabGrade("not judged", None, notes)
     free_texts = student.assembled[name].free_texts

@@ -36,6 +36,8 @@ class LabGrade:
     """What the instructor alone sees of the student's code: a line for each cell that is worth a look."""
     tries: Mapping[str, int] = field(default_factory=dict)
     """At which try the student's choices were right, by check cell, where it was not the first."""
+    handed_in: str = ""
+    """When the platform says that the notebook was handed in, as ISO 8601 writes it."""
 
     @property
     def points(self) -> float:
@@ -159,6 +161,8 @@ def as_data(one: StudentGrade) -> dict[str, Any]:
 def _lab(lab: LabGrade) -> dict[str, Any]:
     data: dict[str, Any] = {"state": lab.state, "points": lab.points, "open_points": lab.open_points}
     data |= {"notes": list(lab.notes), "trouble": lab.trouble}
+    if lab.handed_in:
+        data["handed_in"] = lab.handed_in
     if lab.judged is not None:
         data |= {
             "ended": lab.judged.ended,

@@ -9,10 +9,10 @@ read; archives are unpacked into the grader's own folder.
 from __future__ import annotations
 
 import contextlib
+import datetime
 import os
 import re
 import shutil
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -400,7 +400,8 @@ def _as_called(member: Member, match: re.Match[str]) -> Member:
         member = replace(member, parts=(*attempt, *found["file"].split("/")))
     if "time" in found:
         with contextlib.suppress(ValueError, OverflowError):  # no time that there is: the file's own counts
-            member = replace(member, modified_s=time.mktime(time.strptime(found["time"], "%Y-%m-%d-%H-%M-%S")))
+            told = datetime.datetime.strptime(found["time"], "%Y-%m-%d-%H-%M-%S")
+            member = replace(member, modified_s=told.timestamp(), handed_in=told.isoformat(" "))
     return member
 
 
@@ -519,5 +520,5 @@ class _Unpacker:
         self.notes += [f"{member.name}: {note}" for note in said]
         if not inside and not said:
             self.notes.append(f"{member.name} is empty")
-        inner = [replace(each, parts=(*member.parts, *each.parts)) for each in inside]
+        inner = [replace(each, parts=(*member.parts, *each.parts), handed_in=member.handed_in) for each in inside]
         return [found for each in inner for found in self.opened(each, depth - 1)]

@@ -53,11 +53,15 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Member:
-    """A file: the name that it was handed in under, in parts, where it lies now, and when it was changed (s, Unix)."""
+    """A file: the name that it was handed in under, in parts, where it lies now, and when it was changed (s, Unix).
+
+    ``handed_in`` is when it was handed in by the platform's word, as ISO 8601 writes it; empty where that is silent.
+    """
 
     parts: tuple[str, ...]
     path: Path
     modified_s: float
+    handed_in: str = ""
 
     @property
     def name(self) -> str:

@@ -59,7 +59,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--late",
         nargs=2,
         metavar=("DEADLINE", "PERCENT"),
-        help="Moodle's worksheet: what each day that has begun since the deadline costs: '2026-11-02 23:59' 10",
+        help="what each day that has begun since the deadline costs: '2026-11-02 23:59' 10. For Moodle's worksheet and "
+        "Blackboard; for Gradescope also: due 10, by the due date there",
     )
     parser.add_argument("--by", default="", metavar="COLUMN", help="find students by this column alone")
     parser.add_argument("--scale", action="store_true", help="convert to the points that the column is worth")
@@ -73,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     platform = arguments.platform
     if platform in _OTHERS:
-        for option in ("into", "by", "scale", "replace", "late"):
+        for option in ("into", "by", "scale", "replace", *(("late",) if platform == "nbgrader" else ())):
             if getattr(arguments, option):
                 raise LinklabError(f"{platform} takes no gradebook back: leave --{option} away")
         if platform == "gradescope" and arguments.feedback:
@@ -194,12 +195,25 @@ def _gradescope(arguments: argparse.Namespace, marks: Marks) -> Said:
     if output.exists() and not output.is_dir():
         raise LinklabError(f"{output} is a file: name a folder, for an autograder of each lab")
     labs = [marks.lab(word) for word in arguments.labs] or list(marks.max_points)
-    made = {lab: autograder(lab, marks, arguments.provisional) for lab in labs}
+    late = _late_there(*arguments.late) if arguments.late else None
+    made = {lab: autograder(lab, marks, arguments.provisional, late) for lab in labs}
     output.mkdir(parents=True, exist_ok=True, mode=0o700)
     for lab, (data, _) in made.items():
         _keep(output / f"{lab}.zip", data)
     said = [f"{output / lab}.zip: upload it as the autograder of {lab}" for lab in made]
     return said, [line for _, troubles in made.values() for line in troubles]
+
+
+def _late_there(deadline: str, percent: str) -> dict[str, object]:
+    """Return what late work costs in Gradescope. Raises LinklabError for what is no rule."""
+    from linklab.lms.lateness import DUE, LateRule
+
+    by_due_date = deadline == DUE
+    rule = LateRule.of("2000-01-01" if by_due_date else deadline, percent)
+    return {
+        "percent_a_day": rule.percent_a_day,
+        "deadline": None if by_due_date else rule.deadline.astimezone().isoformat(),
+    }
 
 
 def _nbgrader(arguments: argparse.Namespace, marks: Marks) -> Said:

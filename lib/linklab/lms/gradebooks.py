@@ -482,7 +482,7 @@ def fill(
     handed_in = {one.student for one in marks.students for lab in columns if one.of(lab).state != "not handed in"}
     troubles = [f"not found, {cleaned(one)}: {why}" for one, why in unmatched.items() if one in handed_in]
     comma = _has_decimal_comma(book, columns.values())
-    late = _days_late(book, wishes.late)
+    late = {lab: _days_late(book, marks, lab, places, wishes.late) for lab in columns}
     rows = [list(row) for row in book.rows]
     for lab, column in columns.items():
         factor = _factor(marks.max_points[lab], lab, column, book, wishes)
@@ -494,7 +494,7 @@ def fill(
             if one.student not in places:
                 continue
             row, mark = places[one.student], one.of(lab)
-            share = wishes.late.share(late.get(row, 0)) if wishes.late else 1.0
+            share = wishes.late.share(late[lab].get(row, 0)) if wishes.late else 1.0
             points, there = round(mark.points * factor * share, 2), book.rows[row][column.index].strip()
             old = _number(there)
             if mark.state == "not handed in":
@@ -510,30 +510,45 @@ def fill(
                 if old is not None:
                     said.append(f"replaced, {cleaned(one.student)}, {lab}: {there} by {points:g}")
         said.append(f"{lab}, into {column.heading!r}: " + ", ".join(f"{n} {word}" for word, n in counts.items()))
-        said += [f"late, {cleaned(one)}: {late[row]} days begun" for one, row in places.items() if late.get(row)]
+        days = late[lab]
+        if wishes.late and not book.form.handed_in:
+            troubles += [
+                f"taken as on time, {cleaned(one.student)}, {lab}: nothing says when it was handed in"
+                for one in marks.students
+                if one.student in places and one.of(lab).state == "judged" and one.of(lab).handed_in is None
+            ]
+        said += [f"late, {cleaned(one)}: {days[row]} days begun" for one, row in places.items() if days.get(row)]
         if wishes.comments:
-            troubles += _write_comments(book, rows, marks, lab, places, wishes, late)
+            troubles += _write_comments(book, rows, marks, lab, places, wishes, late[lab])
     out = io.StringIO()
     csv.writer(out, **book.dialect).writerows(rows)
     return out.getvalue().encode(book.encoding), said, troubles
 
 
-def _days_late(book: Gradebook, rule: LateRule | None) -> dict[int, int]:
-    """Return by row how many days late work is. Raises LinklabError where the table does not say it."""
+def _days_late(
+    book: Gradebook, marks: Marks, lab: str, places: Mapping[str, int], rule: LateRule | None
+) -> dict[int, int]:
+    """Return by row how many days late a lab's work is: by the table, or where that has no times by what was graded.
+
+    Raises LinklabError where neither says it.
+    """
     if rule is None:
         return {}
     place = _place([heading.strip() for heading in book.rows[0]], book.form.handed_in)
-    if place is None:
+    if place is not None:
+        times = {row: book.rows[row][place].strip() for row in book.who}
+        return {
+            row: rule.days_late(moment(text, f"{book.name}, {book.who[row]}"))
+            for row, text in times.items()
+            if text not in book.form.vacant
+        }
+    times_of = {one.student: time for one in marks.students if (time := one.of(lab).handed_in) is not None}
+    if not times_of:
         raise LinklabError(
-            f"{book.name} does not say when work was handed in, so --late is for Moodle's grading worksheet alone "
-            "(Canvas has a late policy of its own)"
+            f"neither {book.name} nor the submissions' names say when {lab} was handed in: --late is for Moodle's "
+            "grading worksheet, Blackboard's downloads and Gradescope (Canvas has a late policy of its own)"
         )
-    times = {row: book.rows[row][place].strip() for row in book.who}
-    return {
-        row: rule.days_late(moment(text, f"{book.name}, {book.who[row]}"))
-        for row, text in times.items()
-        if text not in book.form.vacant
-    }
+    return {places[student]: rule.days_late(time) for student, time in times_of.items() if student in places}
 
 
 def _write_comments(

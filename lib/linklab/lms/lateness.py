@@ -1,7 +1,8 @@
-"""What is late by the times in a platform's own table, and what it costs there. Pure.
+"""What is late by the times that a platform says, and what it costs there. Pure.
 
 Moodle's worksheet says when work was handed in, in the words and the time zone of who exported it
-(``userdate``: "Monday, 2 November 2026, 10:37 AM"); English and German are known.
+(``userdate``: "Monday, 2 November 2026, 10:37 AM"); English and German are known. Blackboard says it in the names of
+submissions, which ``linklab grade`` keeps. Gradescope says both that and the due date to the autograder alone.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Final
 
 from linklab.errors import LinklabError
 
+DUE: Final = "due"
+"""In the place of a deadline: the due date that the platform has."""
 _MONTHS: Final = ("jan", "feb", "mar|mär", "apr", "may|mai", "jun", "jul", "aug", "sep", "oct|okt", "nov", "dec|dez")
 _TIME: Final = re.compile(r"(\d{1,2})\.? (\w+)\.? (\d{4}),? +(\d{1,2}):(\d\d)(?: ([AP])M)?", re.IGNORECASE)
 

@@ -10,6 +10,7 @@ that were judged before.
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import json
 import zipfile
@@ -35,9 +36,10 @@ _RUN: Final = '''\
 #!/usr/bin/env python3
 """Written by linklab export: gives each submission the results that linklab grade judged before."""
 
+import datetime
 import json
+import math
 import pathlib
-import shutil
 import sys
 import unicodedata
 
@@ -48,7 +50,8 @@ def known(text):
 
 source = pathlib.Path("source")
 students = json.loads((source / "students.json").read_text("utf-8"))
-users = json.loads(pathlib.Path("submission_metadata.json").read_text("utf-8"))["users"]
+submission = json.loads(pathlib.Path("submission_metadata.json").read_text("utf-8"))
+users = submission["users"]
 found = [
     students["by address"].get(known(user.get("email"))) or students["by name"].get(known(user.get("name")))
     for user in users
@@ -56,7 +59,22 @@ found = [
 files = set(filter(None, found))
 if len(files) != 1:
     sys.exit(f"{len(files) or 'no'} results are those of {[user.get('email') for user in users]}")
-shutil.copyfile(source / "results" / files.pop(), "results/results.json")
+results = json.loads((source / "results" / files.pop()).read_text("utf-8"))
+late = json.loads((source / "late.json").read_text("utf-8"))
+if late:
+    own = [(user.get("assignment") or {}).get("due_date") for user in users]
+    dues = [late["deadline"]] if late["deadline"] else list(filter(None, own)) or [submission["assignment"]["due_date"]]
+    if None in dues:
+        sys.exit("this assignment has no due date in Gradescope: set it, or export with a deadline")
+    moment = datetime.datetime.fromisoformat
+    over = moment(submission["created_at"]) - max(map(moment, dues))
+    days = max(0, math.ceil(over / datetime.timedelta(days=1)))
+    share = max(0, 100 - days * late["percent_a_day"])
+    if days:
+        results["score"] = round(results["score"] * share / 100, 2)
+        said = "Handed in late, %d days begun: %g %% of the points" % (days, share)
+        results["output"] = "\\n".join(filter(None, (said, results["output"])))
+pathlib.Path("results/results.json").write_text(json.dumps(results, indent=1), "utf-8")
 '''
 
 
@@ -65,7 +83,8 @@ class Mark:
     """One student's points for one lab. `open_points` wait for the instructor, or for another run.
 
     `state` is "judged", "not handed in", or another one of ``grades.json`` for what has no points yet. `cells` are the
-    lab's graded cells as ``grades.json`` has them, where they are known.
+    lab's graded cells as ``grades.json`` has them, where they are known. `handed_in` is when the platform said that the
+    notebook was handed in, where the names of the submissions say it.
     """
 
     state: str
@@ -74,6 +93,7 @@ class Mark:
     cells: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = ()
     wall_s: float | None = None
+    handed_in: datetime.datetime | None = None
 
     def not_final(self, provisional: bool) -> str:
         """Return why the points of what was handed in are not to be written yet; empty where they are."""
@@ -167,7 +187,7 @@ def _of_json(text: str, file: Path) -> Marks:
             marks = {
                 name: Mark(
                     lab["state"], float(lab["points"]), float(lab["open_points"]), lab.get("cells", ()), lab["notes"],
-                    lab.get("wall_s"),
+                    lab.get("wall_s"), _moment(lab.get("handed_in", "")),
                 )
                 for name, lab in one["labs"].items()
             }  # fmt: skip
@@ -179,6 +199,10 @@ def _of_json(text: str, file: Path) -> Marks:
         return Marks(max_points, titles, students, data.get("unmatched", ()))
     except (LookupError, TypeError, ValueError, AttributeError) as wrong:
         raise LinklabError(f"{file} is not what linklab grade writes ({wrong}): grade again") from None
+
+
+def _moment(text: str) -> datetime.datetime | None:
+    return datetime.datetime.fromisoformat(text) if text else None
 
 
 def _of_nbgrader(text: str, file: Path) -> Marks:
@@ -229,9 +253,15 @@ def nbgrader_table(labs: Sequence[str], marks: Marks) -> str:
     return out.getvalue()
 
 
-def autograder(lab: str, marks: Marks, provisional: bool) -> tuple[bytes, Sequence[str]]:
-    """Return a zip file for Gradescope with the results of one lab, and who has none in it and why, a line each."""
-    files = {"setup.sh": _SETUP, "run_autograder": _RUN}
+def autograder(
+    lab: str, marks: Marks, provisional: bool, late: Mapping[str, Any] | None = None
+) -> tuple[bytes, Sequence[str]]:
+    """Return a zip file for Gradescope with the results of one lab, and who has none in it and why, a line each.
+
+    ``late`` is what late work costs there: ``percent_a_day``, and ``deadline``, a time with its zone, or None for the
+    due date that Gradescope has for each student.
+    """
+    files = {"setup.sh": _SETUP, "run_autograder": _RUN, "late.json": json.dumps(late)}
     written: dict[str, str] = {}
     troubles = []
     for one in marks.students:
