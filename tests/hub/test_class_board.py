@@ -45,7 +45,7 @@ FRAME = 'iframe[title="Class board"]'
 
 def notebook(answer: int) -> dict[str, Any]:
     """Lab 00 with one check, which needs no network."""
-    cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    cell: dict[str, Any] = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
     graded = {"nbgrader": {"grade": True, "solution": False, "points": 1}}
     return {
         "cells": [
