@@ -14,7 +14,7 @@
 # %% id="imports"
 from mininet.topo import Topo
 
-from linklab import course_network, lab01, show, start
+from linklab import course_network, lab01, measure, show, start
 
 lab01.progress()
 
@@ -75,7 +75,7 @@ plan |= {
     ### END SOLUTION
 }
 
-# %% check="plan" points=2
+# %% check="plan" points=1
 lab01.check_plan(plan).require()
 
 # %% [markdown] id="nodes-intro"
@@ -202,7 +202,8 @@ lab01.check_links(lab).require()
 #
 # `lab["r1"].cmd("sysctl -w net.ipv4.ip_forward=1")`
 #
-# **Your turn:** switch forwarding on, on all four routers.
+# **Your turn:** switch forwarding on, on all four routers. **Say to yourself:** when cables, addresses and forwarding
+# are ready, can `h1` reach `h4`? The cell after the check tries it.
 
 # %% answer="forwarding"
 ### BEGIN SOLUTION
@@ -214,9 +215,6 @@ for router in ("r1", "r2", "r3", "r4"):
 
 # %% check="forwarding" points=1
 lab01.check_forwarding(lab).require()
-
-# %% [markdown] id="no-route"
-# **Say to yourself:** cables, addresses and forwarding are ready. Can `h1` reach `h4`?
 
 # %% id="first-ping"
 print(lab["h1"].cmd(f"ping -c 1 -W 1 {net['E']}.2"))
@@ -377,9 +375,15 @@ lab01.check_rtt(measured_rtt_ms).require()
 # Each IP packet carries a *TTL* (time to live). Every router subtracts 1 from the TTL. When the TTL is 0, the router
 # drops the packet and tells the sender. `traceroute` sends probes with TTL 1, 2, 3 and so on. So each router on the
 # path answers in turn, and the destination host answers last. How many lines do you expect from `h1` to `h9`?
+#
+# The cell also shows one end of L1. Linux makes a link slow with *queueing disciplines* on its interfaces. They act on
+# packets that *leave* there. `htb` sets the rate. `netem` holds each packet for the delay. The `limit` of `netem` is
+# the queue: the maximum number of packets that `netem` holds. This number includes the packets in flight on the link.
 
 # %% id="traceroute"
 print(lab["h1"].cmd(f"traceroute -n {net['I']}.2"))
+print(lab["r1"].cmd("tc qdisc show dev r1-eth1"))
+print(lab["r1"].cmd("tc class show dev r1-eth1"))
 
 # %% [markdown] id="jump-task"
 # **Question.** After the first line, the RTT jumps with each router. By how much, and why?
@@ -401,20 +405,17 @@ jump = {"jump": "b"}
 # %% check="jump" points=1
 lab01.check_jump(jump).require()
 
-# %% [markdown] id="tc-intro"
-# Linux makes a link slow with *queueing disciplines* on its interfaces. They act on packets that *leave* there. Look
-# at one end of L1. `htb` sets the rate. `netem` holds each packet for the delay. The `limit` of `netem` is the queue:
-# the maximum number of packets that `netem` holds. This number includes the packets in flight on the link.
-
-# %% id="tc"
-print(lab["r1"].cmd("tc qdisc show dev r1-eth1"))
-print(lab["r1"].cmd("tc class show dev r1-eth1"))
-
 # %% [markdown] id="routes-question"
 # ## 10. Explain
 #
 # **Question.** Suppose `r2` has one route for each subnet, and no default route. You remove its route to subnet A.
 # Then `h1` pings `h7`. What does `h1` see? Explain it: follow the request and the answer from router to router.
+#
+# **Then look.** After your answer, run the next code cell. It makes `r2` have no route to subnet A, makes four nodes
+# forget their neighbours' Ethernet addresses, and records each packet of one ping. **Your turn:** read from the replay
+# which protocol the first packet has (`Home`, or *Start*), which node discards a packet (`n`, or *Loss*), and how many
+# ms after the first packet. Without the player: `print(played.words)` tells of the loss, and
+# `ping.hops[0].head[12:14].hex()` is the first packet's type (`0806` is ARP, `0800` IPv4).
 
 # %% [markdown] reflect="routes" points=3
 # The request arrives: `r1` has a route to subnet C, and `r2` is in that subnet. `h7` answers to the address of `h1`
@@ -425,6 +426,34 @@ print(lab["r1"].cmd("tc class show dev r1-eth1"))
 # same without what `h1` sees. 1 point: "the answer has no route". Typical wrong: (1) "the request is lost at `r2`":
 # for the request `r2` needs only its own subnet C. (2) "`h1` sees Destination unreachable": `r2` sends that message
 # to the sender of the dropped packet. The dropped packet is the answer, and its sender is `h7`.
+
+# %% id="lost-answer"
+for node in ("h1", "r1", "r2", "h7"):
+    lab[node].cmd("ip neigh flush all")
+to_a = f"{net['A']}.0/24"
+before = lab["r2"].cmd(f"ip route show {to_a}").strip()
+lab["r2"].cmd(f"ip route replace throw {to_a}")  # as if r2 had no route to it
+with measure.recorded(lab) as ping:
+    print(lab["h1"].cmd(f"ping -c 1 -W 1 {net['C']}.2"))
+lab["r2"].cmd(f"ip route del throw {to_a}; ip route add {before}")
+played = show.replay(ping)
+played
+
+# %% answer="seen"
+seen = {
+    ### BEGIN SOLUTION
+    "first": "ARP",
+    "node": "r2",
+    "ms": 3 * network.link("L1").delay_ms,
+    ### STARTER
+    # "first": None,
+    # "node": None,
+    # "ms": None,
+    ### END SOLUTION
+}
+
+# %% check="seen" points=1
+lab01.check_seen(seen).require()
 
 # %% [markdown] id="queues-question"
 # Calculate the *bandwidth-delay product* (BDP) of each link: multiply the link's rate by its round-trip time, and

@@ -140,13 +140,11 @@ runs["apart"] = measure.run_together(lab, of_h1 + flows_of("h8-h9"))
 ### STARTER
 # # YOUR TURN: runs["two"] = measure.run_together(lab, ...), and the other three
 ### END SOLUTION
+display(lab06.figures.throughput_figure(runs["two"]))
+lab06.figures.rtt_figure(runs["two"], sketch=swing.sketch)
 
 # %% check="runs" points=3
 lab06.check_runs(runs).require()
-
-# %% id="figures"
-display(lab06.figures.throughput_figure(runs["two"]))
-lab06.figures.rtt_figure(runs["two"], sketch=swing.sketch)
 
 # %% [markdown] id="seen-task"
 # ## 5. What happened?
@@ -241,12 +239,11 @@ def jain(values):
     ### END SOLUTION
 
 
-# %% check="jain" points=2
-lab06.check_jain(jain).require()
-
-# %% id="fairness-table"
 rates = {name: list(lab06.rates_mbps(run).values()) for name, run in runs.items()}
 lab06.figures.fairness_table({name: jain(values) for name, values in rates.items() if values})
+
+# %% check="jain" points=2
+lab06.check_jain(jain).require()
 
 # %% [markdown] id="fairness-question"
 # In `apart` the index is below 1, but this is not unfair to any of the two flows.
@@ -264,12 +261,36 @@ lab06.figures.fairness_table({name: jain(values) for name, values in rates.items
 # "no, L3 is slower". Typical wrong: (1) "yes, h8-h9 has less" - less is not unfair here: h8-h9 would gain nothing if
 # h1-h4 sent less. (2) "the index is wrong" - the formula is right, but the index does not fit this question.
 
-# %% id="explain-fairness"
-lab06.explain("fairness")
-
 # %% [markdown] id="fairness-told"
 # ## 7. Look into the queue
 #
+# At L2 the packets of both flows wait in one queue. The next cell records 6 s of two transfers at r2's end of L2, and
+# plays them. **Say to yourself** before you run it: the queue is full when a packet is lost. Whose packets fill it?
+#
+# **Your turn:** go to the last loss: `End`, then `p` (or *Loss* back). Open *This moment in words*, and read how many
+# packets of each flow `r2-eth2` holds, waiting or under way. Compare them with both throughputs. Without the player:
+# `print(counted)`.
+
+# %% id="replay"
+lab06.explain("fairness")
+both = [measure.TcpFlow("h1", "h4", 6), measure.TcpFlow("h2", "h5", 6)]
+recorded = measure.run_together(lab, both, record=["r2-eth2"])
+counted = lab06.held_at_losses(recorded)
+print(recorded)
+show.replay(recorded)
+
+# %% answer="held"
+### BEGIN SOLUTION
+held = counted["last"]
+### STARTER
+# held = {"h1-h4": None, "h2-h5": None}
+### END SOLUTION
+held
+
+# %% check="held" points=1
+lab06.check_held(held, counted).require()
+
+# %% [markdown] id="function-task"
 # At L2 a ping waits for the packets ahead of it. So its RTT tells you how many packets L2 holds. The rest of the RTT
 # is the delay of L1 on the forward path, and the delays of L2 and L1 on the reverse path.
 #
@@ -319,7 +340,7 @@ client.wait()
 server.wait()
 lab06.figures.looks_table(looks, packets_in_queue)
 
-# %% check="look" points=2
+# %% check="look" points=1
 lab06.check_look(looks).require()
 
 # %% [markdown] id="new-rtt-task"
@@ -369,12 +390,10 @@ half_run = measure.run_together(lab, flows_of("h1-h4") + flows_of("h2-h5"))
 ### STARTER
 # # YOUR TURN: tc on r2, and then half_run = measure.run_together(lab, ...)
 ### END SOLUTION
+lab06.figures.queues_table({L2.queue_packets: runs["two"], half: half_run})
 
 # %% check="half" points=2
 lab06.check_half(half_run).require()
-
-# %% id="queues-table"
-lab06.figures.queues_table({L2.queue_packets: runs["two"], half: half_run})
 
 # %% [markdown] id="small-queue-task"
 # With half of the queue the RTT hardly grows. What is the price?

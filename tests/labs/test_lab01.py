@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from linklab.course import using
 from linklab.grade import Result
 from linklab.labs.lab01 import rules as lab01
 from linklab.labs.lab01.figures import without_addresses
 from linklab.network import COURSE, expected_state
+from linklab.network.variants import variants
 from linklab.show import draw
 
 RIGHT: dict[str, Any] = {
@@ -20,6 +22,41 @@ RIGHT: dict[str, Any] = {
 
 def failed(result: Result) -> dict[str, str]:
     return {check.description: f"{check.reason} -> {check.hint}" for check in result.checks if not check.passed}
+
+
+SEEN: dict[str, Any] = {"first": "ARP", "node": "r2", "ms": 30}
+
+
+@pytest.mark.parametrize("more", [{}, {"ms": 30.0004}, {"ms": 29.9}, {"first": "arp", "node": " R2 "}])
+def test_what_the_replay_of_a_lost_answer_shows_passes(more: dict[str, Any]) -> None:
+    result = lab01.check_seen(SEEN | more)
+    assert result.passed, str(result)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"first": "ICMP"}, "it needs r1's Ethernet address"),
+        ({"first": None}, "not answered yet"),
+        ({"node": "h7"}, "the node at the other end of its cable discards it"),
+        ({"node": "r1"}, "r1 has a route to subnet C"),
+        ({"ms": 10}, "that leaves out ARP"),
+        ({"ms": 20}, "when the request leaves r1"),
+        ({"ms": 40}, "one crossing of L1 too many"),
+        ({"ms": 0.03}, "looks like seconds"),
+        ({"ms": 60}, "60 ms"),
+    ],
+)
+def test_another_packet_of_the_lost_answer_is_refused_and_named(more: dict[str, Any], says: str) -> None:
+    (said,) = failed(lab01.check_seen(SEEN | more)).values()
+    assert says in said
+    assert not said.endswith("-> ")
+
+
+def test_the_lost_answer_dies_later_where_l1_is_longer() -> None:
+    for network in variants([f"student {number}" for number in range(9)], b"a course secret for trials").values():
+        with using(network):
+            assert lab01.check_seen(SEEN | {"ms": 3 * network.link("L1").delay_ms}).passed
 
 
 def test_the_right_plan_passes() -> None:

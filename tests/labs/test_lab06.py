@@ -12,9 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from linklab import start
+from linklab.course import using
+from linklab.errors import LinklabError
 from linklab.grade import Result
 from linklab.labs.lab06 import rules as lab06
-from linklab.measure import Run
+from linklab.measure import Run, TcpFlow, run_together
+from linklab.network.variants import variant
 from tests.grade.failures import failed
 from tests.grade.made_runs import pinged, together, transfer
 from tests.labs.altered import read_back
@@ -206,3 +210,51 @@ def test_who_scales_the_queue_s_share_hears_of_the_packets_in_flight() -> None:
         assert result.passed
         (row,) = result.surprises
         assert (row.slip, row.measured) == (slip, 61.2)
+
+
+# --- Whose packets fill the queue
+
+COUNTED = {"first": {"h1-h4": 50, "h2-h5": 50}, "last": {"h1-h4": 20, "h2-h5": 80}}
+
+
+@pytest.mark.parametrize("held", [COUNTED["last"], {"h2-h5": 81, "h1-h4": 19.0}, {"h1-h4": 21, "h2-h5": 80}])
+def test_the_packets_of_each_flow_pass_to_one_that_comes_at_the_same_instant(held: object) -> None:
+    result = lab06.check_held(held, COUNTED)
+    assert result.passed, str(result)
+
+
+@wrong(
+    {
+        lab06.check_held: [
+            (None, COUNTED, "not filled in yet"),
+            ({"h1-h4": 80, "h2-h5": 20}, COUNTED, "that is h2-h5's number"),
+            ({"h1-h4": 50, "h2-h5": 50}, COUNTED, "that is the first loss"),
+            ({"h1-h4": 20, "h2-h5": 100}, COUNTED, "that is the whole queue"),
+            ({"h1-h4": 20, "h2-h5": 77}, COUNTED, "too little"),
+            ({"h1-h4": 0.2, "h2-h5": 0.8}, COUNTED, "0.2 packets"),
+            (COUNTED["last"], None, "was not full at a loss"),
+            (COUNTED["last"], {"first": COUNTED["first"]}, "was not full at a loss"),
+            (COUNTED["last"], {"first": {"h1-h4": 1, "h2-h5": 2}, "last": COUNTED["last"]}, "was not full at a loss"),
+        ]
+    }
+)
+def test_another_count_of_packets_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
+    refuses(check, given, says)
+
+
+@pytest.mark.large
+@pytest.mark.lab
+@pytest.mark.usefixtures("virtual")
+@pytest.mark.parametrize("student", ["ada", "bob"])
+def test_at_a_loss_both_flows_fill_the_queue_of_a_student_s_own_network(student: str) -> None:
+    network = variant(student, b"a course secret for trials")
+    with using(network), start(network) as lab:
+        flows = [TcpFlow("h1", "h4", 6), TcpFlow("h2", "h5", 6)]
+        counted = lab06.held_at_losses(run_together(lab, flows, record=["r2-eth2"]))
+        assert sum(counted["last"].values()) == network.link("L2").queue_packets
+        assert lab06.check_held(counted["last"], counted).passed
+
+
+def test_a_run_without_a_recording_is_no_traceback() -> None:
+    with pytest.raises(LinklabError, match=r'record it with record=\["r2-eth2"\]'):
+        lab06.held_at_losses(Run((), 0.0))

@@ -101,8 +101,8 @@ def test_lab_05_shows_what_its_text_says() -> None:
 def test_lab_06_shows_what_its_text_says() -> None:
     solution = read("solutions/06-multiplexing.ipynb")
     assert "Measuring with your own simpleperf.py." in shown(solution, "imports")
-    assert "with a full queue it is 80.4 ms" in shown(solution, "figures")
-    assert "Your sketch: 60 at 0" in shown(solution, "figures")
+    assert "with a full queue it is 80.4 ms" in shown(solution, "answer-runs")
+    assert "Your sketch: 60 at 0" in shown(solution, "answer-runs")
     looks = re.findall(r"\(([\d.]+), ([\d.]+), (\d+), \d+\)", shown(solution, "answer-look"))
     assert len(looks) >= 4, "a full queue drops a ping now and then"
     # tc looks when the answer is back, 30 ms after the ping was in the queue: windows grow by 1 to 10 packets meanwhile
@@ -110,8 +110,7 @@ def test_lab_06_shows_what_its_text_says() -> None:
     apart = sorted(abs(float(told) - int(held)) for _, told, held in looks)
     assert apart[-2] < 11, "an RTT tells how many packets there are"
     half, whole = [
-        tuple(map(float, row.split(", ")))
-        for row in re.findall(r"\((\d+, [\d., ]+)\)", shown(solution, "queues-table"))
+        tuple(map(float, row.split(", "))) for row in re.findall(r"\((\d+, [\d., ]+)\)", shown(solution, "answer-half"))
     ]
     assert (half[0], whole[0]) == (50, 100)
     assert half[4] < 0.8 * whole[4], "a queue without room wastes the link"

@@ -19,7 +19,7 @@ OPEN: Final = re.compile(r"GradeError: still open: .+")
 """All that an untouched cell says: one line."""
 NOT_MEASURED: Final = "Nothing is measured yet: fill in the cells above, and run them."
 EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
-    "06": ("figures",),
+    "06": ("answer-runs",),
     "07": ("throughput-figure",),
     "08": ("answer-waste", "answer-bandwidth", "calm-figure"),
     "09": ("study-table", "spacing-table", "qualities"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scapy.layers.inet import ICMP, IP
+from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.packet import Packet
 
@@ -42,6 +42,8 @@ def test_a_packet_s_ends_and_headers() -> None:
     assert ends_of(head) == ends_of(bytes(segment(9)))
     assert (ends_of(head).source, ends_of(head).destination) == ("10.0.0.1:40000", "10.0.0.2:5201")
     assert kept_head(head) == head[:54]
+    datagram = bytes(Ether(type=0x800) / IP() / UDP() / (b"x" * 40))
+    assert kept_head(datagram) == datagram[:58], "its data begins with a program's own header"
     assert ends_of(bytes(Ether() / ARP())).protocol == "ARP"
     assert ends_of(bytes(Ether(type=0x88CC))).protocol == "Ethernet 0x88cc"
 

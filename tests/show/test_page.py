@@ -195,6 +195,20 @@ def test_the_keyboard_alone_finds_a_loss_and_why(browser: Chrome, opened: Callab
     assert ask("p.view") == [0, 100 * MS]
 
 
+def test_the_keyboard_alone_finds_a_ping_behind_a_transfer(browser: Chrome, opened: Callable[..., Ask]) -> None:
+    ask = opened(recorded())
+    pressed(browser, Keys.HOME)
+    assert "Packet 1 of 21" in ask("p.panels[0].textContent")
+    (box, _) = browser.find_elements("css selector", ".flows input")
+    box.send_keys(Keys.SPACE)
+    pressed(browser, ".")
+    assert ask("p.time") == 40 * MS, "the transfer's events are passed over"
+    assert "echo request, identifier 5, number 1" in ask("p.panels[0].textContent")
+    assert ask("p.said.textContent") == "Packet 20, ICMP h1 to h2: comes to h1-eth0."
+    ActionChains(browser).key_down(Keys.SHIFT).send_keys(Keys.ARROW_LEFT).key_up(Keys.SHIFT).perform()
+    assert ask("p.time") == 20 * MS
+
+
 def test_the_slider_the_filter_and_the_words_of_a_moment(browser: Chrome, opened: Callable[..., Ask]) -> None:
     ask = opened(recorded())
     slider = browser.find_element("css selector", "input[type=range]")
@@ -205,6 +219,7 @@ def test_the_slider_the_filter_and_the_words_of_a_moment(browser: Chrome, opened
     words = ask("p.lists[0].textContent")
     assert "9 packets of the flows shown are in queues and on links" in words
     assert "6 waiting" in words
+    assert "TCP h1 to h2: 9" in words
     assert "3 under way" in words
     assert "22 packets" in words, "cwnd"
     (box, _) = browser.find_elements("css selector", ".flows input")

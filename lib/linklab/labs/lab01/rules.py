@@ -16,7 +16,7 @@ from linklab.grade.choices import letters
 from linklab.grade.measured import typed_rtt
 from linklab.grade.path_questions import path_between, rtt
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import Value, as_number, asked
+from linklab.grade.questions import Slip, Value, among, as_number, asked, stated
 from linklab.grade.reachability import Checkable, reachability_checks, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.routes import forwarding_checks, route_checks
@@ -28,8 +28,8 @@ from linklab.network import NetworkState, path, rtt_floor_ms
 
 __all__ = [
     "PREDICTIONS", "check_addresses", "check_forwarding", "check_jump", "check_links", "check_nodes", "check_plan",
-    "check_predicted", "check_prefix", "check_reachability", "check_routes", "check_rtt", "link_table", "predict",
-    "subnet_table", "without_addresses",
+    "check_predicted", "check_prefix", "check_reachability", "check_routes", "check_rtt", "check_seen", "link_table",
+    "predict", "subnet_table", "without_addresses",
 ]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
@@ -123,6 +123,46 @@ def check_rtt(measured: object) -> Result:
 
 check_prefix = letters("Lab 01, which route counts", _FOLDER, "longest_prefix")
 """Judge which of several routes that match counts, by letter."""
+
+
+@guarded
+def check_seen(seen: object) -> Result:
+    """Judge what a replay shows of the first ping h1-h7 where r2 has no route to subnet A.
+
+    That is the first packet's protocol, the node that discards a packet, and when, in ms since the first packet. ARP
+    asks and answers once over L1, then the request crosses it; everything else takes no time.
+    """
+    way_ms = course_network().link("L1").delay_ms
+    crossing = "which packets cross L1 before the lost one, and how often is L1's delay in that?"
+    questions = (
+        among(
+            "first", "the first packet's protocol", ("ARP", "ICMP", "TCP", "UDP"), "ARP",
+            {"ICMP": "before h1 can send the request to r1, it needs r1's Ethernet address: who asks for that?",
+             "TCP": "ping uses no TCP: press Home, and read the panel", "UDP": "ping uses no UDP: press Home"},
+            "press Home: the panel below the network shows the first packet",
+        ),
+        among(
+            "node", "the node that discards a packet", ("h1", "r1", "r2", "h7"), "r2",
+            {"h7": "h7 sends this packet, and the node at the other end of its cable discards it: read the reason",
+             "r1": "r1 has a route to subnet C and is in subnet A: read the reason of the loss",
+             "h1": "the packet never comes so far: read the reason of the loss"},
+            "press n: the reason of the loss names the node",
+        ),
+        Value(
+            "ms", "when it is discarded", stated(3 * way_ms, "ms", "three times L1's delay"),
+            ("press n: the clock says when, in seconds", crossing, "r1's question (ARP), its answer, and the request"),
+            (
+                Slip(way_ms, "that leaves out ARP", "r1 first asks for r2's Ethernet address: a round trip"),
+                Slip(2 * way_ms, "that is when the request leaves r1", "it still has to cross L1"),
+                Slip(4 * way_ms, "that is one crossing of L1 too many", "the answer dies before it comes to L1"),
+            ),
+            explanation="ARP's question and answer cross L1, then the request does: three times its delay. The answer "
+            "comes back to r2 at once, and r2 has no route for it. The next ping would need no ARP.",
+        ),
+    )  # fmt: skip
+    return asked("Lab 01, the lost answer", seen, questions, '{"first": "...", "node": "...", "ms": ...}')
+
+
 check_jump = letters("Lab 01, traceroute", _FOLDER, "jump")
 """Judge why the RTT jumps from router to router, by letter."""
 

@@ -15,6 +15,7 @@ from typing import Final
 
 from linklab.analysis import Expectation, Load, experiment, full_queue_share_ms, jain_index, measured_path
 from linklab.course import course_network
+from linklab.errors import LinklabError
 from linklab.grade.check import Check, Refuse, a_kind
 from linklab.grade.choices import letter, letters
 from linklab.grade.measured import (
@@ -38,19 +39,21 @@ from linklab.grade.path_questions import (
     share_of,
 )
 from linklab.grade.predictions import Predictions, Sketch, span
-from linklab.grade.questions import Slip, Value, asked_each, is_missing
+from linklab.grade.questions import Slip, Value, as_number, asked, asked_each, is_missing
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Formula, Trial
 from linklab.labs.multiplexing import rates_mbps
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.printed import NETEM
-from linklab.measure import Run
+from linklab.measure import Recording, Run
+from linklab.measure.headers import ip_of
 from linklab.network import Link, queueing_delay_ms
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 
 __all__ = [
-    "COMBINATIONS", "PREDICTIONS", "check_by_hand", "check_half", "check_jain", "check_look", "check_packets_in_queue",
-    "check_predicted", "check_runs", "check_seen", "check_small_queue", "own_simpleperf", "predict", "rates_mbps",
+    "COMBINATIONS", "PREDICTIONS", "check_by_hand", "check_half", "check_held", "check_jain", "check_look",
+    "check_packets_in_queue", "check_predicted", "check_runs", "check_seen", "check_small_queue", "held_at_losses",
+    "own_simpleperf", "predict", "rates_mbps",
 ]  # fmt: skip
 
 
@@ -194,6 +197,75 @@ def check_runs(runs: object, predicted: object = "shares") -> Result:
     result, found = asked_each("Lab 06, the four runs", runs, COMBINATIONS, judge, example), results_of(runs, Run)
     shares = {key: throughput_of(found[name], flow) for key, (name, flow) in SHARES.items() if name in found}
     return PREDICTIONS.compared(result, predicted, shares)
+
+
+# --- Whose packets fill the queue, read from a replay
+
+_L2_END: Final = "r2-eth2"
+_NEAR_PACKETS: Final = 1
+"""A packet that comes or goes at the instant of the loss may be counted or not."""
+
+
+def held_at_losses(run: Run) -> dict[str, dict[str, int]]:
+    """Return how many packets of each of the two flows r2's end of L2 held at the ``first`` and the ``last`` loss.
+
+    Packets that wait and those under way on the link count. Raises LinklabError for a run that was not recorded there,
+    or in which nothing was lost there.
+    """
+    if run.recording is None or not (lost := [hop for hop in run.recording.of(_L2_END) if hop.lost]):
+        raise LinklabError(f'nothing was lost at {_L2_END} in this run: record it with record=["{_L2_END}"]')
+    return {when: _held(run.recording, hop.left_ns or 0) for when, hop in (("first", lost[0]), ("last", lost[-1]))}
+
+
+def _held(recording: Recording, at_ns: int) -> dict[str, int]:
+    sources = {course_network().address_of(load.source): load.name for load in _TWO_FLOWS}
+    found = dict.fromkeys(sources.values(), 0)
+    for hop in recording.of(_L2_END):
+        ip = ip_of(hop.head)
+        if ip is not None and ip.source in sources and hop.queued_ns <= at_ns < (hop.left_ns or math.inf):
+            found[sources[ip.source]] += 1
+    return found
+
+
+@guarded
+def check_held(held: object, counted: object) -> Result:
+    """Judge how many packets of each flow L2's queue held at the last loss; `held_at_losses` gave ``counted``."""
+    names, title = [load.name for load in _TWO_FLOWS], "Lab 06, whose packets fill the queue"
+    first, last = (counted.get(when) if isinstance(counted, Mapping) else None for when in ("first", "last"))
+    limit = course_network().link("L2").queue_packets or 0
+    for each in (first, last):
+        numbers = [as_number(each.get(name)) for name in names] if isinstance(each, Mapping) else [math.nan]
+        if not abs(fsum(numbers) - limit) <= limit / 10:
+            hint = "run the cell of the replay in your own lab: counted = lab06.held_at_losses(recorded)"
+            raise Refuse(Check.failing("the recording", f"L2's queue of {limit} was not full at a loss", hint))
+    assert isinstance(first, Mapping)
+    assert isinstance(last, Mapping)
+    questions = [
+        _held_question(name, other, first, last, limit) for name, other in zip(names, names[::-1], strict=True)
+    ]
+    return asked(title, held, questions, '{"h1-h4": ..., "h2-h5": ...}')
+
+
+def _held_question(name: str, other: str, first: Mapping[str, int], last: Mapping[str, int], limit: int) -> Value:
+    right, percent = last[name], 100 * last[name] / limit
+    why = "packets that the queue has and that the loss did not take"
+    expected = Expectation(
+        right, right - _NEAR_PACKETS, right + _NEAR_PACKETS, "packets", why, source="the recording",
+        allowance="packets that come or go at the same instant",
+    )  # fmt: skip
+    slips = [
+        Slip(last[other], f"that is {other}'s number", "the flows are named in the table and in the list of packets"),
+        Slip(limit, "that is the whole queue", "how many of them belong to this flow?"),
+        Slip(first[name], "that is the first loss", "press End, then p: the last one"),
+    ]
+    hints = (
+        "at the last loss the queue is full: the numbers of both flows add up to its limit",
+        "press End, then p, and open 'This moment in words': its table counts each flow's packets at r2-eth2",
+        "or untick the other flow: the line above the table counts the packets of the flows shown",
+    )
+    told = f"{name} has {percent:.0f} % of the queue, and so {percent:.0f} % of what leaves it: a FIFO sends in order."
+    apart = [slip for slip in slips if abs(slip.value - right) > 2 * _NEAR_PACKETS]
+    return Value(name, f"packets of {name} at r2-eth2", expected, hints, apart, explanation=told)
 
 
 # --- Jain's index
