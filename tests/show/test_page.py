@@ -327,14 +327,16 @@ def test_losses_of_one_overflow_are_one_group(browser: Chrome, opened: Callable[
     assert ask("p.group(-1), p.time") == 10 * MS
 
 
-def test_guidance_goes_step_by_step(browser: Chrome, opened: Callable[..., Ask]) -> None:
+def test_how_to_read_it_is_folded_and_a_group_leaves_no_panel_behind(
+    browser: Chrome, opened: Callable[..., Ask]
+) -> None:
     ask = opened(recorded())
-    steps = "document.querySelectorAll('.guidance li').length"
-    assert ask(steps) == 3
-    ask("p.loss(1), 0")
-    assert ask(steps) == 1  # the loss is shown, and its packet chosen
-    ask("p.play(), p.pause(), 0")
-    assert ask("document.querySelector('.guidance')") is None
+    assert ask(
+        "[...document.querySelectorAll('.bar details')].map((it) => [it.open, it.querySelectorAll('li').length])"
+    ) == [[False, 3]]
+    ask("p.runs[0].losses = [10, 100].map((at) => ({ ...p.runs[0].losses[0], time: at * 1e6 })), 0")
+    ask("p.choose(p.runs[0], 3), p.group(1), p.hidden.add('TCP h1 to h2'), p.group(-1), 0")
+    assert "Packet 8 of 21" in ask("p.panels[0].textContent")
 
 
 def test_a_flow_has_its_congestion_control_in_its_name() -> None:

@@ -399,8 +399,9 @@ def _after(number: int, base: int) -> int:
     return (number - base + 2**31) % 2**32 - 2**31
 
 
-_MOST_KEPT: Final = 4096
+_MOST_KEPT: Final = 2048
 """Of how many segments of a connection it is known which packet had their bytes."""
+_MOST_HOLES: Final = 256
 
 
 def _data(number: int, begin: int, end: int, side: _Side) -> tuple[int | None, bool]:
@@ -415,9 +416,9 @@ def _data(number: int, begin: int, end: int, side: _Side) -> tuple[int | None, b
         side.holes += [it for it in ((hole[0], begin), (end, hole[1])) if it[0] < it[1]]
     elif begin > side.following:
         side.holes.append((side.following, begin))
-        del side.holes[:-_MOST_KEPT]
+        del side.holes[:-_MOST_HOLES]
     side.following = max(side.following, end)
     side.sent.append((begin, end, number))
     side.had.append((begin, end, number))
-    del side.had[:-_MOST_KEPT]
+    del side.had[:-_MOST_KEPT], side.sent[:-_MOST_KEPT]
     return repeats, hole is not None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Interface
 from typing import TYPE_CHECKING, Any, Final
 
-from linklab.measure import Recording
+from linklab.measure import Recording, SeenPacket
 from linklab.measure.headers import Ends, ends_of, ip_of, kept_head
 from linklab.measure.recordings import PacketHop, TcpState
 from linklab.network import NetworkState
@@ -69,10 +69,16 @@ _UNKNOWN: Final[Congestion] = {}
 def flows_of(recording: Recording, first: dict[int, PacketHop], congestion: Congestion = _UNKNOWN) -> list[PacketFlow]:
     """Return the flows with their packets: those of ``congestion`` in its order, then those with most bytes first."""
     names = Names(recording.network, congestion)
+    order = {names.tcp(*pair): place for place, pair in enumerate(congestion)}
+    return sorted(flows_in(first, names), key=lambda it: order.get(_PORT.sub("", it.name), len(order)))
+
+
+def flows_in(packets: Mapping[int, PacketHop | SeenPacket], names: Names) -> list[PacketFlow]:
+    """Return the flows of packets by their numbers, those with most bytes first."""
     flows: dict[Ends, PacketFlow] = {}
     known: dict[Ends, tuple[PacketFlow, bool]] = {}
-    for number, hop in first.items():
-        ends = ends_of(hop.head)
+    for number, packet in packets.items():
+        ends = ends_of(packet.head)
         if ends not in known:
             other = Ends(ends.protocol, ends.destination, ends.source)
             flow = flows.setdefault(ends, PacketFlow(names.of(ends)))
@@ -80,22 +86,21 @@ def flows_of(recording: Recording, first: dict[int, PacketHop], congestion: Cong
             known.setdefault(other, (flow, False))
         flow, forward = known[ends]
         (flow.forward if forward else flow.back).append(number)
-        flow.total_bytes += hop.length_bytes
-    order = {names.tcp(*pair): place for place, pair in enumerate(congestion)}
-    return sorted(flows.values(), key=lambda it: (order.get(_PORT.sub("", it.name), len(order)), -it.total_bytes))
+        flow.total_bytes += packet.length_bytes
+    return sorted(flows.values(), key=lambda it: -it.total_bytes)
 
 
-_PORT: Final = re.compile(r":\d+")
+_PORT: Final = re.compile(r":\d+(?= |$)")
 
 
 class Names:
     """Names of nodes by their addresses, and of flows."""
 
-    def __init__(self, network: NetworkState, congestion: Congestion = _UNKNOWN) -> None:
+    def __init__(self, network: NetworkState | None = None, congestion: Congestion = _UNKNOWN) -> None:
         self._congestion = congestion
         self._node = {
             str(IPv4Interface(address).ip): node.name
-            for node in network.nodes
+            for node in (network.nodes if network else ())
             for it in node.interfaces
             for address in it.addresses
         }
@@ -134,7 +139,7 @@ def about_run(recording: Recording, label: str, congestion: Congestion = _UNKNOW
         "size": [*picture.get_size_inches()],
         "packets": len(first),
         "flows": [
-            {"name": flow.name, "ways": [_way(numbers, first) for numbers in (flow.forward, flow.back)]}
+            {"name": flow.name, "ways": [columns_of(numbers, first) for numbers in (flow.forward, flow.back)]}
             for flow in flows_of(recording, first, congestion)
         ],
         "ports": [*_ports(recording, placed, picture.axes[0], begin_ns, notes)],
@@ -144,7 +149,7 @@ def about_run(recording: Recording, label: str, congestion: Congestion = _UNKNOW
     }
 
 
-def _way(numbers: Sequence[int], first: dict[int, PacketHop]) -> dict[str, Any]:
+def columns_of(numbers: Sequence[int], first: Mapping[int, PacketHop | SeenPacket]) -> dict[str, Any]:
     """Return the packets of a flow in one direction, with their headers."""
     heads = [kept_head(first[number].head) for number in numbers]
     bytes_at = (bytes(it[at] for it in heads if len(it) > at) for at in range(max(map(len, heads), default=0)))

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure import Recording, Run
+from linklab.measure import Capture, Recording, Run, Seen, seen
 from linklab.measure.recordings import write
 from linklab.record import REPLAY_MIME, somebody_watches
 from linklab.show.network.paint import draw
+from linklab.show.player.captures import about_captures, ladder, words_of
 from linklab.show.player.columns import Congestion, about_run, first_hops, first_ns, flows_of
 from linklab.show.player.differences import first_packet_apart
 from linklab.show.widgets.page import html_of, packed, page_of
+
+if TYPE_CHECKING:
+    from linklab.show.figure import Drawing
 
 WIDGET: Final = "player"
 """Its module of the widgets' script."""
@@ -59,28 +63,65 @@ class Replay:
         the solutions store, is the picture, with a digest of the packets. The picture is in a watched notebook too: a
         page that does not trust the notebook shows no player.
         """
-        html, facts = self._still(), dict[str, Any](runs=len(self._runs))
+        digests = self._digests()
+        html, facts = self._still(), dict[str, Any](runs=len(digests))
         if somebody_watches():
             html += self.frame()
         else:
-            facts["packets"] = [_digest(run) for run in self._runs.values()]
+            facts["packets"] = digests
         return {REPLAY_MIME: facts, "text/html": html, "text/plain": self.words}
 
     def _still(self) -> str:
-        pictures = dict.fromkeys(draw(run.network)._repr_mimebundle_()["text/html"] for run in self._runs.values())
+        pictures = dict.fromkeys(it._repr_mimebundle_()["text/html"] for it in self._pictures())
         words = "".join(f"<p>{escape(line)}</p>" for line in (_HOW_TO_PLAY, *self.words.splitlines()))
         return f'{_UNLESS_PLAYED}<div class="{_STILL}">{"".join(pictures)}{words}</div>'
 
+    def _pictures(self) -> Iterator[Drawing]:
+        return (draw(run.network) for run in self._runs.values())
 
-def replay(*runs: Run | Recording, labels: Sequence[str] = ()) -> Replay:
+    def _digests(self) -> list[str]:
+        """Return a digest of what became of all packets: two runs with the same one are alike to the last digit."""
+        return [_digest((run.hops, run.tcp)) for run in self._runs.values()]
+
+
+class CaptureReplay(Replay):
+    """Captures of one network: packets between the places that saw them."""
+
+    def __init__(self, found: Seen) -> None:
+        self._found = found
+        self._data = packed({"captures": about_captures(found)})
+
+    @property
+    def words(self) -> str:
+        """What is to be seen, in words, for those who do not see it."""
+        return words_of(self._found)
+
+    def _pictures(self) -> Iterator[Drawing]:
+        yield ladder(self._found)
+
+    def _digests(self) -> list[str]:
+        return [_digest(self._found.packets)]
+
+
+Replayed = Run | Recording | str | Path | Capture | Sequence[str | Path | Capture]
+
+
+def replay(*runs: Replayed, labels: Sequence[str] = ()) -> Replay:
     """Return a recorded run as a player: time can be stopped, and gone through again, packet by packet.
 
     ``run = measure.run_together(lab, flows, record=True)``, then ``show.replay(run)``. Of two runs, side by side, it
     also finds the first packet that differs; ``labels`` name them (``["queue of 100", "queue of 20"]``).
 
+    ``show.replay("run.pcapng")`` plays a capture, of Linklab, tcpdump or Wireshark, and
+    ``show.replay(["h1.pcap", "h2.pcap"])`` several of one network that were taken at several places; ``labels`` name
+    the places. What `measure.capture` gave is a capture, too.
+
     Raises MeasurementError for what is no run, a run that was not recorded, for none or more than two,
-    and for labels that do not fit.
+    for labels that do not fit, and for files that are no captures.
     """
+    captures = [it for given in runs for it in (given if isinstance(given, list | tuple) else [given])]
+    if captures and all(isinstance(it, str | Path | Capture) for it in captures):
+        return CaptureReplay(seen(*captures, labels=labels))
     if not 1 <= len(runs) <= MOST_RUNS:
         raise MeasurementError(f"{len(runs)} runs cannot be replayed side by side: give one or two")
     names = list(labels) or [f"run {number}" for number in range(1, len(runs) + 1)]
@@ -90,7 +131,8 @@ def replay(*runs: Run | Recording, labels: Sequence[str] = ()) -> Replay:
     for name, run in zip(names, runs, strict=True):
         if not isinstance(run, Run | Recording):
             raise MeasurementError(
-                f"cannot replay a {type(run).__name__}: give a run of run_together(lab, flows, record=True), or two"
+                f"cannot replay a {type(run).__name__}: give a run of run_together(lab, flows, record=True), or two, "
+                "or captures alone"
             )
         recording = run if isinstance(run, Recording) else run.recording
         if recording is None:
@@ -123,6 +165,5 @@ def _words(label: str, run: Recording, congestion: Congestion) -> list[str]:
     return lines
 
 
-def _digest(run: Recording) -> str:
-    """Return a digest of what became of all packets: two runs with the same one are alike to the last digit."""
-    return hashlib.sha256(repr((run.hops, run.tcp)).encode()).hexdigest()
+def _digest(data: Any) -> str:
+    return hashlib.sha256(repr(data).encode()).hexdigest()

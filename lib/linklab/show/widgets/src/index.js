@@ -1,7 +1,7 @@
 /* The script of all widgets: anywidget loads it in a notebook, and a page of `linklab.show.widgets.page` holds it. */
 
 import * as live from "./live/live.js";
-import * as player from "./player/player.js";
+import * as player from "./player/replay.js";
 import * as prediction from "./prediction.js";
 import * as theory from "./theory.js";
 import "./widgets.css";

@@ -13,13 +13,19 @@ export class Curves {
   constructor(run, player) {
     this.run = run; this.player = player;
     this.element = element("div", {});
+    this.parts = this.partsOf().filter((part) => part.series.length);
+    new ResizeObserver(() => this.resize()).observe(this.element);
+  }
+  /** The charts, each with its series. */
+  partsOf() {
+    const { run } = this;
     const queues = run.busy.filter((port) => Math.max(...this.sampled(port, 0, run.length_ns, 200)) > 1);
     // ports tell connections apart only where there are several of a kind
     const short = (it, all) => all.filter((other) => kindOf(other.name) === kindOf(it.name)).length > 1 ? it.name : kindOf(it.name);
     const tcp = run.tcp.map((it, n) => ({ ...it, ...this.styled(it, run.tcp.slice(0, n)) }));
     const pings = run.pings.map((it, n) => ({ ...it, ...this.styled(it, run.pings.slice(0, n)) }));
     const last = (times, values) => (time) => { const at = lastUpTo(times, time); return at < 0 ? null : values[at]; };
-    this.parts = [
+    return [
       { title: "Window and slow-start threshold (packets)", digits: 0, series: tcp.flatMap((it) => [
         { label: `cwnd, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: last(it.times, it.cwnd) },
         { label: `ssthresh, ${short(it, tcp)}`, colour: it.colour, thin: true, value: (time) => last(it.times, it.ssthresh)(time) || null }]) },
@@ -28,8 +34,7 @@ export class Curves {
       { title: "Round-trip time (ms)", digits: 1, series: [
         ...tcp.map((it) => ({ label: `smoothed, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } })),
         ...pings.map((it) => ({ label: it.name, colour: it.colour, dash: it.dash, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } }))] },
-    ].filter((part) => part.series.length);
-    new ResizeObserver(() => this.resize()).observe(this.element);
+    ];
   }
   /** A curve has its flow's colour, and several of one flow have dashes of their own. */
   styled(it, before) {

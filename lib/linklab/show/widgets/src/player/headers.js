@@ -3,6 +3,7 @@
 const byte2 = (head, at) => head[at] << 8 | head[at + 1];
 const byte4 = (head, at) => byte2(head, at) * 65536 + byte2(head, at + 2);
 const mac = (head, at) => [...head.subarray(at, at + 6)].map((it) => it.toString(16).padStart(2, "0")).join(":");
+const ip6 = (head, at) => Array.from({ length: 8 }, (_, n) => byte2(head, at + 2 * n).toString(16)).join(":").replace(/(^|:)0(:0)+(:|$)/, "::");
 const ip = (head, at) => [...head.subarray(at, at + 4)].join(".");
 const FLAGS = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
 const ECN = ["not ECN-capable", "ECT(1)", "ECT(0)", "CE: congestion experienced"];
@@ -19,6 +20,10 @@ export function headers(head, length) {
     const asker = ip(head, at + 14), asked = ip(head, at + 24);
     rows.push(["ARP", byte2(head, at + 6) === 1 ? `who has ${asked}? Tell ${asker}` : `${asker} is at ${mac(head, at + 8)}`]);
   }
+  if (kind === 0x86dd && head.length >= at + 40) {
+    rows.push(["IPv6", `${ip6(head, at + 8)} to ${ip6(head, at + 24)}, ${40 + byte2(head, at + 4)} bytes, hop limit ${head[at + 7]}`]);
+    return [...rows, ...inside(head, head[at + 6], at + 40, byte2(head, at + 4))];
+  }
   if (kind !== 0x0800) { rows.push(["Type", kind === 0x0806 ? "ARP" : `0x${kind.toString(16)}`]); return rows; }
   if (head.length < at + 20) return rows;
   const size = (head[at] & 15) * 4, total = byte2(head, at + 2), data = at + size;
@@ -26,10 +31,15 @@ export function headers(head, length) {
   rows.push(["DSCP, ECN", `${head[at + 1] >> 2}, ${ECN[head[at + 1] & 3]}`]);
   const protocol = head[at + 9], part = byte2(head, at + 6), offset = 8 * (part & 0x1fff);
   if (part & 0x3fff) rows.push(["Fragment", `from byte ${offset}${part & 0x2000 ? ", more follow" : ", the last"}`]);
-  if (offset) rows.push(["Protocol", `${protocol}`]);
-  else if (protocol === 6 && head.length >= data + 20) {
+  return [...rows, ...(offset ? [["Protocol", `${protocol}`]] : inside(head, protocol, data, total - size))];
+}
+
+/** The header behind IP's, before so many bytes of data with itself. */
+function inside(head, protocol, data, total) {
+  const rows = [];
+  if (protocol === 6 && head.length >= data + 20) {
     const own = (head[data + 12] >> 4) * 4;
-    rows.push(["TCP", `port ${byte2(head, data)} to ${byte2(head, data + 2)}, ${total - size - own} bytes of data`]);
+    rows.push(["TCP", `port ${byte2(head, data)} to ${byte2(head, data + 2)}, ${total - own} bytes of data`]);
     rows.push(["Sequence", `${byte4(head, data + 4)}`], ["Acknowledges", `${byte4(head, data + 8)}`]);
     rows.push(["Flags", FLAGS.filter((_, bit) => head[data + 13] >> bit & 1).join(" ") || "none"], ["Window", `${byte2(head, data + 14)} (before scaling)`]);
     const options = tcpOptions(head, data + 20, Math.min(data + own, head.length));

@@ -4,14 +4,14 @@ import { button, element, milliseconds, seconds, table } from "../elements.js";
 import { COLOURS, followScheme, ink } from "../scheme.js";
 import { Curves } from "./curves.js";
 import { headers } from "./headers.js";
-import { Run, kindOf, lastUpTo, unpacked } from "./run.js";
+import { kindOf, lastUpTo } from "./run.js";
 import { Stage } from "./stage.js";
 
+const UNCHOSEN = "Click a packet, or step to one, to see its headers and what became of it.";
 const GROUP_NS = 5e7;  // losses that are nearer together are one group: those of one overflow
-const GUIDANCE = [["play", "Press Play (or Space): packets move, and the queue beside the cable fills."], ["loss", "Press Loss \u25b6 (or n): time stops where a queue drops a packet, and the panel says why."], ["packet", "Click a packet: its headers, and how long it waited at each interface."]];
 const SPEEDS = [[1, "as it was"], [0.1, "10 times slower"], [0.01, "100 times slower"], [0.001, "1000 times slower"]];
 
-class Player {
+export class Player {
   constructor(root, about, runs, keys, signal) {
     this.root = root; this.runs = runs; this.difference = about.difference;
     this.time = 0; this.speed = 0.01; this.playing = false;
@@ -27,6 +27,28 @@ class Player {
     this.build(keys, signal);
     this.go(0);
   }
+  /** The buttons that go to moments. */
+  steps(isLossless) {
+    const steps = [
+      button("|\u25c0 Start", "Back to the beginning, and to the first packet (Home)", () => this.begin()),
+      button("\u25c0 Event", "Back to the event before (,)", () => this.event(-1)),
+      button("Event \u25b6", "On to the next event (.)", () => this.event(1)),
+      button("\u25c0 Loss", "Back to the loss before (p)", () => this.loss(-1)),
+      button("Loss \u25b6", "On to the next loss (n)", () => this.loss(1)),
+      button("\u25c0 Group", "Back to the group of losses before (P)", () => this.group(-1)),
+      button("Group \u25b6", "On to the next group of losses (N)", () => this.group(1)),
+    ];
+    steps.slice(3).forEach((it) => { it.disabled = isLossless; });
+    return steps;
+  }
+  stageOf(run) { return new Stage(run, this); }
+  curvesOf(run) { return new Curves(run, this); }
+  /** What there is to say before all else. */
+  remarks() { return []; }
+  /** What to try first. */
+  guide(isLossless) { return ["Press Play (or Space): packets move, and the queue beside the cable fills.", ...(isLossless ? [] : ["Press Loss \u25b6 (or n): time stops where a queue drops a packet, and the panel says why."]), "Click a packet: its headers, and how long it waited at each interface."]; }
+  /** The place of a flow's colour. */
+  colourOf(name) { return Math.min(Math.max(0, this.flowNames.indexOf(kindOf(name))), COLOURS.length - 1); }
   colour(run, packet) { return ink(this.colours.get(run)[run.flowOf[packet]]); }
   shows(run, packet) { return !this.hidden.size || !this.hidden.has(this.names.get(run)[run.flowOf[packet]]); }
   /** The highest value of a kind of curve in any run: both have one scale. */
@@ -46,16 +68,7 @@ class Player {
     const speed = element("select", { ariaLabel: "Speed", onchange: () => { this.speed = +speed.value; } },
       ...SPEEDS.map(([value, text]) => element("option", { value, selected: value === this.speed }, text)));
     const lossless = !this.runs.some((run) => run.losses.length);
-    const steps = [
-      button("|\u25c0 Start", "Back to the beginning, and to the first packet (Home)", () => this.begin()),
-      button("\u25c0 Event", "Back to the event before (,)", () => this.event(-1)),
-      button("Event \u25b6", "On to the next event (.)", () => this.event(1)),
-      button("\u25c0 Loss", "Back to the loss before (p)", () => this.loss(-1)),
-      button("Loss \u25b6", "On to the next loss (n)", () => this.loss(1)),
-      button("\u25c0 Group", "Back to the group of losses before (P)", () => this.group(-1)),
-      button("Group \u25b6", "On to the next group of losses (N)", () => this.group(1)),
-    ];
-    steps.slice(3).forEach((it) => { it.disabled = lossless; });
+    const steps = this.steps(lossless);
     if (this.runs.length === 2) {
       const parts = button("First packet that differs", "Go to the first packet that differs (d)", () => this.differ());
       parts.disabled = !this.difference;
@@ -63,7 +76,6 @@ class Player {
     }
     steps.push(button("Whole time", "Show the curves from beginning to end (0)", () => this.look(0, this.length)));
     if (document.fullscreenEnabled) steps.push(button("Full screen", "Fill the screen, or leave it again (f)", () => this.fill()));
-    this.guidance = guidance(lossless);
     this.swatches = [];
     const flows = element("div", { className: "row flows", role: "group", ariaLabel: "Flows to show" }, ...this.flowNames.map((name, n) => {
       const box = element("input", { type: "checkbox", checked: true, onchange: () => { if (box.checked) this.hidden.delete(name); else this.hidden.add(name); this.show(); } });
@@ -72,10 +84,11 @@ class Player {
       return element("label", {}, box, swatch, name);
     }));
     this.said = element("p", { className: "said", role: "status" });
-    const bar = element("div", { className: "bar" }, element("div", { className: "row" }, this.playButton, speed, this.slider, this.clock), element("div", { className: "row" }, ...steps), flows, this.said, this.guidance.element);
-    this.stages = this.runs.map((run) => new Stage(run, this));
-    this.curves = this.runs.map((run) => new Curves(run, this));
-    this.panels = this.runs.map((run) => element("section", { className: "panel", tabIndex: -1, ariaLabel: `Packet of ${run.label}` }, element("p", {}, "Click a packet, or step to a loss, to see its headers and what became of it.")));
+    const bar = element("div", { className: "bar" }, element("div", { className: "row" }, this.playButton, speed, this.slider, this.clock), element("div", { className: "row" }, ...steps), flows, this.said, ...this.remarks(),
+      element("details", {}, element("summary", {}, "How to read this"), element("ol", {}, ...this.guide(lossless).map((words) => element("li", {}, words)))));
+    this.stages = this.runs.map((run) => this.stageOf(run));
+    this.curves = this.runs.map((run) => this.curvesOf(run));
+    this.panels = this.runs.map((run) => element("section", { className: "panel", tabIndex: -1, ariaLabel: `Packet of ${run.label}` }, element("p", {}, UNCHOSEN)));
     this.lists = this.runs.map(() => element("div", {}));
     const columns = this.runs.map((run, n) => element("section", { ariaLabel: run.label },
       ...(this.runs.length > 1 ? [element("h2", {}, run.label)] : []),
@@ -84,7 +97,7 @@ class Player {
       element("details", { ontoggle: () => this.list() }, element("summary", {}, "This moment in words"), this.lists[n])));
     const grid = element("div", { className: "runs" }, ...columns);
     grid.style.setProperty("--runs", this.runs.length);
-    root.append(bar, grid, element("details", {}, element("summary", {}, "Keys, and what is drawn"), ...legend()));
+    root.append(bar, grid, element("details", {}, element("summary", {}, "Keys, and what is drawn"), ...this.legend()));
     keys.addEventListener("keydown", (event) => this.key(event), { signal });
     followScheme(root, () => this.recolour(), signal);
   }
@@ -108,7 +121,6 @@ class Player {
 
   play() {
     if (this.time >= this.length) this.go(0);
-    this.guidance.done("play");
     this.playing = true; this.playButton.textContent = "|| Pause";
     let before = performance.now();
     const frame = (now) => {
@@ -176,13 +188,14 @@ class Player {
         : (here >= 0 ? open[here - 1] : open.findLast((loss) => loss.time < this.time));
       if (found && (!best || (way > 0 ? found.time < best.time : found.time > best.time))) { best = found; owner = run; }
     }
-    if (!best) { this.say(way > 0 ? "No packet of these flows is lost after this." : "No packet of these flows is lost before this."); return; }
+    if (!best) { this.say(this.noLoss(way > 0 ? "after" : "before")); return; }
     this.go(best.time);
     this.choose(owner, best.packet);
-    this.guidance.done("loss");
     const number = owner.losses.indexOf(best) + 1;
-    this.say(`Loss ${number} of ${owner.losses.length}${this.runs.length > 1 ? ` of ${owner.label}` : ""}, at ${seconds(best.time)}: ${owner.notes[best.port.note[best.i] - 1][1]}`);
+    this.say(this.lossWords(owner, best, number));
   }
+  noLoss(where) { return `No packet of these flows is lost ${where} this.`; }
+  lossWords(run, { port, i, time }, number) { return `Loss ${number} of ${run.losses.length}${this.runs.length > 1 ? ` of ${run.label}` : ""}, at ${seconds(time)}: ${run.notes[port.note[i] - 1][1]}`; }
   /** To the first loss of the next or the previous group. */
   group(way) {
     const times = [];
@@ -193,9 +206,11 @@ class Player {
     const to = way > 0 ? times.find((it) => it.first > this.time) : times.findLast((it) => it.first < this.time);
     if (!to) { this.say(`There is no ${way > 0 ? "later" : "earlier"} group of losses.`); return; }
     this.chosen.clear();
+    for (const panel of this.panels) panel.replaceChildren(element("p", {}, UNCHOSEN));
     this.go(to.first - 1);
     this.loss(1);
   }
+  legend() { return legend(); }
   fill() { if (document.fullscreenElement) document.exitFullscreen(); else this.root.requestFullscreen(); }
   differ() {
     if (!this.difference) { this.say("No packet differs."); return; }
@@ -208,13 +223,12 @@ class Player {
 
   choose(run, packet) {
     this.chosen.set(run, packet);
-    this.guidance.done("packet");
     const path = run.path(packet), flow = run.flows[run.flowOf[packet]];
     const notes = path.filter(({ port, i }) => port.note[i]).map(({ port, i }) => run.notes[port.note[i] - 1]);
     const rows = path.map(({ port, i }) => {
       const note = port.note[i] ? run.notes[port.note[i] - 1] : null, left = port.left[i], isDropped = run.isDropped(port, i);
       const ends = left === Infinity ? "still there at the end" : isDropped ? "dropped" : left === port.queued[i] ? "at once" : milliseconds(left - port.queued[i]);
-      return [port.label, port.to, seconds(port.queued[i]), ends, note && !isDropped ? note[0] : "", button("go", `Go to ${seconds(port.queued[i])}, when ${port.name} queued it`, () => this.go(port.queued[i]))];
+      return [port.label, port.to, seconds(port.queued[i]), ends, note && !isDropped ? note[0] : "", button("go", `Go to ${seconds(port.queued[i])}, when ${port.label} queued it`, () => this.go(port.queued[i]))];
     });
     const panel = this.panels[this.runs.indexOf(run)];
     panel.replaceChildren(
@@ -238,37 +252,26 @@ class Player {
       if (!list.parentElement || !list.parentElement.open) return;
       const queues = run.busy.map((port) => {
         const inside = run.inside(port, this.time), waiting = inside.filter(([, isUnderWay]) => !isUnderWay).length;
-        return [port.name, `to ${port.to}`, `${waiting} waiting`, `${inside.length - waiting} under way`, port.limit ? `limit ${port.limit}` : "no limit", this.shares(run, port, inside), inside];
+        return [port.label, `to ${port.to}`, `${waiting} waiting`, `${inside.length - waiting} under way`, port.limit ? `limit ${port.limit}` : "no limit", this.shares(run, port, inside), inside, port];
       }).filter((row) => row[6].length);
-      const packets = queues.flatMap((row) => row[6].map(([i, isUnderWay]) => ({ port: run.ports.find((it) => it.name === row[0]), i, isUnderWay }))).filter(({ port, i }) => this.shows(run, port.packet[i]));
+      const packets = queues.flatMap((row) => row[6].map(([i, isUnderWay]) => ({ port: row[7], i, isUnderWay }))).filter(({ port, i }) => this.shows(run, port.packet[i]));
       list.replaceChildren(
         element("p", {}, `At ${seconds(this.time)}: ${packets.length} packets of the flows shown are in queues and on links.`),
         table(["What", "now"], this.curves[n].values()),
         table(["Interface", "", "", "", "", "of each flow"], queues.map((row) => row.slice(0, 6))),
-        element("ul", {}, ...packets.slice(0, 40).map(({ port, i, isUnderWay }) => element("li", {}, button(`packet ${port.packet[i] + 1}`, `Choose packet ${port.packet[i] + 1}`, () => this.choose(run, port.packet[i])), ` ${isUnderWay ? "on the way from" : "waits at"} ${port.name}, ${this.names.get(run)[run.flowOf[port.packet[i]]]}, ${run.lengthOf[port.packet[i]]} bytes`))),
+        element("ul", {}, ...packets.slice(0, 40).map(({ port, i, isUnderWay }) => element("li", {}, button(`packet ${port.packet[i] + 1}`, `Choose packet ${port.packet[i] + 1}`, () => this.choose(run, port.packet[i])), ` ${isUnderWay ? "on the way from" : "waits at"} ${port.label}, ${this.names.get(run)[run.flowOf[port.packet[i]]]}, ${run.lengthOf[port.packet[i]]} bytes`))),
         ...(packets.length > 40 ? [element("p", {}, `and ${packets.length - 40} more; show fewer flows to see them`)] : []));
     });
   }
 }
 
-/** What to try first: each step goes once it is done; all of it at a click. */
-function guidance(lossless) {
-  const steps = new Map(GUIDANCE.filter(([name]) => !(lossless && name === "loss")).map(([name, words]) => [name, element("li", {}, words)]));
-  const whole = element("div", { className: "guidance" }, element("ol", {}, ...steps.values()), button("Hide", "Hide these steps", () => whole.remove()));
-  return { element: whole, done: (name) => { steps.get(name)?.remove(); steps.delete(name); if (!steps.size) whole.remove(); } };
-}
+/** A key and what it does. */
+export const key = (name, what) => element("li", {}, element("kbd", {}, name), ` ${what}`);
 
 function legend() {
-  const key = (name, what) => element("li", {}, element("kbd", {}, name), ` ${what}`);
   return [
     element("ul", {}, key("Space", "play or pause"), key("\u2190 \u2192", "a millisecond back or on, with Shift 20 (on the slider: a step of it)"), key(", .", "the event before, the next event, of the flows shown"), key("p n", "the loss before, the next loss"), key("P N", "the group of losses before, the next group"), key("f", "full screen"), key("d", "the first packet that differs"), key("+ -", "zoom the curves"), key("0", "the whole time"), key("Home End", "the beginning and its first packet, the end")),
     element("p", {}, "A rectangle is a packet of more than 200 bytes, a dot a smaller one; its colour is its flow's. A bar beside a cable is the queue of the interface at its beginning, as long as its limit: who waits in colour, and in grey those that are on the link already and count as well. A red cross is a loss, and so is a red stroke above the curves. Drag across a curve to zoom, click to go there, double-click for all."),
     element("p", {}, "Linux's netem holds a packet for the link's delay and for its turn in one queue, and its limit counts both. Here a packet waits first, and then travels for the link's delay: it leaves the link at the instant at which it did. Links that are not shaped take no time, so nothing is to be seen on them."),
   ];
-}
-
-/** Draw the player of the recording that the model has packed; return it. */
-export async function render({ model, el, keys, signal }) {
-  const recorded = await unpacked(model.get("packed"));
-  return new Player(el, recorded, recorded.runs.map((about) => new Run(about)), keys, signal);
 }

@@ -7,7 +7,7 @@ export async function unpacked(base64) {
 }
 
 /** Numbers of which only the steps were kept. */
-function summed(steps) {
+export function summed(steps) {
   const numbers = Float64Array.from(steps);
   for (let i = 1; i < numbers.length; i++) numbers[i] += numbers[i - 1];
   return numbers;
@@ -89,4 +89,4 @@ export class Run {
 }
 
 /** A flow's name without ports, by which runs and colours know it: "TCP h1 to h4". */
-export function kindOf(name) { return name.replace(/:\d+/g, ""); }
+export function kindOf(name) { return name.replace(/:\d+(?= |$)/g, ""); }

@@ -6,6 +6,15 @@ import { lastUpTo } from "./run.js";
 
 const LANE = 6, THICK = 8, BAR_SHARE = 0.42;  // pixels beside the cable, pixels, share of the cable
 
+/** Give a stage's canvas the size of its element, and the stage a pen. */
+export function sized(stage) {
+  const { clientWidth, clientHeight } = stage.element, ratio = window.devicePixelRatio || 1;
+  stage.canvas.width = clientWidth * ratio; stage.canvas.height = clientHeight * ratio;
+  stage.pen = stage.canvas.getContext("2d");
+  stage.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  stage.width = clientWidth; stage.height = clientHeight;
+}
+
 export class Stage {
   constructor(run, player) {
     this.run = run; this.player = player; this.drawn = [];
@@ -24,11 +33,7 @@ export class Stage {
     this.draw();
   }
   resize() {
-    const { clientWidth, clientHeight } = this.element, ratio = window.devicePixelRatio || 1;
-    this.canvas.width = clientWidth * ratio; this.canvas.height = clientHeight * ratio;
-    this.pen = this.canvas.getContext("2d");
-    this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.width = clientWidth; this.height = clientHeight;
+    sized(this);
     this.draw();
   }
   lane(port) {
