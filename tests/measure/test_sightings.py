@@ -128,6 +128,20 @@ def test_each_packet_of_two_files_is_one_and_clocks_are_moved(two_files: tuple[s
     assert found.packets[12].tcp.repeats == LOST + 1
 
 
+def test_a_full_queue_of_one_connection_moves_no_clock(tmp_path: Path) -> None:
+    """The packets of one connection wait for 25 ms and more, those of the other one do not wait."""
+    here, there = [], []
+    for number in range(10):
+        for port, took_ms in ((1, 11), (2, 36)):
+            at_ms = 30 * number + port
+            here.append((at_ms, segment(number, number, sport=port)))
+            there.append((at_ms + took_ms, here[-1][1]))
+            there.append((at_ms + took_ms, segment(number, 1, number, back=True, dport=port)))
+            here.append((at_ms + took_ms + 11, there[-1][1]))
+    files = [written(tmp_path / name, sorted(talk, key=lambda it: it[0])) for name, talk in (("a", here), ("b", there))]
+    assert seen(*files).notes == ()
+
+
 def test_the_files_order_changes_neither_places_nor_packets(two_files: tuple[str, str]) -> None:
     one, two = seen(*two_files), seen(*reversed(two_files))
     assert two.places == one.places
@@ -142,6 +156,10 @@ def test_rtt_is_what_the_place_sees(two_files: tuple[str, str]) -> None:
     assert [found.rtt_ns(data, place) for place in found.places] == [20 * MS, 0]
     again = next(it for it in found.packets if it.tcp and it.tcp.repeats)
     assert found.rtt_ns(again, "h1") is None, "which copy was acknowledged?"
+    first = found.packets[LOST]
+    assert first.tcp is not None
+    assert first.tcp.repeated_by == again.number
+    assert found.rtt_ns(first, "h1") is None
 
 
 def test_files_are_labelled_and_told_apart(two_files: tuple[str, str], tmp_path: Path) -> None:

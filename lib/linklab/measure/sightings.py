@@ -48,7 +48,7 @@ class SeenTcp:
     `window_bytes` is what the sender still takes. `repeats` is the packet that had its first byte already (0: one
     before the capture), and `fills_gap` is whether it comes after bytes behind it. `duplicate` counts the duplicate
     acknowledgements up to it (RFC 5681, section 2), 0 for another packet. `acknowledged_by` is the packet that first
-    acknowledges all of it.
+    acknowledges all of it, `repeated_by` the last one that repeats its first byte.
     """
 
     sequence: int
@@ -60,6 +60,7 @@ class SeenTcp:
     fills_gap: bool = False
     duplicate: int = 0
     acknowledged_by: int | None = None
+    repeated_by: int | None = None
 
 
 @dataclass(frozen=True)
@@ -101,9 +102,10 @@ class Seen:
 
         Of repeated bytes nothing is known: the acknowledgement may be for either copy (RFC 6298, section 3).
         """
-        if packet.tcp is None or packet.tcp.acknowledged_by is None or packet.tcp.repeats is not None:
+        tcp = packet.tcp
+        if tcp is None or tcp.acknowledged_by is None or (tcp.repeats, tcp.repeated_by) != (None, None):
             return None
-        begin, end = packet.at(place), self.packets[packet.tcp.acknowledged_by - 1].at(place)
+        begin, end = packet.at(place), self.packets[tcp.acknowledged_by - 1].at(place)
         return None if begin is None or end is None else end.time_ns - begin.time_ns
 
 
@@ -192,7 +194,8 @@ def _steps(packets: Iterable[_Mutable]) -> dict[tuple[str, str], list[int]]:
     the order that makes both directions together take time.
     """
     found: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    unknown: defaultdict[tuple[str, str], list[tuple[str, int]]] = defaultdict(list)
+    unknown: defaultdict[tuple[str, str, frozenset[str]], defaultdict[str, list[int]]]
+    unknown = defaultdict(lambda: defaultdict(list))
     for packet in packets:
         first: dict[str, Sighting] = {}
         for it in packet.sightings:
@@ -203,19 +206,23 @@ def _steps(packets: Iterable[_Mutable]) -> dict[tuple[str, str], list[int]]:
             if here.outgoing is not None and there.outgoing is not None and here.outgoing != there.outgoing:
                 pair, took = ((one, two), apart) if here.outgoing else ((two, one), -apart)
                 found[pair].append(took)
-            else:
-                ends = ends_of(packet.frame.head)
-                unknown[one, two].append((ends.source, apart))
-    for (one, two), apart_by_source in unknown.items():
-        by_source: defaultdict[str, list[int]] = defaultdict(list)
-        for source, apart in apart_by_source:
-            by_source[source].append(apart)
+            elif (hosts := _hosts(packet)) != ("", ""):
+                unknown[one, two, frozenset(hosts)][hosts[0]].append(apart)
+    for (one, two, _), by_source in unknown.items():
         middles = {source: median(them) for source, them in by_source.items()}
-        centre = (max(middles.values()) + min(middles.values())) / 2 if len(middles) > 1 else 0
+        least = min(middles.values()) if len(middles) > 1 else 0
         for source, them in by_source.items():
-            onward = middles[source] >= centre
-            found[(one, two) if onward else (two, one)] += them if onward else [-it for it in them]
+            if middles[source] > least or (len(middles) == 1 and middles[source] == 0):
+                found[one, two] += them
+            else:
+                found[two, one] += [-it for it in them]
     return dict(found)
+
+
+def _hosts(packet: _Mutable) -> tuple[str, str]:
+    """Return the addresses between which a packet goes."""
+    ends = ends_of(packet.frame.head)
+    return _without_port(ends.source), _without_port(ends.destination)
 
 
 def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -255,8 +262,7 @@ def _in_order(packets: list[_Mutable]) -> list[str]:
     places = list(dict.fromkeys(it.place for packet in packets for it in packet.sightings))
     passed: defaultdict[tuple[str, str], list[list[str]]] = defaultdict(list)
     for packet in sorted(packets, key=lambda it: it.sightings[0].time_ns):
-        ends = ends_of(packet.frame.head)
-        source, destination = (_without_port(it) for it in (ends.source, ends.destination))
+        source, destination = _hosts(packet)
         path = list(dict.fromkeys(it.place for it in packet.sightings))
         if (destination, source) in passed:
             passed[destination, source].append(path[::-1])
@@ -357,6 +363,10 @@ def _with_tcp(packets: list[SeenPacket]) -> list[SeenPacket]:
         tcp_seen = found[number].tcp
         assert tcp_seen is not None
         found[number] = replace(found[number], tcp=replace(tcp_seen, acknowledged_by=by))
+    for packet in [*found.values()]:
+        first = packet.tcp and packet.tcp.repeats and found[packet.tcp.repeats]
+        if first and first.tcp:
+            found[first.number] = replace(first, tcp=replace(first.tcp, repeated_by=packet.number))
     return [found[packet.number] for packet in packets]
 
 

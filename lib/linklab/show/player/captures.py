@@ -20,6 +20,8 @@ CANNOT_KNOW: Final = (
     "lost one was dropped, or by how much the clocks of several hosts differ."
 )
 _MOST_CURVES: Final = 6
+_SMALL: Final = 0.05
+"""A direction with a smaller share of the largest one's data has no curves."""
 _MOST_DRAWN: Final = 40
 """How many packets the picture has."""
 _UNSEEN, _REPEATS, _FILLS, _DUPLICATE = "unseen", "repeats", "fills", "duplicate"
@@ -134,10 +136,11 @@ def _segment(packet: SeenPacket) -> list[Any] | None:
 def _curves(found: Seen, flows: Sequence[PacketFlow], begin_ns: int) -> Iterator[dict[str, Any]]:
     """Yield what is drawn over time, as each place sees it: bytes on the way, and round trips."""
     on_way, trips = [], []
+    data = {way: _data_bytes(found, way) for flow in flows for way in ((*flow.forward,), (*flow.back,))}
     for number, flow in enumerate(flows):
         for way, other in ((flow.forward, flow.back), (flow.back, flow.forward)):
             packets = [found.packets[it - 1] for it in way]
-            if not any(packet.tcp and packet.tcp.data_bytes for packet in packets):
+            if data[tuple(way)] <= _SMALL * max(data.values()):
                 continue
             both = [found.packets[it - 1] for it in sorted([*way, *other])]
             place = packets[0].sightings[0].place
@@ -153,20 +156,31 @@ def _curves(found: Seen, flows: Sequence[PacketFlow], begin_ns: int) -> Iterator
                 ]
                 trips.append((number, f"at {seen_at}", sorted(points), at))
     for title, digits, series in (
-        ("Bytes on the way and the receiver's window (bytes)", 0, on_way),
+        ("Data on the way and the receiver's window (kB)", 1, on_way),
         ("From data to its acknowledgement (ms)", 3, trips),
     ):
         found_series = [it for it in series if it[2]][:_MOST_CURVES]
+        several = len({flow for flow, *_ in found_series}) > 1
         if found_series:
-            yield {"title": title, "digits": digits, "series": [_series(it, flows, begin_ns) for it in found_series]}
+            yield {
+                "title": title,
+                "digits": digits,
+                "series": [_series(it, flows, begin_ns, several) for it in found_series],
+            }
 
 
 Point = tuple[int, float]
 
 
-def _series(about: tuple[int, str, list[Point], int], flows: Sequence[PacketFlow], begin_ns: int) -> dict[str, Any]:
+def _data_bytes(found: Seen, numbers: Sequence[int]) -> int:
+    return sum(tcp.data_bytes for it in numbers if (tcp := found.packets[it - 1].tcp))
+
+
+def _series(
+    about: tuple[int, str, list[Point], int], flows: Sequence[PacketFlow], begin_ns: int, several: bool
+) -> dict[str, Any]:
     flow, label, points, dash = about
-    name = f"{label}, {flows[flow].name}" if len(flows) > 1 else label
+    name = f"{label}, {flows[flow].name}" if several else label
     times = steps(at - begin_ns for at, _ in points)
     return {
         "flow": flow,
@@ -189,14 +203,14 @@ def _on_way(packets: Sequence[SeenPacket], senders: set[int], place: str) -> Ite
             acknowledged = acknowledged or it.tcp.sequence
         elif it.tcp.acknowledgement is not None:
             acknowledged = max(acknowledged, it.tcp.acknowledgement)
-        yield here.time_ns, max(0, highest - acknowledged)
+        yield here.time_ns, max(0, highest - acknowledged) / 1000
 
 
 def _window(packets: Sequence[SeenPacket], receivers: set[int], place: str) -> Iterator[Point]:
     for it in packets:
         here = it.at(place)
         if it.number in receivers and it.tcp and here and "RST" not in it.tcp.flags:
-            yield here.time_ns, it.tcp.window_bytes
+            yield here.time_ns, it.tcp.window_bytes / 1000
 
 
 # In words, and as a picture
