@@ -115,7 +115,7 @@ def test_the_keyboard_alone_finds_what_tells_of_a_loss(
     assert "Acknowledged by packet 14." in panel, "of repeated bytes no round trip is known"
     assert ask("p.runs[0].rtt[4]") == []
     pressed(browser, "n")
-    assert ask("p.said.textContent") == "No packet of these flows is lost after this."
+    assert ask("p.said.textContent") == "No packet of these flows tells of a loss after this."
     pressed(browser, ",", ",", ".")
     assert "Packet 12 of 14" in ask("p.panels[0].textContent")
     pressed(browser, "+")

@@ -247,7 +247,7 @@ def ladder(found: Seen) -> Drawing:
     }
     back = {number for flow in flows for number in flow.back}
     shown = f"The first {len(packets)} packets" if len(packets) < len(found.packets) else "All packets"
-    places = {place: -at for at, place in enumerate(found.places[:MOST_PLACES])}
+    places = {place: -float(at) for at, place in enumerate(found.places[:MOST_PLACES])}
     figure = Drawing(
         WIDTH_INCHES, 1.3 + 0.9 * len(places), f"{shown} over time. {words_of(found)}", "Captures", constrained=True
     )

@@ -119,8 +119,9 @@ def replay(*runs: Replayed, labels: Sequence[str] = ()) -> Replay:
     Raises MeasurementError for what is no run, a run that was not recorded, for none or more than two,
     for labels that do not fit, and for files that are no captures.
     """
-    captures = [it for given in runs for it in (given if isinstance(given, list | tuple) else [given])]
-    if captures and all(isinstance(it, str | Path | Capture) for it in captures):
+    given = [it for each in runs for it in (each if isinstance(each, list | tuple) else [each])]
+    captures = [it for it in given if isinstance(it, str | Path | Capture)]
+    if captures and len(captures) == len(given):
         return CaptureReplay(seen(*captures, labels=labels))
     if not 1 <= len(runs) <= MOST_RUNS:
         raise MeasurementError(f"{len(runs)} runs cannot be replayed side by side: give one or two")
