@@ -32,18 +32,23 @@ class _Board(RequestHandler):
     delete = post
 
 
-def with_board(use: Callable[[Sharing, Told], Awaitable[None]], *, answers: bool = True) -> None:
+class _HangsUp(RequestHandler):
+    def post(self) -> None:
+        self.detach().close()
+
+
+def with_board(use: Callable[[Sharing, Told], Awaitable[None]], path: str = "/reports", *, up: bool = True) -> None:
     """Let a test use a student's server, and see what a board was told."""
 
     async def run() -> None:
         told: Told = []
         socket, port = bind_unused_port()
-        served = HTTPServer(Application([("/reports", _Board, {"told": told})]))
+        served = HTTPServer(Application([("/reports", _Board, {"told": told}), ("/hangs-up", _HangsUp)]))
         served.add_socket(socket)
-        if not answers:
+        if not up:
             served.stop()
         try:
-            await use(Sharing(f"http://127.0.0.1:{port}/reports", "adas"), told)
+            await use(Sharing(f"http://127.0.0.1:{port}{path}", "adas"), told)
         finally:
             served.stop()
 
@@ -89,10 +94,18 @@ def test_a_check_that_waits_for_its_answer_was_not_tried() -> None:
     with_board(use)
 
 
-def test_a_board_that_does_not_answer_is_said() -> None:
+@pytest.mark.parametrize(
+    ("path", "up", "said"),
+    [
+        ("/reports", False, "does not answer"),
+        ("/hangs-up", True, "does not answer"),
+        ("/nothing", True, "refused (404"),
+    ],
+)
+def test_a_board_that_does_not_take_it_is_said(path: str, up: bool, said: str) -> None:
     async def use(sharing: Sharing, told: Told) -> None:
         sharing.note(4, {"check-rtt": "open"}, "")
         await sharing.show()
-        assert "does not answer" in sharing.trouble
+        assert said in sharing.trouble
 
-    with_board(use, answers=False)
+    with_board(use, path, up=up)

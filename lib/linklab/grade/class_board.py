@@ -15,6 +15,8 @@ from html import escape
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
+from linklab import record
+
 State = Literal["open", "tried", "passed"]
 BOARD_VARIABLE: Final = "LINKLAB_CLASS_BOARD"
 """The address to which students' servers report; empty or not set where the class has no board."""
@@ -24,8 +26,8 @@ _PATIENCE_S: Final = 2.0
 
 
 def is_there() -> bool:
-    """Return whether the class has a board, and this process a student's server that knows it."""
-    return bool(os.environ.get(BOARD_VARIABLE) and os.environ.get("JUPYTERHUB_SERVICE_URL"))
+    """Return whether the class has a board, and this is the kernel of a page on a student's server."""
+    return record.somebody_watches() and bool(os.environ.get(BOARD_VARIABLE))
 
 
 def tell(lab: int, states: Mapping[str, State], ran: str = "") -> None:

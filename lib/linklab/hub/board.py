@@ -149,6 +149,7 @@ class Board:
     _told: dict[str, dict[int, dict[str, CheckReport]]] = field(default_factory=lambda: defaultdict(dict))
     _last: dict[str, float] = field(default_factory=dict)
     _numbers: dict[str, int] = field(default_factory=dict)
+    _count: int = 0
     _lately: dict[str, deque[float]] = field(default_factory=lambda: defaultdict(lambda: deque(maxlen=MOST_REPORTS)))
 
     def take(self, student: str, body: bytes, now: float) -> None:
@@ -157,6 +158,7 @@ class Board:
         if len(lately) == MOST_REPORTS and now - lately[0] < PER_S:
             raise Refused(429, f"more than {MOST_REPORTS} reports within {PER_S:g} s")
         lately.append(now)
+        self.forget_old(now)
         try:
             report = LabReport.model_validate_json(body)
         except ValidationError:
@@ -168,17 +170,21 @@ class Board:
             raise Refused(400, "this is not of today")
         self._told[student][report.lab] = {one.check: one for one in report.checks}
         self._last[student] = now
-        self._numbers.setdefault(student, len(self._numbers) + 1)
+        if student not in self._numbers:
+            self._count += 1
+            self._numbers[student] = self._count
 
     def forget(self, student: str) -> None:
-        """Forget a student, but for the number that stands in the place of the name."""
-        self._told.pop(student, None)
-        self._last.pop(student, None)
+        """Forget what a student's server has reported, and the number that stands in the place of the name."""
+        for known in (self._told, self._last, self._numbers):
+            known.pop(student, None)
 
     def forget_old(self, now: float) -> None:
         """Forget the students who have reported nothing for `FORGOTTEN_S`."""
         for student in [student for student, last in self._last.items() if now - last > FORGOTTEN_S]:
             self.forget(student)
+        for student in [student for student, lately in self._lately.items() if now - lately[-1] > FORGOTTEN_S]:
+            del self._lately[student]
 
     def lab_in_front(self) -> int:
         """Return the lab in which most students are; of equal ones the one with the lower number."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jupyter_server.base.handlers import JupyterHandler
-from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.web import HTTPError, authenticated
 
 from linklab.grade.class_board import State
@@ -99,7 +99,7 @@ class Sharing:
         async with self._in_turn:
             try:
                 answer = await AsyncHTTPClient().fetch(request, raise_error=False)
-            except OSError as error:
+            except (OSError, HTTPClientError) as error:
                 self.trouble = f"the class board does not answer ({error})"
                 return
         self.trouble = "" if answer.code == 204 else f"the class board refused ({answer.code} {answer.reason})"
