@@ -182,6 +182,7 @@ PAIR = pair(FIFO=(156.0, 178.0, 201.0), fq_codel=(20.0, 20.3, 20.6))
         {"FIFO": 180.857, "fq_codel": 0.59},
         {"FIFO": 181, "fq_codel": 0.6},
         {"FIFO": 180, "fq_codel": 0.593},
+        {"FIFO": 182, "fq_codel": 0.7},
         {"fq_codel": np.float64(0.6), "FIFO": 181.2},
     ],
 )
@@ -206,6 +207,7 @@ def test_a_ping_that_leaves_at_once_waited_for_0_ms() -> None:
             ({"FIFO": 0.6, "fq_codel": 181}, PAIR, "that is the wait in the run with fq_codel"),
             ({"FIFO": 0.181, "fq_codel": 0.6}, PAIR, "that looks like seconds"),
             ({"FIFO": 90.5, "fq_codel": 0.6}, PAIR, "90.5 ms"),
+            ({"FIFO": 183, "fq_codel": 0.6}, PAIR, "too much"),
             ({"FIFO": 181, "fq_codel": 0.6}, None, "not measured yet"),
             ({"FIFO": 181, "fq_codel": 0.6}, {**PAIR, "FIFO": without(PAIR["FIFO"], PingResult)}, "has no answer"),
             ({"FIFO": 181, "fq_codel": 0.6}, pair(FIFO=(1.0, 2.0, None), fq_codel=(1.0, 2.0, 3.0)), "has no answer"),
