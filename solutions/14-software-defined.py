@@ -176,7 +176,8 @@ lab14.check_first(first).require()
 # and why does another one not ask?
 
 # %% id="replay"
-show.replay(first[50])
+if first[50] is not None:
+    display(show.replay(first[50]))
 
 # %% [markdown] reflect="first" points=4
 # The ARP request (a broadcast) asks at s1 and at s2: no rule is there. The ARP reply of h3 asks at s2 and s1. Now the

@@ -205,6 +205,9 @@ lab15.check_detection(detection).require()
 # **Your turn:** cut the cable silently three times, for 5 s each, while `stream(8)` runs. Before each run, read the
 # dead timers. Append `(timers, run)` to the list, and then let the network heal: `lab.sleep(10)`. Vary `start_s`
 # until the outages differ. The instant of the cut is in the results: `run.of(measure.CutResult)[0].cut_at_s`.
+#
+# A cut right after `frr.wait_for_routes` may last longer: routers that have just computed wait up to 5 s before they
+# compute again. `lab.sleep(10)` helps there, too.
 
 # %% answer="silent"
 silent = []
