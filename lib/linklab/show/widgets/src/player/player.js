@@ -93,7 +93,7 @@ export class Player {
     const columns = this.runs.map((run, n) => element("section", { ariaLabel: run.label },
       ...(this.runs.length > 1 ? [element("h2", {}, run.label)] : []),
       this.stages[n].element,
-      element("div", { className: "below" }, this.curves[n].element, this.panels[n]),
+      element("div", { className: this.curves[n].parts.length ? "below" : "" }, this.curves[n].element, this.panels[n]),
       element("details", { ontoggle: () => this.list() }, element("summary", {}, "This moment in words"), this.lists[n])));
     const grid = element("div", { className: "runs" }, ...columns);
     grid.style.setProperty("--runs", this.runs.length);
