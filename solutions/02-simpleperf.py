@@ -110,13 +110,15 @@ lab02.loopback("-t 1")
 #
 # **Your turn:** write everything marked `TODO 1`. This order works: `serve`, `serve_client`, `receive`; then
 # `run_client`, `Sender._send`, `Sender._await_acknowledgement`. Use `sendall`: a single `send` may take only a part of
-# the bytes. Run the cell above again when both sides are written.
+# the bytes. You see nothing before all six are written: then run the cell above again. If a cell waits for long, look
+# for a loop that never ends, and stop the cell (■).
 #
 # When both sides report the same amount, run the next cell: it uses the network. In its output, `$` marks the two
 # commands that it runs. To run them by hand, type `linklab shell h4` in a terminal: you get a command line on `h4`. The
 # rate is 0.00 until step 2.
 #
-# Then run the check. It runs a copy of your program in a separate small network, and tests what the program does.
+# Then run the check. It runs a copy of your program in a separate small network, and tests what the program does. It
+# also sends `BYE` with data, and in pieces.
 
 # %% id="transfer-try"
 lab02.between(lab, "h1", "h4", "-t 2")
@@ -215,7 +217,8 @@ simpleperf.check_step("simpleperf.py", "clock").require()
 # sends. `Thread.join` with a timeout waits for a second, or until the sender has ended.
 #
 # Avoid two traps. First, an interval is not exactly one second long: begin each row where the row before ended. Second,
-# rounded amounts must still add up to the total: round both ends of an interval, not their difference.
+# rounded amounts must still add up to the total: round both ends of an interval, not their difference. The check does
+# not see this: add up the MB of your rows yourself.
 #
 # **Your turn:** write everything marked `TODO 3`. Then run the next cell. `serving` runs a server, and `show.follow`
 # draws the client's rows as they arrive:
@@ -235,9 +238,9 @@ simpleperf.check_step("simpleperf.py", "intervals").require()
 # <details><summary>Open this when you have an answer</summary>
 #
 # The first second has a lower rate: TCP begins with a few packets and doubles them each RTT (*slow start*, RFC 5681).
-# The last row is longer than a second and its rate is lower, because the client waits until the queues have emptied. A
-# row in between may lie a little above theory, because the client counts what its kernel has taken. The total may not
-# lie above theory.
+# The last row ends with the acknowledgement. Its rate is lower, because the client waits until the queues have emptied.
+# A row in between may lie a little above theory, because the client counts what its kernel has taken. The total may
+# not lie above theory.
 #
 # </details>
 #
@@ -282,7 +285,8 @@ simpleperf.check_step("simpleperf.py", "amount").require()
 #
 # With `-P 3` the client opens three connections and sends over all of them at once, each in a *thread*. The `Sender` is
 # such a thread already; the barrier `gate` lets all senders start together. The server must serve all connections at
-# once, too. Its loop starts a thread for each client and goes straight back to `accept`.
+# once, too. Its loop starts a thread for each client and goes straight back to `accept`. With `-i` each sender gets a
+# row for each interval: wait once for an interval, not once for each sender.
 #
 # **Say to yourself:** three connections share 28.69 Mbit/s. Which rate will each of them get, and what is the sum?
 #
@@ -317,9 +321,11 @@ simpleperf.check_step("simpleperf.py", "parallel").require()
 # option on Linux. A socket that you make with `socket.socket` and `bind` does not have it.
 #
 # **Your turn:** write everything marked `TODO 6`. The next cell starts the server twice on one port. Then a client
-# sends some data without `BYE` and leaves, and a normal client connects.
+# sends some data without `BYE` and leaves, and a normal client connects. A server that ran without the option blocks
+# the port for 60 s, also for one with it. So the cell first lets a minute of the lab's time pass.
 
 # %% id="restart-try"
+lab.sleep(60)
 for _ in range(2):
     lab02.between(lab, "h1", "h4", "-t 1", port=9000)
 

@@ -21,7 +21,7 @@ from linklab import __version__, record, schema
 from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
 from linklab.guest import lab_api
 from linklab.network import Network, NetworkState, expected_state
-from linklab.program import Program
+from linklab.program import Program, listeners
 from linklab.runtime import attach, transport
 from linklab.runtime.backends import KindName, choose, refuse_unknown
 from linklab.runtime.client import WALL_LIMIT_S, LabProcess
@@ -56,15 +56,14 @@ class Completed:
 
 
 _SHOWN_CHARACTERS = 80
-_told: list[Callable[[str], object]] = []
 
 
 def tell_of_commands(told: Callable[[str], object]) -> None:
     """Have `told` called with each command of `Node.cmd` that begins, and again, several times a second, until it ends.
 
-    It is told the node, the command and at what time of the lab it began.
+    It is told the node, the command and at what time of the lab it began; of a `Program`, since when it prints nothing.
     """
-    _told[:] = [told]
+    listeners[:] = [told]
 
 
 class Watcher(Protocol):
@@ -132,7 +131,7 @@ class Node:
         begun = f"begun at {self.lab.process.clock_s:.1f} s of the lab's time"
 
         def wait() -> bool:
-            for told in _told:
+            for told in listeners:
                 told(f"{self.name}: {textwrap.shorten(command, _SHOWN_CHARACTERS, placeholder='...')}, {begun}")
             return False
 

@@ -6,8 +6,8 @@ import contextlib
 import itertools
 import random
 import signal
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Callable, Iterator
+from typing import Final, Literal
 
 from linklab.errors import LabError, LabTimeout
 from linklab.guest import lab_api
@@ -17,6 +17,9 @@ _numbers = itertools.count(random.SystemRandom().randrange(10**14, 2**47))
 """What this notebook calls programs: others, as a judge, may have some in the same lab. All are equally long, since in
 QEMU a digit more takes time.
 """
+
+listeners: Final[list[Callable[[str], object]]] = []
+"""Are told what a notebook waits for, again and again, until it ends. See `linklab.lab.tell_of_commands`."""
 
 
 class Program:
@@ -80,7 +83,14 @@ class Program:
         return self.wait()
 
     def _fetch(self, timeout_s: float | None, until: Literal["output", "end"]) -> None:
-        answer = self._process.call(lab_api.read_program, self.number, timeout_s, until)
+        since = f"no output since {self._process.clock_s:.1f} s of the lab's time"
+
+        def wait() -> bool:
+            for tell in listeners:
+                tell(f"{since} (its clock stands still while a program computes without end)")
+            return False
+
+        answer = self._process.call(lab_api.read_program, self.number, timeout_s, until, stop=wait)
         self.returncode = answer["status"]
         self.output += answer["output"]
         self._unread += answer["output"]

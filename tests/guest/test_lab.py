@@ -58,6 +58,13 @@ def test_a_command_is_told_from_its_beginning_to_its_end(course: linklab.Lab) ->
     assert "h1: ping -c 2 10.0.5.2, begun at" in told[0]
 
 
+def test_a_program_that_says_nothing_is_told(course: linklab.Lab) -> None:
+    told: list[str] = []
+    tell_of_commands(told.append)
+    course["h1"].popen("sleep 2").wait()
+    assert "no output since" in told[0]
+
+
 def test_cmd_ends_at_the_labs_own_time_and_the_shell_lives_on(course: linklab.Lab) -> None:
     course["h1"].cmd("cd /tmp; NAME=linklab")
     with pytest.raises(LabError, match=r"not done after 5 s.*5 received"):

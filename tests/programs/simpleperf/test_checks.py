@@ -156,6 +156,27 @@ def test_a_transfer_of_n_that_carries_another_amount_is_told_why(
     assert played.failed(played.judged("as-the-sheet", ("amount",), changed))[key] is mistake
 
 
+def test_a_step_that_is_still_to_do_is_said() -> None:
+    said = "simpleperf: step 4 is still to do: amount_bytes: how many bytes are 10MB, 1000KB, 500B?"
+
+    def open_step(scene: str, record: dict[str, Any]) -> dict[str, Any]:
+        if not scene.startswith("-n"):
+            return record
+        (client,) = record["acts"]
+        program = {**client["program"], "out": [], "err": [(0.1, f"{said}\n")], "status": 1}
+        return {**record, "acts": [{**client, "program": program}], "relay": []}
+
+    found = played.judged("as-the-sheet", ("amount",), open_step)
+    assert played.failed(found) == {"num-understood": Mistake.TO_DO}
+    assert said in found["num-understood"].reason
+
+
+def test_a_rate_over_another_time_is_expected_over_that_time() -> None:
+    found = played.judged("clock-before-ack")
+    assert found["client-rate"].passed
+    assert " s" not in found["client-rate"].expected.removesuffix("/ seconds")
+
+
 def test_a_traceback_that_ended_the_server_is_not_quiet() -> None:
     error = "Traceback (most recent call last):\nUnicodeDecodeError: 'utf-8' codec can't decode byte 0xf8\n"
 

@@ -115,7 +115,7 @@ MISTAKES: Final[tuple[Wrong, ...]] = (
     Wrong(
         "bye-in-pieces",
         "BYE is looked for in a single read",
-        ("many",),
+        ("transfer",),
         {"pieces": Mistake.END_IN_PIECES},
         (Edit("last = (last + data)[-3:]", "last = data[-3:]"),),
     ),
@@ -144,15 +144,19 @@ MISTAKES: Final[tuple[Wrong, ...]] = (
     Wrong(
         "one-at-a-time",
         "the server serves one client after the other",
-        ("many",),
+        ("parallel",),
         {"concurrent": Mistake.ONE_AT_A_TIME},
         (Edit(_THREAD, "handle(conn, addr, args)"),),
     ),
     Wrong(
         "one-client-only",
         "the server ends after its first client",
-        ("many",),
-        {"concurrent": Mistake.ONE_CLIENT_ONLY},
+        ("parallel",),
+        {
+            "parallel-client": Mistake.PARALLEL_ROWS,
+            "parallel-server": Mistake.PARALLEL_ROWS,
+            "concurrent": Mistake.ONE_CLIENT_ONLY,
+        },
         (Edit(_THREAD, "handle(conn, addr, args)\n        break"),),
     ),
     Wrong(

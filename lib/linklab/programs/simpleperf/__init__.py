@@ -26,7 +26,7 @@ STEPS: Final[dict[str, str]] = {
     "intervals": "-i, a row for each interval",
     "amount": "-n, an amount instead of a time",
     "parallel": "-P, several connections",
-    "many": "many clients, restarts and abrupt peers",
+    "many": "restarts, and clients that break off",
     "arguments": "arguments, errors and help",
 }
 """Name and subject of each step, in the order in which a student comes to them."""

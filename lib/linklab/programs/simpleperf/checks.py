@@ -46,6 +46,10 @@ TABLE: Final[dict[str, tuple[CheckRow[SimpleperfScenes], ...]]] = {
         _row(
             "bytes", 2, judges.both_bytes, "client and server report the number of bytes that were transferred", _ROWS
         ),
+        _row("glued", 2, clients.glued, "the server recognises an end message that arrives together with data", "ends"),
+        _row(
+            "pieces", 2, clients.pieces, "the server recognises an end message that arrives in several parts", "glued"
+        ),
     ),
     "clock": (
         _row("time", 1, judges.sends_for, "-t sets how long the client sends", "ends"),
@@ -137,14 +141,10 @@ TABLE: Final[dict[str, tuple[CheckRow[SimpleperfScenes], ...]]] = {
             "each row gives the bytes of its own connection",
             "parallel-client parallel-server bytes",
         ),
+        _row("concurrent", 3, clients.concurrent, "a second client is served while the first one runs", "ends"),
     ),
     "many": (
-        _row("concurrent", 3, clients.concurrent, "a second client is served while the first one runs", "ends"),
         _row("restart", 2, clients.restart, "the server can be started again at once on the same port", "ends"),
-        _row("glued", 2, clients.glued, "the server recognises an end message that arrives together with data", "ends"),
-        _row(
-            "pieces", 2, clients.pieces, "the server recognises an end message that arrives in several parts", "glued"
-        ),
         _row(
             "abrupt",
             3,
@@ -212,4 +212,4 @@ def judged(program: SubmittedProgram, steps: Sequence[str], tell: Callable[[str]
 def results(session: SimpleperfScenes, steps: Iterable[str]) -> dict[str, Result]:
     """Return the checks of some steps, judged by the scenes of a session. Raises as `judged`."""
     judging = Judging(ITEMS.values(), session)
-    return {step: judging.result(STEPS[step], [check.key for check in TABLE[step]]) for step in steps}
+    return {step: judging.result(f"Lab 02, {STEPS[step]}", [check.key for check in TABLE[step]]) for step in steps}

@@ -566,6 +566,8 @@ def crash(program: ProgramRun) -> Trouble | None:
     if program.traceback:
         return Trouble(Mistake.TRACEBACK, f"the {program.side}: {program.traceback}", program.errors[-1].quotes)
     said = program.last_words()
+    if re.search(r"step \d is still to do", said):
+        return Trouble(Mistake.TO_DO, f"the {program.side} said: {said}", (said,))
     return Trouble(Mistake.CRASH, f"the {program.side} ended with status {program.status} and said: {said}", (said,))
 
 

@@ -24,6 +24,7 @@ class Mistake(Enum):
     CRASH = _Text(
         "it ends with an error", "run it by hand with the same arguments, and read the last line that it prints"
     )
+    TO_DO = _Text("a TODO of this step is still open", "write what the TODO of this name asks for, and save the file")
     TRACEBACK = _Text(
         "traceback shown",
         "correct the line that the traceback names last; only where the cause is a wrong argument or the other side, "
@@ -78,7 +79,10 @@ class Mistake(Enum):
         "only planned",
     )
     CHUNK_SIZE = _Text("chunks of 1024 bytes sent, 1000 counted", "make the chunk 1000 bytes, and count len(chunk)")
-    END_COUNTED = _Text("the end message counted as data", "take its length off the bytes received")
+    END_COUNTED = _Text(
+        "client and server differ by the length of the end message",
+        "on both sides count the bytes before BYE: the client counts chunks only, and the server takes 3 off once",
+    )
     CLOCK_BEFORE_ACK = _Text(
         "clock stopped before the acknowledgement",
         "stop the client's clock after the acknowledgement has been read: before that some data has not arrived yet",

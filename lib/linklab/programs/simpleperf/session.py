@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 from linklab.network import End, Host, Link, Network, Subnet, Switch
 from linklab.programs.place import Place
 from linklab.programs.scenes import NotTried, play_unspoilt, stopped_for
-from linklab.programs.simpleperf.evidence import Connection, Take, breach
+from linklab.programs.simpleperf.evidence import Connection, Take, breach, crash
+from linklab.programs.simpleperf.mistakes import Mistake
 from linklab.programs.submission import SubmittedProgram
 
 RATE_MBPS: Final = 8.0
@@ -171,7 +172,8 @@ class SimpleperfScenes:
             if take.carrying:
                 in_bytes = form == "10" and take.main.up["bytes"] <= 1500 + _NO_START_BYTES
                 return _IN_BYTES if in_bytes else form
-            if breach(take):
+            crashed = crash(take.client) if take.clients else None
+            if breach(take) or (crashed and crashed.mistake is Mistake.TO_DO):
                 break
         return ""
 
