@@ -338,6 +338,8 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "measure.repeats": ("Spread", "Repeats"),
     "measure.prober": ("Probe",),
     "measure.captures": ("Capture",),
+    "measure.headers": ("Ends",),
+    "measure.sightings": ("Seen", "SeenPacket", "SeenTcp", "Sighting"),
     "measure.video_file": ("Clip",),
     "measure.tools.sockets": ("SocketSample",),
     "measure.tools.queues": ("QueueSample",),

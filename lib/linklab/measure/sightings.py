@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from statistics import median
-from typing import Final, NamedTuple
+from typing import Final
 
 from linklab.errors import MeasurementError
 from linklab.measure.capture_files import CaptureFile, Frame, read_capture
@@ -24,7 +25,8 @@ MOST_PLACES: Final = 12
 """How many places are drawn."""
 
 
-class Sighting(NamedTuple):
+@dataclass(frozen=True)
+class Sighting:
     """A packet at a place. `frame` is its number in the file `source`, as Wireshark counts; 0 in a recording.
 
     `stayed_ns` is how long it was in the queue of `interface`, with the link's delay, where that is known: in a
@@ -94,8 +96,16 @@ class Seen:
     places: tuple[str, ...]
     packets: tuple[SeenPacket, ...]
     notes: tuple[str, ...] = ()
-    spans: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """The times of each place's first and last packet, in ns."""
+
+    @cached_property
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """The times of each place's first and last packet, in ns."""
+        spans: dict[str, tuple[int, int]] = {}
+        for packet in self.packets:
+            for it in packet.sightings:
+                begin, end = spans.get(it.place, (it.time_ns, it.time_ns))
+                spans[it.place] = min(begin, it.time_ns), max(end, it.time_ns)
+        return spans
 
     def rtt_ns(self, packet: SeenPacket, place: str) -> int | None:
         """Return how long after a packet its acknowledgement was seen at a place; None where nothing is known.
@@ -252,7 +262,7 @@ def _move_clocks(packets: list[_Mutable]) -> list[str]:
             )
             break
     for packet in packets:
-        moved = (it._replace(time_ns=it.time_ns + shifts[it.source]) for it in packet.sightings)
+        moved = (replace(it, time_ns=it.time_ns + shifts[it.source]) for it in packet.sightings)
         packet.sightings = sorted(moved, key=lambda it: it.time_ns)
     return notes
 
@@ -290,16 +300,7 @@ def _numbered(packets: list[_Mutable], places: Sequence[str], notes: Iterable[st
         SeenPacket(number, tuple(it.sightings), it.frame.length_bytes, it.frame.head, ends_of(it.frame.head))
         for number, it in enumerate(packets, 1)
     ]
-    return _finished(made, places, notes)
-
-
-def _finished(packets: list[SeenPacket], places: Sequence[str], notes: Iterable[str]) -> Seen:
-    spans: dict[str, tuple[int, int]] = {}
-    for packet in packets:
-        for it in packet.sightings:
-            begin, end = spans.get(it.place, (it.time_ns, it.time_ns))
-            spans[it.place] = min(begin, it.time_ns), max(end, it.time_ns)
-    return Seen(tuple(places), tuple(_with_tcp(packets)), tuple(notes), spans)
+    return Seen(tuple(places), tuple(_with_tcp(made)), tuple(notes))
 
 
 def _of_recording(recording: Recording) -> Seen:
@@ -321,7 +322,7 @@ def _of_recording(recording: Recording) -> Seen:
         found.sort(key=lambda it: it.time_ns)
         head = them[0].head
         made.append(SeenPacket(number + 1, tuple(found), them[0].length_bytes, head, ends_of(head)))
-    return _finished(made, tuple(dict.fromkeys(port.node for port in recording.ports)), ())
+    return Seen(tuple(dict.fromkeys(port.node for port in recording.ports)), tuple(_with_tcp(made)))
 
 
 # TCP
