@@ -131,8 +131,8 @@ lab05.check_transfers(transfers).require()
 # %% [markdown] id="window-intro"
 # ## 4. Below the ceiling
 #
-# The ceiling is the rate minus headers. In Lab 04, L3 alone nearly reached its ceiling. Here h7-h9 reaches less, and
-# h1-h9 even less. Does a queue drop frames? The next cell counts the frames that met a full queue:
+# The ceiling is the rate minus headers. In Lab 04, L3 alone nearly reached its ceiling. Here h7-h9 and
+# h1-h9 reach less. Does a queue drop frames? The next cell counts the frames that met a full queue:
 
 # %% id="dropped"
 lab05.explain("reasons")
