@@ -131,10 +131,9 @@ def flows_of(pair):
 
 runs = dict.fromkeys(lab06.COMBINATIONS)
 ### BEGIN SOLUTION
-of_h1 = flows_of("h1-h4")
-runs["two"] = measure.run_together(lab, of_h1 + flows_of("h2-h5"))
-three = of_h1 + flows_of("h2-h5") + flows_of("h3-h6")
-runs["three"] = measure.run_together(lab, three)
+of_h1, of_h2 = flows_of("h1-h4"), flows_of("h2-h5")
+runs["two"] = measure.run_together(lab, of_h1 + of_h2)
+runs["three"] = measure.run_together(lab, of_h1 + of_h2 + flows_of("h3-h6"))
 runs["crossing"] = measure.run_together(lab, of_h1 + flows_of("h7-h9"))
 runs["apart"] = measure.run_together(lab, of_h1 + flows_of("h8-h9"))
 ### STARTER
