@@ -172,7 +172,7 @@ def test_a_notebook_keeps_the_result_beside_what_it_shows() -> None:
     from IPython.core.formatters import DisplayFormatter
 
     data, _ = DisplayFormatter().format(MIXED)  # type: ignore[no-untyped-call]
-    assert (data["text/html"], data["text/plain"]) == (MIXED._repr_html_(), repr(MIXED))
+    assert (data["text/html"], data["text/plain"]) == (MIXED._repr_html_(), str(MIXED))
     kept = json.loads(json.dumps(data["application/vnd.linklab.result+json"]))
     assert kept == {"linklab": "0.1.0"} | json.loads(json.dumps(MIXED.to_json()))
 
