@@ -175,3 +175,12 @@ def test_it_fits_a_small_screen(browser: Chrome, opened: Callable[..., Ask], two
     wide = browser.execute_script("return document.documentElement.scrollWidth")
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert wide <= 390
+
+
+def test_it_may_be_hidden_and_shown_again(opened: Callable[..., Ask], two_files: tuple[str, str]) -> None:
+    ask = opened(*two_files)
+    hidden = (
+        "p.stages[0].element.style.display = 'none', p.stages[0].resize(), p.look(0, p.length / 2), p.go(5), p.time"
+    )
+    assert ask(hidden) == 5
+    assert ask("p.stages[0].element.style.display = '', p.stages[0].resize(), p.stages[0].width > 0")

@@ -66,7 +66,7 @@ export class Ladder {
   }
   draw() {
     const { pen, run, player } = this;
-    if (!pen) { if (this.element.clientWidth) this.resize(); return; }
+    if (!this.width) { if (this.element.clientWidth) this.resize(); return; }  // it may be hidden
     const chosen = player.chosen.get(run), of = JSON.stringify([player.view, [...player.hidden], chosen]);
     if (of !== this.stillOf) { this.stillOf = of; this.packets(chosen); this.keep(); }
     pen.clearRect(0, 0, this.width, this.height);
