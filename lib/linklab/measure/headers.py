@@ -142,7 +142,7 @@ _FLAGS: Final = ("FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR")
 _END_OF_OPTIONS, _NO_OPERATION, _SCALE = 0, 1, 3
 
 
-class Tcp(NamedTuple):
+class TcpHeader(NamedTuple):
     """A TCP header (RFC 9293, section 3.1), with its numbers as they stand there.
 
     `data_bytes` is what is behind it, by the packet's length; `scale` the window's factor of two that a SYN offers, or
@@ -157,7 +157,7 @@ class Tcp(NamedTuple):
     scale: int | None
 
 
-def tcp_of(head: bytes, length_bytes: int) -> Tcp | None:
+def tcp_of(head: bytes, length_bytes: int) -> TcpHeader | None:
     """Return the TCP header of a frame that has so many bytes on its link; None if it has none, or a part of it."""
     ip = ip_of(head)
     if ip is None or ip.protocol != 6 or ip.offset_bytes or len(head) < ip.data + 20:
@@ -169,7 +169,7 @@ def tcp_of(head: bytes, length_bytes: int) -> Tcp | None:
     flags = tuple(name for bit, name in enumerate(_FLAGS) if bits >> bit & 1)
     data_bytes = max(0, end - ip.data - own)
     scale = _scale(head[ip.data + 20 : ip.data + own]) if "SYN" in flags else None
-    return Tcp(sequence, acknowledgement, flags, window, data_bytes, scale)
+    return TcpHeader(sequence, acknowledgement, flags, window, data_bytes, scale)
 
 
 def _scale(options: bytes) -> int | None:

@@ -17,7 +17,7 @@ from typing import Final
 from linklab.errors import MeasurementError
 from linklab.measure.capture_files import CaptureFile, Frame, read_capture
 from linklab.measure.captures import Capture
-from linklab.measure.headers import Ends, Tcp, ends_of, fingerprint, tcp_of
+from linklab.measure.headers import Ends, TcpHeader, ends_of, fingerprint, tcp_of
 from linklab.measure.recordings import PacketHop, Recording
 from linklab.measure.results import Run
 
@@ -371,12 +371,12 @@ def _with_tcp(packets: list[SeenPacket]) -> list[SeenPacket]:
     return [found[packet.number] for packet in packets]
 
 
-def _is_new(side: _Side | None, tcp: Tcp) -> bool:
+def _is_new(side: _Side | None, tcp: TcpHeader) -> bool:
     """Return whether a SYN begins another connection between the same ports, and repeats none."""
     return side is not None and side.base is not None and side.base != tcp.sequence
 
 
-def _followed(number: int, tcp: Tcp, one: _Side, other: _Side, acknowledged: dict[int, int]) -> SeenTcp:
+def _followed(number: int, tcp: TcpHeader, one: _Side, other: _Side, acknowledged: dict[int, int]) -> SeenTcp:
     is_syn, size = "SYN" in tcp.flags, tcp.data_bytes + ("SYN" in tcp.flags) + ("FIN" in tcp.flags)
     if one.base is None:
         one.base = tcp.sequence if is_syn else tcp.sequence - 1
