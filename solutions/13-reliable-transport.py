@@ -35,8 +35,8 @@ show.draw(lab)
 #
 # - The exit status is 0 if the whole file has arrived and the program knows this, else 1.
 # - A datagram carries at most 1200 bytes. You choose the header.
-# - A side that hears nothing for 30 s gives up. A receiver that has the whole file stays for 5 s more, to answer late
-#   retransmissions.
+# - A side that hears nothing for 30 s gives up (the check of step 2 tries this). A receiver that has the whole file
+#   stays for 5 s more, to answer late retransmissions.
 #
 # The sender's datagrams go to a program on `relay`. This program records each datagram, passes it on to the receiver,
 # and passes answers back. The checks look at the file and at the datagrams at the relay. They read neither your code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import random
 from typing import Any
 
 import pytest
@@ -43,6 +44,29 @@ LOST = [PASSED[0], [2.0, 1005, "b", "lost"]]
 AGAIN = [*PASSED, [3.0, 1005, "b", "passed"], [4.0, 1005, "b", "passed"]]
 SILENT = [PASSED[0], [2.0, 1005, "b", "silent"]]
 PAUSE = [PASSED[0], [20.0, 1005, "b", "lost"]]
+
+FILE = random.Random(1).randbytes(300_000)
+
+
+@pytest.mark.parametrize(
+    ("got", "hint"),
+    [
+        (FILE[:3000] + FILE[2000:], "a repeat must not be written again"),
+        (FILE[:3000] + FILE[4000:], "a packet is left out"),
+        (FILE[:3000][::-1] + FILE[3000:], "count before it is used again"),
+        (FILE[:256_000], "use more bytes"),
+        (FILE[:255_000], "was never sent again"),
+    ],
+)
+def test_the_bytes_of_the_file_tell_the_slip(got: bytes, hint: str) -> None:
+    made = _transfer(got, {}, {}, [*PASSED, PASSED[1]], BOTH)
+    plan = TransferPlan(FILE)
+    up = [[1.0 + at / 1000, 1005, str(at), "passed"] for at in range(300)]
+    record = {
+        **made.record,
+        "datagrams": {**made.record["datagrams"], "up": [*up, up[0]], "down": [[1.4, 4, "x", "passed"]]},
+    }
+    assert hint in wrong_with(PlayedTransfer("made", plan, record)).hint
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ from linklab.programs.scenes import keep_to_limit, last_line, stopped_for
 _PAUSE_S: Final = 10.0
 """Longer than any timeout that is measured on these paths, even one that was doubled in a silence of 8 s."""
 
+_KNOWN_BYTES: Final = 16
+"""So many bytes are found again in the file at one place."""
+
 
 def wrong_with(transfer: PlayedTransfer, where: str = "") -> Observed:
     """Return what is wrong with a transfer; without a reason where every byte arrived once and both sides ended well.
@@ -71,6 +74,11 @@ def _seen(transfer: PlayedTransfer) -> tuple[str, str]:
     ):
         what = f"the sender ended {sender['ended_s'] - silent[0].s:.1f} s after the silence began"
         return what, "do not give up in an outage of 8 s: give up after about 30 s without an answer"
+    got_bytes, largest = len(transfer.got or b""), max(one.size for one in up)
+    of_numbers = any(n * (largest - 64) <= got_bytes <= n * largest and got_bytes % n == 0 for n in (256, 65536))
+    if of_numbers and got_bytes < len(transfer.plan.content):
+        what = "the file ends where a number of one byte or two begins again"
+        return what, "a number that was used before is no old packet for ever: use more bytes, or compare in a circle"
     if transfer.pause_s > _PAUSE_S:
         what = f"the sender sent nothing for {transfer.pause_s:.1f} s"
         return (
@@ -133,7 +141,11 @@ def _hint(transfer: PlayedTransfer) -> str:
         return f"how does the {side} learn that the whole file has arrived? Then it must end with status 0"
     if transfer.untouched and not transfer.repeats:
         return "each packet was delivered once and in order: are both files opened as bytes, and is nothing decoded?"
-    if _wrong_from(got, wanted) is not None:
+    if (at := _wrong_from(got, wanted)) is not None:
+        if len(got) > len(wanted) and got[at : at + _KNOWN_BYTES] in wanted[:at]:
+            return "a repeat must not be written again: how does the receiver know it?"
+        if len(got) < len(wanted) and got[at : at + _KNOWN_BYTES] in wanted[at:]:
+            return "a packet is left out: write only the next missing packet, and acknowledge only what you keep"
         return "how far does a packet's number count before it is used again? Write packets by it, not as they arrive"
     if len(got) > len(wanted):
         return "a repeat must not be written again: how does the receiver know it?"
