@@ -91,10 +91,12 @@ lab11.check_predicted(loss).require()
 #
 # The next cell starts a transfer with iperf3. `-C reno` chooses the congestion control, and `--cport 6000` sets the
 # client's port. So `ss -tin sport = 6000` on h1 shows the data connection, and not the connection that controls iperf3.
-# `tc -s qdisc show dev r1-eth2` on r1 shows B's queue: `backlog 149886b 99p` means 99 packets.
+# `tc -s qdisc show dev r1-eth2` on r1 shows B's queue: `backlog 149886b 99p` means 99 packets. Read the number before
+# `p` only: tc also prints some numbers of bytes in units of 1024, as in `backlog 68Kb 46p`.
 #
 # **Your turn:** in the loop, run ss on h1 and tc on r1. Then append six numbers to `samples`: `second`, the four
-# numbers from `read_ss`, and the number of packets in the queue.
+# numbers from `read_ss`, and the number of packets in the queue. The cell after the check draws the samples and asks
+# the first question.
 
 # %% answer="look"
 samples, second = [], 0
@@ -119,40 +121,26 @@ listening.wait()  # it ends with the client
 # %% check="look" points=3
 lab11.check_look(samples).require()
 
-# %% id="look-figure"
+# %% answer="tracks"
 display(lab11.figures.look_figure(samples))
-theory.window(50, B.rate_mbps, 2 * network.links[0].delay_ms, B.queue_packets)
+display(theory.window(50, B.rate_mbps, 2 * network.links[0].delay_ms, B.queue_packets))
+print(lab11.question("tracks"))
+### BEGIN SOLUTION
+tracks = "b"
+### STARTER
+# tracks = None  # a letter, as "a"
+### END SOLUTION
 
-# %% [markdown] id="seen-task"
-# **Your turn:** answer each question with a letter.
-#
-# `tracks`: The queue's curve has the shape of the window's curve, but lies below it. How far below it, and why?
-#
-# - a: by half of the window, because Reno halves the window
-# - b: by one bandwidth-delay product: that many packets are on the path, and the others wait
-# - c: by the number of retransmitted packets
-# - d: by the threshold: above it packets begin to wait
-#
-# `overshoot`: In its first half second Reno loses far more packets than at any later loss. Why?
-#
-# - a: the queue was full of other packets when the transfer began
-# - b: the receiver's window was too small at first
-# - c: the sender's estimate of the round trip was still wrong, so it retransmitted packets that were not lost
-# - d: in slow start the window doubles in the round trip before the sender learns of the loss
-
-# %% answer="seen"
-answers = {
-    ### BEGIN SOLUTION
-    "tracks": "b",
-    "overshoot": "d",
-    ### STARTER
-    # "tracks": None,
-    # "overshoot": None,
-    ### END SOLUTION
-}
+# %% answer="overshoot"
+print(lab11.question("overshoot"))
+### BEGIN SOLUTION
+overshoot = "d"
+### STARTER
+# overshoot = None
+### END SOLUTION
 
 # %% check="seen" points=2
-lab11.check_seen(answers).require()
+lab11.check_seen({"tracks": tracks, "overshoot": overshoot}).require()
 
 # %% [markdown] id="period-task"
 # ## 4. Compute the time between two losses
@@ -162,7 +150,8 @@ lab11.check_seen(answers).require()
 # grows from `full / 2` to `full`, by one packet in each round trip. A round trip takes as long as B needs for the
 # window's packets, but at least `bdp * packet_s`, the path's round trip without a queue.
 #
-# **Your turn:** write a function that returns the time between two losses, in seconds.
+# **Your turn:** write a function that returns the time between two losses, in seconds. Its three numbers need not be
+# whole, but `range` takes whole numbers only: `int(...)` makes one.
 
 
 # %% answer="period"
@@ -218,7 +207,8 @@ lab11.check_predicted(between).require()
 # `measure.run_together(lab, flows)` starts all flows of a list at the same instant and returns their measurements.
 #
 # **Your turn:** measure a transfer of 40 s from h2 to h4 together with its `looks`, once with each of `"reno"`,
-# `"cubic"` and `"bbr"`. Store the results as `controls["reno"]`, and so on.
+# `"cubic"` and `"bbr"`. Store the results as `controls["reno"]`, and so on. After the figure, three cells ask one
+# question each.
 
 
 # %% answer="controls"
@@ -243,46 +233,32 @@ lab11.check_controls(controls).require()
 display(lab11.figures.controls_figure(controls))
 lab11.figures.controls_table(controls)
 
-# %% [markdown] id="shapes-task"
-# **Your turn:** answer each question with a letter.
-#
-# `hystart`: CUBIC leaves slow start before any packet is lost. What tells it to stop?
-#
-# - a: a packet was lost
-# - b: the window reached the threshold with which the kernel begins
-# - c: round trips grew, or acknowledgements arrived as a long train: the queue begins to fill
-# - d: the receiver's window was full
-#
-# `gaps`: Short and long intervals between CUBIC's losses alternate. Why?
-#
-# - a: fast convergence: after a loss at a smaller window than before, the plateau is lower, and the window must climb
-#   past it
-# - b: every second loss is a timeout
-# - c: HyStart begins again after every second loss
-# - d: the router empties its queue now and then
-#
-# `rests`: Every ten seconds BBR's window falls to 4 packets for a moment, although nothing was lost. Why?
-#
-# - a: BBR lets other flows catch up, to be fair
-# - b: BBR lets the queue run empty, to measure the round trip without it
-# - c: BBR has a timeout every ten seconds, and a timeout reduces the window
-# - d: BBR assumes that it loses a packet every ten seconds
+# %% answer="hystart"
+print(lab11.question("hystart"))
+### BEGIN SOLUTION
+hystart = "c"
+### STARTER
+# hystart = None
+### END SOLUTION
 
-# %% answer="shapes"
-shapes = {
-    ### BEGIN SOLUTION
-    "hystart": "c",
-    "gaps": "a",
-    "rests": "b",
-    ### STARTER
-    # "hystart": None,
-    # "gaps": None,
-    # "rests": None,
-    ### END SOLUTION
-}
+# %% answer="gaps"
+print(lab11.question("gaps"))
+### BEGIN SOLUTION
+gaps = "a"
+### STARTER
+# gaps = None
+### END SOLUTION
+
+# %% answer="rests"
+print(lab11.question("rests"))
+### BEGIN SOLUTION
+rests = "b"
+### STARTER
+# rests = None
+### END SOLUTION
 
 # %% check="shapes" points=3
-lab11.check_shapes(shapes).require()
+lab11.check_shapes({"hystart": hystart, "gaps": gaps, "rests": rests}).require()
 
 # %% [markdown] id="time-question"
 # On a path of 10 Gbit/s and 100 ms a packet is lost when the window is one BDP. Reno continues with half of its window,
@@ -377,7 +353,8 @@ lab11.figures.queues_table(queues)
 # `together["bbr"]` are runs of two transfers with the same control, one from h1 to h3 and one from h2 to h4.
 # `together["mixed"]` is a run of three transfers from h1 to h3, one with each control. You need no `looks`.
 #
-# **Your turn:** first sketch on paper which share each flow will get. Then measure the four runs.
+# **Your turn:** first sketch on paper which share each flow will get. See whether B's queue has 100 packets again: on
+# r1, `tc qdisc show dev r1-eth2` must print `limit 100`. Then measure the four runs.
 
 # %% answer="together"
 lab11.explain("queues")
@@ -397,37 +374,24 @@ lab11.figures.together_table(together)
 # %% check="together" points=3
 lab11.check_together(together).require()
 
-# %% [markdown] id="shares-task"
-# **Your turn:** answer each question with a letter.
-#
-# `long`: With Reno the flow with the short round trip gets several times as much. With BBR the flow with the long one
-# gets more. Why is it the other way round with BBR?
-#
-# - a: BBR sends at random, and the flow with the long round trip was lucky
-# - b: BBR knows both round trips, and makes up for the difference
-# - c: BBR may have two BDPs of its own in flight: a longer round trip puts more packets into the queue
-# - d: the retransmissions of the long flow pushed out the packets of the short one
-#
-# `depth`: BBR shares B with Reno and CUBIC. What decides most whether BBR gets the largest share?
-#
-# - a: the depth of the queue, in BDPs
-# - b: which flow began first
-# - c: how many Mbit/s B carries
-# - d: how large the receivers' windows are
+# %% answer="long"
+print(lab11.question("long"))
+### BEGIN SOLUTION
+long = "c"
+### STARTER
+# long = None
+### END SOLUTION
 
-# %% answer="shares"
-shares = {
-    ### BEGIN SOLUTION
-    "long": "c",
-    "depth": "a",
-    ### STARTER
-    # "long": None,
-    # "depth": None,
-    ### END SOLUTION
-}
+# %% answer="depth"
+print(lab11.question("depth"))
+### BEGIN SOLUTION
+depth = "a"
+### STARTER
+# depth = None
+### END SOLUTION
 
 # %% check="shares" points=2
-lab11.check_shares(shares).require()
+lab11.check_shares({"long": long, "depth": depth}).require()
 
 # %% [markdown] id="shares-question"
 # **Question.** A video provider changes all its servers from CUBIC to BBR, and says that its users' videos are better

@@ -261,6 +261,7 @@ def test_predictions_stand_next_to_what_was_measured() -> None:
     assert "as long as with an empty queue" in reno.slip
     assert (cubic.said, cubic.slip) == ("as theory says", "")
     assert reno.measured == pytest.approx(12.7, abs=0.3)
+    assert cubic.measured is None, "the times between CUBIC's losses are not K"
     rtts = lab11.predict("queues", {20: 12.1, 100: 80.6, 1000: 625}, sure=60)
     found = lab11.check_queues(queues(), rtts).surprises
     assert "in the queue alone" in found[0].slip

@@ -195,7 +195,7 @@ def test_lab_10_shows_what_its_text_says() -> None:
 
 def test_lab_11_shows_what_its_text_says() -> None:
     solution = read("solutions/11-congestion-control.ipynb")
-    assert "path and queue full: 133" in shown(solution, "look-figure")
+    assert "path and queue full: 133" in shown(solution, "answer-tracks")
     table = shown(solution, "controls-figure")
     shown_gaps = re.split(r"\('cubic', '[\d.]+ to [\d.]+', '", table)[1].split("'")[0]
     gaps = [float(gap) for gap in re.findall(r"[\d.]+", shown_gaps)]

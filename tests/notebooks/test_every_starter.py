@@ -24,7 +24,7 @@ EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "08": ("answer-waste", "answer-bandwidth", "calm-figure"),
     "09": ("study-table", "spacing-table", "qualities"),
     "10": ("step",),
-    "11": ("look-figure", "controls-figure", "queues-figure", "answer-together"),
+    "11": ("answer-tracks", "controls-figure", "queues-figure", "answer-together"),
     "12": ("answer-long", "answer-one", "all-figure"),
     "15": ("table",),
 }

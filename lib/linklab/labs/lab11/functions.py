@@ -377,5 +377,7 @@ def _rtt_slip(highest: float, pipe: Pipe) -> str:
     if highest < 1:
         return "give the round trip in ms, as ss prints it"
     if highest <= 1.05 * pipe.base_ms:
-        return "that looks like minrtt: take rtt:, the smoothed one"
+        return (
+            "that looks like minrtt, or like the control connection's: take rtt: of the data connection (sport = 6000)"
+        )
     return "take the number after rtt: and before the slash, in ms"
