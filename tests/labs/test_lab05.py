@@ -31,7 +31,7 @@ WRONG: Table = {
         ({**REPORTED, "links_ms": 12.32}, "the difference of the whole path"),
         ({**REPORTED, "links_ms": 3.116}, "the mean of the links"),
         ({**REPORTED, "links_ms": 12.15}, "too much"),
-        ({**REPORTED, "links_ms": 9.0}, "too little"),
+        ({**REPORTED, "links_ms": 9.0}, "rounded too far"),
         ({**REPORTED, "percent": 86.45}, "of the bottleneck's rate"),
         ({**REPORTED, "percent": 60.26}, "L2"),
         ({**REPORTED, "percent": 117.5}, "too much"),

@@ -237,10 +237,9 @@ class OneOf:
         text = self.options[option]
         chosen = f"{option}: {text}" if text else option
         right, said = self.remark(option)
-        hints = (said, *as_tuple(self.hints)) if said else as_tuple(self.hints)
-        reason = f"{chosen}: that is not it"
         passed = Check.passing(self.what, expected, chosen, said)
-        made = passed if right else Check.failing(self.what, reason, hints, expected, chosen)
+        reason = f"{chosen}: that is not it. {said[:1].upper()}{said[1:]}".rstrip()
+        made = passed if right else Check.failing(self.what, reason, self.hints, expected, chosen)
         return (replace(made, chosen=option),)
 
 

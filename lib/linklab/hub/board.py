@@ -125,7 +125,7 @@ class LabChecks:
 
 
 @dataclass(frozen=True)
-class Row:
+class StudentProgress:
     """A student in a lab: the checks in the lab's order, None where nothing was told; the check that is not passed and
     was tried last, or comes next; seconds since the last one was passed, or since the lab was begun.
     """
@@ -191,7 +191,7 @@ class Board:
         counts = {lab: sum(lab in told for told in self._told.values()) for lab in self.labs}
         return max(sorted(counts), key=counts.__getitem__, default=0)
 
-    def rows(self, lab: int, now: float, *, names: bool) -> list[Row]:
+    def rows(self, lab: int, now: float, *, names: bool) -> list[StudentProgress]:
         """Return the students in a lab, the one that is stuck longest first; without ``names`` each is a number."""
         found = [
             self._row(student if names else f"Student {self._numbers[student]}", self.labs[lab], told[lab], now)
@@ -200,7 +200,7 @@ class Board:
         ]
         return sorted(found, key=lambda row: (-row.stuck_s, row.student))
 
-    def _row(self, called: str, lab: LabChecks, told: Mapping[str, CheckReport], now: float) -> Row:
+    def _row(self, called: str, lab: LabChecks, told: Mapping[str, CheckReport], now: float) -> StudentProgress:
         checks = [told.get(check) for check in lab.checks]
         ids = list(lab.checks)
         left = [check for check, one in zip(ids, checks, strict=True) if one is None or one.state != "passed"]
@@ -209,7 +209,7 @@ class Board:
         at = next((check for check in after if check in left), next(iter(left), ""))
         passed = [one.time for one in told.values() if one.state == "passed"]
         since = max(passed, default=min((one.time for one in told.values()), default=now))
-        return Row(called, checks, lab.checks.get(at, ""), max(0.0, now - since) if left else 0.0)
+        return StudentProgress(called, checks, lab.checks.get(at, ""), max(0.0, now - since) if left else 0.0)
 
 
 class _Handler(HubOAuthenticated, RequestHandler):  # type: ignore[misc]
