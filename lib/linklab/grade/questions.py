@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from linklab.analysis import Expectation
-from linklab.grade.check import Check, Hints, a_kind, as_tuple, gathered
+from linklab.grade.check import Check, Hints, a_kind, gathered
 from linklab.grade.result import Result
 from linklab.grade.values import number_of
 
