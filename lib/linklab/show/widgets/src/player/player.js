@@ -10,12 +10,14 @@ import { Stage } from "./stage.js";
 const UNCHOSEN = "Click a packet, or step to one, to see its headers and what became of it.";
 const GROUP_NS = 5e7;  // losses that are nearer together are one group: those of one overflow
 const SPEEDS = [[1, "as it was"], [0.1, "10 times slower"], [0.01, "100 times slower"], [0.001, "1000 times slower"]];
+const WHOLE_S = 60;  // the first speed is the slowest that plays the whole run within this
 
 export class Player {
   constructor(root, about, runs, keys, signal) {
     this.root = root; this.runs = runs; this.difference = about.difference;
-    this.time = 0; this.speed = 0.01; this.playing = false;
+    this.time = 0; this.playing = false;
     this.length = Math.max(...runs.map((run) => run.length_ns));
+    this.speed = SPEEDS.findLast(([speed]) => this.length / 1e9 / speed <= WHOLE_S)?.[0] ?? 1;
     this.view = [0, this.length];
     this.chosen = new Map();
     this.lossTimes = new Map(runs.map((run) => [run, Float64Array.from(run.losses, (loss) => loss.time)]));
