@@ -98,7 +98,8 @@ lab00.check_network(lab).require()
 # receiving is the *round-trip time* (RTT).
 #
 # **Your turn:** replace the first `None` by the RTT in ms. Replace the second `None` by how sure you are, from 0 (a
-# guess) to 100 (certain).
+# guess) to 100 (certain). Or run the cell as it is and type both into the form below it: the cell's next run writes
+# them into the cell.
 
 # %% answer="prediction-rtt"
 ### BEGIN SOLUTION

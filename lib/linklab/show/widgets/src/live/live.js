@@ -98,20 +98,20 @@ class Live {
     this.picture.src = isDark() ? await turnedPicture(light) : light;
     this.stage.style.maxWidth = `${size[0] * 96}px`;
     this.stage.style.aspectRatio = `${size[0]} / ${size[1]}`;
-    const place = (name, label, style) => {
-      const mark = element("button", { type: "button", className: "mark", ariaLabel: label, title: label, onclick: () => this.choose(name) });
+    const place = (kind, name, label, style) => {
+      const mark = element("button", { type: "button", className: `mark ${kind}`, ariaLabel: label, title: label, onclick: () => this.choose(name) });
       mark.dataset.name = name;
       Object.assign(mark.style, style);
       return mark;
     };
     const percent = (share) => `${100 * share}%`;
     this.marks.replaceChildren(
-      ...nodes.map(({ name, title, box: [left, top, right, bottom] }) => place(name, title,
+      ...nodes.map(({ name, title, box: [left, top, right, bottom] }) => place("node", name, title,
         { left: percent(left), top: percent(top), width: percent(right - left), height: percent(bottom - top) })),
       ...links.map(({ name, ends }) => {
         const [x0, y0, x1, y1] = ends[0].line, [wide, high] = [(x1 - x0) * size[0], (y1 - y0) * size[1]];
         const length = 0.5 * Math.hypot(wide, high) / size[0];
-        return place(name, `Link ${name}`, { left: percent((x0 + x1) / 2 - length / 2), top: percent((y0 + y1) / 2), width: percent(length),
+        return place("link", name, `Link ${name}`, { left: percent((x0 + x1) / 2 - length / 2), top: percent((y0 + y1) / 2), width: percent(length),
           height: "26px", marginTop: "-13px", transform: `rotate(${Math.atan2(high, wide)}rad)` });
       }));
     if (!this.chosen || !this.model.get("tables")[this.chosen]) this.chosen = nodes[0].name;
