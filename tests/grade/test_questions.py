@@ -158,7 +158,7 @@ def test_a_sealed_question_is_judged_and_its_key_cannot_be_read(tmp_path: Path) 
     (question,) = choices(tmp_path)
     assert asked("Lab", {"colour": "B"}, [question]).passed
     (check,) = asked("Lab", {"colour": "a"}, [question]).checks
-    assert check.reason.endswith("Green it is")
+    assert check.reason.endswith("green it is")
     assert check.hint == "think"
     assert "b: green" in question_text(tmp_path)
 

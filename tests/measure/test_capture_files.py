@@ -112,6 +112,7 @@ Damaged = Callable[[bytes], bytes]
         (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 127) + struct.pack("<IIII", 0, 0, 4, 4) + b"abcd",
          r"left out \(link type 127\)"),
     ],
+    ids=["no file", "empty", "a PDF", "no whole header", "no whole block", "another link type"],
 )  # fmt: skip
 def test_what_cannot_be_shown_is_one_line(content: bytes | None, says: str, tmp_path: Path) -> None:
     path = tmp_path / "x.pcap"

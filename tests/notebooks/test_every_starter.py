@@ -17,7 +17,7 @@ from tests.notebooks.run_notebook import ROOT, graded, read, run, shown
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("virtual")]
 OPEN: Final = re.compile(r"GradeError: still open: .+")
 """All that an untouched cell says: one line."""
-NOT_MEASURED: Final = "Nothing is measured yet: fill in the cells above, and run them."
+NOT_MEASURED: Final = "Nothing is measured yet: fill in `together`, and run this cell again."
 EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "06": ("answer-runs",),
     "07": ("throughput-figure",),

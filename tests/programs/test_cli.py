@@ -67,9 +67,9 @@ def test_a_table_a_page_and_json(
     assert main(words) == 0
     printed = capsys.readouterr().out
     assert "\u2713 passed" in printed
-    assert "9 of 9 points" in printed
+    assert "13 of 13 points" in printed
     report = json.loads(data.read_text())
-    assert (report["outcome"], report["points"], list(report["steps"])) == ("passed", 9, ["transfer"])
+    assert (report["outcome"], report["points"], list(report["steps"])) == ("passed", 13, ["transfer"])
     assert page.read_text().startswith("<!DOCTYPE html>")
 
 

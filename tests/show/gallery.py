@@ -17,14 +17,27 @@ from linklab.labs.lab11 import figures as lab11_figures
 from linklab.labs.lab12 import figures as lab12_figures
 from linklab.labs.lab12 import rules as lab12
 from linklab.labs.lab13 import figures as lab13_figures
-from linklab.measure import Origin, PingFlow, PingResult, Sample, Stream, TcpFlow, TcpResult, UdpFlow, UdpResult
+from linklab.measure import (
+    Origin,
+    PingFlow,
+    PingResult,
+    Sample,
+    Stream,
+    TcpFlow,
+    TcpResult,
+    UdpFlow,
+    UdpResult,
+    seen,
+)
 from linklab.network import COURSE, by_name
 from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan
 from linklab.show import chart, packets, video
 from linklab.show.figure import Drawing
+from linklab.show.player.captures import ladder
 from tests.labs import lab11_runs, lab12_runs
 
 from .drawn import BROKEN
+from .recorded import recorded
 
 ORIGIN = Origin("iperf 3.12", "6.1")
 
@@ -84,6 +97,7 @@ def figures() -> dict[str, Callable[[], Drawing]]:
         "throughput: none yet": lambda: show.throughput({}, ceiling_mbps=28.69),
         "round_trips": lambda: show.round_trips(APART),
         "round_trips: all lost": lambda: show.round_trips([show.RoundTrips("L1", (None, None), 1.0, 20.0, 30.3)]),
+        "ladder": lambda: ladder(seen(recorded())),
         "compared": lambda: show.compared(ROWS),
         "compared: all alike": lambda: show.compared([Comparison("RTT of L1", "ms", 20, 20, 20, 20)]),
         "measured": lambda: show.measured([H1, PING]),

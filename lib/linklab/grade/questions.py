@@ -238,7 +238,7 @@ class OneOf:
         chosen = f"{option}: {text}" if text else option
         right, said = self.remark(option)
         passed = Check.passing(self.what, expected, chosen, said)
-        reason = f"{chosen}: that is not it. {said[:1].upper()}{said[1:]}".rstrip()
+        reason = f"{chosen}: that is not it{f': {said}' if said else ''}"
         made = passed if right else Check.failing(self.what, reason, self.hints, expected, chosen)
         return (replace(made, chosen=option),)
 
