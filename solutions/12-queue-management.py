@@ -368,8 +368,8 @@ lab12.figures.queue_table(finale)
 lab12.check_finale(finale).require()
 
 # %% [markdown] id="judge-question"
-# **Question.** Try `pfifo limit {limit(rate_mbps, 10)}` or another idea instead of the queue that passed, or study the
-# table again. Why can one fixed number of packets not pass on both the slow and the fast uplink?
+# **Question.** Try `f"pfifo limit {limit(rate_mbps, 10)}"` or another idea instead of the queue that passed, or study
+# the table again. Why can one fixed number of packets not pass on both the slow and the fast uplink?
 
 # %% [markdown] reflect="judge" points=4
 # On a slow uplink one frame takes long: 5 ms at 2.5 Mbit/s. If a ping arrives while one frame is sent and three wait,

@@ -87,6 +87,7 @@ def named(run: Run, queue: str) -> Run:
     return given(run, QueueResult, discipline=kept()[queue].of(QueueResult)[0].discipline)
 
 
+HIGH_CODEL = "codel 8003: parent 5:1 limit 1000p target 50ms interval 100ms"
 HUGE_RED = "red 8002: parent 5:1 limit 2000000b min 300000b max 1500000b"
 WRONG_RUNS = [
     (None, "not measured yet"),
@@ -113,6 +114,7 @@ WRONG: Table = {
     lab12.check_limit: [
         (lambda rate, wait: int(rate * 1000 * wait / 12112), "sends nothing"),
         (lambda rate, wait: 16, "whatever it is given"),
+        (lambda rate, wait: max(1, int(rate * 1000 * wait / 12000)), "that is for frames of 1500 bytes"),
     ],
     lab12.check_long: [
         *WRONG_RUNS,
@@ -133,6 +135,7 @@ WRONG: Table = {
         ({**ONE, "codel": named(LONG, "codel")}, "mean ping, codel"),
         ({**ONE, "red": named(LONG, "red")}, "mean ping, red"),
         ({**ONE, "red": given(LONG, QueueResult, discipline=HUGE_RED)}, "RED's max"),
+        ({**ONE, "codel": given(ONE["codel"], QueueResult, discipline=HIGH_CODEL)}, "CoDel's target"),
         ({**ONE, "pfifo": given(ONE["pfifo"], TcpResult, throughput_mbps=8.9)}, "use of U, pfifo"),
     ],
     lab12.check_apart: [
@@ -148,6 +151,8 @@ WRONG: Table = {
         (FAIR, "on h1 run sysctl -w net.ipv4.tcp_ecn=1"),
         (given(FAIR, QueueResult, marked_packets=50), "did h1 ask before this run"),
         (kept()["red"], "U's queue was red"),
+        # replacing a queue by one of the same kind keeps settings that are not named
+        (given(FAIR, QueueResult, discipline="fq_codel 8006: parent 5:1 limit 10240p flows 1024"), "fq_codel ecn"),
         (given(FAIR, TcpResult, retransmitted_segments=0), "fq_codel marked no packet"),
     ],
     lab12.check_finale: [
@@ -155,6 +160,9 @@ WRONG: Table = {
         ({**FINALE, "slow": FINALE["fast"], "fast": FINALE["slow"]}, "U had 40 Mbit/s"),
         ({**FINALE, "slow": changed(FINALE["slow"], TcpResult, duration_s=10)}, "let it last 30 s"),
         ({**FINALE, "fast": given(FINALE["fast"], TcpResult, throughput_mbps=35.0)}, "use of U, fast"),
+        ({**FINALE, "fast": named(FINALE["fast"], "long")}, "read what tc printed"),
+        (finale("pfifo 16"), "Hint: how many ms does a full queue last"),
+        (finale("red"), "is too little Hint: how many ms does a full queue last"),
     ],
 }  # fmt: skip
 
@@ -231,6 +239,11 @@ def test_queues_that_know_time_and_turns_pass_on_the_slowest_and_the_fastest(que
 def test_numbers_of_one_rate_fail_on_another(queue: str) -> None:
     result = lab12.check_finale(finale(queue))
     assert "ping, slow" in said(result), str(result)
+
+
+def test_a_queue_of_the_student_s_own_kind_passes() -> None:
+    netem = given(FINALE["slow"], QueueResult, discipline="netem 8001: parent 5:1 limit 5")
+    assert lab12.check_finale({**FINALE, "slow": netem}).passed
 
 
 def test_pings_that_are_lost_do_not_count_as_short_ones() -> None:

@@ -17,7 +17,7 @@ from typing import Final
 
 from linklab.analysis import Expectation, answered, measured_path
 from linklab.course import course_network
-from linklab.grade.check import Check, Refuse
+from linklab.grade.check import Check, Hints, Refuse
 from linklab.grade.choices import letters
 from linklab.grade.measured import measured, state_of_run
 from linklab.grade.path_questions import FRAME_BYTES
@@ -193,6 +193,11 @@ _TRIAL: Final = Trial(
             "a frame has 1514 * 8 bits",
         ),
         Formula(
+            lambda rate, wait: max(1, math.floor(rate * 1000 * wait / (1500 * 8))),
+            "that is for frames of 1500 bytes",
+            "Ethernet's header occupies the link too: a full frame has 1514 bytes",
+        ),
+        Formula(
             lambda rate, wait: max(1, math.floor(_exact(rate, wait) / 1000)),
             "every answer is a thousandth of the right one",
             "1 Mbit/s for 1 ms are 1000 bits",
@@ -234,6 +239,8 @@ WAIT_MS: Final = 20
 """What a short FIFO may add to a ping, at most."""
 RED_MAX_BYTES: Final = 22_500
 """The text's max, 18 ms at 10 Mbit/s."""
+CODEL_TARGET_MS: Final = 5
+"""CoDel's default target."""
 PING_MS: Final = 40
 USE_PERCENT: Final = 95
 _FEWEST_PINGS: Final = 100
@@ -353,15 +360,15 @@ def _setting(run: Run, name: str) -> float:
 # --- What is expected
 
 
-def _use(what: str, run: Run) -> Check:
+def _use(what: str, run: Run, hints: Hints = "") -> Check:
     expected = Expectation(
         100.0, USE_PERCENT, 101.0, "% of what headers leave of U", "while the queue is empty, the uplink is idle",
         source="headers", allowance="what the lab asks for; 1 % is HTB's burst",
     )  # fmt: skip
-    return measured(f"the upload's use of U, {what}", used_percent(run), expected)
+    return measured(f"the upload's use of U, {what}", used_percent(run), expected, hints)
 
 
-def _below(what: str, run: Run) -> Check:
+def _below(what: str, run: Run, hints: Hints) -> Check:
     sent = run.of(PingResult)[0]
     if sent.loss_percent > _LOST_PERCENT:
         reason = f"{sent.loss_percent:.0f} % of the pings were lost"
@@ -373,7 +380,7 @@ def _below(what: str, run: Run) -> Check:
         )
     base, why = min(base_ms(run), PING_MS), f"{_BELOW_PERCENT} of 100 pings stay below {PING_MS} ms"
     expected = Expectation(base, base - 0.1, PING_MS, "ms", why, "low", allowance="what the lab asks for")
-    return measured(f"ping, {what}", low_ping_ms(run), expected)
+    return measured(f"ping, {what}", low_ping_ms(run), expected, hints)
 
 
 def burst_ms(run: Run) -> float:
@@ -463,6 +470,14 @@ def _of_red(run: Run) -> Iterator[Check]:
 
 def _of_codel(run: Run) -> Iterator[Check]:
     target = _setting(run, "target")
+    if target > CODEL_TARGET_MS:
+        # replacing a queue by one of the same kind keeps the settings that the command does not name
+        hint = f"give CoDel its default again: codel target {CODEL_TARGET_MS}ms"
+        found = queue_of(run).discipline
+        yield Check.failing(
+            "CoDel's target", "this target allows a longer queue", hint, f"{CODEL_TARGET_MS} ms or less", found
+        )
+        return
     high = base_ms(run) + 2 * target + 3 * frame_ms(rate_mbps(run))
     why = (
         "CoDel drops until packets wait less than its target; then TCP speeds up again, and they wait "
@@ -520,10 +535,15 @@ def check_ecn(given: object) -> Iterator[Check]:
     """Judge an upload of 40 s through fq_codel by a sender that asks for marks: packets are marked, none is lost."""
     run = run_of("the run", given, RUN_S, "fq_codel")
     marks, again = queue_of(run).marked_packets, upload_of(run).retransmitted_segments
-    if marks and " ecn " in f"{queue_of(run).discipline} ":
+    may_mark = " ecn " in f"{queue_of(run).discipline} "
+    if marks and may_mark:
         yield Check.passing("packets that were marked", "one or more", str(marks))
     else:
-        hint = "h1 opens the connection: on h1 run sysctl -w net.ipv4.tcp_ecn=1; then measure again"
+        hint = (
+            "h1 opens the connection: on h1 run sysctl -w net.ipv4.tcp_ecn=1; then measure again"
+            if may_mark
+            else "this queue's marks are off: put fq_codel ecn at U; then measure again"
+        )
         yield Check.failing("packets that were marked", "fq_codel marked no packet", hint, "one or more", str(marks))
     if again:
         hint = "fq_codel marks packets if their sender has asked for marks: did h1 ask before this run?"
@@ -617,6 +637,11 @@ def _wait(name: str, runs: Mapping[str, Run]) -> Value:
 
 # --- Networks that nobody has seen
 
+_QUEUE_HINTS: Final = (
+    "how many ms does a full queue last at this rate? After a loss the upload slows down: is U then idle?",
+    "compute the queue's limit from rate_mbps, or choose a queue that looks at time",
+)
+
 
 @guarded
 def check_finale(runs: object) -> Result:
@@ -629,8 +654,12 @@ def check_finale(runs: object) -> Result:
             found = f"U had {rate_mbps(run):g} Mbit/s"
             hint = "measure each network of lab12.unseen() in its own lab, and store the run under the network's name"
             raise Refuse(Check.failing(name, found, hint, f"{low:g} to {high:g} Mbit/s", found))
-        yield _below(name, run)
-        yield _use(name, run)
+        if kind_of(run) == "netem" and _setting(run, "limit") == QUEUE_PACKETS:
+            hint = "read what tc printed for this uplink, and mend the text that queue_for returns"
+            found = queue_of(run).discipline
+            raise Refuse(Check.failing(name, "U's queue was not replaced", hint, "another queue", found))
+        yield _below(name, run, _QUEUE_HINTS)
+        yield _use(name, run, _QUEUE_HINTS)
 
     example = '{"slow": measure.run_together(...), "middle": ..., "fast": ...}'
     return asked_each("Lab 12, unseen", runs, BANDS_MBPS, judge, example)
