@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,44 +14,12 @@ from linklab import show
 from linklab.errors import MeasurementError
 from linklab.measure import seen
 from linklab.show.player.captures import ladder
-from tests.commands.browser import Page, missing
 from tests.measure.test_sightings import LOST, TALK, two_files, written
 
+from .conftest import Ask, pressed
 from .recorded import recorded
 
 __all__ = ["two_files"]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    if missing() is not None:
-        pytest.skip(str(missing()))
-    page = Page(tmp_path_factory.mktemp("profile"))
-    yield page.browser
-    page.close()
-
-
-Ask = Callable[[str], Any]
-
-
-@pytest.fixture
-def opened(browser: Chrome, tmp_path: Path) -> Callable[..., Ask]:
-    """Opens a replay of these captures, and returns what answers a question in the page's own words, `p` its player."""
-
-    def open_it(*files: str, **more: Any) -> Ask:
-        browser.get(show.replay([*files], **more).save(tmp_path / "replay.html").as_uri())
-        return ask
-
-    def ask(question: str) -> Any:
-        return browser.execute_async_script(
-            "const done = arguments[1]; window.linklabWidget.then((p) => done(eval(arguments[0])));", question
-        )
-
-    return open_it
-
-
-def pressed(browser: Chrome, *keys: str) -> None:
-    ActionChains(browser).send_keys(*keys).perform()
 
 
 def test_words_for_those_who_do_not_see_it(two_files: tuple[str, str]) -> None:
@@ -99,7 +67,7 @@ def test_texts_of_a_file_are_escaped(tmp_path: Path) -> None:
 def test_the_keyboard_alone_finds_what_tells_of_a_loss(
     browser: Chrome, opened: Callable[..., Ask], two_files: tuple[str, str]
 ) -> None:
-    ask = opened(*two_files)
+    ask = opened([*two_files])
     said = []
     for _ in range(5):
         pressed(browser, "n")
@@ -125,7 +93,7 @@ def test_the_keyboard_alone_finds_what_tells_of_a_loss(
 
 
 def test_a_packet_is_a_line_between_places_or_a_stub(opened: Callable[..., Ask], two_files: tuple[str, str]) -> None:
-    ask = opened(*two_files, labels=["client", "server"])
+    ask = opened([*two_files], labels=["client", "server"])
     lines = ask("p.stages[0].drawn.map((it) => it.line.map(([x, y]) => Math.round(y)))")
     top, bottom = ask("[p.stages[0].y(0), p.stages[0].y(1)]")
     assert lines[0] == [top, bottom]
@@ -139,7 +107,7 @@ def test_a_packet_is_a_line_between_places_or_a_stub(opened: Callable[..., Ask],
 def test_a_click_on_a_packet_shows_where_it_was_seen_and_the_list_has_it_in_words(
     browser: Chrome, opened: Callable[..., Ask], two_files: tuple[str, str]
 ) -> None:
-    ask = opened(*two_files)
+    ask = opened([*two_files])
     (x0, y0), (x1, y1) = ask("p.stages[0].drawn[0].line")
     canvas = browser.find_element("css selector", ".stage canvas")
     across, down = (x0 + x1) / 2 - canvas.size["width"] / 2, (y0 + y1) / 2 - canvas.size["height"] / 2
@@ -171,14 +139,14 @@ def test_of_many_packets_the_first_are_seen_at_first(opened: Callable[..., Ask],
 def test_it_fits_a_small_screen(browser: Chrome, opened: Callable[..., Ask], two_files: tuple[str, str]) -> None:
     size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    opened(*two_files)
+    opened([*two_files])
     wide = browser.execute_script("return document.documentElement.scrollWidth")
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert wide <= 390
 
 
 def test_it_may_be_hidden_and_shown_again(opened: Callable[..., Ask], two_files: tuple[str, str]) -> None:
-    ask = opened(*two_files)
+    ask = opened([*two_files])
     hidden = (
         "p.stages[0].element.style.display = 'none', p.stages[0].resize(), p.look(0, p.length / 2), p.go(5), p.time"
     )

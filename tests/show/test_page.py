@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,8 @@ from linklab.record import REPLAY_MIME
 from linklab.report.page import environment
 from linklab.show.player.columns import first_hops, flows_of
 from linklab.show.widgets.page import packed_in, script_hash
-from tests.commands.browser import Page, missing
 
+from .conftest import Ask, pressed
 from .recorded import MS, recorded
 
 
@@ -85,38 +85,6 @@ def test_where_nobody_watches_a_notebook_stores_a_picture_and_what_tells_runs_ap
 
 
 # In a browser
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    if missing() is not None:
-        pytest.skip(str(missing()))
-    page = Page(tmp_path_factory.mktemp("profile"))
-    yield page.browser
-    page.close()
-
-
-Ask = Callable[[str], Any]
-
-
-@pytest.fixture
-def opened(browser: Chrome, tmp_path: Path) -> Callable[..., Ask]:
-    """Opens a replay of these runs, and returns what answers a question in the page's own words, `p` its player."""
-
-    def open_it(*runs: Recording) -> Ask:
-        browser.get(show.replay(*runs).save(tmp_path / "replay.html").as_uri())
-        return ask
-
-    def ask(question: str) -> Any:
-        return browser.execute_async_script(
-            "const done = arguments[1]; window.linklabWidget.then((p) => done(eval(arguments[0])));", question
-        )
-
-    return open_it
-
-
-def pressed(browser: Chrome, *keys: str) -> None:
-    ActionChains(browser).send_keys(*keys).perform()
 
 
 def test_what_was_recorded_is_what_the_page_has(opened: Callable[..., Ask]) -> None:

@@ -20,8 +20,6 @@ from linklab.measure import Seen, SeenPacket
 
 Which = Callable[[Seen], Iterable[SeenPacket]]
 """Finds packets among those that were seen."""
-_TOLD = 3
-"""The duplicate acknowledgement by which a sender knows of a loss (RFC 5681, section 3.2)."""
 
 
 def seen_packets(given: object) -> Seen:
@@ -32,7 +30,7 @@ def seen_packets(given: object) -> Seen:
 
 def tell_of_loss(found: Seen) -> Iterator[SeenPacket]:
     """Find the acknowledgements that tell a sender of a loss: each third duplicate."""
-    return (it for it in found.packets if it.tcp is not None and it.tcp.duplicate == _TOLD)
+    return (it for it in found.packets if it.tcp is not None and it.tcp.tells_of_loss)
 
 
 def tells_of_first_loss(found: Seen) -> Sequence[SeenPacket]:

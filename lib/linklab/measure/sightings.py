@@ -64,6 +64,11 @@ class SeenTcp:
     acknowledged_by: int | None = None
     repeated_by: int | None = None
 
+    @property
+    def tells_of_loss(self) -> bool:
+        """Return whether this tells the sender of a loss: the third duplicate acknowledgement (RFC 5681, 3.2)."""
+        return self.duplicate == 3
+
 
 @dataclass(frozen=True)
 class SeenPacket:

@@ -27,8 +27,6 @@ _MOST_DRAWN: Final = 40
 _UNSEEN, _REPEATS, _FILLS, _DUPLICATE = "unseen", "repeats", "fills", "duplicate"
 _MOSTLY: Final = 0.5
 """The share of a flow's packets that a place must see, so that one which it does not see is missing there."""
-_TOLD: Final = 3
-"""The duplicate acknowledgement after which a sender repeats (RFC 5681, section 3.2)."""
 
 Sign = tuple[str, str]
 """What tells of a loss: its kind, and a sentence."""
@@ -68,7 +66,7 @@ def _tcp_sign(packet: SeenPacket) -> Sign | None:
         return _FILLS, "Its bytes come after later ones: a retransmission whose first copy did not pass, or reordering."
     if not tcp.duplicate:
         return None
-    told = " The third one tells the sender of the loss (RFC 5681)." if tcp.duplicate == _TOLD else ""
+    told = " The third one tells the sender of the loss (RFC 5681)." if tcp.tells_of_loss else ""
     return _DUPLICATE, f"Duplicate acknowledgement {tcp.duplicate}: byte {tcp.acknowledgement} is missing.{told}"
 
 

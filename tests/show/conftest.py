@@ -1,0 +1,45 @@
+"""What tests of the player's page share: a browser, and questions to the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.action_chains import ActionChains
+
+from linklab import show
+from tests.commands.browser import Page, missing
+
+Ask = Callable[[str], Any]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    if missing() is not None:
+        pytest.skip(str(missing()))
+    page = Page(tmp_path_factory.mktemp("profile"))
+    yield page.browser
+    page.close()
+
+
+@pytest.fixture
+def opened(browser: Chrome, tmp_path: Path) -> Callable[..., Ask]:
+    """Opens a replay, and returns what answers a question in the page's own words, `p` its player."""
+
+    def open_it(*replayed: Any, **more: Any) -> Ask:
+        browser.get(show.replay(*replayed, **more).save(tmp_path / "replay.html").as_uri())
+        return ask
+
+    def ask(question: str) -> Any:
+        return browser.execute_async_script(
+            "const done = arguments[1]; window.linklabWidget.then((p) => done(eval(arguments[0])));", question
+        )
+
+    return open_it
+
+
+def pressed(browser: Chrome, *keys: str) -> None:
+    ActionChains(browser).send_keys(*keys).perform()
