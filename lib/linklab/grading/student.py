@@ -178,7 +178,8 @@ def _command(room: Room, limits: Limits) -> list[str]:
     for name in ("protocols", "services", "fonts", "mime.types"):
         more += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     more += ["--bind", str(room.home), str(room.home)]  # by the name that it has in labs too
-    words = bwrap.for_program(room.home, sys.executable, more=more)
+    image = room.image if room.image.exists() else None
+    words = bwrap.for_program(room.home, sys.executable, more=more, image=image)
     return [*words, *process_limits.count_processes(_of_a_process(limits))]
 
 

@@ -136,6 +136,7 @@ def for_program(
     elsewhere: Path | None = None,
     proc: bool = True,
     more: Sequence[str] = (),
+    image: Path | None = None,
 ) -> list[str]:
     """Return bubblewrap's words for a program. ``folder`` is writable, and is called `HOME` there.
 
@@ -143,10 +144,10 @@ def for_program(
     and what is found in it afterwards tells of a program that does not keep to its own.
     ``python`` is the interpreter, which is shown with all of its prefix. ``packages`` are shown as `PACKAGES`.
     Without ``proc`` there is no /proc: a kernel refuses a new one where the present one is partly covered, as it is
-    in many containers. ``more`` are bubblewrap's words for what else is to be seen. Raises LabError where bubblewrap
-    is missing.
+    in many containers. ``more`` are bubblewrap's words for what else is to be seen. ``image`` as in `program`. Raises
+    LabError where bubblewrap is missing.
     """
-    words = [*program("programs"), "--die-with-parent", "--new-session", "--unshare-user", "--uid", "1000"]
+    words = [*program("programs", image), "--die-with-parent", "--new-session", "--unshare-user", "--uid", "1000"]
     words += ["--gid", "1000", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     words += ["--hostname", "sandbox", "--cap-drop", "ALL", *system_programs()]
     for place in ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/etc/nsswitch.conf", "/etc/hosts"):
@@ -188,10 +189,11 @@ def system_programs() -> list[str]:
     return words
 
 
-def program(what: str) -> list[str]:
+def program(what: str, image: Path | None = None) -> list[str]:
     """Return the words that start bubblewrap: this machine's own, or else that of the lab image.
 
     This machine's may be allowed more: some distributions let no program make namespaces but those that they name.
+    ``image`` is where the user that bubblewrap will run as can read the lab image, if its own folder is closed to them.
     Raise `LabError` where there is neither; `what` it keeps off files stands in that.
     """
     if found := shutil.which("bwrap"):
@@ -200,7 +202,7 @@ def program(what: str) -> list[str]:
 
     try:
         if runs_user_mode_linux():
-            return run_inside(find_image().root, "/usr/bin/bwrap")
+            return run_inside((image or find_image().folder) / "root", "/usr/bin/bwrap")
     except LabError:
         pass  # which says less of what is wanted here
     raise LabError(f"bubblewrap is missing, which keeps {what} off your files: sudo apt-get install bubblewrap")
