@@ -117,8 +117,14 @@ def test_a_source_that_was_edited_and_not_built_is_refused(tmp_path: Path) -> No
         read_kit(tmp_path)
 
 
-def test_when_a_platform_says_that_it_was_handed_in_stands_with_the_grade(group: PretendedClass) -> None:
-    write(group.source, {"Lab 00_ada_attempt_2026-05-03-10-11-12_x.ipynb": data(solved())})
+def test_when_and_as_which_attempt_it_was_handed_in_stands_with_the_grade(group: PretendedClass) -> None:
+    name = "Lab 00_ada_attempt_2026-05-0{}-10-11-12_x.ipynb"
+    write(group.source, {name.format(3): data(solved())})
     group.order = replace(group.order, students=("ada",))
-    grades = group.grade()
-    assert as_data(grades.students[0])["labs"][LAB]["handed_in"] == "2026-05-03 10:11:12"
+    (ada,) = group.grade().students
+    assert as_data(ada)["labs"][LAB]["handed_in"] == "2026-05-03 10:11:12"
+    assert as_data(ada)["labs"][LAB]["notes"] == []
+    write(group.source, {name.format(4): data(starter())})
+    (ada,) = group.grade().students
+    assert "attempt 1 of 2 counts" in as_data(ada)["labs"][LAB]["notes"]
+    assert "attempt 1 of 2 counts" in (group.output / "feedback" / "ada.html").read_text("utf-8")

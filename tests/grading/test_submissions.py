@@ -208,6 +208,22 @@ def test_a_submission_of_several_or_of_nobody_known_is_named(tmp_path: Path, stu
     assert len(_named(_collected(tmp_path / "again", files, students))) == 4, "a broken file says nobody's"
 
 
+@pytest.mark.parametrize(
+    ("history", "attempt"),
+    [
+        ("", ""), ("\n  :history: []", ""), ("\n  :history: x", ""),
+        ("\n  :history:\n  - :id: 1\n    :created_at: 2026-05-01 1:2:3.4 Z\n  - 5", "2 of 2"),
+        ("\n  :history:\n  - :created_at: 2026-05-01 1:2:3.4 Z\n  - :created_at: 2026-06-01 1:2:3.4 Z", "2 of 3"),
+    ],
+)  # fmt: skip
+def test_gradescopes_history_says_which_attempt_it_is(tmp_path: Path, history: str, attempt: str) -> None:
+    files = _gradescope([ADA])
+    files["submission_metadata.yml"] += history.encode()
+    files["submission_101/mine/y.zip"] = as_zip({"y.ipynb": A})
+    (ada,) = _collected(tmp_path, files).submissions.values()
+    assert [file.attempt for file in ada.files] == [attempt, attempt], "in an archive too"
+
+
 def test_what_students_packed_is_no_export(tmp_path: Path) -> None:
     """Nobody's archive may hold work under somebody else's name, whatever the list has."""
     files = {
@@ -298,8 +314,9 @@ def test_of_blackboards_attempts_the_time_is_the_attempts(tmp_path: Path) -> Non
         "Lab_ada_attempt_2026-05-03-10-11-12/x.ipynb"
     ] == pytest.approx(86400)
     assert len(times) == 4
-    told = {file.name.split("-05-")[-1][:2]: file.handed_in for file in ada.files if "-05-" in file.name}
-    assert told == {"03": "2026-05-03 10:11:12", "04": "2026-05-04 10:11:12", "05": "2026-05-05 10:11:12"}
+    told = {file.handed_in: file.attempt for file in ada.files}
+    days = ("2026-05-03 10:11:12", "2026-05-04 10:11:12", "2026-05-05 10:11:12")
+    assert told == {"": "", days[0]: "1 of 3", days[1]: "2 of 3", days[2]: "3 of 3"}
 
 
 TWO_OF_ONE_NAME = ("Ada King_1_assignsubmission_file", "Ada King_2_assignsubmission_file")

@@ -212,6 +212,8 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
         student.assembled[name] = replace(assembled, text="")
         helpers = found.notebooks[name].helpers if name in found.notebooks else {}
         student.times[name] = found.notebooks[name].member.handed_in if name in found.notebooks else ""
+        if name in found.notebooks and (attempt := found.notebooks[name].member.attempt):
+            notes.append(f"attempt {attempt} counts")
         two = [file for file, member in helpers.items() if found.programs.get(file, member) != member]
         if two:
             notes.append(f"{listed(two)}: another file of that name lies beside simpleperf, and was not handed over")

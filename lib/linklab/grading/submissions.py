@@ -14,10 +14,10 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
@@ -123,7 +123,7 @@ class _Piece:
     """The files under one name and number in one download.
 
     ``ids`` are the names, any of which the list of students may have. ``download`` is the download's name, where there
-    are several.
+    are several. ``attempt`` is which one it is, where the platform says that of the whole.
     """
 
     name: str
@@ -131,6 +131,7 @@ class _Piece:
     number: str
     ids: tuple[str, ...]
     download: str
+    attempt: str = ""
     came_as: list[str] = field(default_factory=list)
     files: list[Member] = field(default_factory=list)
 
@@ -267,7 +268,7 @@ class _Collection:
         """Give each file of a download to its piece, or report it."""
         pattern, fitting = _platform(member.name for member in members)
         own_file = next((member for member in members if pattern and member.name == pattern.beside), None)
-        submitters = _submitters(own_file) if own_file is not None else {}
+        told = _told_by_gradescope(own_file) if own_file is not None else {}
         for member in members:
             if member is own_file:
                 continue
@@ -275,7 +276,7 @@ class _Collection:
             if pattern is not None and match is not None:
                 name, number = match["student"].strip(), match.groupdict().get("number") or ""
                 piece = _Piece(name, pattern.platform, number, (name, number), download)
-                trouble = self._trouble(piece, submitters.get(name))
+                trouble = self._trouble(piece, told.get(name, ([], "")))
                 member = _as_called(member, match)
             elif _holds_files([member]):
                 name = _by_hand(member.parts[0])
@@ -297,12 +298,12 @@ class _Collection:
             piece.came_as += [top] if top not in piece.came_as else []
             piece.files.append(member)
 
-    def _trouble(self, piece: _Piece, submitters: list[tuple[str, ...]] | None) -> str:
+    def _trouble(self, piece: _Piece, told: tuple[list[tuple[str, ...]], str]) -> str:
         """Give a piece its ids by its platform's rules; return why nobody can tell whose it is, or nothing."""
         if piece.platform == "blackboard" and not self._roster:
             raise LinklabError("Blackboard's names join the lab's and the student's: give a list with --students")
         if piece.platform == "gradescope":
-            people = submitters or []
+            people, piece.attempt = told
             if len(people) > 1:
                 together = listed(next(filter(None, one), "?") for one in people)
                 return f"handed in by {together} together; put it into a folder called like the one whose it is"
@@ -408,13 +409,23 @@ def _as_called(member: Member, match: re.Match[str]) -> Member:
 def _joined(student: str, pieces: Sequence[_Piece]) -> Submission:
     """Return all that a student handed in; what came in several downloads lies in a folder for each."""
     files = [
-        replace(member, parts=(*filter(None, (piece.download,)), *member.parts))
+        replace(
+            member,
+            parts=(*filter(None, (piece.download,)), *member.parts),
+            attempt=_which(member.handed_in, [each.handed_in for each in piece.files]) or piece.attempt,
+        )
         for piece in pieces
         for member in piece.files
     ]
     came_as = dict.fromkeys(name for piece in pieces for name in piece.came_as)
     known_as = dict.fromkeys((piece.platform, piece.number) for piece in pieces if piece.number)
     return Submission(student, tuple(came_as), tuple(files), known_as=tuple(known_as))
+
+
+def _which(time: str, times: Iterable[str]) -> str:
+    """Return which of the attempts at these times that at ``time`` is; nothing if there is one alone, or no time."""
+    known = sorted({each for each in times if each})
+    return f"{known.index(time) + 1} of {len(known)}" if time and len(known) > 1 else ""
 
 
 def _platform(paths: Iterable[str]) -> tuple[Pattern | None, dict[str, re.Match[str]]]:
@@ -434,10 +445,9 @@ def _platform(paths: Iterable[str]) -> tuple[Pattern | None, dict[str, re.Match[
     return best[1], best[2]
 
 
-def _submitters(metadata: Member) -> dict[str, list[tuple[str, ...]]]:
-    """Of each of Gradescope's submissions all who handed it in: e-mail address, student id and name, empty if unknown.
-
-    What cannot be read says nobody's.
+def _told_by_gradescope(metadata: Member) -> dict[str, tuple[list[tuple[str, ...]], str]]:
+    """Of each of Gradescope's submissions all who handed it in (e-mail address, student id and name, empty if unknown),
+    and which attempt it is, by its history. What cannot be read says nobody's.
     """
     try:
         # texts alone: no number loses its zeros, and Ruby's own kinds of values do no harm
@@ -446,11 +456,22 @@ def _submitters(metadata: Member) -> dict[str, list[tuple[str, ...]]]:
         return {}
     found = {}
     for submission, told in data.items() if isinstance(data, dict) else ():
-        people = told.get(":submitters") if isinstance(told, dict) else None
-        people = [one for one in people if isinstance(one, dict)] if isinstance(people, list) else []
-        ids = [[one.get(key) for key in (":email", ":sid", ":name")] for one in people]
-        found[submission] = [tuple(each.strip() if isinstance(each, str) else "" for each in one) for one in ids]
+        people = [[_text(one, key) for key in (":email", ":sid", ":name")] for one in _dicts(told, ":submitters")]
+        times = [_text(one, ":created_at") for one in _dicts(told, ":history")]
+        now = _text(told, ":created_at") if isinstance(told, dict) else ""
+        found[submission] = [tuple(one) for one in people], _which(now, [*times, now])
     return found
+
+
+def _dicts(told: Any, key: str) -> list[dict[Any, Any]]:
+    """Return the mappings in a list that stands under a key; none where something else does."""
+    rows = told.get(key) if isinstance(told, dict) else None
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _text(told: Mapping[Any, Any], key: str) -> str:
+    text = told.get(key)
+    return text.strip() if isinstance(text, str) else ""
 
 
 def _by_top(members: Iterable[Member]) -> dict[str, list[Member]]:
@@ -520,5 +541,8 @@ class _Unpacker:
         self.notes += [f"{member.name}: {note}" for note in said]
         if not inside and not said:
             self.notes.append(f"{member.name} is empty")
-        inner = [replace(each, parts=(*member.parts, *each.parts), handed_in=member.handed_in) for each in inside]
+        inner = [
+            replace(member, parts=(*member.parts, *each.parts), path=each.path, modified_s=each.modified_s)
+            for each in inside
+        ]
         return [found for each in inner for found in self.opened(each, depth - 1)]
