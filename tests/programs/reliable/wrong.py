@@ -73,6 +73,20 @@ WRONG: Final[dict[str, Wrong]] = {
         _SAW, _SIZES, (('struct.Struct("!BI")', 'struct.Struct("!BB")'), ("HEADER.pack(kind, number)", "HEADER.pack(kind, number % 256)"))
     ),
     "it tries for ever": Wrong(_TIME, "gives up", (("SILENCE_S = 30.0", "SILENCE_S = 1e9"),)),
+    "it gives up 30 s after its start": Wrong(_TIME, "gives up", (("                self.heard_s = time.monotonic()\n", ""),)),
+    "its receiver gives up 30 s after its start": Wrong(
+        _TIME,
+        "gives up",
+        (
+            ("        connection.settimeout(2 * SILENCE_S)\n", "        begun_s = time.monotonic()\n"),
+            (
+                "            try:\n                packet, sender",
+                "            if end is None:\n"
+                "                connection.settimeout(max(0.001, begun_s + SILENCE_S - time.monotonic()))\n"
+                "            try:\n                packet, sender",
+            ),
+        ),
+    ),
     "the receiver leaves when it has all": Wrong(
         _SAW, _END, (("                connection.settimeout(LINGER_S)", "                return True"),)
     ),

@@ -18,7 +18,7 @@ from linklab.grade.seeding import seeds
 from linklab.programs.checks import CheckRow, Observed
 from linklab.programs.engine.datagrams import Impairments
 from linklab.programs.reliable.faults import wrong_with
-from linklab.programs.reliable.path import packet_ms
+from linklab.programs.reliable.path import FAR, packet_ms
 from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan, Transfers
 from linklab.programs.scenes import last_line, stopped_for
 
@@ -39,6 +39,8 @@ _EARLY_S: Final = 7.5
 _SMALL: Final = 3000
 _LARGE: Final = 330_000
 _USUAL: Final = 60_000
+_MINUTE: Final = 40_000
+"""At most 1200 bytes in each round trip of 1.5 s."""
 _WHOLE: Final = "every byte once and in order, and both sides end with status 0 within their limits"
 
 
@@ -69,6 +71,16 @@ def _clean(played: Transfers, window: int) -> PlayedTransfer:
 def _silence(played: Transfers) -> PlayedTransfer:
     impairments = Impairments(silent_from=_SILENT_FROM, silent_s=_LONG_S)
     return played.play("nothing passes for 8 s", TransferPlan(content(_USUAL), impairments=impairments))
+
+
+def _minute(played: Transfers) -> PlayedTransfer:
+    """Play a transfer that is twice as long as a silence after which a side gives up, with losses in its second half.
+
+    Who counts from the start ends at the first timeout after 30 s, and so where something is lost.
+    """
+    impairments = Impairments(lost={"up": [28, 32]})
+    plan = TransferPlan(content(_MINUTE), path=FAR, impairments=impairments)
+    return played.play("a transfer of a minute", plan)
 
 
 def _too_few(transfer: PlayedTransfer) -> Observed:
@@ -256,7 +268,23 @@ def _gives_up(played: Transfers) -> Observed:
         return Observed(
             reason, "do not give up in an outage of 8 s: give up after about 30 s without an answer", expected
         )
+    if reason := _gave_up_in_a_transfer(_minute(played)):
+        return Observed(reason, "count the 30 s from the last packet that was heard, not from the start", expected)
     return Observed(expected=expected, found=f"status {sender['status']}, {len(transfer.up)} packets")
+
+
+def _gave_up_in_a_transfer(transfer: PlayedTransfer) -> str:
+    """Say which side ended without success soon after it had heard the other; nothing where neither did."""
+    sender, receiver = transfer.programs
+    for program, heard in ((sender, transfer.down), (receiver, transfer.up)):
+        end_s, said = program["ended_s"], last_line(program)
+        before = [one.s for one in heard if one.passed and end_s is not None and one.s < end_s]
+        if program["status"] and not program["stopped"] and before and end_s - before[-1] < _EARLY_S:
+            return (
+                f"in {transfer.name} the {program['side']} gave up after {end_s - transfer.up[0].s:.0f} s, and the "
+                f"other side's last packet had passed {end_s - before[-1]:.1f} s before{said and f'; it said: {said}'}"
+            )
+    return ""
 
 
 def _backs_off(played: Transfers) -> Observed:
@@ -289,7 +317,7 @@ def _measured(played: Transfers) -> Observed:
 
 def _karn(played: Transfers) -> Observed:
     near = played.play("a quarter of it", TransferPlan(content(_USUAL // 4)))
-    far = played.play("a round trip of 1.5 s", TransferPlan(content(_USUAL // 4), path="far"))
+    far = played.play("a round trip of 1.5 s", TransferPlan(content(_USUAL // 4), path=FAR))
     for transfer in (near, far):
         wrong = wrong_with(transfer, transfer.name)
         if wrong.reason:
@@ -413,7 +441,7 @@ _STEPS: Final[dict[str, tuple[CheckRow[Transfers], ...]]] = {
         ),
         _asked("karn", "the timeout learns a long round trip", _karn, _LEARN),
         _asked("cost of loss", "a loss costs a timeout, and no more", _in_window(_cost_of_loss, 1)),
-        _asked("gives up", "the sender gives up where nobody is", _gives_up),
+        _asked("gives up", "a side gives up when it hears nothing, and only then", _gives_up),
     ),
     "window": (
         _asked("share 8", "a window of 8 has its share of the link", _in_window(_share, 8)),
