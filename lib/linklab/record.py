@@ -21,6 +21,8 @@ PROGRESS_MIME: Final = "application/vnd.linklab.progress+json"
 """With the list of what is done (`linklab.grade.progress`), which is for the page alone: nothing but the version."""
 PAGE_MIME: Final = "application/vnd.linklab.page+json"
 """With what else is for the page alone, as an explanation (`linklab.grade.written`): nothing but the version."""
+FOR_THE_PAGE: Final = frozenset((PROGRESS_MIME, PAGE_MIME))
+"""Outputs with these stand in no report and in no feedback."""
 REPLAY_MIME: Final = "application/vnd.linklab.replay+json"
 """Says that the HTML with it is a replay (`linklab.show.replay`): how many ``runs``.
 

@@ -10,7 +10,7 @@ from linklab.grade.check import Check
 from linklab.grade.result import GradeError, Result
 from linklab.grading import outputs
 from linklab.grading.outputs import CUT, Outputs
-from linklab.record import LAB_MIME, RESULT_MIME
+from linklab.record import LAB_MIME, PAGE_MIME, PROGRESS_MIME, RESULT_MIME
 from linklab.report.notebook import graded
 
 _nbformat: Any = nbformat
@@ -37,6 +37,13 @@ def test_a_forged_result_is_dropped_also_beside_something_else() -> None:
     both = {"output_type": "execute_result", "data": {"text/plain": "passed", RESULT_MIME: PASSED.to_json()}}
     (kept,) = Outputs(10_000).kept([both])
     assert set(kept.data) == {"text/plain"}
+
+
+def test_what_is_for_the_notebooks_page_alone_does_not_stand_in_feedback() -> None:
+    explained = {"text/markdown": "**What counts:** 2 points", PAGE_MIME: {"version": 1}}
+    done = {"text/html": "<p>The list of what is done</p>", PROGRESS_MIME: {"version": 1}}
+    said = [{"output_type": "display_data", "data": data} for data in (explained, done)]
+    assert Outputs(10_000).kept(said) == []
 
 
 def test_terminal_control_is_taken_out() -> None:

@@ -13,7 +13,7 @@ from nbformat.v4 import new_output
 from linklab.grade.render import machine_readable
 from linklab.grade.result import GradeError, Result
 from linklab.grade.values import clean
-from linklab.record import RESULT_MIME
+from linklab.record import FOR_THE_PAGE, RESULT_MIME
 from linklab.report.outputs import plain
 
 _TEXTS: Final = ("text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml")
@@ -98,6 +98,8 @@ def _made(output: dict[str, Any]) -> NotebookNode | None:
         name, says = (printable(str(output.get(part, ""))) for part in ("ename", "evalue"))
         return _new("error", ename=name, evalue=says, traceback=kept[-_TRACEBACK_LINES:])
     if kind not in ("display_data", "execute_result") or not isinstance(output.get("data"), dict):
+        return None
+    if not FOR_THE_PAGE.isdisjoint(output["data"]):
         return None
     data = dict(_data(output["data"]))
     if not data:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from markupsafe import Markup as Safe
 
-from linklab.record import LAB_MIME, PAGE_MIME, PROGRESS_MIME, REPLAY_MIME, RESULT_MIME
+from linklab.record import FOR_THE_PAGE, LAB_MIME, REPLAY_MIME, RESULT_MIME
 from linklab.report.model import ShownImage
 from linklab.report.safe_html import clean, from_markdown
 from linklab.show.player.page import TITLE, WIDGET
@@ -23,7 +23,6 @@ _CHARACTERS_AT_MOST: Final = 200 * LINES_AT_MOST
 _ESCAPES: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _OURS: Final = frozenset((RESULT_MIME, LAB_MIME))
-_FOR_THE_PAGE: Final = frozenset((PROGRESS_MIME, PAGE_MIME))
 _IMAGES: Final = ("image/png", "image/svg+xml", "image/jpeg", "image/gif", "image/webp")
 """In the order in which they are preferred. In an image element of a page, SVG runs no script and loads nothing."""
 _UNTOLD: Final = re.compile(r"<[^<>]*>|")
@@ -44,7 +43,7 @@ def items(outputs: Iterable[Any], where: str, *, graded: bool = False) -> Iterat
         if output.output_type == "error":
             if not graded:
                 yield from _printed(f"{output.ename}: {output.evalue}", is_error=True)
-        elif not (graded and RESULT_MIME in output.data) and _FOR_THE_PAGE.isdisjoint(output.data):
+        elif not (graded and RESULT_MIME in output.data) and FOR_THE_PAGE.isdisjoint(output.data):
             yield from _bundle({mime: _joined(data) for mime, data in output.data.items()}, where)
     yield from _printed(said)
 
