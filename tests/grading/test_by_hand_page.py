@@ -126,6 +126,7 @@ def test_a_rubric_is_read_from_the_model_answer() -> None:
         RubricItem("8 s", None),
         RubricItem("no", None),
     )
+    assert rubric_items(text.replace("8 s; (2)", "8 s. (2)")) == rubric_items(text), "labs end a mistake in both ways"
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ def rubric_items(model_answer: str) -> tuple[RubricItem, ...]:
     for text in re.split(r"[;.] (?=\d+(?:\.\d+)? points?(?:: |, ))", counts.strip().rstrip(".;")):
         if found := _POINTS.match(text):
             items.append(RubricItem(text, float(found[1])))
-    for text in re.split(r"(?:\A|; )\(\d+\) ", wrong.strip().rstrip(".")):
+    for text in re.split(r"(?:\A|[;.] )\(\d+\) ", wrong.strip().rstrip(".")):
         if text:
             items.append(RubricItem(text, None))
     return tuple(items)
