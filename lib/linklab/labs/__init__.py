@@ -1,8 +1,9 @@
 """The labs: a folder for each, with its questions, rules and figures, and what several of them share.
 
-A notebook may use what the lab's ``rules.py`` and ``figures.py`` list in ``__all__``, and ``progress``, ``explain`` and
-``calibration``; these are the names of the package ``linklab.labs.labNN``. A folder with an ``__init__.py`` of its own
-is an ordinary package. Labs that an instructor has added are imported from here too (`linklab.discovery`).
+A notebook may use what the lab's ``rules.py`` and ``figures.py`` list in ``__all__``, and ``progress``, ``explain``,
+``calibration`` and ``question``; these are the names of the package ``linklab.labs.labNN``. A folder with an
+``__init__.py`` of its own is an ordinary package. Labs that an instructor has added are imported from here too
+(`linklab.discovery`).
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class _Labs(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Give the package the names that its modules list."""
         from linklab.grade.calibration import calibration
+        from linklab.grade.choices import question_text
         from linklab.grade.progress import progress
         from linklab.grade.written import explain
 
@@ -58,7 +60,8 @@ class _Labs(MetaPathFinder, Loader):
                 found = import_module(f"{module.__name__}.{part}")
                 names.update((name, getattr(found, name)) for name in getattr(found, "__all__", ()))
         names.update({each.__name__: partial(each, module.__name__) for each in (progress, explain, calibration)})
-        names.update(__getattr__=_missing(module.__name__))
+        folder = Path(module.__path__[0])
+        names.update(question=partial(question_text, folder), __getattr__=_missing(module.__name__))
 
 
 def _missing(module: str) -> Callable[[str], NoReturn]:

@@ -18,7 +18,7 @@ from typing import Final
 from linklab.analysis import Expectation, Load
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse, a_kind, gathered
-from linklab.grade.choices import letter, question_text
+from linklab.grade.choices import letter
 from linklab.grade.measured import (
     expectations,
     measured,
@@ -46,7 +46,7 @@ from linklab.network import goodput_ceiling_mbps
 
 __all__ = [
     "CONNECTIONS", "PREDICTIONS", "check_connections", "check_experiment", "check_fault", "check_ninety", "check_parts",
-    "check_predicted", "check_run", "mean_connections_mbps", "own_parallel_simpleperf", "predict", "question",
+    "check_predicted", "check_run", "mean_connections_mbps", "own_parallel_simpleperf", "predict",
     "rates_mbps",
 ]  # fmt: skip
 
@@ -333,8 +333,6 @@ def check_ninety(connections: object) -> Result:
     return asked_one("Lab 07, connections for 90 %", connections, asked_for)
 
 
-question = partial(question_text, Path(__file__).parent)
-"""Return a question with its options, for reading."""
 check_fault = letter("Lab 07, whose fault it is", Path(__file__).parent, "whose_fault")
 """Judge the letter: what is wrong if the index per connection is near 1, and the index per host is not."""
 

@@ -6,7 +6,6 @@ Frames are counted as the MTU study does: whole, with Ethernet's checksum, which
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +21,7 @@ from linklab.analysis.packets import (
 )
 from linklab.errors import MeasurementError
 from linklab.grade.check import Check, Hints, Refuse
-from linklab.grade.choices import letter, question_text
+from linklab.grade.choices import letter
 from linklab.grade.measured import measured, whole_result
 from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Slip, Value, asked_each, asked_one, stated
@@ -45,7 +44,7 @@ from linklab.units import (
 
 __all__ = [
     "NARROW", "PREDICTIONS", "check_bandwidth", "check_calm", "check_jitter", "check_overhead", "check_ping",
-    "check_predicted", "check_runs", "check_second", "check_waste", "mtu_direct", "mtu_gre", "predict", "question",
+    "check_predicted", "check_runs", "check_second", "check_waste", "mtu_direct", "mtu_gre", "predict",
 ]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
@@ -310,8 +309,6 @@ def check_overhead(overhead_bytes: object, inside: object, outside: object, tunn
 # --- A question with options, and the network with a router
 
 
-question = partial(question_text, _FOLDER)
-"""Return a question with its options, for reading."""
 check_waste = letter("Lab 08, small packets", _FOLDER, "waste")
 """Judge the letter: does packet size matter for bandwidth?"""
 

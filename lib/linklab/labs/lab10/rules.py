@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from math import fsum
 from pathlib import Path
 from typing import Final
@@ -15,7 +14,7 @@ from typing import Final
 from linklab.analysis import Expectation
 from linklab.analysis.sharing import proportional
 from linklab.grade.check import Check, Refuse
-from linklab.grade.choices import letter, question_text
+from linklab.grade.choices import letter
 from linklab.grade.measured import measured, refuse_stopped, require_type, results_of, whole_result
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
@@ -31,7 +30,7 @@ from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_B
 
 __all__ = [
     "PREDICTIONS", "RTTS", "by_name", "check_gateways", "check_kinds", "check_ports", "check_predicted",
-    "check_reachability", "check_rtt_runs", "check_share_runs", "check_tag", "path", "predict", "question", "senders",
+    "check_reachability", "check_rtt_runs", "check_share_runs", "check_tag", "path", "predict", "senders",
 ]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
@@ -248,8 +247,6 @@ PREDICTIONS: Final = Predictions(
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
-question = partial(question_text, _FOLDER)
-"""Return a question with its options, for reading."""
 check_tag = letter("Lab 10, tags", _FOLDER, "tag")
 """Judge the letter: why frames on a trunk carry a tag."""
 check_kinds = letter("Lab 10, kinds of switches", _FOLDER, "kinds")

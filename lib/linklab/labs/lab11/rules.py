@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
@@ -30,7 +29,7 @@ from linklab.analysis.congestion import (
 from linklab.analysis.tcp_model import BETA, CUBIC_C, INITIAL_WINDOW_PACKETS, Pipe, pipe_of
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse, gathered, listed
-from linklab.grade.choices import letters, question_text
+from linklab.grade.choices import letters
 from linklab.grade.measured import first_between, measured, state_of_run
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
@@ -54,7 +53,7 @@ from linklab.units import BITS_PER_BYTE
 
 __all__ = [
     "CONTROLS", "PREDICTIONS", "QUEUES", "check_controls", "check_look", "check_period", "check_predicted",
-    "check_queues", "check_read", "check_seen", "check_shapes", "check_shares", "check_together", "predict", "question",
+    "check_queues", "check_read", "check_seen", "check_shapes", "check_shares", "check_together", "predict",
     "the_network",
 ]  # fmt: skip
 
@@ -538,8 +537,6 @@ def _together_checks(name: str, run: Run) -> Iterator[Check]:
 
 # --- Questions with options
 
-question = partial(question_text, _FOLDER)
-"""Return a question with its options, for reading."""
 check_seen = letters("Lab 11, what you saw", _FOLDER, "tracks", "overshoot")
 """Judge what the first figure shows: what the queue has of the window, and how slow start ends."""
 check_shapes = letters("Lab 11, three shapes", _FOLDER, "hystart", "gaps", "rests")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +26,7 @@ from linklab.units import transmission_ms
 __all__ = [
     "PREDICTIONS", "both_kinds", "check_again", "check_bits", "check_karn", "check_netem", "check_numbers",
     "check_predicted", "check_rto",
-    "check_shares", "check_stop_and_wait", "check_timeouts", "check_window", "loss_percent", "predict", "question",
+    "check_shares", "check_stop_and_wait", "check_timeouts", "check_window", "loss_percent", "predict",
     "the_network", "watch",
 ]  # fmt: skip
 
@@ -107,10 +106,6 @@ def check_netem(printed: object) -> Check:
 
 
 # --- Questions with options
-
-
-question = partial(choices.question_text, _FOLDER)
-"""Return a question with its options, for reading."""
 
 
 check_bits = choices.letter("Lab 13, numbers", _FOLDER, "bits")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import permutations
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +15,7 @@ from typing import Any, Final
 from linklab.analysis import Expectation
 from linklab.errors import LinklabError
 from linklab.grade.check import Check, Hints, Refuse
-from linklab.grade.choices import letter, question_text
+from linklab.grade.choices import letter
 from linklab.grade.measured import measured, refuse_another_network, require_type
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
@@ -28,7 +27,7 @@ from linklab.network.flow_tables import DUMP, FlowRule, questions, read_rules
 
 __all__ = [
     "HEAD", "PREDICTIONS", "address", "check_balancer", "check_dies", "check_firewall", "check_first", "check_hand",
-    "check_idle", "check_learning", "check_predicted", "check_proactive", "check_ring", "mac", "predict", "question",
+    "check_idle", "check_learning", "check_predicted", "check_proactive", "check_ring", "mac", "predict",
     "the_network",
 ]  # fmt: skip
 
@@ -468,8 +467,6 @@ def _first_check(delay: Any, given: object) -> Check:
     return measured(what, first, expected, hints)
 
 
-question = partial(question_text, _FOLDER)
-"""Return a question with its options, for reading."""
 check_dies = letter("Lab 14, the controller ends", _FOLDER, "dies")
 """Judge the letter: what goes on without the controller."""
 _REMOVED: Final = re.compile(r"OFPT_FLOW_REMOVED.*reason=(\w+).* duration([\d.]+)s idle(\d+)")
