@@ -6,7 +6,7 @@ import importlib
 import inspect
 import math
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
@@ -29,20 +29,21 @@ STRANGE: tuple[object, ...] = (
 )
 
 
-def _arguments(check: object) -> list[inspect.Parameter]:
-    """Those that must be given."""
-    assert callable(check)
-    every = inspect.signature(check).parameters.values()
-    return [it for it in every if it.default is inspect.Parameter.empty]
+def checks_on_answers(lab: str) -> Iterator[tuple[str, Callable[..., Result], int]]:
+    """Give each check of answers, neither of a lab nor of a file: its name, and how many arguments it must get."""
+    for name, check in vars(load(lab)).items():
+        if name.startswith("check_"):
+            every = inspect.signature(check).parameters.values()
+            needed = [it.name for it in every if it.default is inspect.Parameter.empty]
+            if needed[0] not in ("lab", "file"):
+                yield name, check, len(needed)
 
 
 @pytest.mark.parametrize("lab", LABS)
 def test_nothing_strange_passes_or_raises(lab: str) -> None:
-    for name, check in vars(load(lab)).items():
-        if not name.startswith("check_") or _arguments(check)[0].name in ("lab", "file"):
-            continue
+    for name, check, count in checks_on_answers(lab):
         for given in STRANGE:
-            result = check(*[given] * len(_arguments(check)))
+            result = check(*[given] * count)
             assert isinstance(result, Result)
             assert result.outcome == "failed", (name, given, str(result))
             assert all(it.hint for it in result.checks if not it.passed), (name, given)

@@ -1,7 +1,7 @@
 """Every number that a lab asks for, on the course network and on students' own: the right one passes, slips are named.
 
 The questions are those of the checks' recorded calls (`tests.labs.recorded`), so that numbers that are computed from a
-measurement are among them.
+measurement are among them, and those that a check asks when nothing is answered yet.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from linklab.grade import Check
+from linklab.grade import Check, Result
 from linklab.grade.questions import CLOSE, OneOf, Value
 from linklab.labs.lab03 import rules as lab03
 from tests.labs.recorded import recorded
-from tests.labs.test_recorded import LABS
+from tests.labs.test_every_check import LABS, checks_on_answers
 
 _PREDICTED = "predicted: "
 """Questions that no answer fails have one hint."""
@@ -29,17 +29,21 @@ def _questions(lab: str) -> tuple[tuple[str, Value | OneOf], ...]:
 
 def _found(lab: str) -> Iterator[tuple[str, Value | OneOf]]:
     seen = set()
-    for one in recorded(lab):
-        if one.outcome != "passed":
-            continue
-        for question in one.judged().questions:
-            if not isinstance(question, Value | OneOf):
-                continue
-            kind = _PREDICTED if one.is_prediction else ""
-            name = f"{kind}{one.check} {question.key!r} {question.what} {one.network and 'on a variant'}"
-            if name not in seen:
+    for check, where, result in _results(lab):
+        for question in result.questions:
+            name = f"{check} {getattr(question, 'key', '')!r} {getattr(question, 'what', '')} {where}"
+            if isinstance(question, Value | OneOf) and name not in seen:
                 seen.add(name)
                 yield name, question
+
+
+def _results(lab: str) -> Iterator[tuple[str, str, Result]]:
+    """Results with a check's name and the network: of right answers that were recorded, and of no answer at all."""
+    for one in recorded(lab):
+        if one.outcome == "passed":
+            yield (_PREDICTED if one.is_prediction else "") + one.check, one.network and "on a variant", one.judged()
+    for name, check, count in checks_on_answers(lab):
+        yield name, "", check(*[None] * count)
 
 
 def _judged(question: Value | OneOf, answer: object) -> Check:

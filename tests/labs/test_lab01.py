@@ -40,10 +40,6 @@ def test_what_the_replay_of_a_lost_answer_shows_passes(more: dict[str, Any]) -> 
         ({"first": None}, "not answered yet"),
         ({"node": "h7"}, "the node at the other end of its cable discards it"),
         ({"node": "r1"}, "r1 has a route to subnet C"),
-        ({"ms": 10}, "that leaves out ARP"),
-        ({"ms": 20}, "when the request leaves r1"),
-        ({"ms": 40}, "one crossing of L1 too many"),
-        ({"ms": 0.03}, "looks like seconds"),
         ({"ms": 60}, "60 ms"),
     ],
 )

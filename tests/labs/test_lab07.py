@@ -54,11 +54,6 @@ WRONG: Table = {
         (BY_CONNECTION, [7.25875, 6.89, 7.1575], REPEATED, "mean of its connections"),
         (BY_CONNECTION, [14, 7, 7], REPEATED, "is not what was measured"),
     ],
-    lab07.check_ninety: [
-        (9, "one other connection only"),
-        (20, "number of all connections"),
-        (None, "not filled in yet"),
-    ],
 }
 
 

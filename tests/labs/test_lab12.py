@@ -111,11 +111,6 @@ WRONG_RUNS = [
 
 FINALE = finale("fq_codel")
 WRONG: Table = {
-    lab12.check_limit: [
-        (lambda rate, wait: int(rate * 1000 * wait / 12112), "sends nothing"),
-        (lambda rate, wait: 16, "whatever it is given"),
-        (lambda rate, wait: max(1, int(rate * 1000 * wait / 12000)), "that is for frames of 1500 bytes"),
-    ],
     lab12.check_long: [
         *WRONG_RUNS,
         (FAIR, "U's queue was changed"),
@@ -161,8 +156,9 @@ WRONG: Table = {
         ({**FINALE, "slow": changed(FINALE["slow"], TcpResult, duration_s=10)}, "let it last 30 s"),
         ({**FINALE, "fast": given(FINALE["fast"], TcpResult, throughput_mbps=35.0)}, "use of U, fast"),
         ({**FINALE, "fast": named(FINALE["fast"], "long")}, "read what tc printed"),
-        (finale("pfifo 16"), "Hint: how many ms does a full queue last"),
-        (finale("red"), "is too little Hint: how many ms does a full queue last"),
+        # numbers of one rate on another
+        (finale("pfifo 16"), "ping, slow"),
+        (finale("red"), "ping, slow"),
     ],
 }  # fmt: skip
 
@@ -233,12 +229,6 @@ def test_another_packet_s_wait_is_refused_and_named(check: Callable[..., Result]
 def test_queues_that_know_time_and_turns_pass_on_the_slowest_and_the_fastest(queue: str) -> None:
     result = lab12.check_finale(finale(queue))
     assert result.passed, str(result)
-
-
-@pytest.mark.parametrize("queue", ["pfifo 16", "red"])
-def test_numbers_of_one_rate_fail_on_another(queue: str) -> None:
-    result = lab12.check_finale(finale(queue))
-    assert "ping, slow" in said(result), str(result)
 
 
 def test_a_queue_of_the_student_s_own_kind_passes() -> None:
