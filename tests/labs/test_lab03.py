@@ -123,7 +123,6 @@ WRONG: Table = {
         (measured("h1-h4", 30, 2.5), "sent at 30 Mbit/s"),
         (measured("h1-h4", 33, 2.0), "less than theory allows"),
         (measured("h1-h4", 33, 31.0), "more than theory allows"),
-        (replace(OVERLOAD["h1-h4"], interrupted=True), "stopped before its end"),
     ],
     chosen: [
         (measured("h1-h4", 29.3, 0), "more than the path carries"),

@@ -50,8 +50,6 @@ WRONG: Table = {
         ([10, 20, 40, *[60] * 50], "from its start to its end"),
     ],
     lab05.check_questions: [("a", "that is not it")],
-    lab05.check_together: [(replace(TOGETHER, interrupted=True), "stopped")],
-    lab05.check_pings: [({"h1-h4": replace(pinged("h1", "h4", 60.0), interrupted=True)}, "stopped")],
 }  # fmt: skip
 
 

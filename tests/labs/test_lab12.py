@@ -92,10 +92,7 @@ HUGE_RED = "red 8002: parent 5:1 limit 2000000b min 300000b max 1500000b"
 WRONG_RUNS = [
     (None, "not measured yet"),
     ("1225", "this is"),
-    (without(LONG, TcpResult), "no transfer h1-h3"),
-    (changed(LONG, TcpResult, source="h3", destination="h1"), "the transfer goes backwards, h3-h1"),
     (changed(LONG, TcpResult, congestion="bbr"), "it must use cubic"),
-    (changed(LONG, TcpResult, duration_s=20), "a transfer lasted 20 s"),
     (without(LONG, PingResult), "must have pings from h2 to h3, once"),
     (changed(LONG, PingResult, source="h1"), "must have pings from h2 to h3, once"),
     (changed(LONG, PingResult, start_s=0), "pings did not run during the upload"),
@@ -103,9 +100,7 @@ WRONG_RUNS = [
     (given(LONG, PageResult, page_ms=(), begin_s=()), "h2 loaded no page"),
     (without(LONG, QueueResult), "no samples of U's queue"),
     (changed(LONG, QueueResult, source="h1"), "no samples of U's queue"),
-    (replace(LONG, interrupted=True), "stopped before its end"),
     (shaped(LONG, rate_mbps=None), "no rate any more"),
-    (shaped(LONG, delay_ms=5.0), "a delay or a loss"),
 ]
 
 
@@ -153,7 +148,6 @@ WRONG: Table = {
     lab12.check_finale: [
         (dict.fromkeys(UNSEEN, FINALE["middle"]), "measure each network of lab12.unseen()"),
         ({**FINALE, "slow": FINALE["fast"], "fast": FINALE["slow"]}, "U had 40 Mbit/s"),
-        ({**FINALE, "slow": changed(FINALE["slow"], TcpResult, duration_s=10)}, "let it last 30 s"),
         ({**FINALE, "fast": given(FINALE["fast"], TcpResult, throughput_mbps=35.0)}, "use of U, fast"),
         ({**FINALE, "fast": named(FINALE["fast"], "long")}, "read what tc printed"),
         # numbers of one rate on another

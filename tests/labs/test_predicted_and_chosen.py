@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -41,6 +41,31 @@ def test_what_theory_says_is_called_right_and_each_slip_by_its_name(lab: str, ne
             for slip in question.slips:
                 if abs(slip.value / right - 1) > 0.01:
                     assert remark(question, slip.value)[1], (question.key, slip.reason)
+
+
+def _nominal(question: Value) -> float:
+    """The rate that the slowest link is sold with."""
+    rates = [link.rate_mbps for link in COURSE.links if link.rate_mbps]
+    return min(rate for rate in rates if rate > question.expected.value)
+
+
+@pytest.mark.parametrize(
+    ("labs", "unit", "number", "says"),
+    [
+        (("lab04", "lab05"), "ms", lambda question: question.expected.value / 2, "one direction"),
+        (LABS[3:8], "Mbit/s", lambda question: question.expected.value / 8, "MByte/s"),
+        (("lab03", "lab04", "lab05"), "Mbit/s", _nominal, "headers"),
+    ],
+    ids=["one direction for a round trip", "bytes for bits", "the rate that a link is sold with"],
+)
+def test_who_is_wrong_in_one_way_in_several_labs_is_told_why_in_each(
+    labs: Sequence[str], unit: str, number: Callable[[Value], float], says: str
+) -> None:
+    for lab in labs:
+        asked = [it for it in _asked(lab) if it.expected.unit == unit and (unit != "ms" or it.round_trip)]
+        assert asked
+        for question in asked:
+            assert says in remark(question, number(question))[1], (lab, question.key)
 
 
 @pytest.mark.parametrize("lab", LABS)
