@@ -63,7 +63,7 @@ WRONG: Table = {
         (ping(400, 380), "say little"),
         (ping(2000, 1900, "10.0.1.1"), "10.0.1.1"),
         ("5 % packet loss", "not the lines that ping prints"),
-        ("", "not measured yet"),
+        ("", "not filled in yet"),
     ],
 }
 

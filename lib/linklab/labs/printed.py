@@ -15,6 +15,12 @@ NETEM: Final = re.compile(
 )
 """A queue of netem in what ``tc -s qdisc`` prints: its limit, the bytes and frames that it sent, the frames that it
 dropped, and those that it holds."""
+PINGS: Final = re.compile(r"PING .{0,300}?\(([\d.]+)\).*?(\d{1,9}) packets transmitted, (\d{1,9}) received", re.DOTALL)
+"""What ping prints: the address, the requests that it sent, and the answers that it got."""
+RTT: Final = re.compile(r"\btime=(\d{1,6}(?:\.\d{1,6})?) ms")
+"""A round trip in what ping prints, in ms."""
+MBPS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3}
+"""What iperf3's units are in Mbit/s, by the letter before ``bits/sec``."""
 
 
 def require_match(

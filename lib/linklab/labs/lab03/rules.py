@@ -24,7 +24,7 @@ from linklab.grade.predictions import Predictions, Sketch, span
 from linklab.grade.questions import Slip, Value, asked_each, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab03.unknown import check_search, check_train, random_chain
-from linklab.labs.printed import NETEM
+from linklab.labs.printed import MBPS, NETEM
 from linklab.measure import UdpResult
 from linklab.network import NetworkState, bottleneck, path, payload_rate_mbps
 from linklab.published import publication
@@ -101,7 +101,6 @@ _SENT: Final = re.compile(
     r"0\.00-(\d{1,5}\.\d{1,4})\s+sec\s.*?(\d{1,6}(?:\.\d{1,6})?)\s+([KMG]?)bits/sec"
     r"\s+[\d.]+ ms\s+\d+/\d+\s+\(.*\)\s+sender"
 )
-_MBPS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3}
 _PAYLOAD_BYTES: Final = 1448
 _ALONE: Final = "did another program send too, or did you change the network? Start the lab again, and measure alone"
 
@@ -124,7 +123,7 @@ def check_client(output: object) -> Iterator[Check]:
         raise Refuse(Check.failing("the client", reason, _CLIENT))
     address = course_network().address_of("h4")
     asked_mbps = 1.1 * _nominal_mbps("h1-h4")
-    lasted_s, sent_mbps = float(sent[1]), float(sent[2]) * _MBPS[sent[3]]
+    lasted_s, sent_mbps = float(sent[1]), float(sent[2]) * MBPS[sent[3]]
     payload_bytes = sent_mbps * 1e6 * lasted_s / BITS_PER_BYTE / max(1, int(received[3]))
     if re.search(rf"host {re.escape(address)}, port", output):
         yield Check.passing("the server", f"h4, {address}", address)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ from linklab.course import course_network
 from linklab.grade.check import Check, Refuse, a_kind
 from linklab.grade.result import guarded
 from linklab.grade.student_functions import Formula, Trial, call, numbers, shown
-from linklab.labs.printed import require_match
+from linklab.labs.printed import PINGS, require_match
 
 # --- Round trips out of what ping prints
 
@@ -59,13 +58,10 @@ def check_parsed(rtts_of: object, printed: object) -> Iterator[Check]:
     yield from (_parsed(name, answers[name], right) for name, (_, right) in _PRINTED.items())
 
 
-_PINGS: Final = re.compile(r"PING .{0,300}?\(([\d.]+)\).*?(\d{1,9}) packets transmitted, (\d{1,9}) received", re.DOTALL)
-
-
 def _printed(text: object) -> Check:
     address = str(course_network().link("L1").b.address).partition("/")[0]
     what, command = "what ping printed", ("-c sets how many pings you send", f'lab["r1"].cmd("ping -c 25 {address}")')
-    found = require_match(what, text, _PINGS, "this is no output of ping", command)
+    found = require_match(what, text, PINGS, "this is no output of ping", command)
     if found[1] != address:
         reason = f"you sent to {found[1]}, but r2's end of L1 has the address {address}"
         return Check.failing(what, reason, ('far_end["L1"] is the address of the far end of L1', command[1]))

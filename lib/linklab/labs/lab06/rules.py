@@ -44,7 +44,7 @@ from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Formula, Trial
 from linklab.labs.multiplexing import rates_mbps
 from linklab.labs.own_simpleperf import own_simpleperf
-from linklab.labs.printed import NETEM
+from linklab.labs.printed import MBPS, NETEM, RTT
 from linklab.measure import Recording, Run
 from linklab.measure.headers import ip_of
 from linklab.network import Link, queueing_delay_ms
@@ -128,7 +128,6 @@ _FREE_SHARES: Final = 4
 """The number of independent shares in all combinations: n flows on one link have n - 1, as the last one has the rest.
 
 That makes 1 + 2 + 1 + 0."""
-_IN_MBPS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3}
 
 
 @guarded("Lab 06, two flows by hand")
@@ -170,7 +169,7 @@ def _client_check(name: str, text: object) -> tuple[Check, tuple[float, float]]:
         reason = f"the output has no line with a result; it ends: {last_line}" if last_line else "the output is empty"
         hint = "does the server listen, and is it free? One server takes one test at a time"
         return Check.failing(what, reason, hint, expected, last_line or "nothing"), nothing
-    seconds, mbps = float(total[1]), float(total[2]) * _IN_MBPS[total[3]]
+    seconds, mbps = float(total[1]), float(total[2]) * MBPS[total[3]]
     found = f"{mbps:.4g} Mbit/s in {seconds:g} s"
     if not SHORTEST_S <= seconds <= _LONGEST_S:
         return Check.failing(what, f"it ran for {seconds:g} s", "give the client -t 25", expected, found), nothing
@@ -396,7 +395,6 @@ _FEWEST_LOOKS: Final = 3
 """The fewest looks into the queue, with an answered ping each, that are accepted."""
 _APART_PACKETS: Final = 20
 """The largest accepted difference of the two counts, in packets: tens of ms pass between ping and tc."""
-_REPLY: Final = re.compile(r"\btime=(\d{1,6}(?:\.\d{1,6})?) ms")
 
 
 def _l2() -> Link:
@@ -426,7 +424,7 @@ def read_look(look: object) -> QueueLook | str:
     netem = NETEM.search(queues) if isinstance(queues, str) else None
     if netem is None:
         return "the second text of the pair is not the output of tc -s qdisc for an end of L1, L2 or L3"
-    reply = _REPLY.search(ping)
+    reply = RTT.search(ping)
     limit, _, _, dropped, held = map(int, netem.groups())
     return QueueLook(float(reply[1]) if reply else None, limit, dropped, held)
 

@@ -22,6 +22,7 @@ from linklab.grade.predictions import Predictions
 from linklab.grade.questions import JudgedBy, Question, Slip, Value, asked, asked_each, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Case, Formula, Trial
+from linklab.labs.printed import RTT
 from linklab.measure import Quality, Video, VideoResult
 from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES, TS_PACKET_BYTES
 from linklab.network import Network, path
@@ -309,7 +310,6 @@ _UDP_LINE: Final = re.compile(
     r"(?:^|\s)([\d.]+)\.\d+ > ([\d.]+)\.\d+: [^>\n]{0,200}?UDP, length (\d{1,6})\b", re.MULTILINE
 )
 """With -e the frame's addresses stand before it, with -v it begins a line of its own."""
-_REPLY: Final = re.compile(r"time=(\d{1,6}(?:\.\d{1,6})?) ms")
 _FEWEST: Final = {"packets": 5, "pings": 20}
 
 
@@ -342,7 +342,7 @@ def _pings_check(pings: object) -> Check:
     low_ms = 8 * _FRAME_MS
     what, wanted = "pings during the video", f"{_FEWEST['pings']} replies or more, some above {low_ms:.0f} ms"
     hint = 'before you send the video: ping = lab["h1"].popen("ping -i 0.25 -c 40 ADDRESS"), with h2\'s address'
-    rtts_ms = [float(time_ms) for time_ms in _REPLY.findall(pings)] if isinstance(pings, str) else []
+    rtts_ms = [float(time_ms) for time_ms in RTT.findall(pings)] if isinstance(pings, str) else []
     found = f"{len(rtts_ms)} replies" + (f", {min(rtts_ms):.3g} to {max(rtts_ms):.3g} ms" if rtts_ms else "")
     failed = Check.failing(what, found, f"{hint}; after the video: ping.wait(5)", wanted, found)
     if len(rtts_ms) < _FEWEST["pings"] or max(rtts_ms) < low_ms:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -17,6 +16,7 @@ from linklab.grade.questions import Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.labs.lab13.trying import KINDS, LOST_PACKET, PAYLOAD_BYTES, both_kinds, watch, window_of_both
+from linklab.labs.printed import PINGS, require_match
 from linklab.programs import reliable
 from linklab.programs.reliable.checks import share_percent
 from linklab.programs.reliable.path import HEADERS_BYTES, NEAR, packet_ms, rtt_ms, the_network
@@ -25,9 +25,8 @@ from linklab.units import transmission_ms
 
 __all__ = [
     "PREDICTIONS", "both_kinds", "check_again", "check_bits", "check_karn", "check_netem", "check_numbers",
-    "check_predicted", "check_rto",
-    "check_shares", "check_stop_and_wait", "check_timeouts", "check_window", "loss_percent", "predict",
-    "the_network", "watch",
+    "check_predicted", "check_rto", "check_shares", "check_stop_and_wait", "check_timeouts", "check_window",
+    "loss_percent", "predict", "the_network", "watch",
 ]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
@@ -83,26 +82,21 @@ def check_netem(printed: object) -> Check:
     """Judge what ping printed on a link that loses `loss_percent` by netem: binomial, four standard deviations."""
     what, receiver, asked_percent = "pings that are lost", the_network().address_of("receiver"), loss_percent()
     example = f'printed = lab["relay"].cmd("ping -q -c {_PINGS} -i 0.005 {receiver}")'
-    if not isinstance(printed, str) or not printed.strip():
-        return Check.failing(what, "not measured yet", example)
-    to = re.search(r"^PING (\S+)", printed, re.M)
-    counts = re.search(r"(\d+) packets transmitted, (\d+) received", printed)
-    if to is None or counts is None:
-        return Check.failing(what, "these are not the lines that ping prints at its end", example)
-    sent, received = int(counts[1]), int(counts[2])
-    if to[1] != receiver:
-        return Check.failing(what, f"you pinged {to[1]}", f"ping the receiver, {receiver}")
+    found = require_match(what, printed, PINGS, "these are not the lines that ping prints at its end", example)
+    sent, received = int(found[2]), int(found[3])
+    if found[1] != receiver:
+        return Check.failing(what, f"you pinged {found[1]}", f"ping the receiver, {receiver}")
     if sent < _PINGS:
         return Check.failing(what, f"{sent} pings say little about {asked_percent:g} %", f"send {_PINGS}")
     lost = 100 * (sent - received) / sent
     spread = 100 * _SIGMAS * math.sqrt(asked_percent / 100 * (1 - asked_percent / 100) / sent)
     low, high = max(0.1, asked_percent - spread), asked_percent + spread
-    expected, found = f"{asked_percent:g} % lost, {low:.1f} to {high:.1f} of {sent} by chance", f"{lost:.3g} %"
+    expected, shown = f"{asked_percent:g} % lost, {low:.1f} to {high:.1f} of {sent} by chance", f"{lost:.3g} %"
     if low <= lost <= high:
-        return Check.passing(what, expected, found)
+        return Check.passing(what, expected, shown)
     hint = f"set loss {asked_percent:g}% of netem on relay-eth3 only; tc qdisc show dev relay-eth3 shows what is set"
     reason = "nothing was lost" if lost == 0 else "that is too much" if lost > high else "that is too little"
-    return Check.failing(what, reason, hint, expected, found)
+    return Check.failing(what, reason, hint, expected, shown)
 
 
 # --- Questions with options

@@ -22,6 +22,7 @@ from linklab.grade.questions import Slip, Value, asked_each, stated
 from linklab.grade.reachability import Checkable, LiveLab, pings_answered, running
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab14.networks import HOSTS, SWITCHES, address, mac, the_network
+from linklab.labs.printed import RTT
 from linklab.measure import PingResult, Run
 from linklab.network.flow_tables import DUMP, FlowRule, questions, read_rules
 
@@ -344,9 +345,6 @@ def check_balancer(lab: Checkable) -> Iterator[Check]:
             yield Check.passing(what, expected)
 
 
-_TIME: Final = re.compile(r"time=([\d.]+) ms")
-
-
 @guarded("Lab 14, shortest paths")
 def check_ring(lab: Checkable) -> Iterator[Check]:
     """Judge that each pair of the ring's four hosts has the round trip of its shortest path."""
@@ -359,7 +357,7 @@ def check_ring(lab: Checkable) -> Iterator[Check]:
             continue
         hops = min((other - number) % 4, (number - other) % 4)
         printed = live[f"h{number}"].cmd(f"ping -n -c 2 -i 0.2 -W 1 10.0.0.{other}")
-        times = [float(it) for it in _TIME.findall(printed)]
+        times = [float(it) for it in RTT.findall(printed)]
         what = f"h{number} and h{other}"
         hints = (
             "on a ring there are two ways: count the cables of each",

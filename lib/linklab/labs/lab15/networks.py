@@ -14,6 +14,12 @@ ENDS: Final = ("h1", "h3")
 """The stream's source and destination."""
 AS: Final = {"r1": 65001, "r2": 65002, "r3": 65003}
 """The number of each router's autonomous system, from those for private use (RFC 6996)."""
+_HOSTS: Final[dict[str, Cable]] = {
+    "F": (("h1-eth0", 2), ("r1-eth0", 1), {}),
+    "G": (("h2-eth0", 2), ("r2-eth0", 1), {}),
+    "H": (("h3-eth0", 2), ("r3-eth0", 1), {}),
+}
+"""The cables of the hosts of both networks."""
 
 
 def ring() -> Network:
@@ -29,11 +35,8 @@ def ring() -> Network:
         "C": (("r3-eth1", 3), ("r4-eth2", 4), shape),
         "D": (("r4-eth1", 4), ("r5-eth2", 5), shape),
         "E": (("r5-eth1", 5), ("r1-eth2", 1), shape),
-        "F": (("h1-eth0", 2), ("r1-eth0", 1), {}),
-        "G": (("h2-eth0", 2), ("r2-eth0", 1), {}),
-        "H": (("h3-eth0", 2), ("r3-eth0", 1), {}),
     }
-    return derived(course_network(), "ring", cables)
+    return derived(course_network(), "ring", cables | _HOSTS)
 
 
 def three() -> Network:
@@ -46,11 +49,8 @@ def three() -> Network:
         "A": (("r1-eth1", 1), ("r2-eth1", 2), shape),
         "B": (("r2-eth2", 2), ("r3-eth2", 3), shape),
         "C": (("r1-eth2", 1), ("r3-eth1", 3), shape),
-        "F": (("h1-eth0", 2), ("r1-eth0", 1), {}),
-        "G": (("h2-eth0", 2), ("r2-eth0", 1), {}),
-        "H": (("h3-eth0", 2), ("r3-eth0", 1), {}),
     }
-    return derived(course_network(), "three", cables)
+    return derived(course_network(), "three", cables | _HOSTS)
 
 
 def prefix(host: str) -> str:
