@@ -295,16 +295,11 @@ def run_of(
 def _not_sampled(run: Run, duration_s: float) -> Problem | None:
     flow = run.of(TcpResult)[0].flow
     window, queue = window_of(run), samples_of_queue(run)
+    hint = f'add *looks("{flow.source}", "{flow.destination}", {duration_s:g}) to the list'
     if window is None or not window.busiest:
-        return (
-            "the run has no samples of the window",
-            f'add *looks("{flow.source}", "{flow.destination}", {duration_s:g}) to the list',
-        )
+        return "the run has no samples of the window", hint
     if queue is None:
-        return (
-            "the run has no samples of B's queue",
-            f'add *looks("{flow.source}", "{flow.destination}", {duration_s:g}) to the list',
-        )
+        return "the run has no samples of B's queue", hint
     if queue.samples[-1].at_s < _STARTED_S:
         return "the samples of B's queue end too early", f"give looks(...) {duration_s:g} s as well"
     return None

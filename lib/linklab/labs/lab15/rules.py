@@ -218,10 +218,11 @@ def check_static(given: object, predicted: object = "static") -> Result:
 # --- OSPF
 
 
-def _ospf_interfaces(lab: LiveLab, router: str) -> Mapping[str, Mapping[str, Any]]:
+def _shown(lab: LiveLab, router: str, command: str, key: str) -> Mapping[str, Any]:
+    """Return what FRR shows below a key; nothing where it has none, or where its daemon does not run."""
     try:
-        found: Mapping[str, Mapping[str, Any]] = frr.show(lab, router, "ip ospf interface")["interfaces"]
-    except (LabError, KeyError):
+        found: Mapping[str, Any] = frr.show(lab, router, command).get(key, {})
+    except LabError:
         return {}
     return found
 
@@ -232,7 +233,7 @@ def check_ospf(lab: Checkable) -> Iterator[Check]:
     live, network = running(lab), ring()
     refuse_another_network("the lab", live.state(), network)
     routers = [router.name for router in network.routers]
-    interfaces = {router: _ospf_interfaces(live, router) for router in routers}
+    interfaces = {router: _shown(live, router, "ip ospf interface", "interfaces") for router in routers}
     cables = [link for link in network.links if all(end.node in routers for end in link.ends)]
     adjacent = [_neighbours([(end.node, end.interface) for end in link.ends], interfaces) for link in cables]
     yield from adjacent
@@ -495,20 +496,7 @@ def _equal(network: Network, state: NetworkState) -> Check:
 
 def _paths(lab: LiveLab, router: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
     """Return all paths that a router's BGP knows, by prefix."""
-    try:
-        found: Mapping[str, Sequence[Mapping[str, Any]]] = frr.show(lab, router, "bgp ipv4 unicast").get("routes", {})
-    except LabError:
-        return {}
-    return found
-
-
-def _sessions(lab: LiveLab, router: str) -> Mapping[str, Mapping[str, Any]]:
-    try:
-        summary = frr.show(lab, router, "bgp ipv4 unicast summary")
-    except LabError:
-        return {}
-    found: Mapping[str, Mapping[str, Any]] = summary.get("peers", {})
-    return found
+    return _shown(lab, router, "bgp ipv4 unicast", "routes")
 
 
 def _of_three(lab: Checkable) -> tuple[LiveLab, NetworkState, Network]:
@@ -540,7 +528,7 @@ def check_bgp(lab: Checkable) -> Iterator[Check]:
 
 def _session_check(lab: LiveLab, router: str) -> Check:
     what, expected = f"sessions of {router}", f"with AS {' and AS '.join(map(str, peers(router).values()))}"
-    sessions = _sessions(lab, router)
+    sessions = _shown(lab, router, "bgp ipv4 unicast summary", "peers")
     hints: Hints
     for address, number in peers(router).items():
         session = sessions.get(address)
