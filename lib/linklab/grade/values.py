@@ -337,7 +337,7 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "measure.results": ("Run", "Origin", "QueueCounters", "Sample", "Stream"),
     "measure.repeats": ("Spread", "Repeats"),
     "measure.prober": ("Probe",),
-    "measure.captures": ("Capture",),
+    "measure.capture_files": ("Capture",),
     "measure.headers": ("Ends",),
     "measure.sightings": ("Seen", "SeenPacket", "SeenTcp", "Sighting"),
     "measure.video_file": ("Clip",),

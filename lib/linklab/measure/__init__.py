@@ -11,7 +11,8 @@ output that cannot be parsed, raises `linklab.errors.MeasurementError`; it is ne
 
 from __future__ import annotations
 
-from linklab.measure.captures import Capture, capture, layers
+from linklab.measure.capture_files import Capture
+from linklab.measure.captures import capture, layers
 from linklab.measure.devices import bucket_of_one_frame, moderated
 from linklab.measure.flows import Flow, FlowOf
 from linklab.measure.prober import Probe, Prober

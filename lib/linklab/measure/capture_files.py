@@ -1,21 +1,25 @@
-"""Read capture files: pcap and pcapng, of tcpdump, of Wireshark and of `Recording.save_pcap`.
+"""Read and write capture files: pcap and pcapng, of tcpdump, of Wireshark and of `Recording.save_pcap`.
 
 A file from elsewhere is untrusted bytes: what is read of it is bounded, and a file that ends in the middle gives the
 frames before that. The formats are those of draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng. scapy reads them too,
-but it says neither that a pcapng file is cut nor what describes an interface.
+but it says neither that a pcapng file is cut nor what describes an interface. Its writer has microseconds only, and
+takes 22 times as long as `pcapng` (1.48 s instead of 0.07 for 20,000 frames).
 """
 
 from __future__ import annotations
 
+import io
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from linklab.errors import MeasurementError, quoted
-from linklab.measure.captures import Capture
+
+if TYPE_CHECKING:
+    from scapy.packet import Packet
 
 MOST_FRAMES: Final = 20_000
 """How many frames of a file are read."""
@@ -30,14 +34,91 @@ _PCAP: Final = {
     for order in "<>"
 }
 """Byte order and unit of fractions of a second, by a pcap file's first bytes."""
+PCAP_HEADER_BYTES: Final = 24
 _PCAPNG: Final = b"\x0a\x0d\x0d\x0a"
-_INTERFACE, _SIMPLE_PACKET, _PACKET = 1, 3, 6
+_SECTION, _INTERFACE, _SIMPLE_PACKET, _PACKET = 0x0A0D0D0A, 1, 3, 6
 _NAME, _DESCRIPTION, _RESOLUTION, _FLAGS = 2, 3, 9, 2
+_NANOSECONDS: Final = b"\x09"
+_INBOUND, _OUTBOUND = 1, 2
+_NOT_ENDED: Final = "this capture has not ended: read it after the with block"
 _OF_NODE: Final = re.compile(r"of (\S+), times are the lab's clock")
 """How `Recording.save_pcap` describes an interface."""
 _ETHERNET, _COOKED, _COOKED_2 = 1, 113, 276
 _OUTGOING: Final = 4
 """The type of a cooked frame that this host sent (packet(7))."""
+
+
+@dataclass
+class Capture:
+    """The packets that `capture` caught; none until its block has ended. `pcap` is a file that Wireshark opens."""
+
+    node: str
+    interface: str
+    pcap: bytes = b""
+
+    @property
+    def frame_bytes(self) -> tuple[int, ...]:
+        """The length of each frame on its link, in bytes, read from the headers of the file's records.
+
+        The judge reads students' files by this: it takes two numbers of each record, and dissects no packet. Raises
+        MeasurementError for a file that is damaged or no pcap.
+        """
+        if not self.pcap:
+            raise MeasurementError(_NOT_ENDED)
+        try:
+            records = list(_records(self.pcap))
+        except ValueError as wrong:
+            raise self._damaged(str(wrong)) from None
+        if not all(0 < len(it.kept) <= it.length_bytes <= _LARGEST_FRAME_BYTES for it in records):
+            raise self._damaged("a record has a length that its frame has not")
+        return tuple(it.length_bytes for it in records)
+
+    @property
+    def packets(self) -> tuple[Packet, ...]:
+        """The packets in the order in which they passed, dissected by scapy; ``time`` in seconds, to the nanosecond.
+
+        Raises MeasurementError for a file that is damaged.
+        """
+        import scapy.layers.inet  # noqa: F401  without it scapy reads frames as bytes
+        from scapy.error import Scapy_Exception
+        from scapy.utils import PcapReader
+
+        if not self.pcap:
+            raise MeasurementError(_NOT_ENDED)
+        file: Any = io.BytesIO(self.pcap)  # scapy's hints know files by name only
+        try:
+            with PcapReader(file) as records:
+                return tuple(records)
+        except (Scapy_Exception, EOFError) as wrong:
+            raise self._damaged(str(wrong)) from None
+
+    def _damaged(self, why: str) -> MeasurementError:
+        return MeasurementError(f"the capture on {self.interface} cannot be read: {why}")
+
+
+class _Record(NamedTuple):
+    """A record of a pcap file: the frame's time, the bytes that were kept of it, and its length on the link."""
+
+    time_ns: int
+    kept: bytes
+    length_bytes: int
+
+
+def _records(data: bytes) -> Iterator[_Record]:
+    """Yield the records of a pcap file. Raises ValueError where it is cut or damaged, or no pcap."""
+    if data[:4] not in _PCAP or len(data) < PCAP_HEADER_BYTES:
+        raise ValueError("it is no file of tcpdump's")
+    (order, fraction_ns), at = _PCAP[data[:4]], PCAP_HEADER_BYTES
+    head = struct.Struct(f"{order}IIII")
+    while at < len(data):
+        if at + head.size > len(data):
+            raise ValueError("it ends within a record")
+        seconds, fraction, kept, length = head.unpack_from(data, at)
+        at += head.size
+        if kept > _LARGEST_FRAME_BYTES or at + kept > len(data):
+            raise ValueError("it ends within a record")
+        yield _Record(seconds * 10**9 + fraction * fraction_ns, data[at : at + kept], length)
+        at += kept
 
 
 class Frame(NamedTuple):
@@ -100,7 +181,7 @@ def read_capture(source: str | Path | Capture) -> CaptureFile:
 def _loaded(source: object) -> tuple[str, bytes]:
     if isinstance(source, Capture):
         if not source.pcap:
-            raise MeasurementError("this capture has not ended: read it after the with block")
+            raise MeasurementError(_NOT_ENDED)
         return source.node, source.pcap
     if not isinstance(source, str | Path):
         raise MeasurementError(f"{quoted(source)} is no capture: give the name of a file, or what measure.capture gave")
@@ -128,21 +209,14 @@ class _Reader:
         self.strange: set[int] = set()
 
     def pcap(self) -> bool:
-        data, (order, fraction_ns) = self._data, _PCAP[self._data[:4]]
-        if len(data) < 24:
+        if len(self._data) < PCAP_HEADER_BYTES:
             return False
-        kind = struct.unpack_from(f"{order}I", data, 20)[0] & 0xFFFF
+        kind = struct.unpack_from(f"{_PCAP[self._data[:4]][0]}I", self._data, 20)[0] & 0xFFFF
         self._found.interfaces.append((self._stem, ""))
-        at, record = 24, struct.Struct(f"{order}IIII")
-        while at + record.size <= len(data):
-            seconds, fraction, kept, length = record.unpack_from(data, at)
-            at += record.size
-            if kept > _LARGEST_FRAME_BYTES or at + kept > len(data):
-                return False
-            if not self._add(seconds * 10**9 + fraction * fraction_ns, 0, kind, data[at : at + kept], length, None):
-                return True
-            at += kept
-        return at == len(data)
+        try:
+            return all(self._add(it.time_ns, 0, kind, it.kept, it.length_bytes, None) for it in _records(self._data))
+        except ValueError:
+            return False
 
     def pcapng(self) -> bool:
         data, at, order = self._data, 0, "<"
@@ -182,7 +256,7 @@ class _Reader:
         flags = dict(_options(order, body[20 + kept + -kept % 4 :])).get(_FLAGS, b"")
         way = struct.unpack(f"{order}I", flags)[0] & 3 if len(flags) == 4 else 0
         time_ns = (high << 32 | low) * 10**9 // in_a_second
-        outgoing = None if way not in (1, 2) else way == 2
+        outgoing = None if way not in (_INBOUND, _OUTBOUND) else way == _OUTBOUND
         return self._add(time_ns, first + interface, kind, body[20 : 20 + kept], length, outgoing)
 
     def _add(self, time_ns: int, interface: int, kind: int, kept: bytes, length: int, outgoing: bool | None) -> bool:
@@ -212,3 +286,33 @@ def _options(order: str, data: bytes) -> Iterator[tuple[int, bytes]]:
             return
         yield code, data[at + 4 : at + 4 + size]
         at += 4 + size + -size % 4
+
+
+def pcapng(interfaces: Iterable[tuple[str, str]], frames: Iterable[Frame], head_bytes: int) -> bytes:
+    """Return a pcapng file of frames, whose own numbers do not count, at these interfaces: node and name of each.
+
+    `head_bytes` is how many bytes of a frame are kept at most. Times are in nanoseconds.
+    """
+    blocks = [_block(_SECTION, struct.pack("=IHHq", 0x1A2B3C4D, 1, 0, -1))]
+    for node, name in interfaces:
+        options = _option(_NAME, name.encode())
+        options += _option(_DESCRIPTION, f"of {node}, times are the lab's clock".encode())
+        options += _option(_RESOLUTION, _NANOSECONDS) + _option(0, b"")
+        blocks.append(_block(_INTERFACE, struct.pack("=HHI", _ETHERNET, 0, head_bytes) + options))
+    return b"".join([*blocks, *map(_packet_block, frames)])
+
+
+def _packet_block(frame: Frame) -> bytes:
+    numbers = frame.time_ns >> 32, frame.time_ns & 0xFFFFFFFF, len(frame.head), frame.length_bytes
+    body = struct.pack("=IIIII", frame.interface, *numbers) + frame.head + bytes(-len(frame.head) % 4)
+    way = _OUTBOUND if frame.outgoing else _INBOUND
+    return _block(_PACKET, body + _option(_FLAGS, struct.pack("=I", way)) + _option(0, b""))
+
+
+def _option(code: int, value: bytes) -> bytes:
+    return struct.pack("=HH", code, len(value)) + value + bytes(-len(value) % 4)
+
+
+def _block(kind: int, body: bytes) -> bytes:
+    size = struct.pack("=I", 12 + len(body))
+    return struct.pack("=I", kind) + size + body + size

@@ -8,19 +8,18 @@ caught.packets               # scapy's packets; packet.time is the kernel's time
 from __future__ import annotations
 
 import contextlib
-import io
 import itertools
 import re
 import shlex
 import signal
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from linklab.errors import LabError, MeasurementError
 from linklab.guest import lab_api
 from linklab.lab import Lab
+from linklab.measure.capture_files import PCAP_HEADER_BYTES, Capture
 from linklab.program import Program
 
 if TYPE_CHECKING:
@@ -29,72 +28,9 @@ if TYPE_CHECKING:
 
 _PATIENCE_S: Final = 10.0
 _BUFFER_KIB: Final = 32768
-_HEADER_BYTES: Final = 24
-_RECORD_BYTES: Final = 16
-_ORDERS: Final = {struct.pack(f"{order}I", magic): order for magic in (0xA1B2C3D4, 0xA1B23C4D) for order in ("<", ">")}
-"""Byte orders of numbers, by a file's first bytes; these also say whether times are in micro- or nanoseconds."""
-_LARGEST_FRAME_BYTES: Final = 262_144
-"""tcpdump's largest snapshot."""
-_NOT_ENDED: Final = "this capture has not ended: read its packets after the with block"
 _LISTENING: Final = "listening on"
 _DROPPED: Final = re.compile(r"^(\d+) packets? dropped by kernel", re.MULTILINE)
 _numbers = itertools.count(1)
-
-
-@dataclass
-class Capture:
-    """The packets that `capture` caught; none until its block has ended. `pcap` is a file that Wireshark opens."""
-
-    node: str
-    interface: str
-    pcap: bytes = b""
-
-    @property
-    def frame_bytes(self) -> tuple[int, ...]:
-        """The length of each frame on its link, in bytes, read from the headers of the file's records.
-
-        The judge reads students' files by this: it takes two numbers of each record, and dissects no packet. Raises
-        MeasurementError for a file that is damaged or no pcap (draft-ietf-opsawg-pcap, sections 4 and 5).
-        """
-        if not self.pcap:
-            raise MeasurementError(_NOT_ENDED)
-        order = _ORDERS.get(self.pcap[:4])
-        if order is None or len(self.pcap) < _HEADER_BYTES:
-            raise self._damaged("it is no file of tcpdump's")
-        found, at = [], _HEADER_BYTES
-        while at < len(self.pcap):
-            if at + _RECORD_BYTES > len(self.pcap):
-                raise self._damaged("it ends within a record")
-            kept_bytes, frame_bytes = struct.unpack_from(f"{order}8xII", self.pcap, at)
-            if not 0 < kept_bytes <= frame_bytes <= _LARGEST_FRAME_BYTES:
-                raise self._damaged("a record has a length that its frame has not")
-            at += _RECORD_BYTES + kept_bytes
-            found.append(frame_bytes)
-        if at > len(self.pcap):
-            raise self._damaged("it ends within a record")
-        return tuple(found)
-
-    @property
-    def packets(self) -> tuple[Packet, ...]:
-        """The packets in the order in which they passed, dissected by scapy; ``time`` in seconds, to the nanosecond.
-
-        Raises MeasurementError for a file that is damaged.
-        """
-        import scapy.layers.inet  # noqa: F401  without it scapy reads frames as bytes
-        from scapy.error import Scapy_Exception
-        from scapy.utils import PcapReader
-
-        if not self.pcap:
-            raise MeasurementError(_NOT_ENDED)
-        file: Any = io.BytesIO(self.pcap)  # scapy's hints know files by name only
-        try:
-            with PcapReader(file) as records:
-                return tuple(records)
-        except (Scapy_Exception, EOFError) as wrong:
-            raise self._damaged(str(wrong)) from None
-
-    def _damaged(self, why: str) -> MeasurementError:
-        return MeasurementError(f"the capture on {self.interface} cannot be read: {why}")
 
 
 @contextlib.contextmanager
@@ -128,7 +64,7 @@ def capture(
             if program.returncode is None:
                 program.terminate()
             lab.process.call(lab_api.remove_file, path)  # a lab's files lie in its memory
-    if len(caught.pcap) < _HEADER_BYTES:
+    if len(caught.pcap) < PCAP_HEADER_BYTES:
         raise MeasurementError(f"tcpdump on {interface} of {node} wrote nothing: {program.output.strip()[-200:]}")
 
 

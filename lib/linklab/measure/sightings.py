@@ -15,8 +15,7 @@ from statistics import median
 from typing import Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.capture_files import CaptureFile, Frame, read_capture
-from linklab.measure.captures import Capture
+from linklab.measure.capture_files import Capture, CaptureFile, Frame, read_capture
 from linklab.measure.headers import Ends, TcpHeader, ends_of, fingerprint, tcp_of
 from linklab.measure.recordings import PacketHop, Recording
 from linklab.measure.results import Run

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from linklab.errors import MeasurementError
-from linklab.measure.captures import Capture, capture
+from linklab.measure.capture_files import Capture
+from linklab.measure.captures import capture
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, Row, ToolResult, packet_rows
