@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import psutil
 
-from linklab.errors import LinklabError
+from linklab.errors import LabError, LinklabError
 
 JOBS_PER_CORE = 4
 """A lab or a compiler computes nearly all the time, on one core: more of them a core only make each of them slower."""
@@ -70,3 +70,23 @@ def refuse_jobs(jobs: int, what: str) -> None:
     if jobs > most:
         have = "1 core bears" if cores() == 1 else f"{cores()} cores bear"
         raise LinklabError(f"{jobs} {what} at once are too many: the {have} {most} at most; say --jobs {most} or less")
+
+
+def how_many(asked: int | None, there: int, what: str, each_mb: int) -> int:
+    """Return how many jobs run at once: as many as asked for, else one a core; never more than there are.
+
+    Each takes `each_mb` of memory. Where none are asked for, there are as many as fit into it. Raises `LabError` where
+    more are asked for than cores or free memory bear, and for a number below 1.
+    """
+    if asked is not None:
+        if isinstance(asked, bool) or not isinstance(asked, int) or asked < 1:
+            raise LabError(f"jobs is {asked!r}: choose a whole number above 0")
+        refuse_jobs(asked, what)
+    wanted = min(asked or cores(), max(there, 1))
+    fitting = max(1, int(free_memory_mb() // each_mb))
+    if asked is not None and wanted > fitting:
+        raise LabError(
+            f"{wanted} {what} at once need {wanted * each_mb} MB and {free_memory_mb():.0f} MB are free: "
+            f"say --jobs {fitting} or less"
+        )
+    return min(wanted, fitting)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import time
@@ -14,8 +13,6 @@ from typing import Any
 import pytest
 
 from linklab import __version__
-from linklab.errors import LabError
-from linklab.headless import runner
 from linklab.runtime.backends import Kind
 from tests.commands.terminal import Terminal, one_line
 from tests.support.notebooks import START, meeting, notebook, outputs, verdicts
@@ -189,18 +186,3 @@ def test_ctrl_c_ends_all_and_keeps_the_copies(virtual: Kind, tmp_path: Path) -> 
     assert "three.ipynb: not begun\n" in many.said
     for name in ("one", "two"):
         assert f"{name} was here" in outputs(tmp_path / "executed" / f"{name}.ipynb")
-
-
-def test_as_many_jobs_as_cores_notebooks_and_memory_bear(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(4)))
-    monkeypatch.setattr(runner, "free_memory_mb", lambda: 10_000.0)
-    assert runner.how_many(None, 10) == 4
-    assert runner.how_many(None, 3) == 3
-    assert runner.how_many(16, 3) == 3
-    monkeypatch.setattr(runner, "free_memory_mb", lambda: 1000.0)
-    assert runner.how_many(None, 10) == 2
-    assert runner.how_many(2, 10) == 2
-    with pytest.raises(LabError, match=r"^3 notebooks at once need 1200 MB and 1000 MB are free: say --jobs 2"):
-        runner.how_many(3, 10)
-    monkeypatch.setattr(runner, "free_memory_mb", lambda: 10.0)
-    assert runner.how_many(None, 10) == 1

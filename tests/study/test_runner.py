@@ -18,7 +18,6 @@ from linklab.errors import LabError, LinklabError, MeasurementError
 from linklab.lab_group import Labs
 from linklab.network import TWO_HOSTS
 from linklab.study import Measured, Metric, Point, Study, StudyProgress, run, runner, study_by_name
-from linklab.study.runner import how_many
 
 from .pretend import CALLS, FAIL_AT, HOLD_AT, METRICS, STARTED, STUDY
 
@@ -301,15 +300,6 @@ def test_a_mistake_in_a_measurement_costs_its_points_alone(tmp_path: Path, measu
     assert {it.reason.partition(":")[0] for it in table.missing} == {reason}
     assert [it.point["size"] for it in table.missing] == [2] * 4
     assert len(table) == 8
-
-
-def test_as_many_labs_run_at_once_as_points_and_memory_allow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "cores", lambda: 4)
-    monkeypatch.setattr(runner, "guest_memory_mb", lambda: 100)
-    monkeypatch.setattr(runner, "free_memory_mb", lambda: 200)
-    assert [how_many(*it) for it in ((None, 1), (None, 9), (2, 9), (3, 2))] == [1, 2, 2, 2]
-    with pytest.raises(LabError, match="3 labs at once may use 300 MB: say --jobs 2 or less"):
-        how_many(3, 9)
 
 
 def test_a_mistake_in_the_testbed_is_said_before_anything_is_measured(tmp_path: Path) -> None:

@@ -30,18 +30,17 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from traitlets.config import Config
 
-from linklab import __version__, process_tree, record
+from linklab import __version__, options, process_tree, record
 from linklab.errors import LabError, LinklabError
 from linklab.files import write_whole
 from linklab.headless.workers import INTERRUPTED, Worker, WorkerPool
-from linklab.options import cores, free_memory_mb, refuse_jobs
 from linklab.runtime.backends import choose
 from linklab.signals import calling_once, dropped
 
 if TYPE_CHECKING:
     from linklab.progress import ProgressDisplay
 
-NOTEBOOK_MB: Final = 400
+_NOTEBOOK_MB: Final = 400
 """A notebook with a lab of the course network used 260 MB (by `linklab.process_tree`), and a guest may grow."""
 _KERNEL_START_LIMIT_S: Final = 300  # many kernels that start at once on a slow machine
 _ORPHAN_LIMIT_S: Final = 20.0
@@ -156,23 +155,8 @@ def _failures(book: nbformat.NotebookNode) -> list[str]:
 
 
 def how_many(asked: int | None, notebooks: int) -> int:
-    """Return how many notebooks run at once: as many as asked for, else one a core; never more than there are.
-
-    Where none are asked for, there are as many as fit into memory. Raises `LabError` where more are asked for than
-    cores or free memory bear.
-    """
-    if asked is not None:
-        refuse_jobs(asked, "notebooks")
-    jobs = min(asked or cores(), notebooks)
-    fitting = max(1, int(free_memory_mb() // NOTEBOOK_MB))
-    if jobs <= fitting:
-        return jobs
-    if asked is None:
-        return fitting
-    raise LabError(
-        f"{jobs} notebooks at once need {jobs * NOTEBOOK_MB} MB and {free_memory_mb():.0f} MB are free: "
-        f"say --jobs {fitting} or less"
-    )
+    """Return how many notebooks run at once, as `linklab.options.how_many` does."""
+    return options.how_many(asked, notebooks, "notebooks", _NOTEBOOK_MB)
 
 
 def run_notebooks(

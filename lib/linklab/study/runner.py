@@ -35,7 +35,7 @@ from linklab.discovery import linklab_digest
 from linklab.errors import LabError, LinklabError, MeasurementError
 from linklab.files import write_whole
 from linklab.lab_group import Labs
-from linklab.options import cores, free_memory_mb, refuse_jobs
+from linklab.options import cores, how_many
 from linklab.record import processor
 from linklab.runtime.backends import choose, guest_memory_mb
 from linklab.study.declare import Measured, Point, Selection, Study, is_own, refuse_rows
@@ -52,22 +52,6 @@ _ADDRESS: Final = re.compile("0x[0-9a-f]+")
 VERSION: Final = 3
 """Of the form of a point's file."""
 _LOCK: Final = ".linklab-study"
-
-
-def how_many(asked: int | None, points: int) -> int:
-    """Return how many labs run at once: as many as asked for, else one for each core; never more than points.
-
-    Raises LabError for a number below 1, or more labs than cores and memory bear.
-    """
-    if asked is not None:
-        if isinstance(asked, bool) or not isinstance(asked, int) or asked < 1:
-            raise LabError(f"jobs is {asked!r}: choose a whole number above 0")
-        refuse_jobs(asked, "labs")
-    wanted = min(asked or cores(), max(points, 1))
-    fitting = max(1, int(free_memory_mb() // guest_memory_mb()))
-    if asked is not None and wanted > fitting:
-        raise LabError(f"{wanted} labs at once may use {wanted * guest_memory_mb()} MB: say --jobs {fitting} or less")
-    return min(wanted, fitting)
 
 
 @dataclass(frozen=True)
@@ -119,7 +103,12 @@ def run(
         raise LabError(
             f"study {study.name} measures this machine, a point after the other: leave --jobs and --dask away"
         )
-    jobs = 1 if study.testbed is None else how_many(jobs, len(asked)) if cluster is None else cluster.threads
+    if study.testbed is None:
+        jobs = 1
+    elif cluster is not None:
+        jobs = cluster.threads
+    else:
+        jobs = how_many(jobs, len(asked), "labs", guest_memory_mb())
     store = Store(Path(folder).absolute())
     began_s = time.monotonic()
     with store.locked():
