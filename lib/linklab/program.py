@@ -47,6 +47,13 @@ class Program:
         text, self._unread = self._unread, ""
         return text
 
+    def prints(self, text: str, silence_s: float) -> bool:
+        """Wait until it has printed a text; return False if it ends, or prints nothing for `silence_s`, before that."""
+        while text not in self.output:
+            if not self.read(silence_s):
+                return False
+        return True
+
     def wait(self, timeout_s: float | None = None) -> int:
         """Wait for the end and return the exit status. Raises `LabTimeout` after `timeout_s` of the lab's time."""
         if self.returncode is None:

@@ -70,15 +70,15 @@ def test_a_closed_end_is_noticed_by_reader_and_writer(pair: Pair) -> None:
         here.send({"a": 1}, 20)
 
 
-def test_receive_waiting_never_waits(pair: Pair) -> None:
+def test_an_interrupt_is_found_without_waiting_behind_a_message_that_stays(pair: Pair) -> None:
     here, there, *_ = pair
-    assert here.receive_waiting() is None
-    thread = threading.Thread(target=lambda: there.send({"a": 1}, 20))
-    thread.start()
-    while (message := here.receive_waiting()) is None:
+    assert here.waiting_interrupt() is None
+    there.send({"a": 1}, 20)
+    there.send({"interrupt": 1}, 20)
+    while (message := here.waiting_interrupt()) is None:
         os.sched_yield()
-    assert message == {"a": 1}
-    thread.join()
+    assert message == {"interrupt": 1}
+    assert here.receive(20) == {"a": 1}
 
 
 def test_file_descriptors_may_have_large_numbers() -> None:
@@ -125,7 +125,7 @@ def test_who_sends_no_message_or_too_much_counts_as_gone(ends: tuple[Channel, so
     here, theirs = ends
     theirs.send(sent)
     with pytest.raises(ChannelClosed):
-        assert [here.receive_waiting("interrupt") for _ in range(1000)] == []
+        assert [here.waiting_interrupt() for _ in range(1000)] == []
 
 
 def test_bytes_that_trickle_in_do_not_put_off_the_time_limit(ends: tuple[Channel, socket.socket]) -> None:

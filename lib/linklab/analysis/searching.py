@@ -87,14 +87,14 @@ def bisect(prober: Probing, low_mbps: float, high_mbps: float, resolution: float
     return low_mbps
 
 
-def from_train(prober: Probing, packets: int = _TRAIN_PACKETS) -> float:
+def from_train(prober: Probing) -> float:
     """Return the rate that a train shows, in Mbit/s of payload, confirmed by a probe just below it.
 
     Where the probe is lost (other traffic on the path, a policer, a bucket that swallowed the train), the rate is
     halved until a probe fits, and looked for from there on: what is returned then was probed itself. Raises
     MeasurementError if none fits.
     """
-    guess_mbps = steady_rate_mbps(prober.train(packets, PAYLOAD_BYTES), PAYLOAD_BYTES)
+    guess_mbps = steady_rate_mbps(prober.train(_TRAIN_PACKETS, PAYLOAD_BYTES), PAYLOAD_BYTES)
     high_mbps = _BELOW * guess_mbps
     if prober.send(high_mbps).loss_percent == 0:
         return guess_mbps

@@ -215,7 +215,7 @@ def _interrupted(channel: Channel) -> Callable[[], bool]:
 
     def asked() -> bool:
         try:
-            return channel.receive_waiting("interrupt") is not None
+            return channel.waiting_interrupt() is not None
         except ChannelClosed:
             return True
 

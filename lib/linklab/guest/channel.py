@@ -105,8 +105,8 @@ class AgentEnd(Protocol):
     def receive(self) -> Message:
         """Return the next message."""
 
-    def receive_waiting(self, key: str | None = None) -> Message | None:
-        """Return a message that is already here, the first one with `key`, or None. Never waits."""
+    def waiting_interrupt(self) -> Message | None:
+        """Return the first interrupt that is already here, or None. Never waits."""
 
 
 class Channel:
@@ -169,20 +169,17 @@ class Channel:
             self._fill(None if deadline is None else max(0.0, deadline - time.monotonic()))
         return self._take(0)
 
-    def receive_waiting(self, key: str | None = None) -> Message | None:
-        """Return a message that is already here, the first one with `key`, or None; never waits.
-
-        Others stay for `receive`.
-        """
-        message = self._from_inbox(key)
-        if message is None and not (self.spin and self._nothing_waits()):
+    def waiting_interrupt(self) -> Message | None:
+        """Return the first interrupt that is already here, or None; never waits. Other messages stay for `receive`."""
+        interrupt = self._from_inbox()
+        if interrupt is None and not (self.spin and self._nothing_waits()):
             self._fill_once()
-            message = self._from_inbox(key)
-        return message
+            interrupt = self._from_inbox()
+        return interrupt
 
-    def _from_inbox(self, key: str | None) -> Message | None:
+    def _from_inbox(self) -> Message | None:
         for number, (_, message) in enumerate(self._inbox):
-            if key is None or key in message:
+            if "interrupt" in message:
                 return self._take(number)
         return None
 

@@ -104,9 +104,7 @@ def state(loop: RequestLoop) -> dict[str, Any]:
     return read_state(network(loop)).to_json()
 
 
-def counters(
-    loop: RequestLoop, with_state: bool, record: Sequence[str] | Literal["end"] | None = None
-) -> dict[str, Any]:
+def counters(loop: RequestLoop, with_state: bool, record: Sequence[str] | Literal["end"] | None) -> dict[str, Any]:
     """Return what the network's interfaces have counted; see `linklab.guest.readback.read_counters`.
 
     A recording begins or ends in the same request, at the same instant: a request of its own would move all that comes

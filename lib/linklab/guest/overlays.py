@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterable, Iterator
+from itertools import combinations
 
 from mininet.net import Mininet
 from mininet.node import Node, OVSSwitch
@@ -176,8 +177,6 @@ def tunnels_of(net: Mininet) -> Places:
 
 def pairs(places: Places) -> Iterable[tuple[tuple[str, str], tuple[str, str]]]:
     """Yield the two ports of each tunnel: the local address of one is the remote address of the other."""
-    listed = list(places.items())
-    for number, (place, one) in enumerate(listed):
-        for other_place, other in listed[number + 1 :]:
-            if (one.local, one.remote) == (other.remote, other.local):
-                yield place, other_place
+    for (place, one), (other_place, other) in combinations(places.items(), 2):
+        if (one.local, one.remote) == (other.remote, other.local):
+            yield place, other_place

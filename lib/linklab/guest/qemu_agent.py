@@ -70,11 +70,11 @@ class GuestBox:
             self.after_request(message)
         return message
 
-    def receive_waiting(self, key: str | None = None) -> Message | None:
-        """Return a message that is already here, the first one with `key`, or None. Never waits."""
+    def waiting_interrupt(self) -> Message | None:
+        """Return the first interrupt that is already here, or None. Never waits."""
         self._taken()
         for number, message in enumerate(self._inbox):
-            if key is None or key in message:
+            if "interrupt" in message:
                 del self._inbox[number]
                 return message
         return None

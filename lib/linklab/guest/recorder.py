@@ -107,7 +107,6 @@ class Recorder:
                 {
                     "node": node.name,
                     "interface": name,
-                    "index": namespace_of(node).index(name),
                     "namespace": namespace_of(node).cookie,
                     "queues": name in self._queueing,
                 }

@@ -136,10 +136,10 @@ class RequestLoop:
     def _poll_interrupts(self, frame: FrameType | None) -> None:
         """Take the interrupts that have arrived, and raise `RequestInterrupted` if one is for this request."""
         interruptible, self._interruptible = self._interruptible, False  # this must not interrupt itself
-        message = self._channel.receive_waiting("interrupt")
+        message = self._channel.waiting_interrupt()
         # the notebook repeats an interrupt until the request is answered: skip repetitions, and earlier requests'
         while message is not None and (message["interrupt"], message["number"]) <= self._interrupts_seen:
-            message = self._channel.receive_waiting("interrupt")
+            message = self._channel.waiting_interrupt()
         if message is not None:
             self._interrupts_seen = message["interrupt"], message["number"]
             if "silent" in message:  # the notebook saw no message for its limit of real time (`runtime/client.py`)

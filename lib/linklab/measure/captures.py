@@ -20,13 +20,14 @@ from linklab.errors import LabError, MeasurementError
 from linklab.guest import lab_api
 from linklab.lab import Lab
 from linklab.measure.capture_files import PCAP_HEADER_BYTES, Capture
+from linklab.measure.programs import PATIENCE_S
+from linklab.measure.tool import last_line
 from linklab.program import Program
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
 
 
-_PATIENCE_S: Final = 10.0
 _BUFFER_KIB: Final = 32768
 _LISTENING: Final = "listening on"
 _DROPPED: Final = re.compile(r"^(\d+) packets? dropped by kernel", re.MULTILINE)
@@ -56,7 +57,7 @@ def capture(
         _wait_ready(program, node, interface)
         yield caught
         program.send_signal(signal.SIGINT)
-        program.wait(_PATIENCE_S)
+        program.wait(PATIENCE_S)
         _refuse_loss(program.output, interface)
         caught.pcap = lab.read_file(path)
     finally:
@@ -69,14 +70,11 @@ def capture(
 
 
 def _wait_ready(program: Program, node: str, interface: str) -> None:
-    while _LISTENING not in program.output:
-        if not program.read(_PATIENCE_S):
-            lines = [line for line in program.output.strip().splitlines() if line] or ["it said nothing"]
-            if "not found" in lines[-1]:
-                raise MeasurementError("tcpdump is not installed here: sudo apt install tcpdump")
-            raise MeasurementError(
-                f"tcpdump on {interface} of {node} did not begin: {lines[-1].removeprefix('tcpdump: ')}"
-            )
+    if not program.prints(_LISTENING, PATIENCE_S):
+        said = last_line(program.output) or "it said nothing"
+        if "not found" in said:
+            raise MeasurementError("tcpdump is not installed here: sudo apt install tcpdump")
+        raise MeasurementError(f"tcpdump on {interface} of {node} did not begin: {said.removeprefix('tcpdump: ')}")
 
 
 def _refuse_loss(said: str, interface: str) -> None:

@@ -12,7 +12,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from linklab.errors import MeasurementError
 from linklab.guest import programs
@@ -48,7 +48,6 @@ def bucket_of_one_frame(lab: Lab, node: str, interface: str, rate_mbps: float, f
 E1000E_INTERVAL_US: Final = 250.0
 """drivers/net/ethernet/intel/e1000e/netdev.c: "for non-gigabit speeds, just fix the interrupt rate at 4000"."""
 How = Literal["throttled", "ticking"]
-HOW: Final = ("throttled", "ticking")
 _PROGRAM: Final = Path(programs.__file__).parent / "moderated.py"
 _LONGEST_US: Final = 10_000.0
 
@@ -62,8 +61,8 @@ def moderated(lab: Lab, ports: tuple[str, str], interval_us: float, how: How = "
     ignores VLANs and all other ports. Raises MeasurementError for another `how`, for an interval outside 0 to
     10000 us, and unless the ports are two of one bridge and have a cable's rate (see `linklab.network.Shape`).
     """
-    if how not in HOW:
-        raise MeasurementError(f"how is {how!r}: choose one of {', '.join(HOW)}")
+    if how not in get_args(How):
+        raise MeasurementError(f"how is {how!r}: choose one of {', '.join(get_args(How))}")
     if not 0 <= interval_us <= _LONGEST_US:
         raise MeasurementError(f"interval_us is {interval_us}: choose 0 to {_LONGEST_US:g} microseconds")
     found = {it.name: (node.name, it) for node in lab.state().nodes if node.kind == "switch" for it in node.interfaces}

@@ -17,6 +17,7 @@ from linklab.program import Program
 from linklab.signals import Held
 
 PATIENCE_S = 10.0
+_LAST_WORDS_S = 3.0
 _MARGIN_S = 0.05
 """How long before the start the gate opens: waking up costs next to nothing."""
 _gates = itertools.count(1)
@@ -78,12 +79,12 @@ class RunPrograms:
         arguments = numbers, limit_s, tell is not None
         return self._lab.process.call(lab_api.follow_programs, *arguments, on_event=heard, stop=stop)
 
-    def interrupt(self, programs: Sequence[Program], grace_s: float = 3.0) -> None:
+    def interrupt(self, programs: Sequence[Program]) -> None:
         """Send SIGINT, as Ctrl-C does, and wait for what they still print."""
         for program in programs:
             if program.returncode is None:
                 program.send_signal(signal.SIGINT)
-        self.follow(programs, grace_s)
+        self.follow(programs, _LAST_WORDS_S)
 
 
 class Gate:
@@ -121,10 +122,9 @@ class Gate:
 
 def await_ready(program: Program) -> None:
     """Wait until a program says that it is. Raises MeasurementError, with its own words, where it does not."""
-    while f"{READY}\n" not in program.output:
-        if not program.read(PATIENCE_S):
-            said = last_line(program.output) or "no output"
-            raise MeasurementError(f"{program.command!r} did not get ready: {said}")
+    if not program.prints(f"{READY}\n", PATIENCE_S):
+        said = last_line(program.output) or "no output"
+        raise MeasurementError(f"{program.command!r} did not get ready: {said}")
 
 
 def split_start(said: str) -> tuple[float | None, str]:

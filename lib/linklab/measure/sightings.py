@@ -7,9 +7,10 @@ third = next(it for it in packets if it.tcp and it.tcp.duplicate == 3)
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -214,7 +215,7 @@ def _steps(packets: Iterable[_Mutable]) -> dict[tuple[str, str], list[int]]:
         first: dict[str, Sighting] = {}
         for it in packet.sightings:
             first.setdefault(it.source, it)
-        for one, two in _pairs(sorted(first)):
+        for one, two in combinations(sorted(first), 2):
             here, there = first[one], first[two]
             apart = there.time_ns - here.time_ns
             if here.outgoing is not None and there.outgoing is not None and here.outgoing != there.outgoing:
@@ -237,10 +238,6 @@ def _hosts(packet: _Mutable) -> tuple[str, str]:
     """Return the addresses between which a packet goes."""
     ends = ends_of(packet.frame.head)
     return _without_port(ends.source), _without_port(ends.destination)
-
-
-def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    return ((one, two) for at, one in enumerate(names) for two in names[at + 1 :])
 
 
 def _move_clocks(packets: list[_Mutable]) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from linklab.errors import LabError
 from linklab.guest import lab_api
+from linklab.measure.tool import last_line
 from linklab.network import flow_tables
 from linklab.network.flow_tables import FlowRule
 from linklab.programs.engine import in_lab
@@ -126,4 +127,4 @@ def _problem(output: str) -> str:
 
 
 def _last_words(output: str) -> str:
-    return next((line.strip()[:200] for line in reversed(output.splitlines()) if line.strip()), "it printed nothing")
+    return last_line(output)[:200] or "it printed nothing"

@@ -115,7 +115,7 @@ def _carry_out(node: str, command: str, channel: Channel, run: Run) -> str | Non
     """
 
     def stop() -> bool:
-        return channel.receive_waiting("interrupt") is not None
+        return channel.waiting_interrupt() is not None
 
     try:
         with closing(run(node, command, stop)) as pieces:  # type: ignore[type-var]

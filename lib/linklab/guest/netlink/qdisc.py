@@ -22,7 +22,7 @@ _TCA_KIND, _TCA_OPTIONS, _TCA_STATS2 = 1, 2, 7
 _ROOT = 0xFFFFFFFF
 _TICK_NS = 64
 
-_HTB_PARAMETERS, _HTB_GLOBAL, _HTB_RATE64, _HTB_CEIL64 = 1, 2, 6, 7
+_HTB_PARAMETERS, _HTB_GLOBAL, _HTB_RATE64 = 1, 2, 6
 _HTB_INIT = struct.Struct("=IIIII")  # version, rate to quantum, default class, debug, direct packets
 _RATE = struct.Struct("=BBHhHI")  # cell log, link layer, overhead, cell align, minimum, bytes per second
 _HTB_CLASS = struct.Struct("=12s12sIIIII")  # rate, ceiling, burst, burst at the ceiling, quantum, level, priority
