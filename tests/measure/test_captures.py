@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import struct
-
 import pytest
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import ARP, GRE, Ether
 
 from linklab.errors import MeasurementError
 from linklab.lab import Lab, start
-from linklab.measure import Capture, capture, layers
+from linklab.measure import capture, layers
 from linklab.network import by_name
 
 
@@ -52,55 +50,6 @@ def test_nothing_is_left_running_when_the_block_fails(lab: Lab) -> None:
         _ = 1 / 0
     assert "tcpdump" not in lab["h2"].cmd("ps -e -o comm 2>/dev/null")
     assert "linklab-capture" not in lab["root"].cmd("ls /tmp")
-
-
-def test_packets_are_refused_before_the_end_and_when_damaged() -> None:
-    with pytest.raises(MeasurementError, match="has not ended"):
-        _ = Capture("h1", "h1-eth0").packets
-    with pytest.raises(MeasurementError, match="cannot be read"):
-        _ = Capture("h1", "h1-eth0", b"no capture at all, whatever it is").packets
-
-
-@pytest.mark.parametrize("endianness", ["<", ">"])
-@pytest.mark.parametrize("nano", [True, False])
-def test_frames_have_the_lengths_that_scapy_reads(endianness: str, nano: bool) -> None:
-    from io import BytesIO
-
-    from scapy.layers.l2 import Ether
-    from scapy.utils import PcapWriter
-
-    file = BytesIO()
-    writer = PcapWriter(file, linktype=1, endianness=endianness, nano=nano)
-    for size, on_link in ((60, 60), (60, 1514), (1552, 1552), (14, 262_144)):
-        frame = Ether() / bytes(size - 14)
-        frame.wirelen = on_link
-        writer.write(frame)
-    capture = Capture("h1", "h1-eth0", file.getvalue())
-    assert capture.frame_bytes == tuple(it.wirelen for it in capture.packets) == (60, 1514, 1552, 262_144)
-
-
-def _record(kept: int, on_link: int, data: bytes = b"") -> bytes:
-    return struct.pack("<IIII", 0, 0, kept, on_link) + data
-
-
-HEADER = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
-
-
-@pytest.mark.parametrize(
-    "pcap",
-    [
-        b"no capture at all, whatever it is",
-        b"\xd4\xc3\xb2\xa1",
-        HEADER + b"\0" * 15,
-        HEADER + _record(4, 4, b"abc"),
-        HEADER + _record(4, 3, b"abcd"),
-        HEADER + _record(0, 60),
-        HEADER + _record(2**32 - 1, 2**32 - 1),
-    ],
-)
-def test_a_damaged_capture_has_no_lengths(pcap: bytes) -> None:
-    with pytest.raises(MeasurementError, match="the capture on h1-eth0 cannot be read: "):
-        _ = Capture("h1", "h1-eth0", pcap).frame_bytes
 
 
 def seen(packet: Ether) -> list[tuple[str, int]]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, Sample, SimpleperfFlow, SimpleperfResult
-from linklab.measure.program_file import REFERENCE, Brought, program_files, sealed
+from linklab.measure.program_file import Brought
 from linklab.measure.tools.simpleperf import SIMPLEPERF, together
 from tests.support.printed import job, parsed
 
@@ -59,14 +57,6 @@ def test_without_intervals_there_are_totals_alone() -> None:
     assert result.samples == ()
     assert result.streams[0].samples == ()
     assert result.throughput_mbps > 20
-
-
-def test_a_table_by_tabs_in_other_words_will_do() -> None:
-    client = "Interval\tID\tTransfer\tBandwidth\n"
-    client += "[0.0-1.0]\t10.0.0.2:9\t2 MB\t16.00 MBps\n[1.0-2.0]\t10.0.0.2:9\t2 MB\t16.00 MBps\n"
-    server = "ID\tInterval\tTransfer\tBandwidth\n10.0.0.2:9\t0.0-2.1\t4 MB\t15.24 MBps\n"
-    result = parsed(SIMPLEPERF, ONE, ORIGIN, client + "[0.0-2.0]\t10.0.0.2:9\t4 MB\t16.00 MBps\n", server)
-    assert (result.throughput_mbps, result.client_throughput_mbps, len(result.samples)) == (15.24, 16.0, 2)
 
 
 def test_connections_of_one_name_are_told_apart_by_their_turn() -> None:
@@ -141,96 +131,8 @@ def test_the_commands_in_full() -> None:
     assert SIMPLEPERF.server(job(ONE, extra=brought)) == f"{start} -s -b 10.0.5.2 -p 5201"
 
 
-@pytest.mark.parametrize(
-    ("wrong", "reason"),
-    [
-        ({"duration_s": 1.5}, "duration_s is 1.5: choose whole seconds"),
-        ({"interval_s": 0}, "interval_s is 0"),
-        ({"streams": 6}, "streams is 6: choose 1 to 5"),
-        ({"start_s": -1.0}, "start_s is -1.0"),
-        ({"program": 5}, "program is 5: give the path of a Python file"),
-    ],
-)
-def test_impossible_transfers_are_refused(wrong: dict[str, float], reason: str) -> None:
-    with pytest.raises(MeasurementError, match=reason):
-        SimpleperfFlow("h1", "h4", **wrong)  # type: ignore[arg-type]
-
-
-def test_the_program_comes_with_what_lies_beside_it(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text("import helper\n")
-    (tmp_path / "helper.py").write_text("x = 1\n")
-    (tmp_path / "notes.txt").write_text("no program\n")
-    assert list(program_files(tmp_path / "mine.py")) == ["mine.py", "helper.py"]
-    assert program_files(None) == {"simpleperf.py": REFERENCE.read_bytes()}
-    (tmp_path / "empty.py").write_text("\n")
-    with pytest.raises(MeasurementError, match="has 1 bytes: that is no simpleperf"):
-        program_files(tmp_path / "empty.py")
-    with pytest.raises(MeasurementError, match=r"there is no program .*gone\.py: write it first"):
-        program_files(tmp_path / "gone.py")
-
-
-_HEADING = "ID  Interval  Transfer  Rate\n"
-_ROW = "10.0.0.1:5000  0.0-25.0  {}  {}\n"
-
-
-@pytest.mark.parametrize(
-    ("amount", "rate"),
-    [
-        ("inf MB", "28.8 Mbps"),
-        ("nan MB", "28.8 Mbps"),
-        ("1e308 MB", "28.8 Mbps"),
-        ("-90 MB", "28.8 Mbps"),
-        ("90 MB", "nan Mbps"),
-        ("90 MB", "inf Mbps"),
-        ("90 MB", "-5 Mbps"),
-        ("90 MB", "1e308 Mbps"),
-        ("90 MB", "0e" + "9" * 5000 + " Mbps"),
-    ],
-)
-@pytest.mark.parametrize("side", ["client", "server"])
-def test_a_number_that_is_none_is_no_row(side: str, amount: str, rate: str) -> None:
-    good, bad = _HEADING + _ROW.format("90 MB", "28.8 Mbps"), _HEADING + _ROW.format(amount, rate)
-    client, server = (bad, good) if side == "client" else (good, bad)
-    with pytest.raises(MeasurementError, match=f"the {side} of"):
-        parsed(SIMPLEPERF, SimpleperfFlow("h1", "h4", 25), ORIGIN, client, server)
-
-
 @pytest.mark.parametrize("zero", ["0e999", "0e-999", "0.0e+99999", "0e0"])
 def test_nothing_is_nothing_however_it_is_written(zero: str) -> None:
-    rows = _HEADING + _ROW.format(f"{zero} MB", f"{zero} Mbps")
+    rows = f"ID  Interval  Transfer  Rate\n10.0.0.1:5000  0.0-25.0  {zero} MB  {zero} Mbps\n"
     found = parsed(SIMPLEPERF, SimpleperfFlow("h1", "h4", 25), ORIGIN, rows, rows)
     assert (found.throughput_mbps, found.received_bytes) == (0.0, 0)
-
-
-def test_a_file_beside_it_that_cannot_be_read_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "mine.py").write_text("print(1)")
-    (tmp_path / "other.py").write_text("x = 1")
-    whole = Path.read_bytes
-
-    def read_bytes(path: Path) -> bytes:
-        if path.name == "other.py":
-            raise PermissionError(13, "Permission denied")
-        return whole(path)
-
-    monkeypatch.setattr(Path, "read_bytes", read_bytes)
-    assert list(program_files(tmp_path / "mine.py")) == ["mine.py"]
-
-
-def test_a_sealed_program_runs_and_shows_nothing_of_its_text(tmp_path: Path) -> None:
-    program = tmp_path / "greet.py"
-    program.write_text(
-        '"""Secret one."""\ndef greet():\n    """Secret two."""\n    return "hello"  # secret three\nprint(greet())\n'
-    )
-    closed = tmp_path / "sealed.py"
-    closed.write_text(sealed(program))
-    said = subprocess.run([sys.executable, closed], capture_output=True, text=True, check=True).stdout
-    assert said == "hello\n"
-    assert "greet" not in closed.read_text()
-    unpacked = subprocess.run(
-        [sys.executable, "-c", closed.read_text().replace("exec(", "print(")],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert "greet" in unpacked
-    assert "ecret" not in unpacked

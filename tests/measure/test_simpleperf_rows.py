@@ -106,9 +106,10 @@ def test_printed_numbers() -> None:
     assert not label_says_bytes(Quantity(1, 1, "Mbps"))
 
 
-def test_impossible_numbers_are_rows_but_not_plain_ones() -> None:
-    lines = [HEADING, "x  0.0 - 2.0  5 MB  -3.20 Mbps", "x  0.0 - 2.0  inf MB  8 Mbps", "x  0.0 - 2.0  5 MB  20 Mbps"]
-    assert len(reading("\n".join(lines)).rows) == 3
+@pytest.mark.parametrize("amount", ["inf MB", "nan MB", "1e308 MB", "-90 MB"])
+@pytest.mark.parametrize("rate", ["nan Mbps", "inf Mbps", "-5 Mbps", "1e308 Mbps", "0e" + "9" * 5000 + " Mbps"])
+def test_a_number_that_is_none_is_in_no_plain_row(amount: str, rate: str) -> None:
+    lines = [HEADING, f"x  0.0 - 2.0  {amount}  8 Mbps", f"x  0.0 - 2.0  5 MB  {rate}", "x  0.0 - 2.0  5 MB  20 Mbps"]
     assert [row.rate.value for row in plain_rows(lines)] == [20.0]
 
 

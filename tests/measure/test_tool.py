@@ -128,16 +128,6 @@ def test_a_missing_or_different_program_is_named_with_the_fix(said: str) -> None
         PYTHON.read(said)
 
 
-def test_what_is_no_flow_of_a_tool_is_refused() -> None:
-    with pytest.raises(MeasurementError, match="a UptimeFlow is no flow: give one of PingFlow, "):
-        run_together({"h1": None, "h2": None}, UptimeFlow(*ENDS))  # type: ignore[arg-type]
-
-
-def test_a_list_of_flows_in_another_one_is_refused_with_the_fix() -> None:
-    with pytest.raises(MeasurementError, match=r"join lists with \+"):
-        run_together({"h1": None, "h2": None}, [[PingFlow(*ENDS)], [PingFlow(*ENDS)]])  # type: ignore[arg-type, list-item]
-
-
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
     """Its queue has room for all flows at once: what a full queue drops at the sender, no capture there sees."""
