@@ -147,7 +147,7 @@ def test_how_many_modules_python_loads_to_build_makes_no_difference(virtual: Kin
         with linklab.start(Pair(modules), folder=lab_folder) as lab:
             found_s = [lab.process.clock_s]
             for _ in range(2):
-                lab.process.call(lab_api.counters, True)
+                lab.process.call(lab_api.counters, True, None)
                 lab["h1"].cmd("true")
                 assert lab["h1"].popen("true").wait() == 0
                 found_s.append(lab.process.clock_s)
