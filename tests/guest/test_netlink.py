@@ -12,7 +12,7 @@ from mininet.topo import Topo
 
 import linklab
 from linklab.guest.request_loop import RequestLoop
-from linklab.network import COURSE, TWO_HOSTS, expected_state
+from linklab.network import COURSE, TWO_HOSTS, Shape, expected_state
 from linklab.runtime.backends import Kind
 from linklab.runtime.client import LabProcess
 
@@ -112,6 +112,20 @@ def test_what_is_read_over_netlink_is_what_iproute2_shows(virtual: Kind, tmp_pat
             for it in routes if it.get("protocol") != "kernel"
             for hop in it.get("nexthops", [it])
         }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("queue", "limit"),
+    [("pfifo limit 17", 17), ("bfifo limit 30000", None), ("codel", None), ("fq_codel", None)],
+)
+def test_a_limit_is_read_where_the_queue_counts_packets_against_it(
+    queue: str, limit: int | None, virtual: Kind, tmp_path: Path
+) -> None:
+    with linklab.start(COURSE, folder=tmp_path) as lab:
+        lab["r1"].cmd(f"tc qdisc replace dev r1-eth1 parent 5:1 {queue}")
+        replaced = lab.state().interface("r1", "r1-eth1")
+    assert replaced is not None
+    assert replaced.shape == Shape(rate_mbps=40, queue_packets=limit)
 
 
 def _short(destination: str) -> str:

@@ -74,6 +74,7 @@ UNSHAPED = change(PLAN, "r2-eth2", shape=Shape())
     [
         (reshape(PLAN, "r2-eth0", delay_ms=0.0), "L1:", "40 Mbit/s, 67 packets, r1 to r2 10 ms, r2 to r1 no delay."),
         (RESHAPED, "L3:", "r3 to r4 1 % loss, r4 to r3 no loss"),
+        (reshape(PLAN, "r1-eth1", queue_packets=None), "L1:", "40 Mbit/s, 10 ms, r2 to r1 67 packets."),
         (RESHAPED, "L1:", "r1 MTU 1400 / r2 MTU 1500"),
         (RESHAPED, "L2:", "r2-eth2 is down"),
         (change(PLAN, "r2-eth0", shape=Shape()), "L1:", "10 ms, 67 packets, r2 to r1 not shaped."),

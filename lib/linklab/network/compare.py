@@ -446,9 +446,10 @@ def _swapped(case: _Mismatch) -> _Causes:
 
 def _argument_missing(case: _Mismatch, argument: str) -> _Causes:
     """The link has no such value because it was made without this argument of addLink."""
-    # netem always has a limit, so a limit that was read back shows that netem is there.
-    has_netem = case.found_here("queue") is not None
-    yield not case.found_value and has_netem, f"netem is there, but the link was made without {argument}"
+    # netem always has a limit, and so has a pfifo that tc has put in its place
+    has_queue = case.found_here("queue") is not None
+    replaced = f"the link was made without {argument}, or tc has put another queue in the place of netem"
+    yield not case.found_value and has_queue, replaced
     yield (
         not case.found_value,
         f"the link was made without {argument} or TCLink, or the kernel has no netem (sch_netem)",

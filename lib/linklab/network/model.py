@@ -72,8 +72,9 @@ class Shape:
 
     ``rate_mbps``: HTB limits Ethernet frames to this rate in Mbit/s (10**6 bits); None means not limited.
     ``delay_ms`` and ``loss_percent``: netem delays and drops packets, one way.
-    ``queue_packets``: netem's limit; None means that no limit was asked for. netem stands *before* HTB
-    in a TCLink, so the limit also counts the packets that netem is delaying.
+    ``queue_packets``: netem's limit; None means that no limit was asked for, or that none was read back. netem stands
+    *before* HTB in a TCLink, so the limit also counts the packets that netem is delaying. Where `tc` has put a pfifo in
+    netem's place, its limit is read back.
     ``jitter_ms``: how far netem's random delays lie around ``delay_ms``; only a Mininet Topo can ask for it.
 
     ``overhead_bytes`` makes the link behave like a cable. With None HTB limits the rate, and its token bucket lets a

@@ -7,6 +7,7 @@ bytes per second.
 from __future__ import annotations
 
 import struct
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,6 +37,7 @@ _NETEM_CABLE = struct.Struct("=IiIi")  # bytes per second, bytes added to each p
 _NETEM_DEFAULT_LIMIT = 1000
 _ALL = 0xFFFFFFFF
 
+_FIFO = struct.Struct("=I")  # limit: packets of a pfifo
 _TBF_PARAMETERS, _TBF_RATE64, _HFSC_UPPER = 1, 4, 3
 
 _BASIC, _QUEUE = 1, 3
@@ -133,13 +135,17 @@ def _timer_hz() -> int:
 def shapes(kernel: Netlink) -> dict[int, Shape]:
     """Return what each shaped interface does to the packets that leave it, by interface index.
 
-    The rate is an HTB class's, an HFSC class's upper limit or a token bucket's; delay, loss and queue are netem's.
+    The rate is an HTB class's, an HFSC class's upper limit or a token bucket's; delay and loss are netem's. The queue's
+    limit is netem's, or that of the one pfifo in its place; other queues count bytes, or drop before they are full.
     """
     found: dict[int, Shape] = {}
     with_classes = []
+    fifos: defaultdict[int, list[int]] = defaultdict(list)
     for index, kind, options in _dump(kernel, _GETQDISC, 0):
         if kind == "netem":
             found[index] = _with_netem(found.get(index, Shape()), options)
+        elif kind == "pfifo":
+            fifos[index].append(_FIFO.unpack_from(options)[0])
         elif kind == "tbf":
             found[index] = replace(found.get(index, Shape()), rate_mbps=_tbf_mbps(options))
         elif kind in ("htb", "hfsc"):
@@ -149,6 +155,10 @@ def shapes(kernel: Netlink) -> dict[int, Shape]:
             rate_mbps = _htb_mbps(options) if kind == "htb" else _hfsc_mbps(options)
             if rate_mbps is not None:
                 found[index] = replace(found.get(index, Shape()), rate_mbps=rate_mbps)
+    for index, limits in fifos.items():
+        shape = found.get(index, Shape())
+        if shape.queue_packets is None and len(limits) == 1:
+            found[index] = replace(shape, queue_packets=limits[0])
     return found
 
 

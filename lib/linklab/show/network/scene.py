@@ -340,8 +340,8 @@ def delay(shape: Shape) -> str:
 
 
 def queue(shape: Shape) -> str:
-    """``"67 packets"``."""
-    return "no queue limit" if shape.queue_packets is None else f"{shape.queue_packets} packets"
+    """``"67 packets"``, or nothing where the limit is not known: every queue has one."""
+    return "" if shape.queue_packets is None else f"{shape.queue_packets} packets"
 
 
 def loss(shape: Shape) -> str:
@@ -372,7 +372,8 @@ def link_lines(cable: Cable, named_if_plain: bool) -> list[str]:
 
 
 def _said(shape: Shape, fields: Iterable[Callable[[Shape], str]]) -> str:
-    return "  ".join(words for say in fields if not (words := say(shape)).startswith("no "))
+    found = (say(shape) for say in fields)
+    return "  ".join(words for words in found if words and not words.startswith("no "))
 
 
 def _both_ways(cable: Cable) -> Iterator[str]:
@@ -386,9 +387,10 @@ def _both_ways(cable: Cable) -> Iterator[str]:
             yield f"{start} not shaped"
             continue
         # Two to a line: more would not fit between two nodes.
-        what = [say(near.shape) for say in differing]
-        yield f"{start} {'  '.join(what[:2])}"
-        yield "  ".join(what[2:])
+        what = [words for say in differing if (words := say(near.shape))]
+        if what:
+            yield f"{start} {'  '.join(what[:2])}"
+            yield "  ".join(what[2:])
 
 
 def end_lines(interface: DrawnInterface) -> list[str]:
