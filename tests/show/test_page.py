@@ -177,6 +177,16 @@ def test_the_keyboard_alone_finds_a_ping_behind_a_transfer(browser: Chrome, open
     assert ask("p.time") == 20 * MS
 
 
+# the texts in the drawing as it is drawn anew
+WRITTEN = """
+const { pen } = p.stages[0], written = [];
+pen.fillText = (words) => written.push(words);
+p.stages[0].draw();
+delete pen.fillText;
+written;
+"""
+
+
 def test_the_slider_the_filter_and_the_words_of_a_moment(browser: Chrome, opened: Callable[..., Ask]) -> None:
     ask = opened(recorded())
     slider = browser.find_element("css selector", "input[type=range]")
@@ -186,9 +196,9 @@ def test_the_slider_the_filter_and_the_words_of_a_moment(browser: Chrome, opened
     ask(f"p.go({12 * MS})")
     words = ask("p.lists[0].textContent")
     assert "9 packets of the flows shown are in queues and on links" in words
-    assert "6 waiting" in words
-    assert "TCP h1 to h2: 9" in words
-    assert "3 under way" in words
+    rows = ask("[...p.lists[0].querySelectorAll('tr')].map((row) => [...row.cells].map((it) => it.textContent))")
+    assert ["h1-eth0", "to h2", "9 of 50", "6", "3", "TCP h1 to h2: 9"] in rows
+    assert "9 of 50" in ask(WRITTEN), "the drawing counts as the words do"
     assert "22 packets" in words, "cwnd"
     (box, _) = browser.find_elements("css selector", ".flows input")
     box.click()
@@ -281,6 +291,24 @@ def test_it_fits_a_small_screen(browser: Chrome, opened: Callable[..., Ask]) -> 
     wide = browser.execute_script("return document.documentElement.scrollWidth")
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert wide <= 400
+
+
+def test_a_notebook_s_window_of_a_small_laptop_shows_controls_and_drawing(browser: Chrome, tmp_path: Path) -> None:
+    page = tmp_path / "notebook.html"
+    page.write_text(show.replay(recorded()).frame(), encoding="utf-8")
+    size = {"width": 1366, "height": 717, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get(page.as_uri())
+    frame = browser.find_element("css selector", "iframe.linklab-frame")
+    high = frame.size["height"]
+    browser.switch_to.frame(frame)
+    ends = browser.execute_async_script(
+        "const done = arguments[0], end = (it) => document.querySelector(it).getBoundingClientRect().bottom;"
+        "window.linklabWidget.then(() => done([end('.bar'), end('.stage')]))"
+    )
+    browser.switch_to.default_content()
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert ends[0] < ends[1] <= high <= 596, "JupyterLab leaves 596 pixels for the notebook"
 
 
 def test_losses_of_one_overflow_are_one_group(browser: Chrome, opened: Callable[..., Ask]) -> None:

@@ -16,7 +16,8 @@ FOLDER: Final = Path(__file__).parent
 SCRIPT: Final = FOLDER / "widgets.min.js"
 STYLE: Final = FOLDER / "widgets.min.css"
 _CLASS: Final = "linklab-frame"
-_HEIGHT: Final = "min(900px,88vh)"
+_HEIGHT: Final = "clamp(420px,100vh - 125px,900px)"
+"""As high as what JupyterLab leaves of its window for a notebook, so that the frame is seen whole."""
 _PACKED: Final = re.compile(r"data-packed=&quot;([A-Za-z0-9+/]+=*)&quot;")
 _OF_THE_PAGE: Final = (
     ":root{color-scheme:light dark}body{margin:0;background:#fff}"

@@ -29,7 +29,7 @@ export class Curves {
       { title: "Window and slow-start threshold (packets)", digits: 0, series: tcp.flatMap((it) => [
         { label: `cwnd, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: last(it.times, it.cwnd) },
         { label: `ssthresh, ${short(it, tcp)}`, colour: it.colour, thin: true, value: (time) => last(it.times, it.ssthresh)(time) || null }]) },
-      { title: "Queues (packets, those under way on the link included)", digits: 0, series: queues.map((port, n) => (
+      { title: "Queues (packets, those on the link included)", digits: 0, series: queues.map((port, n) => (
         { label: port.label, colour: n, dash: n, whole: (from, to) => this.sampled(port, from, to, POINTS), value: (time) => run.held(port, time) })) },
       { title: "Round-trip time (ms)", digits: 1, series: [
         ...tcp.map((it) => ({ label: `smoothed, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } })),

@@ -85,9 +85,9 @@ export class Player {
       this.swatches.push([swatch, COLOURS[Math.min(n, COLOURS.length - 1)]]);
       return element("label", {}, box, swatch, name);
     }));
+    const guide = element("details", {}, element("summary", {}, "How to read this"), element("ol", {}, ...this.guide(lossless).map((words) => element("li", {}, words))));
     this.said = element("p", { className: "said", role: "status" });
-    const bar = element("div", { className: "bar" }, element("div", { className: "row" }, this.playButton, speed, this.slider, this.clock), element("div", { className: "row" }, ...steps), flows, this.said, ...this.remarks(),
-      element("details", {}, element("summary", {}, "How to read this"), element("ol", {}, ...this.guide(lossless).map((words) => element("li", {}, words)))));
+    const bar = element("div", { className: "bar" }, element("div", { className: "row" }, this.playButton, speed, this.slider, this.clock), element("div", { className: "row" }, ...steps), element("div", { className: "row" }, flows, guide), this.said, ...this.remarks());
     this.stages = this.runs.map((run) => this.stageOf(run));
     this.curves = this.runs.map((run) => this.curvesOf(run));
     this.panels = this.runs.map((run) => element("section", { className: "panel", tabIndex: -1, ariaLabel: `Packet of ${run.label}` }, element("p", {}, UNCHOSEN)));
@@ -254,14 +254,14 @@ export class Player {
       if (!list.parentElement || !list.parentElement.open) return;
       const queues = run.busy.map((port) => {
         const inside = run.inside(port, this.time), waiting = inside.filter(([, isUnderWay]) => !isUnderWay).length;
-        return [port.label, `to ${port.to}`, `${waiting} waiting`, `${inside.length - waiting} under way`, port.limit ? `limit ${port.limit}` : "no limit", this.shares(run, port, inside), inside, port];
-      }).filter((row) => row[6].length);
-      const packets = queues.flatMap((row) => row[6].map(([i, isUnderWay]) => ({ port: row[7], i, isUnderWay }))).filter(({ port, i }) => this.shows(run, port.packet[i]));
+        return { port, inside, row: [port.label, `to ${port.to}`, run.countOf(port, inside.length), `${waiting}`, `${inside.length - waiting}`, this.shares(run, port, inside)] };
+      }).filter(({ inside }) => inside.length);
+      const packets = queues.flatMap(({ port, inside }) => inside.map(([i, isUnderWay]) => ({ port, i, isUnderWay }))).filter(({ port, i }) => this.shows(run, port.packet[i]));
       list.replaceChildren(
         element("p", {}, `At ${seconds(this.time)}: ${packets.length} packets of the flows shown are in queues and on links.`),
         table(["What", "now"], this.curves[n].values()),
-        table(["Interface", "", "", "", "", "of each flow"], queues.map((row) => row.slice(0, 6))),
-        element("ul", {}, ...packets.slice(0, 40).map(({ port, i, isUnderWay }) => element("li", {}, button(`packet ${port.packet[i] + 1}`, `Choose packet ${port.packet[i] + 1}`, () => this.choose(run, port.packet[i])), ` ${isUnderWay ? "on the way from" : "waits at"} ${port.label}, ${this.names.get(run)[run.flowOf[port.packet[i]]]}, ${run.lengthOf[port.packet[i]]} bytes`))),
+        table(["Queue of", "", "packets", "that wait", "on the link", "of each flow"], queues.map(({ row }) => row)),
+        element("ul", {}, ...packets.slice(0, 40).map(({ port, i, isUnderWay }) => element("li", {}, button(`packet ${port.packet[i] + 1}`, `Choose packet ${port.packet[i] + 1}`, () => this.choose(run, port.packet[i])), ` ${isUnderWay ? "is on the link from" : "waits at"} ${port.label}, ${this.names.get(run)[run.flowOf[port.packet[i]]]}, ${run.lengthOf[port.packet[i]]} bytes`))),
         ...(packets.length > 40 ? [element("p", {}, `and ${packets.length - 40} more; show fewer flows to see them`)] : []));
     });
   }
@@ -273,7 +273,7 @@ export const key = (name, what) => element("li", {}, element("kbd", {}, name), `
 function legend() {
   return [
     element("ul", {}, key("Space", "play or pause"), key("\u2190 \u2192", "a millisecond back or on, with Shift 20 (on the slider: a step of it)"), key(", .", "the event before, the next event, of the flows shown"), key("p n", "the loss before, the next loss"), key("P N", "the group of losses before, the next group"), key("f", "full screen"), key("d", "the first packet that differs"), key("+ -", "zoom the curves"), key("0", "the whole time"), key("Home End", "the beginning and its first packet, the end")),
-    element("p", {}, "A rectangle is a packet of more than 200 bytes, a dot a smaller one; its colour is its flow's. A bar beside a cable is the queue of the interface at its beginning, as long as its limit: who waits in colour, and in grey those that are on the link already and count as well. A red cross is a loss, and so is a red stroke above the curves. Drag across a curve to zoom, click to go there, double-click for all."),
+    element("p", {}, "A rectangle is a packet of more than 200 bytes, a dot a smaller one; its colour is its flow's. A bar beside a cable is the queue of the interface at its beginning, as long as its limit: who waits in colour, and in grey those that are on the link already. The number counts both, as the limit does: 50 of 100. A red cross is a loss, and so is a red stroke above the curves. Drag across a curve to zoom, click to go there, double-click for all."),
     element("p", {}, "Linux's netem holds a packet for the link's delay and for its turn in one queue, and its limit counts both. Here a packet waits first, and then travels for the link's delay: it leaves the link at the instant at which it did. Links that are not shaped take no time, so nothing is to be seen on them."),
   ];
 }

@@ -69,8 +69,10 @@ export class Run {
   isDropped(port, i) { return port.note[i] > 0 && this.notes[port.note[i] - 1][0] === "dropped"; }
   /** When a loss is to be seen: where it was dropped, or at the end of the cable. */
   endOf(port, i) { return port.left[i]; }
-  /** How many packets a queue holds at a time, those under way on netem's link among them. */
+  /** How many packets a queue holds at a time, those on netem's link among them. */
   held(port, time) { return lastUpTo(port.queued, time) - lastUpTo(port.leaving, time); }
+  /** How many packets a queue holds, as the drawing and the words say it: those on the link count against the limit. */
+  countOf(port, held) { return port.limit ? `${held} of ${port.limit}` : `${held}`; }
   /** What is in a queue at a time, the oldest first: [place among the hops, whether it is under way on the cable]. */
   inside(port, time) {
     const found = [];

@@ -22,7 +22,7 @@ export class Stage {
     this.picture = element("img", { alt: run.words });
     this.element = element("div", { className: "stage" }, this.picture, this.canvas);
     // never higher than leaves room for the curves
-    this.element.style.maxWidth = `min(${run.size[0] * 96}px, max(420px, ${50 * run.size[0] / run.size[1]}vh))`;
+    this.element.style.maxWidth = `min(${run.size[0] * 96}px, max(420px, ${53 * run.size[0] / run.size[1]}vh))`;
     this.canvas.addEventListener("click", (event) => this.click(event));
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
@@ -82,10 +82,11 @@ export class Stage {
     pen.restore();
     waiting.forEach((i, place) => this.drawn.push({ port, i, at: lane.at(room - (place + 0.5) * step, LANE + THICK / 2), packet: port.packet[i] }));
     if (waiting.length) {
-      const [x, y] = lane.at(room / 2, LANE + THICK + 9);
+      const held = waiting.length + moving.length, [x, y] = lane.at(room / 2, LANE + THICK + 9);
       pen.font = "bold 11px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
       pen.lineWidth = 3; pen.strokeStyle = ink(GROUND); pen.fillStyle = ink(INK);
-      pen.strokeText(waiting.length, x, y); pen.fillText(waiting.length, x, y);
+      const whole = run.countOf(port, held), words = pen.measureText(whole).width < lane.length ? whole : held;  // on a phone
+      pen.strokeText(words, x, y); pen.fillText(words, x, y);
     }
     for (const i of moving) {
       const packet = port.packet[i];
