@@ -177,8 +177,8 @@ def _grading() -> Iterator[DoctorFinding]:
     """Grade a tiny submission as `linklab grade` does: judged in its sandbox, with a lab, and a simpleperf in a guest
     of the judge's. Yield a finding for each of these steps, up to the first that all others need.
     """
-    from linklab.grading.model import Judged, Limits
-    from linklab.grading.parcel import Parcel, judge_parcel
+    from linklab.grading.model import Judged, Limits, Parcel
+    from linklab.grading.parcel import judge_parcel
     from linklab.grading.run import JUDGE
 
     book = nbformat.v4.new_notebook(cells=[_cell(name, source) for name, source in _SUBMISSION.items()])

@@ -10,13 +10,10 @@ from pathlib import Path
 import pytest
 
 from linklab.errors import LinklabError
-from linklab.grade import Check
 from linklab.grade.check import Surprise
 from linklab.grading.grades import LabGrade, StudentGrade, to_json
 from linklab.grading.pages import questions_page
-from linklab.grading.part_points import parts_of, with_parts
 from linklab.grading.questions import earlier_terms, questions, questions_csv
-from tests.notebooks.run_notebook import ROOT
 
 from .classes import EVIL, GOOD, LAB, a_class, bad, graded, judged, student
 
@@ -79,26 +76,3 @@ def test_the_page_and_the_table_run_nothing_that_students_wrote() -> None:
     page = questions_page(grades, questions(grades, {}))
     assert "<img" not in page
     assert page.count("<script") == 1
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "parts", "points"),
-    [((1, 0), 2, 1.0), ((1, 0), 4, 0.5), ((0,), 3, 0.0), ((1, 1, 0), 2, 1.33), ((1, 1), 2, 2.0)],
-)
-def test_a_failed_check_has_the_points_of_its_parts(outcomes: tuple[int, ...], parts: int, points: float) -> None:
-    checks = tuple(GOOD if it else Check.failing("x", "no", "do") for it in outcomes)
-    one = judged(GOOD if all(outcomes) else bad())
-    one = replace(one, cells=(replace(one.cells[0], checks=checks), *one.cells[1:]))
-    assert with_parts(one, {"check-rate": parts}).cells[0].points == points
-
-
-def test_the_course_says_whether_parts_give_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert parts_of(ROOT, ["00-start-here"]) is None
-    monkeypatch.setenv("LINKLAB_PART_POINTS", "true")
-    parts = parts_of(ROOT, ["00-start-here"])
-    assert parts is not None
-    assert min(parts["00-start-here"].values()) >= 0
-    assert parts["00-start-here"]["check-network"] > 1
-    monkeypatch.setenv("LINKLAB_PART_POINTS", "half")
-    with pytest.raises(LinklabError, match="write true or false"):
-        parts_of(ROOT, ["00-start-here"])

@@ -15,6 +15,7 @@ from linklab import schema
 from linklab.classroom.roster import networks_of
 from linklab.course import FILE, variant_text
 from linklab.errors import LinklabError
+from linklab.grading.course_points import CoursePoints
 from linklab.grading.grade import Order, grade
 from linklab.grading.kit import Kit
 from linklab.grading.manual_points import FILE as FREE_TEXTS
@@ -205,7 +206,7 @@ def test_a_course_may_give_fewer_points_at_later_tries(group: PretendedClass) ->
     ]
     group.hand_in("ada", book)
     assert group.grade().students[0].points == before.points, "no course has to set this"
-    group.order = replace(group.order, choice_points=(100, 0))
+    group.order = replace(group.order, points=CoursePoints((100, 0)))
     (after,) = group.grade().students
     lost = passed.max_points / len(passed.checks)
     assert (group.judged, after.points) == (0, before.points - lost), "nothing is judged again"

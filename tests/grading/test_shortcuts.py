@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from linklab.grading.borrowed import borrowed
 from linklab.grading.printed import Printed
+from linklab.grading.shortcuts import shortcuts
 from linklab.grading.similarity import programs_alike
 from linklab.measure import Origin, PingFlow, PingResult
 from linklab.measure.program_file import sealed
@@ -42,7 +42,7 @@ SIMPLEPERF = ROOT / "solutions" / "simpleperf.py"
     ],
 )
 def test_what_is_no_students_to_use_is_noted(source: str, what: str) -> None:
-    (note,) = borrowed([("answer-train", source)])
+    (note,) = shortcuts([("answer-train", source)])
     assert note.startswith("answer-train uses ")
     assert what in note
 
@@ -52,7 +52,7 @@ def test_of_the_kits_own_answers_nothing_is_noted(lab: str) -> None:
     cells = [
         (cell.id, cell.source) for cell in solution(lab).cells if cell.metadata.get("nbgrader", {}).get("solution")
     ]
-    assert borrowed(cells) == []
+    assert shortcuts(cells) == []
 
 
 def _pings(*rtt_ms: float) -> PingResult:

@@ -38,7 +38,7 @@ SECRET: Final = b"0123456789abcdef"
 STUDENTS: Final = ("ada", "bob", "Zo\u00eb")
 SUBMISSION: Final = b"the digest of a submission"
 ANSWER: Final = manual_points.WrittenAnswer(
-    "03-udp-bandwidth", "reflect-rate", "ada", "Because of the headers.", 2.0, 1.5
+    "03-udp-bandwidth", "reflect-rate", "ada", "Because of the headers.", 2.0, manual_points.Given(1.5)
 )
 
 

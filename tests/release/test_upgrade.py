@@ -98,7 +98,7 @@ def test_stored_results_are_read(version: str) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_points_by_hand_stay_with_their_answer(version: str) -> None:
     given = manual_points.read((KEPT / version / "by-hand.csv").read_bytes())
-    assert {key: row.given.points for key, row in given.items()} == {ANSWER.key: ANSWER.points}
+    assert {key: row.given.points for key, row in given.items()} == {ANSWER.key: ANSWER.given.points}
     assert replace(ANSWER, text=ANSWER.text + " And more.").key not in given
 
 

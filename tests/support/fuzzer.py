@@ -158,7 +158,7 @@ def judged_notebook(seed: int, notebook: Path) -> bytes:
 
 def graded(kit: Kit, seeds: Sequence[int], folder: Path) -> Counter[str]:
     """Grade the submissions of these seeds as one class, in a new folder; count what became of them."""
-    source, output = folder / "in", folder / "out"
+    source, output, labs = folder / "in", folder / "out", small_kit(kit).labs
     for seed in seeds:
         write(source / f"s{seed}", submission(seed) or {"x.ipynb": b""})
 
@@ -166,7 +166,7 @@ def graded(kit: Kit, seeds: Sequence[int], folder: Path) -> Counter[str]:
         found = {}
         for work in works:
             (work.task.output / f"{LAB}.ipynb").write_bytes(judged_notebook(int(work.student[1:]), work.task.notebook))
-            verdict = json.dumps(schema.dump(unjudged(work, {}, "")))
+            verdict = json.dumps(schema.dump(unjudged(labs[LAB], "course", {}, "")))
             (work.task.output / VERDICT).write_text(verdict, "utf-8")
             found[work.student, LAB] = finished(work, "")
         return found

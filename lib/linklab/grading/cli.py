@@ -94,13 +94,11 @@ def run(arguments: argparse.Namespace) -> int:
 def _order(arguments: argparse.Namespace) -> Order:
     from linklab.classroom.roster import networks_of, read_students
     from linklab.errors import LinklabError
-    from linklab.grade.tries import CHOICE_POINTS
+    from linklab.grading.course_points import CoursePoints
     from linklab.grading.grade import Order
     from linklab.grading.kit import read_kit
     from linklab.grading.model import Limits
-    from linklab.grading.part_points import parts_of
     from linklab.network.variants import normalised
-    from linklab.settings import percents
 
     if arguments.secret is not None and arguments.students is None:
         raise LinklabError("--secret needs --students: the networks are derived from the ids on that list")
@@ -117,10 +115,9 @@ def _order(arguments: argparse.Namespace) -> Order:
         processes=arguments.processes,
         disk_mb=arguments.disk_mb,
     )
-    worth = percents(CHOICE_POINTS, arguments.root)
     labs = kit.chosen(arguments.labs)
-    parts = parts_of(arguments.root, labs)
-    return Order(kit, labs, students, networks, arguments.earlier, limits, arguments.only, worth, parts)
+    points = CoursePoints.of(arguments.root, labs)
+    return Order(kit, labs, students, networks, arguments.earlier, limits, arguments.only, points)
 
 
 class _Judge:

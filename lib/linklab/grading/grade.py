@@ -28,8 +28,7 @@ from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grading import manual_points
 from linklab.grading.assemble import Assembled, assemble
-from linklab.grading.borrowed import borrowed
-from linklab.grading.choice_points import with_tries
+from linklab.grading.course_points import CoursePoints
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, as_data, to_csv, to_json
 from linklab.grading.guard import WorkBounds, WorkFailed, guarded
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
@@ -37,10 +36,10 @@ from linklab.grading.manual_points import Given, Journal
 from linklab.grading.model import Judged, Limits
 from linklab.grading.names import counted, folder_of, listed
 from linklab.grading.pages import class_page, feedback, load_templates, questions_page
-from linklab.grading.part_points import with_parts
 from linklab.grading.questions import earlier_terms, questions, questions_csv
 from linklab.grading.recognise import Recognised, recognise
 from linklab.grading.run import Done
+from linklab.grading.shortcuts import shortcuts
 from linklab.grading.similarity import Alike, programs_alike, texts_alike
 from linklab.grading.store import Work, handed_in_before, prepare, unjudged
 from linklab.grading.submissions import Collected, Submission, collect, opened
@@ -66,8 +65,6 @@ class Order:
     ``students`` is the list of students; without one, everybody who handed something in is graded. ``networks`` are the
     students' own, by id. ``earlier`` are folders of classes that were graded before, which this one's work is compared
     with. Of ``only``, if it names somebody, all is judged again, and all others keep the verdicts that they have.
-    ``choice_points`` is the course's setting of that name (`linklab.grade.tries`). ``parts`` are how many things each
-    check looks at, by lab and cell, where a part gives points (`linklab.grading.part_points`).
     """
 
     kit: Kit
@@ -77,8 +74,7 @@ class Order:
     earlier: Sequence[Path] = ()
     limits: Limits = field(default_factory=Limits)
     only: Sequence[str] = ()
-    choice_points: Sequence[float] | None = None
-    parts: Mapping[str, Mapping[str, int]] | None = None
+    points: CoursePoints = field(default_factory=CoursePoints)
 
     def wants(self, student: str) -> bool:
         """Return whether to judge a student's notebooks now."""
@@ -86,19 +82,36 @@ class Order:
 
 
 @dataclass
+class _LabWork:
+    """What a student handed in for a lab, and what came of judging it now. ``looks`` is for the instructor alone."""
+
+    work: Work
+    assembled: Assembled
+    notes: Sequence[str]
+    looks: Sequence[str]
+    handed_in: str
+    done: Done | None = None
+
+    @property
+    def judged(self) -> Judged | None:
+        """The verdict, of now or of an earlier run; None where there is none."""
+        return self.done.judged if self.done is not None else self.work.judged
+
+
+@dataclass
 class _Student:
+    """A student of the class, with what was handed in for each lab.
+
+    ``said`` are notes; ``unread`` is why nothing of it could be read, if so.
+    """
+
     student: str
-    assembled: dict[str, Assembled] = field(default_factory=dict)
-    works: dict[str, Work] = field(default_factory=dict)
-    notes: dict[str, list[str]] = field(default_factory=dict)
+    labs: dict[str, _LabWork] = field(default_factory=dict)
     programs: dict[str, str] = field(default_factory=dict)
     handed_in: bool = True
     said: tuple[str, ...] = ()
     known_as: tuple[tuple[str, str], ...] = ()
-    times: dict[str, str] = field(default_factory=dict)
-    looks: dict[str, list[str]] = field(default_factory=dict)
     unread: str = ""
-    """Why nothing of it could be read, if so."""
 
 
 def grade(
@@ -133,25 +146,32 @@ def grade(
         finally:
             shutil.rmtree(work, ignore_errors=True)
         waiting = [
-            work for one in students if order.wants(one.student) for work in one.works.values() if not work.judged
+            lab.work
+            for one in students
+            if order.wants(one.student)
+            for lab in one.labs.values()
+            if lab.work.judged is None
         ]
-        kept = sum(len(student.works) for student in students) - len(waiting)
+        kept = sum(len(student.labs) for student in students) - len(waiting)
         tell(
             f"{len(students)} students, {len(waiting)} notebooks to judge" + (f", {kept} judged before" if kept else "")
         )
         done = judge(waiting)
+        for one in students:
+            for name, lab in one.labs.items():
+                lab.done = done.get((one.student, name))
         given, length = journal.rows()  # with what was given meanwhile
-        answers = manual_points.with_points(_answers(students, order, done), given)
+        answers = manual_points.with_points(_answers(students, order), given)
         alike = guarded(lambda _: list(_alike(students, order)), [None], jobs=1, bounds=_BOUNDS_OF_COMPARISON)[0]
         if isinstance(alike, WorkFailed):
             tell(f"programs and answers were not compared: {alike.why}")
             alike = []
-        grades = _graded(students, collected, order, done, answers, alike)
+        grades = _graded(students, collected, order, answers, alike)
         grades = _write(output, grades, students, tell)
         found = questions(grades, terms)
         write_whole(output / "questions.csv", questions_csv(found), 0o644)
         write_whole(output / "questions.html", questions_page(grades, found), 0o644)
-        for line in _changes(students, done):
+        for line in _changes(students):
             tell(line)
         for page in _strangers(output, grades):
             tell(f"removed of an earlier run, as nobody in the class is called so: feedback/{page.name}")
@@ -181,8 +201,7 @@ def _read(everybody: list[Submission], order: Order, output: Path, work: Path) -
 
     for name in order.labs:
         judging_digest(f"lab{name[:2]}")  # reads all files once; the processes that are forked have it then
-    known = [*order.kit.labs.values(), *(order.networks or {}).values()]
-    found = guarded(read, everybody, jobs=options.cores(), shared=known)
+    found = guarded(read, everybody, jobs=options.cores())
     return [
         _unread(one, came.why) if isinstance(came, WorkFailed) else came
         for one, came in zip(everybody, found, strict=True)
@@ -203,26 +222,26 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
     network = order.networks[one.student] if order.networks is not None else None
     student.said += tuple(_about_network(one, network or COURSE))
     for name in order.labs:
-        lab = order.kit.labs[name]
-        notes = student.notes.setdefault(name, [])
+        lab, notes = order.kit.labs[name], list[str]()
         assembled = _assembled(lab, found, notes)
         if assembled is None:
             continue
-        # of 1,000 students' notebooks the texts would not fit into memory
-        student.assembled[name] = replace(assembled, text="")
-        helpers = found.notebooks[name].helpers if name in found.notebooks else {}
-        student.times[name] = found.notebooks[name].member.handed_in if name in found.notebooks else ""
-        if name in found.notebooks and (attempt := found.notebooks[name].member.attempt):
-            notes.append(f"attempt {attempt} counts")
+        notebook = found.notebooks.get(name)
+        helpers = notebook.helpers if notebook else {}
+        if notebook and notebook.member.attempt:
+            notes.append(f"attempt {notebook.member.attempt} counts")
         two = [file for file, member in helpers.items() if found.programs.get(file, member) != member]
         if two:
             notes.append(f"{listed(two)}: another file of that name lies beside simpleperf, and was not handed over")
         files = {file: member.path.read_bytes() for file, member in {**found.programs, **helpers}.items()}
         texts = {file: data.decode(errors="replace") for file, data in files.items() if file not in order.kit.starters}
-        student.looks[name] = borrowed([*assembled.answers.items(), *assembled.added.items(), *texts.items()])
+        looks = shortcuts([*assembled.answers.items(), *assembled.added.items(), *texts.items()])
         folder = output / "judged" / folder_of(one.student) / name
         again = order.wants(one.student) if order.only else None
-        student.works[name] = prepare(one.student, lab, folder, assembled.text, files, network, order.limits, again)
+        work = prepare(one.student, lab, folder, assembled.text, files, network, order.limits, again)
+        # of 1,000 students' notebooks the texts would not fit into memory
+        assembled = replace(assembled, text="")
+        student.labs[name] = _LabWork(work, assembled, notes, looks, notebook.member.handed_in if notebook else "")
     return student
 
 
@@ -254,18 +273,17 @@ def _graded(
     students: list[_Student],
     collected: Collected,
     order: Order,
-    done: Mapping[tuple[str, str], Done],
     answers: Sequence[manual_points.WrittenAnswer],
     alike: Sequence[Alike],
 ) -> ClassGrade:
     labs = {name: order.kit.labs[name] for name in order.labs}
     given: dict[tuple[str, str], dict[str, Given]] = {}
     for answer in answers:
-        told = Given(answer.points, answer.comment, answer.grader)
-        given.setdefault((answer.student, answer.lab), {})[answer.cell] = told
+        given.setdefault((answer.student, answer.lab), {})[answer.cell] = answer.given
     found = []
     for student in students:
-        each = {name: _lab_grade(student, name, order, done, given.get((student.student, name), {})) for name in labs}
+        own = {name: given.get((student.student, name), {}) for name in labs}
+        each = {name: _lab_grade(student, lab, order, own[name]) for name, lab in labs.items()}
         network = order.networks[student.student].name if order.networks is not None else COURSE.name
         page = f"{folder_of(student.student)}.html"
         found.append(
@@ -275,53 +293,34 @@ def _graded(
     return ClassGrade(labs, tuple(found), made_at, __version__, collected.unmatched, tuple(alike))
 
 
-def _lab_grade(
-    student: _Student,
-    name: str,
-    order: Order,
-    done: Mapping[tuple[str, str], Done],
-    given: Mapping[str, Given],
-) -> LabGrade:
+def _lab_grade(student: _Student, kit_lab: KitLab, order: Order, given: Mapping[str, Given]) -> LabGrade:
+    lab = student.labs.get(kit_lab.name)
     if student.unread:
-        return LabGrade("not read", None, (), student.unread)
-    notes = tuple(student.notes.get(name, ()))
-    work = student.works.get(name)
-    if work is None:
-        return LabGrade("not handed in", None, notes)
-    came, judged = done.get((student.student, name)), _verdict(student, name, done)
-    if judged is not None:
-        tried = student.assembled[name].tried_wrong
-        judged = with_tries(judged, tried, order.choice_points)
-        if order.parts is not None:
-            judged = with_parts(judged, order.parts.get(name, {}))
-        looks, tries = tuple(student.looks[name]), {cell: 1 + max(map(len, it.values())) for cell, it in tried.items()}
-        judged = manual_points.with_given(judged, given)
-        return LabGrade("judged", judged, notes, looks=looks, tries=tries, handed_in=student.times[name])
-    if came is None:
+        return LabGrade("not read", trouble=student.unread)
+    if lab is None:
+        return LabGrade("not handed in")
+    notes, tried = tuple(lab.notes), lab.assembled.tried_wrong
+    if lab.judged is not None:
+        judged = manual_points.with_given(order.points.of_verdict(lab.judged, tried), given)
+        tries = {cell: 1 + max(map(len, it.values())) for cell, it in tried.items()}
+        return LabGrade("judged", judged, notes, looks=tuple(lab.looks), tries=tries, handed_in=lab.handed_in)
+    if lab.done is None:
         return LabGrade("not judged", None, notes)
-    free_texts = student.assembled[name].free_texts
-    known = manual_points.with_given(unjudged(work, free_texts, came.trouble), given)
-    return LabGrade("judge failed", known, notes, came.trouble)
+    network = order.networks[student.student] if order.networks is not None else COURSE
+    known = unjudged(kit_lab, network.name, lab.assembled.free_texts, lab.done.trouble)
+    return LabGrade("judge failed", manual_points.with_given(known, given), notes, lab.done.trouble)
 
 
-def _verdict(student: _Student, name: str, done: Mapping[tuple[str, str], Done]) -> Judged | None:
-    """Return the verdict on a student's notebook, of now or of an earlier run; None where it was not judged."""
-    came, work = done.get((student.student, name)), student.works.get(name)
-    if came is not None:
-        return came.judged
-    return work.judged if work is not None else None
-
-
-def _changes(students: list[_Student], done: Mapping[tuple[str, str], Done]) -> Iterator[str]:
+def _changes(students: list[_Student]) -> Iterator[str]:
     """Yield who gained and who lost points by being judged again: a line for each notebook, and their number."""
-    lines = []
+    lines, again = [], 0
     for student in students:
-        for name, work in student.works.items():
-            came = done.get((student.student, name))
-            if came is None or came.judged is None or work.earlier is None:
+        for name, lab in student.labs.items():
+            again += lab.done is not None and lab.work.earlier is not None
+            if lab.done is None or lab.done.judged is None or lab.work.earlier is None:
                 continue
-            before = {cell.cell_id: cell.points for cell in work.earlier.cells}
-            now = {cell.cell_id: cell.points for cell in came.judged.cells}
+            before = {cell.cell_id: cell.points for cell in lab.work.earlier.cells}
+            now = {cell.cell_id: cell.points for cell in lab.done.judged.cells}
             gained = [cell for cell, points in now.items() if points > before.get(cell, 0.0)]
             lost = [cell for cell, points in before.items() if points > now.get(cell, 0.0)]
             if gained or lost:
@@ -329,28 +328,23 @@ def _changes(students: list[_Student], done: Mapping[tuple[str, str], Done]) -> 
                 points = f"{sum(before.values()):g} to {sum(now.values()):g} points"
                 lines.append(f"judged again, {student.student}, {name}: {points}: {'; '.join(words)}")
     yield from lines
-    again = sum(
-        work.earlier is not None and (one.student, name) in done for one in students for name, work in one.works.items()
-    )
     if again:
         yield f"{counted(again, 'notebook')} judged again: the points of {len(lines)} changed"
 
 
-def _answers(
-    students: list[_Student], order: Order, done: Mapping[tuple[str, str], Done]
-) -> Iterator[manual_points.WrittenAnswer]:
+def _answers(students: list[_Student], order: Order) -> Iterator[manual_points.WrittenAnswer]:
     """Yield what people can give points for: each lab's free texts, then its checks that did not pass."""
     for name in order.labs:
+        handed_in = [(student.student, student.labs[name]) for student in students if name in student.labs]
         for part in order.kit.labs[name].parts:
-            if part.role != "free text":
-                continue
-            for student in students:
-                text = student.assembled[name].free_texts.get(part.cell_id, "") if name in student.assembled else ""
-                if text.strip() and text.strip() != TEXT_STUB:
-                    yield manual_points.WrittenAnswer(name, part.cell_id, student.student, text, part.points)
-        for student in students:
-            if (judged := _verdict(student, name, done)) is not None:
-                yield from manual_points.failed_checks(student.student, judged)
+            if part.role == "free text":
+                for student, lab in handed_in:
+                    text = lab.assembled.free_texts.get(part.cell_id, "")
+                    if text.strip() and text.strip() != TEXT_STUB:
+                        yield manual_points.WrittenAnswer(name, part.cell_id, student, text, part.points)
+        for student, lab in handed_in:
+            if lab.judged is not None:
+                yield from manual_points.failed_checks(student, lab.judged)
 
 
 def _alike(students: list[_Student], order: Order) -> Iterator[Alike]:
@@ -366,7 +360,7 @@ def _alike(students: list[_Student], order: Order) -> Iterator[Alike]:
         own = {_KITS_OWN: kit.solutions[file]} if file in kit.solutions else {}
         found += programs_alike(file, before.get(file, {}) | written | own, starter)
     for name in order.labs:
-        handed_in = {student.student: student.assembled[name] for student in students if name in student.assembled}
+        handed_in = {student.student: student.labs[name].assembled for student in students if name in student.labs}
         for part in kit.labs[name].parts:
             what, cell = f"{name}, {part.cell_id}", part.cell_id
             if part.role == "answer":
@@ -386,12 +380,13 @@ def _write(output: Path, grades: ClassGrade, students: list[_Student], tell: Cal
     def write(of: tuple[_Student, StudentGrade], *, with_notebooks: bool = True) -> None:
         student, one = of
         page = output / "feedback" / one.page
-        rests_on = [json.dumps(as_data(one)), *(work.digest for work in student.works.values())]
+        works = {name: lab.work for name, lab in student.labs.items()}
+        rests_on = [json.dumps(as_data(one)), *(work.digest for work in works.values())]
         stamp = f"<!-- {hashlib.sha256(kit + repr(rests_on).encode()).hexdigest()} -->\n"
         if with_notebooks and page.is_file() and page.read_bytes().endswith(stamp.encode()):
             return
         records = {}
-        for name, work in student.works.items() if with_notebooks else ():
+        for name, work in works.items() if with_notebooks else ():
             at = datetime.datetime.fromtimestamp(work.book.stat().st_mtime, datetime.UTC)
             records[name] = lab_of(read_book(work.book), f"{name}.ipynb", at)
         write_whole(page, feedback(one, grades, records) + (stamp if with_notebooks else ""), 0o644)

@@ -7,7 +7,6 @@ Whatever goes wrong in there (an exception, a library that crashes, work without
 from __future__ import annotations
 
 import gc
-import io
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -15,7 +14,7 @@ import pickle
 import resource
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -54,14 +53,12 @@ class WorkFailed:
 class _Child(Generic[Item]):
     """The process that works for one item, and when it is ended at the latest."""
 
-    def __init__(
-        self, context: Any, work: Callable[[Item], object], item: Item, known: _Known, bounds: WorkBounds
-    ) -> None:
+    def __init__(self, context: Any, work: Callable[[Item], object], item: Item, bounds: WorkBounds) -> None:
         self.pipe: Connection
         self.pipe, theirs = context.Pipe(duplex=False)
-        self._bounds, self._known = bounds, known
+        self._bounds = bounds
         self._until = time.monotonic() + _WALL_FACTOR * bounds.cpu_s
-        self.process: BaseProcess = context.Process(target=_work, args=(work, item, known, theirs, bounds, os.getpid()))
+        self.process: BaseProcess = context.Process(target=_work, args=(work, item, theirs, bounds, os.getpid()))
         self.process.start()
         theirs.close()
 
@@ -75,7 +72,7 @@ class _Child(Generic[Item]):
         try:
             if not self.pipe.poll():
                 return WorkFailed(f"it was not done after {_WALL_FACTOR * self._bounds.cpu_s} s")
-            return _Unpickler(self.pipe.recv_bytes(self._bounds.answer_mb * _MB), self._known).load()
+            return pickle.loads(self.pipe.recv_bytes(self._bounds.answer_mb * _MB))
         except (EOFError, OSError):  # it ended, or sends more than is taken
             self.process.join(1)
             number = -(self.process.exitcode or 0)
@@ -93,45 +90,19 @@ class _Child(Generic[Item]):
         self.pipe.close()
 
 
-class _Known:
-    """Objects that both sides have: the child names them, and the parent's own stand in the answer."""
-
-    def __init__(self, objects: Sequence[object]) -> None:
-        self.by_id: Mapping[int, object] = {id(each): each for each in objects}
-
-
-class _Pickler(pickle.Pickler):
-    def __init__(self, file: io.BytesIO, known: _Known) -> None:
-        super().__init__(file)
-        self._known = known
-
-    def persistent_id(self, value: Any) -> int | None:
-        return id(value) if id(value) in self._known.by_id else None
-
-
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, data: bytes, known: _Known) -> None:
-        super().__init__(io.BytesIO(data))
-        self._known = known
-
-    def persistent_load(self, number: Any) -> object:
-        return self._known.by_id[number]
-
-
 def guarded(
     work: Callable[[Item], Result],
     items: Sequence[Item],
     *,
     jobs: int,
-    shared: Sequence[object] = (),
     bounds: WorkBounds | None = None,
 ) -> list[Result | WorkFailed]:
     """Call ``work`` with each item, ``jobs`` at once, each in a process of its own; return what came of each, in order.
 
-    The processes are forked: they have all that this one has, and what they change in memory is lost. Objects in
-    ``shared`` come back as the same objects. Call it while no other thread runs.
+    The processes are forked: they have all that this one has, and what they change in memory is lost. Call it while no
+    other thread runs.
     """
-    context, known, limits = multiprocessing.get_context("fork"), _Known(shared), bounds or WorkBounds()
+    context, limits = multiprocessing.get_context("fork"), bounds or WorkBounds()
     found: dict[int, Result | WorkFailed] = {}
     running: dict[int, _Child[Item]] = {}
     waiting = list(enumerate(items))[::-1]
@@ -139,7 +110,7 @@ def guarded(
         while waiting or running:
             while waiting and len(running) < jobs:
                 number, item = waiting.pop()
-                running[number] = _Child(context, work, item, known, limits)
+                running[number] = _Child(context, work, item, limits)
             soonest_s = min(child.left_s for child in running.values())
             ready = multiprocessing.connection.wait([child.pipe for child in running.values()], soonest_s)
             for number, child in list(running.items()):
@@ -161,9 +132,7 @@ def bound_memory(memory_mb: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (data_bytes, resource.RLIM_INFINITY))
 
 
-def _work(
-    work: Callable[[Item], object], item: Item, known: _Known, pipe: Connection, bounds: WorkBounds, parent: int
-) -> None:
+def _work(work: Callable[[Item], object], item: Item, pipe: Connection, bounds: WorkBounds, parent: int) -> None:
     """Do the work in the child, and send what came of it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and ends this
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -181,6 +150,4 @@ def _work(
     except Exception as error:
         said = cleaned(" ".join(str(error).split()), 200)
         answer = WorkFailed(said if isinstance(error, LinklabError) else f"{type(error).__name__}: {said}")
-    out = io.BytesIO()
-    _Pickler(out, known).dump(answer)
-    pipe.send_bytes(out.getbuffer())
+    pipe.send(answer)

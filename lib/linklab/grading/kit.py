@@ -52,6 +52,16 @@ class KitLab:
         return frozenset(part.cell_id for part in self.parts)
 
     @property
+    def graded(self) -> tuple[LabCell, ...]:
+        """The cells that have points: checks and free texts."""
+        return tuple(part for part in self.parts if part.role in ("check", "free text"))
+
+    @property
+    def worth(self) -> tuple[tuple[str, float], ...]:
+        """The ids of the graded cells, and their points."""
+        return tuple((part.cell_id, part.points) for part in self.graded)
+
+    @property
     def is_of_a_program(self) -> bool:
         """Whether simpleperf is graded in it: then the notebook itself may be missing, and costs its other cells."""
         return any(part.role == "check" and f'"{SIMPLEPERF}"' in part.full for part in self.parts)

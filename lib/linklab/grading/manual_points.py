@@ -28,7 +28,7 @@ from linklab.errors import LinklabError
 from linklab.files import locked, write_whole
 from linklab.grading.grades import for_spreadsheet, reason_of
 from linklab.grading.model import Judged
-from linklab.report.model import Graded, Kind
+from linklab.report.model import Graded
 
 FILE: Final = "by-hand.csv"
 JOURNAL: Final = "by-hand.jsonl"
@@ -57,10 +57,7 @@ class WrittenAnswer:
     student: str
     text: str
     max_points: float
-    points: float | None = None
-    kind: Kind = "free text"
-    comment: str = ""
-    grader: str = ""
+    given: Given = Given()
 
     @property
     def key(self) -> str:
@@ -82,7 +79,7 @@ def failed_checks(student: str, judged: Judged) -> Iterable[WrittenAnswer]:
     for cell in judged.cells:
         if cell.kind == "check" and cell.status in ("failed", "inconclusive"):
             verdict = f"{cell.status}: {reason_of(cell)}"
-            yield WrittenAnswer(judged.lab, cell.cell_id, student, verdict, cell.max_points, kind="check")
+            yield WrittenAnswer(judged.lab, cell.cell_id, student, verdict, cell.max_points)
 
 
 def to_csv(answers: Iterable[WrittenAnswer], earlier: Mapping[str, GivenRow]) -> str:
@@ -94,13 +91,16 @@ def to_csv(answers: Iterable[WrittenAnswer], earlier: Mapping[str, GivenRow]) ->
     rows.writeheader()
     for one in sorted(answers, key=lambda one: (questions[one.lab, one.cell], one.text.casefold(), one.student)):
         shown = for_spreadsheet("\n".join(one.text.strip().splitlines()), longest=_LONGEST_LINE)
-        points = "" if one.points is None else f"{one.points:g}"
-        cells = (one.key, one.lab, one.cell, for_spreadsheet(one.student), f"{one.max_points:g}", points)
-        said = (for_spreadsheet(one.comment, longest=_LONGEST_LINE), for_spreadsheet(one.grader))
+        cells = (one.key, one.lab, one.cell, for_spreadsheet(one.student), f"{one.max_points:g}", _points(one.given))
+        said = (for_spreadsheet(one.given.comment, longest=_LONGEST_LINE), for_spreadsheet(one.given.grader))
         rows.writerow(dict(zip(_COLUMNS, (*cells, *said, shown), strict=True)))
     present = {one.key for one in answers}
     rows.writerows(row.cells for key, row in earlier.items() if key not in present and row.given != Given())
     return out.getvalue()
+
+
+def _points(given: Given) -> str:
+    return "" if given.points is None else f"{given.points:g}"
 
 
 def read(data: bytes) -> dict[str, GivenRow]:
@@ -161,16 +161,13 @@ def with_points(answers: Iterable[WrittenAnswer], rows: Mapping[str, GivenRow]) 
     for one in answers:
         given = rows[one.key].given if one.key in rows else Given()
         points = None if given.points is None else min(one.max_points, given.points)
-        found.append(replace(one, points=points, comment=given.comment, grader=given.grader))
+        found.append(replace(one, given=replace(given, points=points)))
     return found
 
 
 def with_given(judged: Judged, given: Mapping[str, Given]) -> Judged:
     """A verdict with the points and comments that people gave, by cell."""
-    return replace(
-        judged,
-        cells=tuple(_with_given(cell, given[cell.cell_id]) if cell.cell_id in given else cell for cell in judged.cells),
-    )
+    return judged.with_cells(lambda cell: _with_given(cell, given.get(cell.cell_id, Given())))
 
 
 def _with_given(cell: Graded, given: Given) -> Graded:
@@ -201,8 +198,7 @@ class Journal:
                 key, given = told["row"]["key"], Given(told["points"], told["comment"], told["grader"])
             except (ValueError, LookupError, TypeError):
                 continue  # cut short by a kill, and closed by the next line's writer
-            points = "" if given.points is None else f"{given.points:g}"
-            now = {"points": points, "comment": given.comment, "grader": given.grader}
+            now = {"points": _points(given), "comment": given.comment, "grader": given.grader}
             rows[key] = GivenRow({**told["row"], **(rows[key].cells if key in rows else {}), **now}, given)
         return rows, length
 

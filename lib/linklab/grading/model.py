@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from linklab import schema
 from linklab.report.model import Graded
 
+TASK: Final = "task.json"
+"""The file in a task's folder that a judge reads: a `Task`."""
 VERDICT: Final = "judged.json"
 """What a judge writes into its task's output: a `Judged`."""
 
@@ -60,6 +64,35 @@ class Task:
         return found.digest()
 
 
+@dataclass(frozen=True)
+class Parcel:
+    """A task with its files' contents, to be laid into any folder. ``network`` is the content of a variant's file."""
+
+    lab: str
+    notebook: bytes
+    files: dict[str, bytes]
+    network: bytes | None
+    limits: Limits
+
+    def task_in(self, folder: Path) -> Task:
+        """Return the task as it is, or would be, in a folder."""
+        files = {name: folder / "files" / name for name in self.files}
+        network = None if self.network is None else folder / "network.json"
+        return Task(self.lab, folder / "notebook.ipynb", files, network, folder / "out", self.limits)
+
+    def lay(self, folder: Path) -> None:
+        """Write the task and all that it names into a folder. Raises OSError."""
+        task = self.task_in(folder)
+        (folder / "files").mkdir(parents=True)
+        task.output.mkdir()
+        task.notebook.write_bytes(self.notebook)
+        for name, content in self.files.items():
+            task.files[name].write_bytes(content)
+        if task.network is not None and self.network is not None:
+            task.network.write_bytes(self.network)
+        (folder / TASK).write_text(json.dumps(schema.dump(task)), encoding="utf-8")
+
+
 def _is_own(cell: Any) -> bool:
     """Whether the student wrote a cell of an assembled notebook."""
     told = cell["metadata"]
@@ -81,6 +114,10 @@ class Judged:
     notes: tuple[str, ...] = ()
     wall_s: float = 0.0
     virtual_s: float = 0.0
+
+    def with_cells(self, change: Callable[[Graded], Graded]) -> Judged:
+        """Return the verdict with each cell changed."""
+        return replace(self, cells=tuple(map(change, self.cells)))
 
     @property
     def points(self) -> float:

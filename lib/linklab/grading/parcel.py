@@ -1,35 +1,22 @@
-"""Judge notebooks on the workers of a Dask scheduler. A `Parcel` holds all that a judge reads, and an `Answer` all that
-it writes, because a path of this machine means nothing on another.
+"""Judge notebooks on the workers of a Dask scheduler. A `Parcel` holds all that a judge reads, and an `Answer`
+all that it writes, because a path of this machine means nothing on another.
 """
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from linklab import schema
 from linklab.dask_run import Cluster, WorkerPlace
 from linklab.errors import LinklabError
-from linklab.grading.model import VERDICT, Limits, Task
+from linklab.grading.model import TASK, VERDICT, Parcel
 from linklab.grading.run import GRACE_S, JUDGE, ClassProgress, Done, JudgeProcess, finished
 from linklab.grading.store import Work
 from linklab.headless.workers import WorkerPool
 from linklab.signals import calling_once
-
-
-@dataclass(frozen=True)
-class Parcel:
-    """A task with its files' contents."""
-
-    lab: str
-    notebook: bytes
-    files: dict[str, bytes]
-    network: bytes | None
-    limits: Limits
 
 
 @dataclass(frozen=True)
@@ -54,7 +41,7 @@ def unpack(answer: Answer | LinklabError, work: Work) -> str:
     if isinstance(answer, LinklabError) or answer.trouble:
         return str(answer) if isinstance(answer, LinklabError) else answer.trouble
     try:
-        (work.task.output / f"{work.lab.name}.ipynb").write_bytes(answer.book)
+        (work.task.output / f"{work.lab}.ipynb").write_bytes(answer.book)
         (work.task.output / VERDICT).write_bytes(answer.verdict)
     except OSError as error:
         return f"its verdict cannot be written into {work.folder}: {error.strerror}"
@@ -78,7 +65,7 @@ class DaskCrew:
                 done = finished(work, unpack(answer, work))
                 if self.interrupted and done.judged is None:
                     continue
-                found[work.student, work.lab.name] = done
+                found[work.student, work.lab] = done
                 self._watcher.ended(done)
         return found
 
@@ -102,24 +89,14 @@ def judge_parcel(
     """
     with tempfile.TemporaryDirectory(prefix="linklab-parcel-", dir=within) as place:
         folder = Path(place)
-        (folder / "out").mkdir()
-        (folder / "notebook.ipynb").write_bytes(parcel.notebook)
-        places = {name: folder / f"file-{number}" for number, name in enumerate(parcel.files)}
-        for name, content in parcel.files.items():
-            places[name].write_bytes(content)
-        network = None if parcel.network is None else folder / "network.json"
-        if network is not None and parcel.network is not None:
-            network.write_bytes(parcel.network)
-        task = Task(parcel.lab, folder / "notebook.ipynb", places, network, folder / "out", parcel.limits)
-        (folder / "task.json").write_text(json.dumps(schema.dump(task)), encoding="utf-8")
+        parcel.lay(folder)
         limit_s = parcel.limits.wall_s + GRACE_S
-        start = partial(JudgeProcess, folder / "task.json", command, limit_s, stopped)
+        start = partial(JudgeProcess, folder / TASK, command, limit_s, stopped)
         (judge,) = WorkerPool[JudgeProcess](1).run([start])
         if judge.trouble:
             return Answer(trouble=judge.trouble)
         try:
-            return Answer(
-                (folder / "out" / VERDICT).read_bytes(), (folder / "out" / f"{parcel.lab}.ipynb").read_bytes()
-            )
+            output = parcel.task_in(folder).output
+            return Answer((output / VERDICT).read_bytes(), (output / f"{parcel.lab}.ipynb").read_bytes())
         except OSError:
             return Answer(trouble="the judge wrote no verdict")

@@ -72,7 +72,7 @@ class ClassProgress(ProgressDisplay):
 
 
 def _name(work: Work) -> str:
-    return f"{work.student}, {work.lab.name}"
+    return f"{work.student}, {work.lab}"
 
 
 class JudgeProcess(Worker):
@@ -157,4 +157,4 @@ class Crew:
         """
         judges = self._pool.run([partial(_Judge, work, self) for work in works])
         ended = [judge.done for judge in judges if judge.end_reason != INTERRUPTED]
-        return {(done.work.student, done.work.lab.name): done for done in ended}
+        return {(done.work.student, done.work.lab): done for done in ended}

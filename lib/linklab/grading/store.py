@@ -12,7 +12,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ from linklab.discovery import judging_digest
 from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grading.kit import KitLab
-from linklab.grading.model import VERDICT, Judged, Limits, Task
+from linklab.grading.model import TASK, VERDICT, Judged, Limits, Parcel, Task
 from linklab.network import Network
 from linklab.record import TEXT_STUB
 from linklab.report.model import Graded, Kind, Status
@@ -32,34 +32,30 @@ _RESULT: Final = "result.json"
 
 @dataclass(frozen=True)
 class Work:
-    """One notebook of one student to be judged. ``folder`` is its own.
+    """One notebook of one student to be judged. ``folder`` is its own, ``worth`` what the lab's graded cells are worth.
 
     ``judged`` is the verdict that is there and counts, ``earlier`` the last one that there was.
     """
 
     student: str
-    lab: KitLab
+    lab: str
     folder: Path
     digest: str
     task: Task
+    worth: tuple[tuple[str, float], ...]
     judged: Judged | None = None
     earlier: Judged | None = None
 
     @property
     def task_file(self) -> Path:
         """The task as a judge reads it."""
-        return self.folder / "task.json"
+        return self.folder / TASK
 
     @property
     def book(self) -> Path:
         """The judged notebook, or the assembled one where no judge wrote it."""
-        made = self.task.output / f"{self.lab.name}.ipynb"
+        made = self.task.output / f"{self.lab}.ipynb"
         return made if made.is_file() and not made.is_symlink() else self.task.notebook
-
-    @property
-    def network(self) -> str:
-        """The name of the network that it is judged on."""
-        return "course" if self.task.network is None else json.loads(self.task.network.read_text("utf-8"))["name"]
 
 
 def prepare(
@@ -78,27 +74,18 @@ def prepare(
     verdict count that is there, though something has changed since. Raises OSError.
     """
     variant = "" if network is None else variant_text(network)
+    parcel = Parcel(lab.name, notebook.encode(), dict(files), variant.encode() or None, limits)
     digest = digest_of(lab.name, notebook, files, variant)
-    places = {name: folder / "files" / name for name in files}
-    network_file = folder / "network.json" if network is not None else None
-    task = Task(lab.name, folder / "notebook.ipynb", places, network_file, folder / "out", limits)
     earlier, counts = _kept(folder, digest, limits)
-    if earlier is not None and fits(lab, earlier) and ((counts and again is None) or again is False):
-        return Work(student, lab, folder, digest, task, earlier, earlier)
+    work = Work(student, lab.name, folder, digest, parcel.task_in(folder), lab.worth, earlier=earlier)
+    if earlier is not None and fits(work, earlier) and ((counts and again is None) or again is False):
+        return replace(work, judged=earlier)
     for old in folder.iterdir() if folder.exists() else ():
         if old.is_dir():
             shutil.rmtree(old)
         elif old.name != _RESULT:
             old.unlink()
-    (folder / "files").mkdir(parents=True)
-    task.output.mkdir()
-    task.notebook.write_text(notebook, encoding="utf-8")
-    for name, content in files.items():
-        places[name].write_bytes(content)
-    if network_file is not None:
-        network_file.write_text(variant, encoding="utf-8")
-    work = Work(student, lab, folder, digest, task, earlier=earlier)
-    work.task_file.write_text(json.dumps(schema.dump(task)), encoding="utf-8")
+    parcel.lay(folder)
     return work
 
 
@@ -127,26 +114,22 @@ def read_verdict(work: Work) -> Judged:
         judged = schema.parse(Judged, (work.task.output / VERDICT).read_bytes(), "the judge's verdict")
     except OSError:
         raise LinklabError("the judge wrote no verdict") from None
-    if not fits(work.lab, judged):
+    if not fits(work, judged):
         raise LinklabError("the judge's verdict is not one on this lab")
     return judged
 
 
-def fits(lab: KitLab, judged: Judged) -> bool:
+def fits(work: Work, judged: Judged) -> bool:
     """Return whether a verdict is on exactly the graded cells of a lab, with no more points than they are worth."""
-    worth = [(part.cell_id, part.points) for part in lab.parts if part.role in ("check", "free text")]
-    told = [(cell.cell_id, cell.max_points) for cell in judged.cells]
-    return (
-        judged.lab == lab.name and told == worth and all(0 <= cell.points <= cell.max_points for cell in judged.cells)
-    )
+    worth = tuple((cell.cell_id, cell.max_points) for cell in judged.cells)
+    bounded = all(0 <= cell.points <= cell.max_points for cell in judged.cells)
+    return judged.lab == work.lab and worth == work.worth and bounded
 
 
-def unjudged(work: Work, free_texts: Mapping[str, str], reason: str) -> Judged:
+def unjudged(lab: KitLab, network: str, free_texts: Mapping[str, str], reason: str) -> Judged:
     """Return the verdict on a notebook whose judge failed: its free texts, and why there is no more."""
     cells = []
-    for part in work.lab.parts:
-        if part.role not in ("check", "free text"):
-            continue
+    for part in lab.graded:
         kind: Kind = "check" if part.role == "check" else "free text"
         written = free_texts.get(part.cell_id, "").strip()
         status: Status = "not run"
@@ -154,7 +137,7 @@ def unjudged(work: Work, free_texts: Mapping[str, str], reason: str) -> Judged:
             status = "answered" if written and written != TEXT_STUB else "not answered"
         title = part.cell_id.partition("-")[2].replace("-", " ")
         cells.append(Graded(part.cell_id, kind, title, status, 0.0, part.points))
-    return Judged(work.lab.name, work.network, tuple(cells), reason)
+    return Judged(lab.name, network, tuple(cells), reason)
 
 
 def digest_of(lab: str, notebook: str, files: Mapping[str, bytes], variant: str) -> str:

@@ -1,19 +1,22 @@
-"""Points by try in a class: the wrong options are read from what was handed in, and can only cost points."""
+"""Points by try, which can only cost points, and points for parts."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from linklab.errors import LinklabError
 from linklab.grade.check import Check
-from linklab.grading.choice_points import with_tries
+from linklab.grading.course_points import CoursePoints
 from linklab.grading.model import Judged
 from linklab.grading.submitted_notebook import read_submitted
 from linklab.record import RESULT_MIME
 from linklab.report.model import Graded
+from tests.notebooks.run_notebook import ROOT
 
 WHERE = Check.passing("where packets wait", "one of L1, L2, L3", "L2")
 RTT = Check.passing("RTT", "20 ms", "20 ms")
@@ -22,6 +25,7 @@ BOTH = Graded("check-both", "check", "both", "passed", 2.0, 2.0, (WHERE, RTT))
 FAILED = Graded("check-where", "check", "where", "failed", 0.0, 2.0, (WHERE,))
 TEXT = Graded("reflect-why", "free text", "why", "answered", 0.0, 2.0)
 PERCENTS = (100, 50, 0)
+LAB = "00-start-here"
 
 
 @pytest.mark.parametrize(
@@ -39,15 +43,11 @@ PERCENTS = (100, 50, 0)
 def test_a_choice_has_the_points_of_its_try(cell: Graded, wrong: list[str], points: float) -> None:
     judged = Judged("04-link-latency", "course", (cell,))
     tried = {cell.cell_id: {"where packets wait": wrong}}
-    assert with_tries(judged, tried, PERCENTS).points == points
-    assert with_tries(judged, tried, None) == judged, "no course has to set this"
-    assert with_tries(judged, {}, PERCENTS) == judged
-
-
-def test_feedback_says_which_try_it_was() -> None:
-    judged = Judged("04-link-latency", "course", (CHECK,))
-    (cell,) = with_tries(judged, {"check-where": {"where packets wait": ["L1"]}}, PERCENTS).cells
-    assert "try 2" in cell.checks[0].found
+    lowered = CoursePoints(PERCENTS).of_verdict(judged, tried)
+    assert lowered.points == points
+    assert any("try 2" in check.found for check in lowered.cells[0].checks) == (len(wrong) == 1 and points > 0)
+    assert CoursePoints().of_verdict(judged, tried) == judged, "no course has to set this"
+    assert CoursePoints(PERCENTS).of_verdict(judged, {}) == judged
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,25 @@ def _cell(folder: Path, outputs: Any) -> Any:
     file.write_text(json.dumps({"cells": [{"cell_type": "code", "id": "c", "source": "", "outputs": outputs}]}))
     (cell,) = read_submitted(file)
     return cell.tried_wrong
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "parts", "points"),
+    [((1, 0), 2, 1.0), ((1, 0), 4, 0.5), ((0,), 3, 0.0), ((1, 1, 0), 2, 1.33), ((1, 1), 2, 2.0)],
+)
+def test_a_failed_check_has_the_points_of_its_parts(outcomes: tuple[int, ...], parts: int, points: float) -> None:
+    checks = tuple(RTT if it else Check.failing("x", "no", "do") for it in outcomes)
+    cell = replace(BOTH if all(outcomes) else FAILED, cell_id="check-rate", checks=checks)
+    rules = CoursePoints(parts={LAB: {"check-rate": parts}})
+    assert rules.of_verdict(Judged(LAB, "course", (cell,)), {}).points == points
+
+
+def test_the_course_says_whether_parts_give_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert CoursePoints.of(ROOT, [LAB]).parts is None
+    monkeypatch.setenv("LINKLAB_PART_POINTS", "true")
+    parts = CoursePoints.of(ROOT, [LAB]).parts
+    assert parts is not None
+    assert parts[LAB]["check-network"] > 1
+    monkeypatch.setenv("LINKLAB_PART_POINTS", "half")
+    with pytest.raises(LinklabError, match="write true or false"):
+        CoursePoints.of(ROOT, [LAB])

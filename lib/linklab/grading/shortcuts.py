@@ -25,7 +25,7 @@ _ANY: Final = re.compile("|".join([r"linklab\.", "LINKLAB_SIMPLEPERF", "check_",
 _FILES: Final = ("LINKLAB_SIMPLEPERF", "linklab.__file__")
 
 
-def borrowed(cells: Iterable[tuple[str, str]]) -> list[str]:
+def shortcuts(cells: Iterable[tuple[str, str]]) -> list[str]:
     """Return a line for each of the student's cells, given by name and source, that uses such things."""
     return [
         f"{cleaned(name)} uses {listed(dict.fromkeys(cleaned(it, 60) for it in found))}: look at it"
