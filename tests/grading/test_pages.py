@@ -44,7 +44,6 @@ def test_counts_of_a_class() -> None:
     assert (counts.handed_in, counts.median_points) == (4, 3)
     rate, queue, why = counts.cells
     assert rate.counts == {"passed": 1, "failed": 2, "inconclusive": 1}
-    assert rate.missing == 1
     assert (rate.often, rate.share("failed")) == (2, 50)
     assert rate.reason.startswith("it is 1 Mbit/s")
     assert (queue.counts, queue.reason, queue.often) == ({"passed": 4}, "", 0)

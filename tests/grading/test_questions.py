@@ -40,6 +40,12 @@ def test_each_check_and_question_has_its_numbers() -> None:
     assert (why.students, why.open_count, why.percent, why.discrimination) == (0, 6, None, None)
 
 
+def test_a_number_below_0_is_a_number_in_a_spreadsheet() -> None:
+    told = [_passed(str(number), bool(number % 2), not number % 2) for number in range(6)]
+    first = next(csv.DictReader(io.StringIO(questions_csv(questions(graded(*told), {})))))
+    assert float(first["discrimination"]) == -1
+
+
 def test_calibration_stands_in_the_row_of_its_check() -> None:
     rows = [Surprise("RTT", "ms", predicted, 80, 20, 20, "", "") for predicted in (20, 10)]
     one = judged(GOOD)

@@ -25,8 +25,8 @@ CODE: Final = f"__import__('importlib').import_module('{_MODULE}').serve()"
 class Borrowed:
     """An object of the judge's, to be used from here: each use is a question to the judge."""
 
-    def __init__(self, ask: Callable[..., Any], number: int, methods: list[str], says: str) -> None:
-        vars(self).update(_ask=ask, _number=number, _methods=methods, _says=says)
+    def __init__(self, ask: Callable[..., Any], number: int, methods: list[str]) -> None:
+        vars(self).update(_ask=ask, _number=number, _methods=methods)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -82,7 +82,7 @@ class _Answers:
     def _lent(self, tag: str, tree: Mapping[str, Any]) -> object:
         if tag != "lent":
             raise values.ValueRefused(f"this value cannot be read: {tag}")
-        return Borrowed(self._ask, tree["number"], tree["methods"], tree["says"])
+        return Borrowed(self._ask, tree["number"], tree["methods"])
 
     def _ask(self, number: int, name: str, positional: Any, named: Any) -> Any:
         """Uses an object of the judge's: reads an attribute, or calls a method."""

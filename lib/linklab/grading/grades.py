@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
@@ -18,11 +19,13 @@ from linklab.report.model import Graded
 State = Literal["judged", "not handed in", "not judged", "judge failed", "not read"]
 _VERSION: Final = 1
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER: Final = re.compile(r"-\d+(\.\d+)?")
+_LONGEST_LINE: Final = 20_000
 
 
 @dataclass(frozen=True)
 class LabGrade:
-    """One lab of one student. `notes` are for the student too, `judged.notes` for the instructor alone.
+    """One lab of one student. `notes` are for the student too, `looks` and `judged.notes` for the instructor alone.
 
     `judged` is there unless nothing was handed in, or nothing has judged it yet. `trouble` is why a judge
     failed, or why the files could not be read.
@@ -33,11 +36,16 @@ class LabGrade:
     notes: tuple[str, ...] = ()
     trouble: str = ""
     looks: tuple[str, ...] = ()
-    """What the instructor alone sees of the student's code: a line for each cell that is worth a look."""
+    """A line for each cell of the student's code that is worth a look."""
     tries: Mapping[str, int] = field(default_factory=dict)
     """At which try the student's choices were right, by check cell, where it was not the first."""
     handed_in: str = ""
     """When the platform says that the notebook was handed in, as ISO 8601 writes it."""
+
+    @property
+    def for_the_instructor(self) -> list[str]:
+        """What the instructor alone sees: lines on the student's code, and on what the submission tried."""
+        return [*self.looks, *(self.judged.notes if self.judged else ())]
 
     @property
     def points(self) -> float:
@@ -105,27 +113,25 @@ class ClassGrade:
 
 
 def to_csv(grades: ClassGrade) -> str:
-    """A row a student: points and open points of each lab, their sums, and how many notes there are.
-
-    What begins like a formula gets a quotation mark before it: spreadsheets run formulas, and students choose names.
-    """
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\r\n")
+    """A row a student: points and open points of each lab, their sums, and how many notes there are."""
     each = [column for lab in grades.labs for column in (lab, f"{lab} open")]
-    rows.writerow(["student", "network", *each, "points", "open", "of", "handed in", "notes"])
+    rows = [["student", "network", *each, "points", "open", "of", "handed in", "notes"]]
     for one in grades.students:
-        numbers: list[object] = []
+        numbers: list[str] = []
         for lab in one.labs.values():
             known = lab.state in ("judged", "not handed in")
             numbers += [f"{lab.points:g}" if known else "", f"{lab.open_points:g}" if known else ""]
-        notes = len(one.notes) + sum(_notes(lab) for lab in one.labs.values())
-        rows.writerow(
+        notes = len(one.notes) + sum(
+            len(lab.notes) + len(lab.for_the_instructor) + bool(lab.judged and lab.judged.ended)
+            for lab in one.labs.values()
+        )
+        rows.append(
             [
-                for_spreadsheet(one.student), one.network, *numbers, f"{one.points:g}", f"{one.open_points:g}",
-                f"{grades.max_points:g}", "yes" if one.handed_in else "no", notes,
+                one.student, one.network, *numbers, f"{one.points:g}", f"{one.open_points:g}",
+                f"{grades.max_points:g}", "yes" if one.handed_in else "no", str(notes),
             ]
         )  # fmt: skip
-    return out.getvalue()
+    return spreadsheet(rows)
 
 
 def to_json(grades: ClassGrade) -> str:
@@ -166,7 +172,7 @@ def _lab(lab: LabGrade) -> dict[str, Any]:
     if lab.judged is not None:
         data |= {
             "ended": lab.judged.ended,
-            "for_the_instructor": [*lab.looks, *lab.judged.notes],
+            "for_the_instructor": lab.for_the_instructor,
             "wall_s": lab.judged.wall_s,
             "virtual_s": lab.judged.virtual_s,
             "cells": [_cell(cell) for cell in lab.judged.cells],
@@ -188,12 +194,14 @@ def reason_of(cell: Graded) -> str:
     return next((check.reason for check in cell.checks if not check.passed), cell.trouble)
 
 
-def _notes(lab: LabGrade) -> int:
-    judged = lab.judged
-    return len(lab.notes) + len(lab.looks) + (len(judged.notes) + bool(judged.ended) if judged else 0)
+def spreadsheet(rows: Iterable[Iterable[str]]) -> str:
+    """Return rows as a CSV file for a spreadsheet, which runs none of what people wrote."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerows([for_spreadsheet(text) for text in row] for row in rows)
+    return out.getvalue()
 
 
-def for_spreadsheet(text: str, longest: int = 120) -> str:
-    """Text as a field of a CSV file: a formula is marked as text, and what a terminal obeys is replaced."""
-    text = "\n".join(cleaned(line, longest) for line in text.split("\n"))
-    return f"'{text}" if text.startswith(_FORMULA) else text
+def for_spreadsheet(text: str) -> str:
+    """Text as a cell of a spreadsheet: a formula is marked as text, and what a terminal obeys is replaced."""
+    text = "\n".join(cleaned(line, _LONGEST_LINE) for line in text.split("\n"))
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text

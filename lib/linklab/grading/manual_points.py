@@ -19,14 +19,14 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from linklab.errors import LinklabError
 from linklab.files import locked, write_whole
-from linklab.grading.grades import for_spreadsheet, reason_of
+from linklab.grading.grades import for_spreadsheet, reason_of, spreadsheet
 from linklab.grading.model import Judged
 from linklab.report.model import Graded
 
@@ -36,7 +36,6 @@ _LOCK: Final = ".by-hand.lock"
 _COLUMNS: Final = ("key", "lab", "question", "student", "of", "points", "comment", "grader", "answer")
 _OLDER_COLUMNS: Final = tuple(name for name in _COLUMNS if name not in ("comment", "grader"))
 _LONGEST_FIELD: Final = 10_000_000
-_LONGEST_LINE: Final = 20_000
 
 
 @dataclass(frozen=True)
@@ -86,17 +85,14 @@ def to_csv(answers: Iterable[WrittenAnswer], earlier: Mapping[str, GivenRow]) ->
     """The file: labs and questions in the order given, the answers to one question in that of the alphabet."""
     answers = list(answers)
     questions = {place: number for number, place in enumerate(dict.fromkeys((one.lab, one.cell) for one in answers))}
-    out = io.StringIO()
-    rows = csv.DictWriter(out, _COLUMNS, restval="", lineterminator="\r\n")
-    rows.writeheader()
+    rows: list[Sequence[str]] = [_COLUMNS]
     for one in sorted(answers, key=lambda one: (questions[one.lab, one.cell], one.text.casefold(), one.student)):
-        shown = for_spreadsheet("\n".join(one.text.strip().splitlines()), longest=_LONGEST_LINE)
-        cells = (one.key, one.lab, one.cell, for_spreadsheet(one.student), f"{one.max_points:g}", _points(one.given))
-        said = (for_spreadsheet(one.given.comment, longest=_LONGEST_LINE), for_spreadsheet(one.given.grader))
-        rows.writerow(dict(zip(_COLUMNS, (*cells, *said, shown), strict=True)))
+        shown = "\n".join(one.text.strip().splitlines())
+        given = (_points(one.given), one.given.comment, one.given.grader)
+        rows.append((one.key, one.lab, one.cell, one.student, f"{one.max_points:g}", *given, shown))
     present = {one.key for one in answers}
-    rows.writerows(row.cells for key, row in earlier.items() if key not in present and row.given != Given())
-    return out.getvalue()
+    kept = [row.cells for key, row in earlier.items() if key not in present and row.given != Given()]
+    return spreadsheet([*rows, *([cells.get(name, "") for name in _COLUMNS] for cells in kept)])
 
 
 def _points(given: Given) -> str:
@@ -139,7 +135,7 @@ def read(data: bytes) -> dict[str, GivenRow]:
 def _as_written(text: str) -> str:
     """Return a text without the mark that keeps a spreadsheet from running it."""
     without = text.removeprefix("'")
-    return without if for_spreadsheet(without, longest=_LONGEST_LINE) == text else text
+    return without if for_spreadsheet(without) == text else text
 
 
 def points_of(points: str, worth: str, where: str) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -25,14 +25,13 @@ _SLIPS: Final = 2
 class CellCount:
     """How one graded cell went in the class: students by status, and the reason that most failures share.
 
-    `missing` students handed in nothing for the lab. `often` counts who share the reason.
+    `often` counts who share the reason.
     """
 
     cell_id: str
     title: str
     kind: str
     counts: dict[Status, int]
-    missing: int
     reason: str
     often: int
 
@@ -99,8 +98,7 @@ def _lab_count(lab: KitLab, all_of_them: list[LabGrade]) -> LabCount:
     judged = [one.judged for one in all_of_them if one.judged is not None and one.state == "judged"]
     points = [one.points for one in judged]
     columns = zip(*(one.cells for one in judged), strict=True)
-    missing = sum(one.state == "not handed in" for one in all_of_them)
-    cells = tuple(_cell_count(column, missing) for column in columns)
+    cells = tuple(map(_cell_count, columns))
     middle = median(points) if points else None
     return LabCount(lab.name, lab.title, lab.max_points, len(judged), middle, cells, tuple(_predictions(judged)))
 
@@ -117,23 +115,27 @@ def _predictions(judged: Sequence[Judged]) -> Iterator[PredictionCount]:
         percents = [100 * each.predicted / each.theory for each in all_of_them]
         bands = tuple(sum(low <= percent < high for percent in percents) for _, low, high in BANDS)
         measured = [100 * each.measured / each.theory for each in all_of_them if each.measured is not None]
-        slips = Counter(each.slip for each in all_of_them if each.slip)
         yield PredictionCount(
             what,
             bands,
             median(percents),
             median(measured) if measured else None,
             median(each.sure_percent for each in all_of_them),
-            tuple(slips.most_common(_SLIPS)),
+            frequent_slips(all_of_them),
         )
 
 
-def _cell_count(column: tuple[Graded, ...], missing: int) -> CellCount:
+def frequent_slips(said: Iterable[Surprise]) -> tuple[tuple[str, int], ...]:
+    """Return the likeliest mistakes behind predictions, the most frequent first, and how many made each."""
+    return tuple(Counter(one.slip for one in said if one.slip).most_common(_SLIPS))
+
+
+def _cell_count(column: tuple[Graded, ...]) -> CellCount:
     counts = Counter(cell.status for cell in column)
     reason, often = _most_frequent(column)
     first = column[0]
     titles = Counter(cell.title for cell in column)
-    return CellCount(first.cell_id, titles.most_common(1)[0][0], first.kind, dict(counts), missing, reason, often)
+    return CellCount(first.cell_id, titles.most_common(1)[0][0], first.kind, dict(counts), reason, often)
 
 
 def _most_frequent(column: tuple[Graded, ...]) -> tuple[str, int]:
@@ -180,7 +182,7 @@ def ended_early(grades: ClassGrade) -> Iterator[OpenItem]:
 def tried(grades: ClassGrade) -> Iterator[OpenItem]:
     """Yield what judges noted of submissions: what each tried. For the instructor alone."""
     for one, name, lab in _labs(grades):
-        for note in (*lab.looks, *(lab.judged.notes if lab.judged else ())):
+        for note in lab.for_the_instructor:
             yield OpenItem(one, name, note)
 
 

@@ -48,9 +48,10 @@ class Printed:
         """
         if len(self._numbers) >= _MOST_NUMBERS:
             return []
-        found = [result.in_words for result in _results_in(value) if not self._has(result)]
-        typed = [f"{number:g}" for number in _typed_in(value) if not self._rounds_to(number)] if is_measured else []
-        return found + typed
+        each = list(_leaves(value))
+        found = [one.in_words for one in each if isinstance(one, _PRINTED) and not self._has(one)]
+        typed = [abs(float(one)) for one in each if is_measured and isinstance(one, int | float)]
+        return found + [f"{number:g}" for number in typed if not self._rounds_to(number)]
 
     def _has(self, result: ToolResult) -> bool:
         numbers = list(islice(_floats_in(result), _LOOKED_AT))
@@ -88,14 +89,15 @@ def _numbers_in(message: object) -> Iterator[float]:
             yield from _numbers_in(each)
 
 
-def _results_in(value: object) -> Iterator[ToolResult]:
-    if isinstance(value, _PRINTED):
-        yield value
-    elif isinstance(value, Run):
-        yield from _results_in(value.results)
-    elif isinstance(value, Mapping | list | tuple):
+def _leaves(value: object) -> Iterator[object]:
+    """Yield what lies in lists, mappings and runs, without truth values."""
+    if isinstance(value, Run):
+        value = value.results
+    if isinstance(value, Mapping | list | tuple):
         for each in value.values() if isinstance(value, Mapping) else value:
-            yield from _results_in(each)
+            yield from _leaves(each)
+    elif not isinstance(value, bool):
+        yield value
 
 
 def _floats_in(value: Any) -> Iterator[float]:
@@ -109,11 +111,3 @@ def _floats_in(value: Any) -> Iterator[float]:
         for field in fields(value):
             if field.name != "flow" and not isinstance(getattr(value, field.name), Origin):
                 yield from _floats_in(getattr(value, field.name))
-
-
-def _typed_in(value: object) -> Iterator[float]:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        yield abs(float(value))
-    elif isinstance(value, Mapping | list | tuple):
-        for each in value.values() if isinstance(value, Mapping) else value:
-            yield from _typed_in(each)

@@ -8,8 +8,6 @@ cell that nobody got, or all got, say nothing of that, and neither do less than 
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,15 +17,13 @@ from statistics import correlation
 from typing import Final
 
 from linklab.errors import LinklabError
-from linklab.grade.check import Surprise
-from linklab.grading.grades import ClassGrade, LabGrade, for_spreadsheet
-from linklab.grading.overview import lab_counts
+from linklab.grading.grades import ClassGrade, LabGrade, spreadsheet
+from linklab.grading.overview import frequent_slips, lab_counts
 from linklab.report.model import Graded
 
 Terms = Mapping[str, Mapping[tuple[str, str], float]]
 """Of earlier terms, by name: the mean share of points, in percent, of each lab's cells."""
 _LEAST_STUDENTS: Final = 5
-_SLIPS: Final = 2
 _MOST_TRIES: Final = 4
 
 
@@ -44,7 +40,6 @@ class QuestionCount:
 
     lab: str
     cell: str
-    title: str
     kind: str
     max_points: float
     students: int
@@ -68,13 +63,13 @@ def questions(grades: ClassGrade, terms: Terms) -> list[QuestionCount]:
             done = [(one, cell) for one, cell in zip(each, column, strict=True) if not cell.open_points]
             shares = [100 * cell.points / cell.max_points for _, cell in done if cell.max_points]
             said = [surprise for cell in column for surprise in cell.surprises]
-            reason = f"{count.often}x: {count.reason}" if count.reason else ""
+            likely = [(count.reason, count.often)] if count.reason else []
             place = (lab.name, count.cell_id)
             found.append(
                 QuestionCount(
-                    *place, count.title, count.kind, column[0].max_points, len(done), len(column) - len(done),
+                    *place, count.kind, column[0].max_points, len(done), len(column) - len(done),
                     _mean(shares), _discrimination(done), _tries(done, count.cell_id),
-                    tuple(filter(None, (reason, *_slips(said)))),
+                    tuple(f"{times}x: {why}" for why, times in (*likely, *frequent_slips(said))),
                     _mean([one.sure_percent for one in said]), _mean([100.0 * one.is_right for one in said]),
                     {term: shares_then.get(place) for term, shares_then in terms.items()},
                 )
@@ -100,11 +95,6 @@ def _tries(done: Iterable[tuple[LabGrade, Graded]], cell_id: str) -> tuple[int, 
     if not any(cell_id in lab.tries for lab, _ in done):
         return ()
     return tuple(passed.get(number, 0) for number in range(1, _MOST_TRIES + 1))
-
-
-def _slips(said: Iterable[Surprise]) -> list[str]:
-    slips = Counter(one.slip for one in said if one.slip)
-    return [f"{count}x: {slip}" for slip, count in slips.most_common(_SLIPS)]
 
 
 def earlier_terms(folders: Iterable[Path]) -> Terms:
@@ -150,8 +140,4 @@ def row_of(one: QuestionCount) -> list[str]:
 
 def questions_csv(found: Sequence[QuestionCount]) -> str:
     """Return the table as a CSV file for a spreadsheet."""
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\r\n")
-    rows.writerow(headings(found))
-    rows.writerows([for_spreadsheet(text, longest=1000) for text in row_of(one)] for one in found)
-    return out.getvalue()
+    return spreadsheet([headings(found), *map(row_of, found)])

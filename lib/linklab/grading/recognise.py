@@ -6,13 +6,14 @@ only single Python files travel to the judge that lie in the same folder, where 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
 from linklab.grading.names import listed
-from linklab.grading.submissions import Submission, is_notebook, is_program, original_name
+from linklab.grading.submissions import Submission
 from linklab.grading.submitted_notebook import NotebookError, SubmittedCell, named, read_submitted
 from linklab.grading.unpack import Member
 from linklab.record import TEXT_STUB
@@ -23,6 +24,7 @@ MOST_HELPERS: Final = 29
 """As many as the check of simpleperf copies at home, next to the program itself."""
 
 _LONGEST_NAME_BYTES: Final = 200
+_COPY: Final = re.compile(r"(?P<stem>.+?)(?:-(?P<canvas>[1-9]\d?)| ?\((?P<browser>[1-9]\d?)\))(?P<suffix>\.[^.]+)")
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
     notes = list(submission.notes)
     candidates: dict[str, list[FoundNotebook]] = {}
     for member in submission.files:
-        if not is_notebook(member.parts[-1]):
+        if not _is_notebook(member.parts[-1]):
             continue
         try:
             candidate = _candidate(member, kit)
@@ -94,6 +96,27 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
         mend = f"; the program of a lab must be called {missing}" if SIMPLEPERF in missing else ""
         notes.append(f"other programs are not used: {unused}; they lie beside nothing that counts{mend}")
     return Recognised(notebooks, programs, tuple(dict.fromkeys(notes)))
+
+
+def _original_name(name: str) -> tuple[str, int]:
+    """A file's name without the number that a copy gets (Canvas' ``x-1.py``, browsers' ``x (1).py``), and that number.
+
+    0 where it has none.
+    """
+    number = 0
+    while found := _COPY.fullmatch(name):
+        name, number = found["stem"] + found["suffix"], number + int(found["canvas"] or found["browser"])
+    return name, number
+
+
+def _is_notebook(name: str) -> bool:
+    """Whether a file is called like a notebook, as one, as a copy, or with an ending that a browser added."""
+    return _original_name(name)[0].casefold().endswith((".ipynb", ".ipynb.json", ".ipynb.txt"))
+
+
+def _is_program(name: str) -> bool:
+    """Whether a file is called like a program in Python, as one, as a copy, or with an ending that a browser added."""
+    return _original_name(name)[0].casefold().endswith((".py", ".py.txt"))
 
 
 def lab_of(cells: Iterable[SubmittedCell], kit: Kit) -> KitLab | None:
@@ -158,18 +181,18 @@ def _beside(main: Member, files: Iterable[Member], kit: Kit, notes: list[str]) -
 
 
 def _programs(files: Iterable[Member]) -> Iterator[Member]:
-    return (member for member in files if is_program(member.parts[-1]))
+    return (member for member in files if _is_program(member.parts[-1]))
 
 
 def _called(program: Member) -> str:
     """What a program was called before it was saved as a text, or as a copy."""
-    name, _ = original_name(program.parts[-1])
-    return original_name(name.removesuffix(".txt"))[0]
+    name, _ = _original_name(program.parts[-1])
+    return _original_name(name.removesuffix(".txt"))[0]
 
 
 def _age(member: Member) -> tuple[float, int, str]:
     """By which the later of two files is known: of those of one time, the copy."""
-    return member.modified_s, original_name(member.parts[-1])[1], member.name
+    return member.modified_s, _original_name(member.parts[-1])[1], member.name
 
 
 def _programs_of_labs(files: Iterable[Member], kit: Kit, notes: list[str]) -> dict[str, Member]:

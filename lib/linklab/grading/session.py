@@ -170,4 +170,4 @@ class Session:
             return None
         self._lent.append(value)
         methods, _ = _LENT[type(value)]
-        return {values.TAG: "lent", "number": len(self._lent) - 1, "methods": list(methods), "says": repr(value)}
+        return {values.TAG: "lent", "number": len(self._lent) - 1, "methods": list(methods)}

@@ -83,8 +83,6 @@ PATTERNS: Final = (
 the assignment's name and the student's. Gradescope's own file says whose a submission is.
 """
 _EXAMPLES: Final = "; ".join(f"{each.platform.capitalize()}: {each.example}" for each in PATTERNS)
-_COPY: Final = re.compile(r"(?P<stem>.+?)(?:-(?P<canvas>[1-9]\d?)| ?\((?P<browser>[1-9]\d?)\))(?P<suffix>\.[^.]+)")
-_TAR_COPY: Final = re.compile(r"(?<=\.tar)(?:-\d+| ?\(\d+\))(?=\.[^.]+$)", re.IGNORECASE)
 _REMEDY: Final = "put it into a folder called like the student"
 _LAYERS: Final = 4
 """So many folders may stand around a class."""
@@ -134,27 +132,6 @@ class _Piece:
     attempt: str = ""
     came_as: list[str] = field(default_factory=list)
     files: list[Member] = field(default_factory=list)
-
-
-def original_name(name: str) -> tuple[str, int]:
-    """A file's name without the number that a copy gets (Canvas' ``x-1.py``, browsers' ``x (1).py``), and that number.
-
-    0 where it has none.
-    """
-    number = 0
-    while found := _COPY.fullmatch(name):
-        name, number = found["stem"] + found["suffix"], number + int(found["canvas"] or found["browser"])
-    return name, number
-
-
-def is_notebook(name: str) -> bool:
-    """Whether a file is called like a notebook, as one, as a copy, or with an ending that a browser added."""
-    return original_name(name)[0].casefold().endswith((".ipynb", ".ipynb.json", ".ipynb.txt"))
-
-
-def is_program(name: str) -> bool:
-    """Whether a file is called like a program in Python, as one, as a copy, or with an ending that a browser added."""
-    return original_name(name)[0].casefold().endswith((".py", ".py.txt"))
 
 
 def collect(downloads: Sequence[Path], work: Path, students: Sequence[str] | None = None) -> Collected:
@@ -210,12 +187,12 @@ class _Collection:
 
     def _files_of(self, source: Path) -> list[Member]:
         if source.is_file():
-            if not _is_archive(source.name):
+            if not is_archive(source.name):
                 raise LinklabError(f"{source} is neither a folder nor an archive (zip, tar, tar.gz, tar.xz)")
             bounds = replace(_OF_ALL, total_bytes=min(_OF_ALL.total_bytes, shutil.disk_usage(self._work).free // 2))
             into = self._work / f"download-{len(list(self._work.iterdir()))}"
             try:
-                members, notes = unpack(source, _TAR_COPY.sub("", source.name), into, bounds)
+                members, notes = unpack(source, source.name, into, bounds)
             except UnpackError as error:
                 raise LinklabError(f"{source} {error}") from None
             self._unmatched += [f"{cleaned(source.name)}: {note}" for note in notes]
@@ -489,25 +466,15 @@ def _within(download: str, name: str) -> str:
     return f"{download}/{name}" if download else name
 
 
-def _is_archive(name: str) -> bool:
-    """Whether a file is an archive; Canvas calls a second ``work.tar.gz`` ``work.tar-1.gz``."""
-    return is_archive(_TAR_COPY.sub("", name))
-
-
 def _holds_files(entries: list[Member]) -> bool:
     """Whether what has one name is a folder or an archive."""
-    return len(entries[0].parts) > 1 or _is_packed(entries[0].name)
-
-
-def _is_packed(name: str) -> bool:
-    return _is_archive(name) or is_foreign_archive(name)
+    name = entries[0].name
+    return len(entries[0].parts) > 1 or is_archive(name) or is_foreign_archive(name)
 
 
 def _by_hand(top: str) -> str:
     """What a folder or archive is called, without the ending that says that it is one."""
-    if _is_archive(top):
-        return without_suffix(_TAR_COPY.sub("", top)) or top
-    return top.rpartition(".")[0] if is_foreign_archive(top) else top
+    return top.rpartition(".")[0] if is_foreign_archive(top) else without_suffix(top)
 
 
 class _Unpacker:
@@ -522,7 +489,7 @@ class _Unpacker:
         if is_foreign_archive(member.name):
             self.notes.append(f"{member.name} is an archive that cannot be unpacked here: hand in a zip file")
             return []
-        if not _is_archive(member.name):
+        if not is_archive(member.name):
             return [member]
         if depth == 0:
             self.notes.append(f"{member.name} is an archive in an archive in an archive, and was not unpacked")
@@ -530,7 +497,7 @@ class _Unpacker:
         self._number += 1
         try:
             place = self._work / f"{self._number:06d}"
-            inside, said = unpack(member.path, _TAR_COPY.sub("", member.name), place, self._left)
+            inside, said = unpack(member.path, member.name, place, self._left)
         except UnpackError as error:
             self.notes.append(f"{member.name} {error}")
             return []

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import re
 import shutil
 import struct
 import tarfile
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
@@ -27,11 +28,12 @@ _LISTED_BYTES: Final = 600
 """So long is the entry of a file in a zip file's list at the most, on the average: 46 bytes, and its name twice."""
 _ZIP_END_BYTES: Final = 22 + 0xFFFF
 _IN_ZIP64: Final = 0xFFFFFFFF
-_COMPRESSED: Final[dict[str, Callable[[Path], Any]]] = {
-    ".gz": gzip.GzipFile,
-    ".xz": lzma.LZMAFile,
-}
-_TARS: Final = {".tar": "", ".tgz": ".gz", ".txz": ".xz"}
+_COMPRESSED: Final[Mapping[str, Callable[[Path], Any]]] = {"gz": gzip.GzipFile, "xz": lzma.LZMAFile}
+_ARCHIVE: Final = re.compile(
+    r"(?P<stem>.*)(?:\.(?P<zip>zip)|\.tar(?:(?:-\d+| ?\(\d+\))?\.(?P<packed>gz|xz))?|\.t(?P<short>gz|xz))",
+    re.IGNORECASE | re.DOTALL,
+)
+"""An archive's name. Canvas calls a second ``work.tar.gz`` ``work.tar-1.gz``, a browser ``work.tar (1).gz``."""
 _UNKNOWN: Final = (".bz2", ".tbz2", ".rar", ".7z", ".zst", ".lz", ".cab")
 _SYSTEM: Final = ("__MACOSX", ".ipynb_checkpoints", ".DS_Store", "Thumbs.db", "desktop.ini", "__pycache__", ".git")
 
@@ -73,7 +75,7 @@ class Member:
 
 def is_archive(name: str) -> bool:
     """Whether a file is an archive that can be unpacked, by its name."""
-    return _kind(name) is not None
+    return _ARCHIVE.fullmatch(name) is not None
 
 
 def is_foreign_archive(name: str) -> bool:
@@ -82,12 +84,9 @@ def is_foreign_archive(name: str) -> bool:
 
 
 def without_suffix(name: str) -> str:
-    """An archive's name without what says that it is one."""
-    lower = name.casefold()
-    for suffix in (*(f".tar{packed}" for packed in _COMPRESSED), ".zip", *_TARS):
-        if lower.endswith(suffix):
-            return name[: -len(suffix)]
-    return name
+    """An archive's name without what says that it is one; all of it if nothing else is left, or it is none."""
+    found = _ARCHIVE.fullmatch(name)
+    return found["stem"] or name if found else name
 
 
 def is_system(parts: tuple[str, ...]) -> bool:
@@ -103,12 +102,13 @@ def unpack(archive: Path, name: str, into: Path, bounds: Bounds) -> tuple[list[M
     """
     into.mkdir(parents=True)
     out = _Out(into, bounds, archive.stat().st_size)
-    kind = _kind(name)
+    found = _ARCHIVE.fullmatch(name)
     try:
-        if kind == "zip":
+        if found and found["zip"]:
             _unzip(archive, out)
         else:
-            _untar(archive, kind or "", out)
+            packed = found and (found["packed"] or found["short"])
+            _untar(archive, packed.casefold() if packed else "", out)
     except UnpackError:
         shutil.rmtree(into)
         raise
@@ -117,15 +117,6 @@ def unpack(archive: Path, name: str, into: Path, bounds: Bounds) -> tuple[list[M
         reason = cleaned(str(error) or type(error).__name__, 100)
         raise UnpackError(f"cannot be unpacked ({reason}): hand it in again, as a zip file") from None
     return out.members, out.notes()
-
-
-def _kind(name: str) -> str | None:
-    """Return ``zip``, or how a tar is compressed (empty: not at all); None for what is no archive."""
-    lower = name.casefold()
-    if lower.endswith(".zip"):
-        return "zip"
-    kinds = {f".tar{packed}": packed for packed in _COMPRESSED} | _TARS
-    return next((packed for suffix, packed in kinds.items() if lower.endswith(suffix)), None)
 
 
 class _Out:
