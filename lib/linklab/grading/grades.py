@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from linklab.grading.kit import KitLab
 from linklab.grading.model import Judged
-from linklab.grading.names import cleaned
+from linklab.grading.names import cleaned_lines
 from linklab.grading.similarity import Alike
 from linklab.report.model import Graded
 
@@ -203,5 +203,5 @@ def spreadsheet(rows: Iterable[Iterable[str]]) -> str:
 
 def for_spreadsheet(text: str) -> str:
     """Text as a cell of a spreadsheet: a formula is marked as text, and what a terminal obeys is replaced."""
-    text = "\n".join(cleaned(line, _LONGEST_LINE) for line in text.split("\n"))
+    text = cleaned_lines(text, _LONGEST_LINE)
     return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text

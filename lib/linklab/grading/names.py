@@ -21,6 +21,11 @@ def cleaned(name: str, longest: int = _LONGEST) -> str:
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
+def cleaned_lines(text: str, longest: int) -> str:
+    """Text for people, each of its lines as `cleaned` has it."""
+    return "\n".join(cleaned(line, longest) for line in text.splitlines())
+
+
 def _in_place_of(letter: str) -> str:
     return " " if unicodedata.category(letter) == "Zs" else "\ufffd"
 

@@ -18,19 +18,19 @@ from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from jupyterhub.services.auth import HubOAuthCallbackHandler, HubOAuthenticated
 from jupyterhub.utils import random_port
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 from tornado.httpserver import HTTPServer
 from tornado.web import Application, HTTPError, RequestHandler, authenticated
 
 from linklab.grade.cells import cells_of
 from linklab.grade.class_board import BOARD_VARIABLE
 from linklab.grade.progress import check_name
-from linklab.hub.sharing import BOARD_NAME, TOKEN_VARIABLE
+from linklab.hub.sharing import BOARD_NAME, TOKEN_VARIABLE, CheckReport, LabReport
 from linklab.report.page import SORTING, environment, script_of, style
 
 INSTRUCTORS: Final = "instructors"
@@ -98,24 +98,6 @@ class Refused(Exception):
         self.status = status
 
 
-class CheckReport(BaseModel):
-    """How a check of a student stands (`linklab.hub.sharing.Standing`)."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-    check: str
-    state: Literal["open", "tried", "passed"]
-    tries: int = Field(ge=0, le=9999)
-    time: int
-
-
-class LabReport(BaseModel):
-    """All checks of a lab, as a student's server sends them."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-    lab: int
-    checks: list[CheckReport]
-
-
 @dataclass(frozen=True)
 class LabChecks:
     """A lab's title, and its checks in their order: the name of each by its id."""
@@ -142,13 +124,20 @@ class StudentProgress:
 
 
 @dataclass
+class _Shown:
+    """A student who is shown: the number in the place of the name, when the last report came, and reports, by lab."""
+
+    number: int
+    last: float
+    labs: dict[int, Mapping[str, CheckReport]] = field(default_factory=dict)
+
+
+@dataclass
 class Board:
     """What students' servers have reported, in memory alone. ``labs`` are the checks that there are."""
 
     labs: Mapping[int, LabChecks]
-    _told: dict[str, dict[int, dict[str, CheckReport]]] = field(default_factory=lambda: defaultdict(dict))
-    _last: dict[str, float] = field(default_factory=dict)
-    _numbers: dict[str, int] = field(default_factory=dict)
+    _shown: dict[str, _Shown] = field(default_factory=dict)
     _count: int = 0
     _lately: dict[str, deque[float]] = field(default_factory=lambda: defaultdict(lambda: deque(maxlen=MOST_REPORTS)))
 
@@ -168,35 +157,34 @@ class Board:
             raise Refused(400, "no lab of this class has such a check")
         if not all(now - 86400 < one.time < now + _CLOCKS_DIFFER_S for one in report.checks):
             raise Refused(400, "this is not of today")
-        self._told[student][report.lab] = {one.check: one for one in report.checks}
-        self._last[student] = now
-        if student not in self._numbers:
+        if student not in self._shown:
             self._count += 1
-            self._numbers[student] = self._count
+            self._shown[student] = _Shown(self._count, now)
+        shown = self._shown[student]
+        shown.last, shown.labs[report.lab] = now, {one.check: one for one in report.checks}
 
     def forget(self, student: str) -> None:
         """Forget what a student's server has reported, and the number that stands in the place of the name."""
-        for known in (self._told, self._last, self._numbers):
-            known.pop(student, None)
+        self._shown.pop(student, None)
 
     def forget_old(self, now: float) -> None:
         """Forget the students who have reported nothing for `FORGOTTEN_S`."""
-        for student in [student for student, last in self._last.items() if now - last > FORGOTTEN_S]:
+        for student in [student for student, shown in self._shown.items() if now - shown.last > FORGOTTEN_S]:
             self.forget(student)
         for student in [student for student, lately in self._lately.items() if now - lately[-1] > FORGOTTEN_S]:
             del self._lately[student]
 
     def lab_in_front(self) -> int:
         """Return the lab in which most students are; of equal ones the one with the lower number."""
-        counts = {lab: sum(lab in told for told in self._told.values()) for lab in self.labs}
+        counts = {lab: sum(lab in shown.labs for shown in self._shown.values()) for lab in self.labs}
         return max(sorted(counts), key=counts.__getitem__, default=0)
 
     def rows(self, lab: int, now: float, *, names: bool) -> list[StudentProgress]:
         """Return the students in a lab, the one that is stuck longest first; without ``names`` each is a number."""
         found = [
-            self._row(student if names else f"Student {self._numbers[student]}", self.labs[lab], told[lab], now)
-            for student, told in self._told.items()
-            if lab in told
+            self._row(student if names else f"Student {shown.number}", self.labs[lab], shown.labs[lab], now)
+            for student, shown in self._shown.items()
+            if lab in shown.labs
         ]
         return sorted(found, key=lambda row: (-row.stuck_s, row.student))
 

@@ -11,11 +11,11 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from jupyter_server.base.handlers import JupyterHandler
+from pydantic import BaseModel, ConfigDict, Field
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.web import HTTPError, authenticated
 
@@ -32,14 +32,22 @@ SHOWN_S: Final = 3 * 3600
 _PATIENCE_S: Final = 5.0
 
 
-@dataclass(frozen=True)
-class Standing:
+class CheckReport(BaseModel):
     """How a check stands: it was run ``tries`` times without passing, and came to this ``state`` at ``time`` (Unix)."""
 
+    model_config = ConfigDict(extra="forbid", strict=True)
     check: str
     state: State
-    tries: int
+    tries: int = Field(ge=0, le=9999)
     time: int
+
+
+class LabReport(BaseModel):
+    """All checks of a lab, as a student's server sends them."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    lab: int
+    checks: list[CheckReport]
 
 
 class Sharing:
@@ -50,7 +58,7 @@ class Sharing:
 
     def __init__(self, board: str, token: str) -> None:
         self._board, self._token = board, token
-        self.labs: dict[int, dict[str, Standing]] = {}
+        self.labs: dict[int, dict[str, CheckReport]] = {}
         self.shown_until = 0.0
         self.trouble = ""
         self._in_turn = asyncio.Lock()
@@ -65,10 +73,10 @@ class Sharing:
         known, now = self.labs.get(lab, {}), int(time.time())
         self.labs[lab] = {}
         for check, state in states.items():
-            before = known.get(check) or Standing(check, state, 0, now)
+            before = known.get(check) or CheckReport(check=check, state=state, tries=0, time=now)
             tries = before.tries + (check == ran and state == "tried")
             since = before.time if (before.state, before.tries) == (state, tries) else now
-            self.labs[lab][check] = Standing(check, state, tries, since)
+            self.labs[lab][check] = CheckReport(check=check, state=state, tries=tries, time=since)
 
     async def show(self) -> None:
         """Show the student from now on."""
@@ -85,8 +93,7 @@ class Sharing:
     async def report(self, lab: int) -> None:
         """Tell the board all of a lab, if the student is shown: a board that was started anew knows it again then."""
         if self.is_shown:
-            checks = [asdict(standing) for standing in self.labs[lab].values()]
-            await self._ask("POST", json.dumps({"lab": lab, "checks": checks}))
+            await self._ask("POST", LabReport(lab=lab, checks=list(self.labs[lab].values())).model_dump_json())
 
     async def _end_if_over(self) -> None:
         if not self.is_shown:

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from linklab.errors import LinklabError
 from linklab.files import write_whole
-from linklab.grading.names import cleaned
+from linklab.grading.names import cleaned, cleaned_lines
 from linklab.lms.marks import Mark, Marks, StudentMarks
 
 _LONGEST: Final = 300
@@ -37,15 +37,13 @@ def comment(marks: Marks, lab: str, mark: Mark) -> str:
         lines[0] += f", {mark.open_points:g} still open"
     for cell in mark.cells:
         points, most = float(cell["points"]), float(cell["max_points"])
-        said = [_lines(text) for key in ("reason", "comment") if (text := str(cell.get(key) or ""))]
+        said = [
+            cleaned_lines(text.strip(), _LONGEST) for key in ("reason", "comment") if (text := str(cell.get(key) or ""))
+        ]
         if points < most or cell.get("comment"):
             name = cleaned(str(cell.get("title") or cell["id"]))
             lines.append(": ".join((f"{name}: {points:g} of {most:g}", *said)))
     return "\n".join(lines)
-
-
-def _lines(text: str) -> str:
-    return "\n".join(cleaned(line, _LONGEST) for line in text.strip().splitlines())
 
 
 def _ready(marks: Marks, lab: str, provisional: bool) -> Iterator[tuple[StudentMarks, Mark]]:

@@ -167,6 +167,10 @@ class Gradebook:
     who: Mapping[int, str]
     locked: frozenset[int]
 
+    def place(self, pattern: str) -> int | None:
+        """Return the place of the first heading that a pattern matches; None without one, and for no pattern."""
+        return _place([heading.strip() for heading in self.rows[0]], pattern)
+
     def column(self, *words: str) -> PointsColumn:
         """Return the column with one of these headings, or of the assignment that is called so; the first there is.
 
@@ -534,7 +538,7 @@ def _days_late(
     """
     if rule is None:
         return {}
-    place = _place([heading.strip() for heading in book.rows[0]], book.form.handed_in)
+    place = book.place(book.form.handed_in)
     if place is not None:
         times = {row: book.rows[row][place].strip() for row in book.who}
         return {
@@ -561,7 +565,7 @@ def _write_comments(
     late: Mapping[int, int],
 ) -> Iterator[str]:
     """Write comments where none stand, if the table takes them; yield a line for each that differs and stays."""
-    place = _place([heading.strip() for heading in book.rows[0]], book.form.comments)
+    place = book.place(book.form.comments)
     if place is None:
         return
     for one in marks.students:
@@ -581,7 +585,7 @@ def _write_comments(
 
 def numbers_of(book: Gradebook, marks: Marks) -> dict[str, str]:
     """Return the platform's own number of each student who has a row, as the row has it; empty where none is there."""
-    place = _place([heading.strip() for heading in book.rows[0]], book.form.number)
+    place = book.place(book.form.number)
     if place is None:
         return {}
     found = {}
@@ -599,7 +603,7 @@ def _has_decimal_comma(book: Gradebook, columns: Iterable[PointsColumn]) -> bool
     grades; and last of all any other column (``4.1``, a department). Raises LinklabError where they disagree.
     """
     open_columns = [one for one in book.columns if not one.refused]
-    most = _place([heading.strip() for heading in book.rows[0]], book.form.most)
+    most = book.place(book.form.most)
     written = [*(one.index for one in columns), *([most] if most is not None else [])]
     grades = [one.index for one in open_columns if one.heading.endswith(")")]  # Moodle's (Real) and Canvas' (123)
     for places in (written, grades, [one.index for one in open_columns]):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import LinklabError
-from linklab.grading.names import cleaned, folder_of
+from linklab.grading.names import cleaned, cleaned_lines, folder_of
 from linklab.network.variants import normalised
 from linklab.options import means
 
@@ -311,7 +311,7 @@ def _test(cell: Mapping[str, Any]) -> dict[str, Any]:
         "score": round(score, 2),
         "max_score": most,
         "visibility": "visible",
-        "output": "\n".join(cleaned(line, _LONGEST) for line in said.split("\n")),
+        "output": cleaned_lines(said, _LONGEST),
     }
     if cell["status"] not in ("answered", "inconclusive"):  # of which nobody knows yet
         test["status"] = "passed" if score >= most else "failed"
