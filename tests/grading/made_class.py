@@ -166,48 +166,14 @@ for _name in dir(_lab00):
         setattr(_lab00, _name, lambda *a, **k: _result.Result("patched", (_check.Check("all", "passed"),)))
 predicted_rtt_ms = 1
 """,
-    "forks": """
-import os
-try:
-    while True:
-        os.fork()
-except OSError:
-    pass
-""",
-    "fills-the-disk": """
-try:
-    with open("full", "wb") as _file:
-        while True:
-            _file.write(bytes(1 << 20))
-except OSError as _error:
-    print(_error)
-""",
-    "waits-for-ever": "import time\ntime.sleep(1e6)\n",
-    "prints-escapes": r"""
-print("\x1b]0;owned\x07\x1b[2J\x1b[31mred\x1b[0m \u202e txt.exe")
-from IPython.display import HTML, display
-display(HTML("<script>document.title = 'owned'</script><img src=x onerror=alert(1)></script></title><h1>"))
-""",
-    "floods": "while True:\n    print('x' * 1000)\n",
-    "kills-its-kernel": "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n",
-    "eats-memory": "_all = []\nwhile True:\n    _all.append(bytearray(1 << 24))\n",
-    "calls-home": """
-import socket
-try:
-    socket.create_connection(("192.0.2.1", 80), timeout=3)
-    print("OUTSIDE")
-except OSError as _error:
-    print("closed:", _error)
-""",
 }
 
 
 def _hostile(name: str) -> Case:
     code = HOSTILE[name]
-    last = "predicted_rtt_ms = 1\n" if name == "patches-the-checks" else f"{PREDICTED}\n"
-    # what ends its kernel, or its cell, never comes to its answer; the other cells get a new kernel
-    spoilt = {"waits-for-ever", "floods", "kills-its-kernel", "eats-memory", "forks", "patches-the-checks"}
-    passed = _but("check-prediction-rtt") if name in spoilt else CHECKS
+    spoilt = name == "patches-the-checks"
+    last = "predicted_rtt_ms = 1\n" if spoilt else f"{PREDICTED}\n"
+    passed = _but("check-prediction-rtt") if spoilt else CHECKS
     return _case(name, "hostile", lambda: _one(put(solved(), answer_prediction_rtt=code + last)), passed)
 
 
@@ -226,19 +192,6 @@ CASES: Final[tuple[Case, ...]] = (
         "twice", "right", lambda: {f"old/{LAB}.ipynb": data(starter()), f"new/{LAB}.ipynb": data(solved())}, CHECKS,
         notes=("came more than once: new/",),
     ),
-    _case("no-prediction", "wrong", lambda: _one(put(solved(), answer_prediction_rtt="predicted_rtt_ms = 10")),
-          _but("check-prediction-rtt")),
-    _case("wrong-throughput", "wrong",
-          lambda: _one(put(solved(), answer_prediction_throughput="predicted_mbps = 10")),
-          _but("check-prediction-throughput")),
-    _case("wrong-unit", "wrong",
-          lambda: _one(put(solved(), answer_measured_throughput="measured_mbps = 9_500_000")),
-          _but("check-measured-throughput")),
-    _case("no-queue", "wrong",
-          lambda: _one(put(solved(), answer_network=source(cell(solved(), "answer-network")).replace(
-              ", max_queue_size=50", ""))), _but("check-network")),
-    _case("raises", "wrong", lambda: _one(put(solved(), answer_prediction_rtt="predicted_rtt_ms = 1 / 0")),
-          _but("check-prediction-rtt")),
     _case("starter", "wrong", lambda: _one(starter()), answered=frozenset()),
     _case("no-texts", "wrong", lambda: _one(put(solved(), reflect_throughput="", reflect_queue="  ")), CHECKS,
           answered=frozenset()),

@@ -16,6 +16,7 @@ from linklab import schema
 from linklab.grading.model import Task
 from linklab.runtime.backends import Kind
 from tests.grading.judging import LIMIT_S, ROOT, read_verdicts, solution, without, write_task
+from tests.grading.test_view import FORKS
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
 
@@ -81,22 +82,6 @@ for guest in guests:
     guest.wait()
 room.remove()
 sys.exit(done.returncode)
-"""
-FORKS = """
-import os, signal
-children = []
-try:
-    for _ in range(200):
-        number = os.fork()
-        if number == 0:
-            signal.pause()
-            os._exit(0)
-        children.append(number)
-except OSError:
-    pass
-for number in children:
-    os.kill(number, signal.SIGKILL)
-print(len(children))
 """
 
 

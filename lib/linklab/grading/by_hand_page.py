@@ -13,7 +13,7 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -24,6 +24,7 @@ from markupsafe import Markup as Safe
 
 from linklab.classroom.contents import Contents
 from linklab.errors import LinklabError
+from linklab.grading.kit import text_of
 from linklab.grading.manual_points import FILE, Given, GivenRow, Journal, points_of
 from linklab.grading.names import cleaned
 from linklab.report.page import encodable, environment, style
@@ -77,19 +78,18 @@ class AnswerGroup:
     students: tuple[str, ...]
 
 
-def alike(rows: Mapping[str, GivenRow], lab: str, question: str) -> list[AnswerGroup]:
+def alike(rows: Iterable[GivenRow]) -> list[AnswerGroup]:
     """Return the answers to one question, in the table's order: those of the same words and points are one."""
     groups: dict[tuple[str, Given], list[GivenRow]] = {}
-    for row in rows.values():
-        if (row.cells.get("lab"), row.cells.get("question")) == (lab, question):
-            words = " ".join(row.cells.get("answer", "").casefold().split())
-            groups.setdefault((words, row.given), []).append(row)
+    for row in rows:
+        words = " ".join(row.cells["answer"].casefold().split())
+        groups.setdefault((words, row.given), []).append(row)
     return [
         AnswerGroup(
             tuple(row.cells["key"] for row in group),
-            group[0].cells.get("answer", ""),
+            group[0].cells["answer"],
             given,
-            tuple(row.cells.get("student", "") for row in group),
+            tuple(row.cells["student"] for row in group),
         )
         for (_, given), group in groups.items()
     ]
@@ -109,25 +109,21 @@ class ByHand:
 
     def start(self) -> str:
         """Return the page with all questions, and how many of their answers have points."""
-        found: dict[tuple[str, str], list[Given]] = {}
-        for row in self._journal.read().values():
-            found.setdefault((row.cells.get("lab", ""), row.cells.get("question", "")), []).append(row.given)
         questions = [
-            (lab, question, urlencode({"lab": lab, "question": question}), len(given),
-             sum(one.points is not None for one in given))
-            for (lab, question), given in found.items()
+            (lab, question, urlencode({"lab": lab, "question": question}), len(rows),
+             sum(row.given.points is not None for row in rows))
+            for (lab, question), rows in self._by_question().items()
         ]  # fmt: skip
         return self._rendered(questions=questions, lab="", question="")
 
     def question(self, lab: str, question: str) -> str:
         """Return the page with all answers to one question."""
-        rows = self._journal.read()
-        here = [one for one in rows.values() if (one.cells.get("lab"), one.cells.get("question")) == (lab, question)]
-        most = here[0].cells["of"] if here else "0"
+        rows = self._by_question().get((lab, question), [])
         asked, model = self._asked(lab, question)
         return self._rendered(
             lab=lab, question=question, asked=asked, model=from_markdown(model) if model else None,
-            items=rubric_items(model), answers=alike(rows, lab, question), most=most, names=self._names,
+            items=rubric_items(model), answers=alike(rows), most=rows[0].cells["of"] if rows else "0",
+            names=self._names,
         )  # fmt: skip
 
     def give(self, told: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,20 +140,23 @@ class ByHand:
         others = self._journal.add(dict.fromkeys(keys, seen), given)
         return {"kept": not others, **asdict(next(iter(others.values()), given))}
 
+    def _by_question(self) -> dict[tuple[str, str], list[GivenRow]]:
+        """Return all answers, by lab and question."""
+        found: dict[tuple[str, str], list[GivenRow]] = {}
+        for row in self._journal.read().values():
+            found.setdefault((row.cells["lab"], row.cells["question"]), []).append(row)
+        return found
+
     def _asked(self, lab: str, question: str) -> tuple[Safe | None, str]:
         """Return a question's text and its model answer with the rubric; of a check, the text before it."""
         cells = self._cells.get(lab, [])
         at = next((number for number, cell in enumerate(cells) if cell["id"] == question), 0)
         before = next((cell for cell in reversed(cells[:at]) if cell["cell_type"] == "markdown"), None)
-        text = cells[at]["source"] if at and cells[at]["cell_type"] == "markdown" else ""
-        return from_markdown(_text(before["source"])) if before else None, _text(text)
+        model = text_of(cells[at]) if at and cells[at]["cell_type"] == "markdown" else ""
+        return from_markdown(text_of(before)) if before else None, model
 
     def _rendered(self, **data: Any) -> str:
         return encodable(environment(_FOLDER).get_template("by_hand.jinja").render(css=style(), **data))
-
-
-def _text(source: Any) -> str:
-    return "".join(source) if isinstance(source, list) else str(source)
 
 
 class ByHandServer(ThreadingHTTPServer):

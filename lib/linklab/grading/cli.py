@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from linklab import options
 
@@ -28,6 +28,15 @@ again only what has changed, and says who gained and who lost what. Exit status:
 judge failed or a submission belongs to nobody on the list of students, 130 after Ctrl-C."""
 _LIMITS = """\
 What one notebook may use; beyond, it is ended, and what it has done until then counts. The other notebooks go on."""
+_LIMIT_OPTIONS: Final = (
+    ("--notebook-limit-s", "wall_s", options.seconds, "S", "real time in all"),
+    ("--cell-limit-s", "cell_s", options.seconds, "S", "real time for a cell"),
+    ("--cpu-limit-s", "cpu_s", options.seconds, "S", "CPU time"),
+    ("--memory-mb", "memory_mb", options.megabytes, "MB", "memory"),
+    ("--processes", "processes", options.count, "N", "processes at once"),
+    ("--disk-mb", "disk_mb", options.megabytes, "MB", "files that it writes"),
+)
+"""Each option for a field of `linklab.grading.model.Limits`."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -56,15 +65,11 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--dask", metavar="ADDRESS", help="judge on the workers of this Dask scheduler: tcp://host:8786"
     )
     limits, least = parser.add_argument_group("limits", _LIMITS), Limits()
-    for name, kind, default, metavar, what in (
-        ("--notebook-limit-s", options.seconds, least.wall_s, "S", "real time in all"),
-        ("--cell-limit-s", options.seconds, least.cell_s, "S", "real time for a cell"),
-        ("--cpu-limit-s", options.seconds, least.cpu_s, "S", "CPU time"),
-        ("--memory-mb", options.megabytes, least.memory_mb, "MB", "memory"),
-        ("--processes", options.count, least.processes, "N", "processes at once"),
-        ("--disk-mb", options.megabytes, least.disk_mb, "MB", "files that it writes"),
-    ):
-        limits.add_argument(name, type=kind, default=default, metavar=metavar, help=f"{what}; default: %(default)s")
+    for option, name, kind, metavar, what in _LIMIT_OPTIONS:
+        default = getattr(least, name)
+        limits.add_argument(
+            option, dest=name, type=kind, default=default, metavar=metavar, help=f"{what}; default: %(default)s"
+        )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -107,14 +112,7 @@ def _order(arguments: argparse.Namespace) -> Order:
         raise LinklabError(f"{arguments.students} lists somebody twice (blanks and case do not count)")
     networks = networks_of(arguments.students, arguments.secret) if arguments.secret is not None else None
     kit = read_kit(arguments.root)
-    limits = Limits(
-        wall_s=arguments.notebook_limit_s,
-        cell_s=arguments.cell_limit_s,
-        cpu_s=arguments.cpu_limit_s,
-        memory_mb=arguments.memory_mb,
-        processes=arguments.processes,
-        disk_mb=arguments.disk_mb,
-    )
+    limits = Limits(**{name: getattr(arguments, name) for _, name, *_ in _LIMIT_OPTIONS})
     labs = kit.chosen(arguments.labs)
     points = CoursePoints.of(arguments.root, labs)
     return Order(kit, labs, students, networks, arguments.earlier, limits, arguments.only, points)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -57,11 +57,9 @@ class Task:
         own = [
             (cell["cell_type"], "".join(cell["source"]), cell.get("attachments", {})) for cell in cells if _is_own(cell)
         ]
-        found = hashlib.sha256()
-        work = {"": json.dumps(own, sort_keys=True).encode()}
-        for name, content in (work | {name: path.read_bytes() for name, path in sorted(self.files.items())}).items():
-            found.update(f"{self.lab} {name} {len(content)}\0".encode() + content)
-        return found.digest()
+        parts = {f"{self.lab} ": json.dumps(own, sort_keys=True).encode()}
+        parts |= {f"{self.lab} {name}": path.read_bytes() for name, path in sorted(self.files.items())}
+        return digest_of(parts)
 
 
 @dataclass(frozen=True)
@@ -91,6 +89,14 @@ class Parcel:
         if task.network is not None and self.network is not None:
             task.network.write_bytes(self.network)
         (folder / TASK).write_text(json.dumps(schema.dump(task)), encoding="utf-8")
+
+
+def digest_of(parts: Mapping[str, bytes]) -> bytes:
+    """Return the digest of named contents, with their lengths, so that no two ways of cutting the bytes look alike."""
+    found = hashlib.sha256()
+    for name, content in parts.items():
+        found.update(f"{name} {len(content)}\0".encode() + content)
+    return found.digest()
 
 
 def _is_own(cell: Any) -> bool:

@@ -8,7 +8,6 @@ ended early counts only under the same limits. A verdict that no longer counts i
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import shutil
 from collections.abc import Iterator, Mapping
@@ -22,7 +21,7 @@ from linklab.discovery import judging_digest
 from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grading.kit import KitLab
-from linklab.grading.model import TASK, VERDICT, Judged, Limits, Parcel, Task
+from linklab.grading.model import TASK, VERDICT, Judged, Limits, Parcel, Task, digest_of
 from linklab.network import Network
 from linklab.record import TEXT_STUB
 from linklab.report.model import Graded, Kind, Status
@@ -75,7 +74,7 @@ def prepare(
     """
     variant = "" if network is None else variant_text(network)
     parcel = Parcel(lab.name, notebook.encode(), dict(files), variant.encode() or None, limits)
-    digest = digest_of(lab.name, notebook, files, variant)
+    digest = _rests_on(lab.name, notebook, files, variant)
     earlier, counts = _kept(folder, digest, limits)
     work = Work(student, lab.name, folder, digest, parcel.task_in(folder), lab.worth, earlier=earlier)
     if earlier is not None and fits(work, earlier) and ((counts and again is None) or again is False):
@@ -140,19 +139,15 @@ def unjudged(lab: KitLab, network: str, free_texts: Mapping[str, str], reason: s
     return Judged(lab.name, network, tuple(cells), reason)
 
 
-def digest_of(lab: str, notebook: str, files: Mapping[str, bytes], variant: str) -> str:
+def _rests_on(lab: str, notebook: str, files: Mapping[str, bytes], variant: str) -> str:
     """Return the digest of all that a verdict rests on."""
-    found = hashlib.sha256()
     named = {
         "lab": lab.encode(),
         "notebook": json.dumps([cell for cell in json.loads(notebook)["cells"] if _counts(cell)]).encode(),
         "network": variant.encode(),
         "linklab": judging_digest(f"lab{lab[:2]}"),
     }
-    for name, content in (named | {f"file {name}": content for name, content in sorted(files.items())}).items():
-        # with their lengths, so that no two ways of cutting the same bytes look alike
-        found.update(f"{name} {len(content)}\0".encode() + content)
-    return found.hexdigest()
+    return digest_of(named | {f"file {name}": content for name, content in sorted(files.items())}).hex()
 
 
 def _counts(cell: dict[str, Any]) -> bool:

@@ -228,14 +228,14 @@ class _Collection:
                 return inner
             if len(tops) != 1 or any(len(member.parts) == 1 for member in inner):
                 break
-            within = _by_top(_without_top(inner))
-            if not self._roster and len(within) > 1 and all(map(_holds_files, within.values())):
-                around = next(iter(tops))
+            (around,) = tops
+            inner = [replace(member, parts=member.parts[1:]) for member in inner]
+            several = len({member.parts[0] for member in inner}) > 1
+            if several and not self._roster and all(map(_is_in_folder_or_archive, inner)):
                 raise LinklabError(
                     f"{source} holds the folder {around} alone, which may be a student's or around all: "
                     f"name {around} itself, or give a list with --students"
                 )
-            inner = _without_top(inner)
         return members
 
     def _is_listed(self, top: str) -> bool:
@@ -249,13 +249,14 @@ class _Collection:
         for member in members:
             if member is own_file:
                 continue
-            top, match = _within(download, member.parts[0]), fitting.get(member.name)
+            match = fitting.get(member.name)
+            top = f"{download}/{member.parts[0]}" if download else member.parts[0]
             if pattern is not None and match is not None:
                 name, number = match["student"].strip(), match.groupdict().get("number") or ""
                 piece = _Piece(name, pattern.platform, number, (name, number), download)
                 trouble = self._trouble(piece, told.get(name, ([], "")))
                 member = _as_called(member, match)
-            elif _holds_files([member]):
+            elif _is_in_folder_or_archive(member):
                 name = _by_hand(member.parts[0])
                 piece, trouble = _Piece(name, "", "", (name,), download), ""
                 member = replace(member, parts=member.parts[1:] or member.parts)
@@ -451,25 +452,8 @@ def _text(told: Mapping[Any, Any], key: str) -> str:
     return text.strip() if isinstance(text, str) else ""
 
 
-def _by_top(members: Iterable[Member]) -> dict[str, list[Member]]:
-    tops: dict[str, list[Member]] = {}
-    for member in members:
-        tops.setdefault(member.parts[0], []).append(member)
-    return tops
-
-
-def _without_top(members: Iterable[Member]) -> list[Member]:
-    return [replace(member, parts=member.parts[1:]) for member in members]
-
-
-def _within(download: str, name: str) -> str:
-    return f"{download}/{name}" if download else name
-
-
-def _holds_files(entries: list[Member]) -> bool:
-    """Whether what has one name is a folder or an archive."""
-    name = entries[0].name
-    return len(entries[0].parts) > 1 or is_archive(name) or is_foreign_archive(name)
+def _is_in_folder_or_archive(member: Member) -> bool:
+    return len(member.parts) > 1 or is_archive(member.name) or is_foreign_archive(member.name)
 
 
 def _by_hand(top: str) -> str:
