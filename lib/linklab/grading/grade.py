@@ -29,6 +29,7 @@ from linklab.files import write_whole
 from linklab.grading import manual_points
 from linklab.grading.assemble import Assembled, assemble
 from linklab.grading.course_points import CoursePoints
+from linklab.grading.grades import FILE as GRADES
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, as_data, to_csv, to_json
 from linklab.grading.guard import WorkBounds, WorkFailed, guarded
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
@@ -408,7 +409,7 @@ def _write(output: Path, grades: ClassGrade, students: list[_Student], tell: Cal
             shown[number] = noted(shown[number], "no page could be written", came)
     grades = replace(grades, students=tuple(shown))
     write_whole(output / "grades.csv", to_csv(grades), 0o644)
-    write_whole(output / "grades.json", to_json(grades), 0o644)
+    write_whole(output / GRADES, to_json(grades), 0o644)
     write_whole(output / "index.html", class_page(grades), 0o644)
     return grades
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import json
 import re
@@ -16,6 +17,7 @@ from linklab.grading.names import cleaned_lines
 from linklab.grading.similarity import Alike
 from linklab.report.model import Graded
 
+FILE: Final = "grades.json"
 State = Literal["judged", "not handed in", "not judged", "judge failed", "not read"]
 _VERSION: Final = 1
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
@@ -110,6 +112,53 @@ class ClassGrade:
             for name, lab in one.labs.items()
             if lab.state in ("judge failed", "not read")
         ]
+
+
+@dataclass(frozen=True)
+class StoredCell:
+    """A graded cell as ``grades.json`` has it."""
+
+    id: str
+    status: str
+    points: float
+    max_points: float
+    title: str = ""
+    reason: str = ""
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class StoredLab:
+    """A student's lab as ``grades.json`` has it. `open_points` wait for the instructor, or for another run."""
+
+    state: str
+    points: float = 0.0
+    open_points: float = 0.0
+    notes: tuple[str, ...] = ()
+    cells: tuple[StoredCell, ...] = ()
+    wall_s: float | None = None
+    handed_in: datetime.datetime | None = None
+
+
+@dataclass(frozen=True)
+class StoredStudent:
+    """A student as ``grades.json`` has them."""
+
+    student: str
+    page: str
+    labs: dict[str, StoredLab]
+    known_as: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class StoredGrades:
+    """What those who read ``grades.json`` (`linklab.schema`) look at; it holds more."""
+
+    linklab_grades: Literal[1]
+    max_points: dict[str, float]
+    students: tuple[StoredStudent, ...]
+    titles: dict[str, str] = field(default_factory=dict)
+    unmatched: tuple[str, ...] = ()
 
 
 def to_csv(grades: ClassGrade) -> str:

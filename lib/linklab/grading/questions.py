@@ -8,7 +8,6 @@ cell that nobody got, or all got, say nothing of that, and neither do less than 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,9 @@ from pathlib import Path
 from statistics import correlation
 from typing import Final
 
+from linklab import schema
 from linklab.errors import LinklabError
-from linklab.grading.grades import ClassGrade, LabGrade, spreadsheet
+from linklab.grading.grades import FILE, ClassGrade, LabGrade, StoredGrades, spreadsheet
 from linklab.grading.overview import frequent_slips, lab_counts
 from linklab.report.model import Graded
 
@@ -103,15 +103,14 @@ def earlier_terms(folders: Iterable[Path]) -> Terms:
     for folder in folders:
         shares: dict[tuple[str, str], list[float]] = {}
         try:
-            data = json.loads((folder / "grades.json").read_text("utf-8"))
-            for student in data["students"]:
-                for lab, told in student["labs"].items():
-                    for cell in told.get("cells", ()):
-                        if cell["max_points"] and cell["status"] not in ("answered", "inconclusive"):
-                            share = 100 * cell["points"] / cell["max_points"]
-                            shares.setdefault((lab, cell["id"]), []).append(share)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):
-            raise LinklabError(f"{folder / 'grades.json'} is not what linklab grade writes: leave it away") from None
+            stored = schema.parse(StoredGrades, (folder / FILE).read_bytes(), "this file")
+        except (OSError, LinklabError):
+            raise LinklabError(f"{folder / FILE} is not what linklab grade writes: leave it away") from None
+        for student in stored.students:
+            for name, lab in student.labs.items():
+                for cell in lab.cells:
+                    if cell.max_points and cell.status not in ("answered", "inconclusive"):
+                        shares.setdefault((name, cell.id), []).append(100 * cell.points / cell.max_points)
         found[folder.resolve().name] = {place: sum(each) / len(each) for place, each in shares.items()}
     return found
 

@@ -96,11 +96,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _refuse_to_write_over(graded: Path, output: Path) -> None:
     """Raise LinklabError where what was graded, or the marks given by hand, would be lost."""
-    from linklab.grading import manual_points
-    from linklab.lms.marks import GRADES
+    from linklab.grading import grades, manual_points
 
     folder = graded if graded.is_dir() else graded.parent
-    written = (GRADES, manual_points.FILE, manual_points.JOURNAL, "grades.csv", "index.html", "questions.csv")
+    written = (grades.FILE, manual_points.FILE, manual_points.JOURNAL, "grades.csv", "index.html", "questions.csv")
     if output in (graded, *(folder / name for name in written)):
         raise LinklabError("--output would write over what was graded: name another file")
 
@@ -217,7 +216,7 @@ def _late_there(deadline: str, percent: str) -> dict[str, object]:
 
 
 def _nbgrader(arguments: argparse.Namespace, marks: Marks) -> Said:
-    from linklab.lms.marks import nbgrader_table
+    from linklab.lms.marks import nbgrader_table, not_final
 
     labs = [marks.lab(word) for word in arguments.labs] or list(marks.max_points)
     _keep(arguments.output, nbgrader_table(labs, marks).encode())
@@ -225,7 +224,7 @@ def _nbgrader(arguments: argparse.Namespace, marks: Marks) -> Said:
         f"written with {one.of(lab).points:g} points, {one.student}, {lab}: {why}"
         for lab in labs
         for one in marks.students
-        if one.of(lab).state != "not handed in" and (why := one.of(lab).not_final(provisional=True))
+        if one.of(lab).state != "not handed in" and (why := not_final(one.of(lab), provisional=True))
     ]
     said = [f"{arguments.output}: {len(labs)} labs, {len(marks.students)} students"]
     if arguments.feedback:

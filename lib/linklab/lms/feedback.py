@@ -23,34 +23,32 @@ from typing import Any, Final
 
 from linklab.errors import LinklabError
 from linklab.files import write_whole
+from linklab.grading.grades import StoredLab
 from linklab.grading.names import cleaned, cleaned_lines
-from linklab.lms.marks import Mark, Marks, StudentMarks
+from linklab.lms.marks import Marks, StudentMarks, not_final
 
 _LONGEST: Final = 300
 _PATIENCE_S: Final = 60
 
 
-def comment(marks: Marks, lab: str, mark: Mark) -> str:
+def comment(marks: Marks, lab: str, mark: StoredLab) -> str:
     """Return what a lab's verdict says, in lines: the points, each cell that has not all of them, graders' comments."""
     lines = [f"{marks.titles[lab]}: {mark.points:g} of {marks.max_points[lab]:g} points"]
     if mark.open_points:
         lines[0] += f", {mark.open_points:g} still open"
     for cell in mark.cells:
-        points, most = float(cell["points"]), float(cell["max_points"])
-        said = [
-            cleaned_lines(text.strip(), _LONGEST) for key in ("reason", "comment") if (text := str(cell.get(key) or ""))
-        ]
-        if points < most or cell.get("comment"):
-            name = cleaned(str(cell.get("title") or cell["id"]))
-            lines.append(": ".join((f"{name}: {points:g} of {most:g}", *said)))
+        if cell.points < cell.max_points or cell.comment:
+            name = cleaned(cell.title or cell.id)
+            said = [cleaned_lines(text.strip(), _LONGEST) for text in (cell.reason, cell.comment) if text]
+            lines.append(": ".join((f"{name}: {cell.points:g} of {cell.max_points:g}", *said)))
     return "\n".join(lines)
 
 
-def _ready(marks: Marks, lab: str, provisional: bool) -> Iterator[tuple[StudentMarks, Mark]]:
+def _ready(marks: Marks, lab: str, provisional: bool) -> Iterator[tuple[StudentMarks, StoredLab]]:
     """Yield the students who handed a lab in, and whose points are final."""
     for one in marks.students:
         mark = one.of(lab)
-        if mark.state != "not handed in" and not mark.not_final(provisional):
+        if mark.state != "not handed in" and not not_final(mark, provisional):
             yield one, mark
 
 

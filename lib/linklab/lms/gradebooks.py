@@ -30,10 +30,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from linklab.errors import LinklabError
+from linklab.grading.grades import StoredLab
 from linklab.grading.names import cleaned
 from linklab.lms.feedback import comment
 from linklab.lms.lateness import LateRule, moment
-from linklab.lms.marks import Mark, Marks, StudentMarks
+from linklab.lms.marks import Marks, StudentMarks, not_final
 from linklab.network.variants import normalised
 
 _OWN_NUMBER: Final = "the platform's own number"
@@ -570,7 +571,7 @@ def _write_comments(
         return
     for one in marks.students:
         row, mark = places.get(one.student), one.of(lab)
-        if row is None or mark.state == "not handed in" or mark.not_final(wishes.provisional) or row in book.locked:
+        if row is None or mark.state == "not handed in" or not_final(mark, wishes.provisional) or row in book.locked:
             continue
         said = comment(marks, lab, mark)
         if wishes.late and late.get(row):
@@ -633,9 +634,9 @@ def _factor(worth: float, lab: str, column: PointsColumn, book: Gradebook, wishe
     )
 
 
-def _hindrance(book: Gradebook, row: int, mark: Mark, there: str, points: float, wishes: Wishes) -> str:
+def _hindrance(book: Gradebook, row: int, mark: StoredLab, there: str, points: float, wishes: Wishes) -> str:
     """Return why points must not be written, or nothing."""
-    if early := mark.not_final(wishes.provisional):
+    if early := not_final(mark, wishes.provisional):
         return early
     if row in book.locked:
         return f"{book.form.called} says that this grade cannot be changed"

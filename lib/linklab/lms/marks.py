@@ -10,7 +10,6 @@ that were judged before.
 from __future__ import annotations
 
 import csv
-import datetime
 import io
 import json
 import zipfile
@@ -19,12 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from linklab import schema
 from linklab.errors import LinklabError
+from linklab.grading.grades import FILE as GRADES
+from linklab.grading.grades import StoredCell, StoredGrades, StoredLab
 from linklab.grading.names import cleaned, cleaned_lines, folder_of
 from linklab.network.variants import normalised
 from linklab.options import means
 
-GRADES: Final = "grades.json"
 NBGRADER_COLUMNS: Final = (
     "assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email",
     "raw_score", "late_submission_penalty", "score", "max_score",
@@ -78,35 +79,17 @@ pathlib.Path("results/results.json").write_text(json.dumps(results, indent=1), "
 '''
 
 
-@dataclass(frozen=True)
-class Mark:
-    """One student's points for one lab. `open_points` wait for the instructor, or for another run.
-
-    `state` is "judged", "not handed in", or another one of ``grades.json`` for what has no points yet. `cells` are the
-    lab's graded cells as ``grades.json`` has them, where they are known. `handed_in` is when the platform said that the
-    notebook was handed in, where the names of the submissions say it.
-    """
-
-    state: str
-    points: float = 0.0
-    open_points: float = 0.0
-    cells: Sequence[Mapping[str, Any]] = ()
-    notes: Sequence[str] = ()
-    wall_s: float | None = None
-    handed_in: datetime.datetime | None = None
-
-    def not_final(self, provisional: bool) -> str:
-        """Return why the points of what was handed in are not to be written yet; empty where they are."""
-        if self.state != "judged":
-            return "it was not judged: run linklab grade again"
-        if not self.open_points or provisional:
-            return ""
-        states = {str(cell.get("status")) for cell in self.cells}
-        what, how = "", "grade by-hand.csv and run linklab grade"
-        if "inconclusive" in states:
-            what = ", for a check was inconclusive (index.html says why)"
-            how += ", or remove the student's folder in judged/ and run it"
-        return f"{self.open_points:g} points are still open{what}: {how}, or say --provisional"
+def not_final(mark: StoredLab, provisional: bool) -> str:
+    """Return why the points of what was handed in are not to be written yet; empty where they are."""
+    if mark.state != "judged":
+        return "it was not judged: run linklab grade again"
+    if not mark.open_points or provisional:
+        return ""
+    what, how = "", "grade by-hand.csv and run linklab grade"
+    if any(cell.status == "inconclusive" for cell in mark.cells):
+        what = ", for a check was inconclusive (index.html says why)"
+        how += ", or remove the student's folder in judged/ and run it"
+    return f"{mark.open_points:g} points are still open{what}: {how}, or say --provisional"
 
 
 @dataclass(frozen=True)
@@ -118,15 +101,15 @@ class StudentMarks:
     """
 
     student: str
-    marks: Mapping[str, Mark]
+    marks: Mapping[str, StoredLab]
     ids: Sequence[str] = ()
     names: Sequence[str] = ()
     numbers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     page: Path | None = None
 
-    def of(self, lab: str) -> Mark:
+    def of(self, lab: str) -> StoredLab:
         """Return what the student has for a lab."""
-        return self.marks.get(lab, Mark("not handed in"))
+        return self.marks.get(lab, StoredLab("not handed in"))
 
     @property
     def addresses(self) -> Sequence[str]:
@@ -176,33 +159,18 @@ def read_marks(path: Path) -> Marks:
 
 def _of_json(text: str, file: Path) -> Marks:
     try:
-        data = json.loads(text)
-        if data["linklab_grades"] != 1:
-            raise ValueError(f"version {data['linklab_grades']}")
-        students = []
-        for one in data["students"]:
-            numbers: dict[str, list[str]] = {}
-            for platform, number in one.get("known_as", ()):
-                numbers.setdefault(platform, []).append(str(number))
-            marks = {
-                name: Mark(
-                    lab["state"], float(lab["points"]), float(lab["open_points"]), lab.get("cells", ()), lab["notes"],
-                    lab.get("wall_s"), _moment(lab.get("handed_in", "")),
-                )
-                for name, lab in one["labs"].items()
-            }  # fmt: skip
-            own = (one["student"],)
-            page = file.parent / "feedback" / Path(one["page"]).name
-            students.append(StudentMarks(one["student"], marks, own, own, numbers, page))
-        max_points = {name: float(points) for name, points in data["max_points"].items()}
-        titles = {name: data.get("titles", {}).get(name, name) for name in max_points}
-        return Marks(max_points, titles, students, data.get("unmatched", ()))
-    except (LookupError, TypeError, ValueError, AttributeError) as wrong:
+        data = schema.parse(StoredGrades, text, "this file")
+    except LinklabError as wrong:
         raise LinklabError(f"{file} is not what linklab grade writes ({wrong}): grade again") from None
-
-
-def _moment(text: str) -> datetime.datetime | None:
-    return datetime.datetime.fromisoformat(text) if text else None
+    students = []
+    for one in data.students:
+        numbers: dict[str, list[str]] = {}
+        for platform, number in one.known_as:
+            numbers.setdefault(platform, []).append(number)
+        own, page = (one.student,), file.parent / "feedback" / Path(one.page).name
+        students.append(StudentMarks(one.student, one.labs, own, own, numbers, page))
+    titles = {name: data.titles.get(name, name) for name in data.max_points}
+    return Marks(data.max_points, titles, students, data.unmatched)
 
 
 def _of_nbgrader(text: str, file: Path) -> Marks:
@@ -216,7 +184,7 @@ def _of_nbgrader(text: str, file: Path) -> Marks:
         raise LinklabError(f"{file} is neither linklab grade's grades.json nor what nbgrader export writes")
     max_points: dict[str, float] = {}
     students: dict[str, StudentMarks] = {}
-    marks: dict[str, dict[str, Mark]] = {}
+    marks: dict[str, dict[str, StoredLab]] = {}
     for number, row in enumerate(rows[1:], 2):
         if len(row) < len(NBGRADER_COLUMNS):
             raise LinklabError(
@@ -229,7 +197,7 @@ def _of_nbgrader(text: str, file: Path) -> Marks:
         except ValueError:
             raise LinklabError(f"{file}, row {number}: {score!r} of {most!r} are no points; export anew") from None
         name = " ".join(filter(None, (row[5], row[4]))) if len(row) == len(NBGRADER_COLUMNS) else ""
-        marks.setdefault(student, {})[lab] = Mark("judged" if handed_in else "not handed in", points)
+        marks.setdefault(student, {})[lab] = StoredLab("judged" if handed_in else "not handed in", points)
         ids, names = list(filter(None, (student, email))), list(filter(None, (name,)))
         students.setdefault(student, StudentMarks(student, marks[student], ids, names))
     return Marks(max_points, {lab: lab for lab in max_points}, list(students.values()))
@@ -268,7 +236,7 @@ def autograder(
         mark = one.of(lab)
         if mark.state == "not handed in":
             continue
-        if early := mark.not_final(provisional):
+        if early := not_final(mark, provisional):
             troubles.append(f"not written, {cleaned(one.student)}, {lab}: {early}")
         else:
             written[one.student] = f"{folder_of(one.student)}.json"
@@ -284,7 +252,7 @@ def autograder(
     return out.getvalue(), troubles
 
 
-def _results(lab: str, mark: Mark, max_points: float) -> dict[str, Any]:
+def _results(lab: str, mark: StoredLab, max_points: float) -> dict[str, Any]:
     """Return one student's results for one lab, in the form of ``results.json``."""
     waits = f"{mark.open_points:g} of {max_points:g} points are still open." if mark.open_points else ""
     found: dict[str, Any] = {
@@ -299,22 +267,19 @@ def _results(lab: str, mark: Mark, max_points: float) -> dict[str, Any]:
     return found
 
 
-def _test(cell: Mapping[str, Any]) -> dict[str, Any]:
-    score, most = float(cell["points"]), float(cell["max_points"])
-    said = str(cell["reason"] or ("waits for your instructor" if cell["status"] == "answered" else cell["status"]))
-    if cell["status"] == "passed":
-        said = f"{score:g} of {most:g} points"
-    if comment := cell.get("comment"):
-        said = f"{said}\n{comment}"
+def _test(cell: StoredCell) -> dict[str, Any]:
+    said = cell.reason or ("waits for your instructor" if cell.status == "answered" else cell.status)
+    if cell.status == "passed":
+        said = f"{cell.points:g} of {cell.max_points:g} points"
     test = {
-        "name": cleaned(str(cell.get("title") or cell["id"])),
-        "score": round(score, 2),
-        "max_score": most,
+        "name": cleaned(cell.title or cell.id),
+        "score": round(cell.points, 2),
+        "max_score": cell.max_points,
         "visibility": "visible",
-        "output": cleaned_lines(said, _LONGEST),
+        "output": cleaned_lines("\n".join(filter(None, (said, cell.comment))), _LONGEST),
     }
-    if cell["status"] not in ("answered", "inconclusive"):  # of which nobody knows yet
-        test["status"] = "passed" if score >= most else "failed"
+    if cell.status not in ("answered", "inconclusive"):  # of which nobody knows yet
+        test["status"] = "passed" if cell.points >= cell.max_points else "failed"
     return test
 
 
