@@ -12,8 +12,9 @@ import pytest
 from linklab.errors import LinklabError
 from linklab.grade.check import Surprise
 from linklab.grading.grades import LabGrade, StudentGrade, to_json
+from linklab.grading.overview import lab_counts
 from linklab.grading.pages import questions_page
-from linklab.grading.questions import earlier_terms, questions, questions_csv
+from linklab.grading.questions import earlier_terms, questions_csv
 
 from .classes import EVIL, GOOD, LAB, a_class, bad, graded, judged, student
 
@@ -31,10 +32,10 @@ def _passed(name: str, rate: bool, queue: bool, tries: int = 1) -> StudentGrade:
 
 def test_each_check_and_question_has_its_numbers() -> None:
     told = [(True, True, 1), (True, True, 2), (True, True, 7), (False, False, 1), (False, False, 3), (False, True, 1)]
-    rows = questions(graded(*(_passed(str(number), *it) for number, it in enumerate(told))), {})
-    rate, queue, why = rows
+    (counts,) = lab_counts(graded(*(_passed(str(number), *it) for number, it in enumerate(told))))
+    rate, queue, why = counts.cells
     assert (rate.students, rate.percent, rate.tries) == (6, 50, (1, 1, 0, 1))
-    assert rate.slips[0].startswith("3x: it is 1 Mbit/s")
+    assert (rate.reason.startswith("it is 1 Mbit/s"), rate.often) == (True, 3)
     assert queue.discrimination == pytest.approx(0.707, abs=0.001)
     assert queue.tries == ()
     assert (why.students, why.open_count, why.percent, why.discrimination) == (0, 6, None, None)
@@ -42,7 +43,7 @@ def test_each_check_and_question_has_its_numbers() -> None:
 
 def test_a_number_below_0_is_a_number_in_a_spreadsheet() -> None:
     told = [_passed(str(number), bool(number % 2), not number % 2) for number in range(6)]
-    first = next(csv.DictReader(io.StringIO(questions_csv(questions(graded(*told), {})))))
+    first = next(csv.DictReader(io.StringIO(questions_csv(graded(*told), {}))))
     assert float(first["discrimination"]) == -1
 
 
@@ -54,9 +55,9 @@ def test_calibration_stands_in_the_row_of_its_check() -> None:
         for n, row in enumerate(rows)
     ]
     grades = graded(*students)
-    (rate, *_) = questions(grades, {})
+    rate = lab_counts(grades)[0].cells[0]
     assert (rate.sure_percent, rate.right_percent) == (80, 50)
-    assert "How sure, and how often right" in questions_page(grades, questions(grades, {}))
+    assert "How sure, and how often right" in questions_page(grades, {})
 
 
 def test_earlier_terms_stand_beside_this_one(tmp_path: Path) -> None:
@@ -65,7 +66,7 @@ def test_earlier_terms_stand_beside_this_one(tmp_path: Path) -> None:
         to_json(graded(_passed("ada", True, False), _passed("bob", False, False)))
     )
     terms = earlier_terms([tmp_path / "2025"])
-    rows = list(csv.DictReader(io.StringIO(questions_csv(questions(graded(_passed("cyd", True, True)), terms)))))
+    rows = list(csv.DictReader(io.StringIO(questions_csv(graded(_passed("cyd", True, True)), terms))))
     assert [(row["cell"], row["points %"], row["points % 2025"]) for row in rows] == [
         ("check-rate", "100", "50"), ("check-queue", "100", "0"), ("reflect-why", "", ""),
     ]  # fmt: skip
@@ -79,6 +80,6 @@ def test_the_page_and_the_table_run_nothing_that_students_wrote() -> None:
     evil = replace(grades.students[1].labs[LAB.name].judged.cells[0], checks=(replace(bad(), reason=EVIL),))  # type: ignore[union-attr]
     one = judged(bad())
     grades = graded(student("ada", replace(one, cells=(evil, *one.cells[1:]))))
-    page = questions_page(grades, questions(grades, {}))
+    page = questions_page(grades, {})
     assert "<img" not in page
     assert page.count("<script") == 1

@@ -37,7 +37,7 @@ from linklab.grading.manual_points import Given, Journal
 from linklab.grading.model import Judged, Limits
 from linklab.grading.names import counted, folder_of, listed
 from linklab.grading.pages import class_page, feedback, load_templates, questions_page
-from linklab.grading.questions import earlier_terms, questions, questions_csv
+from linklab.grading.questions import earlier_terms, questions_csv
 from linklab.grading.recognise import Recognised, recognise
 from linklab.grading.run import Done
 from linklab.grading.shortcuts import shortcuts
@@ -169,9 +169,8 @@ def grade(
             alike = []
         grades = _graded(students, collected, order, answers, alike)
         grades = _write(output, grades, students, tell)
-        found = questions(grades, terms)
-        write_whole(output / "questions.csv", questions_csv(found), 0o644)
-        write_whole(output / "questions.html", questions_page(grades, found), 0o644)
+        write_whole(output / "questions.csv", questions_csv(grades, terms), 0o644)
+        write_whole(output / "questions.html", questions_page(grades, terms), 0o644)
         for line in _changes(students):
             tell(line)
         for page in _strangers(output, grades):

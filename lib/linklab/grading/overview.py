@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import correlation, median
 from typing import Final
 
 from linklab.grade.check import Check, Surprise
@@ -16,24 +16,39 @@ from linklab.grading.kit import KitLab
 from linklab.grading.model import Judged
 from linklab.report.model import Graded, Status
 
+MOST_TRIES: Final = 4
 _SLOWEST: Final = 10
+_LEAST_STUDENTS: Final = 5
 _SLIPS: Final = 2
 """How many of the mistakes behind a prediction are named."""
 
 
 @dataclass(frozen=True)
 class CellCount:
-    """How one graded cell went in the class: students by status, and the reason that most failures share.
+    """How one graded cell went in the class.
 
-    `often` counts who share the reason.
+    `counts` counts students by status, and `often` those who share `reason`, the most frequent one for failing.
+    `students` have points for it, and `open_count` wait; `percent` is the mean share of its points. `tries` counts who
+    passed by the try at which all choices were right; the last number is for that try and all later ones, and there is
+    none where nothing was chosen. `slips` are the likeliest mistakes behind predictions, and how many made each.
+    `sure_percent` is how sure students were on average of what they had predicted, `right_percent` how many were right.
     """
 
     cell_id: str
     title: str
     kind: str
+    max_points: float
     counts: dict[Status, int]
     reason: str
     often: int
+    students: int
+    open_count: int
+    percent: float | None
+    discrimination: float | None
+    tries: tuple[int, ...]
+    slips: tuple[tuple[str, int], ...]
+    sure_percent: float | None
+    right_percent: float | None
 
     def share(self, status: Status) -> float:
         """Return how many per cent of those who handed the lab in have this status."""
@@ -95,12 +110,13 @@ def lab_counts(grades: ClassGrade) -> list[LabCount]:
 
 
 def _lab_count(lab: KitLab, all_of_them: list[LabGrade]) -> LabCount:
-    judged = [one.judged for one in all_of_them if one.judged is not None and one.state == "judged"]
-    points = [one.points for one in judged]
-    columns = zip(*(one.cells for one in judged), strict=True)
-    cells = tuple(map(_cell_count, columns))
+    judged = [(one, one.judged) for one in all_of_them if one.judged is not None and one.state == "judged"]
+    points = [one.points for one, _ in judged]
+    columns = zip(*(verdict.cells for _, verdict in judged), strict=True)
+    cells = tuple(_cell_count(column, [one for one, _ in judged]) for column in columns)
+    predictions = tuple(_predictions([verdict for _, verdict in judged]))
     middle = median(points) if points else None
-    return LabCount(lab.name, lab.title, lab.max_points, len(judged), middle, cells, tuple(_predictions(judged)))
+    return LabCount(lab.name, lab.title, lab.max_points, len(judged), middle, cells, predictions)
 
 
 def _predictions(judged: Sequence[Judged]) -> Iterator[PredictionCount]:
@@ -121,24 +137,55 @@ def _predictions(judged: Sequence[Judged]) -> Iterator[PredictionCount]:
             median(percents),
             median(measured) if measured else None,
             median(each.sure_percent for each in all_of_them),
-            frequent_slips(all_of_them),
+            _frequent_slips(all_of_them),
         )
 
 
-def frequent_slips(said: Iterable[Surprise]) -> tuple[tuple[str, int], ...]:
+def _frequent_slips(said: Iterable[Surprise]) -> tuple[tuple[str, int], ...]:
     """Return the likeliest mistakes behind predictions, the most frequent first, and how many made each."""
     return tuple(Counter(one.slip for one in said if one.slip).most_common(_SLIPS))
 
 
-def _cell_count(column: tuple[Graded, ...]) -> CellCount:
-    counts = Counter(cell.status for cell in column)
-    reason, often = _most_frequent(column)
-    first = column[0]
-    titles = Counter(cell.title for cell in column)
-    return CellCount(first.cell_id, titles.most_common(1)[0][0], first.kind, dict(counts), reason, often)
+def _cell_count(column: Sequence[Graded], labs: Sequence[LabGrade]) -> CellCount:
+    first, (title, _) = column[0], Counter(cell.title for cell in column).most_common(1)[0]
+    done = [(lab, cell) for lab, cell in zip(labs, column, strict=True) if not cell.open_points]
+    said = [surprise for cell in column for surprise in cell.surprises]
+    return CellCount(
+        first.cell_id, title, first.kind, first.max_points, dict(Counter(cell.status for cell in column)),
+        *_most_frequent(column), len(done), len(column) - len(done),
+        _mean([100 * cell.points / cell.max_points for _, cell in done if cell.max_points]), _discrimination(done),
+        _tries(done, first.cell_id), _frequent_slips(said),
+        _mean([one.sure_percent for one in said]), _mean([100.0 * one.is_right for one in said]),
+    )  # fmt: skip
 
 
-def _most_frequent(column: tuple[Graded, ...]) -> tuple[str, int]:
+def _mean(numbers: Sequence[float]) -> float | None:
+    return sum(numbers) / len(numbers) if numbers else None
+
+
+def _discrimination(done: Sequence[tuple[LabGrade, Graded]]) -> float | None:
+    """Return the correlation of a cell's points with the student's other points.
+
+    Ebel and Frisbie, "Essentials of Educational Measurement", 1991: above 0.3 a question tells who knows more; below 0
+    it is to be read again. Points that nobody got, or all got, say nothing of that, and neither do less than five
+    students.
+    """
+    points = [cell.points for _, cell in done]
+    others = [lab.points - cell.points for lab, cell in done]
+    if len(done) < _LEAST_STUDENTS or len(set(points)) < 2 or len(set(others)) < 2:
+        return None
+    return correlation(points, others)
+
+
+def _tries(done: Sequence[tuple[LabGrade, Graded]], cell_id: str) -> tuple[int, ...]:
+    """Count students who passed by the try; a cell without any wrong choice is none of choices."""
+    passed = Counter(min(lab.tries.get(cell_id, 1), MOST_TRIES) for lab, cell in done if cell.status == "passed")
+    if not any(cell_id in lab.tries for lab, _ in done):
+        return ()
+    return tuple(passed.get(number, 0) for number in range(1, MOST_TRIES + 1))
+
+
+def _most_frequent(column: Sequence[Graded]) -> tuple[str, int]:
     """One reason a student counts, the first; reasons that differ in names and numbers alone are one."""
     each = [
         Check(str(number), "failed", reason=reason)

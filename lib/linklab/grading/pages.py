@@ -7,7 +7,7 @@ no script. Jinja escapes whatever the templates put out, students' names first o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,7 @@ from linklab.grading import overview
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
 from linklab.grading.kit import KitLab
 from linklab.grading.model import Judged
-from linklab.grading.questions import QuestionCount, headings, row_of
+from linklab.grading.questions import Terms, headings, rows
 from linklab.report.model import Facts, FreeText, Graded, Item, LabRecord
 from linklab.report.page import SORTING, encodable, environment, script_of, style
 from linklab.report.safe_html import question_of
@@ -113,7 +113,7 @@ def class_page(grades: ClassGrade) -> str:
     )
 
 
-def questions_page(grades: ClassGrade, found: Sequence[QuestionCount]) -> str:
+def questions_page(grades: ClassGrade, terms: Terms) -> str:
     """The table of all checks and questions, which sorts and filters; it has a script of its own."""
     css = style() + Safe((_FOLDER / "class.css").read_text("utf-8"))
     script, script_hash = script_of(SORTING, _FOLDER / "questions.js")
@@ -130,8 +130,8 @@ def questions_page(grades: ClassGrade, found: Sequence[QuestionCount]) -> str:
     return _rendered(
         "questions.jinja",
         grades=grades,
-        headings=headings(found),
-        rows=[row_of(one) for one in found],
+        headings=headings(terms),
+        rows=rows(grades, terms),
         calibration=calibration.of_labs({name: rows for name, rows in said.items() if rows}),
         script=script,
         script_hash=script_hash,
