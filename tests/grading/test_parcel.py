@@ -112,20 +112,10 @@ def test_a_worker_that_is_killed_half_way_costs_nothing(
     assert begun <= 8 + 2, "what the lost worker had judged and handed over is not judged again"
 
 
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
-        ("crash", "the judge ended with signal SIGSEGV"),
-        ("raise", "RuntimeError: a judge's"),
-        ("lie", "the judge's verdict is not one on this lab"),
-    ],
-)
-def test_a_judge_that_fails_is_told_and_not_tried_again(
-    kit: Kit, client: Cluster, tmp_path: Path, word: str, says: str
-) -> None:
-    (done,) = DaskCrew(client, Watch(), JUDGE).run(works(kit, tmp_path, 1, word)).values()
+def test_a_judge_that_fails_is_told_and_not_tried_again(kit: Kit, client: Cluster, tmp_path: Path) -> None:
+    (done,) = DaskCrew(client, Watch(), JUDGE).run(works(kit, tmp_path, 1, "raise")).values()
     assert done.judged is None
-    assert says in done.trouble
+    assert "RuntimeError: a judge's" in done.trouble
     assert "\x1b" not in done.trouble
 
 
