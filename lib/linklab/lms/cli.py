@@ -188,7 +188,7 @@ def _columns(book: Gradebook, marks: Marks, words: Sequence[str]) -> tuple[dict[
 
 
 def _gradescope(arguments: argparse.Namespace, marks: Marks) -> Said:
-    from linklab.lms.marks import autograder
+    from linklab.lms.gradescope import autograder
 
     output = arguments.output
     if output.exists() and not output.is_dir():
