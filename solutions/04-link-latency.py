@@ -310,7 +310,7 @@ lab04.queue_over_time(together, "L1", ("r1", "r2"), sketch=swing.sketch)
 # (netem's line)? Which letter answers the question that the cell prints?
 
 # %% answer="counters"
-print(lab04.question_text(), end="\n\n")
+print(lab04.question(), end="\n\n")
 ### BEGIN SOLUTION
 printed = lab["r1"].cmd("tc -s qdisc show dev r1-eth1")
 dropped = int(printed[printed.index("netem") :].split("(dropped ")[1].split(",")[0])

@@ -233,7 +233,7 @@ figure.tight_layout()
 # that answers the question that the cell prints.
 
 # %% answer="after-loss"
-print(lab05.question_text())
+print(lab05.question())
 ### BEGIN SOLUTION
 after_loss = {name: 100 * 0.7 * (bdp[name] + room[name]) / bdp[name] for name in ends}
 start_of_tcp = "b"

@@ -18,11 +18,11 @@ def _words(explorer: Explorer) -> str:
     ("made", "chosen", "said"),
     [
         (theory.space_time, {"rate_mbps": 12, "delay_ms": 3, "size_bytes": 1500}, "one way 4 ms, RTT 8 ms"),
-        (theory.window, {"window_packets": 10, "rate_mbps": 12, "rtt_ms": 20}, "The BDP is 20 packets: 6 of 12 Mbit/s"),
-        (theory.window, {"window_packets": 30, "rate_mbps": 12, "rtt_ms": 20}, "10 packets wait, RTT 30 ms."),
+        (theory.window, {"window_packets": 10, "rate_mbps": 12.112, "rtt_ms": 20}, "The BDP is 20 packets: 6.06 of"),
+        (theory.window, {"window_packets": 30, "rate_mbps": 12.112, "rtt_ms": 20}, "10 packets wait, RTT 30 ms."),
         (
             theory.window,
-            {"window_packets": 30, "rate_mbps": 12, "rtt_ms": 20, "queue_packets": 5},
+            {"window_packets": 30, "rate_mbps": 12.112, "rtt_ms": 20, "queue_packets": 5},
             "5 packets wait, RTT 25 ms, and 5 packets are lost",
         ),
         (theory.token_bucket, {"rate_mbps": 12, "bucket_bytes": 0}, "1 packet of 1500 bytes leaves at once; then one"),

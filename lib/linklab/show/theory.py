@@ -16,9 +16,11 @@ from linklab.analysis.packets import MININET_BUCKET_BYTES, train_rate_mbps
 from linklab.analysis.tcp_model import Pipe
 from linklab.show.chart import Curve, lines
 from linklab.show.widgets.widget import Widget
-from linklab.units import ETHERNET_MTU_BYTES, transmission_ms
+from linklab.units import ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES, transmission_ms
 
 _MTU: Final = float(ETHERNET_MTU_BYTES)
+_FRAME_BYTES: Final = ETHERNET_MTU_BYTES + ETHERNET_HEADER_BYTES
+"""A full packet as a lab's link counts it (`linklab.network.bdp_packets`)."""
 
 
 @dataclass(frozen=True)
@@ -116,11 +118,12 @@ def window(
 ) -> Explorer:
     """Show where the packets of a TCP window are: in the pipe, in the bottleneck's queue, or lost.
 
-    ``rtt_ms`` is the round trip without queues, ``queue_packets`` the room in the queue.
+    Packets are full ones, frames of 1514 bytes. ``rtt_ms`` is the round trip without queues, ``queue_packets`` the room
+    in the queue.
     """
 
     def compute(window_packets: float, rate_mbps: float, rtt_ms: float, queue_packets: float) -> TheoryLines:
-        pipe = Pipe(transmission_ms(_MTU, rate_mbps), rtt_ms, 0.0, queue_packets, 2.0)
+        pipe = Pipe(transmission_ms(_FRAME_BYTES, rate_mbps), rtt_ms, 0.0, queue_packets, 2.0)
         windows = [float(it) for it in range(1, 201)]
         full = pipe.full_window_packets
         series = {

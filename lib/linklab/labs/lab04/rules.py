@@ -7,7 +7,6 @@ compute is held against their own measurement; what they predict is put next to 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +14,6 @@ from linklab.analysis import Expectation
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import choices
-from linklab.grade.choices import question_text as question_of
 from linklab.grade.measured import loaded_checks, queue_questions
 from linklab.grade.path_questions import ceiling, path_between, rtt
 from linklab.grade.predictions import Predictions, Sketch, span
@@ -30,7 +28,7 @@ from linklab.network import Link, queueing_delay_ms
 __all__ = [
     "LINKS", "PREDICTIONS", "beside_report", "check_counters", "check_parsed", "check_pings", "check_predicted",
     "check_queue_seen", "check_summary", "check_together", "check_transfers", "own_simpleperf", "predict",
-    "question_text", "queue_over_time",
+    "queue_over_time",
 ]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
@@ -58,10 +56,6 @@ predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 def _link(name: str) -> Link:
     return course_network().link(name)
-
-
-question_text = partial(question_of, _FOLDER)
-"""The questions with options to choose from."""
 
 
 # --- Measurements

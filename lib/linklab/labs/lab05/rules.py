@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from math import fsum
 from pathlib import Path
 from typing import Final
@@ -19,7 +18,6 @@ from linklab.analysis.tcp_model import BETA, INITIAL_WINDOW_PACKETS, bottleneck_
 from linklab.course import course_network
 from linklab.grade.check import Check, listed
 from linklab.grade.choices import letter
-from linklab.grade.choices import question_text as question_of
 from linklab.grade.measured import loaded_checks
 from linklab.grade.measured import pings as pings_of
 from linklab.grade.path_questions import (
@@ -48,7 +46,7 @@ from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 __all__ = [
     "PATHS", "PREDICTIONS", "beside_report", "check_after_loss", "check_bdp", "check_pings", "check_predicted",
     "check_questions", "check_reported", "check_route", "check_together", "check_transfers", "check_windows",
-    "frames_dropped", "own_simpleperf", "predict", "question_text", "queue_over_time",
+    "frames_dropped", "own_simpleperf", "predict", "queue_over_time",
 ]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
@@ -82,10 +80,6 @@ PREDICTIONS: Final = Predictions(
     },
 )
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
-
-
-question_text = partial(question_of, _FOLDER)
-"""The question with options to choose from."""
 
 
 check_questions = letter("Lab 05, the start of TCP", _FOLDER, "start")
