@@ -90,7 +90,8 @@ class _LabWork:
     assembled: Assembled
     notes: Sequence[str]
     looks: Sequence[str]
-    handed_in: str
+    handed_in: str = ""
+    attempt: str = ""
     done: Done | None = None
 
     @property
@@ -228,8 +229,6 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
             continue
         notebook = found.notebooks.get(name)
         helpers = notebook.helpers if notebook else {}
-        if notebook and notebook.member.attempt:
-            notes.append(f"attempt {notebook.member.attempt} counts")
         two = [file for file, member in helpers.items() if found.programs.get(file, member) != member]
         if two:
             notes.append(f"{listed(two)}: another file of that name lies beside simpleperf, and was not handed over")
@@ -241,7 +240,9 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
         work = prepare(one.student, lab, folder, assembled.text, files, network, order.limits, again)
         # of 1,000 students' notebooks the texts would not fit into memory
         assembled = replace(assembled, text="")
-        student.labs[name] = _LabWork(work, assembled, notes, looks, notebook.member.handed_in if notebook else "")
+        student.labs[name] = own = _LabWork(work, assembled, notes, looks)
+        if notebook:
+            own.handed_in, own.attempt = notebook.member.handed_in, notebook.member.attempt
     return student
 
 
@@ -303,7 +304,9 @@ def _lab_grade(student: _Student, kit_lab: KitLab, order: Order, given: Mapping[
     if lab.judged is not None:
         judged = manual_points.with_given(order.points.of_verdict(lab.judged, tried), given)
         tries = {cell: 1 + max(map(len, it.values())) for cell, it in tried.items()}
-        return LabGrade("judged", judged, notes, looks=tuple(lab.looks), tries=tries, handed_in=lab.handed_in)
+        return LabGrade(
+            "judged", judged, notes, looks=tuple(lab.looks), tries=tries, handed_in=lab.handed_in, attempt=lab.attempt
+        )
     if lab.done is None:
         return LabGrade("not judged", None, notes)
     network = order.networks[student.student] if order.networks is not None else COURSE

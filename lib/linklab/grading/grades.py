@@ -43,6 +43,8 @@ class LabGrade:
     """At which try the student's choices were right, by check cell, where it was not the first."""
     handed_in: str = ""
     """When the platform says that the notebook was handed in, as ISO 8601 writes it."""
+    attempt: str = ""
+    """Which of the student's attempts it is, as ``2 of 3``, where the platform says so and there were several."""
 
     @property
     def for_the_instructor(self) -> list[str]:
@@ -216,8 +218,7 @@ def as_data(one: StudentGrade) -> dict[str, Any]:
 def _lab(lab: LabGrade) -> dict[str, Any]:
     data: dict[str, Any] = {"state": lab.state, "points": lab.points, "open_points": lab.open_points}
     data |= {"notes": list(lab.notes), "trouble": lab.trouble}
-    if lab.handed_in:
-        data["handed_in"] = lab.handed_in
+    data |= {name: told for name, told in (("handed_in", lab.handed_in), ("attempt", lab.attempt)) if told}
     if lab.judged is not None:
         data |= {
             "ended": lab.judged.ended,
