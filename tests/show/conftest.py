@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,15 @@ def opened(browser: Chrome, tmp_path: Path) -> Callable[..., Ask]:
         )
 
     return open_it
+
+
+@contextmanager
+def screen(browser: Chrome, width: int, height: int) -> Iterator[None]:
+    """A window of this size, in pixels."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def pressed(browser: Chrome, *keys: str) -> None:

@@ -33,7 +33,7 @@ from linklab.network import COURSE, by_name
 from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan
 from linklab.show import chart, packets, video
 from linklab.show.figure import Drawing
-from linklab.show.player.captures import ladder
+from linklab.show.player.captures import PlayedCaptures, ladder
 from tests.labs import lab11_runs, lab12_runs
 
 from .drawn import BROKEN
@@ -97,7 +97,7 @@ def figures() -> dict[str, Callable[[], Drawing]]:
         "throughput: none yet": lambda: show.throughput({}, ceiling_mbps=28.69),
         "round_trips": lambda: show.round_trips(APART),
         "round_trips: all lost": lambda: show.round_trips([show.RoundTrips("L1", (None, None), 1.0, 20.0, 30.3)]),
-        "ladder": lambda: ladder(seen(recorded())),
+        "ladder": lambda: ladder(PlayedCaptures(seen(recorded()))),
         "compared": lambda: show.compared(ROWS),
         "compared: all alike": lambda: show.compared([Comparison("RTT of L1", "ms", 20, 20, 20, 20)]),
         "measured": lambda: show.measured([H1, PING]),

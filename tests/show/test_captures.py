@@ -13,7 +13,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from linklab import show
 from linklab.errors import MeasurementError
 from linklab.measure import seen
-from linklab.show.player.captures import ladder
+from linklab.show.player.captures import PlayedCaptures, ladder
 from tests.measure.test_sightings import LOST, TALK, two_files, written
 
 from .conftest import Ask, pressed
@@ -50,7 +50,7 @@ def test_what_cannot_be_replayed_is_refused(given: tuple[Any, ...], says: str) -
 
 
 def test_a_picture_says_what_it_shows(two_files: tuple[str, str]) -> None:
-    one, two = (ladder(seen(*files)) for files in (two_files[:1], two_files))
+    one, two = (ladder(PlayedCaptures(seen(*files))) for files in (two_files[:1], two_files))
     assert one.get_figheight() < two.get_figheight()
     assert two.alt_text.startswith("All packets over time. Captures at h1, h2")
     html = show.replay(two_files[0])._repr_mimebundle_()["text/html"]
@@ -134,15 +134,6 @@ def test_of_many_packets_the_first_are_seen_at_first(opened: Callable[..., Ask],
     ask = opened(written(tmp_path / "h1.pcap", talk))
     assert ask("p.stages[0].drawn.length") == 41
     assert ask("p.look(0, p.length), p.stages[0].drawn.length") == len(talk)
-
-
-def test_it_fits_a_small_screen(browser: Chrome, opened: Callable[..., Ask], two_files: tuple[str, str]) -> None:
-    size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    opened([*two_files])
-    wide = browser.execute_script("return document.documentElement.scrollWidth")
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert wide <= 390
 
 
 def test_it_may_be_hidden_and_shown_again(opened: Callable[..., Ask], two_files: tuple[str, str]) -> None:

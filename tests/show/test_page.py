@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,14 @@ from linklab.measure.headers import kept_head
 from linklab.network import TWO_HOSTS, expected_state
 from linklab.record import REPLAY_MIME
 from linklab.report.page import environment
-from linklab.show.player.columns import first_hops, flows_of
 from linklab.show.widgets.page import packed_in, script_hash
+from tests.measure.test_sightings import two_files
 
-from .conftest import Ask, pressed
+from .conftest import Ask, pressed, screen
+from .gallery import transfer
 from .recorded import MS, recorded
+
+__all__ = ["two_files"]
 
 
 def test_words_for_those_who_do_not_see_it() -> None:
@@ -284,30 +288,26 @@ def test_in_a_notebook_it_plays_apart_with_the_theme_s_colours_whatever_the_syst
     assert [it for it in said if it["level"] == "SEVERE"] == []
 
 
-def test_it_fits_a_small_screen(browser: Chrome, opened: Callable[..., Ask]) -> None:
-    size = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    opened(recorded())
-    wide = browser.execute_script("return document.documentElement.scrollWidth")
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert wide <= 400
+def test_it_fits_a_phone(browser: Chrome, opened: Callable[..., Ask], two_files: tuple[str, str]) -> None:
+    with screen(browser, 390, 844):
+        for replayed in (recorded(), [*two_files]):
+            ask = opened(replayed)
+            assert ask("document.documentElement.scrollWidth") <= 390
 
 
 def test_a_notebook_s_window_of_a_small_laptop_shows_controls_and_drawing(browser: Chrome, tmp_path: Path) -> None:
     page = tmp_path / "notebook.html"
     page.write_text(show.replay(recorded()).frame(), encoding="utf-8")
-    size = {"width": 1366, "height": 717, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    browser.get(page.as_uri())
-    frame = browser.find_element("css selector", "iframe.linklab-frame")
-    high = frame.size["height"]
-    browser.switch_to.frame(frame)
-    ends = browser.execute_async_script(
-        "const done = arguments[0], end = (it) => document.querySelector(it).getBoundingClientRect().bottom;"
-        "window.linklabWidget.then(() => done([end('.bar'), end('.stage')]))"
-    )
-    browser.switch_to.default_content()
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    with screen(browser, 1366, 717):
+        browser.get(page.as_uri())
+        frame = browser.find_element("css selector", "iframe.linklab-frame")
+        high = frame.size["height"]
+        browser.switch_to.frame(frame)
+        ends = browser.execute_async_script(
+            "const done = arguments[0], end = (it) => document.querySelector(it).getBoundingClientRect().bottom;"
+            "window.linklabWidget.then(() => done([end('.bar'), end('.stage')]))"
+        )
+        browser.switch_to.default_content()
     assert ends[0] < ends[1] <= high <= 596, "JupyterLab leaves 596 pixels for the notebook"
 
 
@@ -335,7 +335,8 @@ def test_how_to_read_it_is_folded_and_a_group_leaves_no_panel_behind(
     assert "Packet 8 of 21" in ask("p.panels[0].textContent")
 
 
-def test_a_flow_has_its_congestion_control_in_its_name() -> None:
-    recording = recorded()
-    flows = flows_of(recording, first_hops(recording), {("h2", "h1"): "cubic"})
-    assert [it.name.split(" h")[0] for it in flows] == ["TCP cubic", "ICMP"]
+def test_a_flow_has_its_run_s_congestion_control_in_its_name() -> None:
+    measured = transfer("h2", "h1", (1.0,))
+    results = [replace(measured, flow=replace(measured.flow, congestion=name)) for name in ("cubic", "reno")]
+    words = show.replay(*(Run((it,), 0.0, recording=recorded()) for it in results)).words
+    assert [line.partition(" h")[0] for line in words.splitlines() if "TCP" in line] == ["TCP cubic", "TCP reno"]

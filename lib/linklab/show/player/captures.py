@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from linklab.measure import Seen, SeenPacket
 from linklab.measure.sightings import MOST_PLACES
 from linklab.show.chart import GREY, LINES, WIDTH_INCHES
-from linklab.show.player.columns import Names, PacketFlow, columns_of, flows_in, steps
+from linklab.show.player.columns import Names, flow_columns, flows_in, steps, words_of_flow
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -32,27 +32,43 @@ Sign = tuple[str, str]
 """What tells of a loss: its kind, and a sentence."""
 
 
-def flows_seen(found: Seen) -> list[PacketFlow]:
-    """Return the flows with the numbers of their packets, those with most bytes first."""
-    return flows_in({packet.number: packet for packet in found.packets}, Names())
+class PlayedCaptures:
+    """Captures of one network with their flows, and what tells of losses, each counted once.
 
+    ``flows`` have the numbers of their packets, those with most bytes first; ``signs`` are those of packets by their
+    numbers.
+    """
 
-def signs_of(found: Seen, flows: Sequence[PacketFlow]) -> dict[int, Sign]:
-    """Return what tells of a loss, by the numbers of packets."""
-    signs = {packet.number: sign for packet in found.packets if (sign := _tcp_sign(packet)) is not None}
-    for flow in flows:
-        for numbers in (flow.forward, flow.back):
-            packets = [found.packets[number - 1] for number in numbers]
-            seen_at = Counter(place for packet in packets for place in {it.place for it in packet.sightings})
-            expected = {place for place, count in seen_at.items() if count > _MOSTLY * len(packets)}
-            for packet in packets:
-                there = {it.place for it in packet.sightings}
-                missing = [it for it in found.places if it in expected - there and _ran(found, it, packet)]
+    def __init__(self, found: Seen) -> None:
+        self.found = found
+        self.packets: dict[int, SeenPacket] = {packet.number: packet for packet in found.packets}
+        self.flows = flows_in(self.packets, Names())
+        self.signs = dict(sorted(self._signs().items()))
+
+    def _signs(self) -> dict[int, Sign]:
+        found, packets = self.found, self.packets
+        signs = {number: sign for number, packet in packets.items() if (sign := _tcp_sign(packet)) is not None}
+        for way in (way for flow in self.flows for way in (flow.forward, flow.back)):
+            seen_at = {number: {it.place for it in packets[number].sightings} for number in way}
+            counts = Counter(place for there in seen_at.values() for place in there)
+            expected = {place for place, count in counts.items() if count > _MOSTLY * len(way)}
+            for number, there in seen_at.items():
+                missing = [it for it in found.places if it in expected - there and _ran(found, it, packets[number])]
                 if missing:
-                    where = f"Seen at {_listed(sorted(there))}, and not at {_listed(missing)}"
+                    where = f"Seen at {' and '.join(sorted(there))}, and not at {' and '.join(missing)}"
                     why = "It was lost between them, or the capture missed it: captures cannot tell."
-                    signs.setdefault(packet.number, (_UNSEEN, f"{where}. {why}"))
-    return dict(sorted(signs.items()))
+                    signs.setdefault(number, (_UNSEEN, f"{where}. {why}"))
+        return signs
+
+    @property
+    def words(self) -> str:
+        """What is to be seen, in words."""
+        found, signs = self.found, Counter(kind for kind, _ in self.signs.values())
+        length_s = (found.packets[-1].time_ns - found.packets[0].time_ns) / 1e9
+        lines = [f"Captures at {', '.join(found.places)}: {length_s:.3f} s, {len(found.packets):,} packets."]
+        lines += map(words_of_flow, self.flows[:_MOST_DRAWN])
+        lines += [f"{words}: {signs[kind]:,}." for kind, words in _NAMED.items() if signs[kind]]
+        return "\n".join([*lines, *found.notes, CANNOT_KNOW])
 
 
 def _tcp_sign(packet: SeenPacket) -> Sign | None:
@@ -76,30 +92,19 @@ def _ran(found: Seen, place: str, packet: SeenPacket) -> bool:
     return begin <= packet.time_ns <= end
 
 
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(names)
-
-
 # The page
 
 
-def about_captures(found: Seen) -> dict[str, Any]:
-    """Return captures as data for the player, with what there is to say about them."""
-    flows = flows_seen(found)
+def about_captures(captures: PlayedCaptures) -> dict[str, Any]:
+    """Return captures as data for the player, with what there is to say about them. Its packets begin with 0."""
+    found = captures.found
     begin_ns = min(begin for begin, _ in found.spans.values())
-    numbered = {packet.number - 1: packet for packet in found.packets}
     places = found.places[:MOST_PLACES]
     return {
         "label": "captures",
         "length_ns": max(max(end for _, end in found.spans.values()) - begin_ns, 1),
         "packets": len(found.packets),
-        "flows": [
-            {
-                "name": flow.name,
-                "ways": [columns_of([it - 1 for it in way], numbered) for way in (flow.forward, flow.back)],
-            }
-            for flow in flows
-        ],
+        "flows": flow_columns(captures.flows, captures.packets, before=1),
         "places": [_place(found, place, begin_ns) for place in places],
         "segments": [_segment(packet) for packet in found.packets],
         "acknowledgedBy": [packet.tcp.acknowledged_by if packet.tcp else None for packet in found.packets],
@@ -107,8 +112,8 @@ def about_captures(found: Seen) -> dict[str, Any]:
             [[at, rtt_ns] for at, place in enumerate(places) if (rtt_ns := found.rtt_ns(packet, place)) is not None]
             for packet in found.packets
         ],
-        "signs": [[number - 1, [*sign]] for number, sign in signs_of(found, flows).items()],
-        "curves": [*_curves(found, flows, begin_ns)],
+        "signs": [[number - 1, [*sign]] for number, sign in captures.signs.items()],
+        "curves": [*_curves(captures, begin_ns)],
         "says": [CANNOT_KNOW, *found.notes],
     }
 
@@ -131,62 +136,52 @@ def _segment(packet: SeenPacket) -> list[Any] | None:
     return [tcp.sequence, tcp.acknowledgement, tcp.window_bytes, tcp.data_bytes, " ".join(tcp.flags) or "no flags"]
 
 
-def _curves(found: Seen, flows: Sequence[PacketFlow], begin_ns: int) -> Iterator[dict[str, Any]]:
+Point = tuple[int, float]
+
+
+def _curves(captures: PlayedCaptures, begin_ns: int) -> Iterator[dict[str, Any]]:
     """Yield what is drawn over time, as each place sees it: bytes on the way, and round trips."""
-    on_way, trips = [], []
-    data = {way: _data_bytes(found, way) for flow in flows for way in ((*flow.forward,), (*flow.back,))}
-    for number, flow in enumerate(flows):
-        for way, other in ((flow.forward, flow.back), (flow.back, flow.forward)):
-            packets = [found.packets[it - 1] for it in way]
-            if data[tuple(way)] <= _SMALL * max(data.values()):
-                continue
-            both = [found.packets[it - 1] for it in sorted([*way, *other])]
-            place = packets[0].sightings[0].place
-            on_way.append((number, f"on the way, {place}", [*_on_way(both, {*way}, place)], 0))
-            on_way.append((number, f"receiver's window, {place}", [*_window(both, {*other}, place)], 1))
-            for at, seen_at in enumerate(found.places):
-                points = [
-                    (acknowledged.time_ns, rtt_ns / 1e6)
-                    for packet in packets
-                    if (rtt_ns := found.rtt_ns(packet, seen_at)) is not None
-                    and packet.tcp
-                    and (acknowledged := found.packets[(packet.tcp.acknowledged_by or 1) - 1].at(seen_at)) is not None
-                ]
-                trips.append((number, f"at {seen_at}", sorted(points), at))
+    found, packets = captures.found, captures.packets
+    on_way: list[dict[str, Any]] = []
+    trips: list[dict[str, Any]] = []
+
+    def add(series: list[dict[str, Any]], flow: int, label: str, points: Sequence[Point], dash: int) -> None:
+        if points and len(series) < _MOST_CURVES:
+            times, values = steps(at - begin_ns for at, _ in points), [round(value, 3) for _, value in points]
+            series.append({"flow": flow, "label": label, "times": times, "values": values, "dash": dash})
+
+    ways = []
+    for at, flow in enumerate(captures.flows):
+        ways += [(at, flow.forward, flow.back), (at, flow.back, flow.forward)]
+    data = [sum(tcp.data_bytes for number in way if (tcp := packets[number].tcp)) for _, way, _ in ways]
+    least = _SMALL * max(data, default=0)
+    for (at, way, other), data_bytes in zip(ways, data, strict=True):
+        if data_bytes <= least:
+            continue
+        both, place = [packets[number] for number in sorted([*way, *other])], packets[way[0]].sightings[0].place
+        add(on_way, at, f"on the way, {place}", [*_on_way(both, {*way}, place)], 0)
+        add(on_way, at, f"receiver's window, {place}", [*_window(both, {*other}, place)], 1)
+        for dash, seen_at in enumerate(found.places):
+            add(trips, at, f"at {seen_at}", sorted(_trips(captures, way, seen_at)), dash)
     for title, digits, series in (
         ("Data on the way and the receiver's window (kB)", 1, on_way),
         ("From data to its acknowledgement (ms)", 3, trips),
     ):
-        found_series = [it for it in series if it[2]][:_MOST_CURVES]
-        several = len({flow for flow, *_ in found_series}) > 1
-        if found_series:
-            yield {
-                "title": title,
-                "digits": digits,
-                "series": [_series(it, flows, begin_ns, several) for it in found_series],
-            }
+        if len({it["flow"] for it in series}) > 1:
+            for it in series:
+                it["label"] += f", {captures.flows[it['flow']].name}"
+        if series:
+            yield {"title": title, "digits": digits, "series": series}
 
 
-Point = tuple[int, float]
-
-
-def _data_bytes(found: Seen, numbers: Sequence[int]) -> int:
-    return sum(tcp.data_bytes for it in numbers if (tcp := found.packets[it - 1].tcp))
-
-
-def _series(
-    about: tuple[int, str, list[Point], int], flows: Sequence[PacketFlow], begin_ns: int, several: bool
-) -> dict[str, Any]:
-    flow, label, points, dash = about
-    name = f"{label}, {flows[flow].name}" if several else label
-    times = steps(at - begin_ns for at, _ in points)
-    return {
-        "flow": flow,
-        "label": name,
-        "times": times,
-        "values": [round(value, 3) for _, value in points],
-        "dash": dash,
-    }
+def _trips(captures: PlayedCaptures, way: Sequence[int], place: str) -> Iterator[Point]:
+    """Yield when a place saw the acknowledgement of each packet of a way, and after how many ms."""
+    for packet in (captures.packets[number] for number in way):
+        rtt_ns = captures.found.rtt_ns(packet, place)
+        if rtt_ns is not None and packet.tcp and packet.tcp.acknowledged_by:
+            acknowledged = captures.packets[packet.tcp.acknowledged_by].at(place)
+            if acknowledged is not None:
+                yield acknowledged.time_ns, rtt_ns / 1e6
 
 
 def _on_way(packets: Sequence[SeenPacket], senders: set[int], place: str) -> Iterator[Point]:
@@ -214,19 +209,6 @@ def _window(packets: Sequence[SeenPacket], receivers: set[int], place: str) -> I
 # In words, and as a picture
 
 
-def words_of(found: Seen) -> str:
-    """Return what is to be seen, in words."""
-    flows = flows_seen(found)
-    signs = Counter(kind for kind, _ in signs_of(found, flows).values())
-    length_s = (found.packets[-1].time_ns - found.packets[0].time_ns) / 1e9
-    lines = [f"Captures at {', '.join(found.places)}: {length_s:.3f} s, {len(found.packets):,} packets."]
-    lines += [
-        f"{flow.name}: packets there {len(flow.forward):,}, back {len(flow.back):,}." for flow in flows[:_MOST_DRAWN]
-    ]
-    lines += [f"{words}: {signs[kind]:,}." for kind, words in _NAMED.items() if signs[kind]]
-    return "\n".join([*lines, *found.notes, CANNOT_KNOW])
-
-
 _NAMED: Final[Mapping[str, str]] = {
     _DUPLICATE: "Duplicate acknowledgements",
     _REPEATS: "Retransmissions",
@@ -235,11 +217,12 @@ _NAMED: Final[Mapping[str, str]] = {
 }
 
 
-def ladder(found: Seen) -> Drawing:
+def ladder(captures: PlayedCaptures) -> Drawing:
     """Return a picture of the first packets: a line for each place, time to the right, a packet from line to line."""
     from linklab.show.figure import Drawing
 
-    flows, packets = flows_seen(found), found.packets[:_MOST_DRAWN]
+    found, flows = captures.found, captures.flows
+    packets = found.packets[:_MOST_DRAWN]
     colours = {
         number: LINES[at % len(LINES)][0] for at, flow in enumerate(flows) for number in (*flow.forward, *flow.back)
     }
@@ -247,10 +230,10 @@ def ladder(found: Seen) -> Drawing:
     shown = f"The first {len(packets)} packets" if len(packets) < len(found.packets) else "All packets"
     places = {place: -float(at) for at, place in enumerate(found.places[:MOST_PLACES])}
     figure = Drawing(
-        WIDTH_INCHES, 1.3 + 0.9 * len(places), f"{shown} over time. {words_of(found)}", "Captures", constrained=True
+        WIDTH_INCHES, 1.3 + 0.9 * len(places), f"{shown} over time. {captures.words}", "Captures", constrained=True
     )
     axes = figure.add_subplot()
-    begin_ns, signs = packets[0].time_ns, signs_of(found, flows)
+    begin_ns = packets[0].time_ns
     for packet in packets:
         path = [((it.time_ns - begin_ns) / 1e6, places[it.place]) for it in packet.sightings if it.place in places]
         if len({y for _, y in path}) == 1:
@@ -258,7 +241,7 @@ def ladder(found: Seen) -> Drawing:
         for begin, end in pairwise(path):
             style = {"arrowstyle": "-|>", "color": colours[packet.number], "shrinkA": 0, "shrinkB": 0}
             axes.annotate("", end, begin, arrowprops=style)
-        if packet.number in signs:
+        if packet.number in captures.signs:
             axes.plot(*path[0], marker="o", markersize=8, markerfacecolor="none", color="#C00000", zorder=5)
     for place, y in places.items():
         axes.axhline(y, color=GREY, linewidth=1.5, zorder=1)

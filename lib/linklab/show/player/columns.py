@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from ipaddress import IPv4Interface
 from typing import TYPE_CHECKING, Any, Final
 
@@ -48,29 +49,47 @@ class PacketFlow:
     total_bytes: int = 0
 
 
-def first_ns(recording: Recording) -> int:
-    """Return when the first packet came, by the lab's clock: the player's time, and what two runs have in common."""
-    return recording.hops[0].queued_ns
-
-
-def first_hops(recording: Recording) -> dict[int, PacketHop]:
-    """Return each packet's first hop, by the packet's number."""
-    found: dict[int, PacketHop] = {}
-    for hop in recording.hops:
-        found.setdefault(hop.packet, hop)
-    return found
-
-
 Congestion = Mapping[tuple[str, str], str]
 """The congestion control of TCP flows, by source and destination, in the order of the run's flows."""
-_UNKNOWN: Final[Congestion] = {}
 
 
-def flows_of(recording: Recording, first: dict[int, PacketHop], congestion: Congestion = _UNKNOWN) -> list[PacketFlow]:
-    """Return the flows with their packets: those of ``congestion`` in its order, then those with most bytes first."""
-    names = Names(recording.network, congestion)
-    order = {names.tcp(*pair): place for place, pair in enumerate(congestion)}
-    return sorted(flows_in(first, names), key=lambda it: order.get(_PORT.sub("", it.name), len(order)))
+@dataclass(frozen=True)
+class PlayedRun:
+    """A recording with its label and the congestion controls of its flows; what is counted of it is counted once."""
+
+    recording: Recording
+    label: str = "run 1"
+    congestion: Congestion = field(default_factory=dict)
+
+    @property
+    def begin_ns(self) -> int:
+        """When the first packet came, by the lab's clock: the player's time, and what two runs have in common."""
+        return self.recording.hops[0].queued_ns
+
+    @cached_property
+    def first(self) -> dict[int, PacketHop]:
+        """Each packet's first hop, by the packet's number."""
+        found: dict[int, PacketHop] = {}
+        for hop in self.recording.hops:
+            found.setdefault(hop.packet, hop)
+        return found
+
+    @cached_property
+    def names(self) -> Names:
+        """The names of its nodes and flows."""
+        return Names(self.recording.network, self.congestion)
+
+    @cached_property
+    def flows(self) -> list[PacketFlow]:
+        """The flows with their packets: those of ``congestion`` in its order, then those with most bytes first."""
+        order = {self.names.tcp(*pair): place for place, pair in enumerate(self.congestion)}
+        flows = flows_in(self.first, self.names)
+        return sorted(flows, key=lambda it: order.get(_PORT.sub("", it.name), len(order)))
+
+
+def words_of_flow(flow: PacketFlow) -> str:
+    """Return how many packets a flow has, in a sentence."""
+    return f"{flow.name}: packets there {len(flow.forward):,}, back {len(flow.back):,}."
 
 
 def flows_in(packets: Mapping[int, PacketHop | SeenPacket], names: Names) -> list[PacketFlow]:
@@ -96,8 +115,8 @@ _PORT: Final = re.compile(r":\d+(?= |$)")
 class Names:
     """Names of nodes by their addresses, and of flows."""
 
-    def __init__(self, network: NetworkState | None = None, congestion: Congestion = _UNKNOWN) -> None:
-        self._congestion = congestion
+    def __init__(self, network: NetworkState | None = None, congestion: Congestion | None = None) -> None:
+        self._congestion = congestion or {}
         self._node = {
             str(IPv4Interface(address).ip): node.name
             for node in (network.nodes if network else ())
@@ -123,39 +142,45 @@ class Names:
         return f"{self._node.get(host, host)}{f':{port}' if port else ''}"
 
 
-def about_run(recording: Recording, label: str, congestion: Congestion = _UNKNOWN) -> dict[str, Any]:
+def about_run(run: PlayedRun) -> dict[str, Any]:
     """Return a recording as data for the player, with what there is to say about it."""
-    begin_ns = first_ns(recording)
+    recording, begin_ns = run.recording, run.begin_ns
     end_ns = max([round(recording.end_s * 1e9), *(hop.left_ns or 0 for hop in recording.hops)])
-    first = first_hops(recording)
     notes: dict[tuple[str, str], int] = {}
     picture, placed = drawn(recording.network, lane_inches=_LANE_INCHES)
     return {
-        "label": label,
+        "label": run.label,
         "begin_s": begin_ns / 1e9,
         "length_ns": end_ns - begin_ns,
         "words": picture.alt_text,
         "picture": base64.b64encode(picture.png()).decode(),
         "size": [*picture.get_size_inches()],
-        "packets": len(first),
-        "flows": [
-            {"name": flow.name, "ways": [columns_of(numbers, first) for numbers in (flow.forward, flow.back)]}
-            for flow in flows_of(recording, first, congestion)
-        ],
+        "packets": len(run.first),
+        "flows": flow_columns(run.flows, run.first),
         "ports": [*_ports(recording, placed, picture.axes[0], begin_ns, notes)],
-        "tcp": [*_tcp(recording, begin_ns, congestion)],
-        "pings": [*_pings(recording, first, begin_ns)],
+        "tcp": [*_tcp(run)],
+        "pings": [*_pings(run)],
         "notes": [list(note) for note in notes],
     }
 
 
-def columns_of(numbers: Sequence[int], first: Mapping[int, PacketHop | SeenPacket]) -> dict[str, Any]:
+def flow_columns(
+    flows: Iterable[PacketFlow], packets: Mapping[int, PacketHop | SeenPacket], before: int = 0
+) -> list[dict[str, Any]]:
+    """Return flows with the columns of their packets, in both directions; packets are numbered from ``before`` on."""
+    return [
+        {"name": flow.name, "ways": [_columns_of(way, packets, before) for way in (flow.forward, flow.back)]}
+        for flow in flows
+    ]
+
+
+def _columns_of(numbers: Sequence[int], packets: Mapping[int, PacketHop | SeenPacket], before: int) -> dict[str, Any]:
     """Return the packets of a flow in one direction, with their headers."""
-    heads = [kept_head(first[number].head) for number in numbers]
+    heads = [kept_head(packets[number].head) for number in numbers]
     bytes_at = (bytes(it[at] for it in heads if len(it) > at) for at in range(max(map(len, heads), default=0)))
     return {
-        "packets": steps(numbers),
-        "lengths": [first[number].length_bytes for number in numbers],
+        "packets": steps(number - before for number in numbers),
+        "lengths": [packets[number].length_bytes for number in numbers],
         "heads": [*map(len, heads)],
         "bytes": b"".join(bytes_at).hex(),
     }
@@ -223,11 +248,11 @@ def _is_marked(hop: PacketHop) -> bool:
     return came is not None and went is not None and came.ecn != went.ecn == _CONGESTED
 
 
-def _tcp(recording: Recording, begin_ns: int, congestion: Congestion) -> Iterator[dict[str, Any]]:
+def _tcp(run: PlayedRun) -> Iterator[dict[str, Any]]:
     """Yield what each connection's sender knew, each time that it changed; an end that sends no data is left out."""
-    names = Names(recording.network, congestion)
+    names = run.names
     series: defaultdict[tuple[str, str], list[TcpState]] = defaultdict(list)
-    for state in recording.tcp:
+    for state in run.recording.tcp:
         of = series[state.source, state.destination]
         if not of or of[-1][3:] != state[3:]:
             of.append(state)
@@ -235,7 +260,7 @@ def _tcp(recording: Recording, begin_ns: int, congestion: Congestion) -> Iterato
         if max(it.in_flight_bytes for it in states) >= _SENDS_BYTES:
             yield {
                 "name": names.tcp(names.place(source), names.place(destination)),
-                "times": steps(it.time_ns - begin_ns for it in states),
+                "times": steps(it.time_ns - run.begin_ns for it in states),
                 "cwnd": [it.cwnd_packets for it in states],
                 "ssthresh": [it.ssthresh_packets or 0 for it in states],
                 "rtt": [round(it.rtt_ms * 1000) for it in states],
@@ -246,12 +271,12 @@ _SENDS_BYTES: Final = 5000
 """An end that never has more bytes under way than this only asks or answers."""
 
 
-def _pings(recording: Recording, first: dict[int, PacketHop], begin_ns: int) -> Iterator[dict[str, Any]]:
+def _pings(run: PlayedRun) -> Iterator[dict[str, Any]]:
     """Yield round trips of pings: from the request in its sender's queue to the answer's arrival there.
 
     Pings in fragments are left out: their round trip ends with the last fragment.
     """
-    names = Names(recording.network)
+    recording, names = run.recording, run.names
     node_behind = {port.interface: port.peer for port in recording.ports}
     node_of = {port.interface: port.node for port in recording.ports}
     asked: dict[tuple[str, str, bytes], int] = {}
@@ -261,7 +286,7 @@ def _pings(recording: Recording, first: dict[int, PacketHop], begin_ns: int) -> 
         if ip is None or ip.protocol != 1 or ip.fragment:
             continue
         kind, which = hop.head[ip.data], hop.head[ip.data + 4 : ip.data + 8]
-        if kind == 8 and first[hop.packet] is hop:
+        if kind == 8 and run.first[hop.packet] is hop:
             asked[ip.source, ip.destination, which] = hop.queued_ns
         elif kind == 0 and hop.received_ns is not None:
             key = ip.destination, ip.source, which
@@ -272,6 +297,6 @@ def _pings(recording: Recording, first: dict[int, PacketHop], begin_ns: int) -> 
         them.sort()
         yield {
             "name": f"ping {names.place(source)} to {names.place(destination)}",
-            "times": steps(at - begin_ns for at, _ in them),
+            "times": steps(at - run.begin_ns for at, _ in them),
             "rtt": [round(took / 1000) for _, took in them],
         }

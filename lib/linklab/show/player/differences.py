@@ -9,7 +9,7 @@ from typing import Final
 
 from linklab.measure import Recording
 from linklab.measure.recordings import PacketHop
-from linklab.show.player.columns import first_hops, first_ns, flows_of
+from linklab.show.player.columns import PlayedRun
 
 _SAME_NS: Final = 100_000
 """Runs that began at another moment differ by some steps of the clock: so much is taken for the same."""
@@ -26,20 +26,19 @@ class RunDifference:
     words: str
 
 
-def first_packet_apart(one: Recording, two: Recording) -> RunDifference | None:
+def first_packet_apart(one: PlayedRun, two: PlayedRun) -> RunDifference | None:
     """Return where two runs part; None where every packet of the one fares as it does in the other.
 
     The packets of each flow are compared in the order in which they were sent, in each direction: by their sizes, by
     where they pass, when, to a tenth of a millisecond since the run's first packet, and how they end.
     """
     found: list[RunDifference] = []
-    paths = [_paths(run) for run in (one, two)]
+    paths = [_paths(run.recording) for run in (one, two)]
     sequences = [_sequences(run) for run in (one, two)]
-    begins = [first_ns(run) for run in (one, two)]
     for flow in dict.fromkeys([*sequences[0], *sequences[1]]):
         for packets in zip_longest(*(sequence.get(flow, []) for sequence in sequences)):
             hops = [path[number] if number is not None else [] for path, number in zip(paths, packets, strict=True)]
-            differs = _differs(hops[0], hops[1], begins[0], begins[1])
+            differs = _differs(hops[0], hops[1], one.begin_ns, two.begin_ns)
             if differs is not None:
                 at_ns, words = differs
                 first, second = packets
@@ -57,16 +56,17 @@ def _paths(recording: Recording) -> dict[int, list[PacketHop]]:
     return found
 
 
-def _sequences(recording: Recording) -> dict[tuple[str, bool], list[int]]:
+def _sequences(run: PlayedRun) -> dict[tuple[str, bool], list[int]]:
     """Return the packets of each flow and direction, in their order.
 
-    Ports differ from run to run, so the flows of a pair of nodes are told apart by their order.
+    Ports and congestion controls may differ from run to run, so the flows of a pair of nodes are told apart by their
+    order.
     """
     found: dict[tuple[str, bool], list[int]] = {}
     seen: defaultdict[str, int] = defaultdict(int)
-    flows = flows_of(recording, first_hops(recording))
-    for flow in sorted(flows, key=lambda it: min([*it.forward, *it.back])):
-        name = " ".join(word.partition(":")[0] for word in flow.name.split(" "))
+    for flow in sorted(run.flows, key=lambda it: min([*it.forward, *it.back])):
+        protocol, *ends = flow.name.split(" ")
+        name = " ".join(word.partition(":")[0] for word in (protocol, *ends[-3:]))
         seen[name] += 1
         title = name if seen[name] == 1 else f"{name}, number {seen[name]}"
         found[title, True], found[title, False] = flow.forward, flow.back

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,8 +14,8 @@ from linklab.measure import Capture, Recording, Run, Seen, seen
 from linklab.measure.recordings import write
 from linklab.record import REPLAY_MIME, somebody_watches
 from linklab.show.network.paint import draw
-from linklab.show.player.captures import about_captures, ladder, words_of
-from linklab.show.player.columns import Congestion, about_run, first_hops, first_ns, flows_of
+from linklab.show.player.captures import PlayedCaptures, about_captures, ladder
+from linklab.show.player.columns import PlayedRun, about_run, words_of_flow
 from linklab.show.player.differences import first_packet_apart
 from linklab.show.widgets.page import html_of, packed, page_of
 
@@ -33,17 +34,15 @@ _HOW_TO_PLAY: Final = "This is a picture of a replay. To play it, run its cell i
 class Replay:
     """One recorded run, or two side by side, that shows itself in a notebook and can be saved as a file."""
 
-    def __init__(self, runs: Mapping[str, Recording], congestion: Congestion) -> None:
-        self._runs, self._congestion = dict(runs), congestion
-        both = [*self._runs.values()]
-        difference = first_packet_apart(*both) if len(both) == MOST_RUNS else None
-        about = [about_run(run, label, congestion) for label, run in self._runs.items()]
-        self._data = packed({"runs": about, "difference": difference and vars(difference)})
+    def __init__(self, runs: Sequence[PlayedRun]) -> None:
+        self._runs = runs
+        difference = first_packet_apart(*runs) if len(runs) == MOST_RUNS else None
+        self._data = packed({"runs": [about_run(run) for run in runs], "difference": difference and vars(difference)})
 
-    @property
+    @cached_property
     def words(self) -> str:
         """What is to be seen, in words, for those who do not see it."""
-        return "\n".join(line for label, run in self._runs.items() for line in _words(label, run, self._congestion))
+        return "\n".join(line for run in self._runs for line in _words(run))
 
     def save(self, path: str | Path) -> Path:
         """Write the page as a file that any browser opens, without a network. Returns its path.
@@ -77,30 +76,30 @@ class Replay:
         return f'{_UNLESS_PLAYED}<div class="{_STILL}">{"".join(pictures)}{words}</div>'
 
     def _pictures(self) -> Iterator[Drawing]:
-        return (draw(run.network) for run in self._runs.values())
+        return (draw(run.recording.network) for run in self._runs)
 
     def _digests(self) -> list[str]:
         """Return a digest of what became of all packets: two runs with the same one are alike to the last digit."""
-        return [_digest((run.hops, run.tcp)) for run in self._runs.values()]
+        return [_digest((run.recording.hops, run.recording.tcp)) for run in self._runs]
 
 
 class CaptureReplay(Replay):
     """Captures of one network: packets between the places that saw them."""
 
     def __init__(self, found: Seen) -> None:
-        self._found = found
-        self._data = packed({"captures": about_captures(found)})
+        self._captures = PlayedCaptures(found)
+        self._data = packed({"captures": about_captures(self._captures)})
 
     @property
     def words(self) -> str:
         """What is to be seen, in words, for those who do not see it."""
-        return words_of(self._found)
+        return self._captures.words
 
     def _pictures(self) -> Iterator[Drawing]:
-        yield ladder(self._found)
+        yield ladder(self._captures)
 
     def _digests(self) -> list[str]:
-        return [_digest(self._found.packets)]
+        return [_digest(self._captures.found.packets)]
 
 
 Replayed = Run | Recording | str | Path | Capture | Sequence[str | Path | Capture]
@@ -128,7 +127,7 @@ def replay(*runs: Replayed, labels: Sequence[str] = ()) -> Replay:
     names = list(labels) or [f"run {number}" for number in range(1, len(runs) + 1)]
     if len(names) != len(runs) or len(set(names)) != len(names):
         raise MeasurementError(f"labels are {', '.join(names)}: give each of the {len(runs)} runs one of its own")
-    found, congestion = {}, {}
+    found = []
     for name, run in zip(names, runs, strict=True):
         if not isinstance(run, Run | Recording):
             raise MeasurementError(
@@ -140,29 +139,28 @@ def replay(*runs: Replayed, labels: Sequence[str] = ()) -> Replay:
             raise MeasurementError("this run was not recorded: give record=True to measure.run_together")
         if not recording.hops:
             raise MeasurementError("this recording is empty: replay it after its block has ended, with some traffic")
-        found[name] = recording
-        for result in run.results if isinstance(run, Run) else ():
-            if control := getattr(result.flow, "congestion", ""):
-                congestion[result.flow.source, result.flow.destination] = control
-    return Replay(found, congestion)
+        congestion = {
+            (result.flow.source, result.flow.destination): control
+            for result in (run.results if isinstance(run, Run) else ())
+            if (control := getattr(result.flow, "congestion", ""))
+        }
+        found.append(PlayedRun(recording, name, congestion))
+    return Replay(found)
 
 
-def _words(label: str, run: Recording, congestion: Congestion) -> list[str]:
-    first = first_hops(run)
-    lost = [hop for hop in run.hops if hop.lost]
+def _words(run: PlayedRun) -> list[str]:
+    recording = run.recording
+    lost = [hop for hop in recording.hops if hop.lost]
     lines = [
-        f"Replay of {label}: {run.end_s - run.begin_s:.3f} s, {len(first):,} packets at {len(run.ports)} interfaces, "
-        f"{len(lost):,} lost."
+        f"Replay of {run.label}: {recording.end_s - recording.begin_s:.3f} s, {len(run.first):,} packets at "
+        f"{len(recording.ports)} interfaces, {len(lost):,} lost.",
+        *map(words_of_flow, run.flows),
     ]
-    lines += [
-        f"{flow.name}: packets there {len(flow.forward):,}, back {len(flow.back):,}."
-        for flow in flows_of(run, first, congestion)
-    ]
-    for port in run.ports:
+    for port in recording.ports:
         gone = [hop for hop in lost if hop.interface == port.interface]
         if gone:
-            at_s = (gone[0].queued_ns - first_ns(run)) / 1e9
-            lines.append(f"{port.interface} lost {len(gone):,}, the first after {at_s:.3f} s: {run.why(gone[0])}")
+            at_s = (gone[0].queued_ns - run.begin_ns) / 1e9
+            lines.append(f"{port.interface} lost {len(gone):,}, the first after {at_s:.3f} s: {recording.why(gone[0])}")
     return lines
 
 
