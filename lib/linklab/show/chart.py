@@ -104,6 +104,11 @@ def add_levels(axes: Axes, levels: Mapping[str, float]) -> None:
         level(axes, value, text, below=len(levels) > 1 and value == min(levels.values()))
 
 
+def stairs(intervals: Iterable[tuple[float, float]], values: Iterable[float]) -> Curve:
+    """Return a line that is level in each interval: where it begins and ends, and its value."""
+    return [edge for interval in intervals for edge in interval], [value for value in values for _ in range(2)]
+
+
 def spans(series: Mapping[str, Curve]) -> str:
     """Return the least and the most of each line in words; a line without a number is left out."""
     found = {name: [value for value in values if value == value] for name, (_, values) in series.items()}

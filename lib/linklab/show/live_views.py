@@ -49,9 +49,9 @@ class CellView(Observer):
         self._traffic = Traffic()
         self._runs = 0
         self._bar: _Bar | None = None
-        self._line: Any = None
+        self._line = _Output()
         self._doing, self._doing_since_s, self._said_at_s = "", self._began_s, -math.inf
-        self._figure: Any = None
+        self._figure = _Output()
 
     def stopped(self) -> bool:
         """Return True if the stop button was pressed."""
@@ -76,19 +76,14 @@ class CellView(Observer):
         if self._bar is not None or not self._is_due() or now_s - self._said_at_s < _REDRAWN_EVERY_S:
             return
         self._said_at_s, passed_s = now_s, int(now_s - self._doing_since_s)
-        words = {"text/plain": f"{doing} ..." + (f" {passed_s} s of your time" if passed_s else "")}
-        if self._line is None:
-            self._line = _displayed(words, raw=True)
-        else:
-            self._line.update(words, raw=True)
+        self._line.show({"text/plain": f"{doing} ..." + (f" {passed_s} s of your time" if passed_s else "")})
 
     def end(self, *_: object) -> None:
         """Leave the figure of what the links carried, and nothing else."""
         if self._bar is not None:
             self._draw()
             self._bar.end()
-        if self._line is not None:
-            self._line.update({}, raw=True)
+        self._line.clear()
 
     def _is_due(self) -> bool:
         return time.monotonic() - self._began_s >= _APPEARS_AFTER_S
@@ -96,11 +91,7 @@ class CellView(Observer):
     def _draw(self, duration_s: float = 0.0) -> None:
         if not self._traffic.busiest:
             return
-        figure = self._traffic.figure(duration_s)
-        if self._figure is None:
-            self._figure = _displayed(figure)
-        else:
-            self._figure.update(figure)
+        self._figure.show(self._traffic.figure(duration_s))
         self._drawn_at_s = time.monotonic()
 
 
@@ -125,17 +116,13 @@ def cell_view() -> CellView | None:
     return _cell
 
 
-def _observer(lab: Lab) -> CellView | None:
-    return cell_view()
-
-
 def tell(doing: str) -> None:
     """Say in the cell that runs what is under way, where somebody watches: the scene of a check, say."""
     if (view := cell_view()) is not None:
         view.say(doing)
 
 
-observe(_observer)
+observe(lambda _: cell_view())
 observe(lambda lab: lab.watcher if isinstance(lab.watcher, Observer) else None)
 tell_of_commands(tell)
 
@@ -171,17 +158,39 @@ def follow(
     """
     said: list[str] = []
     found: Intervals = {}
-    figure = _LiveFigure(ceiling_mbps)
-    figure.show(found, duration_s)
+    figure = _LiveFigure(ceiling_mbps, duration_s)
+    figure.show(found)
     try:
         for line in lines:
             print(line, flush=True)
             said.append(line)
             found = read(said)
-            figure.show(found, duration_s)
+            figure.show(found)
     finally:
-        figure.show(found, duration_s, now=True)
+        figure.show(found, now=True)
     return found
+
+
+class _Output:
+    """An output of the cell that runs, which what is shown next takes the place of."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def show(self, shown: object) -> None:
+        """Show something; a dictionary is Jupyter's bundle."""
+        from IPython.display import display
+
+        raw = isinstance(shown, dict)
+        if self._handle is None:
+            self._handle = display(shown, display_id=True, raw=raw)  # type: ignore[no-untyped-call]
+        else:
+            self._handle.update(shown, raw=raw)
+
+    def clear(self) -> None:
+        """Show nothing any more."""
+        if self._handle is not None:
+            self.show({})
 
 
 class _LiveFigure:
@@ -190,24 +199,20 @@ class _LiveFigure:
     It is drawn anew a few times a second where somebody watches, and else once, at the end.
     """
 
-    def __init__(self, ceiling_mbps: float | None = None) -> None:
-        self._ceiling_mbps = ceiling_mbps
-        self._handle: Any = None
+    def __init__(self, ceiling_mbps: float | None, duration_s: float | None) -> None:
+        self._ceiling_mbps, self._duration_s = ceiling_mbps, duration_s
+        self._output = _Output()
         self._drawn: Intervals | None = None
-        self._drawn_at = -math.inf
+        self._drawn_at_s = -math.inf
 
-    def show(self, found: Intervals, duration_s: float | None, *, now: bool = False) -> None:
+    def show(self, found: Intervals, *, now: bool = False) -> None:
         """Draw intervals, unless they are to be seen already; soon after the last time only if it must be now."""
-        due = now or (somebody_watches() and time.monotonic() - self._drawn_at >= _REDRAWN_EVERY_S)
+        due = now or (somebody_watches() and time.monotonic() - self._drawn_at_s >= _REDRAWN_EVERY_S)
         if not due or found == self._drawn or not kernels_shell():
             return
         shown = found if len(found) <= len(LINES) else summed(found)
-        figure = throughput(shown, ceiling_mbps=self._ceiling_mbps, duration_s=duration_s)
-        if self._handle is None:
-            self._handle = _displayed(figure)
-        else:
-            self._handle.update(figure)
-        self._drawn, self._drawn_at = found, time.monotonic()
+        self._output.show(throughput(shown, ceiling_mbps=self._ceiling_mbps, duration_s=self._duration_s))
+        self._drawn, self._drawn_at_s = found, time.monotonic()
 
 
 class _Bar:
@@ -223,7 +228,8 @@ class _Bar:
         self._button.on_click(lambda _: self._stop(press))
         self._row = ipywidgets.HBox([self._bar, self._button, self._label])
         _let_clicks_through(self._button.comm)
-        self._handle = _displayed(self._row)
+        self._output = _Output()
+        self._output.show(self._row)
 
     def show(self, progress: Progress, run: int) -> None:
         self._bar.value = round(_STEPS * progress.share)
@@ -232,7 +238,7 @@ class _Bar:
 
     def end(self) -> None:
         """Remove the widgets: in a notebook that is opened again they would show an error."""
-        self._handle.update({}, raw=True)
+        self._output.clear()
         for widget in (self._row, *self._row.children):
             for part in (widget, widget.layout, getattr(widget, "style", None)):
                 if part is not None:
@@ -253,9 +259,3 @@ def _let_clicks_through(comm: Any) -> None:
     """
     if hasattr(comm, "_reply_subshell_id"):
         del comm._reply_subshell_id
-
-
-def _displayed(shown: object, raw: bool = False) -> Any:
-    from IPython.display import display
-
-    return display(shown, display_id=True, raw=raw)  # type: ignore[no-untyped-call]

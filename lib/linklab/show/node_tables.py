@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from linklab.measure import QueueCounters
 from linklab.measure.seconds import Second, Socket
-from linklab.network import NetworkState, NodeState, Shape
-from linklab.show.network.scene import Cable, NetworkScene, NodeKind, delay, loss, queue, rate
+from linklab.network import NetworkState, NodeState
+from linklab.show.network.scene import SHAPE_WORDS, Cable, NetworkScene, NodeKind
 
 Table = dict[str, Any]
 """A table for a page: ``title``, ``command``, ``head`` and ``rows``, all of them text."""
@@ -102,7 +102,7 @@ SOCKETS: Table = {
 
 
 def _of_link(cable: Cable, counted: Mapping[str, QueueCounters]) -> Iterator[Table]:
-    rows = [[name, *(say(end.shape) for end in cable.ends)] for name, say in _SHAPE]
+    rows = [[name, *(say(end.shape) for end in cable.ends)] for name, say in SHAPE_WORDS.items()]
     found = [counted.get(end.name) for end in cable.ends]
     rows += [[name, *("" if it is None else say(it) for it in found)] for name, say in _COUNTED]
     rows.append(["MTU", *(f"{end.mtu_bytes} bytes" for end in cable.ends)])
@@ -112,12 +112,6 @@ def _of_link(cable: Cable, counted: Mapping[str, QueueCounters]) -> Iterator[Tab
     yield _table("After the last cell", "", ["direction", *ways], rows)
 
 
-_SHAPE: Final[Sequence[tuple[str, Callable[[Shape], str]]]] = (
-    ("rate", rate),
-    ("delay", delay),
-    ("queue", queue),
-    ("loss", loss),
-)
 _COUNTED: Final[Sequence[tuple[str, Callable[[QueueCounters], str]]]] = (
     ("sent so far", lambda it: f"{it.sent_packets:,} packets, {it.sent_bytes:,} bytes"),
     ("dropped so far", lambda it: f"{it.dropped_packets:,} packets"),

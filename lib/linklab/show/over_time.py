@@ -42,6 +42,7 @@ from linklab.show.chart import (
     sketch_in_words,
     sketched,
     spans,
+    stairs,
     told_apart,
 )
 
@@ -82,7 +83,10 @@ def throughput(
     shown = {name: samples for name, given in named.items() if (samples := _samples(name, given))}
     total = {_TOGETHER: _sum(list(shown.values()))} if together and len(shown) > 1 else {}
     drawn = {**shown, **total}
-    steps = {name: _steps(samples) for name, samples in drawn.items()}
+    steps = {
+        name: stairs(((it.start_s, it.end_s) for it in samples), (it.throughput_mbps for it in samples))
+        for name, samples in drawn.items()
+    }
     ceiling = {} if ceiling_mbps is None else {f"theory: at most {ceiling_mbps:.2f}": ceiling_mbps}
     fair = {} if fair_mbps is None else {f"fair share: {fair_mbps:.2f}": fair_mbps}
     means = ", ".join(f"{name} {_mean(it, it[0].start_s, it[-1].end_s):.2f}" for name, it in drawn.items())
@@ -139,11 +143,6 @@ def _connections(result: TransferResult) -> Iterator[tuple[str, tuple[Sample, ..
 def summed(curves: Intervals) -> Intervals:
     """Return the sum of all intervals as a single line, for a figure in which they could not be told apart."""
     return {f"all {len(curves)} together": _sum([samples for samples in curves.values() if samples])}
-
-
-def _steps(samples: Sequence[Sample]) -> Curve:
-    times = [time for it in samples for time in (it.start_s, it.end_s)]
-    return times, [rate for it in samples for rate in (it.throughput_mbps,) * 2]
 
 
 def _sum(lines: Sequence[Sequence[Sample]]) -> tuple[Sample, ...]:

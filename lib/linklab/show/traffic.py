@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from linklab.measure import Progress, QueueCounters
 from linklab.network import NetworkState
-from linklab.show.chart import Curve, add_lines, label_axes, legend, panels, spans
+from linklab.show.chart import add_lines, label_axes, legend, panels, spans, stairs
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -23,8 +23,6 @@ _LEAST_SHARE: Final = 0.05
 class LinkLoad:
     """What one interface sent from `start_s` to `end_s`, and what its queue held at the end and dropped meanwhile."""
 
-    node: str
-    interface: str
     start_s: float
     end_s: float
     rate_mbps: float
@@ -81,8 +79,9 @@ class Traffic:
         The time axis is at least `duration_s` long. Raises MeasurementError if no interface has sent anything.
         """
         loads = {self._name(name): self._all[name] for name in self.busiest}
-        rates = {name: _steps(it, [load.rate_mbps for load in it]) for name, it in loads.items()}
-        queues = {name: _steps(it, [float(load.queue_packets) for load in it]) for name, it in loads.items()}
+        spent = {name: [(load.start_s, load.end_s) for load in it] for name, it in loads.items()}
+        rates = {name: stairs(spent[name], (load.rate_mbps for load in it)) for name, it in loads.items()}
+        queues = {name: stairs(spent[name], (float(load.queue_packets) for load in it)) for name, it in loads.items()}
         words = f"What the links carried, in Mbit/s: {spans(rates)}. "
         words += f"Packets in their queues and in flight: {spans(queues)}."
         figure, (above, below) = panels(words, 2, title="What the links carried", height_inches=4.4)
@@ -110,11 +109,4 @@ def _load(before: QueueCounters, after: QueueCounters, start_s: float, end_s: fl
     rate_mbps = sent_bytes * 8 / (end_s - start_s) / 1e6
     dropped = max(0, after.dropped_packets - before.dropped_packets)
     sent_packets = max(0, after.sent_packets - before.sent_packets)
-    return LinkLoad(
-        after.node, after.interface, start_s, end_s, rate_mbps, after.backlog_packets, dropped, sent_packets
-    )
-
-
-def _steps(loads: Sequence[LinkLoad], values: Sequence[float]) -> Curve:
-    times = [time for it in loads for time in (it.start_s, it.end_s)]
-    return times, [value for value in values for _ in range(2)]
+    return LinkLoad(start_s, end_s, rate_mbps, after.backlog_packets, dropped, sent_packets)

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from linklab.errors import MeasurementError
-from linklab.show.chart import GREY, SMALL_POINTS, WIDTH_INCHES, add_lines, chart, legend, lines, logarithmic, spans
+from linklab.show.chart import (
+    GREY,
+    SMALL_POINTS,
+    WIDTH_INCHES,
+    add_lines,
+    chart,
+    legend,
+    lines,
+    logarithmic,
+    spans,
+    stairs,
+)
 
 if TYPE_CHECKING:
     from linklab.show.figure import Drawing
@@ -21,10 +33,7 @@ def rate_over_time(runs: Mapping[str, Sequence[float]], *, limit_kbps: float | N
 
     Raises MeasurementError as `lines`.
     """
-    steps = {
-        name: ([second for at in range(len(values)) for second in (at, at + 1)], [it for it in values for _ in "12"])
-        for name, values in runs.items()
-    }
+    steps = {name: stairs(pairwise(range(len(values) + 1)), values) for name, values in runs.items()}
     levels = {} if limit_kbps is None else {f"the link carries {limit_kbps:.0f}": limit_kbps}
     longest = max(map(len, runs.values()), default=0)
     words, axis, limits = "Bandwidth, kbit/s in each second", "seconds since the first packet", {"xlim": (0, longest)}

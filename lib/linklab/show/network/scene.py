@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Interface, IPv4Network
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from linklab.errors import NetworkError
 from linklab.network import (
@@ -349,6 +349,10 @@ def loss(shape: Shape) -> str:
     return f"{shape.loss_percent:g} % loss" if shape.loss_percent else "no loss"
 
 
+SHAPE_WORDS: Final[Mapping[str, Callable[[Shape], str]]] = {"rate": rate, "delay": delay, "queue": queue, "loss": loss}
+"""What says in words what a shape does, by the field's name."""
+
+
 def link_lines(cable: Cable, named_if_plain: bool) -> list[str]:
     """Return what stands at a link: what both directions do, and where they differ, what each does.
 
@@ -378,9 +382,8 @@ def _said(shape: Shape, fields: Iterable[Callable[[Shape], str]]) -> str:
 
 def _both_ways(cable: Cable) -> Iterator[str]:
     one, two = cable.a.shape, cable.b.shape
-    fields = (rate, delay, queue, loss)
-    differing = [say for say in fields if say(one) != say(two)]
-    yield _said(one, [say for say in fields if say not in differing])
+    differing = [say for say in SHAPE_WORDS.values() if say(one) != say(two)]
+    yield _said(one, [say for say in SHAPE_WORDS.values() if say not in differing])
     for near, far in (cable.ends, cable.ends[::-1]):
         start = f"{near.node}\u2192{far.node}"
         if near.shape == Shape():
