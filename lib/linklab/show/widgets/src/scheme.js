@@ -51,8 +51,10 @@ export function ink(colour) {
   return turnedInks.get(colour);
 }
 
-/** Return the address of a picture on white as one for a dark page. */
-export async function turnedPicture(source) {
+/** Return the address of a picture on white (PNG in base64) as the page has it now: turned where the page is dark. */
+export async function pictureOf(base64) {
+  const source = `data:image/png;base64,${base64}`;
+  if (!isDark()) return source;
   const image = Object.assign(new Image(), { src: source });
   await image.decode();
   const canvas = Object.assign(document.createElement("canvas"), { width: image.naturalWidth, height: image.naturalHeight }), pen = canvas.getContext("2d");

@@ -2,7 +2,7 @@
 
 import { drawn as svg } from "../axes.js";
 import { button, element, table } from "../elements.js";
-import { COLOURS, INK, followScheme, ink, isDark, turnedPicture } from "../scheme.js";
+import { COLOURS, INK, followScheme, ink, pictureOf } from "../scheme.js";
 
 const QUIET = "#bbbbbb", HALF = COLOURS[0], MOST = "#a66c00", FULL = COLOURS[1];  // by load: none, little, much, all
 const STEP_MS = 150, SHOWN_MS = 3000, LANE = 5, THICK = 8, QUEUE_SHARE = 0.35;  // pixels beside the cable, share of it
@@ -93,9 +93,9 @@ class Live {
   // The drawing
 
   async rebuild() {
-    const { picture, size, words, nodes, links } = this.scene, light = `data:image/png;base64,${picture}`;
+    const { picture, size, words, nodes, links } = this.scene;
     this.picture.alt = words;
-    this.picture.src = isDark() ? await turnedPicture(light) : light;
+    this.picture.src = await pictureOf(picture);
     this.stage.style.maxWidth = `${size[0] * 96}px`;
     this.stage.style.aspectRatio = `${size[0]} / ${size[1]}`;
     const place = (kind, name, label, style) => {

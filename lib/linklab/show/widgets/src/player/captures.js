@@ -5,17 +5,14 @@ import { Curves } from "./curves.js";
 import { headers } from "./headers.js";
 import { Capture, Ladder } from "./ladder.js";
 import { Player, key } from "./player.js";
-import { lastUpTo, summed } from "./run.js";
+import { lastUpTo, summed, valueAt } from "./run.js";
 
 const FIRST = 40, ROWS = 25;  // packets that are seen at first, and in the list
 
 class CaptureCurves extends Curves {
   partsOf() {
-    const value = (times, values) => (time) => { const at = lastUpTo(times, time); return at < 0 ? null : values[at]; };
-    return this.run.curves.map((part) => ({ ...part, series: part.series.map((it) => {
-      const colour = this.player.colourOf(this.run.flows[it.flow].name);
-      return { ...it, colour, dash: it.dash, value: value(summed(it.times), it.values) };
-    }) }));
+    return this.run.curves.map((part) => ({ ...part, series: part.series.map((it) => (
+      { ...it, colour: this.player.colourOf(this.run.kinds[it.flow]), value: valueAt(summed(it.times), it.values) })) }));
   }
 }
 

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { element } from "../elements.js";
 import { COLOURS, DASHES, GRID, INK, LOSS, ink } from "../scheme.js";
-import { kindOf, lastUpTo } from "./run.js";
+import { kindOf, lastUpTo, valueAt } from "./run.js";
 
 const CHART_HIGH = 118;  // pixels: three of them fit below the network
 const POINTS = 700;      // of a curve on the screen
@@ -24,16 +24,16 @@ export class Curves {
     const short = (it, all) => all.filter((other) => kindOf(other.name) === kindOf(it.name)).length > 1 ? it.name : kindOf(it.name);
     const tcp = run.tcp.map((it, n) => ({ ...it, ...this.styled(it, run.tcp.slice(0, n)) }));
     const pings = run.pings.map((it, n) => ({ ...it, ...this.styled(it, run.pings.slice(0, n)) }));
-    const last = (times, values) => (time) => { const at = lastUpTo(times, time); return at < 0 ? null : values[at]; };
+    const ms = (it) => { const us = valueAt(it.times, it.rtt); return (time) => us(time) === null ? null : us(time) / 1000; };
     return [
       { title: "Window and slow-start threshold (packets)", digits: 0, series: tcp.flatMap((it) => [
-        { label: `cwnd, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: last(it.times, it.cwnd) },
-        { label: `ssthresh, ${short(it, tcp)}`, colour: it.colour, thin: true, value: (time) => last(it.times, it.ssthresh)(time) || null }]) },
+        { label: `cwnd, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: valueAt(it.times, it.cwnd) },
+        { label: `ssthresh, ${short(it, tcp)}`, colour: it.colour, thin: true, value: (time) => valueAt(it.times, it.ssthresh)(time) || null }]) },
       { title: "Queues (packets, those on the link included)", digits: 0, series: queues.map((port, n) => (
         { label: port.label, colour: n, dash: n, whole: (from, to) => this.sampled(port, from, to, POINTS), value: (time) => run.held(port, time) })) },
       { title: "Round-trip time (ms)", digits: 1, series: [
-        ...tcp.map((it) => ({ label: `smoothed, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } })),
-        ...pings.map((it) => ({ label: it.name, colour: it.colour, dash: it.dash, value: (time) => { const us = last(it.times, it.rtt)(time); return us === null ? null : us / 1000; } }))] },
+        ...tcp.map((it) => ({ label: `smoothed, ${short(it, tcp)}`, colour: it.colour, dash: it.dash, value: ms(it) })),
+        ...pings.map((it) => ({ label: it.name, colour: it.colour, dash: it.dash, value: ms(it) }))] },
     ];
   }
   /** A curve has its flow's colour, and several of one flow have dashes of their own. */

@@ -3,7 +3,7 @@
 import { element } from "../elements.js";
 import { CHOSEN, EDGE, GROUND, INK, LOSS, ink } from "../scheme.js";
 import { Run, lastUpTo, summed } from "./run.js";
-import { sized } from "./stage.js";
+import { Board } from "./stage.js";
 
 const TOP = 48, APART = 96, STUB = 26, RIGHT = 14, MARGIN = 8, WIDEST = 0.25;  // pixels; the share of the width that names may take
 const NAME = "bold 13px system-ui, sans-serif";
@@ -35,23 +35,18 @@ export class Capture extends Run {
   }
 }
 
-export class Ladder {
+export class Ladder extends Board {
   constructor(run, player) {
-    this.run = run; this.player = player; this.drawn = [];
-    this.canvas = element("canvas", { role: "img", ariaLabel: `Packets between ${run.places.map((it) => it.name).join(", ")} over time; the list below says the same in words` });
+    super(run, player, `Packets between ${run.places.map((it) => it.name).join(", ")} over time`);
     this.still = element("canvas", {}); this.stillPen = this.still.getContext("2d");
-    this.element = element("div", { className: "stage" }, this.canvas);
     this.element.style.height = `${TOP + APART * (run.places.length - 1) + TOP}px`;
-    this.canvas.addEventListener("click", (event) => this.click(event));
-    new ResizeObserver(() => this.resize()).observe(this.element);
   }
   recolour() { this.stillOf = ""; this.draw(); }
-  resize() {
-    sized(this);
+  fit() {
+    super.fit();
     this.stillOf = "";
     this.pen.font = NAME;
     this.left = 2 * MARGIN + Math.min(WIDEST * this.width, Math.max(...this.run.places.map((it) => this.pen.measureText(it.name).width)));
-    this.draw();
   }
   x(time) { const [from, to] = this.player.view; return this.left + (time - from) / (to - from) * (this.width - this.left - RIGHT); }
   y(place) { return TOP + APART * place; }
@@ -150,11 +145,6 @@ export class Ladder {
     pen.strokeStyle = getComputedStyle(this.element).getPropertyValue("--cursor"); pen.lineWidth = 2;
     pen.beginPath(); pen.moveTo(x, 4); pen.lineTo(x, this.height - 4); pen.stroke();
   }
-  text(words, x, y) {
-    const { pen } = this;
-    pen.lineWidth = 3; pen.strokeStyle = ink(GROUND); pen.fillStyle = ink(INK);
-    pen.strokeText(words, x, y); pen.fillText(words, x, y);
-  }
   /** The numbers of packets, where there is room. */
   numbers() {
     const right = new Map();
@@ -163,19 +153,17 @@ export class Ladder {
       const [x, y] = line[0], isAbove = !this.run.isBack[packet], row = `${y} ${isAbove}`, words = `${packet + 1}`, half = 4 * words.length + 2;
       if (x - half < (right.get(row) ?? this.left - 6) || x > this.width) continue;
       right.set(row, x + half);
-      this.text(words, x, y + (isAbove ? -9 : 10));
+      this.write(words, x, y + (isAbove ? -9 : 10));
     }
     this.pen.textAlign = "left";
   }
-  click(event) {
-    const box = this.canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
-    let best = null, least = 12;
-    for (const { packet, line } of this.drawn) for (let n = 1; n < line.length; n++) {
+  apart({ line }, [x, y]) {
+    let least = Infinity;
+    for (let n = 1; n < line.length; n++) {
       const [[x0, y0], [x1, y1]] = [line[n - 1], line[n]], long = Math.hypot(x1 - x0, y1 - y0) || 1;
       const share = Math.max(0, Math.min(1, ((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / long ** 2));
-      const apart = Math.hypot(x0 + share * (x1 - x0) - x, y0 + share * (y1 - y0) - y);
-      if (apart < least) { least = apart; best = packet; }
+      least = Math.min(least, Math.hypot(x0 + share * (x1 - x0) - x, y0 + share * (y1 - y0) - y));
     }
-    if (best !== null) this.player.choose(this.run, best);
+    return least;
   }
 }

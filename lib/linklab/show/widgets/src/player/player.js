@@ -4,7 +4,6 @@ import { button, element, milliseconds, seconds, table } from "../elements.js";
 import { COLOURS, followScheme, ink } from "../scheme.js";
 import { Curves } from "./curves.js";
 import { headers } from "./headers.js";
-import { kindOf, lastUpTo } from "./run.js";
 import { Stage } from "./stage.js";
 
 const UNCHOSEN = "Click a packet, or step to one, to see its headers and what became of it.";
@@ -21,10 +20,9 @@ export class Player {
     this.view = [0, this.length];
     this.chosen = new Map();
     this.lossTimes = new Map(runs.map((run) => [run, Float64Array.from(run.losses, (loss) => loss.time)]));
-    this.flowNames = [...new Set(runs.flatMap((run) => run.flows.map((flow) => kindOf(flow.name))))];
+    this.flowNames = [...new Set(runs.flatMap((run) => run.kinds))];
     this.hidden = new Set();
-    this.colours = new Map(runs.map((run) => [run, run.flows.map((flow) => COLOURS[Math.min(this.flowNames.indexOf(kindOf(flow.name)), COLOURS.length - 1)])]));
-    this.names = new Map(runs.map((run) => [run, run.flows.map((flow) => kindOf(flow.name))]));
+    this.colours = new Map(this.flowNames.map((name) => [name, COLOURS[this.colourOf(name)]]));
     this.tops = new Map();
     this.build(keys, signal);
     this.go(0);
@@ -50,9 +48,9 @@ export class Player {
   /** What to try first. */
   guide(isLossless) { return ["Press Play (or Space): packets move, and the queue beside the cable fills.", ...(isLossless ? [] : ["Press Loss \u25b6 (or n): time stops where a queue drops a packet, and the panel says why."]), "Click a packet: its headers, and how long it waited at each interface."]; }
   /** The place of a flow's colour. */
-  colourOf(name) { return Math.min(Math.max(0, this.flowNames.indexOf(kindOf(name))), COLOURS.length - 1); }
-  colour(run, packet) { return ink(this.colours.get(run)[run.flowOf[packet]]); }
-  shows(run, packet) { return !this.hidden.size || !this.hidden.has(this.names.get(run)[run.flowOf[packet]]); }
+  colourOf(name) { return Math.min(this.flowNames.indexOf(name), COLOURS.length - 1); }
+  colour(run, packet) { return ink(this.colours.get(run.kind(packet))); }
+  shows(run, packet) { return !this.hidden.size || !this.hidden.has(run.kind(packet)); }
   /** The highest value of a kind of curve in any run: both have one scale. */
   top(title, most) {
     const highest = Math.max(most || 0, this.tops.get(title) || 0);
@@ -79,10 +77,10 @@ export class Player {
     steps.push(button("Whole time", "Show the curves from beginning to end (0)", () => this.look(0, this.length)));
     if (document.fullscreenEnabled) steps.push(button("Full screen", "Fill the screen, or leave it again (f)", () => this.fill()));
     this.swatches = [];
-    const flows = element("div", { className: "row flows", role: "group", ariaLabel: "Flows to show" }, ...this.flowNames.map((name, n) => {
+    const flows = element("div", { className: "row flows", role: "group", ariaLabel: "Flows to show" }, ...this.flowNames.map((name) => {
       const box = element("input", { type: "checkbox", checked: true, onchange: () => { if (box.checked) this.hidden.delete(name); else this.hidden.add(name); this.show(); } });
       const swatch = element("span", { className: "swatch" });
-      this.swatches.push([swatch, COLOURS[Math.min(n, COLOURS.length - 1)]]);
+      this.swatches.push([swatch, this.colours.get(name)]);
       return element("label", {}, box, swatch, name);
     }));
     const guide = element("details", {}, element("summary", {}, "How to read this"), element("ol", {}, ...this.guide(lossless).map((words) => element("li", {}, words))));
@@ -177,7 +175,7 @@ export class Player {
     const { run, port, i, time, what } = best, packet = port.packet[i];
     this.go(time);
     this.choose(run, packet);
-    this.say(`Packet ${packet + 1}${this.runs.length > 1 ? ` of ${run.label}` : ""}, ${this.names.get(run)[run.flowOf[packet]]}: ${run.isDropped(port, i) ? "is dropped at" : what} ${port.label}.`);
+    this.say(`Packet ${packet + 1}${this.runs.length > 1 ? ` of ${run.label}` : ""}, ${run.kind(packet)}: ${run.isDropped(port, i) ? "is dropped at" : what} ${port.label}.`);
   }
   loss(way) {
     this.pause();
@@ -244,7 +242,7 @@ export class Player {
   /** How many packets of each flow are in a queue, in words. */
   shares(run, port, inside) {
     const counts = new Map();
-    for (const [i] of inside) { const name = this.names.get(run)[run.flowOf[port.packet[i]]]; counts.set(name, (counts.get(name) || 0) + 1); }
+    for (const [i] of inside) { const name = run.kind(port.packet[i]); counts.set(name, (counts.get(name) || 0) + 1); }
     return [...counts].map(([name, count]) => `${name}: ${count}`).join(", ");
   }
   list() {
@@ -261,7 +259,7 @@ export class Player {
         element("p", {}, `At ${seconds(this.time)}: ${packets.length} packets of the flows shown are in queues and on links.`),
         table(["What", "now"], this.curves[n].values()),
         table(["Queue of", "", "packets", "that wait", "on the link", "of each flow"], queues.map(({ row }) => row)),
-        element("ul", {}, ...packets.slice(0, 40).map(({ port, i, isUnderWay }) => element("li", {}, button(`packet ${port.packet[i] + 1}`, `Choose packet ${port.packet[i] + 1}`, () => this.choose(run, port.packet[i])), ` ${isUnderWay ? "is on the link from" : "waits at"} ${port.label}, ${this.names.get(run)[run.flowOf[port.packet[i]]]}, ${run.lengthOf[port.packet[i]]} bytes`))),
+        element("ul", {}, ...packets.slice(0, 40).map(({ port, i, isUnderWay }) => element("li", {}, button(`packet ${port.packet[i] + 1}`, `Choose packet ${port.packet[i] + 1}`, () => this.choose(run, port.packet[i])), ` ${isUnderWay ? "is on the link from" : "waits at"} ${port.label}, ${run.kind(port.packet[i])}, ${run.lengthOf[port.packet[i]]} bytes`))),
         ...(packets.length > 40 ? [element("p", {}, `and ${packets.length - 40} more; show fewer flows to see them`)] : []));
     });
   }

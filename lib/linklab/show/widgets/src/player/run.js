@@ -24,9 +24,13 @@ export function lastUpTo(numbers, limit) {
   return low - 1;
 }
 
+/** The value that holds at a time, of values at rising times; null before the first. */
+export const valueAt = (times, values) => (time) => { const at = lastUpTo(times, time); return at < 0 ? null : values[at]; };
+
 export class Run {
   constructor(about) {
     Object.assign(this, about);
+    this.kinds = this.flows.map((flow) => kindOf(flow.name));
     this.flowOf = new Uint16Array(this.packets);
     this.isBack = new Uint8Array(this.packets);
     this.lengthOf = new Uint32Array(this.packets);
@@ -39,7 +43,7 @@ export class Run {
     for (const port of this.ports) {
       for (let i = 0; i < port.hops; i++) {
         const note = port.note[i] && this.notes[port.note[i] - 1][0];
-        if (note === "dropped" || note === "lost") this.losses.push({ port, i, time: this.endOf(port, i), packet: port.packet[i] });
+        if (note === "dropped" || note === "lost") this.losses.push({ port, i, time: port.left[i], packet: port.packet[i] });
       }
     }
     this.losses.sort((one, two) => one.time - two.time);
@@ -66,9 +70,9 @@ export class Run {
     for (let i = 0; i < port.hops && !port.waits; i++) port.waits = port.left[i] > port.queued[i];
     port.leaving = Float64Array.from(port.left).sort();
   }
+  /** The name of a packet's flow, by which runs and colours know it. */
+  kind(packet) { return this.kinds[this.flowOf[packet]]; }
   isDropped(port, i) { return port.note[i] > 0 && this.notes[port.note[i] - 1][0] === "dropped"; }
-  /** When a loss is to be seen: where it was dropped, or at the end of the cable. */
-  endOf(port, i) { return port.left[i]; }
   /** How many packets a queue holds at a time, those on netem's link among them. */
   held(port, time) { return lastUpTo(port.queued, time) - lastUpTo(port.leaving, time); }
   /** How many packets a queue holds, as the drawing and the words say it: those on the link count against the limit. */

@@ -1,39 +1,60 @@
 /* The drawing of the network and what moves on it. */
 
 import { element } from "../elements.js";
-import { CHOSEN, EDGE, GROUND, INK, LOSS, UNDER_WAY, ink, isDark, turnedPicture } from "../scheme.js";
+import { CHOSEN, EDGE, GROUND, INK, LOSS, UNDER_WAY, ink, pictureOf } from "../scheme.js";
 import { lastUpTo } from "./run.js";
 
 const LANE = 6, THICK = 8, BAR_SHARE = 0.42;  // pixels beside the cable, pixels, share of the cable
+const NEAR = 14;  // so many pixels beside a packet a click still means it
 
-/** Give a stage's canvas the size of its element, and the stage a pen. */
-export function sized(stage) {
-  const { clientWidth, clientHeight } = stage.element, ratio = window.devicePixelRatio || 1;
-  stage.canvas.width = clientWidth * ratio; stage.canvas.height = clientHeight * ratio;
-  stage.pen = stage.canvas.getContext("2d");
-  stage.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  stage.width = clientWidth; stage.height = clientHeight;
-}
-
-export class Stage {
-  constructor(run, player) {
+/** A canvas with packets that can be clicked: a subclass draws them, and keeps them in `drawn`. */
+export class Board {
+  constructor(run, player, shows, ...behind) {
     this.run = run; this.player = player; this.drawn = [];
-    this.canvas = element("canvas", { role: "img", ariaLabel: `Packets on the network of ${run.label}; the list below says the same in words` });
-    this.picture = element("img", { alt: run.words });
-    this.element = element("div", { className: "stage" }, this.picture, this.canvas);
-    // never higher than leaves room for the curves
-    this.element.style.maxWidth = `min(${run.size[0] * 96}px, max(420px, ${53 * run.size[0] / run.size[1]}vh))`;
+    this.canvas = element("canvas", { role: "img", ariaLabel: `${shows}; the list below says the same in words` });
+    this.element = element("div", { className: "stage" }, ...behind, this.canvas);
     this.canvas.addEventListener("click", (event) => this.click(event));
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
-  async recolour() {
-    const light = `data:image/png;base64,${this.run.picture}`;
-    if (isDark() && !this.turned) this.turned = await turnedPicture(light);
-    this.picture.src = isDark() ? this.turned : light;
+  resize() {
+    this.fit();
     this.draw();
   }
-  resize() {
-    sized(this);
+  /** Give the canvas the size of its element, and a pen. */
+  fit() {
+    const { clientWidth, clientHeight } = this.element, ratio = window.devicePixelRatio || 1;
+    this.canvas.width = clientWidth * ratio; this.canvas.height = clientHeight * ratio;
+    this.pen = this.canvas.getContext("2d");
+    this.pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.width = clientWidth; this.height = clientHeight;
+  }
+  /** Write words that can be read on lines, too. */
+  write(words, x, y) {
+    const { pen } = this;
+    pen.textBaseline = "middle"; pen.lineWidth = 3; pen.strokeStyle = ink(GROUND); pen.fillStyle = ink(INK);
+    pen.strokeText(words, x, y); pen.fillText(words, x, y);
+  }
+  click(event) {
+    const box = this.canvas.getBoundingClientRect(), point = [event.clientX - box.left, event.clientY - box.top];
+    let best = null, least = NEAR;
+    for (const it of this.drawn) {
+      const apart = this.apart(it, point);
+      if (apart < least) { least = apart; best = it; }
+    }
+    if (best) this.player.choose(this.run, best.packet);
+  }
+}
+
+export class Stage extends Board {
+  constructor(run, player) {
+    const picture = element("img", { alt: run.words });
+    super(run, player, `Packets on the network of ${run.label}`, picture);
+    this.picture = picture;
+    // never higher than leaves room for the curves
+    this.element.style.maxWidth = `min(${run.size[0] * 96}px, max(420px, ${53 * run.size[0] / run.size[1]}vh))`;
+  }
+  async recolour() {
+    this.picture.src = await pictureOf(this.run.picture);
     this.draw();
   }
   lane(port) {
@@ -83,10 +104,9 @@ export class Stage {
     waiting.forEach((i, place) => this.drawn.push({ port, i, at: lane.at(room - (place + 0.5) * step, LANE + THICK / 2), packet: port.packet[i] }));
     if (waiting.length) {
       const held = waiting.length + moving.length, [x, y] = lane.at(room / 2, LANE + THICK + 9);
-      pen.font = "bold 11px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
-      pen.lineWidth = 3; pen.strokeStyle = ink(GROUND); pen.fillStyle = ink(INK);
+      pen.font = "bold 11px system-ui, sans-serif"; pen.textAlign = "center";
       const whole = run.countOf(port, held), words = pen.measureText(whole).width < lane.length ? whole : held;  // on a phone
-      pen.strokeText(words, x, y); pen.fillText(words, x, y);
+      this.write(words, x, y);
     }
     for (const i of moving) {
       const packet = port.packet[i];
@@ -121,13 +141,5 @@ export class Stage {
     pen.restore();
     this.drawn.push({ port: loss.port, i: loss.i, at, packet: loss.packet });
   }
-  click(event) {
-    const box = this.canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
-    let best = null, least = 14;
-    for (const it of this.drawn) {
-      const apart = Math.hypot(it.at[0] - x, it.at[1] - y);
-      if (apart < least) { least = apart; best = it; }
-    }
-    if (best) this.player.choose(this.run, best.packet);
-  }
+  apart({ at }, [x, y]) { return Math.hypot(at[0] - x, at[1] - y); }
 }
