@@ -149,28 +149,13 @@ def _with_zeros(series: Series) -> list[float]:
     return [0.0 if rtt_ms is None else rtt_ms for rtt_ms in series]
 
 
-def _min(series: Series) -> float:
-    return min(_answered(series))
+def _of_answers(formula: Callable[[Sequence[float]], float]) -> Callable[[Series], float]:
+    """Return a formula of the answered round trips alone."""
+    return lambda series: formula(_answered(series))
 
 
-def _mean(series: Series) -> float:
-    return statistics.fmean(_answered(series))
-
-
-def _max(series: Series) -> float:
-    return max(_answered(series))
-
-
-def _mdev(series: Series) -> float:
-    return statistics.pstdev(_answered(series))
-
-
-def _mean_distance(series: Series) -> float:
-    return statistics.fmean(abs(rtt_ms - _mean(series)) for rtt_ms in _answered(series))
-
-
-def _sample_deviation(series: Series) -> float:
-    return statistics.stdev(_answered(series)) if len(_answered(series)) > 1 else 0.0
+_min, _max = _of_answers(min), _of_answers(max)
+_mean, _mdev = _of_answers(statistics.fmean), _of_answers(statistics.pstdev)
 
 
 def _trial(right: Callable[[Series], float], hints: tuple[str, ...], *slips: Formula) -> Trial:
@@ -208,9 +193,11 @@ _TRIALS: Final[Mapping[str, Trial]] = {
     "mdev": _trial(
         _mdev, ("mdev says how far the RTTs lie from their mean: every RTT counts, and a lost ping does not",
                 "first compute two means: the mean of the RTTs, and the mean of their squares", _SQUARES),
-        Formula(_mean_distance, "that is the mean of the distances from the mean",
+        Formula(_of_answers(lambda rtts: statistics.fmean(abs(it - statistics.fmean(rtts)) for it in rtts)),
+                "that is the mean of the distances from the mean",
                 "the name mdev misleads: it is computed from squares"),
-        Formula(_sample_deviation, "that divides by the number of RTTs minus 1",
+        Formula(_of_answers(lambda rtts: statistics.stdev(rtts) if len(rtts) > 1 else 0.0),
+                "that divides by the number of RTTs minus 1",
                 "ping divides by the number of RTTs: statistics.pstdev does so, statistics.stdev does not"),
         Formula(lambda series: _mdev(series) ** 2, "that is the variance",
                 "the unit of the variance is ms squared: take the square root"),
