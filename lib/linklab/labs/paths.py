@@ -8,14 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from linklab.analysis import (
-    Comparison,
-    Expectation,
-    full_queue_share_ms,
-    measured_path,
-    tcp_throughput,
-    unloaded_rtt,
-)
+from linklab.analysis import Comparison, Expectation, full_queue_share_ms, measured_path, tcp_throughput, unloaded_rtt
 from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network, is_variant
 from linklab.grade.measured import TRANSFERS, ping_check, pings, results_of, transfer_check

@@ -19,26 +19,10 @@ from linklab.analysis import Expectation, Load
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse, a_kind, gathered
 from linklab.grade.choices import letter
-from linklab.grade.measured import (
-    expectations,
-    measured,
-    require_type,
-    run_checks,
-    run_of,
-    throughput_of,
-    transfers,
-)  # fmt: skip
+from linklab.grade.measured import expectations, measured, require_type, run_checks, run_of, throughput_of, transfers
 from linklab.grade.path_questions import fair_share, share_of
 from linklab.grade.predictions import Predictions
-from linklab.grade.questions import (
-    Slip,
-    Value,
-    as_number,
-    asked_each,
-    asked_one,
-    is_missing,
-    stated,
-)  # fmt: skip
+from linklab.grade.questions import Slip, Value, as_number, asked_each, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
 from linklab.labs.multiplexing import mean_connections, mean_connections_mbps, own_parallel_simpleperf, rates_mbps
 from linklab.measure import Repeats, Run

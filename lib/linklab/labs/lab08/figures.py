@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from linklab.analysis.packets import (
-    bandwidth_mbps,
-    burst_bytes,
-    steady_rate_mbps,
-)
+from linklab.analysis.packets import bandwidth_mbps, burst_bytes, steady_rate_mbps
 from linklab.labs import NOTHING
 from linklab.labs.lab08.rules import FRAMES, LINK_MBPS, SIZES
 from linklab.measure import Capture, TrainResult, layers

@@ -27,12 +27,7 @@ from linklab.measure import Quality, Video, VideoResult
 from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES, TS_PACKET_BYTES
 from linklab.network import Network, path
 from linklab.network.catalogue import video_network
-from linklab.units import (
-    BITS_PER_BYTE,
-    ETHERNET_HEADER_BYTES,
-    ETHERNET_MTU_BYTES,
-    transmission_ms,
-)
+from linklab.units import BITS_PER_BYTE, ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES, transmission_ms
 
 __all__ = [
     "LOSSY", "NETWORKS", "PREDICTIONS", "check_bucket", "check_close", "check_damage", "check_jitter",
