@@ -29,7 +29,8 @@ def the_failure(result: Result) -> Check:
 def also_wrong(result: Result, number: int) -> None:
     """Let the checks that failed fail with another answer, a new one for each number."""
     others = [
-        Check.failing(it.description, f"other answer {number}", ("think", "think again")) for it in failed(result)
+        Check.failing(it.description, f"other answer {number}", (it.first_hint or it.hint, "think again"))
+        for it in failed(result)
     ]
     with pytest.raises(GradeError):
         Result(result.title, tuple(others)).require()

@@ -84,9 +84,10 @@ def test_a_check_judges_no_network_from_before_a_start_that_failed(tmp_path: Pat
     assert "stopped with ValueError" in said
 
 
-def test_an_answer_that_stopped_with_an_error_is_not_judged_again(tmp_path: Path) -> None:
-    earlier = ("own", "measured = 99")
-    (said,) = _executed(tmp_path, earlier, ("answer", ""), ("check", ""), handed_out="measured = b")
+@pytest.mark.parametrize("earlier", [99, 20.1])
+def test_no_older_value_is_judged_where_an_answer_stopped_with_an_error(earlier: float, tmp_path: Path) -> None:
+    sources = ("own", f"measured = {earlier}"), ("answer", ""), ("check", "")
+    (said,) = _executed(tmp_path, *sources, handed_out="measured = b")
     assert said.startswith("still open")
 
 

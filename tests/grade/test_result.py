@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -147,3 +148,20 @@ def test_each_other_wrong_answer_that_a_check_refuses_brings_the_next_hint() -> 
     assert [hint(value) for value in (1, 1, 2, 1, 3, 4)] == [
         "more than 9", "more than 9", "less than 11", "less than 11", "10", "10"
     ]  # fmt: skip
+
+
+def test_each_other_mistake_begins_with_its_own_first_hint() -> None:
+    @guarded("a title")
+    def check_ten(value: str) -> Check:
+        return Check.failing("ten", f"{value} is not 10", (f"mind the {value}", "10"))
+
+    def hint(value: str) -> str:
+        with pytest.raises(GradeError) as refused:
+            replace(check_ten(value), cell_points=1.0).require()
+        return refused.value.result.checks[0].hint
+
+    assert [hint(value) for value in ("unit", "sign", "factor")] == [
+        "mind the unit",
+        "mind the sign",
+        "mind the factor",
+    ]

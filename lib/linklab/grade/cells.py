@@ -239,15 +239,23 @@ def answers_of(check: NotebookCell, cells: Sequence[NotebookCell]) -> list[tuple
     return [(cell, []) for cell in group]
 
 
-def still_open() -> str:
-    """Return in a line what the student has to do before the check that runs can judge; empty if there is nothing."""
+def still_open(*, passed: bool) -> str:
+    """Return in a line what the student has to do before the check that runs can judge; empty if there is nothing.
+
+    Where the check has ``passed``, that is an answer whose last run stopped with an error: an older value passed.
+    """
     check = running()
     if check is None or check.kind != "check":
         return ""
-    if check.program and _is_as_handed_out(check):
+    if not passed and check.program and _is_as_handed_out(check):
         return f"still open: {check.program} is as it was handed out. Write what its TODO 1 asks for, and save it."
-    every = [_to_do(cell, names) for cell, names in [*answers_of(check, _cells), *_makers_of(check, _cells)]]
-    to_do = list(filter(None, every))
+    asked = answers_of(check, _cells)
+    if passed:
+        stopped = {run.cell_id: run.error for run in _runs}
+        asked = [(cell, names) for cell, names in asked if names and stopped.get(cell.cell_id)]
+    else:
+        asked += _makers_of(check, _cells)
+    to_do = list(filter(None, (_to_do(cell, names) for cell, names in asked)))
     return f"still open: {'; '.join(to_do)}." if to_do else ""
 
 

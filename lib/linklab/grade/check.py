@@ -29,8 +29,9 @@ class Check:
     ``hint`` what to do about it; both are empty where the check passed. ``points`` is what it is worth.
     ``explanation`` is what a right answer opens, in Markdown. ``further`` are hints for other wrong answers later,
     which say more each time; a `Result` takes its pick, and leaves none: ``which_hint`` says which it took, as
-    ``"1 of 3"``. ``is_open`` is whether nothing was handed in yet, so that nothing was judged. ``chosen`` is the option
-    of a multiple choice, and ``tried_wrong`` the wrong ones of it so far (`linklab.grade.tries`).
+    ``"1 of 3"``, and ``first_hint`` has the first of them. ``is_open`` is whether nothing was handed in yet, so that
+    nothing was judged. ``chosen`` is the option of a multiple choice, and ``tried_wrong`` the wrong ones of it so far
+    (`linklab.grade.tries`).
     """
 
     description: str
@@ -43,6 +44,7 @@ class Check:
     explanation: str = field(default="", kw_only=True)
     further: tuple[str, ...] = field(default=(), kw_only=True)
     which_hint: str = field(default="", kw_only=True)
+    first_hint: str = field(default="", kw_only=True, repr=False)
     is_open: bool = field(default=False, kw_only=True)
     chosen: str = field(default="", kw_only=True, repr=False)
     tried_wrong: tuple[str, ...] = field(default=(), kw_only=True, repr=False)

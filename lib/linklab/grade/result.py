@@ -23,8 +23,11 @@ RESULT_VERSION: Final = 1
 
 HINTS: Final = "hints"
 """The setting (`linklab.settings`) for how many hints a question may give: 2 keeps the formula back."""
-_failures: defaultdict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
-"""The different answers with which each check of each question has failed in this kernel, as it told them apart."""
+_failures: defaultdict[tuple[str, str, str], set[tuple[str, str]]] = defaultdict(set)
+"""The different answers with which a check of a question has failed in this kernel, by question, check and first hint.
+
+Another mistake has another first hint, so its hints begin anew: nobody gets the formula for three different slips.
+"""
 
 
 def forget_failures() -> None:
@@ -34,14 +37,14 @@ def forget_failures() -> None:
 
 
 def _with_its_hint(title: str, check: Check) -> Check:
-    """A check with the hint of this failure: one more for each other answer that failed, the formula last."""
+    """A check with the hint of this failure: one more for each other answer that failed so, the formula last."""
     if not check.further:
         return check
     hints = (check.hint, *check.further)[: settings.number(HINTS)]
-    others = _failures[title, check.description] - {_answer_in(check)}
+    others = _failures[title, check.description, check.hint] - {_answer_in(check)}
     number = min(len(others), len(hints) - 1)
     which = f"{number + 1} of {len(hints)}" if len(hints) > 1 else ""
-    return replace(check, hint=hints[number], further=(), which_hint=which)
+    return replace(check, hint=hints[number], further=(), which_hint=which, first_hint=check.hint)
 
 
 def _answer_in(check: Check) -> tuple[str, str]:
@@ -92,14 +95,10 @@ class Result:
     fault: str = ""
     surprises: tuple[Surprise, ...] = ()
     cell_points: float | None = field(default=None, repr=False, compare=False)
-    _counted: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.checks:
             raise LinklabError(f"{self.title}: this result has no checks, and would pass: give it one at least")
-        # a result that is made of another one has its hints already
-        counted = tuple(check.description for check in self.checks if check.further or check.which_hint)
-        object.__setattr__(self, "_counted", counted)
         object.__setattr__(self, "checks", tuple(_with_its_hint(self.title, check) for check in self.checks))
 
     @property
@@ -142,8 +141,8 @@ class Result:
         """
         if not self.passed:
             for check in self.checks:
-                if check.description in self._counted:
-                    _failures[self.title, check.description].add(_answer_in(check))
+                if check.first_hint:
+                    _failures[self.title, check.description, check.first_hint].add(_answer_in(check))
             raise GradeError(self)
         return self
 
@@ -176,7 +175,7 @@ class Result:
 def _check_json(check: Check) -> dict[str, Any]:
     """A check as plain JSON values; what only some checks have is left out of the others."""
     optional = ("which_hint", "is_open", "tried_wrong")
-    left_out = {"further", "chosen"} | {name for name in optional if not getattr(check, name)}
+    left_out = {"further", "first_hint", "chosen"} | {name for name in optional if not getattr(check, name)}
     kept = {name: value for name, value in asdict(check).items() if name not in left_out}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
 
@@ -241,7 +240,7 @@ _TOO_LARGE: Final = Check.failing(
 
 def _open_or(result: Result) -> Result:
     """The result, or where answers of the notebook are still open one that says so, and nothing else."""
-    to_do = "" if result.passed else cells.still_open()
+    to_do = cells.still_open(passed=result.passed)
     return Result(result.title, (Check(result.title, "failed", to_do, is_open=True),)) if to_do else result
 
 
