@@ -10,6 +10,7 @@ import pytest
 
 import linklab.labs.lab06  # noqa: F401 - explanations are found beside it
 from linklab.course import using
+from linklab.grade import written as written_answers
 from linklab.grade.cells import is_answer
 from linklab.grade.choices import explanation
 from linklab.grade.written import explain
@@ -80,14 +81,20 @@ def test_a_question_that_is_open_is_shown_in_place_of_its_explanation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     question = text("question", "Some words.\n\n**Question.** Who waits, and\nwhere?")
-    for answer, said in ((TEXT_STUB, r"> Who waits, and\n> where?"), ("h1 waits", "**Explanation")):
+    monkeypatch.setattr(written_answers, "_asked_for", set())
+    asked, explained = r"> Who waits, and\n> where?", "**Explanation"
+    answers = (TEXT_STUB, TEXT_STUB, "Who waits, and where?", "h1 waits")
+    for answer, has_question, has_explanation in zip(answers, (1, 0, 0, 0), (0, 0, 0, 1), strict=True):
         notebook = {"cells": [question, free_text("reflect-queue", answer)]}
         (tmp_path / "06-multiplexing.ipynb").write_text(json.dumps(notebook), "utf-8")
         monkeypatch.chdir(tmp_path)
         explain("linklab.labs.lab06", "queue")
-        assert said in capsys.readouterr().out
+        shown = capsys.readouterr().out
+        assert (asked in shown, explained in shown) == (has_question, has_explanation)
 
 
 def test_an_explanation_ends_with_what_counts_in_each_answer_above_it() -> None:
     counts = explanation(ROOT / "lib/linklab/labs/lab07", "fairness").partition("**What counts:**")[2]
-    assert counts.count("1 point:") == 3
+    assert [line.partition(",")[0] for line in counts.strip().splitlines()] == [
+        "- first answer", "- second answer", "- third answer"
+    ]  # fmt: skip

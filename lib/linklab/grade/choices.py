@@ -28,7 +28,7 @@ import hashlib
 import itertools
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -44,7 +44,8 @@ SEALED: Final = "choices.json"
 """The file's name in a lab's folder."""
 EXPLANATIONS: Final = "explanations"
 """The table with what written answers open, among the questions."""
-_COUNTS: Final = "\n\n**What counts:** {}."
+_COUNTS: Final = "\n\n**What counts:**"
+_TURNS: Final = ("first", "second", "third", "fourth", "fifth")
 _OTHER_NUMBERS: Final = "*Where your network has other numbers: this text uses those of the plain course network.*"
 _RIGHT, _WRONG = "+", "-"
 
@@ -107,10 +108,11 @@ class WrittenQuestion:
     told: str = ""
 
 
-def seal(text: str, counts: Mapping[str, str] | None = None) -> str:
+def seal(text: str, counts: Mapping[str, Sequence[str]] | None = None) -> str:
     """Return the sealed form of an instructor's questions. Raise LinklabError where they are not well formed.
 
-    ``counts`` says what counts in a written answer, by its name: its explanation ends with that.
+    ``counts`` says what counts in the written answers that an explanation is for, by the name of the last of them, and
+    is empty where nothing is said of one: the explanation ends with that.
     """
     try:
         data = tomllib.loads(text)
@@ -120,12 +122,18 @@ def seal(text: str, counts: Mapping[str, str] | None = None) -> str:
     written = {key: schema.load(WrittenQuestion, one, f"question {key}") for key, one in data.items()}
     sealed: dict[str, Any] = {key: _sealed(key, one) for key, one in written.items()}
     if told:
-        crossed = {}
-        for name, text in told.items():
-            asked_for = _COUNTS.format(counts[name]) if counts and name in counts else ""
-            crossed[name] = _crossed(name, EXPLANATIONS, f"{text.strip()}{asked_for}".encode())
-        sealed[EXPLANATIONS] = {name: base64.b64encode(text).decode() for name, text in crossed.items()}
+        whole = {name: f"{text.strip()}{_what_counts((counts or {}).get(name, ()))}" for name, text in told.items()}
+        crossed = {name: _crossed(name, EXPLANATIONS, text.encode()) for name, text in whole.items()}
+        sealed[EXPLANATIONS] = {name: base64.b64encode(data).decode() for name, data in crossed.items()}
     return json.dumps(sealed, indent=1, ensure_ascii=False) + "\n"
+
+
+def _what_counts(answers: Sequence[str]) -> str:
+    """Return the end of an explanation: what counts in its answer, or in each of several, in order."""
+    if len(answers) == 1:
+        return f"{_COUNTS} {answers[0]}." if answers[0] else ""
+    lines = [f"- {turn} answer, {told}." for turn, told in zip(_TURNS, answers, strict=False) if told]
+    return "\n".join([f"{_COUNTS}\n", *lines]) if lines else ""
 
 
 def _sealed(key: str, one: WrittenQuestion) -> dict[str, Any]:

@@ -22,7 +22,18 @@ _ANSWER_FIRST: Final = (
     "This cell explains the question below. Write your answer into the cell under that question, save the notebook "
     "(Ctrl+S), and run this cell again.\n\n> {}"
 )
+_NOT_SAVED: Final = (
+    "The saved notebook still has no answer there. Save it (Ctrl+S) with your answer under the question, and run this "
+    "cell again."
+)
+_COPIED: Final = (
+    "Your answer has only words of the question so far. Write your own below it, save the notebook (Ctrl+S), and run "
+    "this cell again."
+)
 _QUESTION: Final = "**Question.**"
+
+_asked_for: Final[set[tuple[str, str]]] = set()
+"""The answers, by lab and name, that this kernel has asked for once: the next time the file may not be saved."""
 
 
 def explain(lab: str, name: str) -> None:
@@ -35,7 +46,12 @@ def explain(lab: str, name: str) -> None:
     answer = next((it for it in cells.read(cells.notebook_of(lab)) if it.cell_id == f"reflect-{name}"), None)
     if answer is None or answer.is_written:
         show = _HEADED.format(told)
+    elif cells.is_answer(answer.source):
+        show = _COPIED
+    elif (lab, name) in _asked_for:
+        show = _NOT_SAVED
     else:
+        _asked_for.add((lab, name))
         show = _ANSWER_FIRST.format(answer.question.rpartition(_QUESTION)[2].strip().replace("\n", "\n> "))
     from IPython.display import display
 

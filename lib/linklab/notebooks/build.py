@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -90,7 +90,7 @@ def wanted_files(root: Path) -> dict[Path, str]:
     Raises LinklabError if a source is not well formed.
     """
     wanted: dict[Path, str] = {}
-    counts: dict[str, dict[str, str]] = {}
+    counts: dict[str, dict[str, tuple[str, ...]]] = {}
     starters = _starters(root)
     programs = {path.name: text for path, text in starters.items()}
     for source in sources(root):
@@ -113,20 +113,20 @@ def what_counts(answer: str) -> str:
     return found[1] if found else ""
 
 
-def _counts(cells: Sequence[Cell]) -> dict[str, str]:
-    """Return what counts in each written answer and in those right above it, without code between them, by its name."""
-    counts: dict[str, str] = {}
-    answers: list[str] = []
+def _counts(cells: Iterable[Cell]) -> dict[str, tuple[str, ...]]:
+    """Return what counts in each written answer, by its name, and before it in those above it without code between."""
+    counts: dict[str, tuple[str, ...]] = {}
+    answers: tuple[str, ...] = ()
     for cell in cells:
         if cell.cell_type == "code":
-            answers = []
-        elif cell.kind == "reflect" and (told := what_counts(cell.text)):
-            answers.append(told)
-            counts[cell.cell_id.removeprefix("reflect-")] = "; ".join(answers)
+            answers = ()
+        elif cell.kind == "reflect":
+            answers = (*answers, what_counts(cell.text))
+            counts[cell.cell_id.removeprefix("reflect-")] = answers
     return counts
 
 
-def _choices(root: Path, counts: Mapping[str, Mapping[str, str]]) -> dict[Path, str]:
+def _choices(root: Path, counts: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[Path, str]:
     """Return the sealed questions of each lab that has some, by place. ``counts`` says what counts in written answers,
     by the lab's number and the answer's name.
 
