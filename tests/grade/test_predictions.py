@@ -36,12 +36,13 @@ def test_any_plausible_number_has_its_point(numbers: dict[str, float]) -> None:
 @pytest.mark.parametrize(
     ("given", "sure", "said"),
     [
-        (None, 50, "give a dictionary"),
-        ({"L1": None, "L2": 3}, 50, "L1: not filled in yet"),
+        (None, 50, "Give a dictionary"),
+        ({"L1": None, "L2": 3}, 50, "RTT of L1: not filled in yet"),
         ({"L1": "20", "L2": 3}, 50, "'20' is a text"),
         ({"L1": -1, "L2": 3}, 50, "-1 is below 0"),
         ({"L1": math.inf, "L2": 3}, 50, "not a number above 0"),
-        ({"L1": 1}, 50, "L2: not filled in yet"),
+        ({"L1": 1}, 50, "RTT of L2: not filled in yet"),
+        ([1, 3], 50, "this is a list"),
         ({"L1": 1, "L2": 3}, None, "how sure: not filled in yet"),
         ({"L1": 1, "L2": 3}, 101, "101 is no percentage"),
         ({"L1": 1, "L2": 3}, "yes", "'yes' is no percentage"),
@@ -53,7 +54,25 @@ def test_what_is_no_prediction_is_said(given: object, sure: object, said: str) -
     assert said in str(prediction)
     result = LAB.check_predicted(prediction)
     assert result.outcome == "failed"
-    assert said in "; ".join(f"{check.description}: {check.reason}" for check in result.checks)
+    assert (
+        said.lower()
+        in "; ".join(f"{check.description}: {check.reason} {check.hint}" for check in result.checks).lower()
+    )
+
+
+def test_a_prediction_of_the_wrong_form_is_told_the_form() -> None:
+    def hint(name: str, given: object, sure: object = 50) -> str:
+        return LAB.check_predicted(LAB.predict(name, given, sure)).checks[0].hint
+
+    assert "any number will do" in hint("rate", None)
+    assert "without quotes" in hint("rate", "28")
+    assert "{'L1': 12, ...}" in hint("rtt", [20, 40])
+    assert "[(0, 5), (10, 20), (25, 20)]" in hint("swing", "up and down")
+    assert "sure=70" in hint("rate", 28, "very")
+
+
+def test_a_prediction_is_said_in_the_question_s_words_and_unit() -> None:
+    assert "RTT of L1: 20 ms; RTT of L2: 40 ms" in str(LAB.predict("rtt", {"L1": 20, "L2": 40}, 60))
 
 
 @pytest.mark.parametrize("given", [None, {"L1": 1}, 7, Prediction("Lab 05", "rtt"), Prediction("Lab 04", "gone")])

@@ -15,13 +15,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from numbers import Real
 from typing import Final, TypeGuard
 
 from linklab.errors import LinklabError
-from linklab.grade.check import Check, Surprise, a_kind
+from linklab.grade.check import Check, Surprise, a_kind, as_tuple
 from linklab.grade.questions import Value, as_number, is_missing, likeliest, not_a_number
 from linklab.grade.result import Result, guarded
 from linklab.record import somebody_watches
@@ -30,6 +30,11 @@ _SURE: Final = "a number of percent, from 0 (a guess) to 100 (certain), for exam
 _CLOSE: Final = 0.02
 """A prediction this near to theory, relative to it, is called right, and this near to a slip's number that slip's."""
 _POINTS_AT_LEAST: Final = 3
+_ANY_WILL_DO: Final = "any number will do: there is no wrong one"
+
+Point = tuple[float, float]
+Problem = tuple[str, str, str]
+"""What is incomplete, what is wrong with it, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -46,37 +51,35 @@ class Sketch:
     x_span: tuple[float, float]
     y_span: tuple[float, float]
 
-    def problem(self, given: object) -> str:
-        """Return what is wrong with the points in a line, empty if they can be drawn."""
-        given = _plain(given)
+    def read(self, given: object) -> tuple[tuple[Point, ...], tuple[Problem, ...]]:
+        """Return the points that a student gives, and what is wrong with them: then there are none."""
+        given = given.tolist() if hasattr(given, "tolist") else given
         form = f"write points as [(0, 5), (10, 20), (25, 20)]: {self.x}, then {self.y}"
         if is_missing(given):
-            return f"not filled in yet: {form}"
+            return (), ((self.what, "not filled in yet", form),)
         if not isinstance(given, Sequence) or isinstance(given, str) or not all(map(_is_pair, given)):
-            return f"this is {a_kind(given)}, and no list of points: {form}"
+            return (), ((self.what, f"this is {a_kind(given)}, and no list of points", form),)
         if any(is_missing(number) for point in given for number in point):
-            return f"not filled in yet: {form}"
-        points = [(as_number(x), as_number(y)) for x, y in given]
+            return (), ((self.what, "not filled in yet", form),)
+        points = tuple((as_number(x), as_number(y)) for x, y in given)
+        reason = self._trouble(points)
+        return ((), ((self.what, reason, form),)) if reason else (points, ())
+
+    def _trouble(self, points: Sequence[Point]) -> str:
+        """Return why points are no curve, empty if they can be drawn."""
         if not all(math.isfinite(number) for point in points for number in point):
-            return f"a point is no pair of numbers: {form}"
+            return "a point is no pair of numbers"
         if len(points) < _POINTS_AT_LEAST:
-            return f"{len(points)} of {_POINTS_AT_LEAST} points or more: {form}"
+            return f"{len(points)} of {_POINTS_AT_LEAST} points or more"
         if any(later <= earlier for (earlier, _), (later, _) in itertools.pairwise(points)):
             return f"points go from left to right: {self.x} must grow"
-        if min(y for _, y in points) < self.y_span[0]:
-            return f"{self.y} is never below {self.y_span[0]:g}"
-        return ""
+        return f"{self.y} is never below {self.y_span[0]:g}" if min(y for _, y in points) < self.y_span[0] else ""
 
 
 def span(most: float) -> tuple[float, float]:
     """Return the ends of an axis for values up to about ``most``: from 0 to a round number that tells little of it."""
     size = 10.0 ** math.floor(math.log10(1.5 * most))
     return 0.0, next(step * size for step in (1, 2, 5, 10) if step * size >= 1.5 * most)
-
-
-def _plain(given: object) -> object:
-    """Return an array of numpy's as a list, and all else as it is."""
-    return given.tolist() if hasattr(given, "tolist") else given
 
 
 def _is_pair(point: object) -> bool:
@@ -91,16 +94,17 @@ Asked = Sequence[Value] | Sketch
 class Prediction:
     """What a student has said of one thing. ``prediction["L1"]`` is the number under that key.
 
-    ``numbers`` are the numbers by key, ``sketch`` the points of a curve. ``problems`` say what it lacks: of what, and
-    what is wrong with it.
+    ``numbers`` are the numbers by key, ``sketch`` the points of a curve, and ``said`` is both in words. ``problems``
+    are what it lacks.
     """
 
     lab: str
     name: str
     numbers: tuple[tuple[str, float], ...] = ()
-    sketch: tuple[tuple[float, float], ...] = ()
+    sketch: tuple[Point, ...] = ()
     sure_percent: float | None = None
-    problems: tuple[tuple[str, str], ...] = ()
+    problems: tuple[Problem, ...] = ()
+    said: tuple[str, ...] = field(default=(), repr=False)
 
     def __getitem__(self, key: object) -> float:
         """Return the number under a key. Raises LinklabError where there is none."""
@@ -113,10 +117,9 @@ class Prediction:
 
     def __str__(self) -> str:
         if self.problems:
-            return f"Not complete yet. {'; '.join(map(': '.join, self.problems))}."
-        said = [f"{key}: {number:g}" for key, number in self.numbers]
-        said += [f"{len(self.sketch)} points"] if self.sketch else []
-        return f"You predict, {self.sure_percent:g} % sure: {', '.join(said)}."
+            reasons = "; ".join(f"{what}: {reason}" for what, reason, _ in self.problems)
+            return " ".join([f"Not complete yet. {reasons}.", *dict.fromkeys(_sentence(it[2]) for it in self.problems)])
+        return f"You predict, {self.sure_percent:g} % sure: {'; '.join(self.said)}."
 
     def _repr_html_(self) -> str:
         """What a notebook shows for it."""
@@ -169,10 +172,11 @@ class Predictions:
             from linklab.grade.prediction_form import filled_in
 
             given, sure = filled_in(self._title, name, asked, given, sure)
-        made = _sketched(asked, given) if isinstance(asked, Sketch) else _numbered(asked, given)
-        problems = (*made.problems, *_unsure(sure))
-        made = replace(made, lab=self._title, name=name, problems=problems)
-        return made if problems else replace(made, sure_percent=as_number(sure))
+        numbers, points, problems = _read(asked, given)
+        problems = (*problems, *_unsure(sure))
+        percent = None if problems else as_number(sure)
+        said = tuple(f"{what}: {words}" for what, words in _in_words(asked, numbers, points))
+        return Prediction(self._title, name, numbers, points, percent, problems, said)
 
     @property
     def check_predicted(self) -> Callable[[object], Result]:
@@ -188,11 +192,13 @@ class Predictions:
         title = f"{self._title}, predicted: {prediction.name.replace('_', ' ')}"
         asked = self.asked(prediction.name)
         _checked[prediction.lab, prediction.name] = prediction
-        problems = prediction.problems or tuple(_problems(prediction, asked))
+        problems = prediction.problems or _problems(prediction, asked)
         if problems:
-            hint = "any number will do: there is no wrong one"
-            return Result(title, tuple(Check.failing(what, why, hint, "a prediction") for what, why in problems))
-        return Result(title, tuple(_committed(prediction, asked)))
+            return Result(title, tuple(Check.failing(*problem, "a prediction") for problem in problems))
+        own = "a curve" if isinstance(asked, Sketch) else "a number of your own"
+        said = _in_words(asked, prediction.numbers, prediction.sketch)
+        sure = f"{prediction.sure_percent:g} % sure"
+        return Result(title, tuple(Check.passing(what, own, f"{words}, {sure}") for what, words in said))
 
     def compared(self, result: Result, prediction: object, measured: Mapping[str, float | None]) -> Result:
         """Return the result of a measurement's check with what was predicted next to theory and measurement.
@@ -206,7 +212,7 @@ class Predictions:
         if not (result.passed and self._is_own(prediction)):
             return result
         asked = self.asked(prediction.name)
-        if isinstance(asked, Sketch) or [*_problems(prediction, asked)]:
+        if isinstance(asked, Sketch) or _problems(prediction, asked):
             return result
         said = dict(prediction.numbers)
         rows = tuple(
@@ -242,75 +248,66 @@ def remark(question: Value, predicted: float) -> tuple[str, str]:
         return "close to theory", ""
     if not right or not predicted:
         return f"theory says {right:.4g}", ""
-    factor = predicted / right
+    factor, concept = predicted / right, next(iter(as_tuple(question.hints)), "")
     if 0.5 < factor < 2:
         amount = f"{abs(100 * (factor - 1)):.0f} % {'more' if factor > 1 else 'less'} than theory"
     else:
         amount = f"{factor:.2g} times theory" if factor > 1 else f"theory is {1 / factor:.2g} times as much"
-    return f"{amount}. {_sentence(_first(question.hints))}".rstrip(), ""
+    return f"{amount}. {_sentence(concept)}".rstrip(), ""
 
 
 # --- Reading what students give
 
 
-def _numbered(asked: Sequence[Value], given: object) -> Prediction:
+def _read(asked: Asked, given: object) -> tuple[tuple[tuple[str, float], ...], tuple[Point, ...], tuple[Problem, ...]]:
+    """Return the numbers, by key, and the points of what a student gives, and what is wrong with it."""
+    if isinstance(asked, Sketch):
+        return (), *asked.read(given)
     if not isinstance(given, Mapping) and len(asked) == 1:
         given = {asked[0].key: given}
     if not isinstance(given, Mapping):
-        return Prediction("", "", problems=(("prediction", f"give a dictionary, as {{{asked[0].key!r}: 12, ...}}"),))
-    problems, numbers = [], []
+        reason = "not filled in yet" if is_missing(given) else f"this is {a_kind(given)}, not a dictionary"
+        return (), (), (("prediction", reason, f"give a dictionary, as {{{asked[0].key!r}: 12, ...}}"),)
+    numbers, problems = [], []
     for question in asked:
         answer = given.get(question.key)
         problem = not_a_number(question.what, answer, question.expected.unit, may_be_zero=True)
-        if problem is not None:
-            problems.append((str(question.key), problem.reason))
-        else:
+        if problem is None:
             numbers.append((str(question.key), as_number(answer)))
-    return Prediction("", "", tuple(numbers), problems=tuple(problems))
+        else:
+            problems.append((question.what, problem.reason, _ANY_WILL_DO if is_missing(answer) else problem.hint))
+    return tuple(numbers), (), tuple(problems)
 
 
-def _sketched(asked: Sketch, given: object) -> Prediction:
-    problem = asked.problem(given)
-    if problem:
-        return Prediction("", "", problems=((asked.what, problem),))
-    given = _plain(given)
-    assert isinstance(given, Sequence)
-    return Prediction("", "", sketch=tuple((as_number(x), as_number(y)) for x, y in given))
+def _in_words(asked: Asked, numbers: Sequence[tuple[str, float]], points: Sequence[Point]) -> Iterator[tuple[str, str]]:
+    """Yield what is predicted, and what a student has said of it."""
+    if isinstance(asked, Sketch):
+        yield asked.what, f"{len(points)} points"
+        return
+    said = dict(numbers)
+    for question in asked:
+        if str(question.key) in said:
+            yield question.what, f"{said[str(question.key)]:g} {question.expected.unit}".rstrip()
 
 
-def _unsure(sure: object) -> Iterator[tuple[str, str]]:
+def _unsure(sure: object) -> Iterator[Problem]:
+    what, form = "how sure", f"write {_SURE}"
     if is_missing(sure):
-        yield "how sure", f"not filled in yet, write {_SURE}"
+        yield what, "not filled in yet", form
     elif isinstance(sure, bool) or not isinstance(sure, Real) or not 0 <= as_number(sure) <= 100:
-        yield "how sure", f"{sure!r} is no percentage, write {_SURE}"
+        yield what, f"{sure!r} is no percentage", form
     elif 0 < as_number(sure) < 1:
         percent = f"{100 * as_number(sure):g}"
-        yield "how sure", f"{sure} is less than 1 %: for {percent} %, write sure={percent}"
+        yield what, f"{sure} is less than 1 %", f"for {percent} %, write sure={percent}"
 
 
-def _problems(prediction: Prediction, asked: Asked) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with a prediction that `predict` may never have made: in class, the kernel sends it."""
-    said = dict(prediction.numbers)
-    if isinstance(asked, Sketch):
-        yield from _sketched(asked, prediction.sketch).problems
-    else:
-        yield from _numbered(asked, {question.key: said.get(str(question.key)) for question in asked}).problems
-    yield from _unsure(prediction.sure_percent)
-
-
-def _committed(prediction: Prediction, asked: Asked) -> Iterator[Check]:
-    sure = f"{prediction.sure_percent:g} % sure"
-    if isinstance(asked, Sketch):
-        yield Check.passing(asked.what, "a curve", f"{len(prediction.sketch)} points, {sure}")
-        return
-    said = dict(prediction.numbers)
-    for question in asked:
-        found = f"{said[str(question.key)]:g} {question.expected.unit}".rstrip()
-        yield Check.passing(question.what, "a number of your own", f"{found}, {sure}")
-
-
-def _first(hints: str | tuple[str, ...]) -> str:
-    return hints if isinstance(hints, str) else next(iter(hints), "")
+def _problems(prediction: Prediction, asked: Asked) -> tuple[Problem, ...]:
+    """Return what is wrong with a prediction that `predict` may never have made: in class, the kernel sends it."""
+    given: object = prediction.sketch
+    if not isinstance(asked, Sketch):
+        said = dict(prediction.numbers)
+        given = {question.key: said.get(str(question.key)) for question in asked}
+    return (*_read(asked, given)[2], *_unsure(prediction.sure_percent))
 
 
 def _sentence(text: str) -> str:

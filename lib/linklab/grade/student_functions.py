@@ -75,15 +75,16 @@ class Trial:
         return _derived([answers[it] for it in given], [rights[it] for it in given], self.tolerance)
 
     def _check(self, name: str, answer: Any, right: Any, slip: Formula | None) -> Check:
-        what, expected = f"{name}: {_call(self.cases[name])}", "the right number" if numbers(right) else "numbers"
+        what, wanted = f"{name}: {_call(self.cases[name])}", numbers(right) or []
+        expected = "a number" if is_one(right) else f"{len(wanted)} numbers"
         hints = (self.remarks[name], *as_tuple(self.hints)) if name in self.remarks else as_tuple(self.hints)
         if same(answer, right, self.tolerance):
-            return Check.passing(what, expected, shown(answer))
+            return Check.passing(what, shown(right), shown(answer))
         if isinstance(answer, Exception):
             kind = type(answer).__name__
             first = ": ".join(("this is an ordinary case", *hints[:1]))
             return Check.failing(what, f"it raises {kind}: {answer}", (first, *hints[1:]), expected, kind)
-        given, wanted = numbers(answer), numbers(right)
+        given = numbers(answer)
         if given is None or isinstance(answer, bool) or is_one(answer) != is_one(right):
             kind = type(answer).__name__ if answer is not None else "None"
             asked_for = "return the number itself" if is_one(right) else "return a list of numbers"
@@ -93,7 +94,7 @@ class Trial:
             return Check.failing(
                 what, f"{found}: {slip.reason}", (slip.step, *hints[:1], *hints[1:][-1:]), expected, found
             )
-        if wanted is not None and len(given) != len(wanted):
+        if len(given) != len(wanted):
             return Check.failing(what, f"{len(given)} numbers instead of {len(wanted)}", hints, expected, found)
         if found == shown(right):
             found = repr(answer)
