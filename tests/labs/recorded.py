@@ -80,7 +80,7 @@ def _said_of(predictions: Predictions, name: str, given: object) -> Result:
     asked = predictions.asked(name)
     assert not isinstance(asked, Sketch)
     prediction = predictions.predict(name, given, 50)
-    checks = [Check.failing(what, reason, "") for what, reason in prediction.problems]
+    checks = [Check.failing(what, reason, "") for what, reason, _ in prediction.problems]
     for question in asked if not checks else ():
         said, _ = remark(question, prediction[question.key])
         right = said in ("as theory says", "close to theory")
