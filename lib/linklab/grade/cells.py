@@ -211,12 +211,6 @@ def running() -> NotebookCell | None:
     return next((cell for cell in _cells if _now is not None and cell.cell_id == _now.cell_id), None)
 
 
-def cell_points() -> float | None:
-    """Return what the check cell that runs is worth, None outside of a notebook."""
-    cell = running()
-    return cell.points if cell is not None and cell.kind == "check" else None
-
-
 # --- What is still open
 
 

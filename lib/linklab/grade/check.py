@@ -169,6 +169,11 @@ def listed_hints(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     )
 
 
+def counted(number: float, word: str) -> str:
+    """Return a number of things in words: ``"1 point"``, ``"2 points"``."""
+    return f"{number:g} {word}{'' if number == 1 else 's'}"
+
+
 def listed(items: Iterable[str], separator: str = "; ") -> str:
     """Return the first few items in one line, and how many more there are."""
     all_of_them = list(items)

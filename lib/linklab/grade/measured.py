@@ -28,7 +28,7 @@ from linklab.analysis.sharing import direction_of
 from linklab.analysis.tcp_model import bottleneck_hop
 from linklab.course import course_network
 from linklab.errors import NetworkError
-from linklab.grade.check import Check, Hints, Refuse, a_kind, listed
+from linklab.grade.check import Check, Hints, Refuse, a_kind, counted, listed
 from linklab.grade.path_questions import packet_ms, path_between
 from linklab.grade.questions import JudgedBy, Question, Slip, Value, is_missing, stated
 from linklab.measure import PingResult, Run, SimpleperfResult, TcpResult, ToolResult, UdpResult
@@ -369,7 +369,7 @@ def _problems(run: Run, loads: Sequence[Load], with_pings: bool) -> Iterator[tup
     for load in loads:
         found = sum(result.flow.streams for result in sent if pair_name(result) == load.name)
         if found != load.connections:
-            yield f"{load.name} has {_connections(found)}", f"give it {load.connections} in all"
+            yield f"{load.name} has {counted(found, 'connection')}", f"give it {load.connections} in all"
     short = [result for result in sent if result.flow.duration_s < SHORTEST_S]
     if short:
         yield (
@@ -418,13 +418,12 @@ def _of_own_spans(whole: Expectation, mine: Sequence[LoadExpectation], run: Run)
 
 
 def _expected_flows(loads: Sequence[Load], with_pings: bool) -> str:
-    words = [f"{load.name} ({_connections(load.connections)})" if load.connections > 1 else load.name for load in loads]
+    words = [
+        f"{load.name} ({counted(load.connections, 'connection')})" if load.connections > 1 else load.name
+        for load in loads
+    ]
     pinged = "each with pings" if len(words) > 1 else "with pings"
     return f"{', '.join(words)}, at the same time" + (f", {pinged}" if with_pings else "")
-
-
-def _connections(count: int) -> str:
-    return f"{count} connection{'' if count == 1 else 's'}"
 
 
 # --- The time that a queue added, which a student computes from pings during a transfer

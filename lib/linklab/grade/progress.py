@@ -43,12 +43,12 @@ def check_name(cell_id: str) -> str:
 
 @dataclass(frozen=True)
 class _Line:
-    """A graded cell with its sign, a word, and the points that it is worth now that so many wrong choices were made."""
+    """A graded cell with its sign, a word, and the share of its points that wrong choices have left."""
 
     sign: str
     word: str
     cell: NotebookCell
-    points: float
+    share: float = 1.0
 
     @property
     def name(self) -> str:
@@ -60,10 +60,7 @@ class _Line:
     @property
     def said(self) -> str:
         """The word and the points."""
-        worth = f"{self.cell.points:g} point{'' if self.cell.points == 1 else 's'}"
-        if self.points != self.cell.points:
-            worth = f"{self.points:.3g} of {worth}, after wrong choices"
-        return f"{self.word}, {worth}"
+        return f"{self.word}, {tries.worth(self.cell.points, self.share)}"
 
     def __str__(self) -> str:
         return f"{self.name} ({self.said})"
@@ -104,7 +101,7 @@ class LabProgress:
         for cell in read(self._file):
             if cell.kind == "written":
                 sign, word = (SIGNS["passed"], "written") if cell.is_written else (_OPEN, "to write and save")
-                yield _Line(sign, word, cell, cell.points)
+                yield _Line(sign, word, cell)
             elif cell.kind == "check":
                 yield self._line(cell)
 
@@ -112,10 +109,10 @@ class LabProgress:
         kept = _results.get(cell.cell_id) or (cell.stored if self._on_page else {})
         outcome, checks = kept.get("outcome"), entries(kept, "checks")
         if outcome not in SIGNS or any(check.get("is_open") for check in checks):
-            return _Line(_OPEN, "to do", cell, cell.points)
+            return _Line(_OPEN, "to do", cell)
         tried = tries.tried_in(kept)
         share = tries.share([tried.get(text(check, "description"), ()) for check in checks], tries.percents())
-        return _Line(SIGNS[outcome], _WORDS[outcome], cell, cell.points * share)
+        return _Line(SIGNS[outcome], _WORDS[outcome], cell, share)
 
     def __str__(self) -> str:
         lines = list(self._lines())
@@ -176,8 +173,8 @@ def _asking_page() -> str:
 def _count(lines: Sequence[_Line]) -> str:
     """Return in a line how many parts and points are done."""
     done = [line for line in lines if line.word in ("done", "written")]
-    sure = sum(line.points for line in lines if line.word == "done")
-    written = sum(line.points for line in lines if line.word == "written")
+    sure = sum(line.cell.points * line.share for line in lines if line.word == "done")
+    written = sum(line.cell.points for line in lines if line.word == "written")
     later = f", {written:g} more for your instructor to judge" if written else ""
     total = sum(line.cell.points for line in lines)
     return f"{len(done)} of {len(lines)} parts done; {sure:.3g} of {total:g} points{later}"

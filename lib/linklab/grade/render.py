@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -12,7 +13,8 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 
 from linklab.analysis import Comparison
-from linklab.grade.check import Check, Outcome, Surprise
+from linklab.grade import tries
+from linklab.grade.check import Check, Outcome, Surprise, counted
 from linklab.show import Table, compared, table
 from linklab.show.chart import BLUE, BLUISH_GREEN, VERMILLION
 
@@ -178,8 +180,8 @@ _CELL: Final = "text-align:left;vertical-align:top;padding:3px 10px 3px 6px;whit
 
 def headline(title: str, checks: Sequence[Check]) -> str:
     """Return title and count in one line. A cell's points are for all of its checks, so it says so where some fail."""
-    counts = {outcome: sum(check.outcome == outcome for check in checks) for outcome in _ORDER}
-    line = f"{title}: {counts['passed']} of {len(checks)} check{'' if len(checks) == 1 else 's'} passed"
+    counts = Counter(check.outcome for check in checks)
+    line = f"{title}: {counts['passed']} of {counted(len(checks), 'check')} passed"
     if counts["inconclusive"]:
         line += f", {counts['inconclusive']} not judged"
     if counts["passed"] < len(checks) > 1:
@@ -203,8 +205,8 @@ def failures(title: str, checks: Sequence[Check]) -> str:
     """
     if any(check.is_open for check in checks):
         return checks[0].reason
-    counts = {outcome: sum(check.outcome == outcome for check in checks) for outcome in _ORDER}
-    total = f"of {len(checks)} check{'s' if len(checks) > 1 else ''}"
+    counts = Counter(check.outcome for check in checks)
+    total = f"of {counted(len(checks), 'check')}"
     if counts["failed"]:
         head = f"{title}: {counts['failed']} {total} failed"
         head += f", {counts['inconclusive']} inconclusive" if counts["inconclusive"] else ""
@@ -292,7 +294,10 @@ def html(
     troubled = [check for check in checks if not check.passed]
     passed = [check for check in checks if check.passed]
     head = title if any(check.is_open for check in checks) else headline(title, checks)
-    parts = [f"<strong>{escape(head)}</strong>", _worth(cell_points, share, is_earned=not troubled)]
+    parts = [f"<strong>{escape(head)}</strong>"]
+    if cell_points is not None:
+        worth = tries.worth(cell_points, share)
+        parts.append(f' <span style="white-space:nowrap">({f"worth {worth}" if troubled else worth})</span>')
     groups = _in_short(head, troubled)
     parts += [_failed_card(group) for group in groups[:_SAID_AT_MOST]]
     if rest := groups[_SAID_AT_MOST:]:
@@ -308,15 +313,6 @@ def html(
         parts += [surprises_figure(surprises), surprises_table(surprises)._repr_html_()]
     colour = _colour(next((it for it in _ORDER if any(check.outcome == it for check in checks)), "passed"), troubled)
     return f'<div class="linklab-result" style="{_CARD};border-left-color:{colour}">{"".join(parts)}</div>'
-
-
-def _worth(points: float | None, share: float, *, is_earned: bool) -> str:
-    if points is None:
-        return ""
-    said = f"{points:g} point{'' if points == 1 else 's'}"
-    if share != 1:
-        said = f"{points * share:.3g} of {said}, after wrong choices"
-    return f' <span style="white-space:nowrap">({said if is_earned else f"worth {said}"})</span>'
 
 
 def _failed_card(group: Group) -> str:

@@ -224,7 +224,8 @@ def _guarded(title: str, check: Callable[..., Judged]) -> Callable[..., Result]:
         result = _open_or(result)
         cell = cells.running()
         noted = tries.noted(result.title, result.checks, cell.stored if cell is not None else {})
-        result = replace(result, checks=noted, cell_points=cells.cell_points())
+        worth = cell.points if cell is not None and cell.kind == "check" else None
+        result = replace(result, checks=noted, cell_points=worth)
         for listener in _listeners:
             with contextlib.suppress(Exception):  # a list of what is done may fail, and no check with it
                 listener(result)

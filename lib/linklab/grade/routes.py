@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from itertools import permutations
 from typing import Literal
 
-from linklab.grade.check import Check, listed
+from linklab.grade.check import Check, counted, listed
 from linklab.network import DEFAULT_DESTINATION, Network, NetworkState, NodeState, Route, static_routes
 from linklab.network.model import interface_of, prefix_of
 
@@ -312,7 +312,7 @@ class _Loss:
     def __str__(self) -> str:
         source, destination = self.pairs[0]
         more = len(self.pairs) - 1
-        others = f" (and {more} other pair{'s' if more > 1 else ''})" if more else ""
+        others = f" (and {counted(more, 'other pair')})" if more else ""
         return (
             f"{self.reason}, so {source} cannot reach {destination}, "
             f"and {destination} gets no answer from {source}{others}"
@@ -391,7 +391,7 @@ def _node_check(node: str, state: NetworkState, losses: list[_Loss]) -> Check:
         reason=listed([str(loss) for loss in losses]),
         hint=(*losses[0].hints[:-1], listed(dict.fromkeys(loss.hints[-1] for loss in losses))),
         expected=expected,
-        found=f"loses those of {pairs} pair{'s' if pairs > 1 else ''}",
+        found=f"loses those of {counted(pairs, 'pair')}",
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from linklab.grade.check import Check, Hints, a_kind, as_tuple
+from linklab.grade.check import Check, Hints, a_kind, as_tuple, counted
 from linklab.grade.questions import as_number, is_missing
 from linklab.grade.values import as_seen_by_checks
 
@@ -171,7 +171,7 @@ def _derived(answers: Sequence[Any], rights: Sequence[Any], tolerance: float) ->
             return Formula(lambda: None, reason, step)
     for digits in range(8):
         if fits(lambda it, digits=digits: round(it, digits)):  # type: ignore[misc]
-            words = f"{digits} digit{'' if digits == 1 else 's'}" if digits else "a whole number"
+            words = counted(digits, "digit") if digits else "a whole number"
             return Formula(lambda: None, f"this is rounded to {words}", "round where you show it, not before")
     if len(set(given)) == 1 < len(set(wanted)):
         return Formula(lambda: None, f"this is {given[0]:.4g} whatever it is given", "it must depend on what it gets")

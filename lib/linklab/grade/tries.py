@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from linklab import record, settings
-from linklab.grade.check import Check
+from linklab.grade.check import Check, counted
 
 CHOICE_POINTS: Final = "choice_points"
 _MOST_OPTIONS: Final = 26
@@ -69,6 +69,12 @@ def share(tried_wrong: Sequence[Sequence[str]], percents: Sequence[float] | None
         return 1.0
     each = [percents[min(len(options), len(percents) - 1)] / 100 for options in tried_wrong]
     return sum(each) / len(each)
+
+
+def worth(points: float, share: float) -> str:
+    """Return in words what a cell of so many points is worth."""
+    said = counted(points, "point")
+    return said if share == 1 else f"{points * share:.3g} of {said}, after wrong choices"
 
 
 def percents() -> tuple[float, ...] | None:

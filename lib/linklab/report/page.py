@@ -19,7 +19,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup as Safe
 
 from linklab.grade import calibration
-from linklab.grade.check import Surprise
+from linklab.grade.check import Surprise, counted
 from linklab.grade.render import first_reason, surprises_figure
 from linklab.report.model import Facts, Graded, LabRecord, Portfolio, Status
 from linklab.show.widgets.page import script_hash
@@ -115,9 +115,7 @@ def summed_up(surprises: Sequence[Surprise]) -> str:
     off = _off(surprises)
     near = len(surprises) - len(off)
     verb = "was" if len(surprises) == 1 else "were"
-    text = (
-        f"{near} of {_counted(len(surprises), 'prediction')} {verb} within 5 % of theory and showed no known mistake."
-    )
+    text = f"{near} of {counted(len(surprises), 'prediction')} {verb} within 5 % of theory and showed no known mistake."
     slips = _join_distinct(it.slip for it in off if it.slip)
     return f"{text} Likely mistakes behind the others: {slips}." if slips else text
 
@@ -129,7 +127,7 @@ def _method(lab: LabRecord) -> str:
         f"Measured with Linklab {lab.facts.linklab or '(version not noted)'}, virtual lab: {_kind(lab.facts)}."
     ]
     sentences += [f"Tools: {tools}."] if tools else []
-    sentences.append(f"{lab.executed} of {_counted(lab.cells, 'code cell')} ran.")
+    sentences.append(f"{lab.executed} of {counted(lab.cells, 'code cell')} ran.")
     return " ".join(sentences)
 
 
@@ -179,7 +177,7 @@ def environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"points": "{:g}".format, "counted": _counted, "first_reason": first_reason}
+    environment.filters |= {"points": "{:g}".format, "counted": counted, "first_reason": first_reason}
     environment.filters |= {
         "method": _method,
         "limits": _limits,
@@ -194,10 +192,6 @@ def environment(*folders: Path) -> Environment:
 
 def _surprises_figure(surprises: Sequence[Surprise]) -> Safe:
     return Safe(surprises_figure(surprises))
-
-
-def _counted(number: float, word: str) -> str:
-    return f"{number:g} {word}{'' if number == 1 else 's'}"
 
 
 def _is_troubled(cell: Graded) -> bool:
