@@ -11,6 +11,7 @@ nbgrader gives all students the same, so this is the plain course network.
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from pathlib import Path
@@ -18,13 +19,12 @@ from typing import Final
 
 from linklab.classroom.contents import Contents
 from linklab.errors import LinklabError
+from linklab.grade.cells import cells_of
 from linklab.notebooks.build import sources
 from linklab.notebooks.render import render
 from linklab.notebooks.source import read_source
 from linklab.settings import FILE as SETTINGS
 
-PROGRAMS: Final = {"02-simpleperf": ("simpleperf.py",), "13-reliable-transport": ("reliable.py",)}
-"""What belongs to a lab besides its notebook, and is handed in with it."""
 CONFIG: Final = "nbgrader_config.py"
 _CONFIG: Final = '''\
 """Written by linklab release --nbgrader."""
@@ -66,20 +66,21 @@ def write_course(target: Path, root: Path) -> tuple[str, ...]:
     draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
         draft.chmod(0o755)
-        names = []
+        programs: dict[str, list[str]] = {}
         for source in sources(root):
-            folder = draft / "source" / source.stem
+            folder, book = draft / "source" / source.stem, f"{source.stem}.ipynb"
             folder.mkdir(parents=True)
-            (folder / f"{source.stem}.ipynb").write_text(render(read_source(source), "source"), encoding="utf-8")
+            (folder / book).write_text(render(read_source(source), "source"), encoding="utf-8")
+            judged = {cell.program for cell in cells_of(json.loads(contents.given[book])) if cell.program}
+            programs[source.stem] = sorted(judged)
             settings = [SETTINGS] if SETTINGS in contents.given else []
-            for name in (*PROGRAMS.get(source.stem, ()), *contents.added.get(f"{source.stem}.ipynb", ()), *settings):
+            for name in (*programs[source.stem], *contents.added.get(book, ()), *settings):
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(contents.given[name])
-            names.append(source.stem)
-        exclude = {name: list(programs) for name, programs in PROGRAMS.items() if name in names}
+        exclude = {name: found for name, found in programs.items() if found}
         (draft / CONFIG).write_text(_CONFIG.replace("{exclude!r}", repr(exclude)), encoding="utf-8")
         draft.rename(target)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-    return tuple(names)
+    return tuple(programs)
