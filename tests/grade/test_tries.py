@@ -9,7 +9,7 @@ import pytest
 
 from linklab.errors import LinklabError
 from linklab.grade import tries
-from linklab.grade.check import Check
+from linklab.grade.check import Check, checks_in
 from linklab.grade.questions import among
 from linklab.grade.result import Result
 from linklab.record import RESULT_MIME
@@ -70,7 +70,8 @@ def test_a_number_is_no_choice() -> None:
     ],
 )
 def test_stored_tries_of_another_form_are_left_out(entry: dict[str, Any]) -> None:
-    assert tries.tried_in({"checks": [{"description": "where packets wait"} | entry, "text"]}) == {}
+    (check,) = checks_in({"checks": [{"outcome": "failed", "description": "where packets wait"} | entry, "text"]})
+    assert check.tried_wrong == ()
 
 
 PASSED = Check.passing("where", "one of L1, L2", "L2")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from linklab import record
 from linklab.network import Difference
@@ -125,6 +125,27 @@ class Surprise:
 _NEAR_THEORY_SHARE: Final = 0.05
 _LARGEST: Final = 1e12
 _CHARACTERS_AT_MOST: Final = 300
+_OPTIONS_AT_MOST: Final = 26
+_OUTCOMES: Final = get_args(Outcome)
+
+
+def checks_in(result: Mapping[str, Any]) -> Iterator[Check]:
+    """Yield the checks of a result's JSON form, which anybody may have written; what is of another form is left out."""
+    for entry in record.entries(result, "checks"):
+        if entry.get("outcome") in _OUTCOMES:
+            worth, tried = entry.get("points"), entry.get("tried_wrong")
+            options = {it for it in tried if isinstance(it, str)} if isinstance(tried, list) else ()
+            yield Check(
+                record.text(entry, "description"),
+                entry["outcome"],
+                record.text(entry, "reason"),
+                record.text(entry, "hint"),
+                worth if isinstance(worth, int | float) else 0,
+                expected=record.text(entry, "expected"),
+                found=record.text(entry, "found"),
+                is_open=entry.get("is_open") is True,
+                tried_wrong=tuple(sorted(options)[:_OPTIONS_AT_MOST]),
+            )
 
 
 def surprises_in(result: Mapping[str, Any]) -> Iterator[Surprise]:

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from linklab.grade import class_board, tries
 from linklab.grade.cells import NotebookCell, notebook_of, read, running, watch
-from linklab.grade.check import Outcome
+from linklab.grade.check import Outcome, checks_in
 from linklab.grade.render import SIGNS
 from linklab.grade.result import Result, on_result
-from linklab.record import PROGRESS_MIME, entries, kernels_shell, text
+from linklab.record import PROGRESS_MIME, kernels_shell
 
 _OPEN: Final = "\u25cb"
 _WORDS: Final[Mapping[Outcome, str]] = {"passed": "done", "failed": "not yet", "inconclusive": "not judged"}
@@ -107,11 +107,10 @@ class LabProgress:
 
     def _line(self, cell: NotebookCell) -> _Line:
         kept = _results.get(cell.cell_id) or (cell.stored if self._on_page else {})
-        outcome, checks = kept.get("outcome"), entries(kept, "checks")
-        if outcome not in SIGNS or any(check.get("is_open") for check in checks):
+        outcome, checks = kept.get("outcome"), [*checks_in(kept)]
+        if outcome not in SIGNS or any(check.is_open for check in checks):
             return _Line(_OPEN, "to do", cell)
-        tried = tries.tried_in(kept)
-        share = tries.share([tried.get(text(check, "description"), ()) for check in checks], tries.percents())
+        share = tries.share([check.tried_wrong for check in checks], tries.percents())
         return _Line(SIGNS[outcome], _WORDS[outcome], cell, share)
 
     def __str__(self) -> str:

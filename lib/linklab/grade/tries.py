@@ -13,11 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from linklab import record, settings
-from linklab.grade.check import Check, counted
+from linklab import settings
+from linklab.grade.check import Check, checks_in, counted
 
 CHOICE_POINTS: Final = "choice_points"
-_MOST_OPTIONS: Final = 26
 _wrong: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
 """The wrong options that were chosen in this process, by the result's title and what was asked."""
 
@@ -32,7 +31,7 @@ def noted(title: str, checks: Sequence[Check], kept: Mapping[str, Any]) -> tuple
 
     A check without a chosen option stays as it is.
     """
-    before = tried_in(kept)
+    before = {check.description: check.tried_wrong for check in checks_in(kept)}
     return tuple(
         _noted(_wrong[title, check.description], check, before.get(check.description, ())) if check.chosen else check
         for check in checks
@@ -46,17 +45,6 @@ def _noted(known: set[str], check: Check, before: Iterable[str]) -> Check:
     else:
         known.add(check.chosen)
     return replace(check, tried_wrong=tuple(sorted(known)))
-
-
-def tried_in(result: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the wrong options in a result's JSON form, which anybody may have written, by what was asked."""
-    found = {}
-    for entry in record.entries(result, "checks"):
-        options = entry.get("tried_wrong")
-        names = {option for option in options if isinstance(option, str)} if isinstance(options, list) else set()
-        if names:
-            found[record.text(entry, "description")] = tuple(sorted(names)[:_MOST_OPTIONS])
-    return found
 
 
 def share(tried_wrong: Sequence[Sequence[str]], percents: Sequence[float] | None) -> float:

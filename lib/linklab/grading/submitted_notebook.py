@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import LinklabError
-from linklab.grade.tries import tried_in
+from linklab.grade.check import checks_in
 from linklab.record import RESULT_MIME
 
 LARGEST_BYTES: Final = 20_000_000
@@ -106,7 +106,8 @@ def _tried_wrong(outputs: object) -> dict[str, Sequence[str]]:
     for output in outputs if isinstance(outputs, list) else []:
         data = output.get("data") if isinstance(output, dict) else None
         result = data.get(RESULT_MIME) if isinstance(data, dict) else None
-        found |= tried_in(result) if isinstance(result, dict) else {}
+        checks = checks_in(result) if isinstance(result, dict) else ()
+        found |= {check.description: check.tried_wrong for check in checks if check.tried_wrong}
     return found
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from markupsafe import Markup as Safe
 
 from linklab import __version__, record
 from linklab.grade import tries
-from linklab.grade.check import Check, Outcome, surprises_in
+from linklab.grade.check import checks_in, surprises_in
 from linklab.notebooks.regions import MARKERS
 from linklab.report import outputs
 from linklab.report.model import (
@@ -152,7 +152,6 @@ def _stopped(code: list[Any]) -> str:
 
 _LARGEST: Final = 1e12
 _SURPRISES_AT_MOST: Final = 50
-_OUTCOMES: Final = get_args(Outcome)
 
 
 def kind_of(cell: Any) -> Kind | None:
@@ -188,7 +187,7 @@ def is_answered(cell: Any) -> bool:
 
 def _check(cell: Any, name: str, max_points: float) -> Graded:
     results = _kept(cell, record.RESULT_MIME)
-    checks = tuple(check for result in results for check in _checks(result))
+    checks = tuple(check for result in results for check in checks_in(result))
     errors = [output for output in cell.get("outputs", []) if output.output_type == "error"]
     other = [error for error in errors if not checks or error.ename != "GradeError"]
     trouble = f"{other[-1].ename}: {other[-1].evalue}" if other else ""
@@ -209,24 +208,6 @@ def _check(cell: Any, name: str, max_points: float) -> Graded:
     return Graded(
         name, "check", title, status, points, max_points, checks, trouble, tuple(surprises[:_SURPRISES_AT_MOST])
     )
-
-
-def _checks(result: dict[str, Any]) -> Iterator[Check]:
-    """Yield the checks of a result's JSON form, which anybody may have written; what is of another form is left out."""
-    tried = tries.tried_in(result)
-    for entry in record.entries(result, "checks"):
-        if entry.get("outcome") in _OUTCOMES:
-            worth = entry.get("points")
-            yield Check(
-                record.text(entry, "description"),
-                entry["outcome"],
-                record.text(entry, "reason"),
-                record.text(entry, "hint"),
-                worth if isinstance(worth, int | float) else 0,
-                expected=record.text(entry, "expected"),
-                found=record.text(entry, "found"),
-                tried_wrong=tried.get(record.text(entry, "description"), ()),
-            )
 
 
 # --- Sections
