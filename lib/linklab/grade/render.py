@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
@@ -63,34 +63,32 @@ class Group:
 
 def each_reason(checks: Iterable[Check]) -> tuple[Group, ...]:
     """Checks with one hint and reasons that differ in names and numbers at most: all reasons, and the hint once."""
-    return tuple(
-        _group(group, merged(check.reason for check in group), merged(check.hint for check in group))
-        for group in _groups(((check.outcome, _pattern(check.reason), _causes(check.hint)), check) for check in checks)
-    )
+    return tuple(map(_group, _alike(checks, lambda check: (_pattern(check.reason), _causes(check.hint)))))
 
 
 def first_reason(checks: Iterable[Check]) -> tuple[Group, ...]:
     """Checks whose reasons and hints differ in names and numbers at most: those of the first stand for all."""
-    groups = _groups(((check.outcome, _pattern(check.reason), _pattern(check.hint)), check) for check in checks)
-    return tuple(_exemplary(group) for group in groups)
+    return tuple(
+        _group(group, first_only=len({(_causes(check.reason), _causes(check.hint)) for check in group}) > 1)
+        for group in _alike(checks, lambda check: (_pattern(check.reason), _pattern(check.hint)))
+    )
 
 
-def _exemplary(group: Sequence[Check]) -> Group:
-    first = group[0]
-    said = {(_causes(check.reason), _causes(check.hint)) for check in group}
-    if len(said) == 1:
-        reason, hint = (merged(getattr(check, name) for check in group) for name in ("reason", "hint"))
-        return _group(group, reason, hint)
-    return _group(group, merged([first.reason]), merged([first.hint]), first_only=True)
+def _alike(checks: Iterable[Check], key: Callable[[Check], object]) -> list[list[Check]]:
+    groups: dict[object, list[Check]] = {}
+    for check in checks:
+        groups.setdefault((check.outcome, key(check)), []).append(check)
+    return list(groups.values())
 
 
-def _group(checks: Sequence[Check], reason: str, hint: str, *, first_only: bool = False) -> Group:
+def _group(checks: Sequence[Check], *, first_only: bool = False) -> Group:
     first, expected = checks[0], {check.expected for check in checks}
+    told = checks[:1] if first_only else checks
     return Group(
         first.outcome,
         tuple(check.description for check in checks),
-        reason,
-        hint,
+        merged(check.reason for check in told),
+        merged(check.hint for check in told),
         first_only,
         expected=expected.pop() if len(expected) == 1 else "",
         which_hint=first.which_hint,
@@ -150,13 +148,6 @@ def _causes(text: str) -> frozenset[str]:
 def _pattern(text: str) -> str:
     """A text without its names and numbers, however many are listed."""
     return _SERIES.sub("#", _PARTICULAR.sub("#", "; ".join(sorted(_causes(text)))))
-
-
-def _groups(keyed: Iterable[tuple[object, Check]]) -> list[list[Check]]:
-    groups: dict[object, list[Check]] = {}
-    for key, check in keyed:
-        groups.setdefault(key, []).append(check)
-    return list(groups.values())
 
 
 # --- Text, table, message
