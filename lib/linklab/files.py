@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -74,6 +75,21 @@ def write_whole(path: Path, content: str | bytes, mode: int | None = None) -> No
     except BaseException:
         Path(draft).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def draft_folder(target: Path) -> Iterator[Path]:
+    """Give a hidden folder beside ``target`` to write into, which the block renames to it; else it is removed.
+
+    The folder of ``target`` is made where it is missing.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        draft.chmod(0o755)
+        yield draft
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _usual_mode() -> int:

@@ -68,6 +68,13 @@ class Contents:
         return cls(root, given, solved, added)
 
 
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files, by their paths, into a folder, which is made where it is missing."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
 class Scanner:
     """Searches students' folders, as they lie on the disk, for what gives anything away. Equal files are read once."""
 

@@ -12,13 +12,12 @@ nbgrader gives all students the same, so this is the plain course network.
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Final
 
-from linklab.classroom.contents import Contents
+from linklab.classroom.contents import Contents, write_files
 from linklab.errors import LinklabError
+from linklab.files import draft_folder
 from linklab.grade.cells import cells_of
 from linklab.notebooks.build import sources
 from linklab.notebooks.render import render
@@ -62,25 +61,17 @@ def write_course(target: Path, root: Path) -> tuple[str, ...]:
     if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
         raise LinklabError(f"{target} is there already, and may hold grades: name a new folder")
     contents = Contents.of(root)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-    try:
-        draft.chmod(0o755)
-        programs: dict[str, list[str]] = {}
+    programs: dict[str, list[str]] = {}
+    with draft_folder(target) as draft:
         for source in sources(root):
             folder, book = draft / "source" / source.stem, f"{source.stem}.ipynb"
-            folder.mkdir(parents=True)
-            (folder / book).write_text(render(read_source(source), "source"), encoding="utf-8")
             judged = {cell.program for cell in cells_of(json.loads(contents.given[book])) if cell.program}
             programs[source.stem] = sorted(judged)
             settings = [SETTINGS] if SETTINGS in contents.given else []
-            for name in (*programs[source.stem], *contents.added.get(book, ()), *settings):
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_bytes(contents.given[name])
+            beside = (*programs[source.stem], *contents.added.get(book, ()), *settings)
+            write_files(folder, {name: contents.given[name] for name in beside})
+            write_files(folder, {book: render(read_source(source), "source").encode()})
         exclude = {name: found for name, found in programs.items() if found}
         (draft / CONFIG).write_text(_CONFIG.replace("{exclude!r}", repr(exclude)), encoding="utf-8")
         draft.rename(target)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
     return tuple(programs)

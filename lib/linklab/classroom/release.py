@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab import __version__
-from linklab.classroom.contents import Contents, Scanner, refuse_findings
+from linklab.classroom.contents import Contents, Scanner, refuse_findings, write_files
 from linklab.classroom.nbgrader_course import write_course
 from linklab.classroom.roster import networks_of, read_secret
 from linklab.course import write_variant
 from linklab.errors import LinklabError
+from linklab.files import draft_folder
 from linklab.network import Network
 
 MANIFEST: Final = "linklab-release.json"
@@ -59,24 +60,18 @@ def release(
     refuse_foreign(target)
     contents = Contents.of(root)
     files, scanner = contents.given, Scanner(contents, secret)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-    try:
-        draft.chmod(0o755)
+    with draft_folder(target) as draft:
         if networks is None:
-            _write(draft, files, None)
+            write_files(draft, files)
             refuse_findings({"": scanner.scan(draft)})
         else:
             for student, network in networks.items():
-                (draft / student).mkdir()
-                _write(draft / student, files, network)
+                write_files(draft / student, files)
+                write_variant(network, draft / student)
             refuse_findings({student: scanner.scan(draft / student, variant=True) for student in networks})
         names = {student: network.name for student, network in (networks or {}).items()}
         (draft / MANIFEST).write_text(_manifest(draft, names), encoding="utf-8")
         _put_in_place(draft, target)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
     return Released(target, tuple(names), tuple(sorted(files)))
 
 
@@ -100,14 +95,6 @@ def refuse_foreign(target: Path) -> None:
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         raise LinklabError(f"{target} was worked in since its release ({changed[0]}{more}): {other}")
-
-
-def _write(folder: Path, files: Mapping[str, bytes], network: Network | None) -> None:
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-    if network is not None:
-        write_variant(network, folder)
 
 
 def _manifest(folder: Path, networks: Mapping[str, str]) -> str:
