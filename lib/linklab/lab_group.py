@@ -11,7 +11,6 @@ from typing import Any
 import linklab
 from linklab.errors import LabError
 from linklab.lab import Lab
-from linklab.runtime.backends import KindName
 from linklab.runtime.client import LabProcess
 from linklab.units import SwitchName
 
@@ -31,7 +30,6 @@ class Labs:
         self,
         network: Any,
         switch: SwitchName = "bridge",
-        kind: KindName | None = None,
         seed: int = 0,
         controller: str | None = None,
     ) -> Lab:
@@ -43,7 +41,6 @@ class Labs:
             network,
             switch=switch,
             controller=controller,
-            kind=kind,
             folder=self.folder,
             wall_limit_s=self.wall_limit_s,
             seed=seed,
@@ -61,7 +58,7 @@ class Labs:
         controller: str | None = None,
     ) -> Iterator[Lab]:
         """Give a lab for the time of a block. Raises LabError, as `start`."""
-        lab = self.start(network, switch, seed=seed, controller=controller)
+        lab = self.start(network, switch, seed, controller)
         try:
             yield lab
         finally:
