@@ -53,7 +53,7 @@ def test_a_choice_has_the_points_of_its_try(cell: Graded, wrong: list[str], poin
 @pytest.mark.parametrize(
     ("outputs", "tried"),
     [
-        ([{"description": "where", "tried_wrong": ["b", "a", "a"]}], {"where": ("a", "b")}),
+        ([{"outcome": "passed", "description": "where", "tried_wrong": ["b", "a", "a"]}], {"where": ("a", "b")}),
         ([{"description": "where", "tried_wrong": "ab"}], {}),
         ([{"description": 3, "tried_wrong": [4, None, {}]}], {}),
         ([[], "text", None], {}),
