@@ -67,7 +67,7 @@ def test_an_explanation_stands_behind_its_answer(source: Path) -> None:
         written |= {cell.cell_id.removeprefix("reflect-")} if cell.kind == "reflect" else set()
         for name in re.findall(r'explain\("([^"]+)"\)', cell.text):
             assert name in written
-            assert "**What counts:** " in explanation(ROOT / f"lib/linklab/labs/lab{number}", name)
+            assert "**What counts:**" in explanation(ROOT / f"lib/linklab/labs/lab{number}", name)
 
 
 def test_an_explanation_says_whose_numbers_it_has() -> None:
