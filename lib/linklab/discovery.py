@@ -15,10 +15,11 @@ import ast
 import hashlib
 import importlib
 import importlib.util
+import itertools
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -147,17 +148,21 @@ def lab_names() -> frozenset[str]:
     return frozenset((*_own(), *(lab.name for lab in added_labs())))
 
 
+def _own_files() -> Iterator[tuple[str, bytes]]:
+    """Yield Linklab's own files, by their place in its package, in order."""
+    root = Path(linklab.__file__).parent
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield path.relative_to(root).as_posix(), path.read_bytes()
+
+
 @cache
 def linklab_digest() -> bytes:
     """Return a digest of Linklab's version, its files and the added labs: it tells one Linklab from another."""
     found = hashlib.sha256(linklab.__version__.encode())
-    root = Path(linklab.__file__).parent
-    for path in sorted(root.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            found.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
-    for lab in added_labs():
-        for name, content in lab.files().items():
-            found.update(f"{name}\0".encode() + content)
+    added = (file for lab in added_labs() for file in lab.files().items())
+    for name, content in itertools.chain(_own_files(), added):
+        found.update(f"{name}\0".encode() + content)
     return found.digest()
 
 
@@ -172,16 +177,13 @@ def judging_digest(lab: str) -> bytes:
     Of other labs those count that the lab names. Comments in labs do not count: a corrected one judges nobody again.
     """
     found = hashlib.sha256(linklab.__version__.encode())
-    root = Path(linklab.__file__).parent
     of_labs = {name: content for each in added_labs() for name, content in each.files().items()}
-    for path in sorted(root.rglob("*")):
-        parts = path.relative_to(root).parts
-        if not path.is_file() or "__pycache__" in parts or parts[0] in _JUDGE_NOTHING:
-            continue
-        if parts[0] == "labs" and re.fullmatch(_NAME, parts[1]):
-            of_labs["/".join(parts[1:])] = path.read_bytes()
-        else:
-            found.update(f"{'/'.join(parts)}\0".encode() + path.read_bytes())
+    for name, content in _own_files():
+        room, _, rest = name.partition("/")
+        if room == "labs" and re.match(f"{_NAME}/", rest):
+            of_labs[rest] = content
+        elif room not in _JUDGE_NOTHING:
+            found.update(f"{name}\0".encode() + content)
     counted, waiting = set(), {lab}
     while waiting:
         counted.add(one := waiting.pop())
