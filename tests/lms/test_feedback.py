@@ -98,6 +98,20 @@ def test_a_comment_in_moodle_is_text_and_no_html(tmp_path: Path) -> None:
     assert html.unescape(comment).endswith(f"0 of 10: {evil}")
 
 
+def test_a_comment_tells_a_free_text_from_a_check_and_gives_none_that_waits_0_points(tmp_path: Path) -> None:
+    folder, output = graded(tmp_path / "graded"), tmp_path / "filled.csv"
+    data = json.loads((folder / "grades.json").read_text())
+    lab = data["students"][0]["labs"][UDP.name]
+    given = {"kind": "free text", "title": "the rate", "points": 1, "max_points": 2, "reason": "", "status": "passed"}
+    lab["cells"] += [given | {"id": "reflect-a"}, given | {"id": "reflect-b", "points": 0, "status": "answered"}]
+    (folder / "grades.json").write_text(json.dumps(data))
+    words = ["--for", "moodle", "--labs", "03", "--replace", "--feedback", str(tmp_path / "pages.zip")]
+    main(["export", str(folder), *words, "--into", str(EXPORTS / "moodle-worksheet.csv"), "--output", str(output)])
+    (comment,) = (row[-1] for row in rows_of(output.read_bytes()) if row[0].endswith(PARTICIPANTS["ada"]))
+    assert comment.endswith("<br />Free text: the rate: 1 of 2")
+    assert "0 of 2" not in comment
+
+
 class _Canvas(BaseHTTPRequestHandler):
     """Canvas, as far as its Submissions API and Submission Comments API say."""
 

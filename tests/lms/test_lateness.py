@@ -69,7 +69,7 @@ def test_late_points_and_why_go_into_the_worksheet(sample: str, written: dict[st
     main(["export", str(graded), *words, "--late", "2026-11-01 12:00", "10", "--feedback", str(tmp_path / "pages.zip")])
     rows = {row[0][-4:]: row for row in rows_of(output.read_bytes())}
     assert {name: rows[PARTICIPANTS[name]][4] for name in written} == written
-    assert rows[PARTICIPANTS["ada"]][-1].endswith("Handed in late, 1 days begun: 90 % of that")
+    assert rows[PARTICIPANTS["ada"]][-1].endswith("Handed in late, 1 day begun: 90 % of that")
 
 
 def test_of_blackboard_the_names_of_submissions_say_what_is_late(

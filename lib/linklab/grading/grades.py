@@ -124,6 +124,7 @@ class StoredCell:
     status: str
     points: float
     max_points: float
+    kind: str = ""
     title: str = ""
     reason: str = ""
     comment: str = ""

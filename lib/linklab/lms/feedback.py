@@ -37,8 +37,10 @@ def comment(marks: Marks, lab: str, mark: StoredLab) -> str:
     if mark.open_points:
         lines[0] += f", {mark.open_points:g} still open"
     for cell in mark.cells:
+        if cell.status == "answered":
+            continue  # its points are open, which the first line says
         if cell.points < cell.max_points or cell.comment:
-            name = cleaned(cell.title or cell.id)
+            name = ("Free text: " if cell.kind == "free text" else "") + cleaned(cell.title or cell.id)
             said = [cleaned_lines(text.strip(), _LONGEST) for text in (cell.reason, cell.comment) if text]
             lines.append(": ".join((f"{name}: {cell.points:g} of {cell.max_points:g}", *said)))
     return "\n".join(lines)

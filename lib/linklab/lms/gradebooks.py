@@ -31,7 +31,7 @@ from typing import Any, Final
 
 from linklab.errors import LinklabError
 from linklab.grading.grades import StoredLab
-from linklab.grading.names import cleaned
+from linklab.grading.names import cleaned, counted
 from linklab.lms.feedback import comment
 from linklab.lms.lateness import LateRule, moment
 from linklab.lms.marks import Marks, StudentMarks, not_final
@@ -522,7 +522,9 @@ def fill(
                 for one in marks.students
                 if one.student in places and one.of(lab).state == "judged" and one.of(lab).handed_in is None
             ]
-        said += [f"late, {cleaned(one)}: {days[row]} days begun" for one, row in places.items() if days.get(row)]
+        said += [
+            f"late, {cleaned(one)}: {counted(days[row], 'day')} begun" for one, row in places.items() if days.get(row)
+        ]
         if wishes.comments:
             troubles += _write_comments(book, rows, marks, lab, places, wishes, late[lab])
     out = io.StringIO()
@@ -575,7 +577,9 @@ def _write_comments(
             continue
         said = comment(marks, lab, mark)
         if wishes.late and late.get(row):
-            said += f"\nHanded in late, {late[row]} days begun: {100 * wishes.late.share(late[row]):g} % of that"
+            said += (
+                f"\nHanded in late, {counted(late[row], 'day')} begun: {100 * wishes.late.share(late[row]):g} % of that"
+            )
         text = html.escape(said, quote=False).replace("\n", "<br />")
         there = rows[row][place].strip()
         if there and there != text and not wishes.replace:

@@ -61,7 +61,7 @@ if late:
     share = max(0, 100 - days * late["percent_a_day"])
     if days:
         results["score"] = round(results["score"] * share / 100, 2)
-        said = "Handed in late, %d days begun: %g %% of the points" % (days, share)
+        said = "Handed in late, %d day%s begun: %g %% of the points" % (days, "s" * (days != 1), share)
         results["output"] = "\\n".join(filter(None, (said, results["output"])))
 pathlib.Path("results/results.json").write_text(json.dumps(results, indent=1), "utf-8")
 '''
