@@ -14,7 +14,7 @@ from selenium.webdriver.common.by import By
 from linklab import schema
 from linklab.grade.check import Surprise
 from linklab.grading import overview
-from linklab.grading.grades import StudentGrade, to_csv, to_json
+from linklab.grading.grades import LabGrade, StudentGrade, to_csv, to_json
 from linklab.grading.model import Judged
 from linklab.grading.pages import class_page, feedback, with_verdicts
 from linklab.grading.similarity import Alike
@@ -140,6 +140,15 @@ def test_the_class_s_page_is_safe_and_whole() -> None:
     for words in ("owned", "91 to 97 %", "nobody", "the machine was busy", "ended", "tried", "note", "Lab 03: A <lab>"):
         assert words in seen.words
     assert {link["href"] for link in seen.all("a")} >= {f"feedback/{one.page}" for one in grades.students}
+
+
+def test_a_lab_that_nobody_handed_in_has_no_section_of_the_class_s_page() -> None:
+    other = replace(LAB, name="04-other", title="Lab 04: other")
+    grades = a_class()
+    students = [replace(one, labs={**one.labs, other.name: LabGrade("not handed in", None)}) for one in grades.students]
+    seen = _safe(class_page(replace(grades, labs={**grades.labs, other.name: other}, students=tuple(students))))
+    assert "Nobody's was judged: Lab 04: other" in seen.words
+    assert {one.get("id") for one in seen.all("h2")} & {LAB.name, other.name} == {LAB.name}
 
 
 def test_a_class_without_anything_has_a_page() -> None:

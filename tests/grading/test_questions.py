@@ -60,6 +60,15 @@ def test_calibration_stands_in_the_row_of_its_check() -> None:
     assert "How sure, and how often right" in questions_page(grades, {})
 
 
+def test_two_terms_whose_folders_have_the_same_name_are_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folders = [Path("class-2024/graded"), Path("class-2025/graded")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "grades.json").write_text(to_json(graded()))
+    assert list(earlier_terms(folders)) == ["class-2024/graded", "class-2025/graded"]
+
+
 def test_earlier_terms_stand_beside_this_one(tmp_path: Path) -> None:
     (tmp_path / "2025").mkdir()
     (tmp_path / "2025" / "grades.json").write_text(
@@ -67,7 +76,7 @@ def test_earlier_terms_stand_beside_this_one(tmp_path: Path) -> None:
     )
     terms = earlier_terms([tmp_path / "2025"])
     rows = list(csv.DictReader(io.StringIO(questions_csv(graded(_passed("cyd", True, True)), terms))))
-    assert [(row["cell"], row["points %"], row["points % 2025"]) for row in rows] == [
+    assert [(row["cell"], row["points %"], row[f"points % {tmp_path / '2025'}"]) for row in rows] == [
         ("check-rate", "100", "50"), ("check-queue", "100", "0"), ("reflect-why", "", ""),
     ]  # fmt: skip
     (tmp_path / "2025" / "grades.json").write_text("[]")
