@@ -87,7 +87,7 @@ clean: ## remove what make has made in this folder (the lab image: linklab image
 
 install:
 	@bash vagrant/provision.sh
-install-dev:
+install-dev: ## install what is missing, for instructors too: to prove, release and grade labs
 	@bash vagrant/provision.sh --dev
 install-tests:
 	@bash vagrant/provision.sh --tests
