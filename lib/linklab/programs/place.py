@@ -274,7 +274,7 @@ def _words() -> list[str]:
         "--unshare-ipc",
         "--unshare-uts",
     ]
-    words += [*bwrap.system_view(), *bwrap.own_view(), "--dev", "/dev", "--proc", "/proc"]
+    words += [*bwrap.system_view(), *bwrap.own_view(), *bwrap.program_view(), "--dev", "/dev", "--proc", "/proc"]
     words += ["--size", str(_SCRATCH_BYTES), "--tmpfs", "/run", "--dir", _ROOT]
     words += ["--chmod", "0755", "/run", "--chmod", "0755", _ROOT, "--remount-ro", "/"]
     path = ":".join([str(library), *filter(None, sys.path)])

@@ -18,6 +18,7 @@ from linklab.programs import submission
 from linklab.programs.place import LabPlace, LoopbackPlace
 from linklab.programs.simpleperf import checks
 from linklab.programs.simpleperf.session import SimpleperfScenes
+from linklab.runtime import bwrap
 from linklab.runtime.backends import Kind
 from tests.programs.places import made
 
@@ -124,9 +125,7 @@ def test_it_sees_its_folder_and_python_and_nothing_else(
 
 def test_each_place_has_a_user_of_its_own() -> None:
     """The kernel counts the processes of a user: one that forks without end must leave the others theirs."""
-    program = shutil.which("bwrap")
-    assert program is not None
-    words = [program, "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", sys.executable, "-c"]
+    words = [*bwrap.program("a test"), "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", sys.executable, "-c"]
     code = "from linklab.guest import limits; print(limits.nobody(), limits.nobody(), flush=True); input()"
     places = [
         subprocess.Popen([*words, code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)
