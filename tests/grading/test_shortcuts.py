@@ -10,6 +10,7 @@ import pytest
 from linklab.grading.printed import Printed
 from linklab.grading.shortcuts import shortcuts
 from linklab.grading.similarity import programs_alike
+from linklab.grading.store import handed_in_before
 from linklab.measure import Origin, PingFlow, PingResult
 from linklab.measure.program_file import sealed
 from linklab.runtime.backends import Kind
@@ -79,6 +80,13 @@ def test_linklabs_own_program_is_named_though_it_is_packed() -> None:
     assert [group.students for group in found] == [("ada", "kit")]
 
 
+def test_two_earlier_terms_in_folders_of_the_same_name_are_both_compared(tmp_path: Path) -> None:
+    terms = [tmp_path / "class-2024" / "graded", tmp_path / "class-2025" / "graded"]
+    for term in terms:
+        write(term / "judged" / "ada" / "02-simpleperf" / "files", {"simpleperf.py": SIMPLEPERF.read_bytes()})
+    assert [whose for term in terms for whose, _, _ in handed_in_before(term)] == [f"{term}/ada" for term in terms]
+
+
 def test_work_of_an_earlier_term_is_named(group: PretendedClass) -> None:
     group.hand_in("zoe", put(solved(), reflect_queue=WORDS))
     write(group.source / "zoe", {"simpleperf.py": SIMPLEPERF.read_bytes()})
@@ -90,8 +98,8 @@ def test_work_of_an_earlier_term_is_named(group: PretendedClass) -> None:
     (group.source / "zoe").rmdir()
     group.order = replace(group.order, earlier=(last_term,))
     groups = {one.what: one.students for one in group.grade().alike}
-    assert set(groups["simpleperf.py"]) == {"ada", "spring/zoe", "(the kit's own solution)"}
-    assert groups[f"{LAB}, reflect-queue"] == ("spring/zoe", "ada")
+    assert set(groups["simpleperf.py"]) == {"ada", f"{last_term}/zoe", "(the kit's own solution)"}
+    assert groups[f"{LAB}, reflect-queue"] == (f"{last_term}/zoe", "ada")
 
 
 THEORY = """

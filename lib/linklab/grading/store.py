@@ -93,7 +93,7 @@ def handed_in_before(graded: Path) -> Iterator[tuple[str, str, str]]:
     cell as ``04-tcp, answer-rtt``), and its text. What cannot be read is left out.
     """
     for folder in sorted((graded / "judged").glob("*/*")):
-        whose = f"{graded.resolve().name}/{folder.parent.name}"
+        whose = f"{graded}/{folder.parent.name}"
         for program in (folder / "files").glob("*.py"):
             yield whose, program.name, program.read_bytes().decode(errors="replace")
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError):

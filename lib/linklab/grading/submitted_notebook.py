@@ -45,7 +45,7 @@ def read_submitted(path: Path) -> tuple[SubmittedCell, ...]:
     try:
         size = path.stat().st_size
         if size == 0:
-            raise NotebookError("is empty")
+            raise NotebookError("is empty: it has to be handed in again")
         if size > LARGEST_BYTES:
             raise NotebookError(
                 f"has {size / 1e6:.0f} MB, and {LARGEST_BYTES / 1e6:.0f} is the most: clear its outputs"
@@ -56,7 +56,7 @@ def read_submitted(path: Path) -> tuple[SubmittedCell, ...]:
     except RecursionError:
         raise NotebookError("is no notebook: it is nested without end") from None
     except ValueError as error:
-        raise NotebookError(f"is no notebook: broken JSON ({str(error)[:80]})") from None
+        raise NotebookError(f"is no notebook: broken JSON ({str(error)[:80]}); it has to be handed in again") from None
     cells = data.get("cells") if isinstance(data, dict) else None
     if isinstance(data, dict) and isinstance(data.get("worksheets"), list):
         raise NotebookError("is of a format of before 2015: open it in JupyterLab and save it again")
