@@ -40,6 +40,18 @@ SIMPLEPERF = ROOT / "solutions" / "simpleperf.py"
         ("import os, shutil\nshutil.copy(os.environ['LINKLAB_SIMPLEPERF'], 'simpleperf.py')", "LINKLAB_SIMPLEPERF"),
         ("%time 1\nfrom linklab.guest.topo import NetworkTopo\n", "linklab.guest.topo.NetworkTopo"),
         ("import linklab\nprint(open(linklab.__file__))", "linklab.__file__"),
+        ("ask = lab10.check_tag\ntag = next(it for it in 'abcd' if ask(it).passed)", "check_tag"),
+        ("tag = next(it for it in 'abcd' if getattr(lab10, 'check_tag')(it).passed)", "check_tag"),
+        ("ask = vars(lab10)['check_' 'tag']", "vars(lab10)"),
+        ("rto = lab13.rules.rto_s", "lab13.rules"),
+        ("window = lab13.trying.window_of_both()", "lab13.trying"),
+        ("lab13?\nfrom linklab.analysis.arq import rto_s as rto", "linklab.analysis.arq.rto_s"),
+        ("%time from linklab.analysis.arq import rto_s as rto", "linklab.analysis.arq.rto_s"),
+        ("files = !ls\nfrom linklab.analysis.arq import rto_s as rto", "linklab.analysis.arq.rto_s"),
+        ("import cloudpickle\nsummary = cloudpickle.loads(bytes.fromhex('00'))", "cloudpickle.loads"),
+        ("from types import FunctionType\nf = FunctionType(code, globals())", "FunctionType()"),
+        ("from linklab.network import static_routes", "linklab.network.static_routes"),
+        ("from linklab import network as net\nbdp = net.bdp_packets(net.path(it, 'h1', 'h4'))", "bdp_packets"),
     ],
 )
 def test_what_is_no_students_to_use_is_noted(source: str, what: str) -> None:
@@ -48,7 +60,20 @@ def test_what_is_no_students_to_use_is_noted(source: str, what: str) -> None:
     assert what in note
 
 
-@pytest.mark.parametrize("lab", [f"{number:02d}" for number in range(14)])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import subprocess\nprint(subprocess.check_output(['date']))",
+        "import lab13\nhelp(lab13)\nprint(dir(lab13))\nlab06.figures.throughput_figure(runs['two'])\nlab13?",
+        "import pickle\nwith open('mine', 'rb') as file:\n    runs = pickle.load(file)",
+        "from linklab.network import COURSE, goodput_ceiling_mbps, path",
+    ],
+)
+def test_of_honest_code_nothing_is_noted(source: str) -> None:
+    assert shortcuts([("answer-train", source)]) == []
+
+
+@pytest.mark.parametrize("lab", [f"{number:02d}" for number in range(16)])
 def test_of_the_kits_own_answers_nothing_is_noted(lab: str) -> None:
     cells = [
         (cell.id, cell.source) for cell in solution(lab).cells if cell.metadata.get("nbgrader", {}).get("solution")
@@ -73,6 +98,30 @@ def test_numbers_that_no_lab_has_printed_are_named() -> None:
         "20.02"
     ]
     assert printed.unseen(20.02) == [], "a number that is no measurement"
+
+
+PINGED = "25 packets transmitted, 25 received\\nrtt min/avg/max/mdev = 20.104/21.205/23.306/0.407 ms"
+
+
+def test_what_another_lab_printed_is_named() -> None:
+    printed = Printed()
+    printed.hear({"value": "64 bytes from 10.0.1.2: icmp_seq=1 ttl=64 time=20.104 ms, and 25 more"})
+    assert len(printed.unseen(PINGED)) == 1
+    assert printed.unseen({"h1-h4": [(PINGED, 1)]}) != []
+    printed.hear({"value": PINGED})
+    assert printed.unseen(PINGED) == []
+    assert printed.unseen("the queue of 100 packets, 20 ms, fills at 20.72 Mbit/s") == [], "a sentence"
+
+
+def test_many_numbers_that_no_lab_has_printed_are_named() -> None:
+    printed = Printed()
+    windows = [*range(10, 130, 3)]
+    assert len(printed.unseen(windows)) == 1
+    assert len(printed.unseen([(0.05 * number, number) for number in windows])) == 1
+    assert printed.unseen(windows[:5]) == [], "a few"
+    printed.hear({"value": " ".join(f"cwnd:{number}" for number in windows)})
+    assert printed.unseen(windows) == []
+    assert printed.unseen([(0.05123 * number, number) for number in windows]) == [], "with times of the lab's clock"
 
 
 def test_linklabs_own_program_is_named_though_it_is_packed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -24,6 +25,12 @@ _PRINTED: Final = (PingResult, TcpResult, UdpResult, SimpleperfResult)
 """Results that have the numbers of what their programs print. Those of others have differences of times alone."""
 _LEAST_SHARE: Final = 0.2
 """Of a measurement's numbers that a lab has printed. The others are computed: means, differences, sums."""
+_LEAST_COPIED: Final = 0.5
+"""Of the numbers in a text that a command printed, and in a list of samples. Times may come of the lab's clock."""
+_DIGITS: Final = 3
+"""A number with as many digits tells of one run; shorter ones stand everywhere."""
+_FEWEST_IN_A_TEXT: Final = 3
+_FEWEST_IN_A_LIST: Final = 20
 
 
 class Printed:
@@ -50,12 +57,24 @@ class Printed:
             return []
         each = list(_leaves(value))
         found = [one.in_words for one in each if isinstance(one, _PRINTED) and not self._has(one)]
-        typed = [abs(float(one)) for one in each if is_measured and isinstance(one, int | float)]
+        found += [f"a text, {one.strip()[:20]!r}..." for one in each if isinstance(one, str) and self._lacks(one)]
+        numbers = [abs(float(one)) for one in each if isinstance(one, int | float) and math.isfinite(one)]
+        if isinstance(value, list | tuple) and len(numbers) >= _FEWEST_IN_A_LIST and self._is_new(numbers):
+            found.append(f"a list of {len(numbers)} numbers")
+        typed = numbers if is_measured else []
         return found + [f"{number:g}" for number in typed if not self._rounds_to(number)]
 
     def _has(self, result: ToolResult) -> bool:
         numbers = list(islice(_floats_in(result), _LOOKED_AT))
         return sum(map(self._is_printed, numbers)) >= _LEAST_SHARE * len(numbers)
+
+    def _lacks(self, text: str) -> bool:
+        """Return whether a text is none that a lab printed: it has numbers of a run, and most of them are new."""
+        told = {one for one in _NUMBER.findall(text) if sum(map(str.isdigit, one)) >= _DIGITS}
+        return len(told) >= _FEWEST_IN_A_TEXT and self._is_new([float(one) for one in told])
+
+    def _is_new(self, numbers: Sequence[float]) -> bool:
+        return sum(map(self._is_printed, numbers)) < _LEAST_COPIED * len(numbers)
 
     def _is_printed(self, number: float) -> bool:
         return any(_key(number * scale) in self._numbers for scale in _SCALES)

@@ -8,9 +8,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
+from IPython.core.inputtransformer2 import TransformerManager
+
+import linklab.labs
 from linklab.grading.names import cleaned, listed
+
+_transformer: Any = TransformerManager
 
 _ROOMS: Final = frozenset(
     ("analysis", "grade", "grading", "guest", "headless", "programs", "report", "runtime", "study", "carried")
@@ -19,8 +25,24 @@ _ROOMS: Final = frozenset(
 _WAYS: Final = frozenset(
     ("__code__", "__globals__", "__closure__", "__wrapped__", "__subclasses__", "_getframe", "f_locals", "f_globals")
 )
-_CALLS: Final = frozenset(("exec", "eval", "compile", "__import__", "import_module", "run_path", "run_module"))
-_ANY: Final = re.compile("|".join([r"linklab\.", "LINKLAB_SIMPLEPERF", "check_", *sorted(_WAYS | _CALLS)]))
+_CALLS: Final = frozenset(
+    ("exec", "eval", "compile", "__import__", "import_module", "run_path", "run_module", "FunctionType", "CodeType")
+)
+_LOADS: Final = frozenset(("pickle.loads", "cloudpickle.loads", "marshal.loads"))
+"""What makes code of bytes that nobody can read."""
+_ASKED_FOR: Final = frozenset(("static_routes", "bdp_packets"))
+"""What `linklab.network` computes and a lab asks for."""
+_NO_CHECKS: Final = frozenset(("check_output", "check_call"))
+"""Python's own, of ``subprocess``."""
+_LOOKS: Final = frozenset(("help", "dir", "print"))
+_LAB: Final = re.compile(r"lab\d\d")
+_OF_A_LAB: Final = frozenset(path.stem for path in Path(linklab.labs.__path__[0]).glob("lab*/*.py")) - {"figures"}
+"""The modules of labs in which answers stand."""
+_TIMED: Final = re.compile(r"^([ \t]*)%%?(?:time|timeit|prun)\b[ \t]*", re.MULTILINE)
+_WORDS: Final = (
+    r"linklab\.", "LINKLAB_SIMPLEPERF", "check_", r"\(\s*lab\d\d\b", rf"lab\d\d\.(?:{'|'.join(sorted(_OF_A_LAB))})\b",
+)  # fmt: skip
+_ANY: Final = re.compile("|".join([*_WORDS, *sorted(_WAYS | _CALLS | _LOADS | _ASKED_FOR)]))
 """Without one of these words in it a cell need not be read as Python, which takes long."""
 _FILES: Final = ("LINKLAB_SIMPLEPERF", "linklab.__file__")
 
@@ -37,32 +59,55 @@ def shortcuts(cells: Iterable[tuple[str, str]]) -> list[str]:
 def _found(source: str) -> Iterator[str]:
     if not _ANY.search(source):
         return
-    lines = [line if not line.lstrip().startswith(("%", "!")) else "" for line in source.split("\n")]
-    try:
-        tree = ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in ast.walk(tree):
+    for node in _nodes(source):
         match node:
             case ast.Import(names=names):
                 yield from (name.name for name in names if _is_closed(name.name))
             case ast.ImportFrom(module=str(module), names=names):
                 yield from (path for name in names if _is_closed(path := f"{module}.{name.name}"))
-            case ast.Attribute(attr=attr) if attr in _WAYS:
+            case ast.Attribute(attr=attr) if attr in _WAYS or attr in _ASKED_FOR:
                 yield attr
+            case ast.Attribute(attr=attr) if _is_check(attr):
+                yield f"{attr}()"
             case ast.Attribute(value=ast.Name(id=module), attr=attr) if _is_closed(f"{module}.{attr}"):
                 yield f"{module}.{attr}"
-            case ast.Constant(value=str(text)) if text in _WAYS or text.startswith("linklab.") or text in _FILES:
+            case ast.Constant(value=str(text)) if text in _WAYS or _is_check(text):
                 yield text
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                if name in _CALLS or name.startswith("check_"):
+            case ast.Constant(value=str(text)) if text.startswith("linklab.") or text in _FILES:
+                yield text
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args):
+                if name in _CALLS or _is_check(name):
                     yield f"{name}()"
+                if name not in _LOOKS:
+                    labs = (it.id for it in args if isinstance(it, ast.Name) and _LAB.fullmatch(it.id))
+                    yield from (f"{name}({lab})" for lab in labs)
+
+
+def _nodes(source: str) -> Iterator[ast.AST]:
+    """Yield what a cell consists of, without IPython's commands; nothing where it is no Python."""
+    lines = [line if not line.lstrip().startswith(("%", "!")) else "" for line in _TIMED.sub(r"\1", source).split("\n")]
+    plain = "\n".join(lines)
+    for change in (str, _transformer().transform_cell):  # the latter reads ``lab?``, and ``files = !ls`` too
+        try:
+            yield from ast.walk(ast.parse(change(plain)))
+            return
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+
+
+def _is_check(name: str) -> bool:
+    return name.startswith("check_") and name.isidentifier() and name not in _NO_CHECKS
 
 
 def _is_closed(path: str) -> bool:
     """Return whether a dotted name lies in a room with answers, or in a lab's own modules."""
     parts = path.split(".")
-    if parts[0] != "linklab" or len(parts) < 2:
-        return path == "linklab.__file__"
+    if len(parts) < 2:
+        return False
+    if _LAB.fullmatch(parts[0]):
+        return parts[1] in _OF_A_LAB
+    if parts[0] != "linklab":
+        return path in _LOADS
     in_a_lab = parts[1] == "labs" and len(parts) > 3
-    return parts[1] in _ROOMS or in_a_lab or parts[1:] == ["__file__"] or "program_file" in parts
+    asked_for = parts[1] == "network" and parts[-1] in _ASKED_FOR
+    return parts[1] in _ROOMS or in_a_lab or asked_for or parts[1:] == ["__file__"] or "program_file" in parts
