@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from linklab import schema
 from linklab.grading.model import Task
 from linklab.runtime.backends import Kind
+from linklab.runtime.image.find import run_inside
 from tests.grading.judging import LIMIT_S, ROOT, read_verdicts, solution, without, write_task
 from tests.grading.test_view import FORKS
 
@@ -36,13 +38,26 @@ def ordinary(virtual: Kind) -> Iterator[tuple[Path, list[str], dict[str, str]]]:
             words = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *words]
             for path in (folder, *folder.rglob("*")):
                 os.chown(path, USER, USER, follow_symlinks=False)
+        if shutil.which("bwrap") is None:
+            _put_bubblewrap(folder)
         environment = {"LINKLAB_IMAGE": str(folder / "image"), "HOME": place}
         package = Path(sys.modules["linklab"].__file__ or "").parents[1]
-        environment |= {"PATH": os.environ["PATH"], "PYTHONPATH": str(package)}
+        environment |= {"PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": str(package)}
         tried = subprocess.run([*words[:-2], sys.executable, "-c", "import linklab"], env=environment, check=False)
         if tried.returncode:
             pytest.skip("this checkout or its Python is closed to other users")
         yield folder, words, environment
+
+
+def _put_bubblewrap(folder: Path) -> None:
+    """Put a program of this name into the folder, as a distribution's package would: that of the lab image."""
+    loader, *words = run_inside(folder / "image/root", "/usr/bin/bwrap")
+    named = folder / "loader" / "bwrap"  # a program is known by the name of its file
+    named.parent.mkdir(mode=0o755)
+    named.hardlink_to(Path(loader).resolve())
+    script = folder / "bwrap"
+    script.write_text(f'#!/bin/sh\nexec {shlex.join([str(named), *words])} "$@"\n')
+    script.chmod(0o755)
 
 
 @pytest.mark.large

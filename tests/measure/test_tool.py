@@ -36,6 +36,7 @@ from linklab.measure.results import Row
 from linklab.measure.tool import PYTHON, Job, Tool
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
+from tests.support.caches import own_cache
 from tests.support.printed import parsed
 
 ENDS = ("h1", "h2")
@@ -139,7 +140,7 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
 
 @pytest.mark.lab
 def test_all_tools_start_at_one_instant(lab: linklab.Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    own_cache(monkeypatch, tmp_path)
     video = encoded(Clip(duration_s=3, width=320, height=240, frames_per_s=25, bitrate_kbps=1026))
     flows: list[Flow] = [
         PingFlow(*ENDS, 3),

@@ -14,6 +14,7 @@ from linklab.measure import Clip, Video, VideoFlow, VideoResult, bucket_of_one_f
 from linklab.measure.tools.video import RtpPacket, ffmpeg_words, passage
 from linklab.network.catalogue import video_network
 from linklab.runtime.backends import Kind
+from tests.support.caches import own_cache
 from tests.support.streams import made_stream
 
 SMALL = Clip(duration_s=3, width=320, height=240, frames_per_s=25, bitrate_kbps=1026)
@@ -55,7 +56,7 @@ def test_captures_that_do_not_fit_are_refused() -> None:
 @pytest.fixture(scope="module")
 def video(tmp_path_factory: pytest.TempPathFactory) -> Video:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        own_cache(patched, tmp_path_factory.mktemp("cache"))
         return encoded(SMALL)
 
 

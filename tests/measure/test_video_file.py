@@ -18,6 +18,7 @@ from linklab.measure.video_file import (
     rtp_packets_of,
     scenes,
 )
+from tests.support.caches import own_cache
 from tests.support.streams import payload
 
 SMALL = Clip(duration_s=2, width=160, height=120, frames_per_s=20, bitrate_kbps=200)
@@ -56,7 +57,7 @@ def test_an_input_opens_no_address(tmp_path: Path) -> None:
 
 @pytest.fixture
 def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    own_cache(monkeypatch, tmp_path)
     return tmp_path / "linklab" / "video"
 
 
@@ -73,7 +74,7 @@ def test_a_video_is_made_once_and_always_the_same(cache: Path, monkeypatch: pyte
         without_ffmpeg.setattr(video_file, "ffmpeg", None)
         again = encoded(SMALL, tell=said.append)
     assert (again.digest, again.bitrate_kbps, len(said)) == (first.digest, first.bitrate_kbps, 1)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    own_cache(monkeypatch, tmp_path / "other")
     assert encoded(SMALL).digest == first.digest
 
 

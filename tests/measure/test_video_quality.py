@@ -7,6 +7,7 @@ import pytest
 from linklab.errors import MeasurementError
 from linklab.measure import Clip, Quality, Video, VideoResult, encoded, picture_at, quality
 from linklab.measure.video_quality import FrameQuality, parsed
+from tests.support.caches import own_cache
 from tests.support.streams import made_stream, without
 
 CLIP = Clip(duration_s=4, width=320, height=240, frames_per_s=20, bitrate_kbps=600)
@@ -55,7 +56,7 @@ def test_output_without_the_pictures_is_refused(said: str) -> None:
 @pytest.fixture(scope="module")
 def video(tmp_path_factory: pytest.TempPathFactory) -> Video:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        own_cache(patched, tmp_path_factory.mktemp("cache"))
         return encoded(CLIP)
 
 
