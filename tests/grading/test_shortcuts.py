@@ -108,6 +108,8 @@ def test_what_another_lab_printed_is_named() -> None:
     printed.hear({"value": "64 bytes from 10.0.1.2: icmp_seq=1 ttl=64 time=20.104 ms, and 25 more"})
     assert len(printed.unseen(PINGED)) == 1
     assert printed.unseen({"h1-h4": [(PINGED, 1)]}) != []
+    printed.hear({"value": [20104.0, 21205.0, 23306.0, 407.0]})
+    assert len(printed.unseen(PINGED)) == 1, "in another unit"
     printed.hear({"value": PINGED})
     assert printed.unseen(PINGED) == []
     assert printed.unseen("the queue of 100 packets, 20 ms, fills at 20.72 Mbit/s") == [], "a sentence"

@@ -70,8 +70,8 @@ class Printed:
 
     def _lacks(self, text: str) -> bool:
         """Return whether a text is none that a lab printed: it has numbers of a run, and most of them are new."""
-        told = {one for one in _NUMBER.findall(text) if sum(map(str.isdigit, one)) >= _DIGITS}
-        return len(told) >= _FEWEST_IN_A_TEXT and self._is_new([float(one) for one in told])
+        told = {_key(float(one)) for one in _NUMBER.findall(text) if sum(map(str.isdigit, one)) >= _DIGITS}
+        return len(told) >= _FEWEST_IN_A_TEXT and len(told & self._numbers) < _LEAST_COPIED * len(told)
 
     def _is_new(self, numbers: Sequence[float]) -> bool:
         return sum(map(self._is_printed, numbers)) < _LEAST_COPIED * len(numbers)
