@@ -200,7 +200,8 @@ def test_a_course_may_give_fewer_points_at_later_tries(group: PretendedClass) ->
     judged = before.labs[LAB].judged
     assert judged is not None
     passed = next(each for each in judged.cells if each.checks)
-    tried = {"checks": [{"description": passed.checks[0].description, "tried_wrong": ["a"]}]}
+    check = {"description": passed.checks[0].description, "outcome": "passed", "tried_wrong": ["a"]}
+    tried = {"checks": [check]}
     cell(book, passed.cell_id)["outputs"] = [
         {"output_type": "display_data", "metadata": {}, "data": {RESULT_MIME: tried}}
     ]
