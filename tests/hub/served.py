@@ -53,9 +53,10 @@ def missing() -> str | None:
     if tried.returncode != 0:
         return f"needs the right to make namespaces (CAP_SYS_ADMIN): {tried.stderr.strip()}"
     ordinary = ["setpriv", f"--reuid={USERS['ada']}", f"--regid={USERS['ada']}", "--clear-groups"]
-    tried = subprocess.run([*ordinary, "bwrap", "--ro-bind", "/", "/", "true"], capture_output=True, text=True)
+    bubblewrap = ["bwrap", "--ro-bind", "/", "/"] if shutil.which("bwrap") else ["unshare", "--user"]
+    tried = subprocess.run([*ordinary, *bubblewrap, "true"], capture_output=True, text=True)
     if tried.returncode != 0:
-        return f"needs a bubblewrap that ordinary users may start: {tried.stderr.strip()}"
+        return f"needs namespaces that ordinary users may make: {tried.stderr.strip()}"
     return None
 
 
