@@ -9,14 +9,12 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from IPython.core.inputtransformer2 import TransformerManager
 
 import linklab.labs
 from linklab.grading.names import cleaned, listed
-
-_transformer: Any = TransformerManager
 
 _ROOMS: Final = frozenset(
     ("analysis", "grade", "grading", "guest", "headless", "programs", "report", "runtime", "study", "carried")
@@ -87,12 +85,17 @@ def _nodes(source: str) -> Iterator[ast.AST]:
     """Yield what a cell consists of, without IPython's commands; nothing where it is no Python."""
     lines = [line if not line.lstrip().startswith(("%", "!")) else "" for line in _TIMED.sub(r"\1", source).split("\n")]
     plain = "\n".join(lines)
-    for change in (str, _transformer().transform_cell):  # the latter reads ``lab?``, and ``files = !ls`` too
+    for change in (str, _without_ipython):
         try:
             yield from ast.walk(ast.parse(change(plain)))
             return
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
+
+
+def _without_ipython(source: str) -> str:
+    """Return plain Python for a cell that has ``lab?`` or ``files = !ls`` in it."""
+    return str(TransformerManager().transform_cell(source))  # type: ignore[no-untyped-call]
 
 
 def _is_check(name: str) -> bool:
