@@ -192,7 +192,8 @@ def listed_hints(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 def counted(number: float, word: str) -> str:
     """Return a number of things in words: ``"1 point"``, ``"2 points"``."""
-    return f"{number:g} {word}{'' if number == 1 else 's'}"
+    words = number if isinstance(number, int) else f"{number:g}"
+    return f"{words} {word}{'' if number == 1 else 's'}"
 
 
 def listed(items: Iterable[str], separator: str = "; ") -> str:

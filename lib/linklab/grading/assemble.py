@@ -15,8 +15,9 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from linklab.grade.check import counted
 from linklab.grading.kit import KitLab, LabCell
-from linklab.grading.names import cleaned, counted, listed
+from linklab.grading.names import cleaned, listed
 from linklab.grading.submitted_notebook import SubmittedCell
 
 MOST_ADDED: Final = 300

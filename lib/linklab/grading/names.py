@@ -30,11 +30,6 @@ def _in_place_of(letter: str) -> str:
     return " " if unicodedata.category(letter) == "Zs" else "\ufffd"
 
 
-def counted(number: int, word: str) -> str:
-    """``2 files``, ``1 file``."""
-    return f"{number} {word}{'' if number == 1 else 's'}"
-
-
 def listed(names: Iterable[str], most: int = 5) -> str:
     """The first few names in a line, and how many more there are."""
     all_of_them = list(names)

@@ -21,7 +21,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final
 
 from linklab.errors import LinklabError
-from linklab.grading.names import cleaned, counted, listed
+from linklab.grade.check import counted
+from linklab.grading.names import cleaned, listed
 
 _CHUNK: Final = 1 << 16
 _LISTED_BYTES: Final = 600

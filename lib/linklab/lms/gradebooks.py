@@ -30,8 +30,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from linklab.errors import LinklabError
+from linklab.grade.check import counted
 from linklab.grading.grades import StoredLab
-from linklab.grading.names import cleaned, counted
+from linklab.grading.names import cleaned
 from linklab.lms.feedback import comment
 from linklab.lms.lateness import LateRule, moment
 from linklab.lms.marks import Marks, StudentMarks, not_final
