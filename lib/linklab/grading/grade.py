@@ -26,18 +26,19 @@ from linklab.course import FILE, file_differs_from
 from linklab.discovery import judging_digest, linklab_digest
 from linklab.errors import LinklabError
 from linklab.files import write_whole
+from linklab.grade.check import counted
 from linklab.grading import manual_points
 from linklab.grading.assemble import Assembled, assemble
 from linklab.grading.course_points import CoursePoints
 from linklab.grading.grades import FILE as GRADES
-from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, as_data, to_csv, to_json
+from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, as_data, spreadsheet, to_csv, to_json
 from linklab.grading.guard import WorkBounds, WorkFailed, guarded
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
 from linklab.grading.manual_points import Given, Journal
 from linklab.grading.model import Judged, Limits
-from linklab.grading.names import counted, folder_of, listed
+from linklab.grading.names import folder_of, listed
 from linklab.grading.pages import class_page, feedback, load_templates, questions_page
-from linklab.grading.questions import earlier_terms, questions_csv
+from linklab.grading.questions import earlier_terms, table
 from linklab.grading.recognise import Recognised, recognise
 from linklab.grading.run import Done
 from linklab.grading.shortcuts import shortcuts
@@ -170,8 +171,9 @@ def grade(
             alike = []
         grades = _graded(students, collected, order, answers, alike)
         grades = _write(output, grades, students, tell)
-        write_whole(output / "questions.csv", questions_csv(grades, terms), 0o644)
-        write_whole(output / "questions.html", questions_page(grades, terms), 0o644)
+        asked = table(grades, terms)
+        write_whole(output / "questions.csv", spreadsheet(asked), 0o644)
+        write_whole(output / "questions.html", questions_page(grades, asked), 0o644)
         for line in _changes(students):
             tell(line)
         for page in _strangers(output, grades):

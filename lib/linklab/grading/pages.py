@@ -7,7 +7,7 @@ no script. Jinja escapes whatever the templates put out, students' names first o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,6 @@ from linklab.grading import overview
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
 from linklab.grading.kit import KitLab
 from linklab.grading.model import Judged
-from linklab.grading.questions import Terms, headings, rows
 from linklab.report.model import Facts, FreeText, Graded, Item, LabRecord
 from linklab.report.page import SORTING, encodable, environment, script_of, style
 from linklab.report.safe_html import question_of
@@ -113,8 +112,8 @@ def class_page(grades: ClassGrade) -> str:
     )
 
 
-def questions_page(grades: ClassGrade, terms: Terms) -> str:
-    """The table of all checks and questions, which sorts and filters; it has a script of its own."""
+def questions_page(grades: ClassGrade, table: Sequence[Sequence[str]]) -> str:
+    """The table of all checks and questions (`questions.table`), which sorts and filters by a script of its own."""
     css = style() + Safe((_FOLDER / "class.css").read_text("utf-8"))
     script, script_hash = script_of(SORTING, _FOLDER / "questions.js")
     said = {
@@ -130,8 +129,8 @@ def questions_page(grades: ClassGrade, terms: Terms) -> str:
     return _rendered(
         "questions.jinja",
         grades=grades,
-        headings=headings(terms),
-        rows=rows(grades, terms),
+        headings=table[0],
+        rows=table[1:],
         calibration=calibration.of_labs({name: rows for name, rows in said.items() if rows}),
         script=script,
         script_hash=script_hash,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from linklab import schema
 from linklab.errors import LinklabError
-from linklab.grading.grades import FILE, ClassGrade, StoredGrades, spreadsheet
+from linklab.grading.grades import FILE, ClassGrade, StoredGrades
 from linklab.grading.overview import MOST_TRIES, CellCount, lab_counts
 
 Terms = Mapping[str, Mapping[tuple[str, str], float]]
@@ -34,18 +34,17 @@ def earlier_terms(folders: Iterable[Path]) -> Terms:
     return found
 
 
-def headings(terms: Terms) -> list[str]:
-    """Return the columns of the table."""
+def table(grades: ClassGrade, terms: Terms) -> list[list[str]]:
+    """Return the headings, and a row for each graded cell of a class, as text; empty where nothing is known."""
+    return [_headings(terms), *(_row(lab.name, cell, terms) for lab in lab_counts(grades) for cell in lab.cells)]
+
+
+def _headings(terms: Terms) -> list[str]:
     tries = [f"try {number}" for number in range(1, MOST_TRIES)] + [f"try {MOST_TRIES} or later"]
     return [
         "lab", "cell", "kind", "of", "students", "open", "points %", "discrimination", *tries, "sure %", "right %",
         *(f"points % {term}" for term in terms), "most frequent",
     ]  # fmt: skip
-
-
-def rows(grades: ClassGrade, terms: Terms) -> list[list[str]]:
-    """Return a row for each graded cell of a class, as text; empty where nothing is known."""
-    return [_row(lab.name, cell, terms) for lab in lab_counts(grades) for cell in lab.cells]
 
 
 def _row(lab: str, cell: CellCount, terms: Terms) -> list[str]:
@@ -59,8 +58,3 @@ def _row(lab: str, cell: CellCount, terms: Terms) -> list[str]:
     first = [lab, cell.cell_id, cell.kind, f"{cell.max_points:g}", str(cell.students), str(cell.open_count)]
     likely = [(cell.reason, cell.often)] if cell.reason else []
     return [*first, *texts, "; ".join(f"{times}x: {why}" for why, times in (*likely, *cell.slips))]
-
-
-def questions_csv(grades: ClassGrade, terms: Terms) -> str:
-    """Return the table as a CSV file for a spreadsheet."""
-    return spreadsheet([headings(terms), *rows(grades, terms)])
