@@ -386,24 +386,23 @@ def _as_called(member: Member, match: re.Match[str]) -> Member:
 
 def _joined(student: str, pieces: Sequence[_Piece]) -> Submission:
     """Return all that a student handed in; what came in several downloads lies in a folder for each."""
-    files = [
-        replace(
-            member,
-            parts=(*filter(None, (piece.download,)), *member.parts),
-            attempt=_which(member.handed_in, [each.handed_in for each in piece.files]) or piece.attempt,
-        )
-        for piece in pieces
-        for member in piece.files
-    ]
+    files = []
+    for piece in pieces:
+        around = (piece.download,) if piece.download else ()
+        attempts = _attempts(each.handed_in for each in piece.files)
+        files += [
+            replace(member, parts=(*around, *member.parts), attempt=attempts.get(member.handed_in, piece.attempt))
+            for member in piece.files
+        ]
     came_as = dict.fromkeys(name for piece in pieces for name in piece.came_as)
     known_as = dict.fromkeys((piece.platform, piece.number) for piece in pieces if piece.number)
     return Submission(student, tuple(came_as), tuple(files), known_as=tuple(known_as))
 
 
-def _which(time: str, times: Iterable[str]) -> str:
-    """Return which of the attempts at these times that at ``time`` is; nothing if there is one alone, or no time."""
-    known = sorted({each for each in times if each})
-    return f"{known.index(time) + 1} of {len(known)}" if time and len(known) > 1 else ""
+def _attempts(times: Iterable[str]) -> Mapping[str, str]:
+    """Return which of the attempts at these times each is, as ``2 of 3``; none where there is one alone."""
+    known = sorted({time for time in times if time})
+    return {time: f"{number} of {len(known)}" for number, time in enumerate(known, 1)} if len(known) > 1 else {}
 
 
 def _platform(paths: Iterable[str]) -> tuple[Pattern | None, dict[str, re.Match[str]]]:
@@ -437,7 +436,7 @@ def _told_by_gradescope(metadata: Member) -> dict[str, tuple[list[tuple[str, ...
         people = [[_text(one, key) for key in (":email", ":sid", ":name")] for one in _dicts(told, ":submitters")]
         times = [_text(one, ":created_at") for one in _dicts(told, ":history")]
         now = _text(told, ":created_at") if isinstance(told, dict) else ""
-        found[submission] = [tuple(one) for one in people], _which(now, [*times, now])
+        found[submission] = [tuple(one) for one in people], _attempts([*times, now]).get(now, "")
     return found
 
 
