@@ -4,6 +4,7 @@
 library, as it must start fast.
 """
 
+import contextlib
 import ctypes
 import os
 import shutil
@@ -20,7 +21,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     die = _die_with_parent if sys.platform == "linux" else None
-    qemu = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, preexec_fn=die)
+    qemu = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, preexec_fn=die, start_new_session=True)
     threading.Thread(target=_await_end, args=(qemu,), daemon=True).start()
     status = qemu.wait()
     shutil.rmtree(sys.argv[1], ignore_errors=True)
@@ -30,7 +31,9 @@ def main() -> None:
 def _await_end(qemu: "subprocess.Popen[bytes]") -> None:
     while os.read(0, 4096):
         pass
-    qemu.kill()
+    # not QEMU's process alone: a child that bubblewrap has just made dies with it only once it has asked for that
+    with contextlib.suppress(OSError):  # it has just ended by itself
+        os.killpg(qemu.pid, signal.SIGKILL)
 
 
 def _die_with_parent() -> None:
