@@ -16,14 +16,14 @@ from linklab.measure.program_file import sealed
 from linklab.runtime.backends import Kind
 from tests.grading.conftest import PretendedClass
 from tests.grading.judging import ROOT, changed, judge, solution
-from tests.grading.made_class import LAB, put, solved, write
+from tests.grading.made_class import LAB, added, cell, put, solved, source, write
 
 WORDS = "The queue fills up, and each packet waits behind all the others, so that pings take far longer than before."
 SIMPLEPERF = ROOT / "solutions" / "simpleperf.py"
 
 
 @pytest.mark.parametrize(
-    ("source", "what"),
+    ("code", "what"),
     [
         (
             "from linklab.analysis.packets import train_rate_mbps as estimate",
@@ -51,17 +51,18 @@ SIMPLEPERF = ROOT / "solutions" / "simpleperf.py"
         ("import cloudpickle\nsummary = cloudpickle.loads(bytes.fromhex('00'))", "cloudpickle.loads"),
         ("from types import FunctionType\nf = FunctionType(code, globals())", "FunctionType()"),
         ("from linklab.network import static_routes", "linklab.network.static_routes"),
+        ("f.__code__ = g.__code__\nx = " + "1 + " * 900 + "1", "__code__"),
         ("from linklab import network as net\nbdp = net.bdp_packets(net.path(it, 'h1', 'h4'))", "bdp_packets"),
     ],
 )
-def test_what_is_no_students_to_use_is_noted(source: str, what: str) -> None:
-    (note,) = shortcuts([("answer-train", source)])
+def test_what_is_no_students_to_use_is_noted(code: str, what: str) -> None:
+    (note,) = shortcuts([("answer-train", code)])
     assert note.startswith("answer-train uses ")
     assert what in note
 
 
 @pytest.mark.parametrize(
-    "source",
+    "code",
     [
         "import subprocess\nprint(subprocess.check_output(['date']))",
         "import lab13\nhelp(lab13)\nprint(dir(lab13))\nlab06.figures.throughput_figure(runs['two'])\nlab13?",
@@ -69,15 +70,13 @@ def test_what_is_no_students_to_use_is_noted(source: str, what: str) -> None:
         "from linklab.network import COURSE, goodput_ceiling_mbps, path",
     ],
 )
-def test_of_honest_code_nothing_is_noted(source: str) -> None:
-    assert shortcuts([("answer-train", source)]) == []
+def test_of_honest_code_nothing_is_noted(code: str) -> None:
+    assert shortcuts([("answer-train", code)]) == []
 
 
 @pytest.mark.parametrize("lab", [f"{number:02d}" for number in range(16)])
 def test_of_the_kits_own_answers_nothing_is_noted(lab: str) -> None:
-    cells = [
-        (cell.id, cell.source) for cell in solution(lab).cells if cell.metadata.get("nbgrader", {}).get("solution")
-    ]
+    cells = [(one.id, one.source) for one in solution(lab).cells if one.metadata.get("nbgrader", {}).get("solution")]
     assert shortcuts(cells) == []
 
 
@@ -138,6 +137,15 @@ def test_two_earlier_terms_in_folders_of_the_same_name_are_both_compared(tmp_pat
     assert [whose for term in terms for whose, _, _ in handed_in_before(term)] == [f"{term}/ada" for term in terms]
 
 
+def test_of_what_is_copied_from_the_labs_own_cells_nothing_is_noted(group: PretendedClass) -> None:
+    check = source(cell(solved(), "check-measured-rtt"))
+    group.hand_in("ada", added(solved(), "check-measured-rtt", f"print(measured_rtt_ms)\n{check}"))
+    group.hand_in("max", added(solved(), "check-measured-rtt", f"for measured_rtt_ms in range(90):\n    {check}"))
+    looks = {one.student: one.labs[LAB].looks for one in group.grade().students}
+    assert looks["ada"] == ()
+    assert "uses check_measured_rtt()" in looks["max"][0]
+
+
 def test_work_of_an_earlier_term_is_named(group: PretendedClass) -> None:
     group.hand_in("zoe", put(solved(), reflect_queue=WORDS))
     write(group.source / "zoe", {"simpleperf.py": SIMPLEPERF.read_bytes()})
@@ -173,7 +181,7 @@ def test_lab_01_wants_a_network_of_the_students_own(virtual: Kind, tmp_path: Pat
     book = changed(solution("01"), cells)
     done = judge(book, tmp_path)
     assert {"nodes", "links", "forwarding", "routes"} <= set(done.failed), done.why()
-    assert done.judged.open_points == sum(cell.max_points for cell in done.judged.cells if cell.kind == "free text")
+    assert done.judged.open_points == sum(one.max_points for one in done.judged.cells if one.kind == "free text")
     assert any("has printed the numbers of" in note for note in done.judged.notes), done.judged.notes
 
 
@@ -182,6 +190,6 @@ def test_lab_01_wants_a_network_of_the_students_own(virtual: Kind, tmp_path: Pat
 def test_a_program_that_the_notebook_writes_is_noted(virtual: Kind, tmp_path: Path) -> None:
     copied = "import os, shutil\nshutil.copy(os.environ['LINKLAB_SIMPLEPERF'], 'reliable.py')"
     book = changed(solution("13"), {"imports": copied})
-    book.cells = [cell for cell in book.cells if cell.id in ("imports", "check-stop-and-wait")]
+    book.cells = [one for one in book.cells if one.id in ("imports", "check-stop-and-wait")]
     done = judge(book, tmp_path)
     assert any("reliable.py was not handed in like this" in note for note in done.judged.notes), done.judged.notes

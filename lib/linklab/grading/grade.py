@@ -236,7 +236,8 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
             notes.append(f"{listed(two)}: another file of that name lies beside simpleperf, and was not handed over")
         files = {file: member.path.read_bytes() for file, member in {**found.programs, **helpers}.items()}
         texts = {file: data.decode(errors="replace") for file, data in files.items() if file not in order.kit.starters}
-        looks = shortcuts([*assembled.answers.items(), *assembled.added.items(), *texts.items()])
+        theirs = [*assembled.answers.items(), *assembled.added.items(), *texts.items()]
+        looks = shortcuts(theirs, (it.starter for it in lab.parts if it.cell_type == "code" and it.role != "answer"))
         folder = output / "judged" / folder_of(one.student) / name
         again = order.wants(one.student) if order.only else None
         work = prepare(one.student, lab, folder, assembled.text, files, network, order.limits, again)

@@ -6,6 +6,7 @@ It is no proof, and no point is lost: the instructor sees a line. Code that hide
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -45,19 +46,29 @@ _ANY: Final = re.compile("|".join([*_WORDS, *sorted(_WAYS | _CALLS | _LOADS | _A
 _FILES: Final = ("LINKLAB_SIMPLEPERF", "linklab.__file__")
 
 
-def shortcuts(cells: Iterable[tuple[str, str]]) -> list[str]:
-    """Return a line for each of the student's cells, given by name and source, that uses such things."""
+def shortcuts(cells: Iterable[tuple[str, str]], given: Iterable[str] = ()) -> list[str]:
+    """Return a line for each of the student's cells, given by name and source, that uses such things.
+
+    A statement that stands like this in ``given``, the lab's own cells, is no shortcut: students run checks again.
+    """
+    suspect = [(name, source) for name, source in cells if _ANY.search(source)]
+    known = {_dump(it) for source in given for it in _statements(source)} - {None} if suspect else set()
     return [
         f"{cleaned(name)} uses {listed(dict.fromkeys(cleaned(it, 60) for it in found))}: look at it"
-        for name, source in cells
-        if (found := list(_found(source)))
+        for name, source in suspect
+        if (found := [used for it in _statements(source) if _dump(it) not in known for used in _used(it)])
     ]
 
 
-def _found(source: str) -> Iterator[str]:
-    if not _ANY.search(source):
-        return
-    for node in _nodes(source):
+def _dump(statement: ast.stmt) -> str | None:
+    """Return what two statements have in common that say the same; None where Python does not get to its ground."""
+    with contextlib.suppress(RecursionError):
+        return ast.dump(statement)
+    return None
+
+
+def _used(statement: ast.stmt) -> Iterator[str]:
+    for node in ast.walk(statement):
         match node:
             case ast.Import(names=names):
                 yield from (name.name for name in names if _is_closed(name.name))
@@ -81,16 +92,23 @@ def _found(source: str) -> Iterator[str]:
                     yield from (f"{name}({lab})" for lab in labs)
 
 
-def _nodes(source: str) -> Iterator[ast.AST]:
-    """Yield what a cell consists of, without IPython's commands; nothing where it is no Python."""
+def _statements(source: str) -> Iterator[ast.stmt]:
+    """Yield a cell's statements, each imported name as one of its own, without IPython's commands; nothing where it
+    is no Python.
+    """
     lines = [line if not line.lstrip().startswith(("%", "!")) else "" for line in _TIMED.sub(r"\1", source).split("\n")]
     plain = "\n".join(lines)
     for change in (str, _without_ipython):
         try:
-            yield from ast.walk(ast.parse(change(plain)))
-            return
+            body = ast.parse(change(plain)).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
+        for it in body:
+            if isinstance(it, ast.Import | ast.ImportFrom):
+                yield from (type(it)(**{**vars(it), "names": [name]}) for name in it.names)
+            else:
+                yield it
+        return
 
 
 def _without_ipython(source: str) -> str:
