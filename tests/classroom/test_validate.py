@@ -103,6 +103,13 @@ def test_a_network_lies_beside_the_copy(tmp_path: Path) -> None:
     assert [one.failures[0].said for one in found] == [f"ValueError: {one.network}" for one in found]
 
 
+def test_kernels_take_no_port_that_may_be_anothers(tmp_path: Path) -> None:
+    asked = "from ipykernel.connect import get_connection_info\nprint(get_connection_info(unpack=True)['transport'])"
+    kit = _kit(tmp_path, _01_one=[asked])
+    (found,) = validate(notebooks_of(kit), {"": None}, jobs=1, compare=False)
+    assert found.outputs["a"] == [_printed("ipc\n")]
+
+
 def test_labs_are_chosen_by_number_or_name(tmp_path: Path) -> None:
     kit = _kit(tmp_path, _01_one=["1"], _02_two=["1"])
     assert [path.stem for path in notebooks_of(kit, ["02"])] == ["02-two"]

@@ -1,4 +1,5 @@
-"""A pytest plugin beside nbval: it writes down how each cell of a notebook went, a line of JSON a cell.
+"""A pytest plugin beside nbval: it writes down how each cell of a notebook went, a line of JSON a cell, and has kernels
+speak through files.
 
 `linklab.classroom.validate` reads the lines: ``cell`` (its id), ``failure`` (one line, empty for none) and ``outputs``.
 """
@@ -9,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -22,6 +24,17 @@ _SHOWN: Final = 60
 _PICTURES: Final = ("image/png", "image/jpeg")
 """nbval does not compare them, and a figure is in its output's HTML as well."""
 _DATA: Final = re.compile(r"data:image/[\w+]+;base64,[A-Za-z0-9+/=]+")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have nbval's kernel listen on files beside the notebook's folder: a free TCP port that it chooses may be another
+    kernel's by the time that it listens.
+    """
+    import nbval.kernel  # only nbval's own process needs it
+    from jupyter_client.manager import KernelManager
+
+    # from the notebook's folder, where both processes are: the name of a socket has room for 100 characters
+    nbval.kernel.KernelManager = partial(KernelManager, transport="ipc", ip=f"../{config.rootpath.name}-kernel")
 
 
 def pytest_runtest_makereport(item: Any, call: pytest.CallInfo[None]) -> None:

@@ -40,8 +40,6 @@ from linklab.progress import ProgressDisplay
 from linklab.runtime import container
 from linklab.runtime.backends import choose
 
-_APART_S: Final = 1.0
-"""Between two starts: of kernels that start at one instant, two may be given the same port."""
 _DEAD_S: Final = 5.0
 """nbval looks for its kernel's end ten times a second while it shuts it down; a busy machine gets some patience."""
 _DIED: Final = "the notebook's kernel died"
@@ -116,7 +114,7 @@ def validate(
             for number, network in enumerate(networks.values())
             for notebook in notebooks
         ]  # fmt: skip
-        pool = WorkerPool[_Nbval](jobs, apart_s=_APART_S)
+        pool = WorkerPool[_Nbval](jobs)
         found = [worker.validated for worker in pool.run(starts)]
         if pool.interrupted:
             raise KeyboardInterrupt

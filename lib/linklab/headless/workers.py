@@ -173,11 +173,10 @@ AnyWorker = TypeVar("AnyWorker", bound=Worker)
 
 
 class WorkerPool(Generic[AnyWorker]):
-    """Run workers, ``jobs`` at once, in the order given, with at least ``apart_s`` seconds between two starts."""
+    """Run workers, ``jobs`` at once, in the order given."""
 
-    def __init__(self, jobs: int, *, apart_s: float = 0.0) -> None:
-        self._jobs, self._apart_s = jobs, apart_s
-        self._next_s = 0.0
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
         self._waiting: deque[Callable[[], AnyWorker]] = deque()
         self._running: list[AnyWorker] = []
         self.interrupted = False
@@ -220,20 +219,17 @@ class WorkerPool(Generic[AnyWorker]):
         return started
 
     def _begin(self) -> Iterable[AnyWorker]:
-        while self._waiting and len(self._running) < self._jobs and time.monotonic() >= self._next_s:
+        while self._waiting and len(self._running) < self._jobs:
             worker = self._waiting.popleft()()
             self._running.append(worker)
-            self._next_s = time.monotonic() + self._apart_s
             worker.on_start()
             yield worker
 
     def _await(self, wake_read: int, check_at_s: float) -> None:
-        """Wait until a worker writes, a signal comes, one more worker may start, or the time to poll has come. Then
-        read what was written, and take out the workers that have ended.
+        """Wait until a worker writes, a signal comes, or the time to poll has come. Then read, and take out the workers
+        that have ended.
         """
         until_s = min(check_at_s, time.monotonic() + _EXIT_POLL_INTERVAL_S)
-        if self._waiting and len(self._running) < self._jobs:
-            until_s = min(until_s, self._next_s)
         poller = select.poll()  # select takes no file descriptor above 1023
         files = [file for worker in self._running for file in worker.files]
         for file in files + ([] if self.interrupted else [wake_read]):  # once closed, it stays readable
