@@ -59,11 +59,13 @@ def test_who_comes_second_says_so_and_waits(tmp_path: Path, capsys: pytest.Captu
     waiting = threading.Thread(target=second)
     with locked(path, "nobody waits here"):
         waiting.start()
-        waiting.join(0.2)
+        said = ""
+        while not said:
+            said = capsys.readouterr().err
         inside.append("first")
     waiting.join()
     assert inside == ["first", "second"]
-    assert capsys.readouterr().err == "waiting for the other\n"
+    assert said + capsys.readouterr().err == "waiting for the other\n"
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:

@@ -7,10 +7,9 @@ from typing import Any, Final
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from linklab.grade.cells import UNTOUCHED, answers_of, cells_of, digest
-from tests.notebooks.run_notebook import ROOT, read
+from tests.notebooks.run_notebook import ROOT, read, run
 from tests.report.books import check, code, text
 
 _v4: Any = nbformat.v4
@@ -46,15 +45,14 @@ def _executed(
     cells = {"imports": code("imports", source=IMPORTS), "answer": answer, "start": starts, "check": judged}
     book = _v4.new_notebook(cells=[cells["imports"], text("task", "## 5. Measure"), answer, starts, judged])
     nbformat.write(book, folder / "99-test.ipynb")  # type: ignore[no-untyped-call]
-    run = _v4.new_notebook(cells=[cells["imports"].copy()])
+    student = _v4.new_notebook(cells=[cells["imports"].copy()])
     for which, source in sources:
         cell = cells[which].copy() if which in cells else code("own")
-        run.cells.append(cell)
+        student.cells.append(cell)
         cell.source = source or cell.source
         cell.outputs = []
-    resources = {"metadata": {"path": str(folder)}}
-    NotebookClient(run, timeout=300, allow_errors=True, resources=resources).execute()
-    return [output.evalue for output in run.cells[-1].outputs if output.output_type == "error"]
+    run(student, folder)
+    return [output.evalue for output in student.cells[-1].outputs if output.output_type == "error"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from jupyter_client.manager import start_new_kernel
+from jupyter_client.manager import KernelManager
 
 from linklab.grade import Check, Result
 from linklab.grade.progress import LabProgress
@@ -64,8 +64,12 @@ def test_points_fall_with_the_choices_that_were_tried(tmp_path: Path, monkeypatc
     assert line.endswith("where (done, 1 of 2 points, after wrong choices)")
 
 
-def test_a_page_that_was_loaded_anew_has_the_list_below_the_next_check() -> None:
-    manager, client = start_new_kernel()
+def test_a_page_that_was_loaded_anew_has_the_list_below_the_next_check(tmp_path: Path) -> None:
+    manager = KernelManager(transport="ipc", ip=f"{tmp_path}/kernel")
+    manager.start_kernel()
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=300)
     shown: list[str] = []
 
     def run(source: str) -> list[str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from linklab.errors import LinklabError
 from linklab.grade import Check, GradeError, Result
 from linklab.grade.check import listed
+from tests.notebooks.run_notebook import run
 
 GOOD = Check.passing("the rate", "10 Mbit/s")
 BAD = Check.failing("the <delay>", "it is 0 & not 10 ms", 'write "10ms"', "10 ms", "0 ms")
@@ -177,16 +179,15 @@ def test_a_notebook_keeps_the_result_beside_what_it_shows() -> None:
     assert kept == {"linklab": "0.1.0"} | json.loads(json.dumps(MIXED.to_json()))
 
 
-def test_a_notebook_shows_a_failure_as_a_card_and_one_line() -> None:
+def test_a_notebook_shows_a_failure_as_a_card_and_one_line(tmp_path: Path) -> None:
     import nbformat
-    from nbclient import NotebookClient
 
     source = (
         "from linklab.grade import Check, Result\n"
         'Result("Lab", (Check.failing("the rate", "it is 5", "set it"),)).require()'
     )
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])  # type: ignore[no-untyped-call]
-    NotebookClient(book, timeout=300, allow_errors=True).execute()
+    run(book, tmp_path)
     kept, error = book.cells[0].outputs
     assert "it is 5" in words_of(kept.data["text/html"])
     assert "Hint: set it" in kept.data["text/plain"]

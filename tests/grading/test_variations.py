@@ -8,13 +8,13 @@ from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from linklab.report.notebook import graded, kind_of
 from linklab.runtime.backends import Kind
 from tests.grading import variations
 from tests.grading.judging import Verdicts, judge
 from tests.grading.variations import Variation
+from tests.notebooks.run_notebook import run
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("variations")]
 _nbformat: Any = nbformat
@@ -36,8 +36,7 @@ def at_home(book: Any, files: Mapping[str, str], folder: Path) -> Any:
     """The notebook, run in a plain kernel in a folder with those files."""
     for name, text in files.items():
         (folder / name).write_text(text)
-    NotebookClient(book, timeout=None, allow_errors=True, resources={"metadata": {"path": str(folder)}}).execute()
-    return book
+    return run(book, folder).notebook
 
 
 def in_class(book: Any, files: Mapping[str, str], folder: Path) -> Verdicts:

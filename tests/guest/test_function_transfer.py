@@ -242,8 +242,12 @@ def test_a_module_that_the_lab_lacks_is_named() -> None:
         unpacked(packed(np.linspace).replace(b"numpy", b"nunpy"))
 
 
-def test_cells_of_a_notebook_go_as_they_were_run_last() -> None:
+def test_cells_of_a_notebook_go_as_they_were_run_last(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # the shell puts its own there
     shell = InteractiveShell.instance()
+    request.addfinalizer(InteractiveShell.clear_instance)
     waits = "import asyncio\nawait asyncio.sleep(0)\ndef twice():\n    return 2 * rate()"
     for cell in ("def rate(): return 1", waits, "def rate(): return 4", "%time 1"):
         assert shell.run_cell(cell, store_history=True).success  # type: ignore[no-untyped-call]

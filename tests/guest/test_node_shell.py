@@ -67,7 +67,7 @@ def test_what_waits_for_a_person_in_mininets_command_line_is_ended_and_the_lab_l
     with pytest.raises(LabError, match=r"it would wait for ever: 'python3' \(pid \d+ on h2\)"):
         lab.cli("h2 python3")
     assert lab["h2"].cmd("echo well") == "well\n"
-    press = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    press = threading.Timer(3.0, lambda: os.kill(os.getpid(), signal.SIGINT))
     press.start()
     with pytest.raises(KeyboardInterrupt):
         lab.cli("h1 ping h2")
@@ -77,10 +77,10 @@ def test_what_waits_for_a_person_in_mininets_command_line_is_ended_and_the_lab_l
 
 
 def test_ctrl_c_loses_no_ping_that_was_answered(lab: linklab.Lab) -> None:
-    press = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    press = threading.Timer(3.0, lambda: os.kill(os.getpid(), signal.SIGINT))
     press.start()
     with pytest.raises(MeasurementStopped) as stopped:
-        run_together(lab, [PingFlow("h1", "h2", count=20_000)])
+        run_together(lab, [PingFlow("h1", "h2", count=65_000)])
     press.join()
     (pings,) = stopped.value.partial.of(PingResult)  # type: ignore[union-attr]
     assert len(pings.rtt_ms) > 10

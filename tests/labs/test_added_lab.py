@@ -13,14 +13,13 @@ from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
 import linklab
 from linklab.classroom.contents import Contents, Scanner
 from linklab.discovery import VARIABLE
 from linklab.settings import FILE as SETTINGS
 from tests.grading.judging import changed
-from tests.notebooks.run_notebook import ROOT, Executed, graded
+from tests.notebooks.run_notebook import ROOT, graded, run
 
 LABS = ROOT / "docs" / "examples"
 NAME = "50-random-loss.ipynb"
@@ -72,11 +71,7 @@ def _answers(root: Path) -> dict[str, str]:
 
 def _run(book: Any, folder: Path) -> dict[str, str]:
     """What failed of a student's notebook, run as JupyterLab would in the student's folder."""
-    client = NotebookClient(
-        book, timeout=600, startup_timeout=300, allow_errors=True, resources={"metadata": {"path": str(folder)}}
-    )
-    client.execute(env=_environment())
-    return Executed(book).errors
+    return run(book, folder, _environment()).errors
 
 
 def test_the_lab_is_small() -> None:

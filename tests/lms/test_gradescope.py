@@ -6,8 +6,9 @@ import io
 import json
 import subprocess
 import sys
+import time
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,17 @@ EXTENDED = ADA | {"assignment": {"due_date": "2026-11-05T00:00:00.000000-07:00"}
 HANDED_IN = "2026-11-03T10:38:00.123456-07:00"
 
 
+@pytest.fixture
+def in_utc() -> Iterator[None]:
+    """This process reads times as in Greenwich."""
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_utc")
 @pytest.mark.parametrize(
     ("late", "users", "due", "score"),
     [

@@ -172,9 +172,10 @@ def test_ctrl_c_keeps_it_too_and_is_an_interrupt(lab: linklab.Lab) -> None:
 @pytest.mark.lab
 def test_a_flow_that_had_ended_is_whole(lab: linklab.Lab) -> None:
     until = Until(4)
-    found = run_together(lab, [PingFlow("h1", "h2", 5), PingFlow("h2", "h1", 500)], on_progress=until, stop=until.stop)
+    flows = [PingFlow("h1", "h2", 5), PingFlow("h2", "h1", 20_000)]
+    found = run_together(lab, flows, on_progress=until, stop=until.stop)
     assert [result.interrupted for result in found.results] == [False, True]
-    assert [len(result.rtt_ms) < 500 for result in found.results if isinstance(result, PingResult)] == [True, True]
+    assert [len(result.rtt_ms) < 20_000 for result in found.results if isinstance(result, PingResult)] == [True, True]
 
 
 @pytest.mark.lab

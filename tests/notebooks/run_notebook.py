@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 300.0
@@ -40,11 +43,16 @@ class Executed:
         }
 
 
-def run(notebook: Any, folder: Path) -> Executed:
+def run(notebook: Any, folder: Path, environment: Mapping[str, str] = os.environ) -> Executed:
     """Run all cells in ``folder``; a cell that fails does not stop the next."""
-    resources = {"metadata": {"path": str(folder)}}
-    with nothing_left_of(folder):
-        NotebookClient(notebook, timeout=1800, startup_timeout=300, allow_errors=True, resources=resources).execute()
+    with nothing_left_of(folder), tempfile.TemporaryDirectory() as place:
+        # over TCP another kernel may take the port that was free a moment before
+        sockets = Config({"KernelManager": {"transport": "ipc", "ip": f"{place}/kernel"}})
+        client = NotebookClient(
+            notebook, timeout=1800, startup_timeout=300, allow_errors=True, config=sockets,
+            resources={"metadata": {"path": str(folder)}},
+        )  # fmt: skip
+        client.execute(env=dict(environment))
     return Executed(notebook)
 
 

@@ -141,7 +141,7 @@ def at(done_s: float, sent_mbit: float = 0.0, waiting: int = 0) -> Progress:
     return Progress(FLOWS, done_s, 20, (queue,), NETWORK)
 
 
-def test_a_cell_that_is_done_soon_shows_nothing(cell: Cell, outputs: list[Shown]) -> None:
+def test_a_cell_that_is_done_soon_shows_nothing(cell: Cell, outputs: list[Shown], clock: list[float]) -> None:
     view = cell_view()
     assert view is not None
     view(at(0))

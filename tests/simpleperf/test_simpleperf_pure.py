@@ -9,6 +9,7 @@ import sys
 import threading
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -187,20 +188,22 @@ def _received(*parts: bytes) -> int:
 
 def test_the_clock_stands_at_the_last_byte() -> None:
     clock = Clock()
-    here, there = socket.socketpair()
     meter = simpleperf.Meter(clock)
-    with here, there:
-        clock.now_s += 4
-        there.sendall(b"x" * 1000)
 
-        def later() -> None:
-            clock.now_s += 60
+    class Silent(socket.socket):
+        """A connection that falls silent for a minute after its first bytes."""
 
-        timer = threading.Timer(0.05, later)
-        timer.start()
-        with pytest.raises(TimeoutError):
-            simpleperf.receive(here, meter, patience_s=0.5)
-        timer.join()
+        bytes_left = 1000
+
+        def recv_into(self, *_: Any) -> int:
+            size, self.bytes_left = self.bytes_left, 0
+            clock.now_s += 4 if size else 60
+            if not size:
+                raise TimeoutError
+            return size
+
+    with Silent() as connection, pytest.raises(TimeoutError):
+        simpleperf.receive(connection, meter)
     assert meter.total() == simpleperf.Span(0.0, 4.0, 0, 1000)
 
 
