@@ -1,7 +1,8 @@
-"""Whether a process that somebody was to end has ended."""
+"""Who started whom, and whether a process that somebody was to end has ended."""
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 
@@ -21,3 +22,11 @@ def gone(pid: int, patience_s: float = 60.0) -> bool:
             return True
         time.sleep(0.02)
     return False
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    lists = Path(f"/proc/{pid}/task").glob("*/children")
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it, or one of its threads, has just ended
+        return [int(child) for threads in lists for child in threads.read_text().split()]
+    return []

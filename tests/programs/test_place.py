@@ -2,17 +2,12 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 import pytest
 
 from linklab.programs.place import LoopbackPlace
 from linklab.programs.submission import SubmittedProgram
-
-
-def children(pid: int) -> list[int]:
-    """The processes that the first thread of a process has started."""
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+from tests.processes import children
 
 
 def test_ctrl_c_while_bubblewrap_starts_leaves_nothing(nothing_left: None) -> None:

@@ -136,8 +136,10 @@ class Student:
     def end(self, why: str = "it was ended") -> None:
         """Ends it and all that it has started. Calling it twice does no harm; the first reason counts."""
         self.death_reason = self.death_reason or why
-        with contextlib.suppress(ProcessLookupError):
-            self._process.send_signal(signal.SIGKILL)  # bubblewrap's child, the first of its namespace, dies with it
+        if self._process.returncode is None:
+            # a child that bubblewrap has just made dies with it only once it has asked for that
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_KILL_S)
         with contextlib.suppress(OSError):
