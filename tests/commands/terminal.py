@@ -50,6 +50,12 @@ class Terminal:
             assert self._read(), f"it ended without {text!r}, but printed: {self.said}"
         return self.said
 
+    def listen(self, for_s: float) -> None:
+        """Takes in what is printed so long. Fails where it has ended."""
+        until = time.monotonic() + for_s
+        while time.monotonic() < until:
+            assert self._read(), f"it ended, and printed: {self.said}"
+
     def interrupt(self, number: signal.Signals = signal.SIGINT) -> None:
         """Ctrl-C, or another signal, to the command alone."""
         self.process.send_signal(number)
@@ -67,11 +73,12 @@ class Terminal:
     def _read(self) -> bool:
         """Takes in what was printed meanwhile; False when it has ended."""
         assert self.process.stdout is not None
+        ended = self.process.poll() is not None
         if select.select([self.process.stdout], [], [], 0.1)[0]:
             data = os.read(self.process.stdout.fileno(), 65536)
             self.said += data.decode(errors="replace")
             return bool(data)
-        return self.process.poll() is None
+        return not ended
 
     def left(self) -> dict[int, str]:
         """The processes that came of the command and do not end: process id and command line."""

@@ -24,6 +24,7 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from linklab import jupyter
 from linklab.cli import main
 from linklab.runtime.backends import Kind
+from tests.support.ports import free_port
 
 from .terminal import Terminal, one_line
 
@@ -32,10 +33,7 @@ _LISTEN = "0A"
 
 @pytest.fixture
 def port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        number: int = probe.getsockname()[1]
-        return number
+    return free_port()
 
 
 @pytest.fixture

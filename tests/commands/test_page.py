@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from selenium.webdriver.common.keys import Keys
 
 from linklab.jupyter import FIRST_NOTEBOOK
 from linklab.runtime.backends import Kind
+from tests.support.ports import free_port
 
 from . import browser
 from .browser import Page
@@ -74,10 +74,7 @@ def address(virtual: Kind, folder: Path) -> Iterator[str]:
     """What ``linklab up`` prints."""
     if (lack := browser.missing()) is not None:
         pytest.skip(lack)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with Terminal(folder.parent, "up", "--no-browser", "--port", str(port)) as up:
+    with Terminal(folder.parent, "up", "--no-browser", "--port", str(free_port())) as up:
         found = re.search(r"http://\S+", up.wait_for("Ctrl-C ends them."))
         assert found
         yield found[0]

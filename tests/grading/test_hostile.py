@@ -284,7 +284,7 @@ def test_what_patches_forges_searches_and_fills_gains_nothing(virtual: Kind, tmp
 def test_what_ends_its_kernel_or_uses_it_up_costs_only_itself(virtual: Kind, tmp_path: Path) -> None:
     """All but the sleep take the kernel with them, and the fourth kernel is the last that a notebook gets."""
     attacks = [*chosen(ENDS, "exit"), *chosen(FUNCTIONS, "function-exit"), *chosen(ENDS, "sleep", "crowd")]
-    attacked(tmp_path, attacks, replace(LIMITS, cell_s=10))
+    attacked(tmp_path, attacks, replace(LIMITS, cell_s=20))
 
 
 @pytest.mark.large
@@ -307,7 +307,7 @@ def test_an_attack_alone_costs_only_itself(virtual: Kind, tmp_path: Path, others
 def test_all_of_a_notebook_ends_when_its_time_is_over(virtual: Kind, tmp_path: Path) -> None:
     kept = (f"{role}-{name}" for name in ("rtt", "throughput", "swing") for role in ("answer", "check"))
     book = changed(without(solution("04"), "imports", *kept), {"answer-swing": "import time\ntime.sleep(1000)"})
-    done = judge(book, tmp_path, limits=Limits(wall_s=30, cell_s=600))
+    done = judge(book, tmp_path, limits=Limits(wall_s=60, cell_s=600))
     assert done.status("rtt") == "passed"
     assert done.status("throughput") == "passed"
-    assert "had run for 30 s" in done.judged.ended
+    assert "had run for 60 s" in done.judged.ended

@@ -214,7 +214,7 @@ def test_a_function_that_does_not_end_is_interrupted(kernel: Any, broker: Broker
     free = threading.Event()
     student = kernel(f=lambda _: free.wait(60))
     student.interrupt = free.set
-    session = session_of(student, broker, 0.5)
+    session = session_of(student, broker, 5.0)
     with session:
         function: Any = session.argument(Argument("f"))
         with pytest.raises(TimeoutError, match="interrupted"):

@@ -10,14 +10,14 @@ import http.client
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 USERS = {"ada": 64401, "bob": 64402}
@@ -69,7 +69,7 @@ class ClassMachine:
             (stage / name).mkdir()
             (stage / name).chmod(0o755)
         for part in ("lib", "hub", "solutions", "labs", "studies"):
-            shutil.copytree(ROOT / part, stage / "srv" / "kit" / part)
+            shutil.copytree(ROOT / part, stage / "srv" / "kit" / part, ignore=shutil.ignore_patterns("*.pyc.*"))
             (stage / "srv" / "kit" / part).chmod(0o755)
         for name, line in (
             ("passwd", "{name}:x:{number}:{number}::/home/{name}:/bin/bash"),
@@ -116,7 +116,7 @@ class Hub:
         kits = "hub/jupyterhub_config.py"
         lines = f"c = get_config()\n{own}\nexec(compile(open({kits!r}).read(), {kits!r}, 'exec'))\n"
         (machine.stage / "srv" / "kit" / "own.py").write_text(lines)
-        port, api_port, hub_port = _free_ports(3)
+        port, api_port, hub_port = (free_port() for _ in range(3))
         self.port, self.address = port, f"http://127.0.0.1:{port}"
         with machine.log.open("wb") as log:
             self.process = subprocess.Popen(
@@ -208,16 +208,6 @@ def listening(name: str) -> list[str]:
     tables = [Path("/proc/net", table).read_text().splitlines()[1:] for table in ("tcp", "tcp6")]
     rows = [row.split() for table in tables for row in table]
     return [row[1] for row in rows if row[3] == "0A" and row[7] == str(USERS[name])]
-
-
-def _free_ports(count: int) -> Sequence[int]:
-    probes = [socket.socket() for _ in range(count)]
-    for probe in probes:
-        probe.bind(("127.0.0.1", 0))
-    ports = [int(probe.getsockname()[1]) for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports
 
 
 def _environment() -> dict[str, str]:

@@ -187,7 +187,7 @@ def test_a_machine_that_confines_no_lab_is_not_the_kernels_fault(
     program = tmp_path / "bwrap"
     program.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
     program.chmod(0o755)
-    monkeypatch.delenv("LINKLAB_CONFINEMENT", raising=False)
+    monkeypatch.setenv("LINKLAB_CONFINEMENT", "bubblewrap")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(LabError, match="uid map: Permission denied") as raised:
         LabProcess.spawn(virtual, lab_folder)

@@ -61,8 +61,14 @@ def _world(temporary: Path) -> dict[str, set[str]]:
 
 
 def _victims(notebook: int, choice: str) -> list[int]:
-    """Process ids to kill: the notebook, the supervisor, the lab's first process, or all."""
+    """Process ids to kill: the notebook, the supervisor, the lab's first process, or all.
+
+    The supervisor goes only once the guest runs: it is who ends a child that bubblewrap has only just made.
+    """
     labs = lab_processes()
+    if choice in ("supervisor", "all"):
+        while not any(words.startswith("/run/linklab/linux") for words in labs.values()):
+            labs = lab_processes()
     supervisors = [pid for pid, words in labs.items() if "supervisor.py" in words]
     inside = [pid for pid in labs if pid != notebook and pid not in supervisors]
     everyone = [*inside, *supervisors, notebook]

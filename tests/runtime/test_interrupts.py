@@ -65,18 +65,20 @@ class Pressed:
     """Presses Ctrl-C once, so long after `press`, unless told before that it is not wanted any more."""
 
     def __init__(self) -> None:
-        self._wanted = threading.Event()
+        self._wanted, self._lock = False, threading.Lock()
 
     def press(self, after_s: float) -> None:
-        self._wanted.set()
+        self._wanted = True
         threading.Timer(after_s, self._now).start()
 
     def _now(self) -> None:
-        if self._wanted.is_set():
-            os.kill(os.getpid(), signal.SIGINT)
+        with self._lock:
+            if self._wanted:
+                os.kill(os.getpid(), signal.SIGINT)
 
     def never_mind(self) -> None:
-        self._wanted.clear()
+        with self._lock:
+            self._wanted = False
 
 
 def _tried(chance: random.Random, action: Callable[[], object], within_s: float) -> bool:

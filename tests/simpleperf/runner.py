@@ -16,6 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from tests.support.ports import free_port
+
 REFERENCE: Final = Path(__file__).parents[2] / "solutions" / "simpleperf.py"
 LOOPBACK: Final = "127.0.0.1"
 PATIENCE_S: Final = 60.0
@@ -44,14 +46,6 @@ def rows(output: str) -> list[Row]:
         for one in found
         if one is not None
     ]
-
-
-def free_port() -> int:
-    """A TCP port that nothing uses now."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def listens(port: int) -> bool:

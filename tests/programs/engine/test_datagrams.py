@@ -43,7 +43,7 @@ async def _play(impairments: Impairments, sent: Sequence[bytes]) -> tuple[list[b
     for data in sent:
         await loop.sock_sendto(sender, data, to[0])
         await asyncio.sleep(0.02)
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(0.5)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
