@@ -61,7 +61,7 @@ def shortcuts(cells: Iterable[tuple[str, str]], given: Iterable[str] = ()) -> li
 
 
 def _dump(statement: ast.stmt) -> str | None:
-    """Return what two statements have in common that say the same; None where Python does not get to its ground."""
+    """Return what two statements have in common that say the same; None where they are nested too deeply."""
     with contextlib.suppress(RecursionError):
         return ast.dump(statement)
     return None
