@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import signal
 import socket
 import subprocess
 import sys
@@ -136,10 +135,7 @@ class Student:
     def end(self, why: str = "it was ended") -> None:
         """Ends it and all that it has started. Calling it twice does no harm; the first reason counts."""
         self.death_reason = self.death_reason or why
-        if self._process.returncode is None:
-            # a child that bubblewrap has just made dies with it only once it has asked for that
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        bwrap.end(self._process)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_KILL_S)
         with contextlib.suppress(OSError):

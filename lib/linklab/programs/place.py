@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import platform
-import signal
 import subprocess
 import sys
 import tempfile
@@ -258,8 +256,7 @@ class LoopbackPlace(Place):
         process, self._process = self._process, None
         if process is None:
             return
-        # a child that bubblewrap has just made dies with it only once it has asked for that
-        os.killpg(process.pid, signal.SIGKILL)
+        bwrap.end(process)
         process.wait()
         for pipe in (process.stdin, process.stdout, self._errors):
             if pipe is not None:

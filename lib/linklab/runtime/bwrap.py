@@ -1,4 +1,4 @@
-"""Write bubblewrap's command line, here alone: for whole labs, and for programs that nobody trusts.
+"""Write bubblewrap's command line, here alone, and end it: for whole labs, and for programs that nobody trusts.
 
 A guest sees of the host's files only what it is made of, to be read; to write there is none but the lab folder.
 Everything a lab makes for itself lies on a tmpfs in a mount namespace of its own, so the kernel
@@ -10,8 +10,10 @@ none of the lab's processes; only the network namespace it was started in. Its l
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -216,6 +218,16 @@ def program_view() -> list[str]:
         return []
     folder = find_image().folder
     return [*_way([folder]), "--ro-bind", str(folder), str(folder), "--setenv", "LINKLAB_IMAGE", str(folder)]
+
+
+def end(bubblewrap: subprocess.Popen[bytes]) -> None:
+    """Kill bubblewrap, which was started in a session of its own, and all that runs in it.
+
+    All of its session is killed: a child that bubblewrap has just made dies with it only once it has asked for that.
+    """
+    if bubblewrap.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(bubblewrap.pid, signal.SIGKILL)
 
 
 def refusal() -> str | None:
