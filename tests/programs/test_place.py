@@ -1,3 +1,5 @@
+"""A place that is ended while it starts."""
+
 from __future__ import annotations
 
 import os

@@ -123,7 +123,7 @@ def test_a_start_message_is_neither_held_nor_delayed(kind: type[Place], play: Pl
     longest_s, from_s = max(gaps)
     # beside the hold itself a piece is as long under way as its size takes at the pace
     assert longest_s >= 0.9
-    assert 0.4 <= from_s - passage["bulk_s"] <= 0.9
+    assert 0.4 <= from_s - passage["bulk_s"] <= (0.6 if kind.virtual else 0.9)
 
 
 def test_an_answer_in_pieces_is_delayed_once_and_all_of_it(kind: type[Place], play: Play) -> None:
@@ -141,14 +141,14 @@ def test_an_answer_in_pieces_is_delayed_once_and_all_of_it(kind: type[Place], pl
     assert (up["arrivals"][0][1], up["arrivals"][-1]) == (5, [up["last_s"], up["bytes"]])
     (_, greeting), *arrived = down["arrivals"]
     # the later two may come together: TCP waits with a small piece until the one before is acknowledged (RFC 896)
-    allowed = [[2, 4, 6], [2, 6]]
-    if not kind.virtual:
-        allowed.append([6])  # a busy machine reads them at once
-    assert [size - greeting for _, size in arrived] in allowed
+    # and a busy machine may read them all at once
+    at_once = [] if kind.virtual else [[6]]
+    assert [size - greeting for _, size in arrived] in [[2, 4, 6], [2, 6], *at_once]
     first_s, last_s = arrived[0][0], arrived[-1][0]
     assert down["last_s"] == last_s
     # they were read when they came, and each was held back from then on
-    assert first_s <= last_s < first_s + 1.0
+    assert first_s < last_s or len(arrived) == 1
+    assert last_s < first_s + 1.0
     assert last_s + 1.0 <= down["forwarded_s"] < first_s + 2.0
 
 
