@@ -1,4 +1,4 @@
-"""The page in a browser: that nothing runs or loads there, how it looks in the dark, and its print."""
+"""The page in a browser: that nothing runs or loads there, and how it looks in the dark."""
 
 from __future__ import annotations
 
@@ -149,14 +149,3 @@ def test_a_replay_plays_in_the_page_and_nothing_else_does(
 
 def brightness(colour: str) -> int:
     return sum(int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
-
-
-def test_the_pdf_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    book = save(Path("x.ipynb"), text("goal", "# Lab 03"), check("check-a", result(Check.passing("a", "b"))))
-    assert main(["report", str(book), "--pdf"]) == 0
-    assert capsys.readouterr().out == "portfolio.html: 1 lab, 2 of 2 points\nportfolio.pdf\n"
-    pdf = Path("portfolio.pdf").read_bytes()
-    assert pdf.startswith(b"%PDF-")
-    assert pdf.rstrip().endswith(b"%%EOF")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["portfolio.html", "portfolio.pdf", "x.ipynb"]

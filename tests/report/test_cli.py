@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from linklab import __version__
 from linklab.cli import main
 from linklab.grade import Check
-from linklab.report import cli
-from tests.processes import gone
 
 from .books import check, code, look, prints, raises, result, save, text
 
@@ -83,7 +79,6 @@ def test_an_error_in_a_graded_cell_stands_in_the_portfolio() -> None:
         ([], "there is no notebook in"),
         (["03.ipynb"], "there is no notebook 03.ipynb"),
         (["done.ipynb", "--output", "done.ipynb"], "is one of the notebooks"),
-        (["done.ipynb", "--pdf", "--output", "x.pdf"], "say --output portfolio.html"),
         (["empty.ipynb"], "nothing of empty.ipynb was ever executed: run it"),
         (["done.ipynb", "--output", "none/x.html"], "none/x.html cannot be written (No such file or directory): say"),
         (["done.ipynb", "--output", "made"], "made cannot be written (Is a directory): say another file with --output"),
@@ -108,56 +103,3 @@ def test_a_file_that_is_no_notebook(capsys: pytest.CaptureFixture[str]) -> None:
     for content in ("not JSON", "[]", "{}", "\x00\x01", json.dumps(no_cell), json.dumps(book)):
         Path("x.ipynb").write_text(content)
         assert "x.ipynb is not a notebook: " in mistake(capsys, "x.ipynb")
-
-
-def test_without_chromium_the_page_is_made_and_the_pdf_is_not(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lab_00()
-    monkeypatch.setenv("PATH", "/nowhere")
-    said = mistake(capsys, "--pdf")
-    assert "open portfolio.html in your browser and print it into a file" in said
-    assert "sudo apt-get install chromium" in said
-    assert Path("portfolio.html").is_file()
-
-
-@pytest.fixture
-def chromium(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Makes a chromium of these lines of a shell."""
-
-    def make(lines: str) -> None:
-        program = tmp_path / "bin" / "chromium"
-        program.parent.mkdir()
-        program.write_text(f"#!/bin/sh\n{lines}\n")
-        program.chmod(0o755)
-        monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
-
-    lab_00()
-    return make
-
-
-def test_a_chromium_that_prints_nothing_is_told_of(
-    capsys: pytest.CaptureFixture[str], chromium: Callable[[str], None]
-) -> None:
-    chromium("echo first >&2\necho it has no library >&2\nexit 1")
-    assert "printed no PDF file of portfolio.html: it has no library" in mistake(capsys, "--pdf")
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="Chromium keeps root alone from its sandbox")
-def test_for_root_chromium_is_another_user_in_its_sandbox_who_sees_no_files(
-    capsys: pytest.CaptureFixture[str], chromium: Callable[[str], None]
-) -> None:
-    seen = '"user $(id -u), without sandbox: $(echo "$*" | grep -c no-sandbox), sees: $(ls /etc/shadow)"'
-    chromium(f"echo {seen} >&2\nexit 1")
-    assert "user 1000, without sandbox: 0, sees:;" in mistake(capsys, "--pdf")
-
-
-def test_a_chromium_that_hangs_is_ended_with_what_it_started(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, chromium: Callable[[str], None]
-) -> None:
-    words = ["sleep", f"1000.{os.getpid()}"]
-    chromium(f"{' '.join(words)} &\nwait")
-    monkeypatch.setattr(cli, "LIMIT_S", 3)
-    assert "was not done with the PDF file after 3 s" in mistake(capsys, "--pdf")
-    left = [process.pid for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"] == words]
-    assert all(gone(number) for number in left)

@@ -1,4 +1,4 @@
-"""``linklab report [NOTEBOOK...]``: which notebooks it is made of, the page's file, and the page as a PDF file."""
+"""``linklab report [NOTEBOOK...]``: read executed notebooks and write one page of them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import argparse
 import datetime
 import os
 import platform
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from linklab.errors import LinklabError
 from linklab.files import write_whole
@@ -24,8 +21,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Makes one HTML file of your executed notebooks: points, checks with what to do where they failed, networks, tables,
-figures, your answers, and what is open. It needs no other file, no network and no script, and can be printed. With
---pdf there is a PDF file beside it, made by Chromium."""
+figures, your answers, and what is open. It needs no other file, no network and no script. For a PDF file, print it in
+your browser."""
 
 
 def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -40,7 +37,6 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
         "--output", type=Path, default=Path("portfolio.html"), metavar="FILE", help="default: %(default)s"
     )
     parser.add_argument("--name", default="", metavar="NAME", help="your name, for the first page")
-    parser.add_argument("--pdf", action="store_true", help="a PDF file too; needs Chromium")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -48,9 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
     from linklab.report.page import page  # what takes long to load is not needed for --help
 
     output: Path = arguments.output
-    pdf = output.with_suffix(".pdf")
-    if arguments.pdf and pdf == output:
-        raise LinklabError(f"{output} is the page's name, and the PDF file's too: say --output portfolio.html")
     notebooks: list[Path] = arguments.notebooks or _default_notebooks()
     if output.resolve() in {path.resolve() for path in notebooks}:
         raise LinklabError(f"{output} is one of the notebooks: say another file with --output")
@@ -66,10 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     labs = "1 lab" if len(portfolio.labs) == 1 else f"{len(portfolio.labs)} labs"
     waiting = sum(lab.open_points("free text") for lab in portfolio.labs)
     more = f", and up to {waiting:g} that the instructor gives" if waiting else ""
-    print(f"{output}: {labs}, {points:g} of {of:g} points{more}", flush=True)
-    if arguments.pdf:
-        print_pdf(output, pdf)
-        print(pdf)
+    print(f"{output}: {labs}, {points:g} of {of:g} points{more}")
     return 0
 
 
@@ -122,80 +112,3 @@ def _read_lab(path: Path) -> LabRecord:
         reason = str(error).splitlines()[0][:100]
         raise LinklabError(f"{path} is not a notebook: {reason}; open it in JupyterLab and save it again") from None
     return lab_of(book, path.name, datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC))
-
-
-# --- The page as a PDF file
-
-
-_BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-LIMIT_S: Final = 300
-_FLAGS: Final = (
-    "--headless=new",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-extensions",
-    # The page needs no network, and it shows what others wrote.
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--no-pdf-header-footer",
-)
-
-
-def print_pdf(page: Path, pdf: Path) -> None:
-    """Print a page into a file. Raises LinklabError where there is no Chromium, or it does not do it.
-
-    Chromium gets a profile of its own, reaches no network, and shows the page in its sandbox. The sandbox refuses to
-    run as root: for root, bubblewrap starts Chromium as another user, who sees no file but the page.
-    """
-    from linklab.runtime import bwrap
-
-    program = next(filter(None, map(shutil.which, _BROWSERS)), None)
-    if program is None:
-        raise LinklabError(
-            f"a PDF file needs Chromium, which is not installed: open {page} in your browser and print it into a file, "
-            "or sudo apt-get install chromium"
-        )
-    # Chromium of some distributions sees the temporary folder of its own alone; a folder beside the page works.
-    with tempfile.TemporaryDirectory(prefix="linklab-report-", dir=pdf.absolute().parent) as made:
-        folder = Path(made)
-        shutil.copyfile(page, folder / "page.html")
-        as_root = os.geteuid() == 0
-        seen = Path(bwrap.HOME) if as_root else folder
-        command = [program, *_FLAGS, f"--user-data-dir={seen}/profile", f"--print-to-pdf={seen}/page.pdf"]
-        command.append((seen / "page.html").as_uri())
-        if as_root:
-            settings = (f"/etc/{name}" for name in ("chromium", "chromium.d", "fonts"))
-            more = ["--unshare-net", *(word for it in settings for word in ("--ro-bind-try", it, it))]
-            command = [*bwrap.for_program(folder, program, more=more), *command]
-        complaint = _complaint(command, bwrap.program_environment() if as_root else None)
-        printed = folder / "page.pdf"
-        if printed.is_symlink() or not printed.is_file() or printed.read_bytes()[:5] != b"%PDF-":
-            again = "; run linklab report as an ordinary user instead of root" if as_root else ""
-            raise LinklabError(f"{program} printed no PDF file of {page}: {complaint or 'it said nothing'}{again}")
-        shutil.move(printed, pdf)
-
-
-def _complaint(command: list[str], environment: dict[str, str] | None) -> str:
-    """Run a program and all that it starts to the end; return the last line of what it complains of."""
-    process = subprocess.Popen(
-        command,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    try:
-        complaint = process.communicate(timeout=LIMIT_S)[1]
-    except subprocess.TimeoutExpired:
-        raise LinklabError(f"{command[0]} was not done with the PDF file after {LIMIT_S} s and was ended") from None
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, 9)
-            process.wait()
-    return complaint.strip().rpartition("\n")[2][:200]
