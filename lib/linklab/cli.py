@@ -90,7 +90,6 @@ def make_parser(command: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"linklab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     doctor = commands.add_parser("doctor", help="try what works on this machine, and what mends what does not")
-    doctor.add_argument("--grading", action="store_true", help="grade a tiny submission as well, as linklab grade does")
     doctor.set_defaults(run=_doctor)
     up = commands.add_parser("up", help="open the labs in JupyterLab")
     up.add_argument(
@@ -125,15 +124,14 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
     console = Console()
     with console.status("trying what labs need ..."):
-        findings = list(doctor.examine(grading=arguments.grading))
+        findings = list(doctor.examine())
     well = all(finding.works or not finding.needed for finding in findings)
     table = Table("", "what", "what was found", "what mends it", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for finding in findings:
         mark = "[green]works[/]" if finding.works else ("[red]FAILS[/]" if finding.needed else "[yellow]no[/]")
         table.add_row(mark, finding.what, finding.detail, finding.fix)
     console.print(table)
-    what = "Labs and grading" if arguments.grading else "Labs"
-    print(f"{what} work on this machine." if well else f"{what} do not work here yet: do what the last column says.")
+    print("Labs work on this machine." if well else "Labs do not work here yet: do what the last column says.")
     return 0 if well else 1
 
 

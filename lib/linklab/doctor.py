@@ -11,11 +11,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import nbformat as untyped_nbformat
-
-from linklab import lab, schema
+from linklab import lab
 from linklab.discovery import hand_on
 from linklab.errors import LinklabError
 from linklab.network import TWO_HOSTS, rtt_floor_ms
@@ -25,21 +23,8 @@ from linklab.runtime.backends import guest_memory_mb
 from linklab.runtime.kernel import runs_user_mode_linux
 from linklab.settings import number
 
-nbformat: Any = untyped_nbformat
 _INSTALL: Final = "make lab (it installs what is missing)"
 _LIMIT_S: Final = 60
-_WORKS: Final = "it works"
-_SUBMISSION: Final = {
-    "kernel": f"print({_WORKS!r})",
-    "lab": f"""import linklab
-from linklab.network import TWO_HOSTS
-with linklab.start(TWO_HOSTS) as lab:
-    said = lab["h1"].cmd(f"ping -c 1 {{TWO_HOSTS.address_of('h2')}}")
-    print({_WORKS!r} if "1 received" in said else said)
-""",
-    "check-simpleperf": 'simpleperf.check_step("simpleperf.py", "transfer").require()',
-}
-"""The cells of a submission, by name."""
 _NAMESPACES: Final = (
     ("kernel/apparmor_restrict_unprivileged_userns", "1",
      "sudo bash vagrant/allow-bwrap.sh (an AppArmor profile that lets bwrap work)"),
@@ -78,8 +63,8 @@ def _tried(what: str, attempt: Callable[[], str]) -> DoctorFinding:
     return DoctorFinding(what, False, detail, fix)
 
 
-def examine(*, grading: bool = False) -> Iterator[DoctorFinding]:
-    """Try one thing after the other, and yield what was found; with ``grading``, grade a tiny submission as well."""
+def examine() -> Iterator[DoctorFinding]:
+    """Try one thing after the other, and yield what was found."""
     machine = _tried("machine", _machine)
     yield machine
     if not machine.works:
@@ -91,8 +76,6 @@ def examine(*, grading: bool = False) -> Iterator[DoctorFinding]:
     if sys.platform == "linux":
         yield _confinement()
     yield _tried("lab", _lab)
-    if grading and settings.works:  # nothing is graded before a wrong setting is mended
-        yield from _grading()
 
 
 def _machine() -> str:
@@ -171,55 +154,3 @@ def _lab() -> str:
     if float(match[1]) < floor_ms - 0.01:
         raise _Fails(f"ping took {match[1]} ms and must take {floor_ms:g}", "this kernel's netem cannot be trusted")
     return f"netem and ping work, RTT {match[2]} ms of {floor_ms:g} ({ran})"
-
-
-def _grading() -> Iterator[DoctorFinding]:
-    """Grade a tiny submission as `linklab grade` does: judged in its sandbox, with a lab, and a simpleperf in a guest
-    of the judge's. Yield a finding for each of these steps, up to the first that all others need.
-    """
-    from linklab.grading.model import Judged, Limits, Parcel
-    from linklab.grading.parcel import judge_parcel
-    from linklab.grading.run import JUDGE
-
-    book = nbformat.v4.new_notebook(cells=[_cell(name, source) for name, source in _SUBMISSION.items()])
-    files = {"simpleperf.py": b"print('I do nothing')\n"}
-    limits = Limits(wall_s=3 * _LIMIT_S, cell_s=_LIMIT_S)
-    answer = judge_parcel(Parcel("doctor", nbformat.writes(book).encode(), files, None, limits), JUDGE)
-    if answer.trouble:
-        yield _graded("a submission in its sandbox", answer.trouble, "")
-        return
-    cells = {cell.id: cell for cell in nbformat.reads(answer.book.decode(), as_version=4).cells}
-    yield _graded(
-        "a submission in its sandbox", _shown(cells["kernel"]), "its kernel runs, in a folder of bounded size"
-    )
-    yield _graded("a lab of a submission's", _shown(cells["lab"]), "the judge lends it, and ping works")
-    judged = schema.parse(Judged, answer.verdict, "the judge's verdict")
-    (check,) = judged.cells
-    said = next(filter(None, (*judged.notes, check.trouble)), f"it was not tried: {check.status}")
-    if check.status == "failed" and check.checks and not check.trouble:  # that program deserves no better
-        said = _WORKS
-    yield _graded("a simpleperf in a guest", said, "it was tried, and what does nothing failed")
-
-
-def _cell(name: str, source: str) -> Any:
-    """Return a cell of the doctor's submission; one that checks is worth a point."""
-    check = {"nbgrader": {"grade": True, "solution": False, "points": 1, "grade_id": name}}
-    return nbformat.v4.new_code_cell(source, id=name, metadata=check if name.startswith("check-") else {})
-
-
-def _shown(cell: Any) -> str:
-    """Return `_WORKS` where a judged cell printed that; if not, what it showed last."""
-    shown = [f"{it.ename}: {it.evalue}" if it.output_type == "error" else it.get("text", "") for it in cell.outputs]
-    return _WORKS if _WORKS in "".join(shown) else ("".join(shown).strip().splitlines() or ["it showed nothing"])[-1]
-
-
-def _graded(what: str, said: str, detail: str) -> DoctorFinding:
-    """Return the finding of a step of grading, which works where `_WORKS` was said."""
-    if said == _WORKS:
-        return DoctorFinding(f"grading: {what}", True, detail)
-    fix = "what the lines above say; where all of them work, report this line"
-    if container.VARIABLE in said:
-        fix = f"unset {container.VARIABLE}, and grade where bubblewrap may make namespaces"
-    elif "bounded size" in said or "sandbox" in said:
-        fix = _namespaces_fix()
-    return DoctorFinding(f"grading: {what}", False, said, fix)

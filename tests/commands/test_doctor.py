@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import platform
-import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -55,7 +52,7 @@ def test_table_and_status(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     made = [doctor.DoctorFinding("tools", works, "iperf3", "" if works else "sudo apt-get", n) for works, n in rows]
-    monkeypatch.setattr(doctor, "examine", lambda grading: iter(made))
+    monkeypatch.setattr(doctor, "examine", lambda: iter(made))
     monkeypatch.setenv("COLUMNS", "200")
     assert main(["doctor"]) == status
     said = capsys.readouterr().out
@@ -163,69 +160,3 @@ def test_the_doctor_on_this_machine_leaves_nothing(virtual: Kind, tmp_path: Path
         assert run.left() == {}
     assert sorted(path.name for path in Path("/sys/class/net").iterdir()) == interfaces
     assert list(tmp_path.iterdir()) == []
-
-
-SUBMISSION, LENT, SIMPLEPERF = (
-    f"grading: a {what}" for what in ("submission in its sandbox", "lab of a submission's", "simpleperf in a guest")
-)
-
-
-def grading_rows() -> list[doctor.DoctorFinding]:
-    return [row for row in doctor.examine(grading=True) if row.what.startswith("grading")]
-
-
-@pytest.mark.lab
-def test_grading_works(virtual: Kind) -> None:
-    rows = grading_rows()
-    assert [finding.what for finding in rows] == [SUBMISSION, LENT, SIMPLEPERF]
-    assert [finding.fix for finding in rows if finding.fix or not finding.works] == []
-
-
-@pytest.fixture
-def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    """Replaces bubblewrap by one that refuses what has these words. It lies where all users may run it."""
-    own = shutil.which("bwrap")
-    if own is None:
-        pytest.skip("this machine has no bubblewrap of its own")
-    with tempfile.TemporaryDirectory(prefix="linklab-test-") as place:
-        Path(place).chmod(0o755)
-
-        def refuse(words: str) -> None:
-            script = Path(place, "bwrap")
-            script.write_text(
-                f'#!/bin/sh\ncase "$*" in *"{words}"*) echo "bwrap: No permissions" >&2; exit 1;; esac\n'
-                f'exec {own} "$@"\n'
-            )
-            script.chmod(0o755)
-            monkeypatch.setenv("PATH", f"{place}:{os.environ['PATH']}")
-
-        yield refuse
-
-
-@pytest.mark.lab
-@pytest.mark.parametrize(
-    ("refused", "works", "fails", "said"),
-    [
-        ("--dev-bind / / --", [], [SUBMISSION], "no folder of bounded size (bwrap: No permissions)"),
-        ("--hostname sandbox", [], [SUBMISSION], "kernel does not start in its sandbox: bwrap: No permissions"),
-        ("--as-pid-1", [SUBMISSION], [LENT, SIMPLEPERF], "No permissions"),
-    ],
-    ids=["its folder", "its sandbox", "guests"],
-)
-def test_a_step_of_grading_is_refused(
-    virtual: Kind,
-    refusing: Callable[[str], None],
-    monkeypatch: pytest.MonkeyPatch,
-    refused: str,
-    works: list[str],
-    fails: list[str],
-    said: str,
-) -> None:
-    refusing(refused)
-    monkeypatch.setattr(doctor, "_setting", lambda name: "1" if "apparmor" in name else None)
-    rows = grading_rows()
-    assert [finding.what for finding in rows if finding.works] == works
-    assert [finding.what for finding in rows if not finding.works] == fails
-    assert all(said in finding.detail and finding.needed and finding.fix for finding in rows if not finding.works)
-    if not works:
-        assert "allow-bwrap.sh" in rows[0].fix

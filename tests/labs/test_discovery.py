@@ -219,7 +219,7 @@ def test_the_doctor_reports_a_wrong_setting_and_goes_on(monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(VARIABLE, "none")
     monkeypatch.setattr("linklab.lab.start", lambda *_, **__: pytest.fail("tried after the settings"))
-    rows = {row.what: row for row in itertools.islice(doctor.examine(grading=True), 3)}
+    rows = {row.what: row for row in itertools.islice(doctor.examine(), 3)}
     found = rows["settings"]
     assert (found.works, found.needed, found.fix) == (False, True, "make it, or mend the name")
 

@@ -92,7 +92,7 @@ def make_room(disk_mb: int) -> Room:
         with contextlib.suppress(OSError):
             base.rmdir()
         raise LabError(
-            f"this machine gives a submission no folder of bounded size ({error}): linklab doctor --grading tells why"
+            f"this machine gives a submission no folder of bounded size ({error}): linklab doctor tells why"
         ) from None
     return room
 
