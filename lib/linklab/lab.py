@@ -366,7 +366,6 @@ def _visit(process: LabProcess, node: str, command: str, stop: Callable[[], bool
 
 def start(
     network: Network | Topo,
-    clock: str | None = None,
     *,
     switch: SwitchName = "bridge",
     controller: str | type | Callable[..., Any] | None = None,
@@ -400,8 +399,6 @@ def start(
     for programs that nobody trusts in a guest whose own word is believed: none can become its kernel, and their system
     calls take 1.6 times as long. The digits are the same.
 
-    `clock` has no use any more, since every lab runs on virtual time; what older notebooks give gets one line.
-
     Raises `LabError` with what is missing and what mends it, or naming the first difference between the network
     asked for and the one the kernel has; `NetworkError` for a network that cannot exist.
     """
@@ -409,7 +406,6 @@ def start(
         raise LabError(
             f"{network.__name__} is a class and no network yet: start({network.__name__}()), with parentheses"
         )
-    _refuse_clock(clock or os.environ.get("LINKLAB_CLOCK"))
     name = network.name if isinstance(network, Network) else type(network).__name__
     topology = network if isinstance(network, Network) else _as_data(network)
     process: LabProcess | None = None
@@ -434,14 +430,6 @@ def start(
     ran = {"linklab": __version__, "kind": lab.kind, "kernel": process.kernel_release, "seed": str(lab.seed)}
     record.add_to_cell({record.LAB_MIME: ran})
     return lab
-
-
-def _refuse_clock(clock: str | None) -> None:
-    """Tell an older notebook what has changed. Raises `LabError` where it asks for real time."""
-    if clock == "real":
-        raise LabError("real time is gone: every lab runs on virtual time, so leave clock and LINKLAB_CLOCK away")
-    if clock is not None:
-        print("Every lab runs on virtual time now: leave clock and LINKLAB_CLOCK away", file=sys.stderr)
 
 
 def _as_data(network: object) -> Topo:

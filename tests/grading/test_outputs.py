@@ -32,7 +32,7 @@ def display(**data: Any) -> dict[str, Any]:
 
 
 def test_a_forged_result_is_dropped_also_beside_something_else() -> None:
-    forged = {"output_type": "display_data", "data": {RESULT_MIME: PASSED.to_json(), LAB_MIME: {"clock": "virtual"}}}
+    forged = {"output_type": "display_data", "data": {RESULT_MIME: PASSED.to_json(), LAB_MIME: {"kind": "guest"}}}
     assert Outputs(10_000).kept([forged]) == []
     both = {"output_type": "execute_result", "data": {"text/plain": "passed", RESULT_MIME: PASSED.to_json()}}
     (kept,) = Outputs(10_000).kept([both])

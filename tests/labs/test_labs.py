@@ -1,4 +1,4 @@
-"""The packages of the labs: the names that a lab's files list, and words for a notebook of another version."""
+"""The packages of the labs: the names that a lab's files list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 import linklab
 from linklab.discovery import load
-from linklab.errors import LinklabError
 from linklab.labs.lab08 import rules
 from linklab.notebooks.build import sources
 from tests.notebooks.run_notebook import ROOT
@@ -21,15 +20,6 @@ def test_a_lab_has_the_names_that_its_rules_and_figures_list_and_its_progress() 
     assert lab.check_runs is rules.check_runs
     assert {*rules.__all__, *lab.figures.__all__, "progress"} <= set(vars(lab))
     assert "ETHERNET_MTU_BYTES" not in vars(lab)
-
-
-def test_a_check_that_is_gone_is_said_in_one_line() -> None:
-    lab = load("lab00")
-    with pytest.raises(LinklabError, match="this notebook is of another version of Linklab"):
-        lab.check_prediction_rtt(20)
-    assert not hasattr(lab, "check_prediction_rtt")
-    with pytest.raises(AttributeError, match=r"linklab\.labs\.lab00' has no attribute 'predcit'"):
-        lab.predcit  # noqa: B018
 
 
 @pytest.mark.parametrize("source", sources(ROOT), ids=lambda path: path.stem)

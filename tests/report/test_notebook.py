@@ -72,7 +72,6 @@ def test_what_a_run_noted_of_itself() -> None:
     noted = {
         "linklab": "0.1.0",
         "run_at": "2026-11-21T18:53:46+00:00",
-        "clock": "virtual",
         "kind": "guest",
         "ping": "p",
     }
@@ -82,9 +81,9 @@ def test_what_a_run_noted_of_itself() -> None:
 
 
 def test_without_a_note_the_outputs_and_the_file_s_date_tell_it() -> None:
-    output = typed(LAB_MIME, {"linklab": "0.1.0", "clock": "real", "kind": "native", "kernel": "6.1"})
+    output = typed(LAB_MIME, {"linklab": "0.1.0", "kind": "qemu", "kernel": "6.1"})
     facts = lab(code("a", output)).facts
-    assert (facts.run_at, facts.kind, facts.linklab) == ("until 2026-05-04 12:30 UTC", "native", "0.1.0")
+    assert (facts.run_at, facts.kind, facts.linklab) == ("until 2026-05-04 12:30 UTC", "qemu", "0.1.0")
     assert lab(code("a"), linklab="forged").facts.kind == ""
 
 

@@ -164,7 +164,7 @@ def hostile() -> LabRecord:
         code("answer-a", source=EVIL, solution=True, grade=False),
         check("check-a", typed(RESULT_MIME, {"linklab": EVIL, "title": EVIL, "checks": [check_]}), raises(EVIL, EVIL)),
     ]
-    noted = dict.fromkeys(("linklab", "run_at", "clock", "kind", "kernel", "ping"), EVIL)
+    noted = dict.fromkeys(("linklab", "run_at", "kind", "kernel", "ping"), EVIL)
     return lab(*cells, linklab=noted)
 
 

@@ -49,7 +49,6 @@ def test_what_is_chosen(
     ("here", "name", "why"),
     [
         (ARM, "guest", "user-mode Linux needs Linux on x86-64, and this is .* aarch64: say kind='qemu'"),
-        (LINUX, "native", "native labs are gone"),
         (LINUX, "vmware", "kind 'vmware' is unknown: say guest, qemu"),
     ],
 )

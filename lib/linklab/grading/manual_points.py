@@ -34,7 +34,6 @@ FILE: Final = "by-hand.csv"
 JOURNAL: Final = "by-hand.jsonl"
 _LOCK: Final = ".by-hand.lock"
 _COLUMNS: Final = ("key", "lab", "question", "student", "of", "points", "comment", "grader", "answer")
-_OLDER_COLUMNS: Final = tuple(name for name in _COLUMNS if name not in ("comment", "grader"))
 _LONGEST_FIELD: Final = 10_000_000
 
 
@@ -117,7 +116,7 @@ def read(data: bytes) -> dict[str, GivenRow]:
     finally:
         csv.field_size_limit(before)
     columns = tuple(rows[0]) if rows else ()
-    if columns not in (_COLUMNS, _OLDER_COLUMNS):
+    if columns != _COLUMNS:
         raise LinklabError(f"{FILE} does not begin with the columns {', '.join(_COLUMNS)}: mend it, or move it away")
     found = {}
     for number, row in enumerate(rows[1:], 2):
@@ -127,7 +126,7 @@ def read(data: bytes) -> dict[str, GivenRow]:
             raise LinklabError(f"{FILE}, row {number}: {len(row)} columns instead of {len(columns)}")
         cells = dict(zip(columns, row, strict=True))
         points = points_of(cells["points"], cells["of"], f"{FILE}, row {number}")
-        comment, grader = (_as_written(cells.get(name, "")) for name in ("comment", "grader"))
+        comment, grader = (_as_written(cells[name]) for name in ("comment", "grader"))
         found[cells["key"]] = GivenRow(cells, Given(points, comment, grader))
     return found
 

@@ -9,26 +9,21 @@ A notebook may use what the lab's ``rules.py`` and ``figures.py`` list in ``__al
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import Final, NoReturn
+from typing import Final
 
 from linklab.discovery import added_labs
-from linklab.errors import LinklabError
 
 NOTHING: Final = "Nothing is measured yet: run the cells above first."
 """What figures and tables say where there is nothing to show."""
 
 __path__.extend(dict.fromkeys(str(lab.folder.parent) for lab in added_labs()))
-
-
-class OlderNotebook(LinklabError, AttributeError):
-    """A notebook calls a check that its lab had in another version of Linklab."""
 
 
 class _Labs(MetaPathFinder, Loader):
@@ -61,25 +56,7 @@ class _Labs(MetaPathFinder, Loader):
                 names.update((name, getattr(found, name)) for name in getattr(found, "__all__", ()))
         names.update({each.__name__: partial(each, module.__name__) for each in (progress, explain, calibration)})
         folder = Path(module.__path__[0])
-        names.update(question=partial(question_text, folder), __getattr__=_missing(module.__name__))
-
-
-def _missing(module: str) -> Callable[[str], NoReturn]:
-    """Return a lab's ``__getattr__``, which says in one line that a notebook is of another version of Linklab.
-
-    Raises OlderNotebook for a name that begins with ``check_``, AttributeError for all others, as Python does.
-    """
-    lab = module.rpartition(".")[2]
-
-    def missing(name: str) -> NoReturn:
-        if name.startswith("check_"):
-            raise OlderNotebook(
-                f"{lab} has no {name}: this notebook is of another version of Linklab. "
-                "Take the lab's notebook that comes with this one, and copy your answers over"
-            )
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
-
-    return missing
+        names["question"] = partial(question_text, folder)
 
 
 sys.meta_path.insert(0, _Labs())

@@ -24,6 +24,8 @@ COLUMNS: Final = [
 """The columns of every table of results; a tool may add some."""
 UNITS: Final = {"ms": "ms", "mbps": "Mbit/s", "percent": "%", "packets": "packets", "segments": "segments"}
 """Units of quantities by the last word of their names: "throughput_mbps"."""
+VERSION: Final = 1
+"""Version of the JSON form of results and runs."""
 _NAMED: Final = 6
 """How many flows a run's `repr` names."""
 
@@ -63,9 +65,9 @@ class Origin:
 
     `network` is the network as it was read back right before the run, `linklab` the version, `started_at` the machine's
     date (ISO 8601, UTC). `virtual_s` is how long the run took by the lab's clock, `wall_s` how long by the machine's,
-    `seed` the seed of the lab's random numbers. They are None in results of an earlier Linklab. `queues` are the
-    counters of all shaped interfaces; `reordered_packets` counts UDP's packets out of order, and how often TCP noticed
-    reordering.
+    `seed` the seed of the lab's random numbers. What was measured elsewhere than in a lab has None for all of these.
+    `queues` are the counters of all shaped interfaces; `reordered_packets` counts UDP's packets out of order, and how
+    often TCP noticed reordering.
     """
 
     tool: str
@@ -93,9 +95,6 @@ class ToolResult:
 
     KIND: ClassVar[str]
     """The result's name in its JSON form."""
-    VERSION: ClassVar[int] = 3
-    """The version of its JSON form. 1 had no `interrupted`, and no `start_s` of flows; 2 had the queues' counters next
-    to the load of the machine, in `fidelity`, and the clock in `origin`."""
     QUANTITY: ClassVar[str]
     """The field or property by which repeats are compared, its unit at the end."""
 
@@ -125,7 +124,7 @@ class ToolResult:
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON data, with its kind and the version of its form; `load_result` reads them."""
-        return {"measurement": self.KIND, "version": self.VERSION, **schema.dump(self)}
+        return {"measurement": self.KIND, "version": VERSION, **schema.dump(self)}
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,6 @@ class Run:
     """
 
     KIND: ClassVar[str] = "at once"
-    VERSION: ClassVar[int] = 1
 
     results: tuple[ToolResult, ...]
     start_skew_ms: float
@@ -211,7 +209,7 @@ class Run:
         """Return it as JSON data; `load_run` reads it."""
         results = [result.to_json() for result in self.results]
         run = {"start_skew_ms": self.start_skew_ms, "interrupted": self.interrupted}
-        return {"measurement": self.KIND, "version": self.VERSION, "results": results, **run}
+        return {"measurement": self.KIND, "version": VERSION, "results": results, **run}
 
 
 class MeasurementStopped(KeyboardInterrupt):

@@ -91,8 +91,6 @@ def choose(name: KindName | None = None) -> Kind:
 
 def refuse_unknown(name: str | None) -> None:
     """Raise `LabError` for a name that is no kind of lab."""
-    if name == "native":
-        raise LabError("native labs are gone, since every lab runs on virtual time: leave kind and LINKLAB_KIND away")
     if name not in (None, *get_args(KindName)):
         raise LabError(f"kind {name!r} is unknown: say {', '.join(get_args(KindName))}")
 

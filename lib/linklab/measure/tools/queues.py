@@ -65,8 +65,6 @@ class QueueResult(ToolResult):
     """
 
     KIND: ClassVar[str] = "queue"
-    VERSION: ClassVar[int] = 4
-    """1 and 2 had neither `discipline` nor `marked_packets`; 3 is as `ToolResult`'s 2."""
     QUANTITY: ClassVar[str] = "mean_packets"
 
     flow: QueueFlow
