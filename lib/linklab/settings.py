@@ -17,7 +17,7 @@ from linklab.errors import LinklabError
 from linklab.files import config_folder
 
 FILE: Final = "linklab.toml"
-NAMES: Final = ("labs_path", "hints", "image", "choice_points", "part_points")
+NAMES: Final = ("labs_path", "hints", "image", "choice_points")
 """All settings there are."""
 
 

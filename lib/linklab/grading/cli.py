@@ -114,7 +114,7 @@ def _order(arguments: argparse.Namespace) -> Order:
     kit = read_kit(arguments.root)
     limits = Limits(**{name: getattr(arguments, name) for _, name, *_ in _LIMIT_OPTIONS})
     labs = kit.chosen(arguments.labs)
-    points = CoursePoints.of(arguments.root, labs)
+    points = CoursePoints.of(arguments.root)
     return Order(kit, labs, students, networks, arguments.earlier, limits, arguments.only, points)
 
 
