@@ -5,7 +5,6 @@ The setting ``labs_path`` is the variable ``LINKLAB_LABS_PATH``, or ``labs_path 
 
 from __future__ import annotations
 
-import math
 import os
 import tomllib
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from linklab.errors import LinklabError
 from linklab.files import config_folder
 
 FILE: Final = "linklab.toml"
-NAMES: Final = ("labs_path", "hints", "image", "choice_points")
+NAMES: Final = ("labs_path", "hints", "image")
 """All settings there are."""
 
 
@@ -77,25 +76,6 @@ def number(name: str, look_in: Path | None = None) -> int | None:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise LinklabError(f"{told.source} says {name} = {told.value!r}: write a whole number above 0")
     return int(text)
-
-
-def percents(name: str, look_in: Path | None = None) -> tuple[float, ...] | None:
-    """Return a setting that is a list of percentages, or None where nobody has set it.
-
-    Raises LinklabError for another value, and as `setting`.
-    """
-    told = setting(name, look_in)
-    if told is None or told.value in ("", []):
-        return None
-    listed = told.value if isinstance(told.value, list) else str(told.value).split(",")
-    try:
-        found = tuple(float(str(one)) for one in listed)
-    except ValueError:
-        found = (math.nan,)
-    if not all(0 <= one <= 100 for one in found):
-        example = "write percentages from 0 to 100, as [100, 50, 0]"
-        raise LinklabError(f"{told.source} says {name} = {told.value!r}: {example}")
-    return found
 
 
 def _here() -> Path | None:

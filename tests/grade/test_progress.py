@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,17 +50,6 @@ def test_what_the_notebook_keeps_counts_where_a_page_has_it_open(on_page: bool, 
     file = tmp_path / "04.ipynb"
     file.write_text(json.dumps({"cells": [check("check-pings", typed(RESULT_MIME, passed.to_json()))]}), "utf-8")
     assert str(LabProgress(file, on_page=on_page)).startswith(head)
-
-
-def test_points_fall_with_the_choices_that_were_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LINKLAB_CHOICE_POINTS", "100,50")
-    right = replace(Check.passing("where packets wait", "L2"), tried_wrong=("L1",))
-    file = tmp_path / "04.ipynb"
-    stored = typed(RESULT_MIME, Result("Lab 04, where", (right,)).to_json())
-    file.write_text(json.dumps({"cells": [check("check-where", stored)]}), "utf-8")
-    head, line = str(LabProgress(file, on_page=True)).splitlines()
-    assert head == "1 of 1 parts done; 1 of 2 points"
-    assert line.endswith("where (done, 1 of 2 points, after wrong choices)")
 
 
 def test_a_page_that_was_loaded_anew_has_the_list_below_the_next_check(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from linklab import schema
 from linklab.classroom.roster import networks_of
 from linklab.course import FILE, variant_text
 from linklab.errors import LinklabError
-from linklab.grading.course_points import CoursePoints
 from linklab.grading.grade import Order, grade
 from linklab.grading.kit import Kit
 from linklab.grading.manual_points import FILE as FREE_TEXTS
@@ -193,7 +192,7 @@ def test_points_given_by_hand_are_taken_in_and_never_lost(group: PretendedClass,
     assert (ada.points, bob.open_points) == (8, 4), "an answer that has changed waits again"
 
 
-def test_a_course_may_give_fewer_points_at_later_tries(group: PretendedClass) -> None:
+def test_wrong_options_that_were_tried_cost_no_points_and_are_counted(group: PretendedClass) -> None:
     book = solved()
     group.hand_in("ada", book)
     (before,) = group.grade().students
@@ -206,11 +205,8 @@ def test_a_course_may_give_fewer_points_at_later_tries(group: PretendedClass) ->
         {"output_type": "display_data", "metadata": {}, "data": {RESULT_MIME: tried}}
     ]
     group.hand_in("ada", book)
-    assert group.grade().students[0].points == before.points, "no course has to set this"
-    group.order = replace(group.order, points=CoursePoints((100, 0)))
     (after,) = group.grade().students
-    lost = passed.max_points / len(passed.checks)
-    assert (group.judged, after.points) == (0, before.points - lost), "nothing is judged again"
+    assert (after.points, after.labs[LAB].tries) == (before.points, {passed.cell_id: 2})
 
 
 def test_points_that_are_given_while_others_are_judged_are_taken_in(group: PretendedClass) -> None:

@@ -13,13 +13,12 @@ from linklab.course import FILE
 from linklab.discovery import added_labs
 from linklab.errors import LinklabError
 from linklab.grade.choices import SEALED
-from linklab.grade.tries import CHOICE_POINTS
 from linklab.notebooks import starters
 from linklab.notebooks.build import LABS, SOLUTIONS, choices_place, wanted_files
 from linklab.notebooks.leaks import leaks, leaks_of_file, leaks_of_program
 from linklab.notebooks.regions import MARKERS
 from linklab.settings import FILE as SETTINGS
-from linklab.settings import number, percents
+from linklab.settings import number
 
 _nbformat: Any = nbformat
 _STARTER_MARKS: Final = ("<<<<<<<", ">>>>>>>")
@@ -31,8 +30,8 @@ class Contents:
 
     What is for reading (``labs/*.md``: the glossary) comes along as it is.
     With an added lab comes what its notebook imports, and settings by which it is found there: ``added`` has the names
-    of these files for each notebook that needs some. How many hints the instructor gives, and the points
-    by try, are in the settings too.
+    of these files for each notebook that needs some. How many hints the instructor gives is in the
+    settings too.
     """
 
     root: Path
@@ -61,8 +60,6 @@ class Contents:
         settings = ['labs_path = ["."]'] if added else []
         if (hints := number("hints", root)) is not None:
             settings.append(f"hints = {hints}")
-        if (worth := percents(CHOICE_POINTS, root)) is not None:
-            settings.append(f"{CHOICE_POINTS} = {[*worth]}")
         if settings:
             given[SETTINGS] = "".join(f"{row}\n" for row in settings).encode()
         return cls(root, given, solved, added)

@@ -9,9 +9,9 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from linklab.grade import class_board, tries
+from linklab.grade import class_board
 from linklab.grade.cells import NotebookCell, notebook_of, read, running, watch
-from linklab.grade.check import Outcome, checks_in
+from linklab.grade.check import Outcome, checks_in, counted
 from linklab.grade.render import SIGNS
 from linklab.grade.result import Result, on_result
 from linklab.record import PROGRESS_MIME, kernels_shell
@@ -43,12 +43,11 @@ def check_name(cell_id: str) -> str:
 
 @dataclass(frozen=True)
 class _Line:
-    """A graded cell with its sign, a word, and the share of its points that wrong choices have left."""
+    """A graded cell with its sign and a word."""
 
     sign: str
     word: str
     cell: NotebookCell
-    share: float = 1.0
 
     @property
     def name(self) -> str:
@@ -60,7 +59,7 @@ class _Line:
     @property
     def said(self) -> str:
         """The word and the points."""
-        return f"{self.word}, {tries.worth(self.cell.points, self.share)}"
+        return f"{self.word}, {counted(self.cell.points, 'point')}"
 
     def __str__(self) -> str:
         return f"{self.name} ({self.said})"
@@ -107,11 +106,10 @@ class LabProgress:
 
     def _line(self, cell: NotebookCell) -> _Line:
         kept = _results.get(cell.cell_id) or (cell.stored if self._on_page else {})
-        outcome, checks = kept.get("outcome"), [*checks_in(kept)]
-        if outcome not in SIGNS or any(check.is_open for check in checks):
+        outcome = kept.get("outcome")
+        if outcome not in SIGNS or any(check.is_open for check in checks_in(kept)):
             return _Line(_OPEN, "to do", cell)
-        share = tries.share([check.tried_wrong for check in checks], tries.percents())
-        return _Line(SIGNS[outcome], _WORDS[outcome], cell, share)
+        return _Line(SIGNS[outcome], _WORDS[outcome], cell)
 
     def __str__(self) -> str:
         lines = list(self._lines())
@@ -172,11 +170,11 @@ def _asking_page() -> str:
 def _count(lines: Sequence[_Line]) -> str:
     """Return in a line how many parts and points are done."""
     done = [line for line in lines if line.word in ("done", "written")]
-    sure = sum(line.cell.points * line.share for line in lines if line.word == "done")
+    sure = sum(line.cell.points for line in lines if line.word == "done")
     written = sum(line.cell.points for line in lines if line.word == "written")
     later = f", {written:g} more for your instructor to judge" if written else ""
     total = sum(line.cell.points for line in lines)
-    return f"{len(done)} of {len(lines)} parts done; {sure:.3g} of {total:g} points{later}"
+    return f"{len(done)} of {len(lines)} parts done; {sure:g} of {total:g} points{later}"
 
 
 def progress(lab: str) -> LabProgress:

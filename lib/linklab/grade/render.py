@@ -13,7 +13,6 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 
 from linklab.analysis import Comparison
-from linklab.grade import tries
 from linklab.grade.check import Check, Outcome, Surprise, counted
 from linklab.show import Table, compared, table
 from linklab.show.chart import BLUE, BLUISH_GREEN, VERMILLION
@@ -275,19 +274,17 @@ def html(
     checks: Sequence[Check],
     surprises: Sequence[Surprise] = (),
     cell_points: float | None = None,
-    share: float = 1.0,
 ) -> str:
     """A card: what did not pass on top, with what was expected, found and can be done; then a table of what passed.
 
     A long table is folded. Below it stands what right answers open, and what was predicted: a figure and a table.
-    ``share`` is what a right answer is worth of ``cell_points``, now that so many wrong ones were tried.
     """
     troubled = [check for check in checks if not check.passed]
     passed = [check for check in checks if check.passed]
     head = title if any(check.is_open for check in checks) else headline(title, checks)
     parts = [f"<strong>{escape(head)}</strong>"]
     if cell_points is not None:
-        worth = tries.worth(cell_points, share)
+        worth = counted(cell_points, "point")
         parts.append(f' <span style="white-space:nowrap">({f"worth {worth}" if troubled else worth})</span>')
     groups = _in_short(head, troubled)
     parts += [_failed_card(group) for group in groups[:_SAID_AT_MOST]]

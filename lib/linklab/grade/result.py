@@ -164,8 +164,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """What a notebook shows for it."""
-        share = tries.share([check.tried_wrong for check in self.checks], tries.percents()) if self.cell_points else 1.0
-        return render.html(self.title, self.checks, self.surprises, self.cell_points, share)
+        return render.html(self.title, self.checks, self.surprises, self.cell_points)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """What a notebook keeps for `linklab report` beside the text and the table that it shows."""

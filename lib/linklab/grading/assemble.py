@@ -2,8 +2,7 @@
 
 Of a submission count the texts of its answers and free texts, by the cells' names, and cells that the student added,
 where they stand. Everything else is the instructor's own: checks, given cells, their order, metadata. So what was
-changed or removed there gains nothing. Of outputs only the wrong options of choices are read, which can cost points
-where the course says so.
+changed or removed there gains nothing. Of outputs only the wrong options of choices are read, for the class's table.
 """
 
 from __future__ import annotations

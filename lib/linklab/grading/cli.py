@@ -99,7 +99,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _order(arguments: argparse.Namespace) -> Order:
     from linklab.classroom.roster import networks_of, read_students
     from linklab.errors import LinklabError
-    from linklab.grading.course_points import CoursePoints
     from linklab.grading.grade import Order
     from linklab.grading.kit import read_kit
     from linklab.grading.model import Limits
@@ -114,8 +113,7 @@ def _order(arguments: argparse.Namespace) -> Order:
     kit = read_kit(arguments.root)
     limits = Limits(**{name: getattr(arguments, name) for _, name, *_ in _LIMIT_OPTIONS})
     labs = kit.chosen(arguments.labs)
-    points = CoursePoints.of(arguments.root)
-    return Order(kit, labs, students, networks, arguments.earlier, limits, arguments.only, points)
+    return Order(kit, labs, students, networks, arguments.earlier, limits, arguments.only)
 
 
 class _Judge:

@@ -29,7 +29,6 @@ from linklab.files import write_whole
 from linklab.grade.check import counted
 from linklab.grading import manual_points
 from linklab.grading.assemble import Assembled, assemble
-from linklab.grading.course_points import CoursePoints
 from linklab.grading.grades import FILE as GRADES
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, as_data, spreadsheet, to_csv, to_json
 from linklab.grading.guard import WorkBounds, WorkFailed, guarded
@@ -76,7 +75,6 @@ class Order:
     earlier: Sequence[Path] = ()
     limits: Limits = field(default_factory=Limits)
     only: Sequence[str] = ()
-    points: CoursePoints = field(default_factory=CoursePoints)
 
     def wants(self, student: str) -> bool:
         """Return whether to judge a student's notebooks now."""
@@ -305,7 +303,7 @@ def _lab_grade(student: _Student, kit_lab: KitLab, order: Order, given: Mapping[
         return LabGrade("not handed in")
     notes, tried = tuple(lab.notes), lab.assembled.tried_wrong
     if lab.judged is not None:
-        judged = manual_points.with_given(order.points.of_verdict(lab.judged, tried), given)
+        judged = manual_points.with_given(lab.judged, given)
         tries = {cell: 1 + max(map(len, it.values())) for cell, it in tried.items()}
         return LabGrade(
             "judged", judged, notes, looks=tuple(lab.looks), tries=tries, handed_in=lab.handed_in, attempt=lab.attempt

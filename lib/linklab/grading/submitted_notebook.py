@@ -26,7 +26,7 @@ class SubmittedCell:
     """A cell: the name that says which one it is (empty where none does), ``code`` or ``markdown``, and its text.
 
     ``attached`` are images in a text, by name and type, in base64. ``grade_id`` is the name that nbgrader knows it by.
-    ``tried_wrong`` are the wrong options that its outputs say were chosen, by what was asked: they only cost points.
+    ``tried_wrong`` are the wrong options that its outputs say were chosen, by what was asked.
     """
 
     key: str

@@ -10,7 +10,6 @@ from typing import Any, Final
 from markupsafe import Markup as Safe
 
 from linklab import __version__, record
-from linklab.grade import tries
 from linklab.grade.check import checks_in, surprises_in
 from linklab.notebooks.regions import MARKERS
 from linklab.report import outputs
@@ -202,8 +201,7 @@ def _check(cell: Any, name: str, max_points: float) -> Graded:
     else:
         status = "no result" if cell.get("outputs") or cell.get("execution_count") is not None else "not run"
     title = (record.text(results[0], "title") if results else "") or name.removeprefix("check-").replace("-", " ")
-    share = tries.share([check.tried_wrong for check in checks], tries.percents())
-    points = max_points * share if status == "passed" else 0.0
+    points = max_points if status == "passed" else 0.0
     surprises = [surprise for result in results for surprise in surprises_in(result)]
     return Graded(
         name, "check", title, status, points, max_points, checks, trouble, tuple(surprises[:_SURPRISES_AT_MOST])
