@@ -194,7 +194,6 @@ def _generated(root: Path) -> str:
     # what takes long to load is not needed for the other parts
     from linklab import show
     from linklab.network import COURSE
-    from linklab.programs.simpleperf import public_list
     from linklab.study.catalogue import pages
     from linklab.study.page import make_page, read_tables
     from tools.bench import fidelity
@@ -202,10 +201,7 @@ def _generated(root: Path) -> str:
     docs = root / "docs"
     studies = docs / "studies"
     notebooks = build_all(root, check=True)
-    wanted: dict[Path, bytes] = {
-        docs / "simpleperf-checks.md": public_list.page().encode(),
-        docs / "course-network.png": show.draw(COURSE).png(),
-    }
+    wanted: dict[Path, bytes] = {docs / "course-network.png": show.draw(COURSE).png()}
     for folder, page in (*((studies, page) for page in pages().values()), (docs, fidelity.PAGE)):
         made = make_page(page, read_tables(page, studies / "data"))
         wanted |= {folder / file: text.encode() for file, text in made.items()}
@@ -223,7 +219,6 @@ def _generated(root: Path) -> str:
 
 
 _MAKES: Final[Mapping[str, str]] = {
-    "simpleperf-checks.md": "python -m linklab.programs.simpleperf.public_list > docs/simpleperf-checks.md",
     "course-network.png": "write show.draw(COURSE).png() there",
     "benchmark-fidelity.md": "linklab study page tools/bench/fidelity.py:PAGE --from docs/studies/data --output docs",
     "": "linklab study page --from docs/studies/data",
