@@ -22,8 +22,6 @@ from linklab.grade.result import GradeError, Result, not_judged
 from linklab.programs.scenes import NotTried
 
 Evidence = TypeVar("Evidence")
-REPORT_VERSION: Final = 3
-"""Version of a report's JSON form, under the key ``linklab_PROGRAM``."""
 _COLUMNS: Final = 80
 _MARGIN: Final = " " * 6
 
@@ -193,20 +191,6 @@ class Report:
         if not self.whole.passed:
             raise GradeError(self.whole)
         return self
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a dictionary of plain JSON values, versioned."""
-        whole = self.whole
-        return {
-            f"linklab_{self.program}": REPORT_VERSION,
-            "file": self.file,
-            "where": self.where,
-            "outcome": whole.outcome,
-            "points": whole.points,
-            "max_points": whole.max_points,
-            "open_points": whole.open_points,
-            "steps": {step: result.to_json() for step, result in self.results.items()},
-        }
 
     @property
     def headline(self) -> str:

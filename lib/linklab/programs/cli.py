@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import html
-import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -41,8 +38,6 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
         help="whose program: simpleperf (02), reliable transport (13)",
     )
     parser.add_argument("--step", action="append", metavar="STEP", help="only this one (may be given several times)")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="also write the report there as JSON")
-    parser.add_argument("--html", type=Path, metavar="PATH", help="also write the report there as a page")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,8 +47,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     told = Console(stderr=True)
     try:
-        for path in filter(None, (arguments.json, arguments.html)):
-            _refuse_unwritable(path)
         with told.status(f"checking {arguments.file} ...") as status:
 
             def tell(what: str) -> None:
@@ -64,14 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"linklab: {error}", file=sys.stderr)
         return USAGE
     show(report, Console())
-    try:
-        if arguments.json:
-            arguments.json.write_text(json.dumps(report.to_json(), indent=2) + "\n", "utf-8")
-        if arguments.html:
-            arguments.html.write_text(page(report), "utf-8")
-    except OSError as error:
-        print(f"linklab: {error.filename or 'the report'} cannot be written: {error.strerror}", file=sys.stderr)
-        return USAGE
     return STATUS[report.status]
 
 
@@ -81,28 +66,6 @@ def _checked(arguments: argparse.Namespace, tell: Callable[[str], None]) -> Repo
 
     check = simpleperf.check if arguments.lab == "02" else reliable.check
     return check(arguments.file, arguments.step, tell)
-
-
-def _refuse_unwritable(path: Path) -> None:
-    """Raise LinklabError if no report can be written there: who waits for a check wants to have it."""
-    folder = path.resolve().parent
-    if not folder.is_dir():
-        raise LinklabError(f"{path} cannot be written: there is no folder {path.parent}")
-    if path.is_dir():
-        raise LinklabError(f"{path} is a folder: name a file in it")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise LinklabError(f"{path} cannot be written: you may not write there")
-
-
-def page(report: Report) -> str:
-    """Return the report as an HTML page."""
-    title = html.escape(f"{report.file}: {report.program} checks")
-    return (
-        '<!DOCTYPE html><html lang="en" style="color-scheme:light dark"><head><meta charset="utf-8">'
-        f"<title>{title}</title></head>"
-        '<body style="font-family:sans-serif;max-width:70em;margin:1em auto">'
-        f"{report._repr_html_()}</body></html>\n"
-    )
 
 
 def show(report: Report, console: object) -> None:
