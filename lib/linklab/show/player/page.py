@@ -16,7 +16,6 @@ from linklab.record import REPLAY_MIME, somebody_watches
 from linklab.show.network.paint import draw
 from linklab.show.player.captures import PlayedCaptures, about_captures, ladder
 from linklab.show.player.columns import PlayedRun, about_run, words_of_flow
-from linklab.show.player.differences import first_packet_apart
 from linklab.show.widgets.page import html_of, packed, page_of
 
 if TYPE_CHECKING:
@@ -36,8 +35,7 @@ class Replay:
 
     def __init__(self, runs: Sequence[PlayedRun]) -> None:
         self._runs = runs
-        difference = first_packet_apart(*runs) if len(runs) == MOST_RUNS else None
-        self._data = packed({"runs": [about_run(run) for run in runs], "difference": difference and vars(difference)})
+        self._data = packed({"runs": [about_run(run) for run in runs]})
 
     @cached_property
     def words(self) -> str:
@@ -108,8 +106,8 @@ Replayed = Run | Recording | str | Path | Capture | Sequence[str | Path | Captur
 def replay(*runs: Replayed, labels: Sequence[str] = ()) -> Replay:
     """Return a recorded run as a player: time can be stopped, and gone through again, packet by packet.
 
-    ``run = measure.run_together(lab, flows, record=True)``, then ``show.replay(run)``. Of two runs, side by side, it
-    also finds the first packet that differs; ``labels`` name them (``["queue of 100", "queue of 20"]``).
+    ``run = measure.run_together(lab, flows, record=True)``, then ``show.replay(run)``. Two runs
+    stand side by side; ``labels`` name them (``["queue of 100", "queue of 20"]``).
 
     ``show.replay("run.pcapng")`` plays a capture, of Linklab, tcpdump or Wireshark, and
     ``show.replay(["h1.pcap", "h2.pcap"])`` several of one network that were taken at several places; ``labels`` name

@@ -13,7 +13,7 @@ const WHOLE_S = 60;  // the first speed is the slowest that plays the whole run 
 
 export class Player {
   constructor(root, about, runs, keys, signal) {
-    this.root = root; this.runs = runs; this.difference = about.difference;
+    this.root = root; this.runs = runs;
     this.time = 0; this.playing = false;
     this.length = Math.max(...runs.map((run) => run.length_ns));
     this.speed = SPEEDS.findLast(([speed]) => this.length / 1e9 / speed <= WHOLE_S)?.[0] ?? 1;
@@ -69,11 +69,6 @@ export class Player {
       ...SPEEDS.map(([value, text]) => element("option", { value, selected: value === this.speed }, text)));
     const lossless = !this.runs.some((run) => run.losses.length);
     const steps = this.steps(lossless);
-    if (this.runs.length === 2) {
-      const parts = button("First packet that differs", "Go to the first packet that differs (d)", () => this.differ());
-      parts.disabled = !this.difference;
-      steps.push(parts);
-    }
     steps.push(button("Whole time", "Show the curves from beginning to end (0)", () => this.look(0, this.length)));
     if (document.fullscreenEnabled) steps.push(button("Full screen", "Fill the screen, or leave it again (f)", () => this.fill()));
     this.swatches = [];
@@ -110,7 +105,7 @@ export class Player {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const { tagName, type } = event.target, isChoice = tagName === "SELECT" || (tagName === "INPUT" && type !== "range");
     const isButton = tagName === "BUTTON" || tagName === "SUMMARY" || isChoice;
-    const keys = { n: () => this.loss(1), p: () => this.loss(-1), N: () => this.group(1), P: () => this.group(-1), f: () => this.fill(), ".": () => this.event(1), ",": () => this.event(-1), d: () => this.differ(), 0: () => this.look(0, this.length), "+": () => this.zoom(0.5), "-": () => this.zoom(2) };
+    const keys = { n: () => this.loss(1), p: () => this.loss(-1), N: () => this.group(1), P: () => this.group(-1), f: () => this.fill(), ".": () => this.event(1), ",": () => this.event(-1), 0: () => this.look(0, this.length), "+": () => this.zoom(0.5), "-": () => this.zoom(2) };
     const step = event.shiftKey ? 2e7 : 1e6;
     if (!isButton) keys[" "] = () => this.playing ? this.pause() : this.play();
     if (type !== "range") Object.assign(keys, { ArrowRight: () => this.go(this.time + step), ArrowLeft: () => this.go(this.time - step), Home: () => this.begin(), End: () => this.go(this.length) });
@@ -212,14 +207,6 @@ export class Player {
   }
   legend() { return legend(); }
   fill() { if (document.fullscreenElement) document.exitFullscreen(); else this.root.requestFullscreen(); }
-  differ() {
-    if (!this.difference) { this.say("No packet differs."); return; }
-    this.pause();
-    const { packets, at_ns: time, words } = this.difference;
-    this.go(time);
-    this.runs.forEach((run, n) => { if (packets[n] !== null) this.choose(run, packets[n]); });
-    this.say(`The first packet that differs: ${words}.`);
-  }
 
   choose(run, packet) {
     this.chosen.set(run, packet);
@@ -270,7 +257,7 @@ export const key = (name, what) => element("li", {}, element("kbd", {}, name), `
 
 function legend() {
   return [
-    element("ul", {}, key("Space", "play or pause"), key("\u2190 \u2192", "a millisecond back or on, with Shift 20 (on the slider: a step of it)"), key(", .", "the event before, the next event, of the flows shown"), key("p n", "the loss before, the next loss"), key("P N", "the group of losses before, the next group"), key("f", "full screen"), key("d", "the first packet that differs"), key("+ -", "zoom the curves"), key("0", "the whole time"), key("Home End", "the beginning and its first packet, the end")),
+    element("ul", {}, key("Space", "play or pause"), key("\u2190 \u2192", "a millisecond back or on, with Shift 20 (on the slider: a step of it)"), key(", .", "the event before, the next event, of the flows shown"), key("p n", "the loss before, the next loss"), key("P N", "the group of losses before, the next group"), key("f", "full screen"), key("+ -", "zoom the curves"), key("0", "the whole time"), key("Home End", "the beginning and its first packet, the end")),
     element("p", {}, "A rectangle is a packet of more than 200 bytes, a dot a smaller one; its colour is its flow's. A bar beside a cable is the queue of the interface at its beginning, as long as its limit: who waits in colour, and in grey those that are on the link already. The number counts both, as the limit does: 50 of 100. A red cross is a loss, and so is a red stroke above the curves. Drag across a curve to zoom, click to go there, double-click for all."),
     element("p", {}, "Linux's netem holds a packet for the link's delay and for its turn in one queue, and its limit counts both. Here a packet waits first, and then travels for the link's delay: it leaves the link at the instant at which it did. Links that are not shaped take no time, so nothing is to be seen on them."),
   ];
