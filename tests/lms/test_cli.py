@@ -34,9 +34,6 @@ COMMANDS = [
         (["book.csv", "--for", "canvas", "--into", "book.csv", "--output", "x"], "is neither linklab grade's"),
         (["broken.json", "--for", "canvas", "--into", "book.csv", "--output", "x"], "is not what linklab grade writes"),
         (["graded", "--for", "nbgrader", "--into", "book.csv", "--output", "x"], "leave --into away"),
-        (["graded", "--for", "gradescope", "--scale", "--output", "x"], "leave --scale away"),
-        (["graded", "--for", "gradescope", "--labs", "03=x", "--output", "x"], "name the labs alone"),
-        (["graded", "--for", "gradescope", "--output", "book.csv"], "is a file: name a folder"),
         (["twice", "--for", "nbgrader", "--output", "x"], "has 'ADA ' twice"),
     ],
 )
@@ -56,7 +53,7 @@ def test_wrong_words_are_one_line_and_nothing_is_written(
     assert (tmp_path / "book.csv").read_bytes() == CANVAS_BOOK
 
 
-@pytest.mark.parametrize("platform", ["canvas", "nbgrader", "gradescope"])
+@pytest.mark.parametrize("platform", ["canvas", "nbgrader"])
 @pytest.mark.parametrize("named", ["", "grades.json"])
 def test_what_was_graded_is_not_written_over(
     platform: str, named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -79,7 +76,7 @@ def test_what_was_left_aside_is_named(tmp_path: Path, capsys: pytest.CaptureFixt
     graded = write(tmp_path / "graded", a_student("ada", 9.0))
     data = json.loads((graded / "grades.json").read_text())
     (graded / "grades.json").write_text(json.dumps({**data, "unmatched": ["who_1.ipynb: nobody on the list"]}))
-    assert main(["export", str(graded), "--for", "gradescope", "--output", str(tmp_path / "out")]) == 0
+    assert main(["export", str(graded), "--for", "nbgrader", "--output", str(tmp_path / "out")]) == 0
     assert "not graded, who_1.ipynb: nobody on the list\n" in capsys.readouterr().out
 
 
@@ -90,7 +87,7 @@ def test_what_is_written_is_for_its_owner_alone(tmp_path: Path) -> None:
 
 
 def test_every_platform_has_a_page_with_a_command() -> None:
-    assert {page for page, _ in COMMANDS} == {"moodle", "canvas", "blackboard", "gradescope", "nbgrader"}
+    assert {page for page, _ in COMMANDS} == {"moodle", "canvas", "blackboard", "nbgrader"}
 
 
 @pytest.mark.parametrize(("page", "command"), COMMANDS)

@@ -240,7 +240,6 @@ def test_nbgrader_gets_pages_where_its_students_look(tmp_path: Path) -> None:
     [
         ("moodle", "moodle-gradebook.csv", "--feedback needs a grading worksheet"),
         ("blackboard", "blackboard.csv", "--feedback needs a grading worksheet"),
-        ("gradescope", "", "leave --feedback away"),
     ],
 )
 def test_where_feedback_has_no_way_back(
@@ -252,14 +251,3 @@ def test_where_feedback_has_no_way_back(
     assert main(["export", str(graded(tmp_path / "graded")), *words]) == 1
     assert said in capsys.readouterr().err
     assert not output.exists()
-
-
-def test_gradescope_gets_comments_with_the_checks(tmp_path: Path) -> None:
-    folder = graded(tmp_path / "graded")
-    data = json.loads((folder / "grades.json").read_text())
-    data["students"][2]["labs"][UDP.name]["cells"][0]["comment"] = "The idea\nis right."
-    (folder / "grades.json").write_text(json.dumps(data))
-    assert main(["export", str(folder), "--for", "gradescope", "--labs", "03", "--output", str(tmp_path / "out")]) == 0
-    with zipfile.ZipFile(tmp_path / "out" / f"{UDP.name}.zip") as archive:
-        (test,) = json.loads(archive.read("results/bob.json"))["tests"]
-    assert test["output"] == "it is 1 Mbit/s\nThe idea\nis right."

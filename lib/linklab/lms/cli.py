@@ -20,13 +20,12 @@ Said = tuple[Sequence[str], Sequence[str]]
 """What became of the grades, and what was left out, in lines."""
 
 _GRADEBOOKS: Final = ("moodle", "canvas", "blackboard")
-_OTHERS: Final = ("gradescope", "nbgrader")
 _DESCRIPTION = """\
 Writes grades as a learning platform takes them back. Moodle, Canvas and Blackboard: export the gradebook there, give it
 with --into, and import what is written with --output; it is the same table, with the points of this class in it.
 Students are found by login, e-mail, ID or full name, and never guessed; a grade that stands there stays.
-Gradescope: a folder with an autograder for each lab, which gives each submission its results.json. nbgrader: a table as
-nbgrader export writes it. Exit status: 0 if all went where it belongs, 1 if something was left out, which is named."""
+nbgrader: a table as nbgrader export writes it. Exit status: 0 if all went where it belongs, 1 if something was left out,
+which is named."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -35,11 +34,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "graded", type=Path, metavar="GRADED", help="the folder that linklab grade wrote, or nbgrader's grades.csv"
     )
-    parser.add_argument("--for", dest="platform", required=True, choices=(*_GRADEBOOKS, *_OTHERS))
+    parser.add_argument("--for", dest="platform", required=True, choices=(*_GRADEBOOKS, "nbgrader"))
     parser.add_argument("--into", type=Path, metavar="FILE", help="the gradebook as the platform exported it")
-    parser.add_argument(
-        "--output", type=Path, required=True, metavar="FILE", help="what is written; Gradescope: a folder"
-    )
+    parser.add_argument("--output", type=Path, required=True, metavar="FILE", help="what is written")
     parser.add_argument(
         "--labs",
         nargs="+",
@@ -60,7 +57,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         nargs=2,
         metavar=("DEADLINE", "PERCENT"),
         help="what each day that has begun since the deadline costs: '2026-11-02 23:59' 10. For Moodle's worksheet and "
-        "Blackboard; for Gradescope also: due 10, by the due date there",
+        "Blackboard",
     )
     parser.add_argument("--by", default="", metavar="COLUMN", help="find students by this column alone")
     parser.add_argument("--scale", action="store_true", help="convert to the points that the column is worth")
@@ -73,20 +70,17 @@ def run(arguments: argparse.Namespace) -> int:
     from linklab.lms.marks import read_marks
 
     platform = arguments.platform
-    if platform in _OTHERS:
-        for option in ("into", "by", "scale", "replace", *(("late",) if platform == "nbgrader" else ())):
+    if platform == "nbgrader":
+        for option in ("into", "by", "scale", "replace", "late"):
             if getattr(arguments, option):
                 raise LinklabError(f"{platform} takes no gradebook back: leave --{option} away")
-        if platform == "gradescope" and arguments.feedback:
-            raise LinklabError("gradescope's autograder has all that was said in it: leave --feedback away")
         if any("=" in word for word in arguments.labs):
             raise LinklabError(f"{platform} has no columns: name the labs alone")
     elif arguments.into is None:
         raise LinklabError(f"--for {platform} needs --into: the gradebook as {platform} exported it")
     marks = read_marks(arguments.graded)
     _refuse_to_write_over(arguments.graded.resolve(), arguments.output.resolve())
-    way = {"gradescope": _gradescope, "nbgrader": _nbgrader}.get(platform, _into_gradebook)
-    said, troubles = way(arguments, marks)
+    said, troubles = (_nbgrader if platform == "nbgrader" else _into_gradebook)(arguments, marks)
     for line in troubles:
         print(line, file=sys.stderr)
     for line in (*said, *(f"not graded, {one}" for one in marks.unmatched)):
@@ -185,34 +179,6 @@ def _columns(book: Gradebook, marks: Marks, words: Sequence[str]) -> tuple[dict[
         raise LinklabError(next(iter(without.values()), "no lab was graded: there is nothing to export"))
     handed_in = {lab for one in marks.students for lab in without if one.of(lab).state != "not handed in"}
     return columns, [f"not written, {lab}: {why}" for lab, why in without.items() if lab in handed_in]
-
-
-def _gradescope(arguments: argparse.Namespace, marks: Marks) -> Said:
-    from linklab.lms.gradescope import autograder
-
-    output = arguments.output
-    if output.exists() and not output.is_dir():
-        raise LinklabError(f"{output} is a file: name a folder, for an autograder of each lab")
-    labs = [marks.lab(word) for word in arguments.labs] or list(marks.max_points)
-    late = _late_there(*arguments.late) if arguments.late else None
-    made = {lab: autograder(lab, marks, arguments.provisional, late) for lab in labs}
-    output.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for lab, (data, _) in made.items():
-        _keep(output / f"{lab}.zip", data)
-    said = [f"{output / lab}.zip: upload it as the autograder of {lab}" for lab in made]
-    return said, [line for _, troubles in made.values() for line in troubles]
-
-
-def _late_there(deadline: str, percent: str) -> dict[str, object]:
-    """Return what late work costs in Gradescope. Raises LinklabError for what is no rule."""
-    from linklab.lms.lateness import DUE, LateRule
-
-    by_due_date = deadline == DUE
-    rule = LateRule.of("2000-01-01" if by_due_date else deadline, percent)
-    return {
-        "percent_a_day": rule.percent_a_day,
-        "deadline": None if by_due_date else rule.deadline.astimezone().isoformat(),
-    }
 
 
 def _nbgrader(arguments: argparse.Namespace, marks: Marks) -> Said:

@@ -554,7 +554,7 @@ def _days_late(
     if not times_of:
         raise LinklabError(
             f"neither {book.name} nor the submissions' names say when {lab} was handed in: --late is for Moodle's "
-            "grading worksheet, Blackboard's downloads and Gradescope (Canvas has a late policy of its own)"
+            "grading worksheet and Blackboard's downloads (Canvas has a late policy of its own)"
         )
     return {places[student]: rule.days_late(time) for student, time in times_of.items() if student in places}
 
