@@ -11,10 +11,9 @@ import pytest
 
 from linklab.discovery import VARIABLE, judging_digest
 from linklab.errors import LinklabError
-from linklab.grading.grades import as_data
 from linklab.grading.kit import Kit, read_kit
 from tests.grading.conftest import PretendedClass
-from tests.grading.made_class import LAB, data, solved, starter, write
+from tests.grading.made_class import LAB, solved, starter
 from tests.notebooks.run_notebook import ROOT
 
 RULES = {
@@ -115,16 +114,3 @@ def test_a_source_that_was_edited_and_not_built_is_refused(tmp_path: Path) -> No
     source.write_text(source.read_text("utf-8").replace("lab00.check_queue(", "lab00.check_measured_rtt("), "utf-8")
     with pytest.raises(LinklabError, match=r"not what its source makes .*check-queue.*: run"):
         read_kit(tmp_path)
-
-
-def test_when_and_as_which_attempt_it_was_handed_in_stands_with_the_grade(group: PretendedClass) -> None:
-    name = "Lab 00_ada_attempt_2026-05-0{}-10-11-12_x.ipynb"
-    write(group.source, {name.format(3): data(solved())})
-    group.order = replace(group.order, students=("ada",))
-    (ada,) = group.grade().students
-    assert as_data(ada)["labs"][LAB]["handed_in"] == "2026-05-03 10:11:12"
-    assert "attempt" not in as_data(ada)["labs"][LAB]
-    write(group.source, {name.format(4): data(starter())})
-    (ada,) = group.grade().students
-    assert (as_data(ada)["labs"][LAB]["attempt"], ada.labs[LAB].notes) == ("1 of 2", ())
-    assert "attempt 1 of 2" in (group.output / "feedback" / "ada.html").read_text("utf-8")

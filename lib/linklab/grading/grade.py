@@ -89,8 +89,6 @@ class _LabWork:
     assembled: Assembled
     notes: Sequence[str]
     looks: Sequence[str]
-    handed_in: str = ""
-    attempt: str = ""
     done: Done | None = None
 
     @property
@@ -241,9 +239,7 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
         work = prepare(one.student, lab, folder, assembled.text, files, network, order.limits, again)
         # of 1,000 students' notebooks the texts would not fit into memory
         assembled = replace(assembled, text="")
-        student.labs[name] = own = _LabWork(work, assembled, notes, looks)
-        if notebook:
-            own.handed_in, own.attempt = notebook.member.handed_in, notebook.member.attempt
+        student.labs[name] = _LabWork(work, assembled, notes, looks)
     return student
 
 
@@ -305,9 +301,7 @@ def _lab_grade(student: _Student, kit_lab: KitLab, order: Order, given: Mapping[
     if lab.judged is not None:
         judged = manual_points.with_given(lab.judged, given)
         tries = {cell: 1 + max(map(len, it.values())) for cell, it in tried.items()}
-        return LabGrade(
-            "judged", judged, notes, looks=tuple(lab.looks), tries=tries, handed_in=lab.handed_in, attempt=lab.attempt
-        )
+        return LabGrade("judged", judged, notes, looks=tuple(lab.looks), tries=tries)
     if lab.done is None:
         return LabGrade("not judged", None, notes)
     network = order.networks[student.student] if order.networks is not None else COURSE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import datetime
 import io
 import json
 import re
@@ -41,10 +40,6 @@ class LabGrade:
     """A line for each cell of the student's code that is worth a look."""
     tries: Mapping[str, int] = field(default_factory=dict)
     """At which try the student's choices were right, by check cell, where it was not the first."""
-    handed_in: str = ""
-    """When the platform says that the notebook was handed in, as ISO 8601 writes it."""
-    attempt: str = ""
-    """Which of the student's attempts it is, as ``2 of 3``, where the platform says so and there were several."""
 
     @property
     def for_the_instructor(self) -> list[str]:
@@ -140,7 +135,6 @@ class StoredLab:
     notes: tuple[str, ...] = ()
     cells: tuple[StoredCell, ...] = ()
     wall_s: float | None = None
-    handed_in: datetime.datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -219,7 +213,6 @@ def as_data(one: StudentGrade) -> dict[str, Any]:
 def _lab(lab: LabGrade) -> dict[str, Any]:
     data: dict[str, Any] = {"state": lab.state, "points": lab.points, "open_points": lab.open_points}
     data |= {"notes": list(lab.notes), "trouble": lab.trouble}
-    data |= {name: told for name, told in (("handed_in", lab.handed_in), ("attempt", lab.attempt)) if told}
     if lab.judged is not None:
         data |= {
             "ended": lab.judged.ended,

@@ -14,12 +14,10 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
-
-import yaml
+from typing import Final
 
 from linklab.errors import LinklabError
 from linklab.grading.names import cleaned, listed
@@ -41,14 +39,12 @@ class Pattern:
     """How a platform names files: a regular expression over the path in its download, and an example for people.
 
     Its groups, as far as the platform says so: ``student``; ``number``, the platform's own for the student; ``attempt``
-    and ``time`` of one attempt; ``file``, the name that the student chose. ``beside`` is a file of the platform's own
-    without which the pattern does not apply.
+    and ``time`` of one attempt; ``file``, the name that the student chose.
     """
 
     platform: str
     path: re.Pattern[str]
     example: str
-    beside: str = ""
 
 
 PATTERNS: Final = (
@@ -72,15 +68,9 @@ PATTERNS: Final = (
         ),
         "Lab 03_ada_attempt_2026-05-03-10-11-12_x.ipynb",
     ),
-    Pattern(
-        "gradescope",
-        re.compile(r"(?P<student>submission_\d+)/(?P<file>.+)"),
-        "submission_12345/ beside submission_metadata.yml",
-        beside="submission_metadata.yml",
-    ),
 )  # fmt: skip
 """Canvas' number of a student is the same in a whole course, Moodle's another one in each assignment. Blackboard joins
-the assignment's name and the student's. Gradescope's own file says whose a submission is.
+the assignment's name and the student's.
 """
 _EXAMPLES: Final = "; ".join(f"{each.platform.capitalize()}: {each.example}" for each in PATTERNS)
 _REMEDY: Final = "put it into a folder called like the student"
@@ -121,7 +111,7 @@ class _Piece:
     """The files under one name and number in one download.
 
     ``ids`` are the names, any of which the list of students may have. ``download`` is the download's name, where there
-    are several. ``attempt`` is which one it is, where the platform says that of the whole.
+    are several.
     """
 
     name: str
@@ -129,7 +119,6 @@ class _Piece:
     number: str
     ids: tuple[str, ...]
     download: str
-    attempt: str = ""
     came_as: list[str] = field(default_factory=list)
     files: list[Member] = field(default_factory=list)
 
@@ -244,17 +233,13 @@ class _Collection:
     def _take(self, download: str, members: list[Member]) -> None:
         """Give each file of a download to its piece, or report it."""
         pattern, fitting = _platform(member.name for member in members)
-        own_file = next((member for member in members if pattern and member.name == pattern.beside), None)
-        told = _told_by_gradescope(own_file) if own_file is not None else {}
         for member in members:
-            if member is own_file:
-                continue
             match = fitting.get(member.name)
             top = f"{download}/{member.parts[0]}" if download else member.parts[0]
             if pattern is not None and match is not None:
                 name, number = match["student"].strip(), match.groupdict().get("number") or ""
                 piece = _Piece(name, pattern.platform, number, (name, number), download)
-                trouble = self._trouble(piece, told.get(name, ([], "")))
+                trouble = self._trouble(piece)
                 member = _as_called(member, match)
             elif _is_in_folder_or_archive(member):
                 name = _by_hand(member.parts[0])
@@ -276,19 +261,10 @@ class _Collection:
             piece.came_as += [top] if top not in piece.came_as else []
             piece.files.append(member)
 
-    def _trouble(self, piece: _Piece, told: tuple[list[tuple[str, ...]], str]) -> str:
+    def _trouble(self, piece: _Piece) -> str:
         """Give a piece its ids by its platform's rules; return why nobody can tell whose it is, or nothing."""
         if piece.platform == "blackboard" and not self._roster:
             raise LinklabError("Blackboard's names join the lab's and the student's: give a list with --students")
-        if piece.platform == "gradescope":
-            people, piece.attempt = told
-            if len(people) > 1:
-                together = listed(next(filter(None, one), "?") for one in people)
-                return f"handed in by {together} together; put it into a folder called like the one whose it is"
-            piece.ids = tuple(filter(None, people[0][:2])) if people else ()
-            if not piece.ids:
-                return f"submission_metadata.yml does not say whose it is; {_REMEDY}"
-            piece.name = piece.ids[0]
         return ""
 
     def _on_the_list(self) -> dict[str, list[_Piece]]:
@@ -380,7 +356,7 @@ def _as_called(member: Member, match: re.Match[str]) -> Member:
     if "time" in found:
         with contextlib.suppress(ValueError, OverflowError):  # no time that there is: the file's own counts
             told = datetime.datetime.strptime(found["time"], "%Y-%m-%d-%H-%M-%S")
-            member = replace(member, modified_s=told.timestamp(), handed_in=told.isoformat(" "))
+            member = replace(member, modified_s=told.timestamp())
     return member
 
 
@@ -389,20 +365,10 @@ def _joined(student: str, pieces: Sequence[_Piece]) -> Submission:
     files = []
     for piece in pieces:
         around = (piece.download,) if piece.download else ()
-        attempts = _attempts(each.handed_in for each in piece.files)
-        files += [
-            replace(member, parts=(*around, *member.parts), attempt=attempts.get(member.handed_in, piece.attempt))
-            for member in piece.files
-        ]
+        files += [replace(member, parts=(*around, *member.parts)) for member in piece.files]
     came_as = dict.fromkeys(name for piece in pieces for name in piece.came_as)
     known_as = dict.fromkeys((piece.platform, piece.number) for piece in pieces if piece.number)
     return Submission(student, tuple(came_as), tuple(files), known_as=tuple(known_as))
-
-
-def _attempts(times: Iterable[str]) -> Mapping[str, str]:
-    """Return which of the attempts at these times each is, as ``2 of 3``; none where there is one alone."""
-    known = sorted({time for time in times if time})
-    return {time: f"{number} of {len(known)}" for number, time in enumerate(known, 1)} if len(known) > 1 else {}
 
 
 def _platform(paths: Iterable[str]) -> tuple[Pattern | None, dict[str, re.Match[str]]]:
@@ -413,42 +379,11 @@ def _platform(paths: Iterable[str]) -> tuple[Pattern | None, dict[str, re.Match[
     paths = set(paths)
     best: tuple[tuple[int, int], Pattern | None, dict[str, re.Match[str]]] = ((0, 0), None, {})
     for pattern in PATTERNS:
-        if pattern.beside and pattern.beside not in paths:
-            continue
         fitting = {path: match for path in paths if (match := pattern.path.fullmatch(path))}
         rank = (len(fitting), -sum(match.end("student") for match in fitting.values()))
         if fitting and rank > best[0]:
             best = (rank, pattern, fitting)
     return best[1], best[2]
-
-
-def _told_by_gradescope(metadata: Member) -> dict[str, tuple[list[tuple[str, ...]], str]]:
-    """Of each of Gradescope's submissions all who handed it in (e-mail address, student id and name, empty if unknown),
-    and which attempt it is, by its history. What cannot be read says nobody's.
-    """
-    try:
-        # texts alone: no number loses its zeros, and Ruby's own kinds of values do no harm
-        data = yaml.load(metadata.path.read_bytes(), Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
-        return {}
-    found = {}
-    for submission, told in data.items() if isinstance(data, dict) else ():
-        people = [[_text(one, key) for key in (":email", ":sid", ":name")] for one in _dicts(told, ":submitters")]
-        times = [_text(one, ":created_at") for one in _dicts(told, ":history")]
-        now = _text(told, ":created_at") if isinstance(told, dict) else ""
-        found[submission] = [tuple(one) for one in people], _attempts([*times, now]).get(now, "")
-    return found
-
-
-def _dicts(told: Any, key: str) -> list[dict[Any, Any]]:
-    """Return the mappings in a list that stands under a key; none where something else does."""
-    rows = told.get(key) if isinstance(told, dict) else None
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-
-
-def _text(told: Mapping[Any, Any], key: str) -> str:
-    text = told.get(key)
-    return text.strip() if isinstance(text, str) else ""
 
 
 def _is_in_folder_or_archive(member: Member) -> bool:

@@ -56,17 +56,11 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Member:
-    """A file: the name that it was handed in under, in parts, where it lies now, and when it was changed (s, Unix).
-
-    ``handed_in`` is when it was handed in by the platform's word, as ISO 8601 writes it; ``attempt`` which of the
-    student's attempts it came with, as ``2 of 3``. Each is empty where the platform says nothing.
-    """
+    """A file: the name that it was handed in under, in parts, where it lies now, and when it was changed (s, Unix)."""
 
     parts: tuple[str, ...]
     path: Path
     modified_s: float
-    handed_in: str = ""
-    attempt: str = ""
 
     @property
     def name(self) -> str:

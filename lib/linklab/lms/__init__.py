@@ -2,5 +2,5 @@
 
 `marks` reads what was graded, and makes nbgrader's table. `gradebooks` has the
 headings of Moodle's, Canvas' and Blackboard's tables, finds each student's row and writes the points. `feedback` brings
-comments and pages back, `lateness` says what late work costs. `cli` is the command.
+comments and pages back. `cli` is the command.
 """

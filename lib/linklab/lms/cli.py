@@ -24,8 +24,8 @@ _DESCRIPTION = """\
 Writes grades as a learning platform takes them back. Moodle, Canvas and Blackboard: export the gradebook there, give it
 with --into, and import what is written with --output; it is the same table, with the points of this class in it.
 Students are found by login, e-mail, ID or full name, and never guessed; a grade that stands there stays.
-nbgrader: a table as nbgrader export writes it. Exit status: 0 if all went where it belongs, 1 if something was left out,
-which is named."""
+nbgrader: a table as nbgrader export writes it. Exit status: 0 if all went where it belongs, 1 if something was left
+out, which is named."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -52,13 +52,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "pages, and comments in the worksheet; Canvas: the course's address (https://canvas.example/courses/42), to "
         "which comments are sent with the token in CANVAS_TOKEN; nbgrader: the course's folder feedback/",
     )
-    parser.add_argument(
-        "--late",
-        nargs=2,
-        metavar=("DEADLINE", "PERCENT"),
-        help="what each day that has begun since the deadline costs: '2026-11-02 23:59' 10. For Moodle's worksheet and "
-        "Blackboard",
-    )
     parser.add_argument("--by", default="", metavar="COLUMN", help="find students by this column alone")
     parser.add_argument("--scale", action="store_true", help="convert to the points that the column is worth")
     parser.add_argument("--replace", action="store_true", help="overwrite grades that are others")
@@ -71,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     platform = arguments.platform
     if platform == "nbgrader":
-        for option in ("into", "by", "scale", "replace", "late"):
+        for option in ("into", "by", "scale", "replace"):
             if getattr(arguments, option):
                 raise LinklabError(f"{platform} takes no gradebook back: leave --{option} away")
         if any("=" in word for word in arguments.labs):
@@ -100,7 +93,6 @@ def _refuse_to_write_over(graded: Path, output: Path) -> None:
 
 def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> Said:
     from linklab.lms.gradebooks import Wishes, fill, numbers_of, read_gradebook
-    from linklab.lms.lateness import LateRule
 
     into, output = arguments.into, arguments.output
     if not into.is_file():
@@ -109,8 +101,7 @@ def _into_gradebook(arguments: argparse.Namespace, marks: Marks) -> Said:
         raise LinklabError("--output is the gradebook itself: name another file, so that you can compare the two")
     book = read_gradebook(into.read_bytes(), into.name, arguments.platform, arguments.by)
     columns, left_out = _columns(book, marks, arguments.labs)
-    late = LateRule.of(*arguments.late) if arguments.late else None
-    wishes = Wishes(arguments.replace, arguments.provisional, arguments.scale, bool(arguments.feedback), late)
+    wishes = Wishes(arguments.replace, arguments.provisional, arguments.scale, bool(arguments.feedback))
     send = _sender(arguments, book) if arguments.feedback else None
     data, said, troubles = fill(book, marks, columns, wishes)
     _keep(output, data)

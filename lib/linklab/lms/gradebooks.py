@@ -30,11 +30,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from linklab.errors import LinklabError
-from linklab.grade.check import counted
 from linklab.grading.grades import StoredLab
 from linklab.grading.names import cleaned
 from linklab.lms.feedback import comment
-from linklab.lms.lateness import LateRule, moment
 from linklab.lms.marks import Marks, StudentMarks, not_final
 from linklab.network.variants import normalised
 
@@ -61,7 +59,7 @@ class Form:
     assignment is worth; `lock` the column that says whether a grade can be changed; `scale` one that is there if there
     are no points. `nobody` is how rows of no student begin, `vacant` what stands where no grade is. `of_one` is True
     for the table of one assignment, whose name does not stand in it; `comments` is its column that takes a comment as
-    HTML, and `handed_in` the one that says when work was handed in.
+    HTML.
     """
 
     platform: str
@@ -77,7 +75,6 @@ class Form:
     lock: str = ""
     scale: str = ""
     comments: str = ""
-    handed_in: str = ""
     nobody: str = ""
     vacant: tuple[str, ...] = ("", "-")
     of_one: bool = False
@@ -121,7 +118,6 @@ FORMS: Final = (
         lock="Grade can be changed|Bewertung kann geändert werden",
         scale="Scale|Skala",
         comments="Feedback comments|Feedback als Kommentar",
-        handed_in=r"(?:Last modified|Zuletzt geändert) \((?:submission|Abgabe)\)",
         of_one=True,
     ),
     Form(
@@ -458,15 +454,13 @@ def _match(book: Gradebook, students: Sequence[StudentMarks]) -> tuple[dict[str,
 class Wishes:
     """What may be done: overwrite other grades, write those that are not final, convert to the column's points.
 
-    With ``comments`` what was found goes into the table too, where that takes comments. ``late`` is what late work
-    costs, by the times in the table.
+    With ``comments`` what was found goes into the table too, where that takes comments.
     """
 
     replace: bool = False
     provisional: bool = False
     scale: bool = False
     comments: bool = False
-    late: LateRule | None = None
 
 
 def fill(
@@ -488,7 +482,6 @@ def fill(
     handed_in = {one.student for one in marks.students for lab in columns if one.of(lab).state != "not handed in"}
     troubles = [f"not found, {cleaned(one)}: {why}" for one, why in unmatched.items() if one in handed_in]
     comma = _has_decimal_comma(book, columns.values())
-    late = {lab: _days_late(book, marks, lab, places, wishes.late) for lab in columns}
     rows = [list(row) for row in book.rows]
     for lab, column in columns.items():
         factor = _factor(marks.max_points[lab], lab, column, book, wishes)
@@ -500,8 +493,7 @@ def fill(
             if one.student not in places:
                 continue
             row, mark = places[one.student], one.of(lab)
-            share = wishes.late.share(late[lab].get(row, 0)) if wishes.late else 1.0
-            points, there = round(mark.points * factor * share, 2), book.rows[row][column.index].strip()
+            points, there = round(mark.points * factor, 2), book.rows[row][column.index].strip()
             old = _number(there)
             if mark.state == "not handed in":
                 counts["not handed in"] += 1
@@ -516,47 +508,11 @@ def fill(
                 if old is not None:
                     said.append(f"replaced, {cleaned(one.student)}, {lab}: {there} by {points:g}")
         said.append(f"{lab}, into {column.heading!r}: " + ", ".join(f"{n} {word}" for word, n in counts.items()))
-        days = late[lab]
-        if wishes.late and not book.form.handed_in:
-            troubles += [
-                f"taken as on time, {cleaned(one.student)}, {lab}: nothing says when it was handed in"
-                for one in marks.students
-                if one.student in places and one.of(lab).state == "judged" and one.of(lab).handed_in is None
-            ]
-        said += [
-            f"late, {cleaned(one)}: {counted(days[row], 'day')} begun" for one, row in places.items() if days.get(row)
-        ]
         if wishes.comments:
-            troubles += _write_comments(book, rows, marks, lab, places, wishes, late[lab])
+            troubles += _write_comments(book, rows, marks, lab, places, wishes)
     out = io.StringIO()
     csv.writer(out, **book.dialect).writerows(rows)
     return out.getvalue().encode(book.encoding), said, troubles
-
-
-def _days_late(
-    book: Gradebook, marks: Marks, lab: str, places: Mapping[str, int], rule: LateRule | None
-) -> dict[int, int]:
-    """Return by row how many days late a lab's work is: by the table, or where that has no times by what was graded.
-
-    Raises LinklabError where neither says it.
-    """
-    if rule is None:
-        return {}
-    place = book.place(book.form.handed_in)
-    if place is not None:
-        times = {row: book.rows[row][place].strip() for row in book.who}
-        return {
-            row: rule.days_late(moment(text, f"{book.name}, {book.who[row]}"))
-            for row, text in times.items()
-            if text not in book.form.vacant
-        }
-    times_of = {one.student: time for one in marks.students if (time := one.of(lab).handed_in) is not None}
-    if not times_of:
-        raise LinklabError(
-            f"neither {book.name} nor the submissions' names say when {lab} was handed in: --late is for Moodle's "
-            "grading worksheet and Blackboard's downloads (Canvas has a late policy of its own)"
-        )
-    return {places[student]: rule.days_late(time) for student, time in times_of.items() if student in places}
 
 
 def _write_comments(
@@ -566,7 +522,6 @@ def _write_comments(
     lab: str,
     places: Mapping[str, int],
     wishes: Wishes,
-    late: Mapping[int, int],
 ) -> Iterator[str]:
     """Write comments where none stand, if the table takes them; yield a line for each that differs and stays."""
     place = book.place(book.form.comments)
@@ -577,10 +532,6 @@ def _write_comments(
         if row is None or mark.state == "not handed in" or not_final(mark, wishes.provisional) or row in book.locked:
             continue
         said = comment(marks, lab, mark)
-        if wishes.late and late.get(row):
-            said += (
-                f"\nHanded in late, {counted(late[row], 'day')} begun: {100 * wishes.late.share(late[row]):g} % of that"
-            )
         text = html.escape(said, quote=False).replace("\n", "<br />")
         there = rows[row][place].strip()
         if there and there != text and not wishes.replace:
