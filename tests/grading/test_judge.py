@@ -89,6 +89,30 @@ def test_a_check_that_crashes_is_nobodys_failure(virtual: Kind, tmp_path: Path) 
     assert done.judged.ended == ""
 
 
+THEORY = """
+from linklab.labs.lab01 import rules
+from linklab.network import path, rtt_floor_ms
+measured_rtt_ms = {name: rtt_floor_ms(path(network, *ends)) for name, ends in rules.RTT_PAIRS.items()}
+"""
+
+
+@pytest.mark.parametrize("start", ["lab = linklab.start(network)", "lab = linklab.start(network).state()"])
+def test_lab_01_wants_a_network_of_the_students_own(virtual: Kind, tmp_path: Path, start: str) -> None:
+    cells = {
+        "start": f"import linklab\n{start}", "answer-routes": "", "answer-forwarding": "", "answer-measured": THEORY,
+    }  # fmt: skip
+    done = judge(changed(solution("01"), cells), tmp_path)
+    assert {"nodes", "links", "forwarding", "routes"} <= set(done.failed), done.why()
+    assert done.judged.open_points == sum(one.max_points for one in done.judged.cells if one.kind == "free text")
+
+
+def test_a_program_that_the_notebook_writes_is_noted(virtual: Kind, tmp_path: Path) -> None:
+    copied = "import os, shutil\nshutil.copy(os.environ['LINKLAB_SIMPLEPERF'], 'reliable.py')"
+    book = without(changed(solution("13"), {"imports": copied}), "imports", "check-stop-and-wait")
+    done = judge(book, tmp_path)
+    assert any("reliable.py was not handed in like this" in note for note in done.judged.notes), done.judged.notes
+
+
 @pytest.mark.large
 def test_a_search_is_judged_on_the_same_networks_again(virtual: Kind, tmp_path: Path) -> None:
     """The checks name the networks, which are drawn from what was handed in alone."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from linklab.errors import LinklabError
 from linklab.grade.check import Surprise
-from linklab.grading.grades import LabGrade, StudentGrade, spreadsheet, to_json
+from linklab.grading.grades import LabGrade, StudentGrade, spreadsheet
 from linklab.grading.overview import lab_counts
 from linklab.grading.pages import questions_page
-from linklab.grading.questions import earlier_terms, table
+from linklab.grading.questions import table
 
 from .classes import EVIL, GOOD, LAB, a_class, bad, graded, judged, student
 
@@ -43,7 +41,7 @@ def test_each_check_and_question_has_its_numbers() -> None:
 
 def test_a_number_below_0_is_a_number_in_a_spreadsheet() -> None:
     told = [_passed(str(number), bool(number % 2), not number % 2) for number in range(6)]
-    first = next(csv.DictReader(io.StringIO(spreadsheet(table(graded(*told), {})))))
+    first = next(csv.DictReader(io.StringIO(spreadsheet(table(graded(*told))))))
     assert float(first["discrimination"]) == -1
 
 
@@ -57,31 +55,7 @@ def test_calibration_stands_in_the_row_of_its_check() -> None:
     grades = graded(*students)
     rate = lab_counts(grades)[0].cells[0]
     assert (rate.sure_percent, rate.right_percent) == (80, 50)
-    assert "How sure, and how often right" in questions_page(grades, table(grades, {}))
-
-
-def test_two_terms_whose_folders_have_the_same_name_are_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    folders = [Path("class-2024/graded"), Path("class-2025/graded")]
-    for folder in folders:
-        folder.mkdir(parents=True)
-        (folder / "grades.json").write_text(to_json(graded()))
-    assert list(earlier_terms(folders)) == ["class-2024/graded", "class-2025/graded"]
-
-
-def test_earlier_terms_stand_beside_this_one(tmp_path: Path) -> None:
-    (tmp_path / "2025").mkdir()
-    (tmp_path / "2025" / "grades.json").write_text(
-        to_json(graded(_passed("ada", True, False), _passed("bob", False, False)))
-    )
-    terms = earlier_terms([tmp_path / "2025"])
-    rows = list(csv.DictReader(io.StringIO(spreadsheet(table(graded(_passed("cyd", True, True)), terms)))))
-    assert [(row["cell"], row["points %"], row[f"points % {tmp_path / '2025'}"]) for row in rows] == [
-        ("check-rate", "100", "50"), ("check-queue", "100", "0"), ("reflect-why", "", ""),
-    ]  # fmt: skip
-    (tmp_path / "2025" / "grades.json").write_text("[]")
-    with pytest.raises(LinklabError, match="is not what linklab grade writes"):
-        earlier_terms([tmp_path / "2025"])
+    assert "How sure, and how often right" in questions_page(grades, table(grades))
 
 
 def test_the_page_and_the_table_run_nothing_that_students_wrote() -> None:
@@ -89,6 +63,6 @@ def test_the_page_and_the_table_run_nothing_that_students_wrote() -> None:
     evil = replace(grades.students[1].labs[LAB.name].judged.cells[0], checks=(replace(bad(), reason=EVIL),))  # type: ignore[union-attr]
     one = judged(bad())
     grades = graded(student("ada", replace(one, cells=(evil, *one.cells[1:]))))
-    page = questions_page(grades, table(grades, {}))
+    page = questions_page(grades, table(grades))
     assert "<img" not in page
     assert page.count("<script") == 1

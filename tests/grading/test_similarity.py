@@ -9,6 +9,7 @@ import pytest
 
 from linklab.grading import similarity
 from linklab.grading.similarity import PROGRAM_THRESHOLD, programs_alike, texts_alike
+from linklab.measure.program_file import sealed
 from tests.notebooks.run_notebook import ROOT
 from tests.simpleperf.programs.make import Program, programs
 
@@ -44,6 +45,12 @@ def test_a_copy_is_found_however_it_was_dressed_up(dress: type[str]) -> None:
     found = programs_alike("x", {"ada": SOLUTION, "bob": dress(SOLUTION)}, STARTER)
     assert [one.students for one in found] == [("ada", "bob")]
     assert found[0].least == found[0].most >= PROGRAM_THRESHOLD
+
+
+def test_linklabs_own_program_is_named_though_it_is_packed() -> None:
+    packed = sealed(ROOT / "solutions" / "simpleperf.py")
+    found = programs_alike("simpleperf.py", {"ada": packed, "kit": SOLUTION}, "")
+    assert [one.students for one in found] == [("ada", "kit")]
 
 
 def test_programs_written_apart_are_not_alike(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,13 +27,12 @@ _LONGEST_CELL: Final = 200_000
 class Assembled:
     """A notebook as the text of its file, the student's answers by cell, and notes on what had been changed.
 
-    ``added`` is the code of cells that the student added, by the names that they got. ``tried_wrong`` are the wrong
+    ``tried_wrong`` are the wrong
     options that were chosen before, by check cell and by what was asked.
     """
 
     text: str
     answers: Mapping[str, str]
-    added: Mapping[str, str]
     free_texts: Mapping[str, str]
     notes: tuple[str, ...]
     tried_wrong: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
@@ -78,10 +77,9 @@ def assemble(lab: KitLab, cells: Iterable[SubmittedCell]) -> Assembled:
         )
     whole["cells"] = made
     text = json.dumps(whole, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    new = {cell["id"]: cell["source"] for cell in made if "added" in cell["metadata"].get("linklab", {})}
     checks = {part.cell_id for part in lab.parts if part.role == "check"}
     tried = {name: cell.tried_wrong for name, cell in own.items() if name in checks and cell.tried_wrong}
-    return Assembled(text, answers, new, free_texts, (*_changed(lab, own), *notes), tried)
+    return Assembled(text, answers, free_texts, (*_changed(lab, own), *notes), tried)
 
 
 def _sorted(

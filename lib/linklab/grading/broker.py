@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab.errors import LabError, LinklabError
-from linklab.grading.printed import Printed
 from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout
 from linklab.lab import Lab, names_of
 from linklab.runtime.backends import Kind, guest_memory_mb, whole_seed
@@ -50,8 +49,6 @@ class Broker:
 
     def __init__(self, address: Path, kind: Kind, folder: Path, wall_limit_s: float) -> None:
         """Listens at `address`. Labs may write into `folder`, and each request may take `wall_limit_s`."""
-        self.printed = Printed()
-        """The numbers that the labs have printed."""
         self._kind, self._folder, self._wall_limit_s = kind, folder, wall_limit_s
         self._numbers = itertools.count(1)
         self._processes: dict[int, LabProcess] = {}
@@ -190,7 +187,6 @@ class Broker:
         number = request.get("id")
 
         def tell(event: Any) -> None:
-            self.printed.hear(event)
             channel.send({"id": number, "event": event}, self._wall_limit_s)
 
         try:
@@ -199,7 +195,6 @@ class Broker:
             answer = {"interrupted": True}
         except LinklabError as error:
             answer = {"error": str(error), "kind": type(error).__name__}
-        self.printed.hear(answer)
         channel.send({**answer, "id": number, "clock_s": process.clock_s}, self._wall_limit_s)
 
 

@@ -57,9 +57,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--only", nargs="+", default=[], metavar="STUDENT", help="judge these again, and leave all others as they are"
     )
-    parser.add_argument(
-        "--earlier", type=Path, nargs="+", default=[], metavar="DIR", help="outputs of earlier terms, to compare with"
-    )
     parser.add_argument("--jobs", type=options.count, metavar="N", help="notebooks at once (default: one a core)")
     parser.add_argument(
         "--dask", metavar="ADDRESS", help="judge on the workers of this Dask scheduler: tcp://host:8786"
@@ -113,7 +110,7 @@ def _order(arguments: argparse.Namespace) -> Order:
     kit = read_kit(arguments.root)
     limits = Limits(**{name: getattr(arguments, name) for _, name, *_ in _LIMIT_OPTIONS})
     labs = kit.chosen(arguments.labs)
-    return Order(kit, labs, students, networks, arguments.earlier, limits, arguments.only)
+    return Order(kit, labs, students, networks, limits, arguments.only)
 
 
 class _Judge:

@@ -37,12 +37,11 @@ from linklab.grading.manual_points import Given, Journal
 from linklab.grading.model import Judged, Limits
 from linklab.grading.names import folder_of, listed
 from linklab.grading.pages import class_page, feedback, load_templates, questions_page
-from linklab.grading.questions import earlier_terms, table
+from linklab.grading.questions import table
 from linklab.grading.recognise import Recognised, recognise
 from linklab.grading.run import Done
-from linklab.grading.shortcuts import shortcuts
 from linklab.grading.similarity import Alike, programs_alike, texts_alike
-from linklab.grading.store import Work, handed_in_before, prepare, unjudged
+from linklab.grading.store import Work, prepare, unjudged
 from linklab.grading.submissions import Collected, Submission, collect, opened
 from linklab.headless.runner import read_book
 from linklab.network import COURSE, Network
@@ -64,15 +63,14 @@ class Order:
     """What is to be graded: which labs, on whose network, within which limits.
 
     ``students`` is the list of students; without one, everybody who handed something in is graded. ``networks`` are the
-    students' own, by id. ``earlier`` are folders of classes that were graded before, which this one's work is compared
-    with. Of ``only``, if it names somebody, all is judged again, and all others keep the verdicts that they have.
+    students' own, by id. Of ``only``, if it names somebody, all is judged again, and all others keep the verdicts that
+    they have.
     """
 
     kit: Kit
     labs: Sequence[str]
     students: Sequence[str] | None = None
     networks: Mapping[str, Network] | None = None
-    earlier: Sequence[Path] = ()
     limits: Limits = field(default_factory=Limits)
     only: Sequence[str] = ()
 
@@ -83,12 +81,11 @@ class Order:
 
 @dataclass
 class _LabWork:
-    """What a student handed in for a lab, and what came of judging it now. ``looks`` is for the instructor alone."""
+    """What a student handed in for a lab, and what came of judging it now."""
 
     work: Work
     assembled: Assembled
     notes: Sequence[str]
-    looks: Sequence[str]
     done: Done | None = None
 
     @property
@@ -126,10 +123,6 @@ def grade(
     for source in downloads:
         if output.resolve().is_relative_to(source.resolve()):
             raise LinklabError(f"{output} lies among the submissions: say a folder beside {source} with --output")
-    for folder in order.earlier:
-        if not (folder / MARK).is_file():
-            raise LinklabError(f"{folder} is no graded class: name with --earlier what an earlier --output was")
-    terms = earlier_terms(order.earlier)
     with _held(output):
         journal = Journal(output)
         journal.rows()  # a mistake in it is said before hours of judging
@@ -167,7 +160,7 @@ def grade(
             alike = []
         grades = _graded(students, collected, order, answers, alike)
         grades = _write(output, grades, students, tell)
-        asked = table(grades, terms)
+        asked = table(grades)
         write_whole(output / "questions.csv", spreadsheet(asked), 0o644)
         write_whole(output / "questions.html", questions_page(grades, asked), 0o644)
         for line in _changes(students):
@@ -231,15 +224,12 @@ def _looked_through(one: Submission, order: Order, output: Path) -> _Student:
         if two:
             notes.append(f"{listed(two)}: another file of that name lies beside simpleperf, and was not handed over")
         files = {file: member.path.read_bytes() for file, member in {**found.programs, **helpers}.items()}
-        texts = {file: data.decode(errors="replace") for file, data in files.items() if file not in order.kit.starters}
-        theirs = [*assembled.answers.items(), *assembled.added.items(), *texts.items()]
-        looks = shortcuts(theirs, (it.starter for it in lab.parts if it.cell_type == "code" and it.role != "answer"))
         folder = output / "judged" / folder_of(one.student) / name
         again = order.wants(one.student) if order.only else None
         work = prepare(one.student, lab, folder, assembled.text, files, network, order.limits, again)
         # of 1,000 students' notebooks the texts would not fit into memory
         assembled = replace(assembled, text="")
-        student.labs[name] = _LabWork(work, assembled, notes, looks)
+        student.labs[name] = _LabWork(work, assembled, notes)
     return student
 
 
@@ -249,7 +239,7 @@ def _assembled(lab: KitLab, found: Recognised, notes: list[str]) -> Assembled | 
         if not lab.is_of_a_program or SIMPLEPERF not in found.programs:
             return None
         notes.append(f"only {SIMPLEPERF} was handed in for this lab, and no notebook")
-        return Assembled(assemble(lab, ()).text, {}, {}, {}, ())
+        return Assembled(assemble(lab, ()).text, {}, {}, ())
     if lab.is_of_a_program and SIMPLEPERF not in found.programs:
         notes.append(f"no {SIMPLEPERF} was handed in with this notebook")
     assembled = assemble(lab, notebook.cells)
@@ -301,7 +291,7 @@ def _lab_grade(student: _Student, kit_lab: KitLab, order: Order, given: Mapping[
     if lab.judged is not None:
         judged = manual_points.with_given(lab.judged, given)
         tries = {cell: 1 + max(map(len, it.values())) for cell, it in tried.items()}
-        return LabGrade("judged", judged, notes, looks=tuple(lab.looks), tries=tries)
+        return LabGrade("judged", judged, notes, tries=tries)
     if lab.done is None:
         return LabGrade("not judged", None, notes)
     network = order.networks[student.student] if order.networks is not None else COURSE
@@ -346,28 +336,22 @@ def _answers(students: list[_Student], order: Order) -> Iterator[manual_points.W
 
 
 def _alike(students: list[_Student], order: Order) -> Iterator[Alike]:
-    """Compare the class's work with each other's, the kit's own programs and earlier terms'; yield what is alike."""
-    kit, now = order.kit, {student.student for student in students}
-    before: dict[str, dict[str, str]] = {}
-    for folder in order.earlier:
-        for whose, what, text in handed_in_before(folder):
-            before.setdefault(what, {})[whose] = text
-    found: list[Alike] = []
+    """Compare the class's work with each other's and with the kit's own programs; yield what is alike."""
+    kit = order.kit
     for file, starter in kit.starters.items():
         written = {student.student: student.programs[file] for student in students if file in student.programs}
         own = {_KITS_OWN: kit.solutions[file]} if file in kit.solutions else {}
-        found += programs_alike(file, before.get(file, {}) | written | own, starter)
+        yield from programs_alike(file, written | own, starter)
     for name in order.labs:
         handed_in = {student.student: student.labs[name].assembled for student in students if name in student.labs}
         for part in kit.labs[name].parts:
             what, cell = f"{name}, {part.cell_id}", part.cell_id
             if part.role == "answer":
                 answers = {student: one.answers[cell] for student, one in handed_in.items() if cell in one.answers}
-                found += programs_alike(what, before.get(what, {}) | answers, part.starter)
+                yield from programs_alike(what, answers, part.starter)
             elif part.role == "free text":
                 texts = {student: one.free_texts[cell] for student, one in handed_in.items() if cell in one.free_texts}
-                found += texts_alike(what, before.get(what, {}) | texts)
-    yield from (group for group in found if now.intersection(group.students))
+                yield from texts_alike(what, texts)
 
 
 def _write(output: Path, grades: ClassGrade, students: list[_Student], tell: Callable[[str], None]) -> ClassGrade:

@@ -26,7 +26,7 @@ _LONGEST_LINE: Final = 20_000
 
 @dataclass(frozen=True)
 class LabGrade:
-    """One lab of one student. `notes` are for the student too, `looks` and `judged.notes` for the instructor alone.
+    """One lab of one student. `notes` are for the student too, `judged.notes` for the instructor alone.
 
     `judged` is there unless nothing was handed in, or nothing has judged it yet. `trouble` is why a judge
     failed, or why the files could not be read.
@@ -36,15 +36,13 @@ class LabGrade:
     judged: Judged | None = None
     notes: tuple[str, ...] = ()
     trouble: str = ""
-    looks: tuple[str, ...] = ()
-    """A line for each cell of the student's code that is worth a look."""
     tries: Mapping[str, int] = field(default_factory=dict)
     """At which try the student's choices were right, by check cell, where it was not the first."""
 
     @property
     def for_the_instructor(self) -> list[str]:
-        """What the instructor alone sees: lines on the student's code, and on what the submission tried."""
-        return [*self.looks, *(self.judged.notes if self.judged else ())]
+        """What the instructor alone sees: lines on what the submission tried."""
+        return list(self.judged.notes if self.judged else ())
 
     @property
     def points(self) -> float:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import signal
 import sys
@@ -53,8 +52,6 @@ _STOP_AFTER_S: Final = 20.0
 """Seconds after a limit until the student's kernel and all labs are ended."""
 _GIVE_UP_AFTER_S: Final = 60.0
 """Seconds after that until the judge writes what it has, and exits."""
-_READ_OFF: Final = re.compile(r"measured_\w*(ms|mbps)")
-"""What the instructor's notebooks call numbers that students read off a tool, and type in."""
 _CLIPS: Final = {"measure.Clip(duration_s=10)": Clip(duration_s=10)}
 """The videos that a notebook may ask for, by the source text in the instructor's cells that asks."""
 
@@ -219,10 +216,6 @@ class Judge:
         named = {name: session.argument(each) for name, each in call.named}
         if any(isinstance(value, NetworkState) for value in positional):
             raise ValueRefused("this check wants the lab that linklab.start returned, and got a network as data")
-        for argument, value in zip(call.positional, positional, strict=True):
-            is_measured = _READ_OFF.fullmatch(argument.expression) is not None
-            if unseen := self._broker.printed.unseen(value, is_measured=is_measured):
-                self._notes.append(f"{cell}: no lab of this notebook has printed the numbers of {listed(unseen, 3)}")
         with student_files(self._room) if call.runs_a_program else contextlib.nullcontext() as folder:
             if folder is not None:
                 self._note_programs(folder, cell)

@@ -7,10 +7,9 @@ ended early counts only under the same limits. A verdict that no longer counts i
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -86,19 +85,6 @@ def prepare(
             old.unlink()
     parcel.lay(folder)
     return work
-
-
-def handed_in_before(graded: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield what lies in the folder of a class that was graded before: whose it is, what (``reliable.py``, or lab and
-    cell as ``04-tcp, answer-rtt``), and its text. What cannot be read is left out.
-    """
-    for folder in sorted((graded / "judged").glob("*/*")):
-        whose = f"{graded}/{folder.parent.name}"
-        for program in (folder / "files").glob("*.py"):
-            yield whose, program.name, program.read_bytes().decode(errors="replace")
-        with contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
-            for cell in json.loads((folder / "notebook.ipynb").read_text("utf-8"))["cells"]:
-                yield whose, f"{folder.name}, {cell['id']}", cell["source"]
 
 
 def keep(work: Work, judged: Judged) -> None:
