@@ -1,32 +1,25 @@
-"""Send values, functions and classes from a notebook into a lab.
+"""Send values, functions and classes from a notebook into a lab, by pickle.
 
-The lab's Python finds by name what Linklab, the standard library and installed packages define: that travels as a
-reference. A function or class of the notebook, or of a file beside it, travels as the text of its cell or file with the
-global variables that it names. The lab compiles the text, so tracebacks show the user's file and lines. Everything
-else travels by pickle.
+What the lab's Python can import goes by name: Linklab's own, Python's, and what is installed. A function or class of
+the notebook, or of a file beside it, as a host class that a student's Topo names, goes as the text of its definition,
+with the global variables that it reads.
 """
 
 from __future__ import annotations
+import __future__
 
-import builtins
 import functools
 import importlib
 import io
 import linecache
-import os
 import pickle
 import sys
+import textwrap
 import types
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from linklab.errors import LabError
 from linklab.guest import is_sent
-
-_ANNOTATIONS_AS_TEXT = 0x1000000  # the compiler's flag for ``from __future__ import annotations``
-_TOP_LEVEL_AWAIT = 0x2000  # notebooks allow it
-_LOCAL_VARIABLES = 1  # the flag of a function's code; the code of a module or of a class statement has none
-_GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 
 def packed(value: Any) -> bytes:
@@ -40,19 +33,18 @@ def packed(value: Any) -> bytes:
     except LabError:
         raise
     except Exception as failure:
-        where = next((name for name, used in reversed(packer.variables) if _fails(used)), "an argument")
-        raise _refusal(where, f"{failure}; make it in the function, or hand over what it is made of") from None
+        raise _refusal("an argument", f"{failure}; make it in the function, or hand over what it is made of") from None
     return packer.file.getvalue()
 
 
 def unpacked(data: bytes) -> Any:
-    """Return the value that `packed` made bytes of. Raises `LabError` where the lab's Python lacks a module for it."""
+    """Return the value that `packed` made bytes of. Raises `LabError` for what the lab's Python does not find."""
     try:
         return pickle.loads(data)
-    except ModuleNotFoundError as error:
+    except (ImportError, AttributeError) as error:
         raise LabError(
-            f"the lab's Python has no module {error.name!r}, which what came from the notebook uses: use in it only "
-            "Python's own modules, and those that labs have"
+            f"the lab's Python does not find what came from the notebook ({error}): use in it only Python's own "
+            "modules, those that labs have, and your own functions and classes"
         ) from None
 
 
@@ -60,86 +52,38 @@ def unpacked(data: bytes) -> Any:
 
 
 class _Packer(pickle.Pickler):
-    """A pickler that sends functions and classes as text where the lab does not find them by name."""
+    """A pickler that writes functions and classes as text where the lab cannot import them."""
 
     def __init__(self) -> None:
         self.file = io.BytesIO()
         super().__init__(self.file, protocol=5)
-        self.variables: list[tuple[str, Any]] = []
-        """What the functions and classes use so far, with words for people."""
         self._space = functools.cache(lambda module: {"__name__": module})  # all functions of a module share one
 
     def reducer_override(self, thing: Any) -> Any:
         """Return how to make a thing inside, as ``object.__reduce__`` does; NotImplemented leaves it to pickle."""
         if isinstance(thing, types.ModuleType):
-            if _found_inside(thing.__name__):
-                return importlib.import_module, (thing.__name__,)
-            raise _refusal(thing.__name__, f"it is a file of your own; write from {thing.__name__} import ... instead")
-        module = getattr(thing, "__module__", None)
-        if not hasattr(thing, "__qualname__") or not isinstance(module, str) or _found_inside(module):
+            return importlib.import_module, (thing.__name__,)
+        if not isinstance(thing, types.FunctionType | type) or _found_inside(thing.__module__):
             return NotImplemented
-        if isinstance(thing, types.FunctionType):
-            return self._function(thing)
-        if isinstance(thing, type):
-            return self._class(thing)
-        if isinstance(thing, types.MethodType):
-            return NotImplemented
-        raise _refusal(thing.__qualname__, "a decorator made it; write it without one")
-
-    def _function(self, function: types.FunctionType) -> tuple[Any, ...]:
-        """Make the function, and then add the global variables that it reads, which may lead back to it."""
-        code, name = function.__code__, function.__qualname__
-        if code.co_name == "<lambda>":
-            raise _refusal(f"the lambda of line {code.co_firstlineno}", "write it as a function, with def")
-        _refuse_closure(code)
-        source, place = _source(code), (code.co_qualname, code.co_firstlineno)
-        used = self._used(set().union(*_globals_of(_codes(*source)[place])), function.__globals__, name)
-        space, defaults = self._space(function.__module__), (function.__defaults__, function.__kwdefaults__)
-        self.variables.append((f"a default value of {name}", defaults))
-        return _make_function, (*source, *place, space, *defaults), (space, used), None, None, _add_globals
-
-    def _class(self, kind: type) -> tuple[Any, ...]:
-        """Run the class's body with the global variables that it reads, and then add those that its methods read."""
-        name = kind.__qualname__
-        methods = [value for value in vars(kind).values() if _is_method_in_text(value, kind)]
-        sources = [_source(method.__code__) for method in methods]
-        if not methods:
-            return _as_values(kind)
-        first, source, space = methods[0].__code__, sources[0], self._space(kind.__module__)
-        line = max(line for owner, line in _codes(*source) if owner == name and line < first.co_firstlineno)
-        body = _codes(*source)[name, line]
-        if source[0].split("\n")[line - 1].lstrip().startswith("@"):
-            raise _refusal(name, "it is a decorated class; write it without a decorator, or hand over a dictionary")
-        _refuse_closure(body)
-        at_once, later = _globals_of(body)
-        needed, used = (self._used(names, methods[0].__globals__, name) for names in (at_once - {name}, later))
-        bases = (NamedTuple,) if "_field_defaults" in vars(kind) else kind.__bases__
-        made = _make_class, ((*source, name, line, space), needed, type(kind), bases)
-        return *made, (space, used), None, None, _add_globals
-
-    def _used(self, names: set[str], space: dict[str, Any], user: str) -> dict[str, Any]:
-        """Return those of the names that are global variables, with their values."""
-        used = {name: space[name] for name in sorted(names) if name in space}
-        self.variables += [(f"{name} (used in {user})", value) for name, value in used.items()]
-        return used
+        function = thing if isinstance(thing, types.FunctionType) else _method_of(thing)
+        if function is None:  # nothing says where its text stands
+            return _as_values(thing)
+        text, file, line = _definition(thing, function.__code__)
+        at_once, later = (
+            {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
+            for names in _names_in(_compiled(text, file, line))
+        )
+        space = self._space(thing.__module__)
+        return _define, (text, file, line, thing.__name__, space, at_once), (space, later), None, None, _add_globals
 
 
 def _refusal(what: str, why: str) -> LabError:
     return LabError(f"{what} cannot go into a lab: {why}")
 
 
-def _refuse_closure(code: types.CodeType) -> None:
-    if code.co_freevars:
-        names = ", ".join(code.co_freevars)
-        raise _refusal(code.co_qualname, f"it is a closure over {names}; write it outside, and hand over what it uses")
-
-
 @functools.cache
 def _found_inside(module: str) -> bool:
-    """Return True where the lab's Python finds a module of this name: Python's own, an installed one, Linklab's.
-
-    The labs that an instructor has added lie elsewhere.
-    """
+    """Return True if the lab's Python can import this module: Python's own, an installed one, or one of Linklab's."""
     import site
 
     package, _, room = module.partition(".")
@@ -151,12 +95,17 @@ def _found_inside(module: str) -> bool:
     return (getattr(sys.modules.get(module), "__file__", None) or "").startswith(places)
 
 
-def _fails(value: Any) -> bool:
-    try:
-        _Packer().dump(value)
-    except Exception:
-        return True
-    return False
+def _method_of(kind: type) -> types.FunctionType | None:
+    """Return a method that stands in the text of a class; None if it has none."""
+    name = f"{kind.__qualname__}."
+    return next(
+        (
+            value
+            for value in vars(kind).values()
+            if isinstance(value, types.FunctionType) and value.__code__.co_qualname.startswith(name)
+        ),
+        None,
+    )
 
 
 def _as_values(kind: type) -> tuple[Any, ...]:
@@ -167,86 +116,67 @@ def _as_values(kind: type) -> tuple[Any, ...]:
     return type, (kind.__name__, kind.__bases__, values)
 
 
-def _is_method_in_text(value: Any, kind: type) -> bool:
-    """Return False for what somebody assigned later, and for what Python adds to named tuples and dataclasses."""
-    return (
-        isinstance(value, types.FunctionType) and value.__code__.co_qualname == f"{kind.__qualname__}.{value.__name__}"
+def _definition(thing: types.FunctionType | type, code: types.CodeType) -> tuple[str, str, int]:
+    """Return the text of a function or class, its cell or file, and its first line there.
+
+    `code` is the function's, or that of a method. Raises `LabError` for a lambda or a closure, and if there is no text.
+    """
+    import ast
+
+    name, file = thing.__qualname__, code.co_filename
+    if code.co_freevars and code.co_freevars != ("__class__",):
+        names = ", ".join(code.co_freevars)
+        raise _refusal(name, f"it is a closure over {names}; write it outside, and hand over what it uses")
+    linecache.checkcache(file)
+    lines = linecache.getlines(file)
+    try:
+        nodes = list(ast.walk(ast.parse("".join(lines))))
+    except SyntaxError:
+        nodes = []
+    for node in reversed(nodes):  # the innermost first
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == thing.__name__:
+            line, end = min(it.lineno for it in (node, *node.decorator_list)), node.end_lineno
+            if line <= code.co_firstlineno <= (end or line):
+                return textwrap.dedent("".join(lines[line - 1 : end])), file, line
+    raise _refusal(
+        name, "its text is not found; write it with def or class in a notebook's cell (without %%time) or in a file"
     )
 
 
-def _source(code: types.CodeType) -> tuple[str, str, int]:
-    """Return the text of the cell or file that a code was compiled from, its name, and the compiler's flags.
-
-    Raises `LabError` where the text is another one now.
-    """
-    linecache.checkcache(code.co_filename)
-    text = sys.intern("".join(linecache.getlines(code.co_filename)))  # pickle writes one object once
-    source = text, code.co_filename, code.co_flags & _ANNOTATIONS_AS_TEXT
-    try:
-        found = _codes(*source).get((code.co_qualname, code.co_firstlineno))
-    except SyntaxError:
-        found = None
-    # no cell changes; a notebook compiles its statements one by one, and pytest writes its own words into a function
-    may_differ = not os.path.exists(code.co_filename) or any(name.startswith("@") for name in code.co_varnames)
-    if found is None or (found != code and not may_differ):
-        raise _refusal(
-            code.co_qualname,
-            "its text is not to be found, or was edited after it was run; write it in a notebook's cell (without "
-            "%%time) or in a file, and run it again",
-        )
-    return source
-
-
-def _globals_of(code: types.CodeType) -> tuple[set[str], set[str]]:
-    """Return the global variables that a code reads when it runs, and those that functions in it read later."""
+def _names_in(code: types.CodeType) -> tuple[set[str], set[str]]:
+    """Return the global variables that a definition reads when it is run, and those that its functions read later."""
     import dis
 
-    at_once, later = set[str](), set[str]()
-    for each in (code, *_within(code)):
+    at_once, later, codes = set[str](), set[str](), [code]
+    for each in codes:
         names = later if each.co_flags & _LOCAL_VARIABLES else at_once
-        names.update(step.argval for step in dis.get_instructions(each) if step.opname in _GLOBAL)
+        names.update(step.argval for step in dis.get_instructions(each) if step.opname in _READS)
+        codes += [constant for constant in each.co_consts if isinstance(constant, types.CodeType)]
     return at_once, later
 
 
-def _within(code: types.CodeType) -> Iterator[types.CodeType]:
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield constant
-            yield from _within(constant)
+_LOCAL_VARIABLES = 1
+"""The flag of a function's code; the code of a class statement has none."""
+_READS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 
 
 # In the lab
 
 
-@functools.lru_cache
-def _codes(text: str, file: str, flags: int) -> dict[tuple[str, int], types.CodeType]:
-    """Return the codes of all functions and classes in a text, by their names and lines."""
-    whole = compile(text, file, "exec", flags | _TOP_LEVEL_AWAIT, dont_inherit=True)
-    return {(code.co_qualname, code.co_firstlineno): code for code in _within(whole)}
+def _compiled(text: str, file: str, line: int) -> types.CodeType:
+    """Compile a definition such that tracebacks show its lines in the user's file."""
+    return compile("\n" * (line - 1) + text, file, "exec", __future__.annotations.compiler_flag, dont_inherit=True)
 
 
-def _make_function(
-    text: str,
-    file: str,
-    flags: int,
-    name: str,
-    line: int,
-    space: dict[str, Any],
-    defaults: Any = None,
-    keyword_defaults: Any = None,
-) -> types.FunctionType:
-    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file  # for tracebacks
-    function = types.FunctionType(_codes(text, file, flags)[name, line], space, None, defaults)
-    function.__kwdefaults__ = keyword_defaults
-    return function
-
-
-def _make_class(about: tuple[Any, ...], needed: dict[str, Any], metaclass: type, bases: tuple[Any, ...]) -> Any:
-    body = _make_function(*about)
-    body.__globals__.update(needed)
-    return builtins.__build_class__(body, body.__name__, *bases, metaclass=metaclass)
+def _define(text: str, file: str, line: int, name: str, space: dict[str, Any], needed: dict[str, Any]) -> Any:
+    """Run a definition, and return the function or class that it makes."""
+    space.update(needed)
+    made: dict[str, Any] = {}
+    exec(_compiled(text, file, line), space, made)
+    return made[name]
 
 
 def _add_globals(_: object, state: tuple[dict[str, Any], dict[str, Any]]) -> None:
+    """Add the global variables that a function reads, which may lead back to it."""
     space, used = state
     space.update(used)

@@ -116,8 +116,7 @@ class LabProcess:
     ) -> Answer:
         """Run a function inside, with the agent's `RequestLoop` before its arguments; return its answer as JSON data.
 
-        What runs in labs of Linklab, and installed packages, are found there by name; all else is sent as text
-        (`linklab.guest.function_transfer`).
+        What the lab's Python can import goes by name, other definitions as text (`linklab.guest.function_transfer`).
 
         `on_event` gets what the function emits while it runs. Time passes in the lab only meanwhile. `stop` is
         asked now and then whether the function is to be interrupted, as Ctrl-C does; an answer that it gives all the
