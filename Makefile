@@ -17,8 +17,7 @@ lab: ## install what is missing and open the labs in JupyterLab
 
 hub: ## open JupyterHub for a class on this machine (root; HUB="..." are words for JupyterHub)
 	@bash vagrant/provision.sh --hub
-	@$(BIN)/python -m tools.image
-	@$(BIN)/python -m linklab.hub
+	@XDG_CACHE_HOME=/var/lib/linklab/cache $(BIN)/python -m tools.image
 	@$(BIN)/jupyterhub -f hub/jupyterhub_config.py $(HUB)
 
 test: install-tests ## install what is missing and run the checks and tests (ten minutes on two cores; CI adds large ones)

@@ -12,14 +12,17 @@ docs/jupyterhub.md has the rest.
 
 import os
 import sys
+from pathlib import Path
 
 from linklab.errors import LinklabError
-from linklab.hub import board, machine
+from linklab.hub import machine
 
 c = get_config()  # noqa: F821 - JupyterHub reads this file with that name
 
+SHARED = "/var/lib/linklab"
+os.environ.setdefault("XDG_CACHE_HOME", f"{SHARED}/cache")  # where `make hub` puts the lab image for all
 try:
-    paths = machine.require_shared_paths()
+    paths = machine.prepare(Path(SHARED))
 except LinklabError as error:
     sys.exit(f"linklab: {error}")
 
@@ -68,7 +71,3 @@ c.Spawner.pre_spawn_hook = hand_out
 
 if os.path.exists("/etc/linklab/jupyterhub_config.py"):
     load_subconfig("/etc/linklab/jupyterhub_config.py")  # noqa: F821
-
-# A page that shows instructors live who is at which check, of the students who want to be shown: docs/jupyterhub.md.
-if c.Linklab.get("class_board"):
-    board.add_to(c, paths.labs)

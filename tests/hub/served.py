@@ -61,9 +61,9 @@ def missing() -> str | None:
 
 
 class ClassMachine:
-    """The machine, laid out in a folder. `home` holds the homes, `log` is what the hub says."""
+    """The machine, laid out in a folder. `home` holds the homes, `images` lab images, `log` is what the hub says."""
 
-    def __init__(self, stage: Path) -> None:
+    def __init__(self, stage: Path, image: Path) -> None:
         self.stage, self.home, self.log = stage, stage / "home", stage / "hub.log"
         for name in ("etc", "home", "place", "srv", "srv/kit", "srv/venv"):
             (stage / name).mkdir()
@@ -71,6 +71,8 @@ class ClassMachine:
         for part in ("lib", "hub", "solutions", "labs", "studies"):
             shutil.copytree(ROOT / part, stage / "srv" / "kit" / part, ignore=shutil.ignore_patterns("*.pyc.*"))
             (stage / "srv" / "kit" / part).chmod(0o755)
+        self.images = stage / "place" / "cache" / "linklab" / "image"
+        shutil.copytree(image, self.images / image.name, symlinks=True)
         for name, line in (
             ("passwd", "{name}:x:{number}:{number}::/home/{name}:/bin/bash"),
             ("group", "{name}:x:{number}:"),
@@ -106,22 +108,16 @@ class ClassMachine:
 
 
 class Hub:
-    """JupyterHub with the kit's configuration on a `ClassMachine`, on free ports; passwords are the tests' own.
+    """JupyterHub with the kit's configuration on a `ClassMachine`, on free ports; passwords are the tests' own."""
 
-    ``own`` are lines of Python, which stand before the kit's as an instructor's own settings.
-    """
-
-    def __init__(self, machine: ClassMachine, own: str = "") -> None:
+    def __init__(self, machine: ClassMachine) -> None:
         self.machine = machine
-        kits = "hub/jupyterhub_config.py"
-        lines = f"c = get_config()\n{own}\nexec(compile(open({kits!r}).read(), {kits!r}, 'exec'))\n"
-        (machine.stage / "srv" / "kit" / "own.py").write_text(lines)
         port, api_port, hub_port = (free_port() for _ in range(3))
         self.port, self.address = port, f"http://127.0.0.1:{port}"
         with machine.log.open("wb") as log:
             self.process = subprocess.Popen(
                 machine.words(
-                    *hub_command("own.py"),
+                    *hub_command(),
                     *("--JupyterHub.authenticator_class=dummy", f"--DummyAuthenticator.password={PASSWORD}"),
                     *(f"--port={port}", f"--JupyterHub.hub_port={hub_port}"),
                     f"--ConfigurableHTTPProxy.api_url=http://127.0.0.1:{api_port}",
@@ -166,9 +162,9 @@ class Hub:
         self.process.wait()
 
 
-def hub_command(settings: str = "hub/jupyterhub_config.py") -> list[str]:
+def hub_command() -> list[str]:
     """JupyterHub as `make hub` starts it."""
-    return ["/srv/venv/bin/python", "-m", "jupyterhub", "-f", settings]
+    return ["/srv/venv/bin/python", "-m", "jupyterhub", "-f", "hub/jupyterhub_config.py"]
 
 
 @dataclass(frozen=True)
@@ -211,5 +207,5 @@ def listening(name: str) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "XDG_CACHE_HOME") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     return kept | {"PYTHONPATH": "/srv/kit/lib", "LC_ALL": "C.UTF-8"}

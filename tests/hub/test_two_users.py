@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -34,7 +35,6 @@ from pathlib import Path as _Path
 _Path("{AT_THE_LAB}").touch()
 while not _Path("{GO_ON}").exists():
     _time.sleep(0.1)"""
-RUNTIME = ".local/share/jupyter/runtime"
 RESULT = "application/vnd.linklab.result+json"
 PATIENCE_S = 600.0
 pytestmark = [pytest.mark.lab, pytest.mark.large]
@@ -56,6 +56,8 @@ def hub(machine: ClassMachine) -> Iterator[Hub]:
     finally:
         students = [process for name in USERS for process in started.processes_of(name)]
         started.end()
+        for folder in {folder for name in USERS for folder in runtimes_of(name)}:
+            shutil.rmtree(folder)
     assert students, "both had servers"
     assert [process for process in students if process.is_there()] == []
 
@@ -81,7 +83,7 @@ def met(machine: ClassMachine, hub: Hub, pages: dict[str, Page]) -> dict[str, Pa
         put_solution(machine.home / name / "labs" / LAB, USERS[name])
     for name, page in pages.items():
         # the first notebook's: a page that leaves earlier starts none
-        page.wait(lambda name=name: bool(kernels_of(machine, name)), f"{name} has a kernel")  # type: ignore[misc]
+        page.wait(lambda name=name: bool(kernels_of(name)), f"{name} has a kernel")  # type: ignore[misc]
         page.open(f"{hub.address}/user/{name}/lab/tree/{LAB}")
     for page in pages.values():
         page.start_all(LAB)
@@ -90,9 +92,14 @@ def met(machine: ClassMachine, hub: Hub, pages: dict[str, Page]) -> dict[str, Pa
     return pages
 
 
-def kernels_of(machine: ClassMachine, name: str) -> list[Path]:
+def runtimes_of(name: str) -> list[Path]:
+    """The folders in which a student's server and kernels keep their sockets."""
+    return [folder for folder in Path("/tmp").glob("linklab-*") if folder.stat().st_uid == USERS[name]]
+
+
+def kernels_of(name: str) -> list[Path]:
     """The connection files of a student's kernels."""
-    return list((machine.home / name / RUNTIME).glob("kernel-*.json"))
+    return [file for folder in runtimes_of(name) for file in folder.glob("kernel-*.json")]
 
 
 def wait_for_front(page: Page, notebook: str) -> None:
@@ -201,16 +208,16 @@ def test_two_labs_at_once_are_ordinary_processes_of_two_students(hub: Hub, met: 
         assert {address.partition(":")[0] for address in listening(name)} == {"0100007F"}, "loopback alone"
 
 
-def test_kernels_speak_through_sockets_that_others_cannot_reach(machine: ClassMachine, met: dict[str, Page]) -> None:
+def test_kernels_speak_through_sockets_that_others_cannot_reach(met: dict[str, Page]) -> None:
     # on TCP everybody on the machine could read what a kernel prints: that channel asks for no key
     for name in USERS:
-        runtime = machine.home / name / RUNTIME
+        (runtime,) = runtimes_of(name)
         assert stat.S_IMODE(runtime.stat().st_mode) & 0o777 == 0o700  # Jupyter adds the sticky bit
-        kernels = [json.loads(file.read_text()) for file in kernels_of(machine, name)]
+        kernels = [json.loads(file.read_text()) for file in kernels_of(name)]
         assert len(kernels) >= 2
         for kernel in kernels:
             assert kernel["transport"] == "ipc"
-            assert kernel["ip"].startswith(f"/home/{name}/.local/share/jupyter/runtime/kernel-")
+            assert kernel["ip"].startswith(f"{runtime}/kernel-")
 
 
 def test_neither_reads_the_others_work_nor_the_solutions(machine: ClassMachine, hub: Hub, met: dict[str, Page]) -> None:
@@ -219,8 +226,8 @@ def test_neither_reads_the_others_work_nor_the_solutions(machine: ClassMachine, 
         theirs = f"/home/{owner}/labs/{LAB}"
         assert machine.as_user(server, reader, "cat", theirs).stderr.endswith("Permission denied\n")
         assert machine.as_user(server, owner, "cat", theirs).returncode == 0
-        runtime = f"/home/{owner}/.local/share/jupyter/runtime"
-        assert machine.as_user(server, reader, "ls", runtime).stderr.endswith("Permission denied\n")
+        (runtime,) = runtimes_of(owner)
+        assert machine.as_user(server, reader, "ls", str(runtime)).stderr.endswith("Permission denied\n")
         assert machine.as_user(server, reader, "ls", "/srv/kit/solutions").stderr.endswith("Permission denied\n")
         assert machine.as_user(server, reader, "ls", "/var/lib/linklab/hub").stderr.endswith("Permission denied\n")
         assert machine.as_user(server, reader, "ls", "/var/lib/linklab/labs").returncode == 0

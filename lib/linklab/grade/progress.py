@@ -9,7 +9,6 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from linklab.grade import class_board
 from linklab.grade.cells import NotebookCell, notebook_of, read, running, watch
 from linklab.grade.check import Outcome, checks_in, counted
 from linklab.grade.render import SIGNS
@@ -18,7 +17,6 @@ from linklab.record import PROGRESS_MIME, kernels_shell
 
 _OPEN: Final = "\u25cb"
 _WORDS: Final[Mapping[Outcome, str]] = {"passed": "done", "failed": "not yet", "inconclusive": "not judged"}
-_STATES: Final[Mapping[str, class_board.State]] = {"done": "passed", "to do": "open"}
 _NO_NOTEBOOK: Final = "The list of what is done appears where the notebook is open: this is a run without a page."
 _MOVED: Final = (
     "This page was loaded anew: from here on this list follows your checks, and the one at the top does not."
@@ -70,11 +68,10 @@ class LabProgress:
 
     ``on_page`` is whether a page has the notebook open. Then the results that its file keeps count too, until a check
     is run anew. A page that was loaded anew cannot follow a list that was shown before: the next check shows it again.
-    ``lab`` is the lab's number, for the class board.
     """
 
-    def __init__(self, file: Path | None, *, on_page: bool = False, lab: int = 0) -> None:
-        self._file, self._on_page, self._lab = file, on_page, lab
+    def __init__(self, file: Path | None, *, on_page: bool = False) -> None:
+        self._file, self._on_page = file, on_page
         self._handle: Any = None
         self._page = ""
 
@@ -83,18 +80,11 @@ class LabProgress:
         cell = running()
         if cell is not None:
             _results[cell.cell_id] = result.to_json()
-            self._tell(cell.cell_id)
         if self._page != (page := _asking_page()):
             self._page = page
             self._handle = _show(self._bundle(_MOVED))
         elif self._handle is not None:
             self._handle.update(self._bundle(), raw=True)
-
-    def _tell(self, ran: str = "") -> None:
-        """Tell the student's server how the checks stand, where the class has a board."""
-        if class_board.is_there():
-            checks = [line for line in self._lines() if line.cell.kind == "check"]
-            class_board.tell(self._lab, {line.cell.cell_id: _STATES.get(line.word, "tried") for line in checks}, ran)
 
     def _lines(self) -> Iterator[_Line]:
         for cell in read(self._file):
@@ -132,12 +122,8 @@ class LabProgress:
             f'<td style="text-align:left">{"; ".join(found)}</td></tr>'
             for section, found in sections.items()
         )
-        head = f"<strong>{escape(_count(lines))}</strong>"
-        board = class_board.frame() if class_board.is_there() else ""
-        return (
-            f'<div class="linklab-progress" role="status">{head}<table aria-label="What is done">{rows}</table></div>'
-            f"{board}"
-        )
+        table = f'<table aria-label="What is done">{rows}</table>'
+        return f'<div class="linklab-progress" role="status"><strong>{escape(_count(lines))}</strong>{table}</div>'
 
     def _ipython_display_(self) -> None:
         """Show it here, and keep the place: later shows replace it."""
@@ -146,7 +132,6 @@ class LabProgress:
         _shown[:] = [self]
         watch(self._file)
         on_result(_ran)
-        self._tell()
 
     def _bundle(self, before: str = "") -> dict[str, Any]:
         html = f"<p>{escape(before)}</p>{self._repr_html_()}" if before else self._repr_html_()
@@ -184,4 +169,4 @@ def progress(lab: str) -> LabProgress:
     """
     file = notebook_of(lab)
     is_open = file is not None and str(file) == os.environ.get("JPY_SESSION_NAME")
-    return LabProgress(file, on_page=is_open, lab=int(lab[-2:]))
+    return LabProgress(file, on_page=is_open)

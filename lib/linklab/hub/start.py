@@ -7,27 +7,23 @@ JupyterHub says (``JUPYTERHUB_ROOT_DIR``), as `linklab up` does it (`linklab.car
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from linklab import carried_labs
 from linklab.classroom.release import MANIFEST
 from linklab.errors import LinklabError
 from linklab.jupyter import FIRST_NOTEBOOK
 
-LABS_VARIABLE = "LINKLAB_RELEASED_LABS"
-_FOLDER_VARIABLE = "JUPYTERHUB_ROOT_DIR"
-_SOCKET_ROOM = len("/kernel-01234567-89ab-cdef-0123-456789abcdef-ipc-5")
-_SOCKET_LIMIT = 107  # of a Unix socket's address
+LABS_VARIABLE: Final = "LINKLAB_RELEASED_LABS"
+_FOLDER_VARIABLE: Final = "JUPYTERHUB_ROOT_DIR"
 
 
 def main() -> None:
-    """Copy new labs, then becomes the student's server. Ends with one line where the labs cannot be copied."""
+    """Copy new labs, then become the student's server. Ends with one line where the labs cannot be copied."""
     os.umask(0o077)
     try:
         prepare_folder()
@@ -37,7 +33,9 @@ def main() -> None:
         sys.exit(f"linklab: {error.strerror}: {error.filename}")
     from linklab.hub.student import StudentServer
 
-    with short_runtime_folder():
+    # a folder of the student's alone; in a deep home the addresses of kernels' sockets would be too long
+    with tempfile.TemporaryDirectory(prefix="linklab-") as runtime:
+        os.environ["JUPYTER_RUNTIME_DIR"] = runtime
         StudentServer.launch_instance()
 
 
@@ -57,32 +55,14 @@ def prepare_folder() -> None:
 
 
 def files_of(labs: Path) -> dict[str, bytes]:
-    """Return the files of released labs by their paths below ``labs``, without the release's own list.
+    """Return the files of released labs by their names, without the release's own list.
 
     Raises LinklabError where they cannot be read.
     """
     try:
-        next(labs.iterdir(), None)  # rglob finds nothing where nothing can be read
-        files = sorted(path for path in labs.rglob("*") if path.is_file() and path.name != MANIFEST)
-        return {str(path.relative_to(labs)): path.read_bytes() for path in files}
+        return {path.name: path.read_bytes() for path in sorted(labs.iterdir()) if path.name != MANIFEST}
     except OSError as error:
         raise LinklabError(f"the labs in {labs} cannot be read ({error.strerror}): tell your instructor") from None
-
-
-@contextlib.contextmanager
-def short_runtime_folder() -> Iterator[None]:
-    """See to it that the addresses of kernels' sockets are short enough; a long home would make them too long."""
-    from jupyter_core.paths import jupyter_runtime_dir
-
-    if len(os.fsencode(jupyter_runtime_dir())) + _SOCKET_ROOM <= _SOCKET_LIMIT:
-        yield
-        return
-    folder = tempfile.mkdtemp(prefix="linklab-")
-    os.environ["JUPYTER_RUNTIME_DIR"] = folder
-    try:
-        yield
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -1,28 +1,22 @@
-"""A student's own server under JupyterHub: JupyterLab, less what has no place in a course, and closed to others."""
+"""A student's own server under JupyterHub: restricted JupyterLab, closed to others."""
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from typing import Any, Final
 
 from jupyterhub.singleuser.extension import JupyterHubSingleUser
-from jupyterhub.utils import url_path_join
 
-from linklab.grade.class_board import BOARD_VARIABLE, PATH
-from linklab.hub.sharing import REPORTS, TOKEN_VARIABLE, Sharing, SharingHandler
 from linklab.jupyter_server import hide, terminals
 
-IDLE_S = 3600
+IDLE_S: Final = 3600
 """A kernel that does nothing for so long, and has no page open, is ended, and with it its labs; then the server."""
-HIDDEN = ("@jupyterlab/debugger-extension",)
+HIDDEN: Final = "@jupyterlab/debugger-extension"
 """Besides what `linklab up` hides: debugpy listens on loopback, and lets every user of the machine run code."""
-_LOOK_S = 300
+_LOOK_S: Final = 300
 
 
 class StudentServer(JupyterHubSingleUser):  # type: ignore[misc]
     """JupyterHub's server extension with Linklab's settings, which come before those of the student's own files."""
-
-    _sharing: Sharing | None = None
 
     @classmethod
     def get_extension_package(cls) -> str:
@@ -32,7 +26,7 @@ class StudentServer(JupyterHubSingleUser):  # type: ignore[misc]
     def load_config_file(self) -> None:
         """Add ours to what JupyterHub sets."""
         server, kernels = self.config.ServerApp, self.config.MappingKernelManager
-        # sockets in the student's folder: over TCP every user of the machine could read what kernels print
+        # sockets in a folder of the student's: over TCP every user of the machine could read what kernels print
         self.config.KernelManager.transport = "ipc"
         kernels.cull_idle_timeout, kernels.cull_interval = IDLE_S, _LOOK_S
         server.shutdown_no_activity_timeout = IDLE_S
@@ -47,25 +41,10 @@ class StudentServer(JupyterHubSingleUser):  # type: ignore[misc]
 
         def hook(handler: object, page_config: dict[str, Any]) -> dict[str, Any]:
             page_config = hide(handler, told(handler, page_config))
-            page_config["disabledExtensions"] = [*page_config["disabledExtensions"], *HIDDEN]
+            page_config["disabledExtensions"] = [*page_config["disabledExtensions"], HIDDEN]
             return page_config
 
         settings["page_config_hook"] = hook
-        if os.environ.get(BOARD_VARIABLE):
-            self._add_class_board()
-
-    def _add_class_board(self) -> None:
-        """Let the student be shown on the class board, and notebooks tell this server how their checks stand."""
-        board = url_path_join(os.environ[BOARD_VARIABLE], os.environ["JUPYTERHUB_BASE_URL"], "services", REPORTS)
-        self._sharing = Sharing(board, os.environ[TOKEN_VARIABLE])
-        page = url_path_join(self.serverapp.base_url, PATH)
-        self.serverapp.web_app.add_handlers(".*", [(page, SharingHandler, {"sharing": self._sharing})])
-
-    async def stop_extension(self) -> None:
-        """Take the student off the class board when the server ends."""
-        if self._sharing is not None and self._sharing.is_shown:
-            await self._sharing.end()
-        await super().stop_extension()
 
 
 def _jupyter_server_extension_points() -> list[dict[str, Any]]:
