@@ -79,7 +79,8 @@ def test_this_lab_counts_what_its_checks_have_compared(tmp_path: Path, monkeypat
     predictions = Predictions("Lab 78", {"rtt": lambda: [question]})
     result = Result("Lab 78, RTT", (Check.passing("RTT", "20 ms"),))
     for predicted in (WRONG, 20.0):
-        predictions.compared(result, predictions.predict("rtt", predicted, sure=80), {"rtt": 20.0})
+        predictions.check_predicted(predictions.predict("rtt", predicted, sure=80))
+        predictions.compared(result, "rtt", {"rtt": 20.0})
     assert [it.predicted for it in calibration("linklab.labs.lab78").surprises] == [20.0], "measured again: the last"
 
 

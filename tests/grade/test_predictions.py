@@ -95,7 +95,8 @@ def test_a_number_that_was_not_given_is_said() -> None:
 
 
 def _surprises(name: str, given: object, measured: dict[str, float]) -> list[tuple[str, str]]:
-    result = LAB.compared(SOUND, LAB.predict(name, given, 60), measured)
+    assert LAB.check_predicted(LAB.predict(name, given, 60)).passed
+    result = LAB.compared(SOUND, name, measured)
     return [(row.slip, row.said) for row in result.surprises]
 
 
@@ -129,9 +130,8 @@ def test_rough_numbers_are_recognised_too(predicted: float, slip: str) -> None:
 
 def test_theory_stays_hidden_until_the_measurement_passed() -> None:
     failed = Result("pings", (Check.failing("pings", "not measured yet", "measure"),))
-    prediction = LAB.predict("rtt", {"L1": 10, "L2": 40}, 60)
-    assert LAB.compared(failed, prediction, {}).surprises == ()
-    assert LAB.compared(SOUND, LAB.predict("rtt", None), {}).surprises == ()
+    LAB.check_predicted(LAB.predict("rtt", {"L1": 10, "L2": 40}, 60))
+    assert LAB.compared(failed, "rtt", {}).surprises == ()
     assert LAB.compared(SOUND, "nothing", {}).surprises == ()
 
 
@@ -164,7 +164,8 @@ def test_a_curve_is_taken_and_its_points_are_looked_at() -> None:
 
 
 def test_the_result_shows_figure_and_table_and_says_so_in_json() -> None:
-    result = LAB.compared(SOUND, LAB.predict("rtt", {"L1": 10, "L2": 40}, 60), {"L1": 20.1, "L2": 40})
+    LAB.check_predicted(LAB.predict("rtt", {"L1": 10, "L2": 40}, 60))
+    result = LAB.compared(SOUND, "rtt", {"L1": 20.1, "L2": 40})
     page = result._repr_html_()
     assert "<img" in page
     assert "that is one direction" in page
@@ -186,7 +187,6 @@ FORGED = (
 @pytest.mark.parametrize("forged", FORGED, ids=range(len(FORGED)))
 def test_what_predict_never_made_has_no_point_and_is_shown_nowhere(forged: Prediction) -> None:
     assert LAB.check_predicted(forged).outcome == "failed"
-    assert LAB.compared(SOUND, forged, {}).surprises == ()
     assert LAB.compared(SOUND, forged.name, {}).surprises == ()
 
 

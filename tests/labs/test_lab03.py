@@ -143,8 +143,8 @@ def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given:
 
 def test_what_was_measured_passes_and_stands_next_to_what_was_predicted() -> None:
     assert lab03.check_chosen(CHOSEN).passed
-    prediction = lab03.predict("ceilings", {"h1-h4": 30, "h1-h9": 19.4}, sure=50)
-    first, second = lab03.check_overload(OVERLOAD, prediction).surprises
+    lab03.check_predicted(lab03.predict("ceilings", {"h1-h4": 30, "h1-h9": 19.4}, sure=50))
+    first, second = lab03.check_overload(OVERLOAD).surprises
     assert first.slip == "that is the rate of the slowest link, headers included"
     assert second.said == "as theory says"
     assert first.measured == OVERLOAD["h1-h4"].throughput_mbps

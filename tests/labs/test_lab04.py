@@ -160,8 +160,10 @@ def test_a_median_that_three_digits_do_not_tell_from_the_mean_is_no_mistake() ->
 def test_a_prediction_is_put_next_to_the_measurement() -> None:
     links = lab04.LINKS.items()
     measured = {name: pinged(*ends, rtt) for (name, ends), rtt in zip(links, (20.0, 40.0, 20.0), strict=True)}
-    (row,) = lab04.check_pings(measured, lab04.predict("rtt", 10, sure=60)).surprises
+    lab04.check_predicted(lab04.predict("rtt", 10, sure=60))
+    (row,) = lab04.check_pings(measured).surprises
     assert (row.slip, row.measured) == ("that is one direction", 20.0)
     over = {name: sent(*ends, mbps) for (name, ends), mbps in zip(links, (38.05, 28.5, 19.05), strict=True)}
-    (row,) = lab04.check_transfers(over, lab04.predict("throughput", 40, sure=60)).surprises
+    lab04.check_predicted(lab04.predict("throughput", 40, sure=60))
+    (row,) = lab04.check_transfers(over).surprises
     assert row.slip == "that counts headers as data"

@@ -71,12 +71,15 @@ def test_right_answers_pass() -> None:
 def test_a_prediction_is_put_next_to_the_measurement() -> None:
     paths = lab05.PATHS.items()
     pings = {name: pinged(*ends, rtt) for (name, ends), rtt in zip(paths, (60.0, 60.0, 80.0), strict=True)}
-    (row,) = lab05.check_pings(pings, lab05.predict("rtt", 40, sure=60)).surprises
+    lab05.check_predicted(lab05.predict("rtt", 40, sure=60))
+    (row,) = lab05.check_pings(pings).surprises
     assert (row.slip, row.measured) == ("that is one direction", 80.0)
     over = {name: sent(*ends, rate) for (name, ends), rate in zip(paths, (28.4, 17.9, 16.3), strict=True)}
-    (row,) = lab05.check_transfers(over, lab05.predict("throughput", 30, sure=60)).surprises
+    lab05.check_predicted(lab05.predict("throughput", 30, sure=60))
+    (row,) = lab05.check_transfers(over).surprises
     assert row.slip == "that is the mean of the links' rates"
-    (row,) = lab05.check_together(TOGETHER, lab05.predict("loaded_prediction", 100.4, sure=60)).surprises
+    lab05.check_predicted(lab05.predict("loaded_prediction", 100.4, sure=60))
+    (row,) = lab05.check_together(TOGETHER).surprises
     assert "twice" in row.slip
     assert row.measured == 80.1
 

@@ -91,13 +91,13 @@ def test_trains_that_are_not_as_asked_are_named(size: int, run: object, says: st
 
 
 def test_the_second_packet_stands_next_to_its_prediction() -> None:
-    links_rate = lab08.predict("first", 10, sure=90)
-    (found,) = lab08.check_second(RUNS, links_rate).surprises
+    lab08.check_predicted(lab08.predict("first", 10, sure=90))
+    (found,) = lab08.check_second(RUNS).surprises
     assert found.slip == "that is the link's rate"
     assert found.measured == pytest.approx(15.8, rel=0.02)
     for runs in (None, {4370: None}, CALM):
-        assert not lab08.check_second(runs, links_rate).passed
-        assert lab08.check_second(runs, links_rate).surprises == ()
+        assert not lab08.check_second(runs).passed
+        assert lab08.check_second(runs).surprises == ()
 
 
 def test_the_network_with_a_narrow_link_has_a_router() -> None:
@@ -149,7 +149,8 @@ def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given:
 def test_right_answers_pass_and_stand_next_to_what_was_predicted() -> None:
     for result in (lab08.check_runs(RUNS), lab08.check_calm(CALM), lab08.check_ping(7953)):
         assert result.passed, str(result)
-    (found,) = lab08.check_overhead(38, INSIDE, OUTSIDE, lab08.predict("tunnel", 24, sure=50)).surprises
+    lab08.check_predicted(lab08.predict("tunnel", 24, sure=50))
+    (found,) = lab08.check_overhead(38, INSIDE, OUTSIDE).surprises
     assert "leaves out the new Ethernet header" in found.slip
 
 

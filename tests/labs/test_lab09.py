@@ -101,8 +101,8 @@ def test_a_run_with_the_old_bucket_is_told(video: Video) -> None:
 
 def test_a_wrong_prediction_is_named_after_the_runs(video: Video) -> None:
     runs = {it: run for it, run in runs_of(video).items() if it in lab09.NETWORKS}
-    prediction = lab09.predict("packets", {"ip_kbps": 1026, "spacing_ms": 5.424}, sure=50)
-    rate, spacing = lab09.check_runs(runs, video, predicted=prediction).surprises
+    lab09.check_predicted(lab09.predict("packets", {"ip_kbps": 1026, "spacing_ms": 5.424}, sure=50))
+    rate, spacing = lab09.check_runs(runs, video).surprises
     assert (rate.slip, spacing.slip) == ("that is the video's own rate", "that is the IP packet alone")
     assert rate.measured == pytest.approx(1156, rel=0.01)
     assert spacing.measured == pytest.approx(9.4)
@@ -110,7 +110,8 @@ def test_a_wrong_prediction_is_named_after_the_runs(video: Video) -> None:
 
 def test_a_predicted_damage_is_shown_next_to_what_was_damaged(video: Video) -> None:
     runs, qualities, right = damaged_runs(video)
-    (row,) = lab09.check_damage(right, runs, qualities, lab09.predict("damaged", 100, sure=50)).surprises
+    lab09.check_predicted(lab09.predict("damaged", 100, sure=50))
+    (row,) = lab09.check_damage(right, runs, qualities).surprises
     assert "A keyframe builds on no other" in row.said
     assert row.measured == pytest.approx(100 * 400 / 600)
 

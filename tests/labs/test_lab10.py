@@ -128,10 +128,11 @@ def test_a_ping_that_is_lost_names_what_is_configured_wrong() -> None:
 
 def test_predictions_stand_next_to_what_was_measured() -> None:
     stick = {"layer-3 switch, 1440": lab10.RTTS["layer-3 switch, 1440"].rtt_ms / 2, "router on a stick, 1440": 7.24}
-    result = lab10.check_rtt_runs(lab10_runs.RUNS, lab10.predict("rtt", stick, sure=50))
+    lab10.check_predicted(lab10.predict("rtt", stick, sure=50))
+    result = lab10.check_rtt_runs(lab10_runs.RUNS)
     slips = ["that is one direction, or one link in each", "that crosses the trunk once in each direction"]
     assert [it.slip for it in result.surprises] == slips
-    shares = lab10.predict("shares", {"70/70 h1": 7, "30/90 h1": 4.785}, sure=50)
-    found = lab10.check_share_runs(lab10_runs.SHARE_RUNS, shares).surprises
+    lab10.check_predicted(lab10.predict("shares", {"70/70 h1": 7, "30/90 h1": 4.785}, sure=50))
+    found = lab10.check_share_runs(lab10_runs.SHARE_RUNS).surprises
     assert [it.slip for it in found] == ["that is what h1 offers", "that shares equally, as TCP tends to do"]
     assert [it.measured for it in found] == pytest.approx([4.7, 2.0], rel=0.01)

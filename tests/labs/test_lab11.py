@@ -247,18 +247,18 @@ def test_a_neighbour_s_measurements_are_refused() -> None:
 
 
 def test_predictions_stand_next_to_what_was_measured() -> None:
-    loss = lab11.predict("loss", {"window": 33, "rtt": 80.6, "after": 93.1}, sure=60)
-    found = lab11.check_look(SAMPLES, loss).surprises
+    lab11.check_predicted(lab11.predict("loss", {"window": 33, "rtt": 80.6, "after": 93.1}, sure=60))
+    found = lab11.check_look(SAMPLES).surprises
     assert [it.measured for it in found] == [134, pytest.approx(81.55, abs=0.01), 67]
     assert [it.slip for it in found] == ["that is the path alone", "", "that is CUBIC's 0.7"]
-    between = lab11.predict("between", {"reno": 9.28, "cubic": 5.58}, sure=60)
-    reno, cubic = lab11.check_controls(controls(), between).surprises
+    lab11.check_predicted(lab11.predict("between", {"reno": 9.28, "cubic": 5.58}, sure=60))
+    reno, cubic = lab11.check_controls(controls()).surprises
     assert "as long as with an empty queue" in reno.slip
     assert (cubic.said, cubic.slip) == ("as theory says", "")
     assert reno.measured == pytest.approx(12.7, abs=0.3)
     assert cubic.measured is None, "the times between CUBIC's losses are not K"
-    rtts = lab11.predict("queues", {20: 12.1, 100: 80.6, 1000: 625}, sure=60)
-    found = lab11.check_queues(queues(), rtts).surprises
+    lab11.check_predicted(lab11.predict("queues", {20: 12.1, 100: 80.6, 1000: 625}, sure=60))
+    found = lab11.check_queues(queues()).surprises
     assert "in the queue alone" in found[0].slip
     assert [it.slip for it in found[1:]] == ["", ""]
 

@@ -276,8 +276,8 @@ def test_a_neighbour_s_measurements_are_refused() -> None:
 
 
 def test_predictions_stand_next_to_what_was_measured() -> None:
-    bloat = lab12.predict("bloat", {"ping": 1211.2, "page": 0.24}, sure=60)
-    ping, page = lab12.check_long(LONG, bloat).surprises
+    lab12.check_predicted(lab12.predict("bloat", {"ping": 1211.2, "page": 0.24}, sure=60))
+    ping, page = lab12.check_long(LONG).surprises
     assert ping.measured == rules.highest_ms(LONG)
     assert page.measured == rules.page_s(LONG)
     assert "on an idle path" in page.slip

@@ -251,8 +251,8 @@ def test_other_first_pings_are_refused(given: object, says: str) -> None:
 
 
 def test_predictions_stand_next_to_what_was_measured() -> None:
-    predicted = lab14.predict("first", {"5 ms": 30, "50 ms": 620}, sure=50)
-    five, fifty = lab14.check_first(FIRST, predicted).surprises
+    lab14.check_predicted(lab14.predict("first", {"5 ms": 30, "50 ms": 620}, sure=50))
+    five, fifty = lab14.check_first(FIRST).surprises
     assert (five.slip, five.measured) == ("that is one question", 80)
     assert (fifty.slip, fifty.theory) == ("", 620)
 

@@ -151,9 +151,11 @@ def test_a_neighbour_s_runs_are_refused() -> None:
 
 
 def test_predictions_stand_next_to_what_was_measured() -> None:
-    (lost,) = lab15.check_static(STATIC, lab15.predict("static", {"lost": 500}, sure=50)).surprises
+    lab15.check_predicted(lab15.predict("static", {"lost": 500}, sure=50))
+    (lost,) = lab15.check_static(STATIC).surprises
     assert (lost.measured, lost.slip) == (3003, "that is one second")
-    found = lab15.check_silent(SILENT, lab15.predict("silent", {"shortest": 3, "longest": 4}, sure=50)).surprises
+    lab15.check_predicted(lab15.predict("silent", {"shortest": 3, "longest": 4}, sure=50))
+    found = lab15.check_silent(SILENT).surprises
     assert [it.slip for it in found] == ["that is the longest one", "that adds both intervals"]
 
 

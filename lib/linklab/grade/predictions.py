@@ -200,18 +200,16 @@ class Predictions:
         sure = f"{prediction.sure_percent:g} % sure"
         return Result(title, tuple(Check.passing(what, own, f"{words}, {sure}") for what, words in said))
 
-    def compared(self, result: Result, prediction: object, measured: Mapping[str, float | None]) -> Result:
+    def compared(self, result: Result, name: str, measured: Mapping[str, float | None]) -> Result:
         """Return the result of a measurement's check with what was predicted next to theory and measurement.
 
-        ``prediction`` is the name of one that `check_predicted` has seen, or the prediction itself. Where the
-        measurement has not passed, nothing is added: theory stays hidden until then. Who predicted nothing loses
-        nothing.
+        ``name`` is that of a prediction which `check_predicted` has seen. Where the measurement has not passed, nothing
+        is added: theory stays hidden until then. A student who predicted nothing loses nothing.
         """
-        if isinstance(prediction, str):
-            prediction = _checked.get((self._title, prediction))
-        if not (result.passed and self._is_own(prediction)):
+        prediction = _checked.get((self._title, name))
+        if prediction is None or not result.passed:
             return result
-        asked = self.asked(prediction.name)
+        asked = self.asked(name)
         if isinstance(asked, Sketch) or _problems(prediction, asked):
             return result
         said = dict(prediction.numbers)
@@ -220,7 +218,7 @@ class Predictions:
             for question in asked
             if str(question.key) in said
         )
-        _compared[self._title, prediction.name] = rows
+        _compared[self._title, name] = rows
         return replace(result, surprises=(*result.surprises, *rows))
 
     def _is_own(self, prediction: object) -> TypeGuard[Prediction]:

@@ -28,23 +28,23 @@ _MISSING: Final = "Nothing is measured yet: fill in `together`, and run this cel
 
 
 def pings_judged(
-    lab: str, given: object, paths: Mapping[str, tuple[str, str]], predictions: Predictions, prediction: object
+    lab: str, given: object, paths: Mapping[str, tuple[str, str]], predictions: Predictions, name: str
 ) -> Result:
-    """Judge 25 pings on each path, idle: results of `linklab.measure.run` by name, with the prediction beside them."""
+    """Judge 25 pings on each path, idle: results of `linklab.measure.run` by path, beside the prediction ``name``."""
     title = f"{lab}, measured round-trip times"
     result = asked_each(title, given, paths, lambda name, one: ping_check(name, one, paths[name]), _RESULTS)
     found = results_of(given, PingResult)
-    return predictions.compared(result, prediction, {name: each.rtt_mean_ms for name, each in found.items()})
+    return predictions.compared(result, name, {path: each.rtt_mean_ms for path, each in found.items()})
 
 
 def transfers_judged(
-    lab: str, given: object, paths: Mapping[str, tuple[str, str]], predictions: Predictions, prediction: object
+    lab: str, given: object, paths: Mapping[str, tuple[str, str]], predictions: Predictions, name: str
 ) -> Result:
     """Judge a transfer of 25 s over each path, as `pings_judged` judges pings."""
     title = f"{lab}, measured throughput"
     result = asked_each(title, given, paths, lambda name, one: transfer_check(name, one, paths[name]), _RESULTS)
     found = results_of(given, TRANSFERS)
-    return predictions.compared(result, prediction, {name: each.throughput_mbps for name, each in found.items()})
+    return predictions.compared(result, name, {path: each.throughput_mbps for path, each in found.items()})
 
 
 def beside_report(

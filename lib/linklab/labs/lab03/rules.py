@@ -196,15 +196,15 @@ _HOW: Final = "run the cell that measures this path, and store the result that s
 
 
 @guarded
-def check_overload(results: object, predicted: object = "ceilings") -> Result:
+def check_overload(results: object) -> Result:
     """Judge what iperf3 measured on each path at 110 % of its slowest link's rate.
 
     ``results`` are those of `linklab.measure.run`, by the names in `PAIRS`. The loss must be that of theory for the
-    network as read back, less what its queue swallows. ``predicted`` is shown next to it.
+    network as read back, less what its queue swallows.
     """
     result = asked_each("Lab 03, sending too much", results, PAIRS, _overloaded, _RESULTS)
     measured = {name: it.throughput_mbps for name, it in results_of(results, UdpResult).items()}
-    return PREDICTIONS.compared(result, predicted, measured)
+    return PREDICTIONS.compared(result, "ceilings", measured)
 
 
 def _overloaded(name: str, value: object) -> Check:

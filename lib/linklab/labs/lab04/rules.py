@@ -62,15 +62,15 @@ def _link(name: str) -> Link:
 
 
 @guarded
-def check_pings(pings: object, prediction: object = "rtt") -> Result:
+def check_pings(pings: object) -> Result:
     """Judge 25 pings on each of `LINKS`, idle: results of `linklab.measure.run` by name."""
-    return pings_judged("Lab 04", pings, LINKS, PREDICTIONS, prediction)
+    return pings_judged("Lab 04", pings, LINKS, PREDICTIONS, "rtt")
 
 
 @guarded
-def check_transfers(transfers: object, prediction: object = "throughput") -> Result:
+def check_transfers(transfers: object) -> Result:
     """Judge a transfer of 25 s over each of `LINKS`: results of `linklab.measure.run` by name."""
-    return transfers_judged("Lab 04", transfers, LINKS, PREDICTIONS, prediction)
+    return transfers_judged("Lab 04", transfers, LINKS, PREDICTIONS, "throughput")
 
 
 @guarded("Lab 04, ping and transfer at once")

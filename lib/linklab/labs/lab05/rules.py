@@ -90,26 +90,26 @@ check_questions = letter("Lab 05, the start of TCP", _FOLDER, "start")
 
 
 @guarded
-def check_pings(pings: object, prediction: object = "rtt") -> Result:
+def check_pings(pings: object) -> Result:
     """Judge 25 pings on each of `PATHS`, idle: results of `linklab.measure.run` by name."""
-    return pings_judged("Lab 05", pings, PATHS, PREDICTIONS, prediction)
+    return pings_judged("Lab 05", pings, PATHS, PREDICTIONS, "rtt")
 
 
 @guarded
-def check_transfers(transfers: object, prediction: object = "throughput") -> Result:
+def check_transfers(transfers: object) -> Result:
     """Judge a transfer of 25 s over each of `PATHS`: results of `linklab.measure.run` by name."""
-    return transfers_judged("Lab 05", transfers, PATHS, PREDICTIONS, prediction)
+    return transfers_judged("Lab 05", transfers, PATHS, PREDICTIONS, "throughput")
 
 
 _TOGETHER: Final = "Lab 05, ping and transfer at once"
 
 
 @guarded(_TOGETHER)
-def check_together(run: object, prediction: object = "loaded_prediction") -> Result:
+def check_together(run: object) -> Result:
     """Judge what `measure.run_together` gave for 25 pings, one a second, next to a transfer of 25 s, h1 to h4."""
     result = Result(_TOGETHER, loaded_checks(LOADED, run, PATHS[LOADED]))
     found = pings_of(run).get(LOADED) if isinstance(run, Run) else None
-    return PREDICTIONS.compared(result, prediction, {LOADED: found.rtt_max_ms if found is not None else None})
+    return PREDICTIONS.compared(result, "loaded_prediction", {LOADED: found.rtt_max_ms if found is not None else None})
 
 
 _HOP: Final = re.compile(r"^ *(\d+) +(\d+\.\d+\.\d+\.\d+) ", re.M)

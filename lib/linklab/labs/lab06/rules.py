@@ -180,12 +180,11 @@ def _client_check(name: str, text: object) -> tuple[Check, tuple[float, float]]:
 
 
 @guarded
-def check_runs(runs: object, predicted: object = "shares") -> Result:
+def check_runs(runs: object) -> Result:
     """Judge the four runs, by the names in `COMBINATIONS`: what `linklab.measure.run_together` returned for each.
 
     Each must hold its flows, with pings of the same pairs, all at the same time. The sums, shares and highest round
-    trips must be what theory expects of the network as read back. ``predicted`` is the student's prediction of the
-    shares, or the name under which `check_predicted` has seen it.
+    trips must be what theory expects of the network as read back.
     """
 
     def judge(name: str, given: object) -> Iterable[Check]:
@@ -195,7 +194,7 @@ def check_runs(runs: object, predicted: object = "shares") -> Result:
     example = '{"two": measure.run_together(...), ...}'
     result, found = asked_each("Lab 06, the four runs", runs, COMBINATIONS, judge, example), results_of(runs, Run)
     shares = {key: throughput_of(found[name], flow) for key, (name, flow) in SHARES.items() if name in found}
-    return PREDICTIONS.compared(result, predicted, shares)
+    return PREDICTIONS.compared(result, "shares", shares)
 
 
 # --- Whose packets fill the queue, read from a replay
@@ -476,17 +475,14 @@ _HALF: Final = "Lab 06, half of the queue"
 
 
 @guarded(_HALF)
-def check_half(given: object, predicted: object = "new_rtt") -> Result:
-    """Judge the first combination with half of L2's queue: what `linklab.measure.run_together` returned.
-
-    ``predicted`` is the student's prediction of the RTT, or the name under which `check_predicted` has seen it.
-    """
+def check_half(given: object) -> Result:
+    """Judge the first combination with half of L2's queue: what `linklab.measure.run_together` returned."""
     packets = half_of_the_queue()
     where = f"queue of {packets}"
     run = run_of(where, given, _TWO_FLOWS, with_pings=True)
     _refuse_another_queue(where, run, packets)
     result = Result(_HALF, tuple(_half_queue_checks(where, run)))
-    return PREDICTIONS.compared(result, predicted, {str(packets): pings(run)["h1-h4"].rtt_max_ms})
+    return PREDICTIONS.compared(result, "new_rtt", {str(packets): pings(run)["h1-h4"].rtt_max_ms})
 
 
 def _half_queue_checks(where: str, run: Run) -> Iterator[Check]:

@@ -153,11 +153,11 @@ _MEASUREMENT: Final = "Lab 07, the measurement"
 
 
 @guarded(_MEASUREMENT)
-def check_run(runs: object, predicted: object = "shares") -> Result:
+def check_run(runs: object) -> Result:
     """Judge the measurement, repeated: what `linklab.measure.repeated` returned for the three transfers, h1's with two.
 
     Every run must hold all of them, at one time, and give the sum that theory expects of the network as read back; the
-    shares are judged by run too. ``predicted`` are the shares that the student predicted.
+    shares are judged by run too.
     """
     how = "store what measure.repeated returned"
     runs = require_type("the runs", runs, Repeats, how, "several runs")
@@ -177,7 +177,7 @@ def check_run(runs: object, predicted: object = "shares") -> Result:
     if not result.passed:
         return result
     h1, h2, _ = takers(runs.runs)[1]
-    return PREDICTIONS.compared(result, predicted, {"h1": h1, "h2": h2})
+    return PREDICTIONS.compared(result, "shares", {"h1": h1, "h2": h2})
 
 
 def _run_checks(where: str, given: object, judged: int) -> Iterable[Check]:
@@ -189,11 +189,8 @@ _EXPERIMENT: Final = "Lab 07, the experiment"
 
 
 @guarded(_EXPERIMENT)
-def check_experiment(runs: object, measured_percent: object, predicted: object = "predicted_parts") -> Result:
-    """Judge the runs with each of `CONNECTIONS`, and the share of the traffic that h1 had in each, in percent.
-
-    ``predicted`` is the share that the student predicted.
-    """
+def check_experiment(runs: object, measured_percent: object) -> Result:
+    """Judge the runs with each of `CONNECTIONS`, and the share of the traffic that h1 had in each, in percent."""
     if not isinstance(measured_percent, Mapping) and not is_missing(measured_percent):
         reason = f"this is {a_kind(measured_percent)}, not a dictionary"
         raise Refuse(
@@ -211,7 +208,7 @@ def check_experiment(runs: object, measured_percent: object, predicted: object =
 
     result = asked_each(_EXPERIMENT, runs, CONNECTIONS, judge, "{1: measure.run_together(...), ...}")
     found = {count: as_number(percent.get(count)) for count in map(str, CONNECTIONS)}
-    return PREDICTIONS.compared(result, predicted, found)
+    return PREDICTIONS.compared(result, "predicted_parts", found)
 
 
 def _measured_part(where: str, run: Run) -> Value:

@@ -197,12 +197,12 @@ _SECOND: Final = "Lab 08, the second packet"
 
 
 @guarded(_SECOND)
-def check_second(runs: object, first: object = "first") -> Result:
+def check_second(runs: object) -> Result:
     """Judge the train of `FIRST_BYTES` again, and put the prediction of its second packet next to it."""
     run = runs.get(FIRST_BYTES) if isinstance(runs, Mapping) else None
     result = Result(_SECOND, tuple(_train(FIRST_BYTES, run, MININET_BUCKET_BYTES)))
     found = bandwidth_mbps(run.arrivals_s, FIRST_BYTES)[0] if result.passed and isinstance(run, TrainResult) else None
-    return PREDICTIONS.compared(result, first, {str(FIRST_BYTES): found})
+    return PREDICTIONS.compared(result, "first", {str(FIRST_BYTES): found})
 
 
 def _train(
@@ -267,7 +267,7 @@ _CAPTURE: Final = "Lab 08, the capture"
 
 
 @guarded(_CAPTURE)
-def check_overhead(overhead_bytes: object, inside: object, outside: object, tunnel: object = "tunnel") -> Result:
+def check_overhead(overhead_bytes: object, inside: object, outside: object) -> Result:
     """Judge what the captures of h1 and of pc1 say that the tunnel adds to a frame, in bytes, next to the prediction.
 
     No packet is dissected, since somebody else has made the files: their records' headers give the lengths.
@@ -303,7 +303,7 @@ def check_overhead(overhead_bytes: object, inside: object, outside: object, tunn
     )
     expected = stated(far - near, "bytes", "the frame outside minus the frame inside", _EXACT)
     result = asked_one(_CAPTURE, overhead_bytes, Value("", "overhead", expected, hints, slips))
-    return PREDICTIONS.compared(result, tunnel, {"overhead_bytes": far - near})
+    return PREDICTIONS.compared(result, "tunnel", {"overhead_bytes": far - near})
 
 
 # --- A question with options, and the network with a router

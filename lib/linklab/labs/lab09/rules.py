@@ -220,13 +220,8 @@ _BOUNDS: Final[Mapping[str, tuple[tuple[str, float, float, str], ...]]] = {
 
 
 @guarded
-def check_runs(
-    runs: object, video: object, names: tuple[str, ...] = tuple(NETWORKS), predicted: object = "packets"
-) -> Result:
-    """Judge runs by name: each sends the whole video from h1 to h2, over the network that its name says.
-
-    ``predicted`` is shown next to the rate of "gigabit" and the least time between packets of "wan".
-    """
+def check_runs(runs: object, video: object, names: tuple[str, ...] = tuple(NETWORKS)) -> Result:
+    """Judge runs by name: each sends the whole video from h1 to h2, over the network that its name says."""
 
     def judge(name: str, given: object) -> Iterator[Check]:
         how = f'write runs["{name}"] = measure.run(lab, measure.VideoFlow("h1", "h2", video))'
@@ -236,7 +231,7 @@ def check_runs(
 
     result = asked_each("Lab 09, the runs", runs, names, judge, '{"gigabit": measure.run(...), ...}')
     own = _predictions(video if isinstance(video, Video) else None)
-    return own.compared(result, predicted, dict(_seen(results_of(runs, VideoResult))))
+    return own.compared(result, "packets", dict(_seen(results_of(runs, VideoResult))))
 
 
 def _seen(runs: Mapping[str, VideoResult]) -> Iterator[tuple[str, float]]:
@@ -364,16 +359,13 @@ check_close = letter("Lab 09, packets that come too close", Path(__file__).paren
 
 
 @guarded
-def check_damage(per_lost: object, runs: object, qualities: object, predicted: object = "damaged") -> Result:
-    """Judge how many pictures each lost packet damaged, in the runs "loss" and "queue".
-
-    ``predicted`` is shown next to the share of pictures that "loss" damaged.
-    """
+def check_damage(per_lost: object, runs: object, qualities: object) -> Result:
+    """Judge how many pictures each lost packet damaged, in the runs "loss" and "queue"."""
     each, seen = results_of(runs, VideoResult), results_of(qualities, Quality)
     questions = [_damage(name, each.get(name), seen.get(name)) for name in LOSSY]
     result = asked("Lab 09, damage", per_lost, questions, '{"loss": 12.3, "queue": 12.3}')
     measured = {"damaged": seen["loss"].damaged_percent} if "loss" in seen else {}
-    return PREDICTIONS.compared(result, predicted, measured)
+    return PREDICTIONS.compared(result, "damaged", measured)
 
 
 def _damage(name: str, run: VideoResult | None, seen: Quality | None) -> Question:

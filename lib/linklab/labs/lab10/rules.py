@@ -145,7 +145,7 @@ def _rtt(name: str, asked_for: EchoPath) -> Value:
 
 
 @guarded
-def check_rtt_runs(runs: object, predicted: object = "rtt") -> Result:
+def check_rtt_runs(runs: object) -> Result:
     """Judge the measured round trips of `RTTS`: what `measure.run` returned for each, next to the prediction."""
 
     def judge(name: str, given: object) -> Check:
@@ -161,7 +161,7 @@ def check_rtt_runs(runs: object, predicted: object = "rtt") -> Result:
 
     result = asked_each("Lab 10, measured round trips", runs, RTTS, judge, '{"inside, 100": measure.run(...), ...}')
     seen = {name: run.rtt_mean_ms for name, run in results_of(runs, EchoResult).items()}
-    return PREDICTIONS.compared(result, predicted, seen)
+    return PREDICTIONS.compared(result, "rtt", seen)
 
 
 def _whole_echo(name: str, given: object, asked_for: EchoPath) -> EchoResult:
@@ -196,7 +196,7 @@ def _share(setting: str, number: int) -> Value:
 
 
 @guarded
-def check_share_runs(runs: object, predicted: object = "shares") -> Result:
+def check_share_runs(runs: object) -> Result:
     """Judge what `measure.run_together` returned for each of `SETTINGS`: the right flows, and a full link."""
 
     def judge(setting: str, given: object) -> Check:
@@ -231,7 +231,7 @@ def check_share_runs(runs: object, predicted: object = "shares") -> Result:
         for setting, run in results_of(runs, Run).items()
         for it in run.of(ConstantRateResult)
     }
-    return PREDICTIONS.compared(result, predicted, seen)
+    return PREDICTIONS.compared(result, "shares", seen)
 
 
 # --- What is predicted, and questions with options

@@ -242,11 +242,8 @@ _SAMPLER: Final = "Lab 11, a sampler"
 
 
 @guarded(_SAMPLER)
-def check_look(samples: object, predicted: object = "loss") -> Result:
-    """Judge samples of a transfer by Reno from h1 to h3: (seconds, window, threshold, RTT, retransmissions, queue).
-
-    ``predicted`` are the windows and the round trip that the student predicted.
-    """
+def check_look(samples: object) -> Result:
+    """Judge samples of a transfer by Reno from h1 to h3: (seconds, window, threshold, RTT, retransmissions, queue)."""
     looks = read_looks(samples)
     result = Result(_SAMPLER, gathered(lambda: look_checks(looks, pipe_between(NEAR))))
     if not result.passed:
@@ -257,7 +254,7 @@ def check_look(samples: object, predicted: object = "loss") -> Result:
         "rtt": max(look.rtt_ms for look in settled),
         "after": min(look.cwnd for look in settled),
     }
-    return PREDICTIONS.compared(result, predicted, found)
+    return PREDICTIONS.compared(result, "loss", found)
 
 
 # --- The right measurement
@@ -418,11 +415,8 @@ _OF_CONTROL: Final[Mapping[str, Callable[[Run], Iterator[Check]]]] = {
 
 
 @guarded
-def check_controls(runs: object, predicted: object = "between") -> Result:
-    """Judge a transfer from h2 to h4 with each of `CONTROLS`, with samples of its window and of B's queue.
-
-    ``predicted`` are the times between losses that the student predicted.
-    """
+def check_controls(runs: object) -> Result:
+    """Judge a transfer from h2 to h4 with each of `CONTROLS`, with samples of its window and of B's queue."""
 
     def judge(control: str, given: object) -> Iterator[Check]:
         return _OF_CONTROL[control](run_of(control, given, {FAR: (control,)}, CONTROLS_S, PLANNED, sampled=True))
@@ -431,18 +425,15 @@ def check_controls(runs: object, predicted: object = "between") -> Result:
     if not (result.passed and isinstance(runs, Mapping)):
         return result
     # K is not measured: fast convergence makes the times between CUBIC's losses shorter or longer than it
-    return PREDICTIONS.compared(result, predicted, {"reno": fmean(gaps_s(runs["reno"]))})
+    return PREDICTIONS.compared(result, "between", {"reno": fmean(gaps_s(runs["reno"]))})
 
 
 # --- Three queues
 
 
 @guarded
-def check_queues(runs: object, predicted: object = "queues") -> Result:
-    """Judge CUBIC from h1 to h3 with each of `QUEUES` at B, with samples of its window and of the queue.
-
-    ``predicted`` are the highest round trips that the student predicted.
-    """
+def check_queues(runs: object) -> Result:
+    """Judge CUBIC from h1 to h3 with each of `QUEUES` at B, with samples of its window and of the queue."""
 
     def judge(packets: int, given: object) -> Iterator[Check]:
         where = f"queue of {packets}"
@@ -451,7 +442,7 @@ def check_queues(runs: object, predicted: object = "queues") -> Result:
     result = asked_each("Lab 11, three queues", runs, QUEUES, judge, "{20: measure.run_together(...), ...}")
     if not (result.passed and isinstance(runs, Mapping)):
         return result
-    return PREDICTIONS.compared(result, predicted, {str(it): highest_rtt_ms(runs[it]) for it in QUEUES})
+    return PREDICTIONS.compared(result, "queues", {str(it): highest_rtt_ms(runs[it]) for it in QUEUES})
 
 
 def _queue_checks(where: str, run: Run) -> Iterator[Check]:

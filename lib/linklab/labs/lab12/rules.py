@@ -421,8 +421,8 @@ _LONG: Final = "Lab 12, a queue of 1000 packets"
 
 
 @guarded(_LONG)
-def check_long(given: object, predicted: object = "bloat") -> Result:
-    """Judge an upload of 40 s with U's queue as it was built; ``predicted`` is what the student predicted."""
+def check_long(given: object) -> Result:
+    """Judge an upload of 40 s with U's queue as it was built."""
     run = run_of("the run", given, RUN_S)
     if _setting(run, "limit") != QUEUE_PACKETS:
         hint = "start the lab again, and measure before you change the queue"
@@ -437,7 +437,7 @@ def check_long(given: object, predicted: object = "bloat") -> Result:
         _use("a queue of 1000", run),
     )
     result = Result(_LONG, checks)
-    return PREDICTIONS.compared(result, predicted, {"ping": highest_ms(run), "page": page_s(run)})
+    return PREDICTIONS.compared(result, "bloat", {"ping": highest_ms(run), "page": page_s(run)})
 
 
 # --- One queue for all

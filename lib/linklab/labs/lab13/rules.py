@@ -365,12 +365,12 @@ def check_shares(answers: object) -> Result:
 
 
 @guarded
-def check_stop_and_wait(file: str, share: object = "share") -> Result:
+def check_stop_and_wait(file: str) -> Result:
     """Judge the program with a window of 1, and put the predicted share next to the one that was seen."""
     report, transfers = reliable.played(file, ("stop-and-wait",), tell)
     result = report.results["stop-and-wait"]
     found = share_percent(transfers, 1) if result.passed else None
-    return PREDICTIONS.compared(result, share, {"share": found})
+    return PREDICTIONS.compared(result, "share", {"share": found})
 
 
 @guarded

@@ -424,7 +424,7 @@ predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 @guarded
-def check_first(given: object, predicted: object = "first") -> Result:
+def check_first(given: object) -> Result:
     """Judge pings of h1 to h3 with a controller that is 5 and 50 ms away: ``{5: ..., 50: ...}``, as runs or results."""
     title = "Lab 14, first packets"
     if isinstance(given, dict):
@@ -433,7 +433,7 @@ def check_first(given: object, predicted: object = "first") -> Result:
     seen: dict[str, Any] = {}
     if isinstance(given, dict):
         seen = {f"{delay} ms": it.rtt_ms[0] for delay, it in given.items() if isinstance(it, PingResult)}
-    return PREDICTIONS.compared(result, predicted, seen)
+    return PREDICTIONS.compared(result, "first", seen)
 
 
 def _its_pings(given: object) -> object:
@@ -488,4 +488,4 @@ def check_idle(removed: object, predicted: object) -> Result:
         source="OpenFlow 1.3.5, section 5.5", allowance=f"Open vSwitch may notice {_LOOKS_S} s later",
     )  # fmt: skip
     result = Result("Lab 14, idle timeout", (*committed.checks, measured(what, life_s, expected, asked.hints)))
-    return PREDICTIONS.compared(result, predicted, {"gone": life_s})
+    return PREDICTIONS.compared(result, "idle", {"gone": life_s})

@@ -207,12 +207,12 @@ predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 @guarded("Lab 15, static routes")
-def check_static(given: object, predicted: object = "static") -> Result:
+def check_static(given: object) -> Result:
     """Judge a stream while r1-r2 is cut for 6 s and all routes are static: all of its packets are lost meanwhile."""
     check = _outage("outage, static routes", given, "static")
     result = Result("Lab 15, static routes", (check,))
     lost = given.of(ConstantRateResult)[0].lost_packets if isinstance(given, Run) else None
-    return PREDICTIONS.compared(result, predicted, {"lost": lost})
+    return PREDICTIONS.compared(result, "static", {"lost": lost})
 
 
 # --- OSPF
@@ -369,7 +369,7 @@ def check_detection(function: object) -> Iterator[Check]:
 
 
 @guarded("Lab 15, silent cuts")
-def check_silent(given: object, predicted: object = "silent") -> Result:
+def check_silent(given: object) -> Result:
     """Judge three silent cuts, each with the dead timers that were read before: ``[(timers, run), ...]``.
 
     ``timers`` has for r1 and r2 what `detection_s` takes: how long the timer had to run, and when it was read.
@@ -394,7 +394,7 @@ def check_silent(given: object, predicted: object = "silent") -> Result:
         hint = "give the cuts other instants: another start_s, or another lab.sleep between them"
         checks.append(Check.failing("the cuts", "all came equally long after a Hello", hint, "different outages"))
     shortest_longest = {"shortest": min(outages), "longest": max(outages)}
-    return PREDICTIONS.compared(Result(title, tuple(checks)), predicted, shortest_longest)
+    return PREDICTIONS.compared(Result(title, tuple(checks)), "silent", shortest_longest)
 
 
 def _detected(what: str, timers: object, router: str, cut_s: float) -> float:
