@@ -338,8 +338,6 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "measure.repeats": ("Spread", "Repeats"),
     "measure.prober": ("Probe",),
     "measure.capture_files": ("Capture",),
-    "measure.headers": ("Ends",),
-    "measure.sightings": ("Seen", "SeenPacket", "SeenTcp", "Sighting"),
     "measure.video_file": ("Clip",),
     "measure.tools.sockets": ("SocketSample",),
     "measure.tools.queues": ("QueueSample",),
