@@ -1,4 +1,4 @@
-"""Points by hand: nothing that was kept is lost, and nobody overwrites another one unseen."""
+"""Points by hand: nothing that was kept is lost, and a grader's copy is taken in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from selenium.webdriver.common.keys import Keys
 
 from linklab.classroom.contents import Contents
 from linklab.grading.by_hand_page import ByHand, ByHandServer, RubricItem, rubric_items
-from linklab.grading.manual_points import FILE, JOURNAL, Given, Journal, WrittenAnswer, read, to_csv, with_points
+from linklab.grading.manual_points import FILE, Given, PointsFile, WrittenAnswer, read, rows_in, to_csv
 from tests.commands.browser import Page, missing
 from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import starter
@@ -31,17 +31,14 @@ ANSWERS = [
     for number, text in enumerate(("The queue fills.", "the  queue\nfills.", "<script>alert(1)</script>", "No idea."))
 ]
 NOTHING = Given()
-ADDS = """
+SAVES = """
 import sys
 from pathlib import Path
-from linklab.grading.manual_points import Given, Journal
-journal, key = Journal(Path(sys.argv[1])), sys.argv[2]
-seen = Given()
+from linklab.grading.manual_points import Given, PointsFile
+file = PointsFile(Path(sys.argv[1], "by-hand.csv"))
 for number in range(int(sys.argv[3])):
-    given = Given(number / 1000, "", sys.argv[4])
-    others = journal.add({key: seen}, given)
-    print(int(not others), given.points, flush=True)
-    seen = others.get(key, given)
+    file.give([sys.argv[2]], Given(number / 1000, "", sys.argv[4]))
+    print(number / 1000, flush=True)
 """
 
 
@@ -52,67 +49,55 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _adds(folder: Path, key: str, times: int, grader: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", ADDS, str(folder), key, str(times), grader]
+def _saves(folder: Path, key: str, times: int, grader: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", SAVES, str(folder), key, str(times), grader]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def test_two_graders_at_once_lose_nothing(folder: Path) -> None:
-    both = [_adds(folder, one.key, 40, one.student) for one in ANSWERS[:2]]
-    said = [process.communicate()[0].splitlines() for process in both]
-    assert all(line.startswith("1 ") for lines in said for line in lines)
-    lines = (folder / JOURNAL).read_text().splitlines()
-    assert len(lines) == 80
-    assert {json.loads(line)["points"] for line in lines} == {number / 1000 for number in range(40)}
-
-
-def test_of_two_graders_of_one_answer_each_sees_what_the_other_gave(folder: Path) -> None:
-    journal, key = Journal(folder), ANSWERS[0].key
-    assert journal.add({key: NOTHING}, Given(1.0, "why?", "eva")) == {}
-    assert journal.add({key: NOTHING}, Given(2.0, "", "max")) == {key: Given(1.0, "why?", "eva")}
-    assert journal.read()[key].given == Given(1.0, "why?", "eva")
-    assert journal.add({key: Given(1.0, "why?", "eva")}, Given(2.0, "", "max")) == {}
-    assert journal.read()[key].given == Given(2.0, "", "max")
+def test_two_who_save_at_once_lose_nothing(folder: Path) -> None:
+    both = [_saves(folder, one.key, 40, one.student) for one in ANSWERS[:2]]
+    for process in both:
+        process.communicate()
+    rows = PointsFile(folder / FILE).rows()
+    assert len(rows) == len(ANSWERS)
+    assert [rows[one.key].given for one in ANSWERS[:2]] == [Given(0.039, "", one.student) for one in ANSWERS[:2]]
 
 
 def test_what_was_kept_outlives_kill_9(folder: Path) -> None:
-    process = _adds(folder, ANSWERS[0].key, 10_000, "eva")
+    process = _saves(folder, ANSWERS[0].key, 10_000, "eva")
     assert process.stdout is not None
     kept = [process.stdout.readline() for _ in range(30)]
     process.kill()
     kept += process.communicate()[0].splitlines()
-    last = float(kept[-1].split()[1])
-    found = Journal(folder).read()[ANSWERS[0].key].given.points
+    rows = PointsFile(folder / FILE).rows()
+    assert len(rows) == len(ANSWERS)
+    last, found = float(kept[-1]), rows[ANSWERS[0].key].given.points
     assert found in (last, pytest.approx(last + 0.001)), "what was on its way may be there too"
 
 
-def test_a_line_that_was_cut_is_passed_over_and_ended(folder: Path) -> None:
-    journal, first, second = Journal(folder), ANSWERS[0].key, ANSWERS[1].key
-    journal.add({first: NOTHING}, Given(1.0, "", "eva"))
-    with (folder / JOURNAL).open("ab") as file:
-        file.write(b'{"points": 2.0, "comm')
-    assert journal.read()[first].given.points == 1.0
-    assert journal.add({second: NOTHING}, Given(0.5, "", "eva")) == {}
-    assert [journal.read()[key].given.points for key in (first, second)] == [1.0, 0.5]
-
-
-def test_grading_again_takes_in_what_was_given_and_keeps_what_came_since(folder: Path) -> None:
-    journal, first, second = Journal(folder), ANSWERS[0].key, ANSWERS[1].key
-    journal.add({first: NOTHING}, Given(1.0, "=1+1\nwhy?", "eva"))
-    rows, length = journal.rows()
-    journal.add({second: NOTHING}, Given(2.0, "", "max"))
-    journal.take_in(to_csv(with_points(ANSWERS, rows), rows), length)
+def test_grading_again_takes_in_what_was_given_meanwhile(folder: Path) -> None:
+    file, first, second = PointsFile(folder / FILE), ANSWERS[0].key, ANSWERS[1].key
+    file.give([first], Given(1.0, "=1+1\nwhy?", "eva"))
+    file.take_in(ANSWERS[:2])
     assert read((folder / FILE).read_bytes())[first].given == Given(1.0, "=1+1\nwhy?", "eva")
     assert read((folder / FILE).read_bytes())[second].given == NOTHING
-    assert journal.read()[second].given == Given(2.0, "", "max")
+
+
+def test_what_another_grader_gave_in_a_copy_is_taken_in(folder: Path) -> None:
+    file, copy, first, second = PointsFile(folder / FILE), folder / "by-hand-max.csv", ANSWERS[0].key, ANSWERS[1].key
+    file.give([first], Given(1.0, "", "eva"))
+    copy.write_text(to_csv(ANSWERS, {}))
+    PointsFile(copy).give([second], Given(2.0, "", "max"))
+    file.take_in(ANSWERS)
+    assert [file.rows()[key].given for key in (first, second)] == [Given(1.0, "", "eva"), Given(2.0, "", "max")]
+    PointsFile(copy).give([second], Given(0.5, "", "max"))
+    assert rows_in(folder)[second].given.points == 0.5, "what stands in a copy counts"
 
 
 def test_points_stay_when_their_answer_has_changed_meanwhile(folder: Path) -> None:
-    journal = Journal(folder)
-    journal.add({ANSWERS[0].key: NOTHING}, Given(1.0, "", "eva"))
-    (folder / FILE).write_text(to_csv(ANSWERS[1:], {}))
-    rows, length = journal.rows()
-    journal.take_in(to_csv(with_points(ANSWERS[1:], rows), rows), length)
+    file = PointsFile(folder / FILE)
+    file.give([ANSWERS[0].key], Given(1.0, "", "eva"))
+    file.take_in(ANSWERS[1:])
     row = read((folder / FILE).read_bytes())[ANSWERS[0].key]
     assert (row.given.points, row.cells["student"], row.cells["of"]) == (1.0, "student 0", "2")
 
@@ -146,16 +131,15 @@ class Client:
         with self._opener.open(address) as answer:
             return str(answer.read().decode())
 
-    def give(self, server: ByHandServer, seen: Given, points: str, **more: Any) -> tuple[int, Any]:
+    def give(self, server: ByHandServer, points: str) -> tuple[int, Any]:
         """Give points for the first answer; return the status and what the page was told."""
-        told = {"keys": [ANSWERS[0].key], "points": points, "comment": "", "seen": seen.__dict__, **more}
+        told = {"keys": [ANSWERS[0].key], "points": points, "comment": ""}
         request = urllib.request.Request(f"http://127.0.0.1:{server.server_port}/give", json.dumps(told).encode())
         try:
             with self._opener.open(request) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
-            text = error.read().decode()
-            return error.code, json.loads(text) if error.code == 409 else text
+            return error.code, error.read().decode()
 
 
 @pytest.fixture
@@ -178,23 +162,21 @@ def test_the_page_shows_answers_without_names_and_alike_ones_as_one(server: ByHa
     assert "Typical wrong" in page, "the model answer's rubric"
 
 
-def test_the_page_tells_what_another_grader_gave(server: ByHandServer, folder: Path) -> None:
+def test_what_is_given_on_the_page_is_in_the_file(server: ByHandServer, folder: Path) -> None:
     client = Client()
     client.get(server.address)
-    assert client.give(server, NOTHING, "1,5")[0] == 200
-    assert Journal(folder).read()[ANSWERS[0].key].given == Given(1.5, "", "eva")
-    status, now = client.give(server, NOTHING, "2", grader="max")
-    assert (status, now) == (409, {"kept": False, "points": 1.5, "comment": "", "grader": "eva"})
-    assert client.give(server, Given(1.5, "", "eva"), "3") == (400, "points: 3 points, and 0 to 2 can be given")
-    assert client.give(server, Given(1.5, "", "eva"), "")[1]["points"] is None
+    assert client.give(server, "1,5") == (200, {"points": 1.5, "comment": "", "grader": "eva"})
+    assert read((folder / FILE).read_bytes())[ANSWERS[0].key].given == Given(1.5, "", "eva")
+    assert client.give(server, "3") == (400, "points: 3 points, and 0 to 2 can be given")
+    assert client.give(server, "")[1]["points"] is None
 
 
 @pytest.mark.parametrize("address", ["/", "/question?lab=x&question=y", "/?token=guessed", "/?token=%C3%A9"])
 def test_without_the_token_there_is_no_page(server: ByHandServer, folder: Path, address: str) -> None:
     with pytest.raises(urllib.error.HTTPError, match="403"):
         Client().get(f"http://127.0.0.1:{server.server_port}{address}")
-    assert Client().give(server, NOTHING, "2")[0] == 403
-    assert not (folder / JOURNAL).exists()
+    assert Client().give(server, "2")[0] == 403
+    assert all(row.given == NOTHING for row in PointsFile(folder / FILE).rows().values())
 
 
 def test_points_and_a_comment_for_a_failed_check_reach_the_student(group: PretendedClass) -> None:
@@ -203,12 +185,11 @@ def test_points_and_a_comment_for_a_failed_check_reach_the_student(group: Preten
     rows = read((group.output / FILE).read_bytes())
     check = next(row for row in rows.values() if row.cells["question"] == "check-queue")
     given = Given(0.5, "The idea is right.", "eva")
-    assert Journal(group.output).add({check.cells["key"]: NOTHING}, given) == {}
+    PointsFile(group.output / FILE).give([check.cells["key"]], given)
     (after,) = group.grade().students
     assert after.points == before.points + 0.5
     assert "The idea is right." in (group.output / "feedback" / "ada.html").read_text("utf-8")
     assert read((group.output / FILE).read_bytes())[check.cells["key"]].given == given
-    assert Journal(group.output).rows()[1] == 0, "the journal is in the table"
     (again,) = group.grade().students
     assert again.points == after.points
 
@@ -237,6 +218,6 @@ def test_the_keyboard_alone_is_enough(server: ByHandServer, folder: Path, tmp_pa
         page.wait(lambda: kept(2), "the second points", 20)
     finally:
         page.close()
-    found = {row.cells["answer"]: row.given for row in Journal(folder).read().values() if row.given.grader}
+    found = {row.cells["answer"]: row.given for row in PointsFile(folder / FILE).rows().values() if row.given.grader}
     assert found["<script>alert(1)</script>"] == Given(1.0, "1 point: one of these", "eva")
     assert found["No idea."] == Given(2.0, "Well done.", "eva")

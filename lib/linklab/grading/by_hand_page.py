@@ -1,8 +1,7 @@
-"""``linklab by-hand GRADED``: a page on which people give points and comments, in a browser on this machine.
+"""``linklab by-hand GRADED``: a page on which one grader gives points and comments, in a browser on this machine.
 
-It shows all answers to one question side by side, those that are alike as one, without names. What is given is appended
-to the journal of `linklab.grading.manual_points` before the page says so. Several people may use one page, or start one
-each for the same folder: who has not seen what another one gave is told it first.
+It shows all answers to one question side by side, those that are alike as one, without names. What is given is in the
+file of `linklab.grading.manual_points` before the page says so. A second grader takes a copy of the file.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from markupsafe import Markup as Safe
 from linklab.classroom.contents import Contents
 from linklab.errors import LinklabError
 from linklab.grading.kit import text_of
-from linklab.grading.manual_points import FILE, Given, GivenRow, Journal, points_of
+from linklab.grading.manual_points import FILE, Given, GivenRow, PointsFile, points_of
 from linklab.grading.names import cleaned
 from linklab.report.page import encodable, environment, style
 from linklab.report.safe_html import from_markdown
@@ -43,7 +42,8 @@ _POINTS: Final = re.compile(r"\A(\d+(?:\.\d+)?) points?(?:: |, )")
 _DESCRIPTION = """\
 Opens a page on this machine on which people give points and comments for free texts and for checks that did not pass:
 all answers to one question side by side, without names, those that are alike as one. `linklab grade` takes in what was
-given. Ctrl-C ends the page; nothing that it has shown as kept is lost."""
+given. Ctrl-C ends the page; nothing that it has shown as kept is lost. A second grader works on a copy of by-hand.csv
+in the same folder, called by-hand-NAME.csv."""
 
 
 @dataclass(frozen=True)
@@ -98,14 +98,15 @@ def alike(rows: Iterable[GivenRow]) -> list[AnswerGroup]:
 class ByHand:
     """A graded class's answers, and what the page says about them. `names` shows whose an answer is."""
 
-    def __init__(self, folder: Path, contents: Contents, *, names: bool = False) -> None:
-        if not (folder / FILE).is_file():
-            raise LinklabError(f"there is no {folder / FILE}: name the folder that linklab grade wrote")
-        self._journal, self._names = Journal(folder), names
+    def __init__(self, graded: Path, contents: Contents, *, names: bool = False) -> None:
+        path = graded if graded.suffix == ".csv" else graded / FILE
+        if not path.is_file():
+            raise LinklabError(f"there is no {path}: name the folder that linklab grade wrote")
+        self._points, self._names = PointsFile(path), names
         self._cells: dict[str, list[Any]] = {
             name.removesuffix(".ipynb"): json.loads(text)["cells"] for name, text in contents.solved.items()
         }
-        self._journal.read()  # a mistake in the table is said at once
+        self._points.rows()  # a mistake in the file is said at once
 
     def start(self) -> str:
         """Return the page with all questions, and how many of their answers have points."""
@@ -127,23 +128,23 @@ class ByHand:
         )  # fmt: skip
 
     def give(self, told: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep what somebody gave; return what is there now. Raises LinklabError for points that are none."""
-        rows = self._journal.read()
+        """Keep what the grader gave, and return it. Raises LinklabError for points that are none."""
+        rows = self._points.rows()
         try:
             keys = [str(key) for key in told["keys"]]
-            seen = Given(**told["seen"])
             grader, comment = str(told["grader"]).strip(), str(told["comment"]).strip()
-            points = points_of(str(told["points"]), rows[keys[0]].cells["of"], "points")
+            most = [rows[key].cells["of"] for key in keys]
+            points = points_of(str(told["points"]), most[0], "points")
         except (LookupError, TypeError):
             raise LinklabError("this answer is no longer there: load the page anew") from None
         given = Given(points, comment, grader)
-        others = self._journal.add(dict.fromkeys(keys, seen), given)
-        return {"kept": not others, **asdict(next(iter(others.values()), given))}
+        self._points.give(keys, given)
+        return asdict(given)
 
     def _by_question(self) -> dict[tuple[str, str], list[GivenRow]]:
         """Return all answers, by lab and question."""
         found: dict[tuple[str, str], list[GivenRow]] = {}
-        for row in self._journal.read().values():
+        for row in self._points.rows().values():
             found.setdefault((row.cells["lab"], row.cells["question"]), []).append(row)
         return found
 
@@ -208,7 +209,7 @@ class _Handler(BaseHTTPRequestHandler):
         except (LinklabError, OSError, ValueError) as error:
             self._answer(400, str(error))
             return
-        self._answer(200 if now["kept"] else 409, json.dumps(now))
+        self._answer(200, json.dumps(now))
 
     def _is_known(self) -> bool:
         host = f"127.0.0.1:{self.server.server_port}"
@@ -237,7 +238,12 @@ class _Handler(BaseHTTPRequestHandler):
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds ``by-hand`` to the command line; `run` takes what it parsed."""
     parser = subparsers.add_parser("by-hand", help="give points by hand, in a browser", description=_DESCRIPTION)
-    parser.add_argument("graded", type=Path, metavar="GRADED", help="the folder that linklab grade wrote")
+    parser.add_argument(
+        "graded",
+        type=Path,
+        metavar="GRADED",
+        help="the folder that linklab grade wrote, or a copy of by-hand.csv in it",
+    )
     parser.add_argument("--root", type=Path, default=Path(), help="the folder of solutions/ (default: here)")
     parser.add_argument("--grader", default="", metavar="NAME", help="who gives points (default: your login)")
     parser.add_argument("--names", action="store_true", help="show whose an answer is")

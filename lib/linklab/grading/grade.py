@@ -33,7 +33,7 @@ from linklab.grading.grades import FILE as GRADES
 from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, as_data, spreadsheet, to_csv, to_json
 from linklab.grading.guard import WorkBounds, WorkFailed, guarded
 from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
-from linklab.grading.manual_points import Given, Journal
+from linklab.grading.manual_points import Given, PointsFile
 from linklab.grading.model import Judged, Limits
 from linklab.grading.names import folder_of, listed
 from linklab.grading.pages import class_page, feedback, load_templates, questions_page
@@ -124,8 +124,7 @@ def grade(
         if output.resolve().is_relative_to(source.resolve()):
             raise LinklabError(f"{output} lies among the submissions: say a folder beside {source} with --output")
     with _held(output):
-        journal = Journal(output)
-        journal.rows()  # a mistake in it is said before hours of judging
+        manual_points.rows_in(output)  # a mistake in it is said before hours of judging
         work = output / ".unpacked"
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir()
@@ -152,7 +151,7 @@ def grade(
         for one in students:
             for name, lab in one.labs.items():
                 lab.done = done.get((one.student, name))
-        given, length = journal.rows()  # with what was given meanwhile
+        given = manual_points.rows_in(output)  # with what was given meanwhile
         answers = manual_points.with_points(_answers(students, order), given)
         alike = guarded(lambda _: list(_alike(students, order)), [None], jobs=1, bounds=_BOUNDS_OF_COMPARISON)[0]
         if isinstance(alike, WorkFailed):
@@ -168,7 +167,7 @@ def grade(
         for page in _strangers(output, grades):
             tell(f"removed of an earlier run, as nobody in the class is called so: feedback/{page.name}")
             page.unlink()
-        journal.take_in(manual_points.to_csv(answers, given), length)
+        PointsFile(output / manual_points.FILE).take_in(answers)
         return grades
 
 

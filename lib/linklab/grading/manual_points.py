@@ -1,15 +1,13 @@
 """Points and comments that people give: a CSV file, written with all answers and read back.
 
-A row an answer, those to one question together, so that one reads twenty answers to one question and not twenty pages;
-after a lab's free texts come its checks that did not pass, with the reason. People write into the columns ``points``
-and ``comment``, or use the page of ``linklab by-hand``, which appends to a journal beside the file. A row is known by
-its ``key`` alone, the digest of whose answer it is, to what, and of its text: programs for tables may change everything
+A row is an answer. The answers to one question stand together, so that one reads twenty answers to one question and not
+twenty pages; after a lab's free texts come its checks that did not pass, with the reason. People write into the columns
+``points`` and ``comment`` with any program for tables, or with the page of ``linklab by-hand``. A row is known by its
+``key`` alone, the digest of whose answer it is, to what, and of its text: programs for tables may change everything
 else, and points stay with the answer that they were given for. Rows with points that belong to no present answer are
 kept at the end.
 
-`Journal` loses nothing: a line is appended under a lock and is on the disk before anybody hears that it is kept; a line
-that a kill cut short was never promised, and is passed over. Who saw something else than what is there is refused, so
-that no grader overwrites another one unseen. ``linklab grade`` takes the journal into the table.
+Each save replaces the whole file under a lock, so a reader finds the older file or the new one, also after a kill.
 """
 
 from __future__ import annotations
@@ -17,10 +15,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +27,8 @@ from linklab.grading.model import Judged
 from linklab.report.model import Graded
 
 FILE: Final = "by-hand.csv"
-JOURNAL: Final = "by-hand.jsonl"
+_COPIES: Final = "by-hand-*.csv"
+"""Copies of the file, in which other graders give points."""
 _LOCK: Final = ".by-hand.lock"
 _COLUMNS: Final = ("key", "lab", "question", "student", "of", "points", "comment", "grader", "answer")
 _LONGEST_FIELD: Final = 10_000_000
@@ -98,8 +95,8 @@ def _points(given: Given) -> str:
     return "" if given.points is None else f"{given.points:g}"
 
 
-def read(data: bytes) -> dict[str, GivenRow]:
-    """The rows of a file, by key. Raises LinklabError, naming the row that is not in order.
+def read(data: bytes, name: str = FILE) -> dict[str, GivenRow]:
+    """The rows of a file, by key. Raises LinklabError, which names the file and the row that is not in order.
 
     Programs for tables write other characters, semicolons between columns, and commas into numbers.
     """
@@ -112,20 +109,20 @@ def read(data: bytes) -> dict[str, GivenRow]:
         mark = ";" if ";" in text.partition("\n")[0] else ","
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=mark))
     except csv.Error as error:
-        raise LinklabError(f"{FILE} cannot be read ({error}): mend it, or move it away") from None
+        raise LinklabError(f"{name} cannot be read ({error}): mend it, or move it away") from None
     finally:
         csv.field_size_limit(before)
     columns = tuple(rows[0]) if rows else ()
     if columns != _COLUMNS:
-        raise LinklabError(f"{FILE} does not begin with the columns {', '.join(_COLUMNS)}: mend it, or move it away")
+        raise LinklabError(f"{name} does not begin with the columns {', '.join(_COLUMNS)}: mend it, or move it away")
     found = {}
     for number, row in enumerate(rows[1:], 2):
         if not row:
             continue
         if len(row) != len(columns):
-            raise LinklabError(f"{FILE}, row {number}: {len(row)} columns instead of {len(columns)}")
+            raise LinklabError(f"{name}, row {number}: {len(row)} columns instead of {len(columns)}")
         cells = dict(zip(columns, row, strict=True))
-        points = points_of(cells["points"], cells["of"], f"{FILE}, row {number}")
+        points = points_of(cells["points"], cells["of"], f"{name}, row {number}")
         comment, grader = (_as_written(cells[name]) for name in ("comment", "grader"))
         found[cells["key"]] = GivenRow(cells, Given(points, comment, grader))
     return found
@@ -172,72 +169,48 @@ def _with_given(cell: Graded, given: Given) -> Graded:
     return replace(cell, points=given.points, status="passed" if given.points else "failed")
 
 
-class Journal:
-    """What graders gave since the table was written, in a graded class's folder."""
+class PointsFile:
+    """The file, or a copy of it, in a graded class's folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self._path, self._table, self._lock = folder / JOURNAL, folder / FILE, folder / _LOCK
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, path.with_name(_LOCK)
         self._read: tuple[tuple[int, ...], dict[str, GivenRow]] = (), {}
 
-    def rows(self) -> tuple[dict[str, GivenRow], int]:
-        """Return the table's rows with the journal's in their places, and how long the journal is, in bytes.
-
-        Raises LinklabError where the table is not in order.
+    def rows(self) -> dict[str, GivenRow]:
+        """Return the rows as they are now, by key; none where there is no file. A file that has not changed, which may
+        have 20,000 rows, is read once. Raises LinklabError where it is not in order.
         """
-        rows = self._table_rows()
-        lines = self._path.read_bytes() if self._path.is_file() else b""
-        length = lines.rfind(b"\n") + 1
-        for line in lines[:length].splitlines():
-            try:
-                told = json.loads(line)
-                key, given = told["row"]["key"], Given(told["points"], told["comment"], told["grader"])
-            except (ValueError, LookupError, TypeError):
-                continue  # cut short by a kill, and closed by the next line's writer
-            now = {"points": _points(given), "comment": given.comment, "grader": given.grader}
-            rows[key] = GivenRow({**told["row"], **(rows[key].cells if key in rows else {}), **now}, given)
-        return rows, length
-
-    def _table_rows(self) -> dict[str, GivenRow]:
-        """Return the table's rows; a table that has not changed, which may have 20,000 rows, is read once."""
-        if not self._table.is_file():
+        if not self._path.is_file():
             return {}
-        at = self._table.stat()
+        at = self._path.stat()
         stamp = (at.st_ino, at.st_mtime_ns, at.st_size)
         if self._read[0] != stamp:
-            self._read = stamp, read(self._table.read_bytes())
+            self._read = stamp, read(self._path.read_bytes(), self._path.name)
         return dict(self._read[1])
 
-    def read(self) -> dict[str, GivenRow]:
-        """Return all rows as they are now."""
+    def give(self, keys: Iterable[str], given: Given) -> None:
+        """Give the same for all of these answers. When this returns it is on the disk. Raises OSError."""
+        now = {"points": _points(given), "comment": given.comment, "grader": given.grader}
         with locked(self._lock):
-            return self.rows()[0]
+            rows = self.rows()
+            for key in keys:
+                rows[key] = GivenRow({**rows[key].cells, **now}, given)
+            table = [_COLUMNS, *([row.cells[name] for name in _COLUMNS] for row in rows.values())]
+            write_whole(self._path, spreadsheet(table), 0o644)
 
-    def add(self, seen: Mapping[str, Given], given: Given) -> dict[str, Given]:
-        """Give the same for all of these answers, if each still has what the grader has ``seen``.
-
-        Returns what those have that have something else; then nothing is given. Raises OSError where it cannot be kept.
-        """
+    def take_in(self, answers: Iterable[WrittenAnswer]) -> None:
+        """Write the file anew for these answers, with what was given for them until now, here and in copies."""
         with locked(self._lock):
-            rows, length = self.rows()
-            now = {key: rows[key].given if key in rows else Given() for key in seen}
-            others = {key: there for key, there in now.items() if there not in (seen[key], given)}
-            if others:
-                return others
-            told = [{**asdict(given), "row": rows[key].cells} for key in seen if key in rows]
-            lines = "".join(json.dumps(line) + "\n" for line in told)
-            with self._path.open("ab") as file:
-                os.chmod(self._path, 0o600)
-                cut = file.tell() > length  # by a kill
-                file.write((b"\n" if cut else b"") + lines.encode())
-                file.flush()
-                os.fsync(file.fileno())
-        return {}
+            rows = rows_in(self._path.parent)
+            write_whole(self._path, to_csv(with_points(answers, rows), rows), 0o644)
 
-    def take_in(self, table: str, length: int) -> None:
-        """Write the table, which has the first bytes of the journal in it, and keep the rest of the journal."""
-        if not length:
-            write_whole(self._table, table, 0o644)
-            return
-        with locked(self._lock):
-            write_whole(self._table, table, 0o644)
-            write_whole(self._path, self._path.read_bytes()[length:], 0o600)
+
+def rows_in(folder: Path) -> dict[str, GivenRow]:
+    """Return what was given in a graded class's folder, by key. What a copy has counts over what the file has.
+
+    Raises LinklabError where one of them is not in order.
+    """
+    found = PointsFile(folder / FILE).rows()
+    for copy in sorted(folder.glob(_COPIES)):
+        found |= {key: row for key, row in PointsFile(copy).rows().items() if row.given != Given()}
+    return found

@@ -86,7 +86,7 @@ def _refuse_to_write_over(graded: Path, output: Path) -> None:
     from linklab.grading import grades, manual_points
 
     folder = graded if graded.is_dir() else graded.parent
-    written = (grades.FILE, manual_points.FILE, manual_points.JOURNAL, "grades.csv", "index.html", "questions.csv")
+    written = (grades.FILE, manual_points.FILE, "grades.csv", "index.html", "questions.csv")
     if output in (graded, *(folder / name for name in written)):
         raise LinklabError("--output would write over what was graded: name another file")
 
