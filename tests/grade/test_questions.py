@@ -146,10 +146,10 @@ a = "green it is"
 """
 
 
-def test_a_sealed_question_is_judged_and_its_key_cannot_be_read(tmp_path: Path) -> None:
+def test_a_sealed_question_is_judged_and_its_key_is_not_seen_at_a_glance(tmp_path: Path) -> None:
     text = seal(TOML)
     assert "green it is" not in text
-    assert text.count('"b"') == 2, "as an option, and as a sealed text, as every other"
+    assert text.count('"b"') == 1, "as an option"
     (tmp_path / SEALED).write_text(text)
     (question,) = choices(tmp_path)
     assert asked("Lab", {"colour": "B"}, [question]).passed

@@ -264,7 +264,7 @@ CHEATS: Final = (
     Variation("one number for all", BDP, "bdp_packets = dict.fromkeys(PATHS, 132)"),
     Variation("a letter that is all letters", TAG, "class Each(str):\n    __eq__ = lambda *_: True\n    __hash__ = str.__hash__\n    strip = lower = casefold = lambda self: self\ntag = Each('b')"),
     Variation("all letters at once", TAG, "tag = ['a', 'b', 'c']"),
-    Variation("a key that is read", TAG, "import json, pathlib\none = json.loads((pathlib.Path(linklab.__file__).parent / 'labs/lab10/choices.json').read_text())['tag']\ntag = one.get('right') or next((letter for letter, text in one['sealed'].items() if 'right' in text.lower() or 'passed' in text.lower()), 'b')"),
+    Variation("a key that is read", TAG, "import json, pathlib\none = json.loads((pathlib.Path(linklab.__file__).parent / 'labs/lab10/choices.json').read_text())['tag']\ntag = one.get('right', 'b')"),
     Variation("a constant in place of a function", JAIN, _JAIN.format("ValueError('no flow')", "1.0")),
     Variation("a function that always raises", JAIN, "def jain(values): raise ValueError('no flow')"),
     Variation("an answer from the caller's frame", JAIN, _FRAMES + _JAIN.format("ValueError('no flow')", _FRAME)),

@@ -191,7 +191,7 @@ remarks = {b = "once perhaps"}
     assert Path("my-labs/lab50/choices.json") in built
     assert (mine / "lab50" / "choices.json").read_bytes() == before.given["lab50/choices.json"]
     assert b'"right"' not in before.given["lab50/choices.json"]
-    assert [question.remark("a") for question in choices(mine / "lab50")] == [(True, "")]
+    assert [question.right for question in choices(mine / "lab50")] == ["a"]
     assert not any(file.stale for file in build_all(tmp_path, check=True))
     (mine / "lab50" / "50-choices.toml").write_text("[why]\n")
     with pytest.raises(LinklabError, match=r"50-choices\.toml: question why is damaged: question: field required"):

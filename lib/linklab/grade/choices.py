@@ -1,4 +1,4 @@
-"""Questions with options to choose from, whose keys students must not find in what they install.
+"""Questions with options to choose from, whose keys students do not see at a glance in what they install.
 
 An instructor writes them into ``NN-choices.toml`` beside the lab's notebook source::
 
@@ -16,21 +16,17 @@ An instructor writes them into ``NN-choices.toml`` beside the lab's notebook sou
     [explanations]
     why = "the explanation, in Markdown, that the written answer `reflect="why"` opens (`linklab.grade.written`)"
 
-`seal` makes the lab's ``choices.json`` of it. There the verdict and the remark of each option are a text that only this
-option opens: a check can judge an answer, and who reads the file finds no key. Who tries all options finds it, here as
-with the check.
+`seal` makes the lab's ``choices.json`` of it. The right option, the remarks and all explanations are in base64 there.
+That hides them from a glance, and from nobody who decodes them. Trying all options with the check finds the key too.
 """
 
 from __future__ import annotations
 
 import base64
-import hashlib
-import itertools
 import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,7 +43,6 @@ EXPLANATIONS: Final = "explanations"
 _COUNTS: Final = "\n\n**What counts:**"
 _TURNS: Final = ("first", "second", "third", "fourth", "fifth")
 _OTHER_NUMBERS: Final = "*Where your network has other numbers: this text uses those of the plain course network.*"
-_RIGHT, _WRONG = "+", "-"
 
 
 def choices(folder: Path, *keys: str) -> tuple[OneOf, ...]:
@@ -68,13 +63,15 @@ def explanation(folder: Path, name: str) -> str:
     path = folder / SEALED
     try:
         sealed = json.loads(path.read_text("utf-8"))[EXPLANATIONS][name]
-        return _of_this_network(_crossed(name, EXPLANATIONS, base64.b64decode(sealed)).decode())
+        return _of_this_network(_opened(sealed))
     except (OSError, ValueError, LookupError, TypeError) as wrong:
         raise LinklabError(f"{path} has no explanation {name!r} ({wrong}): run `linklab notebooks build`") from None
 
 
 def _question(key: str, one: dict[str, Any]) -> OneOf:
-    return OneOf(key, one["question"], one["options"], partial(_opened, key, one["sealed"]), tuple(one["hints"]))
+    hidden = json.loads(_opened(one["sealed"]))
+    told = _of_this_network(hidden["told"]) if hidden["told"] else ""
+    return OneOf(key, one["question"], one["options"], hidden["right"], hidden["remarks"], tuple(one["hints"]), told)
 
 
 def letters(title: str, folder: Path, *keys: str) -> Callable[[object], Result]:
@@ -120,11 +117,10 @@ def seal(text: str, counts: Mapping[str, Sequence[str]] | None = None) -> str:
         raise LinklabError(f"this is no TOML ({wrong})") from None
     told = schema.load(dict[str, str], data.pop(EXPLANATIONS, {}), EXPLANATIONS)
     written = {key: schema.load(WrittenQuestion, one, f"question {key}") for key, one in data.items()}
-    sealed: dict[str, Any] = {key: _sealed(key, one) for key, one in written.items()}
+    sealed: dict[str, Any] = {key: _question_sealed(key, one) for key, one in written.items()}
     if told:
         whole = {name: f"{text.strip()}{_what_counts((counts or {}).get(name, ()))}" for name, text in told.items()}
-        crossed = {name: _crossed(name, EXPLANATIONS, text.encode()) for name, text in whole.items()}
-        sealed[EXPLANATIONS] = {name: base64.b64encode(data).decode() for name, data in crossed.items()}
+        sealed[EXPLANATIONS] = {name: _sealed(text) for name, text in whole.items()}
     return json.dumps(sealed, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -136,32 +132,25 @@ def _what_counts(answers: Sequence[str]) -> str:
     return "\n".join([f"{_COUNTS}\n", *lines]) if lines else ""
 
 
-def _sealed(key: str, one: WrittenQuestion) -> dict[str, Any]:
-    """Return one question with the verdict on each option, and its remark, encrypted."""
+def _question_sealed(key: str, one: WrittenQuestion) -> dict[str, Any]:
+    """Return one question, with all but what students are asked sealed."""
     wrong = set(one.options) - {one.right}
     if one.right not in one.options or set(one.remarks) != wrong:
         named = ", ".join(sorted(wrong))
         raise LinklabError(f"question {key}: give a remark for each wrong option ({named}) and for no other")
-    said = {letter: f"{_WRONG}{remark}" for letter, remark in one.remarks.items()} | {one.right: f"{_RIGHT}{one.told}"}
-    longest = max(len(each.encode()) for each in said.values())
-    crossed = {letter: _crossed(key, letter, said[letter].encode().ljust(longest)) for letter in one.options}
-    sealed = {letter: base64.b64encode(data).decode() for letter, data in crossed.items()}
+    hidden = {"remarks": one.remarks, "told": one.told.strip(), "right": one.right}
+    sealed = _sealed(json.dumps(hidden, ensure_ascii=False))
     return {"question": one.question, "options": one.options, "hints": one.hints, "sealed": sealed}
 
 
-def _opened(key: str, sealed: Mapping[str, str], letter: str) -> tuple[bool, str]:
-    """Return whether an option is right, and what there is to say to it."""
-    text = _crossed(key, letter, base64.b64decode(sealed[letter])).decode()
-    is_right, said = text[0] == _RIGHT, text[1:].strip()
-    return is_right, _of_this_network(said) if is_right and said else said
+def _sealed(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def _opened(sealed: str) -> str:
+    return base64.b64decode(sealed).decode()
 
 
 def _of_this_network(explanation: str) -> str:
     """Return an explanation that says whose numbers it has, where the student has a network of their own."""
     return f"{explanation}\n\n{_OTHER_NUMBERS}" if is_variant() else explanation
-
-
-def _crossed(key: str, letter: str, data: bytes) -> bytes:
-    """XOR data with a stream of bytes that is derived from question and option; the same call decrypts it again."""
-    blocks = (hashlib.sha256(f"{key}\0{letter}\0{number}".encode()).digest() for number in itertools.count())
-    return bytes(one ^ other for one, other in zip(data, itertools.chain.from_iterable(blocks), strict=False))

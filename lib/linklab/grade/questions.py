@@ -213,16 +213,17 @@ class Value:
 class OneOf:
     """One of some names, or of some texts by letter. Case and blanks around an answer do not count.
 
-    ``remark`` says of an option whether it is right, and what there is to say to who chose it: to the right one the
-    explanation, in Markdown. See `among` for names, `linklab.grade.choices` for questions whose keys students must not
-    find.
+    ``remarks`` are for wrong options, where there is something to say of one. ``explanation`` is what the right one
+    opens, in Markdown. Names have no text: see `among`.
     """
 
     key: object
     what: str
     options: Mapping[str, str]
-    remark: Callable[[str], tuple[bool, str]]
+    right: str
+    remarks: Mapping[str, str]
     hints: Hints = ""
+    explanation: str = ""
 
     def checks(self, answer: object) -> Iterable[Check]:
         """Judge a choice."""
@@ -236,18 +237,19 @@ class OneOf:
             return (Check.failing(self.what, f"{answer!r} is none of {names}", example, expected, repr(answer)),)
         text = self.options[option]
         chosen = f"{option}: {text}" if text else option
-        right, said = self.remark(option)
-        passed = Check.passing(self.what, expected, chosen, said)
-        reason = f"{chosen}: that is not it{f': {said}' if said else ''}"
-        made = passed if right else Check.failing(self.what, reason, self.hints, expected, chosen)
-        return (replace(made, chosen=option),)
+        if option == self.right:
+            passed = Check.passing(self.what, expected, chosen, self.explanation)
+            return (replace(passed, chosen=option),)
+        remark = self.remarks.get(option)
+        reason = f"{chosen}: that is not it{f': {remark}' if remark else ''}"
+        return (replace(Check.failing(self.what, reason, self.hints, expected, chosen), chosen=option),)
 
 
 def among(
     key: object, what: str, options: Iterable[str], right: str, remarks: Mapping[str, str], hints: Hints = ""
 ) -> OneOf:
-    """Ask for one of some names, where the right one follows from the network. ``remarks`` are for wrong ones."""
-    return OneOf(key, what, dict.fromkeys(options, ""), lambda it: (it == right, remarks.get(it, "")), hints)
+    """Ask for one of some names, where the right one follows from the network."""
+    return OneOf(key, what, dict.fromkeys(options, ""), right, remarks, hints)
 
 
 @dataclass(frozen=True)
