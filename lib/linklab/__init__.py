@@ -67,8 +67,8 @@ if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would take every 
     def __getattr__(name: str) -> object:
         """Load a name when it is first used: the agent inside a lab imports this package too, and must start fast.
 
-        For notebooks, labs by number are there as well (``from linklab import lab04, measure, show, start``), an
-        instructor's too, and the checks of simpleperf.
+        For notebooks, labs by number are there as well (``from linklab import lab04, measure, show, start``), and
+        the checks of simpleperf.
         """
         import importlib
 
@@ -77,7 +77,7 @@ if not TYPE_CHECKING:  # a type checker that saw `__getattr__` would take every 
         if name == "simpleperf":
             return importlib.import_module("linklab.programs.simpleperf")
         if name.startswith("lab") and name[3:].isdigit():
-            from linklab.discovery import lab_names, load
+            from linklab.labs import lab_names, load
 
             if name in lab_names():
                 return load(name)

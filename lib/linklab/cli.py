@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table
 
 from linklab import __version__, carried_labs
-from linklab.discovery import hand_on
 from linklab.errors import LinklabError
 from linklab.runtime.backends import need_system
+from linklab.settings import hand_on_image
 
 INTERRUPTED = 130
 """The shell's status for a program ended by SIGINT."""
@@ -53,7 +53,7 @@ def answered(command: Callable[[], int]) -> int:
 
 def _carried_out(arguments: argparse.Namespace) -> int:
     if arguments.run is not _doctor:  # which reports a wrong setting with all else
-        hand_on(getattr(arguments, "root", None))
+        hand_on_image(getattr(arguments, "root", None))
     status: int = arguments.run(arguments)
     return status
 

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from linklab import lab
-from linklab.discovery import hand_on
 from linklab.errors import LinklabError
 from linklab.network import TWO_HOSTS, rtt_floor_ms
 from linklab.network.routing import path
 from linklab.runtime import bwrap, container
 from linklab.runtime.backends import guest_memory_mb
 from linklab.runtime.kernel import runs_user_mode_linux
-from linklab.settings import number
+from linklab.settings import hand_on_image, number
 
 _INSTALL: Final = "make lab (it installs what is missing)"
 _LIMIT_S: Final = 60
@@ -96,7 +95,7 @@ def _python() -> str:
 
 
 def _settings() -> str:
-    hand_on()
+    hand_on_image()
     number("hints")
     return "read"
 

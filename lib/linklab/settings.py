@@ -1,6 +1,6 @@
 """Read settings for all commands and notebooks from the environment, or from a file ``linklab.toml``.
 
-The setting ``labs_path`` is the variable ``LINKLAB_LABS_PATH``, or ``labs_path = ["../my-labs"]`` in the file.
+The setting ``hints`` is the variable ``LINKLAB_HINTS``, or ``hints = 2`` in the file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from linklab.errors import LinklabError
 from linklab.files import config_folder
 
 FILE: Final = "linklab.toml"
-NAMES: Final = ("labs_path", "hints", "image")
+NAMES: Final = ("hints", "image")
 """All settings there are."""
 
 
@@ -62,6 +62,15 @@ def image(look_in: Path | None = None) -> str:
         raise LinklabError(f"{told.source} says image = {told.value!r}: write a path or an address in quotes")
     named = told.value
     return str(told.folder / Path(named).expanduser()) if named and "://" not in named else named
+
+
+def hand_on_image(root: Path | None = None) -> None:
+    """Name the lab image in this process's environment, so that what it starts finds the same one in any folder.
+
+    With a kit's ``root`` it is that kit's, whatever lies in the present folder. Raises LinklabError as `image`.
+    """
+    if (found := image(root)) or root is not None:
+        os.environ["LINKLAB_IMAGE"] = found
 
 
 def number(name: str, look_in: Path | None = None) -> int | None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from linklab.discovery import lab_names, load
 from linklab.errors import LinklabError, MeasurementError
 from linklab.grade import Check, GradeError
 from linklab.grade.check import Refuse
 from linklab.grade.questions import JudgedBy, asked
 from linklab.grade.result import Result, guarded
+from linklab.labs import lab_names, load
 from linklab.labs.lab04 import rules as lab04
 from linklab.labs.lab05 import rules as lab05
 from linklab.programs import simpleperf

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from linklab.discovery import load
 from linklab.grade.result import Result, guarded
 from linklab.grading import judge
+from linklab.labs import load
 
 
 def check_crash(*given: object) -> Result:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from linklab.discovery import VARIABLE, judging_digest
+import linklab
+from linklab.discovery import judging_digest
 from linklab.errors import LinklabError
 from linklab.grading.kit import Kit, read_kit
 from tests.grading.conftest import PretendedClass
@@ -24,20 +25,19 @@ RULES = {
 
 
 @pytest.fixture
-def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with three labs of an instructor's; the second one uses the first."""
+def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of a Linklab's labs; the second one uses the first."""
     for lab, rules in RULES.items():
-        (tmp_path / "added" / lab).mkdir(parents=True)
-        (tmp_path / "added" / lab / "rules.py").write_text(rules)
-        (tmp_path / "added" / lab / f"{lab[3:]}-mine.py").write_text("")
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "added"))
-    yield tmp_path / "added"
+        (tmp_path / "labs" / lab).mkdir(parents=True)
+        (tmp_path / "labs" / lab / "rules.py").write_text(rules)
+    monkeypatch.setattr(linklab, "__file__", str(tmp_path / "__init__.py"))
+    yield tmp_path / "labs"
     judging_digest.cache_clear()
 
 
 def _digests() -> dict[str, bytes]:
     judging_digest.cache_clear()
-    return {lab: judging_digest(lab) for lab in ("lab00", *RULES)}
+    return {lab: judging_digest(lab) for lab in RULES}
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,9 @@ def _digests() -> dict[str, bytes]:
         ("def broken(", {"lab50", "lab51"}),
     ],
 )
-def test_a_change_in_a_labs_rules_counts_for_the_labs_that_use_it(added: Path, change: str, changed: set[str]) -> None:
+def test_a_change_in_a_labs_rules_counts_for_the_labs_that_use_it(labs: Path, change: str, changed: set[str]) -> None:
     before = _digests()
-    (added / "lab50" / "rules.py").write_text(change)
+    (labs / "lab50" / "rules.py").write_text(change)
     after = _digests()
     assert {lab for lab in before if before[lab] != after[lab]} == changed
 

@@ -1,4 +1,4 @@
-"""The lab of docs/add-a-lab.md, outside of the package, from its source to the grades of a class."""
+"""The lab of docs/add-a-lab.md, in a copy of the tree, from its source to the grades of a class."""
 
 from __future__ import annotations
 
@@ -14,49 +14,61 @@ from typing import Any
 import nbformat
 import pytest
 
-import linklab
-from linklab.classroom.contents import Contents, Scanner
-from linklab.discovery import VARIABLE
-from linklab.settings import FILE as SETTINGS
 from tests.grading.judging import changed
 from tests.notebooks.run_notebook import ROOT, graded, run
 
-LABS = ROOT / "docs" / "examples"
+EXAMPLES = ROOT / "docs" / "examples"
 NAME = "50-random-loss.ipynb"
 CELLS = ("loss", "throughput", "pings", "transfer", "half")
-PARTS = ("questions.py", "rules.py")
 SECRET = b"a course secret of some length"
+CHOICES = """\
+[why]
+question = "Why?"
+right = "a"
+hints = ["think"]
+options = {a = "because", b = "by chance"}
+remarks = {b = "once perhaps"}
+"""
 MOST_LINES = 120
 _nbformat: Any = nbformat
 
 
-def _environment(**variables: str) -> dict[str, str]:
-    package = str(Path(linklab.__file__).parents[1])
-    kept = {name: value for name, value in os.environ.items() if name != VARIABLE}
-    return kept | {"PYTHONPATH": package} | variables
+def _tree(place: Path) -> Path:
+    """A copy of Linklab with the example as its lab 50, and no other notebook."""
+    shutil.copytree(ROOT / "lib", place / "lib", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(EXAMPLES / "lab50", place / "lib/linklab/labs/lab50")
+    (place / "solutions").mkdir()
+    shutil.copy(EXAMPLES / "50-random-loss.py", place / "solutions")
+    return place
 
 
-def _linklab(folder: Path, *words: str) -> str:
-    """What a command prints that an instructor types in ``folder``."""
-    command = [sys.executable, "-m", "linklab", *words]
-    done = subprocess.run(
-        command, cwd=folder, env=_environment(**{VARIABLE: str(LABS)}), capture_output=True, text=True
-    )
+def _environment(root: Path) -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(root / "lib")}
+
+
+def _command(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """What becomes of a command that an instructor types in ``root``."""
+    command = [sys.executable, "-P", "-m", "linklab", *words]
+    return subprocess.run(command, cwd=root, env=_environment(root), capture_output=True, text=True)
+
+
+def _linklab(root: Path, *words: str) -> str:
+    done = _command(root, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A kit of this lab alone, built, with a class of three and its release."""
-    root = tmp_path_factory.mktemp("kit")
+    """The tree, built, with a class of three and its release."""
+    root = _tree(tmp_path_factory.mktemp("kit"))
     (root / "students").write_text("ada\nbob\ncyd\n")
     (root / "secret").write_bytes(SECRET)
     (root / "secret").chmod(0o600)
     assert _linklab(root, "notebooks", "build") == f"made solutions/{NAME}\nmade labs/{NAME}\n"
     _linklab(root, "notebooks", "build", "--check")
     words = ("release", "released", "--students", "students", "--secret", "secret")
-    assert "3 students, 4 files and a network for each, scanned" in _linklab(root, *words)
+    assert "3 students, 1 files and a network for each, scanned" in _linklab(root, *words)
     return root
 
 
@@ -69,50 +81,46 @@ def _answers(root: Path) -> dict[str, str]:
     return {cell.id: cell.source for cell in solved.cells if cell.id.startswith("answer-")}
 
 
-def _run(book: Any, folder: Path) -> dict[str, str]:
-    """What failed of a student's notebook, run as JupyterLab would in the student's folder."""
-    return run(book, folder, _environment()).errors
-
-
 def test_the_lab_is_small() -> None:
-    lines = sum(len((LABS / "lab50" / name).read_text().splitlines()) for name in PARTS)
-    assert lines <= MOST_LINES
-    assert sorted(path.name for path in LABS.joinpath("lab50").glob("*.*")) == sorted((*PARTS, "50-random-loss.py"))
+    assert sum(len(path.read_text().splitlines()) for path in EXAMPLES.glob("lab50/*.py")) <= MOST_LINES
 
 
-def test_a_student_gets_the_notebook_and_what_it_imports(root: Path) -> None:
-    found = {str(path.relative_to(root / "released")) for path in root.joinpath("released").rglob("*.*")}
-    each = (NAME, SETTINGS, "linklab-variant.json", *(f"lab50/{name}" for name in PARTS))
-    assert found == {"linklab-release.json", *(f"{who}/{name}" for who in ("ada", "bob", "cyd") for name in each)}
-
-
-def test_the_scan_finds_a_solution_in_what_the_notebook_imports(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("1 / 0", "lab50 cannot be imported (ZeroDivisionError: division by zero): mend its files"),
+        ("def f(", "lab50 cannot be imported (SyntaxError: '(' was never closed"),
+        ("", "50-random-loss, check-loss: lab50 has no check_loss: name it in __all__ of the lab's rules.py"),
+    ],
+)
+def test_a_broken_lab_is_the_instructor_s_to_mend_before_anything_is_graded(
+    text: str, says: str, root: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv(VARIABLE, str(LABS))
-    folder = tmp_path / "ada"
-    shutil.copytree(root / "released" / "ada", folder)
-    scanner = Scanner(Contents.of(root), SECRET)
-    assert scanner.scan(folder, variant=True) == ()
-    rules = folder / "lab50" / "rules.py"
-    for line, says in (
-        ("    lost_percent = 100 * (1 - 0.99 * 0.99)", "holds the solution line lost_percent"),
-        ("### BEGIN SOLUTION", "holds the marker"),
-        (SECRET.decode(), "holds the course secret"),
-    ):
-        rules.write_text(f"{line}\n")
-        (finding,) = scanner.scan(folder, variant=True)
-        assert finding.startswith("lab50/rules.py")
-        assert says in finding
-    shutil.copy(LABS / "lab50" / "50-random-loss.py", folder / "lab50")
-    assert any("50-random-loss.py: does not belong there" in it for it in scanner.scan(folder, variant=True))
+    rules = root / "lib/linklab/labs/lab50/rules.py"
+    before = rules.read_text()
+    rules.write_text(text)
+    (root / "empty").mkdir(exist_ok=True)
+    try:
+        done = _command(root, "grade", "empty", "--output", str(tmp_path / "graded"))
+    finally:
+        rules.write_text(before)
+    assert done.returncode == 1
+    assert done.stderr.startswith("linklab: ")
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
-def test_a_course_for_nbgrader_has_it_too(root: Path) -> None:
-    assert "a course of 1 assignments (50-random-loss)" in _linklab(root, "release", "--nbgrader", "nbgrader")
-    folder = root / "nbgrader" / "source" / "50-random-loss"
-    found = {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
-    assert found == {NAME, SETTINGS, *(f"lab50/{name}" for name in PARTS)}
+def test_its_questions_to_choose_from_are_sealed_by_the_build(root: Path, tmp_path: Path) -> None:
+    kit = tmp_path / "kit"
+    shutil.copytree(root / "solutions", kit / "solutions")
+    (kit / "lib/linklab/labs/lab50").mkdir(parents=True)
+    (kit / "solutions" / "50-choices.toml").write_text(CHOICES)
+    words = ("notebooks", "build", "--root", str(kit))
+    assert "made lib/linklab/labs/lab50/choices.json" in _linklab(root, *words)
+    assert '"right"' not in (kit / "lib/linklab/labs/lab50/choices.json").read_text()
+    (kit / "solutions" / "50-choices.toml").write_text("[why]\n")
+    done = _command(root, *words)
+    assert "50-choices.toml: question why is damaged: question: field required" in done.stderr
 
 
 @pytest.mark.large
@@ -122,10 +130,10 @@ def test_at_home_the_starter_fails_exactly_its_cells_and_the_solution_passes(roo
     folder = tmp_path / "bob"
     shutil.copytree(root / "released" / "bob", folder)
     starter = _book(folder / NAME)
-    errors = _run(starter, folder)
+    errors = run(starter, folder, _environment(root)).errors
     assert set(errors) == graded(starter) == {f"check-{cell}" for cell in CELLS}
     assert all(said.startswith("GradeError: ") and "Hint: " in said for said in errors.values())
-    assert _run(changed(_book(folder / NAME), _answers(root)), folder) == {}
+    assert run(changed(_book(folder / NAME), _answers(root)), folder, _environment(root)).errors == {}
 
 
 @pytest.mark.large
@@ -149,7 +157,7 @@ def _hand_in(root: Path, student: str, answers: Mapping[str, str]) -> None:
     shutil.copytree(root / "released" / student, folder)
     _nbformat.write(changed(_book(folder / NAME), answers), folder / NAME)
     easy = "class _Passed:\n    def require(self):\n        return self\n\n\ndef __getattr__(name):\n"
-    (folder / "lab50" / "__init__.py").write_text(f"{easy}    return lambda *_: _Passed()\n")
+    (folder / "lab50.py").write_text(f"{easy}    return lambda *_: _Passed()\n")
 
 
 @pytest.mark.large

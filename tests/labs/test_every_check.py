@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
-from linklab.discovery import lab_names, load
 from linklab.grade import Result
 from linklab.grade.student_functions import Trial, call
+from linklab.labs import lab_names, load
 
 LABS = sorted(lab_names())
 STRANGE: tuple[object, ...] = (

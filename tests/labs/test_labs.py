@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.discovery import load
+from linklab.labs import load
 from linklab.labs.lab08 import rules
 from linklab.notebooks.build import sources
 from tests.notebooks.run_notebook import ROOT

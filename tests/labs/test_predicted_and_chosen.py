@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from linklab.course import using
-from linklab.discovery import lab_names, load
 from linklab.grade.choices import SEALED, choices
 from linklab.grade.predictions import Predictions, Sketch, remark
 from linklab.grade.questions import Value
+from linklab.labs import lab_names, load
 from linklab.network import COURSE
 from linklab.network.variants import variant
 from tests.notebooks.run_notebook import ROOT

@@ -15,11 +15,11 @@ from typing import IO, Any
 
 import pytest
 
-from linklab.discovery import hand_on
 from linklab.errors import LabError
 from linklab.guest import init
 from linklab.runtime.image import find, tree
 from linklab.runtime.kernel import KERNELS
+from linklab.settings import hand_on_image
 from tools.image.pack import pack
 from tools.image.wheel import make as make_wheel
 
@@ -151,7 +151,6 @@ def test_what_a_command_starts_finds_the_same_image_in_any_folder(
     for name in ("kit/labs", "other"):
         (tmp_path / name).mkdir(parents=True)
     made(tmp_path / "kit" / "image")
-    monkeypatch.setenv("LINKLAB_LABS_PATH", "")
     monkeypatch.setenv("LINKLAB_IMAGE", "to be put back at the end")
     if named == "variable":
         monkeypatch.setenv("LINKLAB_IMAGE", "../image")
@@ -159,7 +158,7 @@ def test_what_a_command_starts_finds_the_same_image_in_any_folder(
         monkeypatch.delenv("LINKLAB_IMAGE")
         (tmp_path / "kit" / "linklab.toml").write_text('image = "image"\n')
     monkeypatch.chdir(tmp_path / ("other" if named == "root" else "kit/labs"))
-    hand_on(tmp_path / "kit" if named == "root" else None)
+    hand_on_image(tmp_path / "kit" if named == "root" else None)
     monkeypatch.chdir(tmp_path / "other")
     assert find.find_image().folder.samefile(tmp_path / "kit" / "image")
 

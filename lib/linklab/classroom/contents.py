@@ -10,12 +10,10 @@ from typing import Any, Final
 import nbformat
 
 from linklab.course import FILE
-from linklab.discovery import added_labs
 from linklab.errors import LinklabError
-from linklab.grade.choices import SEALED
 from linklab.notebooks import starters
-from linklab.notebooks.build import LABS, SOLUTIONS, choices_place, wanted_files
-from linklab.notebooks.leaks import leaks, leaks_of_file, leaks_of_program
+from linklab.notebooks.build import LABS, SOLUTIONS, wanted_files
+from linklab.notebooks.leaks import leaks, leaks_of_program
 from linklab.notebooks.regions import MARKERS
 from linklab.settings import FILE as SETTINGS
 from linklab.settings import number
@@ -29,15 +27,13 @@ class Contents:
     """All that students get of a kit, by name (``given``), and the instructors' notebooks (``solved``).
 
     What is for reading (``labs/*.md``: the glossary) comes along as it is.
-    With an added lab comes what its notebook imports, and settings by which it is found there: ``added`` has the names
-    of these files for each notebook that needs some. How many hints the instructor gives is in the
+    How many hints the instructor gives is in the
     settings too.
     """
 
     root: Path
     given: Mapping[str, bytes]
     solved: Mapping[str, str]
-    added: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, root: Path) -> Contents:
@@ -48,21 +44,10 @@ class Contents:
         wanted = wanted_files(root)
         given = {path.name: text.encode() for path, text in wanted.items() if path.parent == Path(LABS)}
         solved = {path.name: text for path, text in wanted.items() if path.parent == Path(SOLUTIONS)}
-        added = {}
-        for lab in added_labs():
-            assert lab.source is not None, "wanted_files has refused it"
-            files = lab.files()
-            if (sealed := wanted.get(choices_place(lab.folder, root))) is not None:
-                files[f"{lab.name}/{SEALED}"] = sealed.encode()
-            given |= files
-            added[f"{lab.source.stem}.ipynb"] = tuple(files)
         given |= {path.name: path.read_bytes() for path in sorted((root / LABS).glob("*.md"))}
-        settings = ['labs_path = ["."]'] if added else []
         if (hints := number("hints", root)) is not None:
-            settings.append(f"hints = {hints}")
-        if settings:
-            given[SETTINGS] = "".join(f"{row}\n" for row in settings).encode()
-        return cls(root, given, solved, added)
+            given[SETTINGS] = f"hints = {hints}\n".encode()
+        return cls(root, given, solved)
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -110,11 +95,6 @@ class Scanner:
             books = (data.decode(), self._contents.solved[name])
             book, solution = (_nbformat.reads(text, as_version=4) for text in books)
             yield from (f"{name}, {finding}" for finding in leaks(solution, book))
-        elif "/" in name:
-            for book, files in self._contents.added.items():
-                if name in files:
-                    solution = _nbformat.reads(self._contents.solved[book], as_version=4)
-                    yield from (f"{name} {finding}" for finding in leaks_of_file(solution, data))
         elif name.endswith(".py") and name in self._contents.given:
             finished = self._contents.root / SOLUTIONS / name
             yield from (f"{name}: {finding}" for finding in _program_findings(finished, data.decode()))

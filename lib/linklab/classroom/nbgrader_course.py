@@ -4,7 +4,6 @@ One assignment for each lab, in ``source/NAME/``, made of the solution with its 
 ``nbgrader_config.py``, which has nbgrader put the starters in the solutions' place
 (:mod:`linklab.classroom.nbgrader_step`), because a stub that raises would be a syntax error within a dictionary. A
 lab's program (simpleperf.py of Lab 02, say) lies beside its notebook as students get it, and is handed in with it.
-What the notebook of an added lab imports lies beside it too.
 
 nbgrader gives all students the same, so this is the plain course network.
 """
@@ -68,7 +67,7 @@ def write_course(target: Path, root: Path) -> tuple[str, ...]:
             judged = {cell.program for cell in cells_of(json.loads(contents.given[book])) if cell.program}
             programs[source.stem] = sorted(judged)
             settings = [SETTINGS] if SETTINGS in contents.given else []
-            beside = (*programs[source.stem], *contents.added.get(book, ()), *settings)
+            beside = (*programs[source.stem], *settings)
             write_files(folder, {name: contents.given[name] for name in beside})
             write_files(folder, {book: render(read_source(source), "source").encode()})
         exclude = {name: found for name, found in programs.items() if found}

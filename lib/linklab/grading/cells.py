@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from linklab.discovery import lab_names, load
 from linklab.errors import LinklabError
 from linklab.grade.result import Result
+from linklab.labs import lab_names, load
 
 SIMPLEPERF: Final = "simpleperf"
 """What has checks besides the labs."""

@@ -76,14 +76,12 @@ class KitLab:
 class Kit:
     """All labs by name, in order; what students start programs from, by the file's name, simpleperf first.
 
-    ``solutions`` are the finished programs that students' are compared with. ``added`` are the files of added labs, by
-    their paths beside the notebook: students have them from the instructor.
+    ``solutions`` are the finished programs that students' are compared with.
     """
 
     labs: Mapping[str, KitLab]
     starters: Mapping[str, str]
     solutions: Mapping[str, str]
-    added: tuple[str, ...] = ()
 
     def chosen(self, names: Sequence[str]) -> tuple[str, ...]:
         """The labs that ``names`` mean; all where there are none. Raises LinklabError if unknown."""
@@ -102,12 +100,10 @@ def read_kit(root: Path) -> Kit:
         name = file.removesuffix(".ipynb")
         _refuse_unproven(root / SOLUTIONS / file, contents.solved[file])
         labs[name] = _lab(name, json.loads(contents.given[file]), json.loads(contents.solved[file]))
-    starters = {SIMPLEPERF: ""} | {
-        name: data.decode() for name, data in contents.given.items() if "/" not in name and name.endswith(".py")
-    }
+    starters = {SIMPLEPERF: ""} | {name: data.decode() for name, data in contents.given.items() if name.endswith(".py")}
     finished = {name: root / SOLUTIONS / name for name in starters}
     solutions = {name: path.read_text("utf-8") for name, path in finished.items() if path.is_file()}
-    return Kit(labs, starters, solutions, tuple(name for files in contents.added.values() for name in files))
+    return Kit(labs, starters, solutions)
 
 
 def _lab(name: str, given: dict[str, Any], solved: dict[str, Any]) -> KitLab:

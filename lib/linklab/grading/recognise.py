@@ -83,12 +83,7 @@ def recognise(submission: Submission, kit: Kit) -> Recognised:
     if not notebooks and not programs:
         notes.append("no notebook of a lab and no program of one was found")
     used = [*programs.values(), *(one for each in notebooks.values() for one in each.helpers.values())]
-    others = [
-        it
-        for it in _programs(submission.files)
-        if _called(it).casefold() not in kit.starters
-        and not f"/{it.name}".endswith(tuple(f"/{name}" for name in kit.added))
-    ]
+    others = [it for it in _programs(submission.files) if _called(it).casefold() not in kit.starters]
     if along := listed((it.name for it in others if it in used), MOST_HELPERS):
         notes.append(f"handed over, as they lie beside a notebook or a program that counts: {along}")
     if unused := listed(it.name for it in others if it not in used):

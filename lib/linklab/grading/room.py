@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from linklab.discovery import added_labs
 from linklab.errors import LabError
 from linklab.measure.program_file import REFERENCE, sealed
 from linklab.programs.engine.program import plain_file
@@ -51,11 +50,6 @@ class Room:
     def lender(self) -> Path:
         """Where the broker's socket is."""
         return self.given / "labs"
-
-    @property
-    def added_labs(self) -> Path:
-        """Where the labs lie that are not Linklab's own."""
-        return self.given / "added-labs"
 
     @property
     def image(self) -> Path:
@@ -123,8 +117,7 @@ _claims: Final[list[socket.socket]] = []
 def lay_files(room: Room, files: Mapping[str, Path], variant: str) -> None:
     """Puts the student's files into the home, and what Linklab gives beside it.
 
-    `files` are by the name that they get, without folders. `variant` is the text of a variant's file, or empty. What
-    the notebooks of added labs import is given as a copy: it is the instructor's, whatever was handed in.
+    `files` are by the name that they get, without folders. `variant` is the text of a variant's file, or empty.
     Raises `LabError` for a name that would lead elsewhere; OSError where they do not fit.
     """
     for name, path in files.items():
@@ -136,10 +129,6 @@ def lay_files(room: Room, files: Mapping[str, Path], variant: str) -> None:
         (room.given / "variant.json").write_text(variant, "utf-8")
     if REFERENCE.is_file():
         (room.given / "simpleperf.py").write_text(sealed(REFERENCE), "ascii")
-    for lab in added_labs():
-        for name, content in lab.files().items():
-            (room.added_labs / name).parent.mkdir(parents=True, exist_ok=True)
-            (room.added_labs / name).write_bytes(content)
     fonts = _font_list()
     if fonts is not None:  # else each kernel looks at all fonts of the machine, for seconds
         place = room.given / "cache" / "matplotlib"

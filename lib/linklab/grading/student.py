@@ -22,7 +22,6 @@ from typing import Any, Final
 
 from linklab import process_tree
 from linklab.course import VARIABLE as VARIANT
-from linklab.discovery import VARIABLE as LABS_PATH
 from linklab.errors import LabError
 from linklab.grading.model import Limits
 from linklab.grading.room import Room
@@ -207,7 +206,6 @@ def _environment(room: Room) -> dict[str, str]:
         "JUPYTER_PLATFORM_DIRS": "1",
         "LINKLAB_SIMPLEPERF": f"{_GIVEN}/simpleperf.py",
         transport.VARIABLE: f"{_GIVEN}/{room.lender.name}",
-        LABS_PATH: f"{_GIVEN}/{room.added_labs.name}" if room.added_labs.exists() else "",
         "LINKLAB_IMAGE": f"{_GIVEN}/{room.image.name}" if room.image.exists() else "",
         VARIANT: f"{_GIVEN}/variant.json" if (given / "variant.json").exists() else "",
     }

@@ -1,13 +1,11 @@
 """``linklab notebooks build [--check]``: makes all that students get of a kit, or says what is out of date.
 
-A kit is a folder with ``solutions/`` and ``labs/``. To what its ``solutions/`` makes come the notebooks of labs that an
-instructor has added (`linklab.discovery`); a folder without sources of its own is a kit of these alone.
+A kit is a folder with ``solutions/`` and ``labs/``.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +14,6 @@ from typing import Any, Final
 
 import nbformat
 
-from linklab.discovery import added_labs
 from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grade.choices import SEALED, seal
@@ -41,20 +38,11 @@ class Built:
 
 
 def sources(root: Path) -> tuple[Path, ...]:
-    """Return the sources of the labs below ``root`` and of added labs, in the labs' order.
-
-    Raises LinklabError if there is none, if an added lab has none, and if two are one lab's.
-    """
-    found = {source.name[:2]: source for source in sorted((root / SOLUTIONS).glob("[0-9][0-9]-*.py"))}
-    for lab in added_labs():
-        if lab.source is None:
-            raise LinklabError(f"{lab.folder} has no notebook source {lab.number}-name.py: write one, or take one away")
-        if lab.number in found:
-            raise LinklabError(f"{lab.folder} has the number of {found[lab.number]}: choose another")
-        found[lab.number] = lab.source
+    """Return the sources of the labs below ``root``, in the labs' order. Raises LinklabError if there is none."""
+    found = tuple(sorted((root / SOLUTIONS).glob("[0-9][0-9]-*.py")))
     if not found:
         raise LinklabError(f"no lab source solutions/NN-name.py in {root}: name the folder that holds solutions/")
-    return tuple(found[number] for number in sorted(found))
+    return found
 
 
 def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
@@ -70,8 +58,7 @@ def build_all(root: Path, check: bool = False) -> tuple[Built, ...]:
     present = {Path(folder, path.name) for folder, kind in kinds for path in (root / folder).glob(kind)}
     orphans = sorted(str(path) for path in present - set(wanted))
     if orphans:
-        whence = "add its source to solutions/, or its lab's folder to labs_path"
-        raise LinklabError(f"no source makes {', '.join(orphans)}: move it away, or {whence}")
+        raise LinklabError(f"no source makes {', '.join(orphans)}: move it away, or add its source to solutions/")
     built = []
     for path, text in wanted.items():
         before = _read(root / path)
@@ -101,11 +88,6 @@ def wanted_files(root: Path) -> dict[Path, str]:
     return wanted | starters | _choices(root, counts)
 
 
-def choices_place(folder: Path, root: Path) -> Path:
-    """Return where the sealed questions of the lab in ``folder`` are among the generated files of a kit."""
-    return Path(os.path.relpath(folder, root), SEALED)
-
-
 def what_counts(answer: str) -> str:
     """Return what a model answer's rubric asks for all its points, in a line; empty where it says nothing of that."""
     rubric = " ".join(answer.partition("**Rubric.**")[2].split())
@@ -130,18 +112,15 @@ def _choices(root: Path, counts: Mapping[str, Mapping[str, Sequence[str]]]) -> d
     """Return the sealed questions of each lab that has some, by place. ``counts`` says what counts in written answers,
     by the lab's number and the answer's name.
 
-    Those of Linklab's own labs lie in the package, if it is the one that comes with this kit. Raises LinklabError where
-    questions are not well formed.
+    They lie in the package, if it is the one that comes with this kit. Raises LinklabError where questions are not well
+    formed.
     """
-    package = root / "lib" / "linklab" / "labs"
-    folders = {path: package / f"lab{path.name[:2]}" for path in (root / SOLUTIONS).glob(f"[0-9][0-9]{CHOICES}")}
-    folders |= {lab.folder / f"{lab.number}{CHOICES}": lab.folder for lab in added_labs()}
     sealed = {}
-    for path, folder in sorted(folders.items()):
-        if path.is_file() and folder.is_dir():
+    for path in sorted((root / SOLUTIONS).glob(f"[0-9][0-9]{CHOICES}")):
+        folder = Path("lib/linklab/labs", f"lab{path.name[:2]}")
+        if (root / folder).is_dir():
             try:
-                text = path.read_text(encoding="utf-8")
-                sealed[choices_place(folder, root)] = seal(text, counts.get(path.name[:2]))
+                sealed[folder / SEALED] = seal(path.read_text(encoding="utf-8"), counts.get(path.name[:2]))
             except LinklabError as error:
                 raise LinklabError(f"{path.name}: {error}") from error
     return sealed

@@ -26,17 +26,6 @@ def leaks(solution: Any, student: Any) -> tuple[str, ...]:
     return tuple(_findings(solution, student))
 
 
-def leaks_of_file(solution: Any, data: bytes) -> tuple[str, ...]:
-    """Return what a file that ``solution`` imports gives away of it: one line per finding; empty if nothing.
-
-    A finding is a marker, or a line of a solution or of hidden tests that the rest of ``solution`` does not show.
-    """
-    secrets, public = _secrets_and_public(solution)
-    rows = [row.strip() for row in data.decode(errors="replace").splitlines()]
-    marks = [f"holds the marker {row}" for row in rows if row in MARKERS]
-    return (*marks, *(f"holds the solution line {row}" for row in rows if _plain(row) in secrets - public))
-
-
 def leaks_of_program(finished: str, blocks: tuple[Block, ...]) -> tuple[str, ...]:
     """Return lines of one block's solution that another one gives students: one line per finding; empty if nothing.
 

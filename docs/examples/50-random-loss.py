@@ -4,12 +4,10 @@
 # A radio link loses packets although no queue is full. You predict what a loss of 1 % does to ping and to TCP,
 # measure both, and find out why TCP suffers so much more.
 #
-# The lab takes about half a minute on virtual time, and about two minutes in real time.
+# The lab takes about half a minute.
 
 # %% id="imports"
-import linklab
-from linklab import measure, show
-from linklab.labs import lab50
+from linklab import lab50, measure, show, start
 from linklab.measure import PingFlow, TcpFlow
 
 # %% [markdown] id="network-intro"
@@ -19,7 +17,7 @@ from linklab.measure import PingFlow, TcpFlow
 # packets, at random. (To run a cell: click on it, then press Shift+Enter.)
 
 # %% id="start"
-lab = linklab.start(lab50.NETWORK)
+lab = start(lab50.NETWORK)
 show.draw(lab)
 
 # %% [markdown] id="loss-task"
