@@ -11,7 +11,8 @@ import lzma
 from pathlib import Path
 from typing import Any
 
-from linklab.measure import QueueFlow, Run, SocketsFlow, TcpFlow, load_run, run_together
+from linklab.measure import QueueFlow, Run, SocketsFlow, TcpFlow, run_together
+from tests.labs.stored_runs import dumped, load_run
 
 _FILE = Path(__file__).with_name("lab11-runs.json.xz")
 _CHANGE = "tc qdisc change dev r1-eth2 parent 5:1 handle 10: netem limit"
@@ -74,16 +75,16 @@ def _make() -> None:
         client.wait()
         server.wait()
         for name in lab11.CONTROLS:
-            made["controls"][name] = run_together(lab, _looked("h2", "h4", 40, name)).to_json()
+            made["controls"][name] = dumped(run_together(lab, _looked("h2", "h4", 40, name)))
         for packets in lab11.QUEUES:
             lab["r1"].cmd(f"{_CHANGE} {packets}")
-            made["queues"][packets] = run_together(lab, _looked("h1", "h3", 30, "cubic")).to_json()
+            made["queues"][packets] = dumped(run_together(lab, _looked("h1", "h3", 30, "cubic")))
         lab["r1"].cmd(f"{_CHANGE} 100")
         for name in lab11.CONTROLS:
             both = [TcpFlow(*pair, 60, congestion=name) for pair in (("h1", "h3"), ("h2", "h4"))]
-            made["together"][name] = run_together(lab, both).to_json()
+            made["together"][name] = dumped(run_together(lab, both))
         three = [TcpFlow("h1", "h3", 60, congestion=name) for name in lab11.CONTROLS]
-        made["together"]["mixed"] = run_together(lab, three).to_json()
+        made["together"]["mixed"] = dumped(run_together(lab, three))
     with lzma.open(_FILE, "wt", encoding="utf-8") as file:
         json.dump(made, file)
 

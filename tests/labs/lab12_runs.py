@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from linklab.measure import PageFlow, PingFlow, QueueFlow, Run, TcpFlow, load_run, run_together
+from linklab.measure import PageFlow, PingFlow, QueueFlow, Run, TcpFlow, run_together
+from tests.labs.stored_runs import dumped, load_run
 
 _FILE = Path(__file__).with_name("lab12-runs.json.xz")
 _RED = "red limit 60000 min 7500 max 22500 avpkt 1500 burst 9 probability 0.1 bandwidth 10mbit"
@@ -79,12 +80,12 @@ def _make() -> None:
                 assert not lab["r1"].cmd(f"{replace} {what}")
             if name == "marks":
                 lab["h1"].cmd("sysctl -w net.ipv4.tcp_ecn=1")
-            made["plain"][name] = run_together(lab, _beside(40)).to_json()
+            made["plain"][name] = dumped(run_together(lab, _beside(40)))
     for name, (rate_mbps, rtt_ms) in UNSEEN.items():
         with linklab.start(with_uplink(lab12.the_network(), rate_mbps, rtt_ms)) as lab:
             for queue, what_for in QUEUES.items():
                 assert not lab["r1"].cmd(f"{replace} {what_for(rate_mbps)}")
-                made["unseen"][queue][name] = run_together(lab, _beside(30)[:3]).to_json()
+                made["unseen"][queue][name] = dumped(run_together(lab, _beside(30)[:3]))
     with lzma.open(_FILE, "wt", encoding="utf-8") as file:
         json.dump(made, file)
 

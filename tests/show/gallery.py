@@ -100,7 +100,6 @@ def figures() -> dict[str, Callable[[], Drawing]]:
         "ladder": lambda: ladder(PlayedCaptures(seen(recorded()))),
         "compared": lambda: show.compared(ROWS),
         "compared: all alike": lambda: show.compared([Comparison("RTT of L1", "ms", 20, 20, 20, 20)]),
-        "measured": lambda: show.measured([H1, PING]),
         "fairness": lambda: show.fairness({"h1-h4": [6.04, 7.88], "h2-h5": [7.48], "h3-h6": [7.82]}),
         "fairness: unfair": lambda: show.fairness({"h1-h4": [0.001] * 5, "h2-h5": [28.0]}),
         "round_trips: a sketch": lambda: show.round_trips(

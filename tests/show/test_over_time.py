@@ -19,7 +19,6 @@ from linklab.measure import (
     Stream,
     TcpFlow,
     TcpResult,
-    to_dataframe,
 )
 from linklab.measure.repeats import summary
 from linklab.measure.tools.queues import QueueSample
@@ -111,16 +110,6 @@ def test_windows_have_three_panels_with_theory_s_levels() -> None:
     assert rtt.get_xlim() == window.get_xlim() == (0, 2)
 
 
-def test_measured_draws_each_quantity_with_a_line_for_each_connection() -> None:
-    throughput, rtt = FIGURES["measured"].axes
-    assert throughput.get_ylabel() == "throughput (Mbit/s)"
-    assert rtt.get_ylabel() == "RTT (ms)"
-    assert [line.get_label() for line in throughput.get_lines()] == ["TCP h1-h4, stream 0", "TCP h1-h4, stream 1"]
-    assert [line.get_label() for line in show.measured(H2).axes[0].get_lines()] == ["TCP h2-h5"]
-    assert throughput.get_ylim()[1] > throughput.dataLim.y1
-    assert "ping h1-h4: 60 to 80.3" in FIGURES["measured"].alt_text
-
-
 def test_a_run_or_one_result_is_drawn_as_its_results() -> None:
     def said(figure: Drawing) -> str:
         return figure.alt_text
@@ -128,16 +117,13 @@ def test_a_run_or_one_result_is_drawn_as_its_results() -> None:
     assert said(show.throughput(RUN)) == said(show.throughput([RUN])) == said(show.throughput([H1, H2]))
     assert said(show.throughput(H1)) == said(show.throughput([H1]))
     assert said(show.throughput({"mine": H2})) == said(show.throughput({"mine": H2.samples}))
-    assert said(show.measured([RUN, RUN])) == said(show.measured([*RUN.results, *RUN.results]))
-    assert len(to_dataframe([RUN, PING])) == len(to_dataframe(RUN)) + len(to_dataframe(PING))
     assert "cubic: 10 to 10" in said(show.windows({"cubic": show.WindowTrace.of(WATCHED)}))
 
 
 def refusals() -> Iterator[tuple[Callable[[Any], object], Any, str]]:
     wrong: Any
     for wrong in (REPEATS, None, [5]):
-        for act in (show.throughput, show.measured, to_dataframe):
-            yield act, wrong, "is no result: give "
+        yield show.throughput, wrong, "is no result: give "
     yield show.throughput, [H1, PING], "a PingResult is no result: give those of transfers"
     yield show.throughput, [], "measure with an interval"
     yield show.throughput, [transfer("h1", "h4", *[(1.0,)] * 7)], "7 lines in one figure"

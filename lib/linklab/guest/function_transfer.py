@@ -65,9 +65,10 @@ class _Packer(pickle.Pickler):
             return importlib.import_module, (thing.__name__,)
         if not isinstance(thing, types.FunctionType | type) or _found_inside(thing.__module__):
             return NotImplemented
-        function = thing if isinstance(thing, types.FunctionType) else _method_of(thing)
-        if function is None:  # nothing says where its text stands
+        function = _method_of(thing) if isinstance(thing, type) else thing
+        if isinstance(thing, type) and function is None:  # nothing says where its text stands
             return _as_values(thing)
+        assert function is not None
         text, file, line = _definition(thing, function.__code__)
         at_once, later = (
             {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
@@ -165,7 +166,10 @@ _READS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 
 def _compiled(text: str, file: str, line: int) -> types.CodeType:
     """Compile a definition such that tracebacks show its lines in the user's file."""
-    return compile("\n" * (line - 1) + text, file, "exec", __future__.annotations.compiler_flag, dont_inherit=True)
+    code: types.CodeType = compile(
+        "\n" * (line - 1) + text, file, "exec", __future__.annotations.compiler_flag, dont_inherit=True
+    )
+    return code
 
 
 def _define(text: str, file: str, line: int, name: str, space: dict[str, Any], needed: dict[str, Any]) -> Any:

@@ -26,11 +26,9 @@ from linklab.measure.results import (
     Sample,
     Stream,
     ToolResult,
-    to_dataframe,
 )
 from linklab.measure.runner import OnProgress, Progress, ShouldStop, run, run_together
 from linklab.measure.sightings import Seen, SeenPacket, SeenTcp, Sighting, seen
-from linklab.measure.tools import load_result, load_run
 from linklab.measure.tools.constant_rate import ConstantRateFlow, ConstantRateResult
 from linklab.measure.tools.cut import Cut, CutResult
 from linklab.measure.tools.echo import EchoFlow, EchoResult
@@ -99,8 +97,6 @@ __all__ = [
     "capture",
     "encoded",
     "layers",
-    "load_result",
-    "load_run",
     "moderated",
     "picture_at",
     "quality",
@@ -109,5 +105,4 @@ __all__ = [
     "run",
     "run_together",
     "seen",
-    "to_dataframe",
 ]

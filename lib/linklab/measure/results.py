@@ -1,11 +1,11 @@
-"""Results: immutable values with units in their names. All have one JSON form, which loads again."""
+"""Results: immutable values with units in their names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from linklab import schema
 from linklab.errors import MeasurementError
@@ -13,19 +13,8 @@ from linklab.measure.flows import Flow
 from linklab.measure.recordings import Recording
 from linklab.network import NetworkState
 
-if TYPE_CHECKING:
-    import pandas
-
-Row = dict[str, Any]
-COLUMNS: Final = [
-    *("measurement", "flow", "source", "destination", "stream", "start_s", "end_s", "throughput_mbps"),
-    *("lost_packets", "jitter_ms", "packet", "rtt_ms"),
-]
-"""The columns of every table of results; a tool may add some."""
 UNITS: Final = {"ms": "ms", "mbps": "Mbit/s", "percent": "%", "packets": "packets", "segments": "segments"}
 """Units of quantities by the last word of their names: "throughput_mbps"."""
-VERSION: Final = 1
-"""Version of the JSON form of results and runs."""
 _NAMED: Final = 6
 """How many flows a run's `repr` names."""
 
@@ -93,8 +82,6 @@ class ToolResult:
     `interrupted`: the flow was stopped before its end, and the result has only what was measured until then.
     """
 
-    KIND: ClassVar[str]
-    """The result's name in its JSON form."""
     QUANTITY: ClassVar[str]
     """The field or property by which repeats are compared, its unit at the end."""
 
@@ -118,14 +105,6 @@ class ToolResult:
         value = "no answer" if self.headline is None else f"{what} {self.headline:.4g} {unit}"
         return f"{self.flow.title}: {value}{', interrupted' if self.interrupted else ''}"
 
-    def rows(self) -> list[Row]:
-        """Return this result's rows for `to_dataframe`, without the columns that rows of all tools have."""
-        raise NotImplementedError
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the result as JSON data, with its kind and the version of its form; `load_result` reads them."""
-        return {"measurement": self.KIND, "version": VERSION, **schema.dump(self)}
-
 
 @dataclass(frozen=True)
 class Sample:
@@ -146,25 +125,6 @@ class Stream:
     samples: tuple[Sample, ...]
 
 
-def stream_rows(streams: Sequence[Stream], throughput_mbps: float, end_s: float) -> list[Row]:
-    """Return a row for each interval of each stream; without intervals one row, from 0 to the end."""
-    found = [{"stream": number, **vars(sample)} for number, stream in enumerate(streams) for sample in stream.samples]
-    return found or [{"start_s": 0.0, "end_s": end_s, "throughput_mbps": throughput_mbps}]
-
-
-def packet_rows(departure_s: Sequence[float], arrival_s: Sequence[float | None]) -> list[Row]:
-    """Return a row for each packet: when it left and arrived, and its one-way delay, both None for a lost one."""
-    return [
-        {
-            "packet": number,
-            "start_s": left_s,
-            "end_s": arrived_s,
-            "one_way_delay_ms": None if arrived_s is None else 1000 * (arrived_s - left_s),
-        }
-        for number, (left_s, arrived_s) in enumerate(zip(departure_s, arrival_s, strict=True), 1)
-    ]
-
-
 _Kind = TypeVar("_Kind", bound=ToolResult)
 
 
@@ -174,10 +134,8 @@ class Run:
 
     `start_skew_ms` is the time between the first and the last start, apart from the delays that were asked for
     (`start_s`). `interrupted`: the run was stopped, and flows without a readable result are missing in `results`.
-    `recording` is there if one was asked for; the JSON form leaves it out.
+    `recording` is there if one was asked for.
     """
-
-    KIND: ClassVar[str] = "at once"
 
     results: tuple[ToolResult, ...]
     start_skew_ms: float
@@ -205,12 +163,6 @@ class Run:
         """Return the results of one kind, in their order."""
         return tuple(result for result in self.results if isinstance(result, kind))
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON data; `load_run` reads it."""
-        results = [result.to_json() for result in self.results]
-        run = {"start_skew_ms": self.start_skew_ms, "interrupted": self.interrupted}
-        return {"measurement": self.KIND, "version": VERSION, "results": results, **run}
-
 
 class MeasurementStopped(KeyboardInterrupt):
     """A measurement was stopped by Ctrl-C, and its tools were ended. `partial` has what they had measured, or is None.
@@ -227,53 +179,3 @@ class MeasurementStopped(KeyboardInterrupt):
     def _render_traceback_(self) -> list[str]:
         """Return what IPython prints instead of a traceback."""
         return [f"{type(self).__name__}: {self}"]
-
-
-Results = ToolResult | Run | Iterable[ToolResult | Run]
-"""A result, a run, or a list of results and runs."""
-
-
-def results_in(
-    given: Any, kinds: Any = ToolResult, wanted: str = "results, a run that has them, or one of a repeat's runs"
-) -> list[Any]:
-    """Return the results in a result, a run, or a list of these, as a list; of runs only results of these kinds.
-
-    Raises MeasurementError, with `wanted`, for anything else.
-    """
-    if isinstance(given, kinds):
-        return [given]
-    if isinstance(given, Run):
-        return [result for result in given.results if isinstance(result, kinds)]
-    if isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
-        return [result for one in given for result in results_in(one, kinds, wanted)]
-    raise MeasurementError(f"a {type(given).__name__} is no result: give {wanted}")
-
-
-def to_dataframe(results: Results) -> pandas.DataFrame:
-    """Return a tidy table: a row for each packet, for each interval of each stream, or what else the tool has.
-
-    Columns: measurement, flow, source, destination, stream (from 0), start_s, end_s, throughput_mbps, lost_packets,
-    jitter_ms, packet (from 1), rtt_ms; behind them those that a tool adds. What a row does not have is missing (NaN).
-    Of a transfer without intervals there is one row, from 0 to its end. Raises MeasurementError for what is no result.
-    """
-    import pandas
-
-    found = records(results)
-    return pandas.DataFrame(found, columns=list(dict.fromkeys([*COLUMNS, *(name for row in found for name in row)])))
-
-
-def records(results: Results) -> list[Row]:
-    """Return the rows of `to_dataframe`, as dictionaries. Raises MeasurementError as it does."""
-    empty: Row = dict.fromkeys(COLUMNS)
-    return [
-        {
-            **empty,
-            "measurement": result.KIND,
-            "flow": result.flow.title,
-            "source": result.flow.source,
-            "destination": result.flow.destination,
-            **row,
-        }
-        for result in results_in(results)
-        for row in result.rows()
-    ]

@@ -4,7 +4,7 @@ from linklab.show.comparisons import compared, comparison, fairness
 from linklab.show.live_views import follow, live
 from linklab.show.network.paint import draw
 from linklab.show.network.scene import Drawable
-from linklab.show.over_time import RoundTrips, WindowTrace, measured, round_trips, throughput, windows
+from linklab.show.over_time import RoundTrips, WindowTrace, round_trips, throughput, windows
 from linklab.show.packets import arrivals, sweep
 from linklab.show.player.page import Replay, replay
 from linklab.show.tables import Table, table
@@ -22,7 +22,6 @@ __all__ = [
     "fairness",
     "follow",
     "live",
-    "measured",
     "replay",
     "round_trips",
     "sweep",

@@ -22,7 +22,6 @@ from linklab.measure import (
     TcpResult,
     UdpResult,
 )
-from linklab.measure.results import UNITS, Results, quantity_words, records, results_in
 from linklab.show.chart import (
     BLACK,
     BLUE,
@@ -43,7 +42,6 @@ from linklab.show.chart import (
     sketched,
     spans,
     stairs,
-    told_apart,
 )
 
 if TYPE_CHECKING:
@@ -121,7 +119,7 @@ def _samples(name: str, given: object) -> tuple[Sample, ...]:
 
 def _curves(results: Transfers) -> Intervals:
     curves: dict[str, Sequence[Sample]] = {}
-    for result in results_in(results, TransferResult, _WANTED):
+    for result in _transfers_in(results):
         for name, samples in _connections(result):
             if samples:
                 again = sum(other.partition(" (")[0] == name for other in curves)
@@ -129,6 +127,19 @@ def _curves(results: Transfers) -> Intervals:
     if not curves:
         raise MeasurementError("there is nothing to draw over time: measure with an interval, say one second")
     return curves
+
+
+def _transfers_in(given: Transfers) -> list[TransferResult]:
+    """Return the results of transfers in a result, a run, or a list of these. Raises MeasurementError for anything
+    else.
+    """
+    if isinstance(given, TransferResult):
+        return [given]
+    if isinstance(given, Run):
+        return [result for result in given.results if isinstance(result, TransferResult)]
+    if isinstance(given, Sequence) and not isinstance(given, str | bytes):
+        return [result for one in given for result in _transfers_in(one)]
+    raise MeasurementError(f"a {type(given).__name__} is no result: give {_WANTED}")
 
 
 def _connections(result: TransferResult) -> Iterator[tuple[str, tuple[Sample, ...]]]:
@@ -324,59 +335,3 @@ def windows(
 def _draw_threshold(axes: Axes, trace: WindowTrace) -> None:
     threshold = [math.nan if it is None else it for it in trace.threshold_segments]
     axes.plot(trace.at_s, threshold, color=VERMILLION, linewidth=1.4, linestyle=(0, (2, 1)), label="ssthresh")
-
-
-_NO_QUANTITY: Final = ("stream", "packet", "start_s", "end_s")
-_FEW: Final = 30
-"""Fewer points than that are marked, since a single one would draw no line."""
-
-
-def measured(results: Results) -> Drawing:
-    """Return a figure of what was measured: a panel for each quantity, a line for each flow and connection.
-
-    The quantities are the columns of `linklab.measure.to_dataframe` that end in a unit or are one (``rtt_ms``,
-    ``packets``). A tool needs nothing for it but its rows. Raises MeasurementError for what is no result, where there
-    is no such quantity, or for more flows and connections than can be told apart.
-    """
-    rows = records(results)
-    several = {row["flow"] for row in rows if row.get("stream")}
-    for row in rows:
-        number = f", stream {row['stream']}" if row["flow"] in several else ""
-        connection = f", {row['connection']}" if row.get("connection") is not None else ""
-        row["line"] = f"{row['flow']}{number}{connection}"
-    names = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
-    labels = {
-        name: f"{what} ({unit})" if what else unit
-        for name in names
-        if name not in _NO_QUANTITY and name.rpartition("_")[2] in UNITS
-        for what, unit in [quantity_words(name)]
-    }
-    shown = {name: _lines(rows, name) for name in labels}
-    if not shown:
-        raise MeasurementError("there is no quantity to draw: no row of these results has a value with a unit")
-    words = " ".join(f"{labels[name]}: {spans(series)}." for name, series in shown.items())
-    figure, axes_of = panels(f"What was measured. {words}", len(shown), height_inches=1 + 2.4 * len(shown))
-    styles = {line: style for line, _, style in told_apart({line: None for lines in shown.values() for line in lines})}
-    handles = {}
-    for axes, (name, series) in zip(axes_of, shown.items(), strict=True):
-        timed = any(row.get("start_s") is not None and row.get(name) is not None for row in rows)
-        label_axes(axes, SECONDS if timed else "packet", labels[name])
-        for line, (at, values) in series.items():
-            marker = "o" if len(at) < _FEW else ""
-            (handles[line],) = axes.plot(at, values, label=line, marker=marker, markersize=4, **styles[line])
-        axes.set_ylim(0, 1.05 * axes.dataLim.y1 or 1)
-    legend(axes_of[0], 2, handles=list(handles.values()))
-    return figure
-
-
-def _lines(rows: list[dict[str, object]], name: str) -> dict[str, tuple[list[float], list[float]]]:
-    """Return for each line when (s, or the packet's number) and what; rows without a value are left out."""
-    found: dict[str, tuple[list[float], list[float]]] = {}
-    for row in rows:
-        value = row.get(name)
-        at = row["packet"] if row.get("start_s") is None else row["start_s"]
-        if isinstance(value, int | float) and isinstance(at, int | float):
-            moments, values = found.setdefault(str(row["line"]), ([], []))
-            moments.append(float(at))
-            values.append(float(value))
-    return found

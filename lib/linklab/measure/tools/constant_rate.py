@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.measure.fields import Positive, Range
 from linklab.measure.flows import FlowOf
-from linklab.measure.results import Origin, Row, ToolResult
+from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import PYTHON, Job, Tool, link_rates_mbps, program_command
 from linklab.units import transmission_ms
 
@@ -75,7 +75,6 @@ class ConstantRateResult(ToolResult):
     `latest_ms`: how long after its planned instant the latest packet left, of those that were checked.
     """
 
-    KIND: ClassVar[str] = "constant rate"
     QUANTITY: ClassVar[str] = "throughput_mbps"
 
     flow: ConstantRateFlow
@@ -104,18 +103,6 @@ class ConstantRateResult(ToolResult):
     def loss_percent(self) -> float:
         """The share that never arrived."""
         return 100 * self.lost_packets / self.sent_packets if self.sent_packets else 0.0
-
-    def rows(self) -> list[Row]:
-        """Return one row: the window."""
-        start_s = self.flow.window[0]
-        return [
-            {
-                "start_s": start_s,
-                "end_s": start_s + self.window_s,
-                "throughput_mbps": self.throughput_mbps,
-                "lost_packets": self.lost_packets,
-            }
-        ]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.measure.fields import LONGEST_S, Range
 from linklab.measure.flows import FlowOf
-from linklab.measure.results import Origin, Row, ToolResult
+from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import PYTHON, Job, Tool, program_command
 from linklab.network import NetworkState
 
@@ -52,7 +52,6 @@ class Cut(FlowOf["CutResult"]):
 class CutResult(ToolResult):
     """When the cables were cut and healed, by the lab's clock (`Lab.now`), and the interfaces at their ends."""
 
-    KIND: ClassVar[str] = "cut"
     QUANTITY: ClassVar[str] = "outage_ms"
 
     flow: Cut
@@ -65,11 +64,6 @@ class CutResult(ToolResult):
     def outage_ms(self) -> float:
         """How long the cables were cut, in ms."""
         return 1000 * (self.healed_at_s - self.cut_at_s)
-
-    def rows(self) -> list[Row]:
-        """Return one row: when, since the start of all flows, and how long."""
-        end_s = self.flow.start_s + self.outage_ms / 1000
-        return [{"start_s": self.flow.start_s, "end_s": end_s, "outage_ms": self.outage_ms}]
 
 
 @dataclass(frozen=True)

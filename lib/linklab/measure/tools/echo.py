@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from linklab.errors import MeasurementError
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
-from linklab.measure.results import Origin, Row, ToolResult
+from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import PYTHON, Job, Tool, program_command
 from linklab.units import ETHERNET_MTU_BYTES, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, UDP_HEADER_BYTES
 
@@ -65,7 +65,6 @@ class EchoResult(ToolResult):
     without one time for each exchange.
     """
 
-    KIND: ClassVar[str] = "echo"
     QUANTITY: ClassVar[str] = "rtt_mean_ms"
 
     flow: EchoFlow
@@ -102,10 +101,6 @@ class EchoResult(ToolResult):
         if not answered:
             return None
         return fmean(answered) if self.lost else self.total_ms / len(answered)
-
-    def rows(self) -> list[Row]:
-        """Return a row for each exchange."""
-        return [{"packet": number, "rtt_ms": rtt_ms} for number, rtt_ms in enumerate(self.rtt_ms, 1)]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from linklab import schema
 from linklab.errors import LabError, MeasurementError
 from linklab.measure.fields import Range, WholeSeconds
 from linklab.measure.flows import PAYLOAD_BYTES, FlowOf
-from linklab.measure.results import Origin, Row, Sample, Stream, ToolResult, stream_rows
+from linklab.measure.results import Origin, Sample, Stream, ToolResult
 from linklab.measure.tool import FlowT, Job, Requirement, ResultT, Tool, link_rates_mbps
 from linklab.network.state import CONGESTION_CONTROL, NetworkState
 from linklab.units import FASTEST_TCP_MBPS
@@ -81,7 +81,6 @@ class TcpResult(ToolResult):
     that was stopped they are of its whole intervals.
     """
 
-    KIND: ClassVar[str] = "tcp"
     QUANTITY: ClassVar[str] = "throughput_mbps"
 
     flow: TcpFlow
@@ -94,10 +93,6 @@ class TcpResult(ToolResult):
     streams: tuple[Stream, ...]
     samples: tuple[Sample, ...]
 
-    def rows(self) -> list[Row]:
-        """Return a row for each interval of each stream."""
-        return stream_rows(self.streams, self.throughput_mbps, self.duration_s)
-
 
 @dataclass(frozen=True, repr=False)
 class UdpResult(ToolResult):
@@ -108,7 +103,6 @@ class UdpResult(ToolResult):
     flow that was stopped `throughput_mbps` and `duration_s` are of its whole intervals, and packets are all.
     """
 
-    KIND: ClassVar[str] = "udp"
     QUANTITY: ClassVar[str] = "throughput_mbps"
 
     flow: UdpFlow
@@ -132,10 +126,6 @@ class UdpResult(ToolResult):
     def loss_percent(self) -> float:
         """The share that did not arrive."""
         return 100 * self.lost_packets / self.sent_packets if self.sent_packets else 0.0
-
-    def rows(self) -> list[Row]:
-        """Return a row for each interval of each stream."""
-        return stream_rows(self.streams, self.throughput_mbps, self.duration_s)
 
 
 class _Iperf3(Tool[FlowT, ResultT]):

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
-from linklab.measure.results import Origin, Row, ToolResult, packet_rows
+from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import PYTHON, Job, Tool, program_command
 from linklab.units import transmission_ms
 
@@ -58,7 +58,6 @@ class TrainResult(ToolResult):
     `duplicates` were not counted again. Raises MeasurementError without one time of each kind for each packet.
     """
 
-    KIND: ClassVar[str] = "train"
     QUANTITY: ClassVar[str] = "throughput_mbps"
 
     flow: TrainFlow
@@ -100,10 +99,6 @@ class TrainResult(ToolResult):
             return None
         between_ms = transmission_ms(self.payload_bytes * (len(arrivals_s) - 1), 1.0)
         return between_ms / 1000 / (arrivals_s[-1] - arrivals_s[0])
-
-    def rows(self) -> list[Row]:
-        """Return a row for each packet."""
-        return packet_rows(self.departure_s, self.arrival_s)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Final
 
 from linklab.measure.fields import Positive, Range, WholeSeconds
 from linklab.measure.flows import FlowOf
-from linklab.measure.results import Origin, Row, ToolResult
+from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import PYTHON, Job, Tool, program_command
 
 ROUND_TRIPS: Final = 2
@@ -54,7 +54,6 @@ class PageFlow(FlowOf["PageResult"]):
 class PageResult(ToolResult):
     """When each page began, in seconds since the flow's start, and how long it took, in ms."""
 
-    KIND: ClassVar[str] = "page"
     QUANTITY: ClassVar[str] = "page_mean_ms"
 
     flow: PageFlow
@@ -66,14 +65,6 @@ class PageResult(ToolResult):
     def page_mean_ms(self) -> float | None:
         """The mean page load time."""
         return fmean(self.page_ms) if self.page_ms else None
-
-    def rows(self) -> list[Row]:
-        """Return a row for each page."""
-        pages = zip(self.begin_s, self.page_ms, strict=True)
-        return [
-            {"page": number, "start_s": begin_s, "page_ms": took_ms}
-            for number, (begin_s, took_ms) in enumerate(pages, 1)
-        ]
 
 
 @dataclass(frozen=True)

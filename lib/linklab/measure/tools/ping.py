@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.measure.fields import Positive, Range
 from linklab.measure.flows import PAYLOAD_BYTES, FlowOf
-from linklab.measure.results import Origin, Row, ToolResult
+from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Requirement, Tool, last_line
 
 _ANSWER_S = 10
@@ -61,7 +61,6 @@ class PingResult(ToolResult):
     count duplicates in. They are None when nothing was answered.
     """
 
-    KIND: ClassVar[str] = "ping"
     QUANTITY: ClassVar[str] = "rtt_mean_ms"
 
     flow: PingFlow
@@ -88,14 +87,6 @@ class PingResult(ToolResult):
     def loss_percent(self) -> float:
         """The share that was not answered."""
         return 100 * self.lost_packets / self.sent_packets if self.rtt_ms else 0.0
-
-    def rows(self) -> list[Row]:
-        """Return a row for each request."""
-        every_s = self.flow.interval_s
-        return [
-            {"packet": number, "start_s": (number - 1) * every_s, "rtt_ms": rtt_ms}
-            for number, rtt_ms in enumerate(self.rtt_ms, 1)
-        ]
 
 
 class Ping(Tool[PingFlow, PingResult]):

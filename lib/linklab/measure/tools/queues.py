@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Sampler
-from linklab.measure.results import Origin, Row, ToolResult
+from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Requirement, Tool, last_line, samples, sampling
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ class QueueResult(ToolResult):
     (ECN, RFC 3168) since it was made; 0 if it does not count them.
     """
 
-    KIND: ClassVar[str] = "queue"
     QUANTITY: ClassVar[str] = "mean_packets"
 
     flow: QueueFlow
@@ -77,10 +76,6 @@ class QueueResult(ToolResult):
     def mean_packets(self) -> float | None:
         """The mean number of packets in the queue."""
         return fmean(sample.packets for sample in self.samples) if self.samples else None
-
-    def rows(self) -> list[Row]:
-        """Return a row for each sample."""
-        return [{"start_s": sample.at_s, **vars(sample)} for sample in self.samples]
 
 
 class Queues(Tool[QueueFlow, QueueResult]):

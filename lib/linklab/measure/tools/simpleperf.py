@@ -13,7 +13,7 @@ from linklab.errors import MeasurementError, quoted
 from linklab.measure.fields import Range, WholeSeconds
 from linklab.measure.flows import FlowOf
 from linklab.measure.program_file import Brought, bring
-from linklab.measure.results import Origin, Row, Sample, Stream, ToolResult, stream_rows
+from linklab.measure.results import Origin, Sample, Stream, ToolResult
 from linklab.measure.simpleperf_rows import Row as PrintedRow
 from linklab.measure.simpleperf_rows import (
     amount_bytes,
@@ -73,7 +73,6 @@ class SimpleperfResult(ToolResult):
     printed, and `server_said` the server.
     """
 
-    KIND: ClassVar[str] = "simpleperf"
     QUANTITY: ClassVar[str] = "throughput_mbps"
 
     flow: SimpleperfFlow
@@ -85,10 +84,6 @@ class SimpleperfResult(ToolResult):
     samples: tuple[Sample, ...]
     said: str
     server_said: str
-
-    def rows(self) -> list[Row]:
-        """Return a row for each interval of each connection."""
-        return stream_rows(self.streams, self.throughput_mbps, self.flow.duration_s)
 
 
 class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):

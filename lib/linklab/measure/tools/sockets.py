@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Sampler
-from linklab.measure.results import Origin, Row, ToolResult
+from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Requirement, Tool, samples, sampling
 
 _ENDS: Final = re.compile(r"^([A-Z][\w-]+)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
@@ -50,7 +50,6 @@ class SocketSample:
 class SocketsResult(ToolResult):
     """All samples, in their order; none if there was no connection."""
 
-    KIND: ClassVar[str] = "sockets"
     QUANTITY: ClassVar[str] = "rtt_mean_ms"
 
     flow: SocketsFlow
@@ -67,10 +66,6 @@ class SocketsResult(ToolResult):
         """The samples of the connection with the largest window: of iperf3's two, the one that carries data."""
         largest = max(self.samples, key=lambda sample: sample.cwnd_segments, default=None)
         return tuple(sample for sample in self.samples if largest and sample.connection == largest.connection)
-
-    def rows(self) -> list[Row]:
-        """Return a row for each connection and sample."""
-        return [{"start_s": sample.at_s, **vars(sample)} for sample in self.samples]
 
 
 class Sockets(Tool[SocketsFlow, SocketsResult]):

@@ -21,7 +21,7 @@ from linklab.measure.capture_files import Capture
 from linklab.measure.captures import capture
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
-from linklab.measure.results import Origin, Row, ToolResult, packet_rows
+from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import PYTHON, Job, Requirement, Tool, last_line, program_command
 from linklab.measure.video_file import CLOCK_HZ, MP2T, RTP_HEADER_BYTES, RTP_PACKET_BYTES, Clip, Video
 from linklab.schema import NOT_STORED
@@ -78,7 +78,6 @@ class VideoResult(ToolResult):
     MeasurementError without one time of each kind for each packet.
     """
 
-    KIND: ClassVar[str] = "video stream"
     QUANTITY: ClassVar[str] = "loss_percent"
 
     flow: VideoFlow
@@ -123,10 +122,6 @@ class VideoResult(ToolResult):
         """The one-way delay of each packet, interface to interface: what the network took, queues included."""
         pairs = zip(self.departure_s, self.arrival_s, strict=True)
         return tuple(None if there is None else 1000 * (there - left) for left, there in pairs)
-
-    def rows(self) -> list[Row]:
-        """Return a row for each packet."""
-        return packet_rows(self.departure_s, self.arrival_s)
 
 
 _SEQUENCES: Final = 1 << 16
