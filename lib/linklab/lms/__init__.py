@@ -1,6 +1,5 @@
-"""``linklab export``: a class's grades as learning platforms take them back.
+"""``linklab export``: a class's points into the table that a learning platform exported, and pages back to students.
 
-`marks` reads what was graded, and makes nbgrader's table. `gradebooks` has the
-headings of Moodle's, Canvas' and Blackboard's tables, finds each student's row and writes the points. `feedback` brings
-comments and pages back. `cli` is the command.
+`presets` says how platforms' tables name students and points: a new platform is a new row there. `table` keeps a CSV
+file as it is written, `export` fills it, `feedback` packs students' pages, `cli` is the command.
 """
