@@ -41,4 +41,4 @@ def test_a_submission_draws_the_same_each_time_and_another_draws_others() -> Non
 def test_a_submission_keeps_its_draws_from_version_to_version() -> None:
     """A change here would change grades of work that is judged again."""
     with of_submission(b"a submission"):
-        assert seeds("an unknown network", unknown.NETWORKS, 10**6) == (358094, 935542, 235086, 230086)
+        assert seeds("an unknown network", unknown.NETWORKS, 10**6) == (179375, 984232, 579703, 644177)
