@@ -29,7 +29,7 @@ RUNS = {
 }
 PERCENT = {count: 100 * count / (count + 2) for count in FAIR_MBPS}
 MEASURED = together(transfer("h1-h4", [8.0775, 6.44]), transfer("h2-h5", 6.89), transfer("h3-h6", 7.1575))
-REPEATED = Repeats((MEASURED,) * 3, (), ())
+REPEATED = Repeats((MEASURED,) * 3, ())
 BY_CONNECTION, BY_HOST = [8.0775, 6.44, 6.89, 7.1575], [14.5175, 6.89, 7.1575]
 WRONG: Table = {
     lab07.check_connections: [
