@@ -11,8 +11,8 @@ import pytest
 import linklab.labs.lab06  # noqa: F401 - explanations are found beside it
 from linklab.course import using
 from linklab.grade import written as written_answers
-from linklab.grade.cells import is_answer
 from linklab.grade.choices import explanation
+from linklab.grade.notebook_cells import is_answer
 from linklab.grade.written import explain
 from linklab.network.variants import variant
 from linklab.notebooks.build import sources

@@ -18,7 +18,7 @@ from linklab.grading import session as asking
 from linklab.grading.answer import _Answers
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
-from linklab.grading.session import Gone, RaisedInKernel, Session
+from linklab.grading.session import KernelGone, RaisedInKernel, Session
 from linklab.guest.channel import ChannelClosed
 from linklab.labs.lab04 import rules as lab04
 from linklab.labs.lab06 import rules as lab06
@@ -227,7 +227,7 @@ def test_a_kernel_that_hangs_up_is_gone(kernel: Any, broker: Broker) -> None:
     student._names["f"] = lambda _: student._answers._connection.shutdown(2)
     with session_of(student, broker) as session:
         function: Any = session.argument(Argument("f"))
-        with pytest.raises(Gone):
+        with pytest.raises(KernelGone):
             function(1)
     assert "ended by a function" in student.death_reason
 
@@ -247,7 +247,7 @@ def test_odd_answers_are_refused(
     with session_of(student, broker, 2.0) as session:
         try:
             value = session.argument(Argument("x"))
-        except (Gone, ValueRefused, RaisedInKernel):
+        except (KernelGone, ValueRefused, RaisedInKernel):
             value = None
         assert value in (None, 3)
 

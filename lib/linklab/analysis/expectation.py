@@ -14,10 +14,10 @@ from linklab.analysis.tcp_model import (
     CUBIC_C,
     RENO_PACKETS_PER_RTT,
     bottleneck_hop,
-    courses,
     full_queue_share_ms,
     limit_packets,
     pipe_of,
+    slow_start_outcomes,
     smooth,
 )
 from linklab.errors import MeasurementError, NetworkError
@@ -211,9 +211,9 @@ def loaded_rtt(path: MeasuredPath, duration_s: float = 25, pings: int = 25) -> E
     hop = bottleneck_hop(path)
     pipe = pipe_of(path, hop)
     base, most = path.unloaded_rtt_ms(PING_PACKET_BYTES)[0], pipe.full_queue_ms
-    shares = [course.queue_share for course in courses(pipe, duration_s)]
+    shares = [outcome.queue_share for outcome in slow_start_outcomes(pipe, duration_s)]
     # how full the queue is on average, as a share of its room: in the model's worst case, and at most
-    least = min(*shares, *(course.queue_share for course in courses(pipe, duration_s, lowered=True)))
+    least = min(*shares, *(outcome.queue_share for outcome in slow_start_outcomes(pipe, duration_s, lowered=True)))
     # the queue's swing: by how much of its room it falls at a loss; a steady sawtooth is full less half of that
     swing = (1 - BETA) * pipe.full_window_packets / pipe.room_packets if pipe.room_packets else 1.0
     fullest = max(*shares, smooth(pipe, duration_s).queue_share, 1 - min(swing, 1.0) / 2)
@@ -245,8 +245,8 @@ def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None =
     """Return the goodput of one TCP connection (CUBIC) that has the path to itself, in Mbit/s.
 
     High end: the bottleneck's rate without headers (`goodput_ceiling_mbps`), plus HTB's burst if the link has HTB.
-    Low end: the model's worst case (`linklab.analysis.tcp_model.courses`), averaged over the duration plus one
-    full-queue RTT, and lower by `MODEL_ERROR_SHARE` if the path runs partly empty after a loss.
+    Low end: the model's worst case (`linklab.analysis.tcp_model.slow_start_outcomes`), averaged over the duration plus
+    one full-queue RTT, and lower by `MODEL_ERROR_SHARE` if the path runs partly empty after a loss.
 
     Raises NetworkError for a path with a link that loses packets at random: there is no model of TCP for it.
     """
@@ -259,8 +259,8 @@ def tcp_throughput(path: MeasuredPath, duration_s: float = 25, hop: Hop | None =
     hop = bottleneck_hop(path) if hop is None else hop
     pipe = pipe_of(path, hop)
     ceiling = goodput_ceiling_mbps(hop, path_mtu_bytes(path.forward))
-    shares = [course.rate_share for course in courses(pipe, duration_s)]
-    worst = min(*shares, *(course.rate_share for course in courses(pipe, duration_s, lowered=True)))
+    shares = [outcome.rate_share for outcome in slow_start_outcomes(pipe, duration_s)]
+    worst = min(*shares, *(outcome.rate_share for outcome in slow_start_outcomes(pipe, duration_s, lowered=True)))
     full_queue_rtt_s = (pipe.base_ms + pipe.full_queue_ms) / 1000
     late = duration_s / (duration_s + full_queue_rtt_s)
     path_runs_empty = BETA * pipe.full_window_packets < pipe.bdp_packets

@@ -98,7 +98,7 @@ def smooth(pipe: Pipe, duration_s: float) -> ModelledTransfer:
     return _transfer(pipe, duration_s, until=BETA * full, window=BETA * full, plateau=full)
 
 
-def courses(pipe: Pipe, duration_s: float, *, lowered: bool = False) -> tuple[ModelledTransfer, ...]:
+def slow_start_outcomes(pipe: Pipe, duration_s: float, *, lowered: bool = False) -> tuple[ModelledTransfer, ...]:
     """Return the transfer for each way in which slow start may end: by a loss, by a loss found late, or early.
 
     A loss that is found late comes after the window has doubled once more. What is sent while a loss is repaired may

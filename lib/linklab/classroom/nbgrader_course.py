@@ -17,7 +17,7 @@ from typing import Final
 from linklab.classroom.contents import Contents, write_files
 from linklab.errors import LinklabError
 from linklab.files import draft_folder
-from linklab.grade.cells import cells_of
+from linklab.grade.notebook_cells import cells_of
 from linklab.notebooks.build import sources
 from linklab.notebooks.render import render
 from linklab.notebooks.source import read_source

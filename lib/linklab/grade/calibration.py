@@ -17,8 +17,8 @@ from math import fsum
 from pathlib import Path
 from typing import Any, Final
 
-from linklab.grade import cells
 from linklab.grade.check import Surprise, surprises_in
+from linklab.grade.notebook_cells import notebook_of, read
 from linklab.grade.predictions import compared_here
 from linklab.record import PAGE_MIME
 from linklab.show import Table, table
@@ -106,7 +106,7 @@ def calibration(lab: str) -> Calibration:
     Of this lab count the checks that this kernel has run. Of the labs before it (a lower number) count the results that
     their notebooks keep, if they lie in the folder of this one and are saved.
     """
-    file = cells.notebook_of(lab)
+    file = notebook_of(lab)
     found = _kept_before(lab[-2:], file.parent if file is not None else Path.cwd())
     found[f"Lab {lab[-2:]}"] = compared_here(f"Lab {lab[-2:]}")
     with_some = {name: rows for name, rows in found.items() if rows}
@@ -123,6 +123,6 @@ def _kept_before(number: str, folder: Path) -> dict[str, Sequence[Surprise]]:
     found: dict[str, Sequence[Surprise]] = {}
     for file in sorted(folder.glob("[0-9][0-9]-*.ipynb"), key=lambda it: (it.name[:2], len(it.name))):
         if file.name[:2] < number:
-            kept: Iterable[Surprise] = (one for cell in cells.read(file) for one in surprises_in(cell.stored))
+            kept: Iterable[Surprise] = (one for cell in read(file) for one in surprises_in(cell.stored))
             found.setdefault(f"Lab {file.name[:2]}", tuple(kept))
     return found

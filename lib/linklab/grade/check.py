@@ -88,7 +88,7 @@ class Refuse(Exception):
         self.check = check
 
 
-def gathered(judge: Callable[[], Check | Iterable[Check]]) -> tuple[Check, ...]:
+def collect_checks(judge: Callable[[], Check | Iterable[Check]]) -> tuple[Check, ...]:
     """Return the checks that a function gives; where it refuses, those that it gave before, and the refusal."""
     found: list[Check] = []
     try:

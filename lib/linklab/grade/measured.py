@@ -130,7 +130,7 @@ def require_type(what: str, value: object, kind: type[Kind] | tuple[type[Kind], 
     raise Refuse(Check.failing(what, f"this is {a_kind(value)}", hint, expected, type(value).__name__))
 
 
-def whole_result(
+def require_result(
     what: str,
     value: object,
     kind: type[ResultT] | tuple[type[ResultT], ...],
@@ -207,7 +207,7 @@ def refuse_without_theory(
 def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:
     """Judge pings of an idle path: on the right path, at least 25, all answered, their mean as theory expects."""
     what = f"pings of {name}"
-    ping = whole_result(what, value, PingResult, _HINT_SINGLE, ends)
+    ping = require_result(what, value, PingResult, _HINT_SINGLE, ends)
     if ping.sent_packets < FEWEST_PINGS:
         reason = f"{ping.sent_packets} pings were sent"
         return Check.failing(what, reason, f"send {FEWEST_PINGS}, as the report did", f"{FEWEST_PINGS} pings")
@@ -220,7 +220,7 @@ def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:
 def transfer_check(name: str, value: object, ends: tuple[str, str]) -> Check:
     """Judge one connection without competing traffic: it lasts at least 25 s, its throughput is as theory expects."""
     what = f"transfer over {name}"
-    sent = whole_result(what, value, TRANSFERS, _HINT_SINGLE, ends)
+    sent = require_result(what, value, TRANSFERS, _HINT_SINGLE, ends)
     if sent.flow.streams != 1:
         return Check.failing(what, f"{sent.flow.streams} connections", "use one: omit streams=")
     if sent.flow.duration_s < SHORTEST_ALONE_S:

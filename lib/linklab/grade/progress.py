@@ -9,8 +9,9 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from linklab.grade.cells import NotebookCell, notebook_of, read, running, watch
 from linklab.grade.check import Outcome, checks_in, counted
+from linklab.grade.kernel_watch import running, watch
+from linklab.grade.notebook_cells import NotebookCell, notebook_of, read
 from linklab.grade.render import SIGNS
 from linklab.grade.result import Result, on_result
 from linklab.record import PROGRESS_MIME, kernels_shell
@@ -165,7 +166,7 @@ def _count(lines: Sequence[_Line]) -> str:
 def progress(lab: str) -> LabProgress:
     """Return the list of what is done in a lab's notebook; ``lab`` is its package's name, ``"linklab.labs.lab04"``.
 
-    The notebook is the one that `linklab.grade.cells.notebook_of` finds.
+    The notebook is the one that `linklab.grade.notebook_cells.notebook_of` finds.
     """
     file = notebook_of(lab)
     is_open = file is not None and str(file) == os.environ.get("JPY_SESSION_NAME")

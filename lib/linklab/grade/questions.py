@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from linklab.analysis import Expectation
-from linklab.grade.check import Check, Hints, a_kind, gathered
+from linklab.grade.check import Check, Hints, a_kind, collect_checks
 from linklab.grade.result import Result
 from linklab.grade.values import number_of
 
@@ -261,7 +261,7 @@ class JudgedBy:
 
     def checks(self, answer: object) -> Iterable[Check]:
         """Judge with the function, which gets the key and the answer, and may refuse it (`Refuse`)."""
-        return gathered(lambda: self.judge(self.key, answer))
+        return collect_checks(lambda: self.judge(self.key, answer))
 
 
 def asked(title: str, given: object, questions: Iterable[Question], example: str = "") -> Result:

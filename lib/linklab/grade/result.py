@@ -14,8 +14,8 @@ from typing import Any, Final, ParamSpec, overload
 import linklab
 from linklab import record, settings
 from linklab.errors import LinklabError
-from linklab.grade import cells, render, tries, values
-from linklab.grade.check import Check, Outcome, Refuse, Surprise, gathered
+from linklab.grade import kernel_watch, render, tries, values
+from linklab.grade.check import Check, Outcome, Refuse, Surprise, collect_checks
 
 RESULT_VERSION: Final = 1
 """Version of the JSON form, under the key ``linklab_result``."""
@@ -202,7 +202,7 @@ def guarded(check: str | Callable[..., Result]) -> Callable[..., Any]:
     Its arguments are plain data (`linklab.grade.values`). A check without a title returns its `Result` itself. Where it
     refuses what was handed in (`Refuse`), that is a failed check like any other. Where it crashes, its result is
     `not_judged`, and nobody sees a traceback. In a notebook, what is not passed and not answered yet is still open
-    (`linklab.grade.cells.still_open`). What Linklab raises on purpose (LinklabError) is for people, and raised.
+    (`linklab.grade.kernel_watch.still_open`). What Linklab raises on purpose (LinklabError) is for people, and raised.
     """
     return functools.partial(_guarded, check) if isinstance(check, str) else _guarded("", check)
 
@@ -221,7 +221,7 @@ def _guarded(title: str, check: Callable[..., Judged]) -> Callable[..., Result]:
         except Exception as fault:
             result = not_judged(title or check.__name__, fault)
         result = _open_or(result)
-        cell = cells.running()
+        cell = kernel_watch.running()
         noted = tries.noted(result.title, result.checks, cell.stored if cell is not None else {})
         worth = cell.points if cell is not None and cell.kind == "check" else None
         result = replace(result, checks=noted, cell_points=worth)
@@ -240,7 +240,7 @@ _TOO_LARGE: Final = Check.failing(
 
 def _open_or(result: Result) -> Result:
     """The result, or where answers of the notebook are still open one that says so, and nothing else."""
-    to_do = cells.still_open(passed=result.passed)
+    to_do = kernel_watch.still_open(passed=result.passed)
     return Result(result.title, (Check(result.title, "failed", to_do, is_open=True),)) if to_do else result
 
 
@@ -251,7 +251,7 @@ def _result(title: str, check: Callable[[], Judged]) -> Result:
         found = refused.check
     if isinstance(found, Result):
         return found
-    checks = gathered(lambda: found)
+    checks = collect_checks(lambda: found)
     return Result(title or checks[0].description, checks)
 
 

@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from linklab.grade import cells
 from linklab.grade.choices import explanation
+from linklab.grade.notebook_cells import is_answer, notebook_of, read
 from linklab.record import PAGE_MIME
 
 _HEADED: Final = "**Explanation of your last written answer.** {}"
@@ -43,10 +43,10 @@ def explain(lab: str, name: str) -> None:
     for, and the explanation is shown. Raises LinklabError where the lab has no explanation of that name.
     """
     told = explanation(Path(sys.modules[lab].__path__[0]), name)
-    answer = next((it for it in cells.read(cells.notebook_of(lab)) if it.cell_id == f"reflect-{name}"), None)
+    answer = next((it for it in read(notebook_of(lab)) if it.cell_id == f"reflect-{name}"), None)
     if answer is None or answer.is_written:
         show = _HEADED.format(told)
-    elif cells.is_answer(answer.source):
+    elif is_answer(answer.source):
         show = _COPIED
     elif (lab, name) in _asked_for:
         show = _NOT_SAVED

@@ -32,7 +32,7 @@ _FREE_S: Final = 20.0
 _DIGITS_AT_MOST: Final = 20
 
 
-class SeenLab(Lab):
+class JudgeLab(Lab):
     """The judge's own handle on a lab that a student's kernel has borrowed: it lets nobody in and does not end it."""
 
     def __init__(self, process: LabProcess, number: int) -> None:
@@ -52,7 +52,7 @@ class Broker:
         self._kind, self._folder, self._wall_limit_s = kind, folder, wall_limit_s
         self._numbers = itertools.count(1)
         self._processes: dict[int, LabProcess] = {}
-        self._seen: dict[int, SeenLab] = {}
+        self._seen: dict[int, JudgeLab] = {}
         self._room = threading.Semaphore(LABS_AT_MOST)
         self._connections: set[socket.socket] = set()
         self._guard = threading.Lock()
@@ -67,7 +67,7 @@ class Broker:
         self._listener.listen(_CONNECTIONS_AT_MOST)
         threading.Thread(target=self._accept, name="broker", daemon=True).start()
 
-    def lab(self, number: object) -> SeenLab:
+    def lab(self, number: object) -> JudgeLab:
         """The judge's handle on a lab. Raises `LabError` where there is none (any more)."""
         with self._guard:
             process = self._processes.get(number) if isinstance(number, int) else None
@@ -75,7 +75,7 @@ class Broker:
             raise LabError("this lab was never started here, or has ended")
         key = int(str(number))
         if key not in self._seen:
-            self._seen[key] = SeenLab(process, key)
+            self._seen[key] = JudgeLab(process, key)
         return self._seen[key]
 
     def end_labs(self) -> None:

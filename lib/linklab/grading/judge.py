@@ -33,7 +33,7 @@ from linklab.grading.guard import bound_memory
 from linklab.grading.model import VERDICT, Judged, Task
 from linklab.grading.names import listed
 from linklab.grading.room import Room, lay_files, make_room, student_files
-from linklab.grading.session import Gone, RaisedInKernel, Session
+from linklab.grading.session import KernelGone, RaisedInKernel, Session
 from linklab.grading.student import Student
 from linklab.guest.channel import Channel
 from linklab.headless.runner import label, read_book, run_facts, runs, write_book
@@ -202,7 +202,7 @@ class Judge:
             return shown.of_error(raised.kind, str(raised))
         except ProgramError as missing:
             return shown.of_error(type(missing).__name__, str(missing))
-        except (ValueRefused, Gone) as refused:
+        except (ValueRefused, KernelGone) as refused:
             self._notes.append(f"{name}: {shown.printable(str(refused))}")
             return shown.of_error(type(refused).__name__, str(refused))
         except Exception as fault:  # the judge or an unguarded check crashed: the student has not failed

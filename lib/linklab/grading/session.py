@@ -32,7 +32,7 @@ class RaisedInKernel(Exception):
         self.kind = type(error).__name__
 
 
-class Gone(LinklabError):
+class KernelGone(LinklabError):
     """The student's kernel has ended, or does not answer."""
 
 
@@ -65,12 +65,12 @@ class Session:
         self._student.finish(_HEED_S)
 
     def argument(self, wanted: Argument) -> object:
-        """Returns the value of a check's argument. Raises `RaisedInKernel`, `values.ValueRefused` and `Gone`."""
+        """Returns the value of a check's argument. Raises `RaisedInKernel`, `values.ValueRefused` and `KernelGone`."""
         if wanted.is_value:
             return wanted.value
         try:
             return self._asked({"evaluate": wanted.expression})
-        except (values.ValueRefused, Gone):
+        except (values.ValueRefused, KernelGone):
             raise
         except Exception as error:
             raise RaisedInKernel(error) from None
@@ -86,19 +86,19 @@ class Session:
                 return values.read(str(message["value"]), self._own)
             elif "raised" in message:
                 error = values.read(str(message["raised"]), self._own)
-                raise error if isinstance(error, Exception) else Gone("its kernel answers what no kernel would")
+                raise error if isinstance(error, Exception) else KernelGone("its kernel answers what no kernel would")
             else:
                 self._student.end("its kernel answers what no kernel would")
-                raise Gone(self._student.death_reason)
+                raise KernelGone(self._student.death_reason)
 
     def _send(self, message: dict[str, Any]) -> None:
         if self.channel is None:
-            raise Gone(self._student.death_reason or "its kernel did not hand over values")
+            raise KernelGone(self._student.death_reason or "its kernel did not hand over values")
         try:
             self.channel.send(message, max(1.0, self._until - time.monotonic()))
         except (ChannelClosed, ChannelTimeout):
             self._student.end("its kernel was ended by a function of the notebook's")
-            raise Gone(self._student.death_reason) from None
+            raise KernelGone(self._student.death_reason) from None
 
     def _received(self) -> dict[str, Any]:
         assert self.channel is not None
@@ -111,7 +111,7 @@ class Session:
             self._student.interrupt()
         except ChannelClosed:
             self._student.end("its kernel was ended by a function of the notebook's")
-            raise Gone(self._student.death_reason) from None
+            raise KernelGone(self._student.death_reason) from None
         late = TimeoutError(f"it was not done after {self._limit_s:.0f} s and was interrupted")
         try:
             self.channel.receive(_HEED_S)

@@ -73,7 +73,7 @@ def prepare(
     """
     variant = "" if network is None else variant_text(network)
     parcel = Parcel(lab.name, notebook.encode(), dict(files), variant.encode() or None, limits)
-    digest = _rests_on(lab.name, notebook, files, variant)
+    digest = _cache_key(lab.name, notebook, files, variant)
     earlier, counts = _kept(folder, digest, limits)
     work = Work(student, lab.name, folder, digest, parcel.task_in(folder), lab.worth, earlier=earlier)
     if earlier is not None and fits(work, earlier) and ((counts and again is None) or again is False):
@@ -125,7 +125,7 @@ def unjudged(lab: KitLab, network: str, free_texts: Mapping[str, str], reason: s
     return Judged(lab.name, network, tuple(cells), reason)
 
 
-def _rests_on(lab: str, notebook: str, files: Mapping[str, bytes], variant: str) -> str:
+def _cache_key(lab: str, notebook: str, files: Mapping[str, bytes], variant: str) -> str:
     """Return the digest of all that a verdict rests on."""
     named = {
         "lab": lab.encode(),

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import nbformat
 
-from linklab.grade.cells import PROGRAM, UNTOUCHED, digest
+from linklab.grade.notebook_cells import PROGRAM, UNTOUCHED, digest
 from linklab.notebooks.regions import solution_text, student_text
 from linklab.notebooks.source import Cell
 from linklab.record import TEXT_STUB

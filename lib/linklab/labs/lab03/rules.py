@@ -18,7 +18,7 @@ from linklab.analysis.searching import increase
 from linklab.course import course_network, is_variant
 from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import letter
-from linklab.grade.measured import results_of, whole_result
+from linklab.grade.measured import require_result, results_of
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, other_link_slips, path_between
 from linklab.grade.predictions import Predictions, Sketch, span
 from linklab.grade.questions import Slip, Value, asked_each, asked_one, is_missing, stated
@@ -209,7 +209,7 @@ def check_overload(results: object) -> Result:
 
 def _overloaded(name: str, value: object) -> Check:
     what = f"{name} at 110 %"
-    run = whole_result(what, value, UdpResult, _HOW, PAIRS[name])
+    run = require_result(what, value, UdpResult, _HOW, PAIRS[name])
     sent_mbps = run.flow.rate_mbps
     if abs(sent_mbps / (1.1 * _nominal_mbps(name)) - 1) > 0.005:
         reason = f"the sender sent at {sent_mbps:g} Mbit/s"
@@ -263,7 +263,7 @@ _WHY_LESS: Final = (
 
 def _chosen(name: str, given: object) -> Check:
     what = f"rate chosen for {name}"
-    result = whole_result(what, given, UdpResult, _HOW, PAIRS[name])
+    result = require_result(what, given, UdpResult, _HOW, PAIRS[name])
     rate_mbps, ceiling_mbps = result.flow.rate_mbps, udp_ceiling_mbps(_path(name, result.origin.network))
     wanted = f"nothing lost, and at least {100 * _ENOUGH:g} % of the bandwidth"
     found = f"{rate_mbps:g} Mbit/s, {result.lost_packets} of {result.sent_packets} packets lost"

@@ -17,7 +17,7 @@ from typing import Final
 
 from linklab.analysis import Expectation, Load
 from linklab.course import course_network
-from linklab.grade.check import Check, Refuse, a_kind, gathered
+from linklab.grade.check import Check, Refuse, a_kind, collect_checks
 from linklab.grade.choices import letter
 from linklab.grade.measured import expectations, measured, require_type, run_checks, run_of, throughput_of, transfers
 from linklab.grade.path_questions import fair_share, share_of
@@ -172,7 +172,7 @@ def check_run(runs: object) -> Result:
     judged = count * (HOSTS + 2)
     found = [enough]
     for number, run in enumerate(runs.runs, 1):
-        found += gathered(partial(_run_checks, f"run {number}", run, judged))
+        found += collect_checks(partial(_run_checks, f"run {number}", run, judged))
     result = Result(_MEASUREMENT, tuple(found))
     if not result.passed:
         return result

@@ -22,7 +22,7 @@ from linklab.analysis.packets import (
 from linklab.errors import MeasurementError
 from linklab.grade.check import Check, Hints, Refuse
 from linklab.grade.choices import letter
-from linklab.grade.measured import measured, whole_result
+from linklab.grade.measured import measured, require_result
 from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Slip, Value, asked_each, asked_one, stated
 from linklab.grade.result import Result, guarded
@@ -237,7 +237,7 @@ def _train(
 def _whole_train(size: int, given: object) -> TrainResult:
     """Return a whole train as it is asked for; refuse everything else."""
     what, data = f"train of frames of {size} bytes", payload_of_frame_bytes(size)
-    run = whole_result(what, given, TrainResult, f"measure it: {_EXAMPLE}", ("h1", "h2"), of_the_course=False)
+    run = require_result(what, given, TrainResult, f"measure it: {_EXAMPLE}", ("h1", "h2"), of_the_course=False)
     flow = run.flow
     if flow.payload_bytes != data:
         slip = {

@@ -17,7 +17,7 @@ from linklab.analysis import Expectation
 from linklab.analysis.video_statistics import delays, rtp_jitter_ms
 from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import letter
-from linklab.grade.measured import results_of, whole_result
+from linklab.grade.measured import require_result, results_of
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import JudgedBy, Question, Slip, Value, asked, asked_each, stated
 from linklab.grade.result import Result, guarded
@@ -225,7 +225,7 @@ def check_runs(runs: object, video: object, names: tuple[str, ...] = tuple(NETWO
 
     def judge(name: str, given: object) -> Iterator[Check]:
         how = f'write runs["{name}"] = measure.run(lab, measure.VideoFlow("h1", "h2", video))'
-        run = whole_result(f"run {name}", given, VideoResult, how, ("h1", "h2"), of_the_course=False)
+        run = require_result(f"run {name}", given, VideoResult, how, ("h1", "h2"), of_the_course=False)
         yield _same_video(name, run, video)
         yield from _as_named(name, run)
 

@@ -15,7 +15,7 @@ from linklab.analysis import Expectation
 from linklab.analysis.sharing import proportional
 from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import letter
-from linklab.grade.measured import measured, refuse_stopped, require_type, results_of, whole_result
+from linklab.grade.measured import measured, refuse_stopped, require_result, require_type, results_of
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
 from linklab.grade.reachability import Checkable, pings_answered, running, state_of
@@ -166,7 +166,7 @@ def check_rtt_runs(runs: object) -> Result:
 
 def _whole_echo(name: str, given: object, asked_for: EchoPath) -> EchoResult:
     what, how = f"run of {name}", "store what measure.run(net, measure.EchoFlow(...)) returns"
-    run = whole_result(what, given, EchoResult, how, asked_for.ends, either_direction=True, of_the_course=False)
+    run = require_result(what, given, EchoResult, how, asked_for.ends, either_direction=True, of_the_course=False)
     if run.flow.payload_bytes != asked_for.payload_bytes:
         reason = f"its payload was {run.flow.payload_bytes} bytes"
         wanted = f"{asked_for.payload_bytes} bytes"

@@ -28,7 +28,7 @@ from linklab.analysis.congestion import (
 )
 from linklab.analysis.tcp_model import BETA, CUBIC_C, INITIAL_WINDOW_PACKETS, Pipe, pipe_of
 from linklab.course import course_network
-from linklab.grade.check import Check, Refuse, gathered, listed
+from linklab.grade.check import Check, Refuse, collect_checks, listed
 from linklab.grade.choices import letters
 from linklab.grade.measured import first_between, measured, state_of_run
 from linklab.grade.predictions import Predictions
@@ -245,7 +245,7 @@ _SAMPLER: Final = "Lab 11, a sampler"
 def check_look(samples: object) -> Result:
     """Judge samples of a transfer by Reno from h1 to h3: (seconds, window, threshold, RTT, retransmissions, queue)."""
     looks = read_looks(samples)
-    result = Result(_SAMPLER, gathered(lambda: look_checks(looks, pipe_between(NEAR))))
+    result = Result(_SAMPLER, collect_checks(lambda: look_checks(looks, pipe_between(NEAR))))
     if not result.passed:
         return result
     settled = settled_looks(looks)

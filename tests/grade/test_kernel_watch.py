@@ -8,7 +8,7 @@ from typing import Any, Final
 import nbformat
 import pytest
 
-from linklab.grade.cells import UNTOUCHED, answers_of, cells_of, digest
+from linklab.grade.notebook_cells import UNTOUCHED, answers_of, cells_of, digest
 from tests.notebooks.run_notebook import ROOT, read, run
 from tests.report.books import check, code, text
 
