@@ -1,4 +1,4 @@
-"""Solution regions, starters and hidden tests inside one cell."""
+"""Solution regions and starters inside one cell."""
 
 from __future__ import annotations
 
@@ -43,12 +43,6 @@ def test_two_regions_in_a_cell_are_two() -> None:
     assert student_text(text) == "\n".join(["b", "mid", *CODE_STUB])
 
 
-def test_hidden_tests_stay_with_the_instructors() -> None:
-    text = "check()\n### BEGIN HIDDEN TESTS\nassert secret\n### END HIDDEN TESTS"
-    assert student_text(text) == "check()"
-    assert solution_text(text) == text
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -56,7 +50,6 @@ def test_hidden_tests_stay_with_the_instructors() -> None:
         ("### BEGIN SOLUTION\n### BEGIN SOLUTION\n### END SOLUTION", "stands inside solution"),
         ("a\n### END SOLUTION", "stands inside shared"),
         ("### STARTER\n# a", "stands inside shared"),
-        ("### BEGIN HIDDEN TESTS\n### END SOLUTION", "stands inside hidden"),
         ("### BEGIN SOLUTION\na\n### STARTER\nb = 2\n### END SOLUTION", "not a comment"),
     ],
 )

@@ -30,7 +30,6 @@ def _read(folder: Path, text: str) -> tuple[Cell, ...]:
         ('# %% id="a" points=1\nx', "not graded"),
         ('# %% answer="a"\nx = 1', "hold a solution region"),
         ('# %% id="a"\n### BEGIN SOLUTION\nx = 1\n### END SOLUTION', "hold a solution region"),
-        ('# %% id="a"\n### BEGIN HIDDEN TESTS\nx\n### END HIDDEN TESTS', "only checks hold hidden"),
         ('# %% [markdown] check="a" points=1\n# x', "is a markdown cell"),
         ('# %% reflect="a" points=1\nx', "is a code cell"),
         (f'# %% id="{"a" * 65}"\nx', "longer than 64"),

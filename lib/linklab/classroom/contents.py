@@ -68,7 +68,7 @@ class Scanner:
         """Return what a folder gives away or lacks, a line for each finding.
 
         A finding is a file that does not belong there or is missing; in a notebook a marker, an output, a line of a
-        solution or of hidden tests; in what the notebook of an added lab imports a marker, or a line of its solution;
+        solution; in what the notebook of an added lab imports a marker, or a line of its solution;
         in a program a line of its finished form that a step asks for; a link; and the course secret anywhere.
         ``variant``: a file with the student's own network belongs there too.
         """

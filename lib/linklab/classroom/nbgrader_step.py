@@ -13,8 +13,9 @@ from linklab.record import TEXT_STUB
 class Starters(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader carries no types
     """Puts starters in the place of solutions, where nbgrader's ClearSolutions would put a stub.
 
-    An answer in code becomes its starter, a free answer the line that asks for one. Hidden tests stay: nbgrader stores
-    them before it takes them out itself. Raises LinklabError where markers do not pair up.
+    An answer in code becomes its starter, a free answer the line that asks for one.
+
+    Raises LinklabError where markers do not pair up.
     """
 
     def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> tuple[Any, Any]:

@@ -30,7 +30,7 @@ from linklab.network import Network
 MANIFEST: Final = "linklab-release.json"
 _FORMAT: Final = 1
 _DESCRIPTION = """\
-Writes what students get: notebooks, starters and data, without solutions and hidden tests, which a scan proves. With
+Writes what students get: notebooks, starters and data, without solutions, which a scan proves. With
 --students and --secret, a folder for each student, with a network of the student's own in it. With --nbgrader, a course
 folder for nbgrader instead. A folder that is not a release, or that somebody has worked in, is never overwritten."""
 

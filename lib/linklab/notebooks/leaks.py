@@ -20,7 +20,7 @@ SHORTEST_TELLING_LINE: Final = 8
 def leaks(solution: Any, student: Any) -> tuple[str, ...]:
     """Return what the notebook ``student`` gives away of ``solution``: one line per finding; empty if nothing.
 
-    A finding is a marker, an output, a line of a solution or of hidden tests that the rest of the
+    A finding is a marker, an output, a line of a solution that the rest of the
     instructors' notebook does not show as well, or a free answer that is already filled in.
     """
     return tuple(_findings(solution, student))

@@ -1,4 +1,4 @@
-"""The regions inside a cell's text: solutions, the starter text in their place, and hidden tests.
+"""The regions inside a cell's text: solutions, and the starter text in their place.
 
 The markers are nbgrader's, so its own tools understand the instructors' notebook. One is ours: a line
 ``### STARTER`` in a solution region opens the text that students get in its place, as comments::
@@ -21,9 +21,7 @@ from linklab.errors import LinklabError
 BEGIN_SOLUTION: Final = "### BEGIN SOLUTION"
 STARTER: Final = "### STARTER"
 END_SOLUTION: Final = "### END SOLUTION"
-BEGIN_HIDDEN: Final = "### BEGIN HIDDEN TESTS"
-END_HIDDEN: Final = "### END HIDDEN TESTS"
-MARKERS: Final = (BEGIN_SOLUTION, STARTER, END_SOLUTION, BEGIN_HIDDEN, END_HIDDEN)
+MARKERS: Final = (BEGIN_SOLUTION, STARTER, END_SOLUTION)
 
 CODE_STUB: Final = (
     "# YOUR CODE HERE",
@@ -31,28 +29,18 @@ CODE_STUB: Final = (
 )
 """What a solution region without a starter becomes."""
 
-Part = Literal["shared", "solution", "starter", "hidden"]
+Part = Literal["shared", "solution", "starter"]
 _AFTER: Final[dict[tuple[Part, str], Part]] = {
     ("shared", BEGIN_SOLUTION): "solution",
     ("solution", STARTER): "starter",
     ("solution", END_SOLUTION): "shared",
     ("starter", END_SOLUTION): "shared",
-    ("shared", BEGIN_HIDDEN): "hidden",
-    ("hidden", END_HIDDEN): "shared",
-}
-# A solution's end marker is the solution's, also where a starter stands before it.
-_PART_OF: Final[dict[str, Part]] = {
-    BEGIN_SOLUTION: "solution",
-    STARTER: "starter",
-    END_SOLUTION: "solution",
-    BEGIN_HIDDEN: "hidden",
-    END_HIDDEN: "hidden",
 }
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a cell and the part it belongs to. A marker belongs to the part that it opens or ends."""
+    """One line of a cell and the part it belongs to. A solution's markers are its own, also the one behind a starter."""
 
     part: Part
     text: str
@@ -70,7 +58,7 @@ def lines(text: str) -> Iterator[Line]:
         if (part, marker) not in _AFTER:
             raise LinklabError(f"{marker!r} stands inside {part} text: close the region before it")
         part = _AFTER[part, marker]
-        yield Line(_PART_OF[marker], row, marker)
+        yield Line("starter" if marker == STARTER else "solution", row, marker)
     if part != "shared":
         raise LinklabError(f"the cell ends inside {part} text: add the END marker")
 
@@ -80,18 +68,13 @@ def has_solution(text: str) -> bool:
     return any(line.marker == BEGIN_SOLUTION for line in lines(text))
 
 
-def has_hidden_tests(text: str) -> bool:
-    """Return True if the cell holds hidden tests."""
-    return any(line.marker == BEGIN_HIDDEN for line in lines(text))
-
-
 def solution_text(text: str) -> str:
     """Return the cell as instructors get it: solutions between their markers, starter texts left out."""
     return "\n".join(line.text for line in lines(text) if line.part != "starter")
 
 
 def student_text(text: str) -> str:
-    """Return the cell as students get it: a starter or a stub in place of each solution, no hidden tests."""
+    """Return the cell as students get it: a starter or a stub in place of each solution."""
     out: list[str] = []
     begin, starter = "", False
     for line in lines(text):

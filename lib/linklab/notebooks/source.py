@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from linklab.errors import LinklabError
-from linklab.notebooks.regions import has_hidden_tests, has_solution
+from linklab.notebooks.regions import has_solution
 
 Kind = Literal["plain", "answer", "check", "reflect"]
 _KINDS: Final[Mapping[str, Kind]] = {
@@ -94,5 +94,3 @@ def _verify(cell: Cell) -> None:
         raise LinklabError(f"{cell.cell_id} has points but is not graded: give them to its check")
     if has_solution(cell.text) != (cell.kind == "answer"):
         raise LinklabError(f"{cell.cell_id}: answers, and they alone, hold a solution region")
-    if has_hidden_tests(cell.text) and cell.kind != "check":
-        raise LinklabError(f"{cell.cell_id}: only checks hold hidden tests")
