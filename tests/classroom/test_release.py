@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import shutil
+import re
 from pathlib import Path
 
 import pytest
 
-from linklab.classroom.contents import Contents, Scanner
+from linklab.classroom.contents import Contents
 from linklab.classroom.release import MANIFEST, release
 from linklab.classroom.roster import networks_of, read_secret
 from linklab.cli import main
 from linklab.course import FILE, read_variant
 from linklab.errors import LinklabError
 from linklab.network.variants import variant
+from linklab.settings import FILE as SETTINGS
 from tests.notebooks.run_notebook import ROOT
 
 SECRET = b"a course secret of some length"
@@ -97,61 +97,30 @@ def test_the_second_rename_s_failure_puts_the_first_back(tmp_path: Path, monkeyp
     assert list(tmp_path.iterdir()) == [out]
 
 
-def _leak(folder: Path, kind: str) -> None:
-    lab = folder / "03-udp-bandwidth.ipynb"
-    book = json.loads(lab.read_text(encoding="utf-8"))
-    cell = next(cell for cell in book["cells"] if cell["id"] == "answer-estimate")
-    if kind == "solution":
-        cell["source"] = "def estimate_from_train(a, b):\n    gaps = len(arrival_s) - 1\n"
-    elif kind == "marker":
-        cell["source"] = "### BEGIN SOLUTION"
-    elif kind == "output":
-        cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "29.1"}]
-    elif kind == "secret":
-        cell["source"] = SECRET.decode()
-    lab.write_text(json.dumps(book), encoding="utf-8")
-    if kind == "program":
-        shutil.copy(ROOT / "solutions" / "simpleperf.py", folder)
-    if kind == "source":
-        shutil.copy(ROOT / "solutions" / "03-udp-bandwidth.py", folder)
-    if kind == "hidden file":
-        (folder / ".03.swp").write_text("x")
-    if kind == "missing":
-        lab.unlink()
-    if kind == "link":
-        lab.unlink()
-        lab.symlink_to(ROOT / "solutions" / "03-udp-bandwidth.ipynb")
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("03-udp-bandwidth.ipynb", '"### BEGIN SOLUTION\\n"', "03-udp-bandwidth.ipynb holds the mark ### BEGIN"),
+        ("03-udp-bandwidth.ipynb", '"    ### STARTER\\n"', "03-udp-bandwidth.ipynb holds the mark ### STARTER"),
+        ("simpleperf.py", "<<<<<<<", "simpleperf.py holds the mark <<<<<<<"),
+        ("glossary.md", SECRET.decode(), "glossary.md holds the course secret"),
+    ],
+)
+def test_what_would_give_something_away_stops_the_release(
+    name: str, text: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"00-start-here.ipynb": b"{}", name: text.encode()}
+    monkeypatch.setattr("linklab.classroom.release.Contents.of", lambda _: Contents(given, {}))
+    with pytest.raises(LinklabError, match=re.escape(f"it would give something away: ada/{says}")):
+        release(tmp_path / "out", ROOT, {"ada": variant("ada", SECRET)}, SECRET)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "says"),
-    [
-        ("solution", "holds the solution line gaps = len"),
-        ("marker", "holds the marker"),
-        ("output", "has been run"),
-        ("secret", "holds the course secret"),
-        ("program", "is not the starter"),
-        ("source", "03-udp-bandwidth.py: does not belong there"),
-        ("hidden file", ".03.swp: does not belong there"),
-        ("missing", "03-udp-bandwidth.ipynb: is missing"),
-        ("link", "is a link to somewhere else"),
-    ],
-)
-def test_the_scan_finds_it(kind: str, says: str, tmp_path: Path, contents: Contents) -> None:
-    for name, content in contents.given.items():
-        (tmp_path / name).write_bytes(content)
-    assert Scanner(contents, SECRET).scan(tmp_path) == ()
-    _leak(tmp_path, kind)
-    found = Scanner(contents, SECRET).scan(tmp_path)
-    assert any(says in finding for finding in found), found
-
-
-def test_a_finding_stops_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("linklab.classroom.contents.leaks", lambda *_: ("cell: holds an answer",))
-    with pytest.raises(LinklabError, match=r"nothing was released.*holds an answer"):
-        release(tmp_path / "out", ROOT)
-    assert list(tmp_path.iterdir()) == []
+def test_how_many_hints_there_are_goes_out_with_the_labs(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert SETTINGS not in Contents.of(ROOT).given
+    monkeypatch.setenv("LINKLAB_HINTS", "2")
+    assert Contents.of(ROOT).given[SETTINGS] == b"hints = 2\n"
 
 
 @pytest.mark.parametrize(

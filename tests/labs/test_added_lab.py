@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,14 @@ def _linklab(root: Path, *words: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tree, built, with a class of three and its release."""
-    root = _tree(tmp_path_factory.mktemp("kit"))
+def root() -> Iterator[Path]:
+    """The tree, built, with a class of three and its release, where the user of root's sandboxes can read it."""
+    with tempfile.TemporaryDirectory(prefix="linklab-tree-") as place:
+        Path(place).chmod(0o755)
+        yield _with_a_class(_tree(Path(place)))
+
+
+def _with_a_class(root: Path) -> Path:
     (root / "students").write_text("ada\nbob\ncyd\n")
     (root / "secret").write_bytes(SECRET)
     (root / "secret").chmod(0o600)

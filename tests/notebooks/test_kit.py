@@ -10,7 +10,7 @@ from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import ClearSolutions
 
 from linklab.notebooks.build import build_all, sources
-from linklab.notebooks.leaks import leaks
+from tests.notebooks.leaks import leaks
 from tests.notebooks.run_notebook import ROOT, read
 
 NAMES = [f"{source.stem}.ipynb" for source in sources(ROOT)]
@@ -55,7 +55,7 @@ def test_both_notebooks_have_the_same_cells_and_points_and_nothing_is_given_away
         return [(cell.id, cell.cell_type, cell.metadata.get("nbgrader")) for cell in notebook.cells]
 
     solution, starter = read(f"solutions/{name}"), read(f"labs/{name}")
-    assert leaks(solution, starter) == ()
+    assert leaks(solution, starter) == []
     assert outline(solution) == outline(starter)
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from linklab.notebooks.leaks import leaks_of_program
 from linklab.notebooks.starters import Block, read_blocks, stage
 from linklab.programs import reliable, simpleperf
 from linklab.runtime.backends import Kind
+from tests.notebooks.leaks import leaks_of_program
 from tests.notebooks.run_notebook import ROOT, read
 
 CLOCK_TOO_EARLY = "clock stopped before the acknowledgement"
@@ -63,7 +63,7 @@ def test_each_step_of_the_checks_has_something_to_write_and_a_graded_cell(progra
 @both
 def test_what_is_still_to_do_is_marked_and_nothing_given_away(program: KitProgram) -> None:
     """Each stage runs, marks what is left and nothing else, and ends as the finished program."""
-    assert leaks_of_program(program.finished, program.blocks) == ()
+    assert [*leaks_of_program(program.finished, program.blocks)] == []
     numbers = range(1, len(program.steps) + 1)
     for done in range(len(program.steps) + 1):
         text = program.after(done)

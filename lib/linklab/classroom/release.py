@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from linklab import __version__
-from linklab.classroom.contents import Contents, Scanner, refuse_findings, write_files
+from linklab.classroom.contents import Contents, refuse_leaks, write_files
 from linklab.classroom.nbgrader_course import write_course
 from linklab.classroom.roster import networks_of, read_secret
 from linklab.course import write_variant
@@ -58,17 +58,15 @@ def release(
     """
     target = target.absolute()
     refuse_foreign(target)
-    contents = Contents.of(root)
-    files, scanner = contents.given, Scanner(contents, secret)
+    files = Contents.of(root).given
     with draft_folder(target) as draft:
         if networks is None:
             write_files(draft, files)
-            refuse_findings({"": scanner.scan(draft)})
         else:
             for student, network in networks.items():
                 write_files(draft / student, files)
                 write_variant(network, draft / student)
-            refuse_findings({student: scanner.scan(draft / student, variant=True) for student in networks})
+        refuse_leaks(draft, secret)
         names = {student: network.name for student, network in (networks or {}).items()}
         (draft / MANIFEST).write_text(_manifest(draft, names), encoding="utf-8")
         _put_in_place(draft, target)

@@ -40,7 +40,7 @@ _AFTER: Final[dict[tuple[Part, str], Part]] = {
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a cell and the part it belongs to. A solution's markers are its own, also the one behind a starter."""
+    """One line of a cell and the part it belongs to. A solution's markers are its own, also behind a starter."""
 
     part: Part
     text: str
