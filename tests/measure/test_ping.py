@@ -6,9 +6,8 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, PingFlow, PingResult
-from linklab.measure.tools.iperf3 import TCP
 from linklab.measure.tools.ping import PING
-from tests.support.printed import RELEASES, captured, job, parsed
+from tests.support.printed import captured, job, parsed
 
 ORIGIN = Origin("ping from iputils 20221126", "7.3.4")
 FLOW = PingFlow("h1", "h4", count=5)
@@ -19,46 +18,38 @@ def read(text: str) -> PingResult:
 
 
 def test_every_packet_and_the_summary_with_its_microseconds() -> None:
-    result = read(captured("deb12", "ping.txt"))
-    assert result.rtt_ms == (60.0,) * 5
-    assert (result.rtt_min_ms, result.rtt_mean_ms, result.rtt_max_ms, result.rtt_deviation_ms) == (60, 60, 60.001, 0)
+    result = read(captured("ping.txt"))
+    assert result.rtt_ms == (76.0, 60.0, 60.0, 60.0, 60.0)
+    assert (result.rtt_min_ms, result.rtt_mean_ms, result.rtt_max_ms) == (60, 63.209, 76.046)
     assert (result.sent_packets, result.lost_packets, result.loss_percent) == (5, 0, 0)
-    newer = read(captured("deb13", "ping.txt"))
-    assert newer.rtt_ms == (76.0, 60.0, 60.0, 60.0, 60.0)
-    assert (newer.rtt_mean_ms, newer.rtt_max_ms) == (63.209, 76.046)
 
 
 def test_lost_packets_are_none_where_they_were() -> None:
-    older = read(captured("deb12", "ping-loss.txt"))
-    newer = read(captured("deb13", "ping-loss.txt"))
-    assert newer.rtt_ms == (60.0, 60.0, 60.0, None, 60.0, None, 60.0, 60.0, None, 60.0, 60.0, None)
-    assert newer.lost_packets == 4
-    assert newer.loss_percent == pytest.approx(33.333, abs=0.001)
-    assert older.sent_packets == 12
-    assert older.rtt_ms.count(60.0) == 12 - older.lost_packets
+    result = read(captured("ping-loss.txt"))
+    assert result.rtt_ms == (60.0, 60.0, 60.0, None, 60.0, None, 60.0, 60.0, None, 60.0, 60.0, None)
+    assert result.lost_packets == 4
+    assert result.loss_percent == pytest.approx(33.333, abs=0.001)
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_no_answer_at_all_is_loss_with_the_icmp_errors_counted(release: str) -> None:
-    result = read(captured(release, "ping-unreachable.txt"))
+def test_no_answer_at_all_is_loss_with_the_icmp_errors_counted() -> None:
+    result = read(captured("ping-unreachable.txt"))
     assert result.rtt_ms == (None, None, None)
     assert (result.rtt_mean_ms, result.icmp_errors, result.loss_percent) == (None, 3, 100)
 
 
 def test_duplicates_are_counted_and_take_no_packets_place() -> None:
-    result = read(captured("deb12", "ping-duplicates.txt"))
+    result = read(captured("ping-duplicates.txt"))
     assert result.rtt_ms == (20.0,) * 4
     assert result.duplicates == 3
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_a_ping_that_did_not_run_is_no_loss(release: str) -> None:
+def test_a_ping_that_did_not_run_is_no_loss() -> None:
     with pytest.raises(MeasurementError, match=r"from h1 to h4 did not work: .*nosuch: Temporary failure in name"):
-        read(captured(release, "ping-name.txt"))
+        read(captured("ping-name.txt"))
 
 
 def _edited(old: str, new: str) -> str:
-    text = captured("deb12", "ping.txt")
+    text = captured("ping.txt")
     assert old in text
     return text.replace(old, new)
 
@@ -72,7 +63,7 @@ def _edited(old: str, new: str) -> str:
         (_edited("icmp_seq=3", "icmp_seq=9"), "icmp_seq=9 of 5 packets"),
         (_edited("icmp_seq=3 ttl=61 time=60.0 ms\n", "icmp_seq=2 ttl=61 time=60.0 ms\n"), "counted 5 answers and.* 4"),
         (_edited("rtt min/avg/max/mdev", "round-trip min/avg/max"), "summary of 5 answers cannot be read"),
-        (captured("deb12", "ping.txt").partition("---")[0], "did not work: 64 bytes from"),
+        (captured("ping.txt").partition("---")[0], "did not work: 64 bytes from"),
     ],
 )  # fmt: skip
 def test_what_is_not_known_is_refused(text: str, reason: str) -> None:
@@ -83,9 +74,3 @@ def test_what_is_not_known_is_refused(text: str, reason: str) -> None:
 def test_the_command_in_full() -> None:
     command = PING.client(job(PingFlow("h1", "h4", 3, 0.5)))
     assert command == "exec env LC_ALL=C ping -n -c 3 -i 0.5 -s 56 10.0.5.2"
-
-
-@pytest.mark.parametrize("release", RELEASES)
-def test_versions_are_known(release: str) -> None:
-    assert PING.needs.read(captured(release, "ping-version.txt")).startswith("ping from iputils 202")
-    assert TCP.needs.read(captured(release, "iperf3-version.txt")).startswith("iperf 3.1")

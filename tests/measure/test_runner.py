@@ -104,10 +104,10 @@ def test_several_addresses_need_a_choice(lab: linklab.Lab) -> None:
 
 
 @pytest.mark.lab
-def test_a_missing_tool_is_named_with_the_fix(virtual: Kind, tmp_path: Path) -> None:
+def test_a_missing_tool_is_named(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(TWO_HOSTS, folder=tmp_path) as bare:
         bare["h1"].cmd("rm /usr/bin/iperf3")  # the guest's own copy of the root: the machine keeps its iperf3
-        with pytest.raises(MeasurementError, match="sudo apt-get install iperf3"):
+        with pytest.raises(MeasurementError, match=r"the iperf3 server on h2 ended; it said: .*iperf3"):
             run(bare, TcpFlow("h1", "h2", 1))
         run(bare, PingFlow("h1", "h2", 1))
 

@@ -11,7 +11,7 @@ import linklab
 from linklab.analysis.video_statistics import delays
 from linklab.errors import MeasurementError
 from linklab.measure import Clip, Video, VideoFlow, VideoResult, bucket_of_one_frame, encoded, quality, run
-from linklab.measure.tools.video import RtpPacket, ffmpeg_words, passage
+from linklab.measure.tools.video import RtpPacket, passage
 from linklab.network.catalogue import video_network
 from linklab.runtime.backends import Kind
 from tests.support.caches import own_cache
@@ -127,18 +127,3 @@ def test_a_result_of_another_video_has_no_quality(video: Video) -> None:
         quality(video, result)
     with pytest.raises(MeasurementError, match="packs the video anew"):
         quality(video, replace(result, flow=VideoFlow("h1", "h2", sender="ffmpeg")))
-
-
-@pytest.mark.parametrize(
-    ("version", "calm"),
-    [
-        ("ffmpeg version 5.1.9-0+deb12u1", False),
-        ("ffmpeg version 6.0", False),
-        ("ffmpeg version n6.1.1", True),
-        ("ffmpeg version N-117000-g1a2b3c", True),
-    ],
-)
-def test_a_newer_ffmpeg_is_told_to_send_nothing_early(version: str, calm: bool) -> None:
-    words = ffmpeg_words(VideoFlow("h1", "h2", sender="ffmpeg"), "10.0.0.2", "video.ts", version)
-    assert words.count("-re") == 1
-    assert ("-readrate_initial_burst" in words) == calm

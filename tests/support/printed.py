@@ -1,4 +1,4 @@
-"""What tests of tools need without a lab: captured output, by Debian's release and name, and a flow on its way."""
+"""What tests of tools need without a lab: captured output, and a flow on its way."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from linklab.measure import Flow, Origin
 from linklab.measure.tool import FlowT, Job, ResultT, Tool
 from linklab.network import TWO_HOSTS, expected_state
 
-RELEASES = ("deb12", "deb13")
 _FOLDER = Path(__file__).parents[1] / "measure/captured"
 
 
-def captured(release: str, name: str) -> str:
+def captured(name: str) -> str:
     """One file, as it came."""
-    return (_FOLDER / f"{release}-{name}").read_text("utf-8")
+    return (_FOLDER / name).read_text("utf-8")
 
 
 def job(flow: Flow, **more: Any) -> Job[Any]:

@@ -1,7 +1,7 @@
 """What a measurement tool has to provide: how its flows are carried out, and how their output is read.
 
-A tool is one module of `linklab.measure.tools`. It has a flow and a result, both pure data. It declares the program
-that it needs (`needs`), gives the commands of server and client, and makes a result of what they printed (`parse`).
+A tool is one module of `linklab.measure.tools`. It has a flow and a result, both pure data. It gives the commands of
+server and client, and makes a result of what they printed (`parse`).
 Server and client can be functions of one program of `linklab.guest.programs`. The runner (`linklab.measure.runner`)
 does all else: it starts the flows at one instant, shows and stops them, and adds the origin to each result.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import shlex
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
@@ -36,40 +35,6 @@ IN_LAB: Final = "/tmp/linklab-measure"
 READY: Final = "ready"
 """The line that one of Linklab's own programs prints when it is ready."""
 _versions: WeakKeyDictionary[Lab, dict[str, str]] = WeakKeyDictionary()
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """A program that a tool needs: the command that prints its version, the pattern of the version, its package."""
-
-    program: str
-    command: str
-    pattern: re.Pattern[str]
-    package: str
-
-    def version(self, lab: Lab, node: str) -> str:
-        """Return the program's version text. It is read once per lab.
-
-        Raises MeasurementError with the fix if the program is missing.
-        """
-        known = _versions.setdefault(lab, {})
-        if self.program not in known:
-            known[self.program] = self.read(lab[node].cmd(f"LC_ALL=C {self.command}"))
-        return known[self.program]
-
-    def read(self, output: str) -> str:
-        """Return the version in `output`. Pure. Raises MeasurementError if it has no version of this program."""
-        version = self.pattern.search(output)
-        if version is None:
-            answer = " ".join(output.split())[:100]
-            raise MeasurementError(
-                f"{self.program} of the package {self.package} is needed and {answer!r} came instead: "
-                f"sudo apt-get install {self.package}"
-            )
-        return version[0]
-
-
-PYTHON: Final = Requirement("python3", "python3 --version", re.compile(r"Python 3\.\S+"), "python3")
 
 
 @dataclass
@@ -128,8 +93,8 @@ class Tool(ABC, Generic[FlowT, ResultT]):
 
     flow: ClassVar[type[Flow]]
     result: ClassVar[type[ToolResult]]
-    needs: ClassVar[Requirement | None] = None
-    """The program that the lab must have."""
+    version_command: ClassVar[str] = "python3 --version"
+    """The command whose first line is the tool's version."""
     waits_for_gate: ClassVar[bool] = False
     """The client is one of Linklab's own programs (`linklab.guest.programs`), or is started by one: it waits for the
     gate itself, and starts at exactly the time that the gate's file holds."""
@@ -142,10 +107,9 @@ class Tool(ABC, Generic[FlowT, ResultT]):
         """Raise MeasurementError for a flow that this network can never carry. Called first."""
 
     def prepare(self, lab: Lab, job: Job[FlowT]) -> None:
-        """Find out the tool's version. Raises MeasurementError with the fix if something is missing."""
-        if self.needs is not None:
-            version = self.needs.version(lab, job.flow.source)
-            job.tool_version = f"linklab {job.flow.tool_name} on {version}" if self.waits_for_gate else version
+        """Find out the tool's version. Raises MeasurementError if something is missing."""
+        version = version_of(lab, job.flow.source, self.version_command)
+        job.tool_version = f"linklab {job.flow.tool_name} on {version}" if self.waits_for_gate else version
 
     def server(self, job: Job[FlowT]) -> str | None:
         """Return the server's command; None if the flow needs no server."""
@@ -196,6 +160,14 @@ class Tool(ABC, Generic[FlowT, ResultT]):
             f"{self.client(job)!r} on {job.flow.source} was not done after {job.flow.longest_s:g} s of the lab's time "
             "and was ended"
         )
+
+
+def version_of(lab: Lab, node: str, command: str) -> str:
+    """Return the first line that a command prints. It is run once per lab."""
+    known = _versions.setdefault(lab, {})
+    if command not in known:
+        known[command] = lab[node].cmd(f"LC_ALL=C {command}").partition("\n")[0].strip()
+    return known[command]
 
 
 def program_command(program: str, action: str, **options: Any) -> str:

@@ -14,7 +14,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.fields import Positive, Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
-from linklab.measure.tool import PYTHON, Job, Tool, link_rates_mbps, program_command
+from linklab.measure.tool import Job, Tool, link_rates_mbps, program_command
 from linklab.units import transmission_ms
 
 if TYPE_CHECKING:
@@ -123,7 +123,6 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
 
     flow = ConstantRateFlow
     result = ConstantRateResult
-    needs = PYTHON
     waits_for_gate = True
     server_exits_after_client = True
 

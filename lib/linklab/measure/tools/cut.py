@@ -12,7 +12,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.fields import LONGEST_S, Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
-from linklab.measure.tool import PYTHON, Job, Tool, program_command
+from linklab.measure.tool import Job, Tool, program_command
 from linklab.network import NetworkState
 
 if TYPE_CHECKING:
@@ -77,7 +77,6 @@ class Cuts(Tool[Cut, CutResult]):
 
     flow = Cut
     result = CutResult
-    needs = PYTHON
     needs_address = False
     waits_for_gate = True
 

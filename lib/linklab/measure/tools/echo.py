@@ -14,7 +14,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
-from linklab.measure.tool import PYTHON, Job, Tool, program_command
+from linklab.measure.tool import Job, Tool, program_command
 from linklab.units import ETHERNET_MTU_BYTES, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, UDP_HEADER_BYTES
 
 PAYLOAD_BYTES: Final = Range(12, ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES)
@@ -116,7 +116,6 @@ class Echo(Tool[EchoFlow, EchoResult]):
 
     flow = EchoFlow
     result = EchoResult
-    needs = PYTHON
     waits_for_gate = True
 
     def server(self, job: Job[EchoFlow]) -> str:

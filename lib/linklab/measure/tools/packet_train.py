@@ -13,7 +13,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
-from linklab.measure.tool import PYTHON, Job, Tool, program_command
+from linklab.measure.tool import Job, Tool, program_command
 from linklab.units import transmission_ms
 
 _PROGRAM: Final = "packet_train.py"
@@ -117,7 +117,6 @@ class PacketTrain(Tool[TrainFlow, TrainResult]):
 
     flow = TrainFlow
     result = TrainResult
-    needs = PYTHON
     waits_for_gate = True
     server_exits_after_client = True
 

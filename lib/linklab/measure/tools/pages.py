@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Final
 from linklab.measure.fields import Positive, Range, WholeSeconds
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
-from linklab.measure.tool import PYTHON, Job, Tool, program_command
+from linklab.measure.tool import Job, Tool, program_command
 
 ROUND_TRIPS: Final = 2
 """Round trips of one small object: one to connect, one for the request and its answer."""
@@ -79,7 +79,6 @@ class Pages(Tool[PageFlow, PageResult]):
 
     flow = PageFlow
     result = PageResult
-    needs = PYTHON
     waits_for_gate = True
 
     def server(self, job: Job[PageFlow]) -> str:

@@ -1,7 +1,4 @@
-"""ping of iputils: its flow, its result, and what it prints, read. Pure.
-
-Tried on the output of iputils 20221126 (Debian 12) and 20240905 (Debian 13).
-"""
+"""ping of iputils: its flow, its result, and what it prints, read. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.fields import Positive, Range
 from linklab.measure.flows import PAYLOAD_BYTES, FlowOf
 from linklab.measure.results import Origin, ToolResult
-from linklab.measure.tool import Job, Requirement, Tool, last_line
+from linklab.measure.tool import Job, Tool, last_line
 
 _ANSWER_S = 10
 """How long ping waits for the last answer."""
@@ -94,7 +91,7 @@ class Ping(Tool[PingFlow, PingResult]):
 
     flow = PingFlow
     result = PingResult
-    needs = Requirement("ping", "ping -V", re.compile(r"ping from iputils \d+"), "iputils-ping")
+    version_command = "ping -V"
 
     def client(self, job: Job[PingFlow]) -> str:
         """Return the command. ``-n``: names of addresses are not asked for, which would take the resolver's time."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Sampler
 from linklab.measure.results import Origin, ToolResult
-from linklab.measure.tool import Job, Requirement, Tool, last_line, samples, sampling
+from linklab.measure.tool import Job, Tool, last_line, samples, sampling
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
@@ -83,7 +83,7 @@ class Queues(Tool[QueueFlow, QueueResult]):
 
     flow = QueueFlow
     result = QueueResult
-    needs = Requirement("tc", "tc -V", re.compile(r"tc utility, iproute2-\S+"), "iproute2")
+    version_command = "tc -V"
     waits_for_gate = True
 
     def prepare(self, lab: Lab, job: Job[QueueFlow]) -> None:

@@ -26,7 +26,7 @@ from linklab.measure.simpleperf_rows import (
     told_apart,
     totals,
 )
-from linklab.measure.tool import PYTHON, Job, Tool
+from linklab.measure.tool import Job, Tool
 from linklab.measure.tools.iperf3 import listens_at
 
 if TYPE_CHECKING:
@@ -91,7 +91,6 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
 
     flow = SimpleperfFlow
     result = SimpleperfResult
-    needs = PYTHON
 
     def prepare(self, lab: Lab, job: Job[SimpleperfFlow]) -> None:
         """Bring the program into the lab."""

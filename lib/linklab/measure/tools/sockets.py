@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 from linklab.errors import MeasurementError
 from linklab.measure.flows import Sampler
 from linklab.measure.results import Origin, ToolResult
-from linklab.measure.tool import Job, Requirement, Tool, samples, sampling
+from linklab.measure.tool import Job, Tool, samples, sampling
 
 _ENDS: Final = re.compile(r"^([A-Z][\w-]+)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
 _FIELD: Final = re.compile(r"(?<!\S)(cwnd|ssthresh|rtt|retrans):([\d./]+)")
@@ -73,7 +73,7 @@ class Sockets(Tool[SocketsFlow, SocketsResult]):
 
     flow = SocketsFlow
     result = SocketsResult
-    needs = Requirement("ss", "ss -V", re.compile(r"ss utility, iproute2-\S+"), "iproute2")
+    version_command = "ss -V"
     waits_for_gate = True
 
     def client(self, job: Job[SocketsFlow]) -> str:

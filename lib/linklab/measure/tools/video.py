@@ -8,7 +8,6 @@ sleeps to the instant) and sends all packets of a picture back to back.
 from __future__ import annotations
 
 import contextlib
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -22,7 +21,7 @@ from linklab.measure.captures import capture
 from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
-from linklab.measure.tool import PYTHON, Job, Requirement, Tool, last_line, program_command
+from linklab.measure.tool import Job, Tool, last_line, program_command, version_of
 from linklab.measure.video_file import CLOCK_HZ, MP2T, RTP_HEADER_BYTES, RTP_PACKET_BYTES, Clip, Video
 from linklab.schema import NOT_STORED
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 Sender = Literal["paced", "ffmpeg"]
 UDP_PORT: Final = 5004
 """RTP's own (RFC 3551, section 8), and the study's."""
-FFMPEG: Final = Requirement("ffmpeg", "ffmpeg -version", re.compile(r"ffmpeg version \S+"), "ffmpeg")
 _PROGRAM: Final = "video.py"
 _HEADERS_BYTES: Final = ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + UDP_HEADER_BYTES + RTP_HEADER_BYTES
 _SILENCE_S: Final = 3.0
@@ -242,7 +240,6 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
 
     flow = VideoFlow
     result = VideoResult
-    needs = PYTHON
     waits_for_gate = True
     server_exits_after_client = True
 
@@ -258,7 +255,7 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
         into = _interface_of(lab, flow.destination, job.address)
         paced = flow.sender == "paced"
         if not paced:
-            job.tool_version = FFMPEG.version(lab, flow.source)
+            job.tool_version = version_of(lab, flow.source, "ffmpeg -version")
         file = _placed(lab, flow.source, flow.video.packets_path if paced else flow.video.stream_path)
         job.extra = _Prepared(flow.video, file, out, into)
 
@@ -277,7 +274,7 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
         if flow.sender == "paced":
             packets = {"file": prepared.file, "packet_bytes": RTP_PACKET_BYTES, "clock_hz": CLOCK_HZ}
             return program_command(_PROGRAM, "send", **job.start, address=job.address, port=flow.port, **packets)
-        command = ffmpeg_words(flow, job.address, prepared.file, job.tool_version)
+        command = ffmpeg_words(flow, job.address, prepared.file)
         return program_command("at_gate.py", "become", **job.start, command=command)
 
     def parse(self, job: Job[VideoFlow], origin: Origin) -> VideoResult:
@@ -322,21 +319,15 @@ def _captured(lab: Lab, flow: VideoFlow, prepared: _Prepared) -> Iterator[tuple[
         yield left, arrived
 
 
-def ffmpeg_words(flow: VideoFlow, address: str, file: str, version: str) -> list[str]:
-    """Return the command of ``ffmpeg -re`` for this version of it. Pure."""
-    # from 6.1 on ffmpeg sends the first half second at once unless it is told otherwise, and takes 0 for half a second
-    calm = ["-readrate_initial_burst", "0.001"] if _release(version) >= (6, 1) else []
+def ffmpeg_words(flow: VideoFlow, address: str, file: str) -> list[str]:
+    """Return the command of ``ffmpeg -re``. Pure."""
+    # ffmpeg sends the first half second at once unless it is told otherwise, and takes 0 for half a second
+    calm = ["-readrate_initial_burst", "0.001"]
     # bitexact: numbers and identifiers begin at 0 instead of anywhere; no reports (RTCP), to which nobody listens
     form = ["-fflags", "+bitexact", "-f", "rtp_mpegts", "-rtp_muxer_options", "rtpflags=skip_rtcp"]
     target = f"rtp://{address}:{flow.port}?pkt_size={RTP_PACKET_BYTES}"
     words = ["ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-re", *calm, "-i", file, "-map", "0:v"]
     return [*words, "-c", "copy", *form, target]
-
-
-def _release(version: str) -> tuple[int, int]:
-    """Return (5, 1) of "ffmpeg version 5.1.9-0+deb12u1". A build between releases, with a revision instead, is new."""
-    found = re.search(r"version n?(\d+)\.(\d+)", version)
-    return (int(found[1]), int(found[2])) if found else (99, 0)
 
 
 def _placed(lab: Lab, node: str, path: Path) -> str:
