@@ -103,7 +103,7 @@ def test_pings_that_nobody_asked_for_are_left_out_with_a_note(more: Any, first: 
 def test_pings_that_are_too_few_fail_beside_others() -> None:
     run = beside(pinged("r1", "r2", 20.0), SENT)
     more = pinged("h1", "h4", H1_H4_LOADED, interval_s=1)
-    assert "lasted 5 s" in the_failure(lab04.check_together(type(run)((*run.results, more), run.start_skew_ms))).reason
+    assert "lasts_s=5" in the_failure(lab04.check_together(type(run)((*run.results, more), run.start_skew_ms))).reason
     assert not lab05.check_together(None).passed
 
 

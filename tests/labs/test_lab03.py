@@ -119,8 +119,8 @@ WRONG: Table = {
         (7612, counted(), "too much"),
     ],
     overloaded: [
-        (measured("h1-h9", 22, 11.4), "from h1 to h9"),
-        (measured("h1-h4", 30, 2.5), "sent at 30 Mbit/s"),
+        (measured("h1-h9", 22, 11.4), "no UdpFlow h1-h4"),
+        (measured("h1-h4", 30, 2.5), "rate_mbps=30"),
         (measured("h1-h4", 33, 2.0), "less than theory allows"),
         (measured("h1-h4", 33, 31.0), "more than theory allows"),
     ],

@@ -150,17 +150,17 @@ WRONG: Table = {
     ],
     lab06.check_half: [
         (None, "not measured yet"),
-        (half_run(packets=100), "a queue of 100 packets"),
-        (half_run(delay_ms=0), "a delay of 0 ms now"),
+        (half_run(packets=100), "queue_packets=100"),
+        (half_run(delay_ms=0), "delay_ms=0"),
         (half_run(rtt_ms=79), "is too much"),
         (half_run(mbps=15), "more than this network can give"),
         (STOPPED, "stopped"),
     ],
     lab06.check_runs: [
         ({"two": STOPPED}, "stopped"),
-        (combined("two", "h1-h4"), "h1-h4 ran alone"),
-        (combined("three", "h1-h4", "h2-h5"), "no transfer of h3-h6"),
-        (combined("three", "h1-h4", "h2-h5", "h6-h3"), "h3-h6 was measured in the opposite direction"),
+        (combined("two", "h1-h4"), "no SimpleperfFlow or TcpFlow h2-h5"),
+        (combined("three", "h1-h4", "h2-h5"), "no SimpleperfFlow or TcpFlow h3-h6"),
+        (combined("three", "h1-h4", "h2-h5", "h6-h3"), "h6-h3 was measured in the opposite direction"),
         (combined("two", "h1-h4", "h2-h5", "h7-h9"), "h7-h9 does not belong here"),
     ],
 }

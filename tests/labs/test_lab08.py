@@ -73,12 +73,12 @@ CALM = {size: greedy(size, 0) for size in (1518, 4370, 7999)}
 
 
 TRAINS = [
-    (1518, greedy(1518, payload_bytes=1518), "the size of the frame as data"),
-    (1518, greedy(1518, payload_bytes=1500), "the size of the IP packet as data"),
-    (1518, greedy(1518, payload_bytes=1000), "carry 1000 bytes"),
-    (4370, greedy(4370, source="h2", destination="h1"), "from h2 to h1"),
-    (4370, greedy(4370, gap_us=3496.0), "waits 3496 us"),
-    (4370, greedy(4370, count=20), "has 20 packets"),
+    (1518, greedy(1518, payload_bytes=1518), "payload_bytes=1518: that is the size of the frame"),
+    (1518, greedy(1518, payload_bytes=1500), "payload_bytes=1500: that is the size of the IP packet"),
+    (1518, greedy(1518, payload_bytes=1000), "payload_bytes=1000"),
+    (4370, greedy(4370, source="h2", destination="h1"), "h2-h1 was measured in the opposite direction"),
+    (4370, greedy(4370, gap_us=3496.0), "gap_us=3496"),
+    (4370, greedy(4370, count=20), "count=20"),
     (4370, replace(greedy(4370), arrival_s=(None,) * 400), "400 of 400 packets did not arrive"),
     (4370, replace(greedy(4370), arrival_s=(1.0,) * 400), "one instant"),
 ]

@@ -78,7 +78,7 @@ CHANGES: dict[str, Callable[[VideoResult], object]] = {
         ("queue", "wan", "at most ten packets wait"),
         ("queue", "loss", "packets wait"),
         ("gigabit", "another video", "another video"),
-        ("gigabit", "backwards", "from h2 to h1"),
+        ("gigabit", "backwards", "opposite direction"),
         ("wan", "by ffmpeg", "the sender was ffmpeg"),
         ("queue", "all lost", "no network of this lab loses so many"),
     ],

@@ -92,15 +92,15 @@ HUGE_RED = "red 8002: parent 5:1 limit 2000000b min 300000b max 1500000b"
 WRONG_RUNS = [
     (None, "not measured yet"),
     ("1225", "this is"),
-    (changed(LONG, TcpResult, congestion="bbr"), "it must use cubic"),
-    (without(LONG, PingResult), "must have pings from h2 to h3, once"),
-    (changed(LONG, PingResult, source="h1"), "must have pings from h2 to h3, once"),
-    (changed(LONG, PingResult, start_s=0), "pings did not run during the upload"),
-    (without(LONG, PageResult), "must have pages from h2 to h3, once"),
-    (given(LONG, PageResult, page_ms=(), begin_s=()), "h2 loaded no page"),
-    (without(LONG, QueueResult), "no samples of U's queue"),
-    (changed(LONG, QueueResult, source="h1"), "no samples of U's queue"),
-    (shaped(LONG, rate_mbps=None), "no rate any more"),
+    (changed(LONG, TcpResult, congestion="bbr"), "congestion='bbr'"),
+    (without(LONG, PingResult), "no PingFlow h2-h3"),
+    (changed(LONG, PingResult, source="h1"), "no PingFlow h2-h3"),
+    (changed(LONG, PingResult, start_s=0), "PingFlow h2-h3 has start_s=0"),
+    (without(LONG, PageResult), "no PageFlow h2-h3"),
+    (given(LONG, PageResult, page_ms=(), begin_s=()), "no page_ms"),
+    (without(LONG, QueueResult), "no QueueFlow r1-h3"),
+    (changed(LONG, QueueResult, source="h1"), "no QueueFlow r1-h3"),
+    (shaped(LONG, rate_mbps=None), "rate_mbps=None"),
 ]
 
 
@@ -207,8 +207,8 @@ def test_a_ping_that_leaves_at_once_waited_for_0_ms() -> None:
             ({"FIFO": 90.5, "fq_codel": 0.6}, PAIR, "90.5 ms"),
             ({"FIFO": 183, "fq_codel": 0.6}, PAIR, "too much"),
             ({"FIFO": 181, "fq_codel": 0.6}, None, "not measured yet"),
-            ({"FIFO": 181, "fq_codel": 0.6}, {**PAIR, "FIFO": without(PAIR["FIFO"], PingResult)}, "has no answer"),
-            ({"FIFO": 181, "fq_codel": 0.6}, pair(FIFO=(1.0, 2.0, None), fq_codel=(1.0, 2.0, 3.0)), "has no answer"),
+            ({"FIFO": 181, "fq_codel": 0.6}, {**PAIR, "FIFO": without(PAIR["FIFO"], PingResult)}, "no PingFlow h2-h3"),
+            ({"FIFO": 181, "fq_codel": 0.6}, pair(FIFO=(1.0, 2.0, None), fq_codel=(1.0, 2.0, 3.0)), "rtt_ms"),
         ]
     }
 )

@@ -241,7 +241,7 @@ def test_first_pings_pass_also_with_a_controller_that_asks_less() -> None:
         (FIRST | {5: pings(80, 70, 70, 70)}, "later pings go to the controller"),
         (FIRST | {5: pings(None, 10, 10)}, "a ping got no answer"),
         (FIRST | {5: pings(20, 10, 10)}, "first ping, 5 ms"),
-        (FIRST | {5: pings(80, 10, 10, source="h2")}, "other pings"),
+        (FIRST | {5: pings(80, 10, 10, source="h2")}, "no PingFlow h1-h3"),
     ],
 )
 def test_other_first_pings_are_refused(given: object, says: str) -> None:

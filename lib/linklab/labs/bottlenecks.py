@@ -5,19 +5,25 @@ All delay lies on other links, so the bottleneck's queue holds waiting packets a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
-from linklab.grade.check import Check, Refuse, listed
-from linklab.grade.measured import first_between, refuse_another_network, refuse_stopped, require_type, state_of_run
+from linklab.grade.measured import first_between, state_of_run
 from linklab.grade.questions import Slip, Value, stated
-from linklab.measure import QueueResult, Run, TcpResult
+from linklab.grade.wanted import (
+    Field,
+    Others,
+    Wanted,
+    at_least,
+    exactly,
+    refuse_another_network,
+    require_shape,
+)
+from linklab.measure import QueueResult, Run, TcpFlow, TcpResult
 from linklab.network import End, Host, Link, Network, Router, Shape, Subnet
 from linklab.network.variants import derived_name, first_octets
 
 Pair = tuple[str, str]
-Problem = tuple[str, str]
-"""What is wrong with the flows of a run, and what to do."""
 Cable = tuple[tuple[str, int], tuple[str, int], Mapping[str, Any]]
 """The interfaces at both ends with the last numbers of their addresses, and what else `Link` is to know."""
 _NODE, _INTERFACE = "r1", "r1-eth2"
@@ -63,65 +69,35 @@ def full_queue_rtt(key: object, what: str, idle_ms: float, queue_packets: int, p
 # --- Runs
 
 
-def require_run(
-    what: str,
-    given: object,
-    flows: str,
-    how: str,
-    network: Network,
-    problem_of: Callable[[Run], Problem | None],
-) -> Run:
-    """Return ``given`` if it is a whole run of the right flows on this network; else refuse it.
+def transfer(ends: Pair, control: str, duration_s: float) -> Wanted[TcpResult]:
+    """Want one connection of TCP from the start, with this congestion control, for so long or longer."""
+    fields = (
+        exactly("congestion", control),
+        exactly("streams", 1, "omit streams="),
+        exactly("start_s", 0.0, "omit start_s="),
+        at_least("duration_s", duration_s),
+    )
+    return Wanted(TcpFlow, ends, fields)
 
-    ``flows`` says which these are, and ``how`` how a student gets such a run. ``problem_of`` finds what is wrong with
-    the flows.
+
+NO_OTHER_TRANSFER: Final[Others] = {TcpFlow: "leave it out: it takes a share of the bottleneck"}
+_RESTART: Final = (
+    "start the lab again; then replace only the queue under class 5:1: tc qdisc replace ... parent 5:1 ..."
+)
+_UNCHANGED: Final = (
+    Field("rate_mbps", bool, _RESTART),
+    exactly("delay_ms", 0.0, _RESTART),
+    exactly("loss_percent", 0.0, _RESTART),
+)
+
+
+def require_same_bottleneck(what: str, run: Run, network: Network, *fields: Field) -> None:
+    """Refuse a run that was measured on another network, or through another bottleneck.
+
+    The bottleneck has a rate, but neither a delay nor a loss; ``fields`` are what else must be there.
     """
-    run = require_type(what, given, Run, how, flows)
-    problem = problem_of(run)
-    if problem is not None:
-        raise Refuse(Check.failing(what, *problem, flows, listed((it.flow.title for it in run.results), ", ")))
     refuse_another_network(what, state_of_run(run), network)
-    shape = bottleneck_of(run)
-    if shape is not None and (not shape.rate_mbps or shape.delay_ms or shape.loss_percent):
-        changed = f"{_INTERFACE} has a delay or a loss" if shape.rate_mbps else f"{_INTERFACE} has no rate any more"
-        hint = "start the lab again; then replace only the queue under class 5:1: tc qdisc replace ... parent 5:1 ..."
-        raise Refuse(Check.failing(what, changed, hint))
-    refuse_stopped(what, run)
-    return run
-
-
-def transfers_problem(run: Run, pairs: Mapping[Pair, tuple[str, ...]], duration_s: float) -> Problem | None:
-    """Return the first thing that is wrong with the transfers of a run; None where they are as asked for.
-
-    ``pairs`` has the congestion controls of the connections between each pair of nodes.
-    """
-    sent = run.of(TcpResult)
-    found: dict[Pair, list[str]] = {}
-    for result in sent:
-        found.setdefault((result.flow.source, result.flow.destination), []).append(result.flow.congestion)
-    for pair, controls in pairs.items():
-        name, turned = "-".join(pair), pair[::-1]
-        if turned in found:
-            return f"the transfer goes backwards, {'-'.join(turned)}", "name the source first: its data must wait at r1"
-        if pair not in found:
-            return f"the run has no transfer {name}", f'add measure.TcpFlow("{pair[0]}", "{pair[1]}", ...) to the list'
-        if sorted(found[pair]) != sorted(controls):
-            has, should = listed(sorted(found[pair]), ", "), listed(sorted(controls), ", ")
-            return f"{name} used {has}", f"it must use {should}: TcpFlow(..., congestion=...) sets the control"
-    strange = [pair for pair in found if pair not in pairs]
-    if strange:
-        return (
-            f"the transfer {'-'.join(strange[0])} does not belong here",
-            "leave it out: it takes a share of the bottleneck",
-        )
-    if any(result.flow.streams != 1 for result in sent):
-        return "a flow has several connections", "leave out streams="
-    if any(result.flow.start_s for result in sent):
-        return "a flow began later than the others", "leave out start_s="
-    short = min(result.flow.duration_s for result in sent)
-    if short < duration_s:
-        return f"a transfer lasted {short:g} s", f"let it last {duration_s:g} s"
-    return None
+    require_shape(what, state_of_run(run), End(_NODE, _INTERFACE), (*_UNCHANGED, *fields))
 
 
 def bottleneck_of(run: Run) -> Shape | None:

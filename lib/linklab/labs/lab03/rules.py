@@ -18,14 +18,15 @@ from linklab.analysis.searching import increase
 from linklab.course import course_network, is_variant
 from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import letter
-from linklab.grade.measured import require_result, results_of
+from linklab.grade.measured import require_on_course, results_of
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, other_link_slips, path_between
 from linklab.grade.predictions import Predictions, Sketch, span
 from linklab.grade.questions import Slip, Value, asked_each, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
+from linklab.grade.wanted import Field, Wanted
 from linklab.labs.lab03.unknown import check_search, check_train, random_chain
 from linklab.labs.printed import MBPS, NETEM
-from linklab.measure import UdpResult
+from linklab.measure import UdpFlow, UdpResult
 from linklab.network import NetworkState, bottleneck, path, payload_rate_mbps
 from linklab.published import publication
 from linklab.units import BITS_PER_BYTE
@@ -192,7 +193,6 @@ def _told_of_drops(dropped: int, client: object, label: str) -> str:
 # --- Measurements
 
 _RESULTS: Final = "a dictionary with one result for each path: {...}"
-_HOW: Final = "run the cell that measures this path, and store the result that sent_at returns"
 
 
 @guarded
@@ -208,14 +208,14 @@ def check_overload(results: object) -> Result:
 
 
 def _overloaded(name: str, value: object) -> Check:
-    what = f"{name} at 110 %"
-    run = require_result(what, value, UdpResult, _HOW, PAIRS[name])
+    what, asked_mbps = f"{name} at 110 %", 1.1 * _nominal_mbps(name)
+    rate = Field(
+        "rate_mbps",
+        lambda mbps: abs(mbps / asked_mbps - 1) <= 0.005,
+        "which is the slowest link of this path? Send at 110 % of its rate",
+    )
+    run = require_on_course(what, value, Wanted(UdpFlow, PAIRS[name], (rate,)))
     sent_mbps = run.flow.rate_mbps
-    if abs(sent_mbps / (1.1 * _nominal_mbps(name)) - 1) > 0.005:
-        reason = f"the sender sent at {sent_mbps:g} Mbit/s"
-        return Check.failing(
-            what, reason, "which is the slowest link of this path? Send at 110 % of its rate", found=reason
-        )
     expected = udp_loss_percent(_path(name, run.origin.network), sent_mbps, run.flow.duration_s)
     found = f"{run.loss_percent:.2f} % lost"
     wanted = f"{expected.low:.3g} to {expected.high:.3g} % lost (theory: {expected.value:.3g} %)"
@@ -263,7 +263,7 @@ _WHY_LESS: Final = (
 
 def _chosen(name: str, given: object) -> Check:
     what = f"rate chosen for {name}"
-    result = require_result(what, given, UdpResult, _HOW, PAIRS[name])
+    result = require_on_course(what, given, Wanted(UdpFlow, PAIRS[name]))
     rate_mbps, ceiling_mbps = result.flow.rate_mbps, udp_ceiling_mbps(_path(name, result.origin.network))
     wanted = f"nothing lost, and at least {100 * _ENOUGH:g} % of the bandwidth"
     found = f"{rate_mbps:g} Mbit/s, {result.lost_packets} of {result.sent_packets} packets lost"

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from statistics import fmean, median
 from typing import Final
 
-from linklab.analysis import Expectation
+from linklab.analysis import Expectation, answered
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import choices
-from linklab.grade.measured import loaded_checks, queue_questions
-from linklab.grade.path_questions import ceiling, path_between, rtt
+from linklab.grade.measured import loaded_checks, pings
+from linklab.grade.path_questions import ceiling, packet_ms, path_between, rtt
 from linklab.grade.predictions import Predictions, Sketch, span
-from linklab.grade.questions import Slip, Value, asked
+from linklab.grade.questions import JudgedBy, Question, Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
 from linklab.labs.lab04.functions import check_parsed, check_summary
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, pings_judged, queue_over_time, transfers_judged
 from linklab.labs.printed import NETEM, require_match
+from linklab.measure import Run
 from linklab.network import Link, queueing_delay_ms
 
 __all__ = [
@@ -124,5 +126,54 @@ def _dropped(limit: int, frames: int, dropped: int) -> Value:
 @guarded
 def check_queue_seen(answers: object, run: object) -> Result:
     """Judge ``mean_added_ms`` and ``mean_packets``, of the pings in ``run``: what L1's queue added, on average."""
-    questions = queue_questions(run, LINKS["L1"], path_between(*LINKS["L1"]).rtt_floor_ms, _link("L1"))
+    questions = _queue_questions(run, LINKS["L1"], path_between(*LINKS["L1"]).rtt_floor_ms, _link("L1"))
     return asked("Lab 04, what the queue added", answers, questions, '{"mean_added_ms": 1.2, ...}')
+
+
+def _queue_questions(run: object, ends: tuple[str, str], idle_ms: float, link: Link) -> tuple[Question, ...]:
+    """Ask for ``mean_added_ms`` and ``mean_packets``, with answers computed from the run's pings between ``ends``.
+
+    These are the mean time that the queue of ``link`` added, and the mean number of packets that waited in it.
+    """
+    found = pings(run).get("-".join(ends)) if isinstance(run, Run) else None
+    rtt_ms = answered(found.rtt_ms) if found is not None else ()
+    if not rtt_ms:
+        missing = "pings during a transfer are not measured yet"
+        hint = "run the cell of pings and transfer at once first"
+        return tuple(
+            JudgedBy(key, lambda key, _: Check.failing(str(key), missing, hint))
+            for key in ("mean_added_ms", "mean_packets")
+        )
+    added, packet_time_ms = fmean(rtt_ms) - idle_ms, packet_ms(link)
+    packets = added / packet_time_ms
+    off = f"subtract the round trip of the idle path, {idle_ms:g} ms"
+    frame = f"each packet before the ping takes one frame's time on {link.label}"
+    concept = "on an idle path a ping waits nowhere: the time that it takes longer now is the time that it waited"
+    how = f"divide the time that was added by one frame's time, {packet_time_ms:.4g} ms"
+    mean_added, mean_packets = stated(added, "ms", off), stated(packets, "packets", how)
+    middle = Slip(median(rtt_ms) - idle_ms, "that is the median", "take the mean of all pings")
+    # if the median lies in the accepted interval too, it cannot be told from the mean, and is no mistake
+    medians = () if mean_added.holds(middle.value) else (middle,)
+    time = (
+        Slip(added + idle_ms, "that is the mean RTT itself", off),
+        Slip(max(rtt_ms) - idle_ms, "that is what the fullest queue added", "take the mean of all pings"),
+        *medians,
+        Slip(added / 2, "that is half of it", "only one direction has a queue, and it adds all of this"),
+        Slip(max(rtt_ms), "that is the highest RTT", f"take the mean, and {off}"),
+        Slip(added + idle_ms / 2, "only one direction was subtracted", off),
+    )
+    count = (
+        Slip((added + idle_ms) / packet_time_ms, "this contains the idle path's round trip", off),
+        Slip((added + link.delay_ms) / packet_time_ms, "this also counts packets in flight",
+             "only packets that wait add time"),
+        Slip((max(rtt_ms) - idle_ms) / packet_time_ms, "that is the fullest queue", "take the mean"),
+        Slip(added * packet_time_ms, "this multiplies instead of dividing", f"divide: {frame}"),
+        Slip(packets / 2, "that is half of them", "the queue of one direction adds all of this time"),
+        Slip(link.queue_packets or 0, "that is the limit of the queue", f"divide the time that was added: {frame}"),
+    )  # fmt: skip
+    return (
+        Value("mean_added_ms", "time that the queue added", mean_added,
+              (concept, "what would the pings take if nothing else was sent?", off), time),
+        Value("mean_packets", f"packets waiting on {link.label}", mean_packets,
+              (concept, frame, how), count, or_whole=True),
+    )  # fmt: skip

@@ -42,12 +42,13 @@ from linklab.grade.predictions import Predictions, Sketch, span
 from linklab.grade.questions import Slip, Value, as_number, asked, asked_each, is_missing
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Formula, Trial
+from linklab.grade.wanted import Field, exactly, require_shape
 from linklab.labs.multiplexing import rates_mbps
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.printed import MBPS, NETEM, RTT
 from linklab.measure import Recording, Run
 from linklab.measure.headers import ip_of
-from linklab.network import Link, queueing_delay_ms
+from linklab.network import End, queueing_delay_ms
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 
 __all__ = [
@@ -396,10 +397,6 @@ _APART_PACKETS: Final = 20
 """The largest accepted difference of the two counts, in packets: tens of ms pass between ping and tc."""
 
 
-def _l2() -> Link:
-    return course_network().link("L2")
-
-
 @dataclass(frozen=True)
 class QueueLook:
     """One ping, and netem's numbers right after it: its limit, and the packets it dropped and held.
@@ -453,7 +450,7 @@ def _looks_check(what: str, expected: str, looks: Sequence[QueueLook | str]) -> 
         reason = f"{len(answered)} pings were answered"
         hint = "ping several times while the transfer runs: a full queue drops some of the pings"
         return Check.failing(what, reason, hint, expected, found)
-    limit = _l2().queue_packets
+    limit = course_network().link("L2").queue_packets
     if any(look.limit != limit for look in read):
         reason = f"tc shows a limit of {read[0].limit} packets, but L2's queue has a limit of {limit}"
         return Check.failing(what, reason, "packets for h4 wait at r2's end of L2: r2-eth2", expected, found)
@@ -480,7 +477,7 @@ def check_half(given: object) -> Result:
     packets = half_of_the_queue()
     where = f"queue of {packets}"
     run = run_of(where, given, _TWO_FLOWS, with_pings=True)
-    _refuse_another_queue(where, run, packets)
+    require_shape(f"{where}: the network", state_of_run(run), _sending_end(), _l2_with(packets))
     result = Result(_HALF, tuple(_half_queue_checks(where, run)))
     return PREDICTIONS.compared(result, "new_rtt", {str(packets): pings(run)["h1-h4"].rtt_max_ms})
 
@@ -504,22 +501,23 @@ def _half_queue_checks(where: str, run: Run) -> Iterator[Check]:
         yield measured(f"highest RTT of {name} ({where})", pings(run)[name].rtt_max_ms, bursts)
 
 
-def _refuse_another_queue(where: str, run: Run, packets: int) -> None:
-    """Refuse a run whose network, as read back, had another queue where r2 sends into L2."""
-    state = state_of_run(run)
-    what, expected = f"{where}: the network", f"a queue of {packets} packets where r2 sends into L2"
-    end = next(end for end in _l2().ends if end.node == "r2")
-    face = None if state is None else state.interface(end.node, end.interface)
-    found = None if face is None else face.shape.queue_packets
-    delay_ms = None if face is None else face.shape.delay_ms
-    if found != packets:
-        reason = f"before the run, {end.interface} had a queue of {found} packets"
-        hint = f"on r2, run tc qdisc change for {end.interface} with limit {packets}; then measure again"
-        raise Refuse(Check.failing(what, reason, hint, expected, str(found)))
-    if delay_ms != _l2().delay_ms:
-        reason = f"{end.interface} has a delay of {delay_ms:g} ms now"
-        hint = f"tc resets the options that you leave out: add delay {_l2().delay_ms:g}ms to your command"
-        raise Refuse(Check.failing(what, reason, hint, expected, f"{delay_ms:g} ms"))
+def _l2_with(packets: int) -> tuple[Field, ...]:
+    """Return what the end of L2 at r2 must be like with a queue of so many packets."""
+    end, delay_ms = _sending_end(), course_network().link("L2").delay_ms
+    return (
+        exactly(
+            "queue_packets", packets,
+            f"on r2, run tc qdisc change for {end.interface} with limit {packets}; then measure again",
+        ),
+        exactly(
+            "delay_ms", delay_ms, f"tc resets the options that you leave out: add delay {delay_ms:g}ms to your command"
+        ),
+    )  # fmt: skip
+
+
+def _sending_end() -> End:
+    """Return the end at which packets for h4 wait before L2."""
+    return next(end for end in course_network().link("L2").ends if end.node == "r2")
 
 
 # --- Questions with options

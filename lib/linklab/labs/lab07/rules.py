@@ -19,11 +19,12 @@ from linklab.analysis import Expectation, Load
 from linklab.course import course_network
 from linklab.grade.check import Check, Refuse, a_kind, collect_checks
 from linklab.grade.choices import letter
-from linklab.grade.measured import expectations, measured, require_type, run_checks, run_of, throughput_of, transfers
+from linklab.grade.measured import expectations, measured, run_checks, run_of, throughput_of, transfers
 from linklab.grade.path_questions import fair_share, share_of
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, as_number, asked_each, asked_one, is_missing, stated
 from linklab.grade.result import Result, guarded
+from linklab.grade.wanted import require_type
 from linklab.labs.multiplexing import mean_connections, mean_connections_mbps, own_parallel_simpleperf, rates_mbps
 from linklab.measure import Repeats, Run
 from linklab.network import goodput_ceiling_mbps

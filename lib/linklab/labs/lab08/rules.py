@@ -22,12 +22,13 @@ from linklab.analysis.packets import (
 from linklab.errors import MeasurementError
 from linklab.grade.check import Check, Hints, Refuse
 from linklab.grade.choices import letter
-from linklab.grade.measured import measured, require_result
+from linklab.grade.measured import measured
 from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Slip, Value, asked_each, asked_one, stated
 from linklab.grade.result import Result, guarded
+from linklab.grade.wanted import Field, Wanted, at_least, exactly, require_result
 from linklab.labs.lab08.functions import check_bandwidth, check_jitter
-from linklab.measure import Capture, TrainResult
+from linklab.measure import Capture, TrainFlow, TrainResult
 from linklab.network import End, Host, Link, Network, Router
 from linklab.network.catalogue import mtu_direct, mtu_gre
 from linklab.network.theory import ip_packet_bytes, payload_of_frame_bytes
@@ -213,13 +214,16 @@ def _train(
     hints: Hints = "",
 ) -> Iterator[Check]:
     """Judge a train of frames of a size: its lasting rate, and what passes at once."""
-    run = _whole_train(size, given)
+    what = f"train of frames of {size} bytes"
+    run = require_result(what, given, _wanted_train(size), f"measure it: {_EXAMPLE}")
+    if run.received < run.sent:
+        lost = f"{run.sent - run.received} of {run.sent} packets did not arrive"
+        hint = "does the frame fit every link of the path? TBF drops packets larger than its bucket, HTB does not"
+        raise Refuse(Check.failing(what, lost, hint, "all packets arrive", lost))
     try:
         found = steady_rate_mbps(run.arrivals_s, run.payload_bytes) * size / run.payload_bytes
     except MeasurementError as wrong:
-        raise Refuse(
-            Check.failing(f"train of frames of {size} bytes", str(wrong), "measure this train again")
-        ) from None
+        raise Refuse(Check.failing(what, str(wrong), "measure this train again")) from None
     right = virtual_mbps(size, LINK_MBPS)
     why = "what the link carries of frames"
     rate = Expectation(right, (1 - _RATE) * right, (1 + _RATE) * right, "Mbit/s", why, allowance=_SLACK)
@@ -234,30 +238,17 @@ def _train(
     yield measured(what, at_once, burst, hints, slips=slips)
 
 
-def _whole_train(size: int, given: object) -> TrainResult:
-    """Return a whole train as it is asked for; refuse everything else."""
-    what, data = f"train of frames of {size} bytes", payload_of_frame_bytes(size)
-    run = require_result(what, given, TrainResult, f"measure it: {_EXAMPLE}", ("h1", "h2"), of_the_course=False)
-    flow = run.flow
-    if flow.payload_bytes != data:
-        slip = {
-            size: "you gave the size of the frame as data",
-            ip_packet_bytes(size): "you gave the size of the IP packet as data",
-        }
-        reason = slip.get(flow.payload_bytes, f"its packets carry {flow.payload_bytes} bytes of data")
-        hint = "a datagram's data is the frame minus all headers and the checksum"
-        raise Refuse(Check.failing(what, reason, hint, f"{data} bytes of data", f"{flow.payload_bytes}"))
-    if flow.gap_us:
-        hint = "leave out gap_us: only the link must delay the packets"
-        raise Refuse(Check.failing(what, f"its sender waits {flow.gap_us:g} us before each packet", hint, "no gap"))
-    if flow.count < _FEWEST:
-        hint = f"send {_FEWEST} or more: the lasting rate shows only after the first packets"
-        raise Refuse(Check.failing(what, f"it has {flow.count} packets", hint, f"{_FEWEST} or more", str(flow.count)))
-    if run.received < run.sent:
-        lost = f"{run.sent - run.received} of {run.sent} packets did not arrive"
-        hint = "does the frame fit every link of the path? TBF drops packets larger than its bucket, HTB does not"
-        raise Refuse(Check.failing(what, lost, hint, "all packets arrive", lost))
-    return run
+def _wanted_train(size: int) -> Wanted[TrainResult]:
+    """Return what a train of frames of this size must be."""
+    data = payload_of_frame_bytes(size)
+    named = {size: "that is the size of the frame", ip_packet_bytes(size): "that is the size of the IP packet"}
+    step = f"write payload_bytes={data}: a datagram's data is the frame minus all headers and the checksum"
+    fields = (
+        Field("payload_bytes", lambda found: found == data, step, named),
+        exactly("gap_us", 0.0, "leave out gap_us: only the link must delay the packets"),
+        at_least("count", _FEWEST, f"write count={_FEWEST} or more: the lasting rate shows after the first packets"),
+    )
+    return Wanted(TrainFlow, ("h1", "h2"), fields)
 
 
 # --- The tunnel as captured

@@ -17,13 +17,14 @@ from linklab.analysis import Expectation
 from linklab.analysis.video_statistics import delays, rtp_jitter_ms
 from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import letter
-from linklab.grade.measured import require_result, results_of
+from linklab.grade.measured import results_of
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import JudgedBy, Question, Slip, Value, asked, asked_each, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Case, Formula, Trial
+from linklab.grade.wanted import Wanted, require_result
 from linklab.labs.printed import RTT
-from linklab.measure import Quality, Video, VideoResult
+from linklab.measure import Quality, Video, VideoFlow, VideoResult
 from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES, TS_PACKET_BYTES
 from linklab.network import Network, path
 from linklab.network.catalogue import video_network
@@ -225,7 +226,7 @@ def check_runs(runs: object, video: object, names: tuple[str, ...] = tuple(NETWO
 
     def judge(name: str, given: object) -> Iterator[Check]:
         how = f'write runs["{name}"] = measure.run(lab, measure.VideoFlow("h1", "h2", video))'
-        run = require_result(f"run {name}", given, VideoResult, how, ("h1", "h2"), of_the_course=False)
+        run = require_result(f"run {name}", given, Wanted(VideoFlow, ("h1", "h2")), how)
         yield _same_video(name, run, video)
         yield from _as_named(name, run)
 

@@ -13,16 +13,18 @@ from typing import Final
 
 from linklab.analysis import Expectation
 from linklab.analysis.sharing import proportional
-from linklab.grade.check import Check, Refuse
+from linklab.grade.check import Check
 from linklab.grade.choices import letter
-from linklab.grade.measured import measured, refuse_stopped, require_result, require_type, results_of
+from linklab.grade.measured import measured, results_of
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
 from linklab.grade.reachability import Checkable, pings_answered, running, state_of
 from linklab.grade.result import Result, guarded
+from linklab.grade.wanted import Wanted, at_least, exactly, require_result, require_run
 from linklab.labs.lab10.testbeds import ENDS, fairness_network, senders
 from linklab.labs.lab10.vlans import gateway_checks, port_checks
-from linklab.measure import ConstantRateResult, EchoResult, Run
+from linklab.measure import ConstantRateFlow, ConstantRateResult, EchoFlow, EchoResult, Run
+from linklab.measure.flows import FlowOf
 from linklab.network import Network, by_name, path
 from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
@@ -150,7 +152,8 @@ def check_rtt_runs(runs: object) -> Result:
 
     def judge(name: str, given: object) -> Check:
         asked_for = RTTS[name]
-        run, right = _whole_echo(name, given, asked_for), asked_for.rtt_ms
+        how, right = "store what measure.run(net, measure.EchoFlow(...)) returns", asked_for.rtt_ms
+        run = require_result(f"run of {name}", given, _wanted_echo(asked_for), how)
         links = 2 * len(path(asked_for.network, *asked_for.ends).hops)
         high = 1.01 * right + _FORWARDING_MS * links
         expected = Expectation(
@@ -164,18 +167,13 @@ def check_rtt_runs(runs: object) -> Result:
     return PREDICTIONS.compared(result, "rtt", seen)
 
 
-def _whole_echo(name: str, given: object, asked_for: EchoPath) -> EchoResult:
-    what, how = f"run of {name}", "store what measure.run(net, measure.EchoFlow(...)) returns"
-    run = require_result(what, given, EchoResult, how, asked_for.ends, either_direction=True, of_the_course=False)
-    if run.flow.payload_bytes != asked_for.payload_bytes:
-        reason = f"its payload was {run.flow.payload_bytes} bytes"
-        wanted = f"{asked_for.payload_bytes} bytes"
-        raise Refuse(Check.failing(what, reason, f"write payload_bytes={asked_for.payload_bytes}", wanted))
-    if run.flow.count < _LEAST_EXCHANGES or run.lost:
-        reason = f"{run.flow.count} exchanges, {run.lost} of them lost"
-        hint = "write count=100, and measure on an idle network"
-        raise Refuse(Check.failing(what, reason, hint, "100 exchanges, none lost", reason))
-    return run
+def _wanted_echo(asked_for: EchoPath) -> Wanted[EchoResult]:
+    fields = (
+        exactly("payload_bytes", asked_for.payload_bytes),
+        at_least("count", _LEAST_EXCHANGES, "write count=100"),
+        exactly("lost", 0, "measure on an idle network"),
+    )
+    return Wanted(EchoFlow, asked_for.ends, fields, either_way=True)
 
 
 def _share(setting: str, number: int) -> Value:
@@ -201,21 +199,16 @@ def check_share_runs(runs: object) -> Result:
 
     def judge(setting: str, given: object) -> Check:
         what, how = f"run of {setting}", "store what measure.run_together(fair, lab10.senders(...)) returns"
-        run = require_type(what, given, Run, how, "a Run")
-        results = run.of(ConstantRateResult)
-        wanted = [(it.name, it.rate_mbps) for it in senders(setting, RATE_MBPS)]
-        found = [(it.flow.name, it.flow.rate_mbps) for it in results]
-        if sorted(found) != sorted(wanted) or len(results) != len(run.results):
-            asked_for, sent = (
-                ", ".join(f"{name} at {rate:g} Mbit/s" for name, rate in flows) for flows in (wanted, found)
-            )
-            hint = f'send lab10.senders("{setting}", 10)'
-            return Check.failing(what, f"its flows are {sent or 'others'}", hint, asked_for, sent or "others")
-        refuse_stopped(what, run)
+        send = f'send lab10.senders("{setting}", 10), and nothing else'
+        wanted = [
+            Wanted(ConstantRateFlow, (it.source, it.destination), (exactly("rate_mbps", it.rate_mbps),), step=send)
+            for it in senders(setting, RATE_MBPS)
+        ]
+        run = require_run(what, given, wanted, how, {FlowOf: send})
         link = fairness_network(setting, RATE_MBPS).link("t1-s1")
         passing = sum(
             it.throughput_mbps * datagram_wire_bytes(link, it.flow.payload_bytes) / it.flow.payload_bytes
-            for it in results
+            for it in run.of(ConstantRateResult)
         )
         allowance = "frames that the ends of the measured time cut"
         expected = Expectation(

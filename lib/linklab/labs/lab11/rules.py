@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
 from linklab.analysis import Expectation, MeasuredPath, measured_path, tcp_throughput
 from linklab.analysis.congestion import (
@@ -28,25 +28,25 @@ from linklab.analysis.congestion import (
 )
 from linklab.analysis.tcp_model import BETA, CUBIC_C, INITIAL_WINDOW_PACKETS, Pipe, pipe_of
 from linklab.course import course_network
-from linklab.grade.check import Check, Refuse, collect_checks, listed
+from linklab.grade.check import Check, collect_checks
 from linklab.grade.choices import letters
 from linklab.grade.measured import first_between, measured, state_of_run
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
 from linklab.grade.result import Result, guarded
+from linklab.grade.wanted import Field, Wanted, exactly, require_run
 from linklab.labs.bottlenecks import (
+    NO_OTHER_TRANSFER,
     Cable,
     Pair,
-    Problem,
-    bottleneck_of,
     derived,
     full_queue_rtt,
-    require_run,
+    require_same_bottleneck,
     samples_of_queue,
-    transfers_problem,
+    transfer,
 )
 from linklab.labs.lab11.functions import check_period, check_read, look_checks, read_looks, settled_looks
-from linklab.measure import Run, SocketsResult, TcpResult
+from linklab.measure import QueueFlow, Run, SocketsFlow, SocketsResult, TcpResult
 from linklab.measure.tools.sockets import SocketSample
 from linklab.network import Network, NetworkState, goodput_ceiling_mbps
 from linklab.units import BITS_PER_BYTE
@@ -274,32 +274,23 @@ def run_of(
     ``pairs`` has the congestion controls of each pair of nodes, ``queue`` the packets that B's queue must hold;
     ``sampled`` is whether the run must have samples of windows and of the queue.
     """
-    wanted = "; ".join(f"{source}-{end} with {listed(each, ', ')}" for (source, end), each in pairs.items())
-
-    def problem(run: Run) -> Problem | None:
-        return transfers_problem(run, pairs, duration_s) or (_not_sampled(run, duration_s) if sampled else None)
-
-    run = require_run(what, given, wanted, _HOW, the_network(), problem)
-    shape = bottleneck_of(run)
-    if shape is not None and shape.queue_packets != queue:
-        found = f"r1-eth2 had a queue of {shape.queue_packets} packets before the run"
-        hint = f"on r1 run tc qdisc change ... netem limit {queue}; then measure again"
-        expected = f"a queue of {queue} packets at r1-eth2"
-        raise Refuse(Check.failing(what, found, hint, expected, str(shape.queue_packets)))
+    wanted: list[Wanted[Any]] = [transfer(ends, each, duration_s) for ends, every in pairs.items() for each in every]
+    if sampled:
+        wanted += _samples(*wanted[0].ends, duration_s)
+    run = require_run(what, given, wanted, _HOW, NO_OTHER_TRANSFER)
+    change = f"on r1 run tc qdisc change ... netem limit {queue}; then measure again"
+    require_same_bottleneck(what, run, the_network(), exactly("queue_packets", queue, change))
     return run
 
 
-def _not_sampled(run: Run, duration_s: float) -> Problem | None:
-    flow = run.of(TcpResult)[0].flow
-    window, queue = window_of(run), samples_of_queue(run)
-    hint = f'add *looks("{flow.source}", "{flow.destination}", {duration_s:g}) to the list'
-    if window is None or not window.busiest:
-        return "the run has no samples of the window", hint
-    if queue is None:
-        return "the run has no samples of B's queue", hint
-    if queue.samples[-1].at_s < _STARTED_S:
-        return "the samples of B's queue end too early", f"give looks(...) {duration_s:g} s as well"
-    return None
+def _samples(source: str, destination: str, duration_s: float) -> list[Wanted[Any]]:
+    """Want samples of a transfer's window, and of B's queue until slow start is over."""
+    step = f'add *looks("{source}", "{destination}", {duration_s:g}) to the list'
+    late = Field("samples", lambda samples: samples and samples[-1].at_s >= _STARTED_S, step)
+    return [
+        Wanted(SocketsFlow, (source, destination), (Field("samples", bool, step),), step=step),
+        Wanted(QueueFlow, ("r1", destination), (late,), step=step),
+    ]
 
 
 # --- Reno, CUBIC, BBR

@@ -13,7 +13,7 @@ from dataclasses import replace
 from math import fsum
 from pathlib import Path
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
 from linklab.analysis import Expectation, answered, measured_path
 from linklab.course import course_network
@@ -26,17 +26,19 @@ from linklab.grade.questions import Slip, Value, asked, asked_each, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.seeding import seeds
 from linklab.grade.student_functions import Formula, Trial
+from linklab.grade.wanted import Field, Wanted, at_least, at_most, require_fields, require_run
 from linklab.labs.bottlenecks import (
+    NO_OTHER_TRANSFER,
     Cable,
-    Problem,
     bottleneck_of,
     derived,
     full_queue_rtt,
-    require_run,
+    require_same_bottleneck,
     samples_of_queue,
-    transfers_problem,
+    transfer,
 )
-from linklab.measure import PageFlow, PageResult, PingResult, QueueResult, Run, TcpResult
+from linklab.measure import PageFlow, PageResult, PingFlow, PingResult, QueueFlow, QueueResult, Run, TcpResult
+from linklab.measure.flows import Flow
 from linklab.network import Network, goodput_ceiling_mbps
 from linklab.units import transmission_ms
 
@@ -249,7 +251,7 @@ _BELOW_PERCENT: Final = 95
 _LOST_PERCENT: Final = 25
 """A short FIFO that is mostly full loses up to 11 % of what others send through it, as was seen."""
 _HOW: Final = "store what measure.run_together(lab, beside(...)) returns"
-_FLOWS: Final = "an upload h1-h3, pings and pages h2-h3, samples of U's queue"
+_BESIDE: Final = "measure the flows that beside(...) returns"
 
 
 # --- What a run holds
@@ -319,33 +321,26 @@ def run_of(what: str, given: object, seconds: float, kind: str = "", *, pages: b
     ``kind`` is the discipline that must have held U's packets, where that matters; ``pages`` is whether pages must have
     been loaded too.
     """
-    run = require_run(what, given, _FLOWS, _HOW, the_network(), lambda run: _problem(run, seconds, pages))
+    beside = at_least("start_s", 1, _BESIDE)
+    pings = (
+        beside,
+        at_least("sent_packets", _FEWEST_PINGS),
+        Field("rtt_ms", lambda every: bool(answered(every)), _HOW),
+    )
+    wanted: list[Wanted[Any]] = [transfer(UPLOAD, "cubic", seconds), Wanted(PingFlow, READER, pings, step=_BESIDE)]
+    if pages:
+        loaded = Field("page_ms", bool, "let the run last to its end")
+        wanted.append(Wanted(PageFlow, READER, (beside, loaded), step=_BESIDE))
+    wanted.append(Wanted(QueueFlow, ("r1", UPLOAD[1]), (Field("samples", bool, _BESIDE),), step=_BESIDE))
+    once: tuple[type[Flow], ...] = (PingFlow, PageFlow) if pages else (PingFlow,)
+    run = require_run(what, given, wanted, _HOW, {**NO_OTHER_TRANSFER, **dict.fromkeys(once, _BESIDE)})
+    for flow in (it.flow for it in run.results if isinstance(it.flow, once)):
+        require_fields(what, flow, at_most("lasts_s", upload_of(run).flow.duration_s - flow.start_s, _BESIDE))
+    require_same_bottleneck(what, run, the_network())
     if kind and kind_of(run) != kind:
         hint = f"on r1 run tc qdisc replace dev r1-eth2 parent 5:1 {kind}, and read what tc prints; then measure again"
         raise Refuse(Check.failing(what, f"U's queue was {kind_of(run)}", hint, kind, queue_of(run).discipline))
     return run
-
-
-def _problem(run: Run, seconds: float, pages: bool) -> Problem | None:
-    """Return the first thing that is wrong with the flows, and what to do; None where they are as asked for."""
-    problem = transfers_problem(run, {UPLOAD: ("cubic",)}, seconds)
-    if problem is not None:
-        return problem
-    upload = run.of(TcpResult)[0].flow
-    for kind, name in ((PingResult, "pings"), (PageResult, "pages"))[: 1 + pages]:
-        found = [it for it in run.results if isinstance(it, kind)]
-        if [(it.flow.source, it.flow.destination) for it in found] != [READER]:
-            return f"the run must have {name} from h2 to h3, once", "measure the flows that beside(...) returns"
-        flow = found[0].flow
-        if flow.start_s < 1 or flow.start_s + flow.lasts_s > upload.duration_s:
-            return f"the {name} did not run during the upload", "measure the flows that beside(...) returns"
-    if run.of(PingResult)[0].sent_packets < _FEWEST_PINGS or not pings_ms(run):
-        return "the run has too few answered pings", f"send {_FEWEST_PINGS} or more, as beside(...) does"
-    if pages and not run.of(PageResult)[0].page_ms:
-        return "h2 loaded no page", "let the run last to its end"
-    if samples_of_queue(run) is None:
-        return "the run has no samples of U's queue", "measure the flows that beside(...) returns"
-    return None
 
 
 def _setting(run: Run, name: str) -> float:
@@ -561,17 +556,10 @@ _PAIR: Final = ("FIFO", "fq_codel")
 _PAIR_S: Final = 4
 _READ_PING: Final = 3
 """The number of the ping whose wait is read, from 1."""
-_PAIR_FLOWS: Final = "an upload h1-h3 and pings h2-h3"
-
-
-def _pair_problem(run: Run) -> Problem | None:
-    problem = transfers_problem(run, {UPLOAD: ("cubic",)}, _PAIR_S)
-    if problem is not None:
-        return problem
-    found = [it for it in run.results if isinstance(it, PingResult) and (it.flow.source, it.flow.destination) == READER]
-    if len(found) != 1 or len(found[0].rtt_ms) < _READ_PING or found[0].rtt_ms[_READ_PING - 1] is None:
-        return f"ping number {_READ_PING} from h2 to h3 has no answer", "run the cell of the replay again"
-    return None
+_PING_NUMBER_3: Final = Field(
+    "rtt_ms", lambda every: len(every) >= _READ_PING and every[_READ_PING - 1] is not None,
+    f"ping number {_READ_PING} must have an answer: run the cell of the replay again",
+)  # fmt: skip
 
 
 def _waits_ms(run: Run) -> list[float | None]:
@@ -588,13 +576,12 @@ def check_waits(waits: object, pair: object) -> Result:
     """
     title = "Lab 12, the same ping in two queues"
     runs = pair if isinstance(pair, Mapping) else {}
-    found = {
-        name: require_run(
-            f"the run with {name}", runs.get(name), _PAIR_FLOWS, "run the cell of the replay", the_network(),
-            _pair_problem,
-        )
-        for name in _PAIR
-    }  # fmt: skip
+    wanted: list[Wanted[Any]] = [transfer(UPLOAD, "cubic", _PAIR_S), Wanted(PingFlow, READER, (_PING_NUMBER_3,))]
+    found = {}
+    for name in _PAIR:
+        what = f"the run with {name}"
+        found[name] = require_run(what, runs.get(name), wanted, "run the cell of the replay", NO_OTHER_TRANSFER)
+        require_same_bottleneck(what, found[name], the_network())
     return asked(title, waits, [_wait(name, found) for name in _PAIR], '{"FIFO": ..., "fq_codel": ...}')
 
 

@@ -16,14 +16,15 @@ from linklab.analysis import Expectation
 from linklab.errors import LinklabError
 from linklab.grade.check import Check, Hints, Refuse
 from linklab.grade.choices import letter
-from linklab.grade.measured import measured, refuse_another_network, require_type
+from linklab.grade.measured import measured
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked_each, stated
 from linklab.grade.reachability import Checkable, LiveLab, pings_answered, running
 from linklab.grade.result import Result, guarded
+from linklab.grade.wanted import Wanted, at_least, refuse_another_network, require_result
 from linklab.labs.lab14.networks import HOSTS, SWITCHES, address, mac, the_network
 from linklab.labs.printed import RTT
-from linklab.measure import PingResult, Run
+from linklab.measure import PingFlow, PingResult, Run
 from linklab.network.flow_tables import DUMP, FlowRule, questions, read_rules
 
 __all__ = [
@@ -442,11 +443,13 @@ def _its_pings(given: object) -> object:
     return pings[0] if len(pings) == 1 else given
 
 
+_AS_IT_IS: Final = "take first_ping as it is"
+
+
 def _first_check(delay: Any, given: object) -> Check:
     what, floor = f"first ping, {delay} ms", rtt_ms()
-    result = require_type(what, given, PingResult, "keep what first_ping returns", "pings of h1 to h3")
-    if (result.flow.source, result.flow.destination) != ("h1", "h3") or len(result.rtt_ms) < 3:
-        raise Refuse(Check.failing(what, "these are other pings", "take first_ping as it is", "pings of h1 to h3"))
+    wanted = Wanted(PingFlow, ("h1", "h3"), (at_least("sent_packets", 3, _AS_IT_IS),), step=_AS_IT_IS)
+    result = require_result(what, given, wanted, "keep what first_ping returns")
     refuse_another_network(what, result.origin.network, the_network())
     first, *later = result.rtt_ms
     if first is None or None in later:

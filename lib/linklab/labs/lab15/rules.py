@@ -16,15 +16,25 @@ from linklab import frr
 from linklab.analysis import Expectation
 from linklab.errors import LabError
 from linklab.grade.check import Check, Hints, Refuse, a_kind
-from linklab.grade.measured import measured, refuse_another_network, refuse_stopped, require_type, state_of_run
+from linklab.grade.measured import measured, state_of_run
 from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, as_number, asked_each, is_missing, stated
 from linklab.grade.reachability import Checkable, LiveLab, running, state_of
 from linklab.grade.result import Result, guarded
 from linklab.grade.routes import Tables
 from linklab.grade.student_functions import Formula, Trial
+from linklab.grade.wanted import (
+    Wanted,
+    at_least,
+    at_most,
+    exactly,
+    refuse_another_network,
+    require_fields,
+    require_run,
+    require_type,
+)
 from linklab.labs.lab15.networks import AS, CUT, ENDS, half, peers, prefix, ring, theft, three
-from linklab.measure import ConstantRateResult, CutResult, Run
+from linklab.measure import ConstantRateFlow, ConstantRateResult, Cut, CutResult, Run
 from linklab.network import Network, NetworkState
 from linklab.network.model import prefix_of
 
@@ -103,53 +113,31 @@ def lost_s(run: Run) -> float:
 
 
 _HOW: Final = "keep what measure.run_together(lab, [stream(...), measure.Cut(...)]) returns"
-_FLOWS: Final = "a stream of h1 to h3, and a cut of r1-r2"
+_ONCE: Final = "take stream(...) and one measure.Cut(...), and nothing else of their kind"
 
 
 def run_of(what: str, given: object, outage: Outage) -> Run:
     """Return a run of the stream with a cut, in which an outage can be seen whole. Refuse everything else."""
-    run = require_type(what, given, Run, _HOW, _FLOWS)
-    problem = _problem(run, outage)
-    if problem is not None:
-        raise Refuse(Check.failing(what, *problem, _FLOWS, ", ".join(it.flow.title for it in run.results)))
+    silent = "silent=True makes a cut silent" if outage.silent else "leave silent=True away: this cut is noticed"
+    often = at_most("gap_ns", _LONGEST_GAP_S * 1e9, "take stream(...) as it is")
+    wanted: list[Wanted[Any]] = [
+        Wanted(ConstantRateFlow, ENDS, (often,)),
+        Wanted(Cut, CUT, (exactly("silent", outage.silent, silent),), either_way=True),
+    ]
+    run = require_run(what, given, wanted, _HOW, {ConstantRateFlow: _ONCE, Cut: _ONCE})
     refuse_another_network(what, state_of_run(run), ring())
-    refuse_stopped(what, run)
+    stream, cut = run.of(ConstantRateResult)[0].flow, run.of(CutResult)[0].flow
+    long = at_least("duration_s", outage.high_s + 0.5, f"cut the cable for {outage.high_s + 1:g} s or more")
+    if outage == OUTAGES["static"]:
+        long = exactly("duration_s", STATIC_S, f"cut the cable for {STATIC_S} s")
+    require_fields(what, cut, at_least("start_s", stream.start_s + 0.5, "start_s=2, say, for the cut"), long)
+    last_s = cut.start_s + outage.high_s + 0.5 - stream.start_s
+    step = f"let the stream run longer: the outage may end at {last_s:g} s"
+    require_fields(what, stream, at_least("duration_s", last_s, step))
     if outage.low_s and not lost_s(run):
         hint = 'do packets of h1 to h3 take this cable? lab["h1"].cmd("traceroute -n ...") shows their way'
-        raise Refuse(Check.failing(what, "no packet was lost", hint, _FLOWS, "0 lost"))
+        raise Refuse(Check.failing(what, "no packet was lost", hint, "", "0 lost"))
     return run
-
-
-def _problem(run: Run, outage: Outage) -> tuple[str, str] | None:
-    """Return the first thing that is wrong with a run, and what to do; None where it is as asked for."""
-    streams, cuts = [it.flow for it in run.of(ConstantRateResult)], [it.flow for it in run.of(CutResult)]
-    if [(it.source, it.destination) for it in streams] != [ENDS]:
-        return "there is no stream of h1 to h3, or there are others beside it", "take stream(...) once"
-    if [{it.source, it.destination} for it in cuts] != [set(CUT)]:
-        return "r1-r2 was not cut, or another cable was cut too", 'measure.Cut("r1", "r2", ...) once, in the same list'
-    (stream,), (cut,) = streams, cuts
-    if cut.silent != outage.silent:
-        words = ("noticed", "silent=True makes a cut silent") if outage.silent else ("silent", "leave silent=True away")
-        return f"the cut was {words[0]}", words[1]
-    if stream.gap_ns / 1e9 > _LONGEST_GAP_S:
-        return f"the stream sends only a packet each {stream.gap_ns / 1e6:g} ms", "take stream(...) as it is"
-    if cut.start_s - stream.start_s < 0.5:
-        return "the stream did not run before the cut", "start_s=2, say, for the cut"
-    healed_s = cut.start_s + cut.duration_s
-    if outage.low_s == outage.high_s == STATIC_S:
-        if cut.duration_s != STATIC_S:
-            return f"the cable was cut for {cut.duration_s:g} s", f"cut it for {STATIC_S} s"
-        last_s = healed_s + 0.5
-    else:
-        last_s = cut.start_s + outage.high_s + 0.5
-        if healed_s < last_s:
-            return (
-                "the cable was healed before routers must have noticed",
-                f"cut it for {outage.high_s + 1:g} s or more",
-            )
-    if stream.start_s + stream.duration_s < last_s:
-        return "the stream ended too early", f"the outage may end at {last_s:g} s: let it run longer"
-    return None
 
 
 def _outage(what: str, given: object, name: str) -> Check:
