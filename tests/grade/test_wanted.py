@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from linklab.grade.wanted import Wanted, at_least, exactly, mismatch
+from linklab.grade.wanted import Others, Wanted, at_least, exactly, mismatch
 from linklab.measure import PingFlow, SimpleperfFlow, ToolResult
 from tests.grade.made_runs import pinged, transfer
 
 PAIR = ("h1", "h4")
-OTHERS = {SimpleperfFlow: "leave it out"}
+OTHERS: Others = {SimpleperfFlow: "leave it out"}
 
 
 def by(program: str, pair: str = "h1-h4", **flow: Any) -> ToolResult:
