@@ -7,7 +7,6 @@ engine was written anew: what a check was called with (`linklab.grade.values`), 
 from __future__ import annotations
 
 import functools
-import importlib
 import json
 import lzma
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from linklab.course import using
 from linklab.grade import Check, Outcome, Result
 from linklab.grade.predictions import Predictions, Sketch, remark
 from linklab.grade.values import read
+from linklab.labs import load
 from tools.networks import network_of
 
 _FILE = Path(__file__).with_name("recorded.jsonl.xz")
@@ -39,7 +39,7 @@ class Recorded:
     @property
     def is_prediction(self) -> bool:
         """Return True if what was judged once is a prediction now, of the same name."""
-        lab = importlib.import_module(f"linklab.labs.{self.lab}")
+        lab = load(self.lab)
         return not hasattr(lab, self.check) and self._name in getattr(lab, "PREDICTIONS", _NONE).names
 
     @property
@@ -48,7 +48,7 @@ class Recorded:
 
     def judged(self) -> Result:
         """Judge the same answers now; of a prediction, what would be said of it after the measurement."""
-        lab = importlib.import_module(f"linklab.labs.{self.lab}")
+        lab = load(self.lab)
         if self.is_prediction:
             with using(network_of(self.network)):
                 given: list[object] = read(self.positional)  # type: ignore[assignment]
