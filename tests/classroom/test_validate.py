@@ -1,4 +1,4 @@
-"""`linklab validate`: what nbval says of a notebook, and a line that names the cell and what is wrong with it."""
+"""`linklab validate`: what becomes of a notebook, and a line that names the cell and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ import time
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
-from linklab.classroom.cell_reports import difference
-from linklab.classroom.validate import Failure, notebooks_of, store_outputs, validate
+from linklab.classroom.stored_outputs import difference
+from linklab.classroom.validate import notebooks_of, store_outputs, validate
 from linklab.cli import main
 from linklab.errors import LinklabError
 from linklab.headless.runner import read_book
 from linklab.network.variants import variant
 from linklab.notebooks.build import build_all
 from linklab.runtime.backends import Kind
+
+_v4: Any = nbformat.v4
 
 
 def _kit(folder: Path, **notebooks: list[str]) -> Path:
@@ -36,16 +39,29 @@ def _kit(folder: Path, **notebooks: list[str]) -> Path:
     return folder
 
 
-def _printed(text: str) -> dict[str, Any]:
-    return {"output_type": "stream", "name": "stdout", "text": text}
+def _store(notebook: Path, **printed: str) -> None:
+    """Store what cells printed, by their names."""
+    book = read_book(notebook)
+    for cell in book.cells:
+        if cell.id in printed:
+            cell.outputs = [_v4.new_output("stream", name="stdout", text=printed[cell.id])]
+    store_outputs(notebook, book)
 
 
 @pytest.mark.large
 @pytest.mark.parametrize(
     ("code", "stored", "said"),
     [
-        ("print('rate', 12.5)", "rate 12.6", "stdout, line 1: wanted rate 12.6, got rate 12.5; mend the cell"),
-        ("raise ValueError('no such link: choose L1\\nor another')", "", "ValueError: no such link: choose L1"),
+        (
+            "print('rate', 12.5)",
+            "rate 12.6",
+            "stdout, line 1: wanted rate 12.6, got rate 12.5; mend the cell",
+        ),
+        (
+            "raise ValueError('no such link: choose L1\\nor another')",
+            "",
+            "ValueError: no such link: choose L1",
+        ),
         ("import os\nprint(os.urandom(8).hex())", "c0ffee", "stdout, line 1: wanted c0ffee, got "),
     ],
     ids=["a number is another", "a cell is broken", "a cell depends on chance"],
@@ -54,12 +70,11 @@ def test_a_cell_that_shows_something_else_is_named_with_where_it_differs(
     code: str, stored: str, said: str, tmp_path: Path
 ) -> None:
     (notebook,) = notebooks_of(_kit(tmp_path, _01_lab=["print('good')", code]))
-    store_outputs(notebook, {"a": [_printed("good\n")], "b": [_printed(f"{stored}\n")]})
+    _store(notebook, a="good\n", b=f"{stored}\n")
     (found,) = validate([notebook], {"": None}, jobs=1)
     assert (found.cells, found.passed) == (2, 1)
     (failure,) = found.failures
-    assert failure.cell == "b"
-    assert failure.said.startswith(said)
+    assert failure.startswith(f"cell 3 (b): {said}")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["labs", "solutions"], "nothing of the kit is touched"
 
 
@@ -67,14 +82,14 @@ def test_a_cell_that_shows_something_else_is_named_with_where_it_differs(
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("os._exit(3)", "the notebook's kernel died"),
-        ("os.kill(os.getppid(), 9)", "nbval ended with signal SIGKILL"),
+        ("os._exit(3)", "cell 3 (b) ended the notebook's kernel"),
+        ("os.kill(os.getppid(), 9)", "cell 3 (b): its process ended with signal SIGKILL"),
     ],
 )
 def test_what_ends_a_notebook_is_the_failure_of_its_cell(code: str, said: str, tmp_path: Path) -> None:
     kit = _kit(tmp_path, _01_dead=["import os", code, "x"])
     (found,) = validate(notebooks_of(kit), {"": None}, jobs=1, compare=False)
-    assert (found.cells, found.passed, found.failures) == (3, 1, (Failure("b", said),))
+    assert (found.cells, found.passed, found.failures) == (3, 1, (said,))
 
 
 def test_pictures_differ_by_their_digest_and_long_lines_around_the_first_difference() -> None:
@@ -100,14 +115,14 @@ def test_a_network_lies_beside_the_copy(tmp_path: Path) -> None:
     networks = {"ada": variant("ada", secret), "bob": variant("bob", secret)}
     found = validate(notebooks_of(kit), networks, jobs=2)
     assert [one.network for one in found] == [network.name for network in networks.values()]
-    assert [one.failures[0].said for one in found] == [f"ValueError: {one.network}" for one in found]
+    assert [one.failures for one in found] == [(f"cell 2 (a): ValueError: {one.network}",) for one in found]
 
 
 def test_kernels_take_no_port_that_may_be_anothers(tmp_path: Path) -> None:
     asked = "from ipykernel.connect import get_connection_info\nprint(get_connection_info(unpack=True)['transport'])"
     kit = _kit(tmp_path, _01_one=[asked])
     (found,) = validate(notebooks_of(kit), {"": None}, jobs=1, compare=False)
-    assert found.outputs["a"] == [_printed("ipc\n")]
+    assert found.executed.cells[1].outputs[0].text == "ipc\n"
 
 
 def test_labs_are_chosen_by_number_or_name(tmp_path: Path) -> None:
@@ -145,11 +160,13 @@ def test_nothing_runs_on_when_it_is_ended(tmp_path: Path, number: signal.Signals
 
 
 def _alive(folder: Path) -> list[str]:
+    """The processes that name a folder of validate's, or work in one."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if f"{folder}/linklab-validate-".encode() in path.read_bytes():
-                found.append(path.read_bytes().decode())
+            known = f"{(process / 'cmdline').read_bytes().decode()} {(process / 'cwd').readlink()}"
+            if f"{folder}/linklab-validate-" in known:
+                found.append(known)
     return found
 
 
@@ -158,10 +175,10 @@ def test_the_command_prints_a_table_and_a_line_for_each_failed_cell(
     virtual: Kind, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kit = _kit(tmp_path, _01_good=["x = 1"], _02_bad=["raise ValueError('mend this')"])
-    store_outputs(notebooks_of(kit)[0], {"a": []})
+    _store(notebooks_of(kit)[0])
     assert main(["validate", "--root", str(kit), "--jobs", "1"]) == 1
     said = capsys.readouterr().out
-    assert "02-bad, cell a: ValueError: mend this" in said
+    assert "02-bad, cell 2 (a): ValueError: mend this" in said
     assert "2 notebooks, 1 at once: 1 passed, 1 FAILED" in said
 
 
@@ -174,7 +191,7 @@ def test_outputs_are_stored_by_one_command_twice_the_same_and_compared(
     kit = _kit(tmp_path, _01_lab=["print('one\\ntwo')", draw])
     words = ["validate", "--root", str(kit)]
     assert main(words) == 1
-    assert "01-lab, cell a: its outputs are not stored yet: linklab validate --update" in capsys.readouterr().out
+    assert "01-lab, cell 2 (a): its outputs are not stored yet: linklab validate --update" in capsys.readouterr().out
     assert main([*words, "--update"]) == 0
     (notebook,) = notebooks_of(kit)
     stored = notebook.read_bytes()
@@ -185,11 +202,21 @@ def test_outputs_are_stored_by_one_command_twice_the_same_and_compared(
     assert main(words) == 0
 
 
+@pytest.mark.large
+def test_plain_nbval_compares_as_it_does(tmp_path: Path) -> None:
+    kit = _kit(tmp_path, _01_lab=["print('one')"])
+    words = [sys.executable, "-m", "pytest", "--nbval", "-p", "no:cacheprovider", "solutions/"]
+    for stored, status in (("one\n", 0), ("two\n", 1)):
+        _store(notebooks_of(kit)[0], a=stored)
+        done = subprocess.run(words, cwd=kit, capture_output=True, text=True)
+        assert done.returncode == status, done.stdout
+
+
 def test_what_a_cell_shows_that_nbval_is_told_to_ignore_is_not_stored(tmp_path: Path) -> None:
     kit = _kit(tmp_path, _01_lab=["1"])
     (kit / "solutions" / "01-lab.py").write_text('# %% id="a" tags=["nbval-ignore-output"]\n1\n')
     build_all(kit)
-    store_outputs(notebooks_of(kit)[0], {"a": [_printed("1494 Mbit/s\n")]})
+    _store(notebooks_of(kit)[0], a="1494 Mbit/s\n")
     (cell,) = read_book(notebooks_of(kit)[0]).cells
     assert (cell.outputs, cell.execution_count) == ([], 1)
 

@@ -36,7 +36,8 @@ _nbformat: Any = nbformat
 
 def _tree(place: Path) -> Path:
     """A copy of Linklab with the example as its lab 50, and no other notebook."""
-    shutil.copytree(ROOT / "lib", place / "lib", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("lib", "studies"):
+        shutil.copytree(ROOT / folder, place / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(EXAMPLES / "lab50", place / "lib/linklab/labs/lab50")
     (place / "solutions").mkdir()
     shutil.copy(EXAMPLES / "50-random-loss.py", place / "solutions")

@@ -1,6 +1,6 @@
 """``linklab validate``: proof before term that every solution can be done, and shows what its notebook shows.
 
-nbval runs all cells of all notebooks, several at once, and compares what they show with what is stored, as an
+All cells of all notebooks are run, several notebooks at once, and what they show is compared with what is stored, as an
 instructor's ``pytest --nbval`` does. Here the notebooks are copies in folders of their own, so that a student's network
 can lie beside them. Outputs are stored of the plain course network in user-mode Linux. On a student's network, and in
 QEMU, whose digits are its own, the checks alone count.
@@ -9,30 +9,26 @@ QEMU, whose digits are its own, the checks alone count.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import nbformat
-import psutil
 from rich.console import Console
 from rich.table import Table
 
 from linklab import options
-from linklab.classroom import cell_reports
 from linklab.classroom.roster import networks_of
+from linklab.classroom.stored_outputs import differences, store
 from linklab.course import VARIABLE, write_variant
 from linklab.errors import LinklabError
-from linklab.headless.runner import how_many, read_book, write_book
-from linklab.headless.workers import Worker, WorkerPool
+from linklab.headless.runner import NotebookLimits, NotebookWorker, how_many, read_book, write_book
+from linklab.headless.workers import WorkerPool
 from linklab.network import Network
 from linklab.notebooks.build import SOLUTIONS, build_all
 from linklab.notebooks.starters import SUFFIX
@@ -40,37 +36,30 @@ from linklab.progress import ProgressDisplay
 from linklab.runtime import container
 from linklab.runtime.backends import choose
 
-_DEAD_S: Final = 5.0
-"""nbval looks for its kernel's end ten times a second while it shuts it down; a busy machine gets some patience."""
-_DIED: Final = "the notebook's kernel died"
+_EXECUTED: Final = "executed"
+_DAY_S: Final = 86_400
+_MEMORY_MB: Final = 4096
 _DESCRIPTION = """\
-Runs all solutions with nbval, several at once, and compares what each cell shows with what its notebook stores. Says of
-each cell that failed what it said, or where it differs. With a list of students, it runs them on the network of each,
-or of the first --sample of them, and the checks alone count. Exit status: 0 if all passed, else 1."""
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A cell that failed: its id in the notebook, and the first line of what it said, or where its outputs differ."""
-
-    cell: str
-    said: str
+Runs all solutions, several at once, and compares what each cell shows with what its notebook stores. Says of each cell
+that failed what it said, or where it differs. With a list of students, it runs them on the network of each, or of the
+first --sample of them, and the checks alone count. Exit status: 0 if all passed, else 1."""
 
 
 @dataclass(frozen=True)
 class Validated:
     """How one notebook went. ``network`` is the name of its course network; cells are those with code.
 
-    ``outputs`` is what each cell showed, by id.
+    ``failures`` has a line for each failed cell; ``executed`` is the notebook with what its cells showed, None where it
+    was not run.
     """
 
     notebook: str
     network: str
     cells: int
     passed: int
-    failures: tuple[Failure, ...]
+    failures: tuple[str, ...]
     wall_s: float
-    outputs: Mapping[str, list[Any]]
+    executed: Any
 
     @property
     def fine(self) -> bool:
@@ -97,96 +86,73 @@ def validate(
     jobs: int,
     compare: bool = True,
     cell_limit_s: int = 900,
-    tell: Callable[[Validated], None] = lambda _: None,
 ) -> list[Validated]:
-    """Runs every notebook on every network, ``jobs`` at once, and returns how each went, in order.
+    """Run every notebook on every network, ``jobs`` at once, show how far it is, and return how each went, in order.
 
     ``networks`` has the variants by any key; None is the plain course network. On that one, ``compare`` has each cell
-    fail that shows something else than the notebook stores. ``tell`` hears of each as soon as it is over. A notebook
-    that crashes or hangs is a failure of that one. Ctrl-C ends all that run.
+    fail that shows something else than the notebook stores. A notebook that crashes or hangs is a failure of that one.
+    Ctrl-C ends all that run.
     """
-    with tempfile.TemporaryDirectory(prefix="linklab-validate-") as place:
+    limits = NotebookLimits(cell_limit_s, _DAY_S, _DAY_S, _MEMORY_MB)
+    with (
+        tempfile.TemporaryDirectory(prefix="linklab-validate-") as place,
+        ProgressDisplay(len(notebooks) * len(networks), "notebooks") as display,
+    ):
         starts = [
             partial(
-                _Nbval, _prepared(Path(place, f"{number}-{notebook.stem}"), notebook, network),
-                "course" if network is None else network.name, compare and network is None, cell_limit_s, tell,
+                _Validation, _prepared(Path(place, f"{number}-{notebook.stem}"), notebook, network), network,
+                limits, display, compare=compare and network is None,
             )
             for number, network in enumerate(networks.values())
             for notebook in notebooks
         ]  # fmt: skip
-        pool = WorkerPool[_Nbval](jobs)
-        found = [worker.validated for worker in pool.run(starts)]
+        pool = WorkerPool[_Validation](jobs)
+        found = [worker.validated() for worker in pool.run(starts)]
         if pool.interrupted:
             raise KeyboardInterrupt
         return found
 
 
-class _Nbval(Worker):
-    """nbval at work on one notebook."""
+class _Validation(NotebookWorker):
+    """One notebook on one network: it is run, and what it shows is compared with what it stores."""
 
     def __init__(
-        self, notebook: Path, network: str, strict: bool, cell_limit_s: int, tell: Callable[[Validated], None]
+        self,
+        notebook: Path,
+        network: Network | None,
+        limits: NotebookLimits,
+        display: ProgressDisplay,
+        *,
+        compare: bool,
     ) -> None:
-        self._notebook, self._network, self._tell = notebook, network, tell
-        self._died_s: float | None = None
-        words = [sys.executable, "-P", "-m", "pytest", "-o", "addopts=", "-p", "no:cacheprovider"]
-        words += ["-p", cell_reports.__name__, "--nbval" if strict else "--nbval-lax"]
-        words += ["--nbval-current-env", f"--nbval-cell-timeout={cell_limit_s}"]
-        words += [f"--rootdir={notebook.parent}", str(notebook)]
+        self._stored, self._compare = notebook, compare
+        self._network = "course" if network is None else network.name
         environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
         if container.chosen():  # what it says of this machine stands on the terminal, and not in the cells compared
             environment[container.VARIABLE] = "container"
-        super().__init__(words, environment | {"PYTHONUNBUFFERED": "1"}, notebook.parent)
+        super().__init__(
+            notebook, notebook.parent / _EXECUTED, limits, display,
+            name=f"{notebook.stem} ({self._network})", as_nbval=True, environment=environment,
+        )  # fmt: skip
 
-    def reason_to_end(self) -> str:
-        """nbval would wait until a cell's limit for a kernel that has died."""
-        if not _kernel_died(self.pid):
-            self._died_s = None
-            return ""
-        # at its regular end the kernel is gone a moment before nbval is
-        self._died_s = self._died_s or time.monotonic()
-        return _DIED if time.monotonic() - self._died_s > _DEAD_S else ""
+    def other_failures(self) -> Iterable[str]:
+        if not self._compare or not self._copy.exists():
+            return ()
+        return differences(read_book(self._stored), read_book(self._copy))
 
-    def on_end(self) -> None:
-        wall_s = time.monotonic() - self.began_s
-        ended = self.end_reason or f"nbval ended with {self.how_it_ended}"
-        self.validated = _read_reports(self._notebook, self._network, wall_s, ended)
-        self._tell(self.validated)
-
-
-def _kernel_died(pid: int) -> bool:
-    """Whether all children of a process have ended, and it has not noticed."""
-    try:
-        children = psutil.Process(pid).children()
-        return bool(children) and all(child.status() == psutil.STATUS_ZOMBIE for child in children)
-    except psutil.NoSuchProcess:
-        return False
+    def validated(self) -> Validated:
+        """Return how it went, once the process has ended."""
+        one = self.outcome
+        cells = sum(cell.cell_type == "code" for cell in read_book(self._stored).cells)
+        executed = read_book(self._copy) if self._copy.exists() else None
+        passed = max(0, one.cells - len(one.failures))
+        return Validated(self._stored.stem, self._network, cells, passed, one.failures, one.wall_s, executed)
 
 
-def _read_reports(notebook: Path, network: str, wall_s: float, ended: str) -> Validated:
-    """Return how a notebook went. Why it has ended early is the failure of the cell that was running."""
-    cells = [cell.id for cell in read_book(notebook).cells if cell.cell_type == "code"]
-    report = notebook.with_name(cell_reports.FILE)
-    # nbval may have been killed in the middle of a line
-    rows = report.read_text("utf-8").split("\n")[:-1] if report.exists() else []
-    reports = [json.loads(row) for row in rows]
-    failures = [Failure(report["cell"], report["failure"]) for report in reports if report["failure"]]
-    passed = len(reports) - len(failures)
-    if len(reports) < len(cells):
-        failures.append(Failure(cells[len(reports)], ended))
-    outputs = {report["cell"]: report["outputs"] for report in reports}
-    return Validated(notebook.stem, network, len(cells), passed, tuple(failures), wall_s, outputs)
-
-
-def store_outputs(notebook: Path, outputs: Mapping[str, list[Any]]) -> None:
-    """Writes what each cell showed into the notebook, and nothing for one whose output nbval is told to ignore."""
+def store_outputs(notebook: Path, executed: Any) -> None:
+    """Write what each cell of the executed notebook showed into the notebook's file."""
     book = read_book(notebook)
-    for number, cell in enumerate((cell for cell in book.cells if cell.cell_type == "code"), 1):
-        shown = [] if "nbval-ignore-output" in cell.metadata.get("tags", ()) else outputs[cell.id]
-        cell.execution_count, cell.outputs = number, list(map(nbformat.from_dict, shown))
-        for output in cell.outputs:
-            if output.output_type == "execute_result":
-                output.execution_count = number
+    store(executed, book)
     write_book(book, notebook)
 
 
@@ -244,21 +210,13 @@ def run(arguments: argparse.Namespace) -> int:
         print("Labs run in QEMU here, whose digits are its own: the checks alone count, and no outputs are compared.")
     jobs = how_many(arguments.jobs, len(notebooks) * len(networks))
     began_s = time.monotonic()
-    with ProgressDisplay(None, "notebooks") as display:
-        display.expect(len(notebooks) * len(networks), done=0)
-
-        def tell(one: Validated) -> None:
-            display.count(failed=not one.fine)
-            display.line(f"{one.notebook} ({one.network}): {'passed' if one.fine else 'FAILED'}")
-
-        found = validate(
-            notebooks, networks, jobs=jobs, compare=exact and not arguments.update,
-            cell_limit_s=arguments.cell_limit_s, tell=tell,
-        )  # fmt: skip
+    found = validate(
+        notebooks, networks, jobs=jobs, compare=exact and not arguments.update, cell_limit_s=arguments.cell_limit_s
+    )
     if arguments.update:
         for notebook, one in zip(notebooks, found, strict=True):
             if one.fine:
-                store_outputs(notebook, one.outputs)
+                store_outputs(notebook, one.executed)
     students = [student for student in networks for _ in notebooks]
     _print(found, students)
     good = sum(one.fine for one in found)
@@ -281,4 +239,4 @@ def _print(found: list[Validated], students: list[str]) -> None:
     for one, student in zip(found, students, strict=True):
         for failure in one.failures:
             where = f"{one.notebook}{f' ({student})' if student else ''}"
-            print(f"{where}, cell {failure.cell}: {failure.said}")
+            print(f"{where}, {failure}")

@@ -1,6 +1,6 @@
 """Run notebooks side by side, each in a process of its own and within its limits.
 
-`run_notebooks` starts ``python -m linklab.headless.runner NOTEBOOK OUTPUT CELL_LIMIT_S MEMORY_MB PARENT`` for each
+`NotebookWorker` starts ``python -m linklab.headless.runner NOTEBOOK OUTPUT CELL_LIMIT_S MEMORY_MB PARENT`` for each
 notebook (`main`). That process executes the cells with nbclient, in a kernel of its own. It writes a line of JSON for
 each cell that it begins, and a last one that says how the notebook went. A notebook that computes, allocates or waits
 beyond its limits is ended with its kernel and its labs.
@@ -19,7 +19,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -46,6 +46,7 @@ _KERNEL_START_LIMIT_S: Final = 300  # many kernels that start at once on a slow 
 _ORPHAN_LIMIT_S: Final = 20.0
 _LOOK_S: Final = 1.0
 _LABS_END_S: Final = 10.0
+_AS_NBVAL: Final = "as-nbval"
 
 Verdict = Literal["passed", "FAILED", "stopped", "not begun"]
 
@@ -179,22 +180,38 @@ def run_notebooks(
 
 
 class NotebookWorker(Worker):
-    """The process that executes one notebook, and what it has said. It tells ``display`` how far it is."""
+    """The process that executes one notebook, and what it has said. It tells ``display`` how far it is.
+
+    ``name`` is the notebook's there, its file's unless another is given. ``as_nbval``: it is executed as nbval does,
+    with no history of cells, and outputs stay as they were shown first.
+    """
 
     outcome: Outcome
     """How the notebook went, once the process has ended."""
 
-    def __init__(self, notebook: Path, output: Path, limits: NotebookLimits, display: ProgressDisplay) -> None:
+    def __init__(
+        self,
+        notebook: Path,
+        output: Path,
+        limits: NotebookLimits,
+        display: ProgressDisplay,
+        *,
+        name: str = "",
+        as_nbval: bool = False,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._name = name or notebook.name
         self._notebook, self._copy = notebook, output / notebook.name
         self._limits, self._display = limits, display
         self._cell, self._cells, self._cell_name = 0, 0, "the notebook"
         self._message: dict[str, Any] = {}
         # -P: files beside a notebook must not stand in for Python's own modules
-        words = [sys.executable, "-P", "-m", "linklab.headless.runner", notebook, output]
-        super().__init__([str(word) for word in (*words, limits.cell_s, limits.memory_mb, os.getpid())])
+        words: list[object] = [sys.executable, "-P", "-m", "linklab.headless.runner", notebook, output]
+        words += [limits.cell_s, limits.memory_mb, os.getpid(), *([_AS_NBVAL] if as_nbval else [])]
+        super().__init__([str(word) for word in words], environment)
 
     def on_start(self) -> None:
-        self._display.begin(self._notebook.name, "starts")
+        self._display.begin(self._name, "starts")
 
     def on_line(self, line: bytes) -> None:
         try:
@@ -205,9 +222,9 @@ class NotebookWorker(Worker):
             return
         self._cell, self._cells = self._message["cell"], self._message["cells"]
         self._cell_name = self._message["name"]
-        self._display.move(self._notebook.name, self._cell, self._cells)
+        self._display.move(self._name, self._cell, self._cells)
         if self._cell in (1, self._cells):
-            self._display.line(f"{self._notebook.name}: cell {self._cell} of {self._cells}")
+            self._display.line(f"{self._name}: cell {self._cell} of {self._cells}")
 
     def reason_to_end(self) -> str:
         limits, processes = self._limits, process_tree.tree(self.pid)
@@ -221,13 +238,17 @@ class NotebookWorker(Worker):
         return ""
 
     def on_end(self) -> None:
-        failures = self._all_failures()
+        failures = [*self._all_failures(), *self.other_failures()]
         verdict: Verdict = "FAILED" if failures else "stopped" if self.end_reason == INTERRUPTED else "passed"
         wall_s = time.monotonic() - self.began_s
         self.outcome = Outcome(self._notebook, self._copy, verdict, self._cell, self._cells, wall_s, tuple(failures))
-        self._display.end(self._notebook.name, failed=verdict == "FAILED")
+        self._display.end(self._name, failed=verdict == "FAILED")
         if self._display.total != 1:
-            self._display.line(f"{self._notebook.name}: {verdict}")
+            self._display.line(f"{self._name}: {verdict}")
+
+    def other_failures(self) -> Iterable[str]:
+        """Return a line for each cell that failed otherwise than by raising. Subclasses know of some."""
+        return ()
 
     def _all_failures(self) -> list[str]:
         """Return the failed cells' lines, and one that says why the process ended early."""
@@ -257,7 +278,8 @@ def main() -> None:
     of it: the notebook's kernel, labs, and what the notebook started besides.
     """
     notebook, output = map(Path, sys.argv[1:3])
-    cell_limit_s, memory_mb, parent = map(int, sys.argv[3:])
+    cell_limit_s, memory_mb, parent = map(int, sys.argv[3:6])
+    client = _NbvalClient if sys.argv[6:] == [_AS_NBVAL] else NotebookClient
     # RLIMIT_DATA and not RLIMIT_AS: a guest's memory is a shared file, and numpy's threads reserve what they never use
     resource.setrlimit(resource.RLIMIT_DATA, (memory_mb * 10**6, memory_mb * 10**6))
     end_when_orphaned(parent)
@@ -269,7 +291,7 @@ def main() -> None:
             print(json.dumps(message), file=messages, flush=True)
 
     try:
-        failures, stopped = _execute(notebook, output, cell_limit_s, tell)
+        failures, stopped = _execute(notebook, output, cell_limit_s, tell, client)
         hint = f" (a process may allocate {memory_mb} MB; give more with --memory-mb)"
         last: dict[str, Any] = {
             "failures": [line.rstrip(": ") + hint if ": MemoryError" in line else line for line in failures],
@@ -298,7 +320,11 @@ def end_when_orphaned(parent: int) -> None:
 
 
 def _execute(
-    notebook: Path, output: Path, cell_limit_s: int, tell: Callable[[dict[str, Any]], None]
+    notebook: Path,
+    output: Path,
+    cell_limit_s: int,
+    tell: Callable[[dict[str, Any]], None],
+    kind: type[NotebookClient],
 ) -> tuple[list[str], bool]:
     """Run every cell, also those after a failing one, and write the executed copy into ``output``.
 
@@ -327,7 +353,7 @@ def _execute(
     spent = Path(place.name) / "virtual"
     # sockets in a folder of their own: of kernels that start at one time, two may be given the same port
     sockets = Config({"KernelManager": {"transport": "ipc", "ip": f"{place.name}/kernel"}})
-    client = NotebookClient(
+    client = kind(
         book, timeout=cell_limit_s, kernel_name="python3", allow_errors=True, on_cell_start=on_cell_start,
         config=sockets, startup_timeout=_KERNEL_START_LIMIT_S,
         resources={"metadata": {"path": str(notebook.parent.resolve())}},
@@ -354,6 +380,19 @@ def _execute(
         # the cell that was ended has an interrupt among its outputs, which was ours
         failures = [failure for failure in failures if not failure.startswith(last)] + [f"{last} {ended}"]
     return failures, execution.cancelled
+
+
+class _NbvalClient(NotebookClient):
+    """Executes as nbval does: no history of cells, streams in one piece, and outputs as they were shown first."""
+
+    coalesce_streams = True
+
+    async def async_execute_cell(self, *arguments: Any, **more: Any) -> nbformat.NotebookNode:
+        """Execute a cell, which the kernel does not note in its history."""
+        return await super().async_execute_cell(*arguments, **{**more, "store_history": False})
+
+    def _update_display_id(self, display_id: str, msg: dict[str, Any]) -> None:
+        """Leave outputs as they are."""
 
 
 class _Execution:

@@ -18,7 +18,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 from linklab import process_tree
@@ -49,9 +48,7 @@ does not keep the pool from the others."""
 class Worker:
     """A process of a pool. Subclasses override `on_start`, `on_line`, `reason_to_end` and `on_end`."""
 
-    def __init__(
-        self, argv: Sequence[str], environment: Mapping[str, str] | None = None, working_folder: Path | None = None
-    ) -> None:
+    def __init__(self, argv: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         """Start the process. Raises OSError."""
         self.began_s = time.monotonic()
         self.end_reason = ""
@@ -67,7 +64,6 @@ class Worker:
         self._process = subprocess.Popen(
             argv,
             env=environment,
-            cwd=working_folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._errors,
