@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import ModuleType, TracebackType
 from typing import Any, Final, TypeVar
 
-from linklab.discovery import linklab_digest
+from linklab.digests import linklab_digest
 from linklab.errors import LinklabError
 
 _CONNECT_S: Final = 20

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.discovery import judging_digest
+from linklab.digests import judging_digest
 from linklab.errors import LinklabError
 from linklab.grading.kit import Kit, read_kit
 from tests.grading.conftest import PretendedClass

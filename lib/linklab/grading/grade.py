@@ -23,7 +23,7 @@ from typing import Final
 
 from linklab import __version__, options
 from linklab.course import FILE, file_differs_from
-from linklab.discovery import judging_digest, linklab_digest
+from linklab.digests import judging_digest, linklab_digest
 from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grade.check import counted

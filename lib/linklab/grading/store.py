@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from linklab import schema
 from linklab.course import variant_text
-from linklab.discovery import judging_digest
+from linklab.digests import judging_digest
 from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grading.kit import KitLab

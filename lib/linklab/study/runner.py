@@ -31,7 +31,7 @@ from typing import Any, Final
 
 from linklab import __version__, schema
 from linklab.dask_run import Cluster, WorkerPlace
-from linklab.discovery import linklab_digest
+from linklab.digests import linklab_digest
 from linklab.errors import LabError, LinklabError, MeasurementError
 from linklab.files import write_whole
 from linklab.lab_group import Labs

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.discovery import linklab_digest
+from linklab.digests import linklab_digest
 
 
 def test_a_changed_file_makes_another_linklab_and_a_compiled_one_does_not(
