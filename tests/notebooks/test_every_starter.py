@@ -17,7 +17,6 @@ from tests.notebooks.run_notebook import ROOT, graded, read, run, shown
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("virtual")]
 OPEN: Final = re.compile(r"GradeError: still open: .+")
 """All that an untouched cell says: one line."""
-NOT_MEASURED: Final = "Nothing is measured yet: fill in `together`, and run this cell again."
 EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "06": ("answer-runs",),
     "07": ("throughput-figure",),
@@ -29,18 +28,6 @@ EMPTY: Final[Mapping[str, tuple[str, ...]]] = {
     "15": ("table",),
 }
 """Cells that show one line in place of a figure, by lab."""
-OWN_SIMPLEPERF: Final = "Measuring with Linklab's own simpleperf: with your simpleperf.py"
-NOT_SENT: Final = "Nothing was sent yet: the lines above say why."
-TOLD: Final[Mapping[str, Mapping[str, str]]] = {
-    "02": {"first-run": "step 1 is still to do", "intervals-try": "No interval yet"},
-    "04": {"queue-figure": repr(NOT_MEASURED), "answer-transfers": OWN_SIMPLEPERF},
-    "05": {"answer-together": repr(NOT_MEASURED), "answer-transfers": OWN_SIMPLEPERF},
-    "06": {"imports": OWN_SIMPLEPERF},
-    "07": {"start": OWN_SIMPLEPERF},
-    "13": {"stop-and-wait-try": "step 1 is still to do: Sender.run"}
-    | dict.fromkeys(("timeouts-try", "window-try", "loss-try"), NOT_SENT),
-}
-"""What other cells say, by lab."""
 SMALL: Final = ("00", "01", "09")
 LABS: Final = [
     pytest.param(source.stem, marks=() if source.stem[:2] in SMALL else pytest.mark.large) for source in sources(ROOT)
@@ -56,4 +43,3 @@ def test_a_starter_fails_exactly_its_graded_cells_which_are_still_open(name: str
     assert set(errors) == graded(starter)
     assert [said for said in errors.values() if not OPEN.fullmatch(said)] == []
     assert [cell for cell in EMPTY.get(number, ()) if repr(NOTHING) not in shown(starter, cell)] == []
-    assert [cell for cell, words in TOLD.get(number, {}).items() if words not in shown(starter, cell)] == []

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import linklab
-from linklab.network import TWO_HOSTS
 from tests.notebooks.run_notebook import graded, read, run
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("virtual")]
@@ -50,15 +48,3 @@ def test_a_lab_that_the_notebook_never_stops_ends_with_it(tmp_path: Path) -> Non
     notebook = read("solutions/00-start-here.ipynb")
     notebook.cells = [cell for cell in notebook.cells if cell.id in ("imports", "answer-network", "start")]
     assert run(notebook, tmp_path).errors == {}
-
-
-def test_the_search_for_what_is_left_finds_a_running_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.notebooks import run_notebook
-
-    monkeypatch.setattr(run_notebook, "LIMIT_S", 0.0)
-    with (
-        linklab.start(TWO_HOSTS, folder=tmp_path),
-        pytest.raises(AssertionError, match="are left of a lab"),
-        run_notebook.nothing_left_of(tmp_path),
-    ):
-        pass
