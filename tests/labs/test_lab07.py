@@ -33,9 +33,8 @@ REPEATED = Repeats((MEASURED,) * 3, ())
 BY_CONNECTION, BY_HOST = [8.0775, 6.44, 6.89, 7.1575], [14.5175, 6.89, 7.1575]
 WRONG: Table = {
     lab07.check_connections: [
-        (None, 3, "not measured yet"),
-        (7, 3, "not a text"),
-        (HEAD, 3, "ss shows 0 connections"),
+        (HEAD, 3, "not the output of ss -tin"),
+        (OTHERS, 3, "ss shows 0 connections"),
         (HEAD + ROW.format(1) * 2, 3, "ss shows 2 connections"),
         (THREE.replace("cwnd", "wnd"), 3, "no cwnd"),
         (THREE, 2, "connections that carry data"),

@@ -125,14 +125,13 @@ CLASS = "class htb 5:1 root prio 0 rate 2Mbit ceil 2Mbit burst 15Kb cburst 1600b
 
 WRONG: Table = {
     lab09.check_watch: [
-        ("", PINGS, "no UDP packet"),
-        (None, PINGS, "no UDP packet"),
+        ("listening on r1-eth1", PINGS, "not the output of tcpdump -n with a UDP packet"),
         (2 * LINE, PINGS, "2 packets between h1 and h2"),
         (9 * LINE.replace("1328", "64"), PINGS, "UDP lengths 64"),
         (9 * LINE.replace("10.0.2.2", "10.0.0.1"), PINGS, "0 packets between h1 and h2"),
         (9 * LINE, "", "0 replies"),
         (9 * LINE, PINGS.replace("time=", "time=0.0"), "40 replies, 0 to"),
-        (" 1.1 > 1.1: " * 80_000, PINGS, "no UDP packet"),
+        (" 1.1 > 1.1: " * 80_000, PINGS, "not the output of tcpdump"),
     ],
     lab09.check_bucket: [("", None, None, "shows no class of HTB")],
 }

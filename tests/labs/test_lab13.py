@@ -62,7 +62,7 @@ WRONG: Table = {
         (ping(2000, 1999), "too little"),  # a share of 1 for percent
         (ping(400, 380), "say little"),
         (ping(2000, 1900, "10.0.1.1"), "10.0.1.1"),
-        ("5 % packet loss", "not the lines that ping prints"),
+        ("5 % packet loss", "not the output of ping"),
         ("", "not filled in yet"),
     ],
 }

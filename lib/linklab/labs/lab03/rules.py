@@ -7,7 +7,6 @@ before it, and each interval says what it rests on.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +20,11 @@ from linklab.grade.choices import letter
 from linklab.grade.measured import require_on_course, results_of
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, other_link_slips, path_between
 from linklab.grade.predictions import Predictions, Sketch, span
-from linklab.grade.questions import Slip, Value, asked_each, asked_one, is_missing, stated
+from linklab.grade.questions import Slip, Value, asked_each, asked_one, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.wanted import Field, Wanted
 from linklab.labs.lab03.unknown import check_search, check_train, random_chain
-from linklab.labs.printed import MBPS, NETEM
+from linklab.labs.printed import last_line, queues, require_printed, transfers
 from linklab.measure import UdpFlow, UdpResult
 from linklab.network import NetworkState, bottleneck, path, payload_rate_mbps
 from linklab.published import publication
@@ -95,13 +94,6 @@ predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 _CLIENT: Final = (
     'run lab["h1"].cmd("iperf3 -u -c ADDRESS -b RATE -l 1448 -t 3"), with the address of h4, and a rate such as 12M'
 )
-_RECEIVED: Final = re.compile(
-    r"(\d{1,6}(?:\.\d{1,6})?)\s+[KMG]?bits/sec\s+[\d.]+ ms\s+(\d{1,9})/(\d{1,9})\s+\(.*\)\s+receiver"
-)
-_SENT: Final = re.compile(
-    r"0\.00-(\d{1,5}\.\d{1,4})\s+sec\s.*?(\d{1,6}(?:\.\d{1,6})?)\s+([KMG]?)bits/sec"
-    r"\s+[\d.]+ ms\s+\d+/\d+\s+\(.*\)\s+sender"
-)
 _PAYLOAD_BYTES: Final = 1448
 _ALONE: Final = "did another program send too, or did you change the network? Start the lab again, and measure alone"
 
@@ -109,24 +101,21 @@ _ALONE: Final = "did another program send too, or did you change the network? St
 @guarded("Lab 03, iperf3 by hand")
 def check_client(output: object) -> Iterator[Check]:
     """Judge what ``iperf3 -u`` printed on h1, which sent to h4 at 110 % of the path's slowest link's rate."""
-    if not isinstance(output, str) or is_missing(output):
-        raise Refuse(Check.failing("the client", "h1 has not sent yet", _CLIENT))
-    sent, received = _SENT.search(output), _RECEIVED.search(output)
-    if sent is None or received is None:
-        if "error" in output or "iperf3:" in output:
-            hint = "does the server run? With -1 a server ends after one test, so start a new one before each test"
-            if "temporarily unavailable" in output:
-                hint = 'a host has no name on the network: give its address, lab["h4"].address'
-            raise Refuse(Check.failing("the client", f"iperf3 says: {output.strip().splitlines()[-1]}", hint))
-        reason = (
-            "this is a test of TCP" if "Retr" in output else "this is not the whole output of an iperf3 client with -u"
-        )
+    if isinstance(output, str) and "iperf3: error" in output:
+        hint = "does the server run? With -1 a server ends after one test, so start a new one before each test"
+        if "temporarily unavailable" in output:
+            hint = 'a host has no name on the network: give its address, lab["h4"].address'
+        raise Refuse(Check.failing("the client", f"iperf3 says: {last_line(output)}", hint))
+    sides = {each.side: each for each in require_printed("the client", output, "iperf3 -c", transfers, _CLIENT)}
+    sent, received = sides.get("sender"), sides.get("receiver")
+    if sent is None or received is None or received.lost_datagrams is None or not received.all_datagrams:
+        is_tcp = sent is not None and sent.all_datagrams is None
+        reason = "this is a test of TCP" if is_tcp else "this is not the whole output of an iperf3 client with -u"
         raise Refuse(Check.failing("the client", reason, _CLIENT))
-    address = course_network().address_of("h4")
-    asked_mbps = 1.1 * _nominal_mbps("h1-h4")
-    lasted_s, sent_mbps = float(sent[1]), float(sent[2]) * MBPS[sent[3]]
-    payload_bytes = sent_mbps * 1e6 * lasted_s / BITS_PER_BYTE / max(1, int(received[3]))
-    if re.search(rf"host {re.escape(address)}, port", output):
+    address, asked_mbps = course_network().address_of("h4"), 1.1 * _nominal_mbps("h1-h4")
+    lasted_s, sent_mbps = sent.lasted_s, sent.rate_mbps
+    payload_bytes = sent_mbps * 1e6 * lasted_s / BITS_PER_BYTE / received.all_datagrams
+    if f"host {address}, port" in str(output):
         yield Check.passing("the server", f"h4, {address}", address)
     else:
         yield Check.failing("the server", "h1 sent to another host", f"h4 has the address {address}", address)
@@ -140,7 +129,7 @@ def check_client(output: object) -> Iterator[Check]:
         hint = f"set the payload with -l {_PAYLOAD_BYTES}"
         raise Refuse(Check.failing("the datagrams", reason, hint, f"{_PAYLOAD_BYTES} bytes"))
     expected = udp_loss_percent(_path("h1-h4"), sent_mbps, lasted_s)
-    lost = 100 * float(received[2]) / float(received[3])
+    lost = 100 * received.lost_datagrams / received.all_datagrams
     question = Value("lost", "loss, in percent", expected, _ALONE, shown=True, by_tool=True)
     yield from question.checks(lost)
 
@@ -156,9 +145,8 @@ def check_drops(dropped: object, output: object, client: object = "") -> Result:
     ``client`` is what iperf3 printed: what it lost is told next to it.
     """
     link = bottleneck(_path("h1-h4").forward)
-    if not isinstance(output, str) or is_missing(output):
-        raise Refuse(Check.failing("what tc printed", "you have not looked at a queue yet", _TC))
-    found = [int(drops) for limit, _, _, drops, _ in NETEM.findall(output) if int(limit) == link.queue_packets]
+    every = require_printed("what tc printed", output, "tc -s qdisc with a line of netem", queues, _TC)
+    found = [it.dropped_packets for it in every if it.limit_packets == link.queue_packets]
     if not found:
         reason = f"this shows no queue of {link.queue_packets} packets, which {link.label} has"
         hints = (f"packets wait at the interface that sends into {link.label}: which router has this interface?", _TC)
@@ -179,8 +167,8 @@ def check_drops(dropped: object, output: object, client: object = "") -> Result:
 
 
 def _told_of_drops(dropped: int, client: object, label: str) -> str:
-    received = _RECEIVED.search(client) if isinstance(client, str) else None
-    lost = int(received[2]) if received else 0
+    rows = transfers(client) if isinstance(client, str) else ()
+    lost = next((row.lost_datagrams or 0 for row in rows if row.side == "receiver"), 0)
     unknown = ". It does not see drops after the last datagram that arrived" if lost < dropped else ""
     said = f"`iperf3` reports {lost} lost datagrams{unknown}. " if lost else ""
     return (

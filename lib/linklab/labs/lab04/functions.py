@@ -12,7 +12,7 @@ from linklab.course import course_network
 from linklab.grade.check import Check, Refuse, a_kind
 from linklab.grade.result import guarded
 from linklab.grade.student_functions import Formula, Trial, call, numbers, shown
-from linklab.labs.printed import PINGS, require_match
+from linklab.labs.printed import pings, require_printed
 
 # --- Round trips out of what ping prints
 
@@ -61,14 +61,13 @@ def check_parsed(rtts_of: object, printed: object) -> Iterator[Check]:
 def _printed(text: object) -> Check:
     address = str(course_network().link("L1").b.address).partition("/")[0]
     what, command = "what ping printed", ("-c sets how many pings you send", f'lab["r1"].cmd("ping -c 25 {address}")')
-    found = require_match(what, text, PINGS, "this is no output of ping", command)
-    if found[1] != address:
-        reason = f"you sent to {found[1]}, but r2's end of L1 has the address {address}"
+    found = require_printed(what, text, "ping", pings, command)[0]
+    if found.address != address:
+        reason = f"you sent to {found.address}, but r2's end of L1 has the address {address}"
         return Check.failing(what, reason, ('far_end["L1"] is the address of the far end of L1', command[1]))
-    sent, received = int(found[2]), int(found[3])
-    if (sent, received) != (25, 25):
+    if (found.sent, found.received) != (25, 25):
         hints = ("send 25 pings, while nothing else sends", command[1])
-        return Check.failing(what, f"{sent} pings, {received} answered", hints)
+        return Check.failing(what, f"{found.sent} pings, {found.received} answered", hints)
     return Check.passing(what, f"25 pings to {address}", "25 answered")
 
 

@@ -23,7 +23,7 @@ from linklab.grade.result import Result, guarded
 from linklab.labs.lab04.functions import check_parsed, check_summary
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, pings_judged, queue_over_time, transfers_judged
-from linklab.labs.printed import NETEM, require_match
+from linklab.labs.printed import queues, require_printed
 from linklab.measure import Run
 from linklab.network import Link, queueing_delay_ms
 
@@ -93,8 +93,8 @@ def check_counters(printed: object, answers: object) -> Result:
     ``printed`` is what tc printed, after the transfers over L1.
     """
     what, command = "what tc printed", f"run {_SHOW} on r1, after the transfers"
-    no_queue = "this is no output of tc -s qdisc with a line of netem"
-    limit, _, frames, dropped, _ = map(int, require_match(what, printed, NETEM, no_queue, command).groups())
+    queue = require_printed(what, printed, "tc -s qdisc with a line of netem", queues, command)[0]
+    limit, frames, dropped = queue.limit_packets, queue.sent_packets, queue.dropped_packets
     if limit != _link("L1").queue_packets:
         reason = f"this is another interface: its limit is {limit} packets, and L1 has {_link('L1').queue_packets}"
         raise Refuse(Check.failing(what, reason, command))

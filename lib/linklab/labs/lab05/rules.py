@@ -37,7 +37,7 @@ from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import is_one, numbers
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, frames_dropped, pings_judged, queue_over_time, transfers_judged
-from linklab.labs.printed import require_match
+from linklab.labs.printed import require_printed
 from linklab.measure import Run
 from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
 from linklab.published import Entry, publication
@@ -112,7 +112,8 @@ def check_together(run: object) -> Result:
     return PREDICTIONS.compared(result, "loaded_prediction", {LOADED: found.rtt_max_ms if found is not None else None})
 
 
-_HOP: Final = re.compile(r"^ *(\d+) +(\d+\.\d+\.\d+\.\d+) ", re.M)
+_ROUTE: Final = re.compile(r"traceroute to ([\d.]+) |^ *\d+ +(\d+\.\d+\.\d+\.\d+) ", re.MULTILINE)
+"""The address in traceroute's first line, or that of a hop which answered."""
 
 
 @guarded("Lab 05, the route")
@@ -124,11 +125,12 @@ def check_route(printed: object) -> Check:
         "run traceroute on h1, with -n -I and the address of h9",
         f'lab["h1"].cmd("traceroute -n -I {destination}")',
     )
-    head = re.compile(rf"traceroute to {re.escape(destination)} ")
-    printed = require_match(what, printed, head, f"this is no traceroute to h9, {destination}", hints).string
+    head, *hops = require_printed(what, printed, "traceroute", _ROUTE.findall, hints)
+    if head[0] != destination:
+        return Check.failing(what, f"this is the route to {head[0] or 'another host'}, and h9 has {destination}", hints)
     routers = [hop.into.address for hop in path(network, "h1", "h9").hops if hop.into.address is not None]
     expected = [address.partition("/")[0] for address in routers]
-    found = [address for _, address in _HOP.findall(printed)]
+    found = [hop for _, hop in hops if hop]
     if found != expected:
         reason = f"it names {listed(found, ', ') or 'no machine'}, but the path is {listed(expected, ', ')}"
         again = (

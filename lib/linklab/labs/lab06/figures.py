@@ -73,7 +73,7 @@ def report_table(runs: Mapping[str, MaybeRun]) -> Table:
 def looks_table(looks: Sequence[object], packets_in_queue: Callable[[float], float | None]) -> Table | str:
     """Compare the packets in L2's queue by the student's function of the RTT with those that the kernel counts."""
     rows = [
-        [it.rtt_ms, it.rtt_ms and packets_in_queue(it.rtt_ms), it.held, it.dropped]
+        [it.rtt_ms, it.rtt_ms and packets_in_queue(it.rtt_ms), it.queue.held_packets, it.queue.dropped_packets]
         for it in map(read_look, looks)
         if isinstance(it, QueueLook)
     ]

@@ -6,7 +6,6 @@ Expectations of measurements come from `linklab.analysis` for the network as it 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
@@ -45,7 +44,7 @@ from linklab.grade.student_functions import Formula, Trial
 from linklab.grade.wanted import Field, exactly, require_shape
 from linklab.labs.multiplexing import rates_mbps
 from linklab.labs.own_simpleperf import own_simpleperf
-from linklab.labs.printed import MBPS, NETEM, RTT
+from linklab.labs.printed import Queue, Transfer, queues, require_printed, round_trips_ms, transfers
 from linklab.measure import Recording, Run
 from linklab.measure.headers import ip_of
 from linklab.network import End, queueing_delay_ms
@@ -118,9 +117,6 @@ predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 # --- Two flows by hand
 
-_TOTAL: Final = re.compile(
-    r"0\.00-(\d{1,6}(?:\.\d{1,6})?)\s+sec\s+[\d.]+ [KMG]?Bytes\s+(\d{1,6}(?:\.\d{1,6})?) ([KMG]?)bits/sec\s+receiver"
-)
 _LONGEST_S: Final = 300
 _SUM_TOLERANCE: Final = 1.01
 """The factor by which the sum may exceed what L2 carries: each server averages over its own interval, and prints three
@@ -140,41 +136,45 @@ def check_by_hand(printed: object) -> Iterator[Check]:
             Check.failing("what was printed", f"this is {a_kind(printed)}, not a dictionary", hint, "a dictionary")
         )
     given = printed if isinstance(printed, Mapping) else {}
-    found = {load.name: _client_check(load.name, given.get(load.name)) for load in _TWO_FLOWS}
-    yield from (check for check, _ in found.values())
-    if not all(check.passed for check, _ in found.values()):
+    found: list[Transfer] = []
+    for load in _TWO_FLOWS:
+        try:
+            found.append(_client(f"iperf3's client of {load.name}", given.get(load.name)))
+            yield Check.passing(f"iperf3's client of {load.name}", _LONG_ENOUGH, _in_words(found[-1]))
+        except Refuse as refused:
+            yield refused.check
+    if len(found) < len(_TWO_FLOWS):
         return
-    duration_s = min(total[0] for _, total in found.values())
-    whole = experiment(course_network(), _TWO_FLOWS, duration_s).sums["L2", "r2"]
+    whole = experiment(course_network(), _TWO_FLOWS, min(each.lasted_s for each in found)).sums["L2", "r2"]
     whole = replace(whole, high=_SUM_TOLERANCE * whole.high)
     both = "start both clients with popen before you wait for the first one"
     hints = ("two flows that share a link cannot get more than it carries, and two long transfers fill it", both)
     slips = (Slip(2 * whole.value, "that is twice what L2 carries: they ran one after the other", both),)
     question = Value("", "both together, through L2", whole, hints, slips, shown=True, by_tool=True)
-    total_mbps = fsum(total[1] for _, total in found.values())
-    yield from question.checks(total_mbps)
+    yield from question.checks(fsum(each.rate_mbps for each in found))
 
 
-def _client_check(name: str, text: object) -> tuple[Check, tuple[float, float]]:
-    """Return a check of one client's output, and the duration in s and the rate in Mbit/s that it tells."""
-    what, expected = f"iperf3's client of {name}", f"a test of {SHORTEST_S} s or more"
-    nothing = (0.0, 0.0)
-    if is_missing(text):
-        hint = "after client.wait(), client.output is the text that the client printed"
-        return Check.failing(what, "not measured yet", hint, expected, "None"), nothing
-    if not isinstance(text, str):
-        return Check.failing(what, f"this is {a_kind(text)}, not a text", "store client.output", expected), nothing
-    total = _TOTAL.search(text)
-    if total is None:
-        last_line = text.strip().splitlines()[-1] if text.strip() else ""
-        reason = f"the output has no line with a result; it ends: {last_line}" if last_line else "the output is empty"
-        hint = "does the server listen, and is it free? One server takes one test at a time"
-        return Check.failing(what, reason, hint, expected, last_line or "nothing"), nothing
-    seconds, mbps = float(total[1]), float(total[2]) * MBPS[total[3]]
-    found = f"{mbps:.4g} Mbit/s in {seconds:g} s"
-    if not SHORTEST_S <= seconds <= _LONGEST_S:
-        return Check.failing(what, f"it ran for {seconds:g} s", "give the client -t 25", expected, found), nothing
-    return Check.passing(what, expected, found), (seconds, mbps)
+_LONG_ENOUGH: Final = f"a test of {SHORTEST_S} s or more"
+_OF_CLIENT: Final = (
+    "store client.output after client.wait(). Does the server listen, and is it free? One server takes one test at a "
+    "time"
+)
+
+
+def _client(what: str, printed: object) -> Transfer:
+    """Return what arrived of a client's test, as its receiver counts it; refuse another output, and a short test."""
+    rows = require_printed(what, printed, "iperf3 -c", transfers, _OF_CLIENT)
+    arrived = next((row for row in rows if row.side == "receiver" and row.all_datagrams is None), None)
+    if arrived is None:
+        raise Refuse(Check.failing(what, "the output has no line of TCP's receiver", _OF_CLIENT, _LONG_ENOUGH))
+    if not SHORTEST_S <= arrived.lasted_s <= _LONGEST_S:
+        reason = f"it ran for {arrived.lasted_s:g} s"
+        raise Refuse(Check.failing(what, reason, "give the client -t 25", _LONG_ENOUGH, _in_words(arrived)))
+    return arrived
+
+
+def _in_words(test: Transfer) -> str:
+    return f"{test.rate_mbps:.4g} Mbit/s in {test.lasted_s:g} s"
 
 
 # --- Four combinations
@@ -399,30 +399,24 @@ _APART_PACKETS: Final = 20
 
 @dataclass(frozen=True)
 class QueueLook:
-    """One ping, and netem's numbers right after it: its limit, and the packets it dropped and held.
-
-    ``rtt_ms`` is None if the ping was lost.
-    """
+    """The round trip of one ping, None if it was lost, and L2's queue right after it."""
 
     rtt_ms: float | None
-    limit: int
-    dropped: int
-    held: int
+    queue: Queue
 
 
 def read_look(look: object) -> QueueLook | str:
     """Return the numbers in the outputs of ping and ``tc -s qdisc``, or a text that says what is wrong with them."""
     if not isinstance(look, Sequence) or isinstance(look, str) or len(look) != 2:
         return f"this is {a_kind(look)}, not a pair of two texts"
-    ping, queues = look
+    ping, tc = look
     if not isinstance(ping, str) or "packets transmitted" not in ping:
-        return "the first text of the pair is not an output of ping"
-    netem = NETEM.search(queues) if isinstance(queues, str) else None
-    if netem is None:
+        return "the first text of the pair is not the output of ping"
+    found = queues(tc) if isinstance(tc, str) else []
+    if not found:
         return "the second text of the pair is not the output of tc -s qdisc for an end of L1, L2 or L3"
-    reply = RTT.search(ping)
-    limit, _, _, dropped, held = map(int, netem.groups())
-    return QueueLook(float(reply[1]) if reply else None, limit, dropped, held)
+    rtt_ms = round_trips_ms(ping)
+    return QueueLook(rtt_ms[0] if rtt_ms else None, found[0])
 
 
 @guarded("Lab 06, looks into the queue")
@@ -440,7 +434,7 @@ def check_look(looks: object) -> Check:
 def _looks_check(what: str, expected: str, looks: Sequence[QueueLook | str]) -> Check:
     wrong = next((look for look in looks if isinstance(look, str)), None)
     read = [look for look in looks if isinstance(look, QueueLook)]
-    answered = [(look.rtt_ms, look.held) for look in read if look.rtt_ms is not None]
+    answered = [(look.rtt_ms, look.queue.held_packets) for look in read if look.rtt_ms is not None]
     found = "; ".join(
         f"an RTT of {rtt:g} ms means {packets_held(rtt):.0f} packets, tc shows {held}" for rtt, held in answered
     )
@@ -451,8 +445,8 @@ def _looks_check(what: str, expected: str, looks: Sequence[QueueLook | str]) -> 
         hint = "ping several times while the transfer runs: a full queue drops some of the pings"
         return Check.failing(what, reason, hint, expected, found)
     limit = course_network().link("L2").queue_packets
-    if any(look.limit != limit for look in read):
-        reason = f"tc shows a limit of {read[0].limit} packets, but L2's queue has a limit of {limit}"
+    if any(look.queue.limit_packets != limit for look in read):
+        reason = f"tc shows a limit of {read[0].queue.limit_packets} packets, but L2's queue has a limit of {limit}"
         return Check.failing(what, reason, "packets for h4 wait at r2's end of L2: r2-eth2", expected, found)
     if max(held for _, held in answered) < _BURST_PACKETS:
         reason = "the queue is nearly empty each time"

@@ -7,7 +7,6 @@ course network.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -26,6 +25,7 @@ from linklab.grade.questions import Slip, Value, as_number, asked_each, asked_on
 from linklab.grade.result import Result, guarded
 from linklab.grade.wanted import require_type
 from linklab.labs.multiplexing import mean_connections, mean_connections_mbps, own_parallel_simpleperf, rates_mbps
+from linklab.labs.printed import connections, require_printed
 from linklab.measure import Repeats, Run
 from linklab.network import goodput_ceiling_mbps
 
@@ -100,7 +100,6 @@ predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 # --- Connections, counted
 
-_PEER: Final = re.compile(r"(?m)^(?:ESTAB\s+)?\d+\s+\d+\s+\S+:\d+\s+\[?(?:::ffff:)?([\d.]+)\]?:\d+")
 _WITH_CONTROL: Final = 3
 """iperf3 -P 2 opens two connections for data and one for control."""
 
@@ -108,25 +107,7 @@ _WITH_CONTROL: Final = 3
 @guarded("Lab 07, connections")
 def check_connections(said: object, counted: object) -> Iterator[Check]:
     """Judge what ``ss -tin`` printed on h1 while ``iperf3 -P 2`` to h4 ran, and how many connections that shows."""
-    address = course_network().address_of("h4")
-    what, expected = "what ss shows", "h1's connections to h4, each with its cwnd"
-    if is_missing(said):
-        hint = "start the client with popen, and run ss on h1 while the client runs: cmd returns what ss prints"
-        yield Check.failing(what, "not measured yet", hint, expected, "None")
-    elif not isinstance(said, str):
-        yield Check.failing(what, f"this is {a_kind(said)}, not a text", "store in said what cmd returned", expected)
-    else:
-        found = _PEER.findall(said).count(address)
-        shown = f"{found} to {address}"
-        if found != _WITH_CONTROL:
-            reason = f"ss shows {found} connections from h1 to h4 ({address})"
-            hint = f"start iperf3 -c {address} -P 2 on h1 with popen, once, and run ss while it still sends"
-            yield Check.failing(what, reason, hint, expected, shown)
-        elif "cwnd:" not in said:
-            hint = "ss -tin prints it: t shows TCP, i shows what TCP knows about each connection, n shows numbers"
-            yield Check.failing(what, "the text has no cwnd", hint, expected, shown)
-        else:
-            yield Check.passing(what, expected, shown)
+    yield from collect_checks(lambda: _shown_check(said))
     hints = ("count the lines that begin with ESTAB", "count only those to h4's address, with data or without")
     slips = (
         Slip(
@@ -138,6 +119,23 @@ def check_connections(said: object, counted: object) -> Iterator[Check]:
         "", "connections from h1 to h4", every, hints, slips, by_tool=True, explanation=_TOLD_OF_CONNECTIONS
     )
     yield from question.checks(counted)
+
+
+def _shown_check(said: object) -> Check:
+    """Judge that ss shows iperf3's three connections to h4, each with what TCP knows about it."""
+    address = course_network().address_of("h4")
+    what, expected = "what ss shows", "h1's connections to h4, each with its cwnd"
+    how = "start the client with popen, and store in said what ss -tin prints on h1 while the client runs"
+    found = [it for it in require_printed(what, said, "ss -tin", connections, how) if it.peer == address]
+    shown = f"{len(found)} to {address}"
+    if len(found) != _WITH_CONTROL:
+        reason = f"ss shows {len(found)} connections from h1 to h4 ({address})"
+        hint = f"start iperf3 -c {address} -P 2 on h1 with popen, once, and run ss while it still sends"
+        return Check.failing(what, reason, hint, expected, shown)
+    if not any("cwnd" in it.values for it in found):
+        hint = "ss -tin prints it: t shows TCP, i shows what TCP knows about each connection, n shows numbers"
+        return Check.failing(what, "the text has no cwnd", hint, expected, shown)
+    return Check.passing(what, expected, shown)
 
 
 _TOLD_OF_CONNECTIONS: Final = """

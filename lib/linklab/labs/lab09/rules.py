@@ -15,7 +15,7 @@ from typing import Final
 
 from linklab.analysis import Expectation
 from linklab.analysis.video_statistics import delays, rtp_jitter_ms
-from linklab.grade.check import Check, Refuse
+from linklab.grade.check import Check, Refuse, collect_checks
 from linklab.grade.choices import letter
 from linklab.grade.measured import results_of
 from linklab.grade.predictions import Predictions
@@ -23,7 +23,7 @@ from linklab.grade.questions import JudgedBy, Question, Slip, Value, asked, aske
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.grade.wanted import Wanted, require_result
-from linklab.labs.printed import RTT
+from linklab.labs.printed import require_printed, round_trips_ms
 from linklab.measure import Quality, Video, VideoFlow, VideoResult
 from linklab.measure.video_file import IP_PACKET_BYTES, RTP_PACKET_BYTES, TS_PACKET_BYTES
 from linklab.network import Network, path
@@ -305,19 +305,18 @@ _FEWEST: Final = {"packets": 5, "pings": 20}
 
 
 @guarded("Lab 09, tcpdump and ping")
-def check_watch(dump: object, pings: object) -> Iterable[Check]:
+def check_watch(dump: object, pings: object) -> Iterator[Check]:
     """Judge what tcpdump printed of the video's packets, and ping next to them, on the network "wan"."""
-    return _dump_check(dump), _pings_check(pings)
+    yield from collect_checks(lambda: _dump_check(dump))
+    yield _pings_check(pings)
 
 
 def _dump_check(dump: object) -> Check:
     what, wanted = "packets in tcpdump", f"{_FEWEST['packets']} or more packets of the video, from h1 to h2"
     command = 'before you send the video: dump = lab["r1"].popen("tcpdump -n -c 10 -i r1-eth1 udp")'
-    lines = _UDP_LINE.findall(dump) if isinstance(dump, str) else []
-    if not lines:
-        return Check.failing(what, "the text shows no UDP packet", command, wanted)
+    packets = require_printed(what, dump, "tcpdump -n with a UDP packet", _UDP_LINE.findall, command)
     ends = {NETWORKS["wan"].address_of(name) for name in ("h1", "h2")}
-    sizes = [int(size) for source, destination, size in lines if {source, destination} == ends]
+    sizes = [int(size) for source, destination, size in packets if {source, destination} == ends]
     if len(sizes) < _FEWEST["packets"] or set(sizes) != {RTP_PACKET_BYTES}:
         reason = f"{len(sizes)} packets between h1 and h2, with UDP lengths {', '.join(map(str, sorted(set(sizes))))}"
         return Check.failing(what, reason, f"capture only the video's packets, on wan; {command}", wanted)
@@ -333,7 +332,7 @@ def _pings_check(pings: object) -> Check:
     low_ms = 8 * _FRAME_MS
     what, wanted = "pings during the video", f"{_FEWEST['pings']} replies or more, some above {low_ms:.0f} ms"
     hint = 'before you send the video: ping = lab["h1"].popen("ping -i 0.25 -c 40 ADDRESS"), with h2\'s address'
-    rtts_ms = [float(time_ms) for time_ms in RTT.findall(pings)] if isinstance(pings, str) else []
+    rtts_ms = round_trips_ms(pings) if isinstance(pings, str) else []
     found = f"{len(rtts_ms)} replies" + (f", {min(rtts_ms):.3g} to {max(rtts_ms):.3g} ms" if rtts_ms else "")
     failed = Check.failing(what, found, f"{hint}; after the video: ping.wait(5)", wanted, found)
     if len(rtts_ms) < _FEWEST["pings"] or max(rtts_ms) < low_ms:

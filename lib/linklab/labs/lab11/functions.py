@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +15,7 @@ from linklab.grade.check import Check, Refuse, a_kind
 from linklab.grade.questions import as_number, is_missing
 from linklab.grade.result import guarded
 from linklab.grade.student_functions import Formula, Trial
+from linklab.labs.printed import connections
 
 # --- Reading what ss prints
 
@@ -54,20 +54,20 @@ _CLEAN: Final = (
 )
 
 
-def _field(text: str, name: str) -> float | None:
-    found = re.search(rf"(?<![\w]){name}([\d.]+)", text)
-    return None if found is None else float(found[1])
-
-
 def read_ss_text(text: str) -> list[float]:
     """Return window, threshold (infinite where there is none yet), smoothed RTT in ms and all retransmissions."""
-    threshold, again = _field(text, "ssthresh:"), _field(text, r"retrans:\d+/")
     return [
-        _field(text, "cwnd:") or 0.0,
-        math.inf if threshold is None else threshold,
-        _field(text, "rtt:") or 0.0,
-        again or 0.0,
+        _value(text, "cwnd"),
+        _value(text, "ssthresh", other=math.inf),
+        _value(text, "rtt"),
+        _value(text, "retrans", 1),
     ]
+
+
+def _value(text: str, name: str, part: int = 0, other: float = 0.0) -> float:
+    """Return a value of the first connection, by its name in ss; ``other`` where ss does not print it."""
+    found = connections(text)[0].number(name, part)
+    return other if found is None else found
 
 
 def _instead(number: int, wrong: Callable[[str], float]) -> Callable[[str], list[float]]:
@@ -78,8 +78,8 @@ def _instead(number: int, wrong: Callable[[str], float]) -> Callable[[str], list
     return read
 
 
-def _other(number: int, name: str) -> Callable[[str], list[float]]:
-    return _instead(number, lambda text: _field(text, name) or 0.0)
+def _other(number: int, name: str, part: int = 0) -> Callable[[str], list[float]]:
+    return _instead(number, lambda text: _value(text, name, part))
 
 
 _READ: Final = Trial(
@@ -96,24 +96,22 @@ _READ: Final = Trial(
         r're.search(r"\bcwnd:(\d+)", text), and so on: \b matches the beginning of a word, and "_" belongs to a word',
     ),
     (
+        Formula(_other(1, "rcv_ssthresh"), "your threshold is rcv_ssthresh, the receiver's", r"search for \bssthresh:"),
         Formula(
-            _other(1, "rcv_ssthresh:"), "your threshold is rcv_ssthresh, the receiver's", r"search for \bssthresh:"
-        ),
-        Formula(
-            _instead(1, lambda text: read_ss_text(text)[1] if _field(text, "ssthresh:") else 42242.0),
+            _instead(1, lambda text: read_ss_text(text)[1] if _value(text, "ssthresh") else 42242.0),
             "before the first loss your threshold is rcv_ssthresh",
             r"search for \bssthresh:, which excludes rcv_ssthresh",
         ),
         Formula(
-            _instead(1, lambda text: _field(text, "ssthresh:") or 0.0),
+            _instead(1, lambda text: _value(text, "ssthresh")),
             "before the first loss your threshold is 0",
             "slow start has no limit yet: return math.inf",
         ),
         Formula(
-            _other(2, "minrtt:"), "your round trip is minrtt, the shortest one", r"search for \brtt:, the smoothed one"
+            _other(2, "minrtt"), "your round trip is minrtt, the shortest one", r"search for \brtt:, the smoothed one"
         ),
         Formula(
-            _other(2, r"rtt:[\d.]+/"),
+            _other(2, "rtt", 1),
             "your round trip is the variation",
             "rtt: gives the smoothed round trip first, then the variation",
         ),
@@ -127,19 +125,19 @@ _READ: Final = Trial(
             "your round trip is in seconds",
             "ss prints ms: return ms",
         ),
-        Formula(_other(2, "rto:"), "your round trip is rto, the retransmission timeout", r"search for \brtt:"),
+        Formula(_other(2, "rto"), "your round trip is rto, the retransmission timeout", r"search for \brtt:"),
         Formula(
-            _other(3, "retrans:"),
+            _other(3, "retrans"),
             "you return the retransmissions now on their way",
             "the total follows the slash",
         ),
         Formula(
-            _other(3, "bytes_retrans:"),
+            _other(3, "bytes_retrans"),
             "your retransmissions are in bytes",
             r"search for \bretrans:, which counts packets",
         ),
         Formula(
-            _other(0, "unacked:"), "your window is unacked, the packets now in flight", r"search for \bcwnd:, the limit"
+            _other(0, "unacked"), "your window is unacked, the packets now in flight", r"search for \bcwnd:, the limit"
         ),
     ),
     remarks={

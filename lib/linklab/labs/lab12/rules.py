@@ -7,7 +7,6 @@ end, which is part of the result (`linklab.measure.QueueResult.discipline`).
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import fsum
@@ -37,6 +36,7 @@ from linklab.labs.bottlenecks import (
     samples_of_queue,
     transfer,
 )
+from linklab.labs.printed import setting
 from linklab.measure import PageFlow, PageResult, PingFlow, PingResult, QueueFlow, QueueResult, Run, TcpResult
 from linklab.measure.flows import Flow
 from linklab.network import Network, goodput_ceiling_mbps
@@ -344,12 +344,8 @@ def run_of(what: str, given: object, seconds: float, kind: str = "", *, pages: b
 
 
 def _setting(run: Run, name: str) -> float:
-    """Return a number that tc shows of the queue (``limit 16p``, ``target 5ms``), or 0: packets, bytes or ms."""
-    found = re.search(rf"\b{name} ([\d.]+)([KM]?)(us|ms|s|b|p)?", queue_of(run).discipline)
-    if found is None:
-        return 0.0
-    factor = {"K": 1024, "M": 1024**2}.get(found[2], 1) * {"us": 0.001, "s": 1000}.get(found[3] or "", 1)
-    return float(found[1]) * factor
+    """Return a number that tc shows of the queue that held U's packets."""
+    return setting(queue_of(run).discipline, name)
 
 
 # --- What is expected

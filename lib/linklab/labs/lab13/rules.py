@@ -16,7 +16,7 @@ from linklab.grade.questions import Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.labs.lab13.trying import KINDS, LOST_PACKET, PAYLOAD_BYTES, both_kinds, watch, window_of_both
-from linklab.labs.printed import PINGS, require_match
+from linklab.labs.printed import pings, require_printed
 from linklab.programs import reliable
 from linklab.programs.reliable.checks import share_percent
 from linklab.programs.reliable.path import HEADERS_BYTES, NEAR, packet_ms, rtt_ms, the_network
@@ -82,10 +82,10 @@ def check_netem(printed: object) -> Check:
     """Judge what ping printed on a link that loses `loss_percent` by netem: binomial, four standard deviations."""
     what, receiver, asked_percent = "pings that are lost", the_network().address_of("receiver"), loss_percent()
     example = f'printed = lab["relay"].cmd("ping -q -c {_PINGS} -i 0.005 {receiver}")'
-    found = require_match(what, printed, PINGS, "these are not the lines that ping prints at its end", example)
-    sent, received = int(found[2]), int(found[3])
-    if found[1] != receiver:
-        return Check.failing(what, f"you pinged {found[1]}", f"ping the receiver, {receiver}")
+    found = require_printed(what, printed, "ping to its end", pings, example)[0]
+    sent, received = found.sent, found.received
+    if found.address != receiver:
+        return Check.failing(what, f"you pinged {found.address}", f"ping the receiver, {receiver}")
     if sent < _PINGS:
         return Check.failing(what, f"{sent} pings say little about {asked_percent:g} %", f"send {_PINGS}")
     lost = 100 * (sent - received) / sent

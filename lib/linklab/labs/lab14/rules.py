@@ -23,7 +23,7 @@ from linklab.grade.reachability import Checkable, LiveLab, pings_answered, runni
 from linklab.grade.result import Result, guarded
 from linklab.grade.wanted import Wanted, at_least, refuse_another_network, require_result
 from linklab.labs.lab14.networks import HOSTS, SWITCHES, address, mac, the_network
-from linklab.labs.printed import RTT
+from linklab.labs.printed import round_trips_ms
 from linklab.measure import PingFlow, PingResult, Run
 from linklab.network.flow_tables import DUMP, FlowRule, questions, read_rules
 
@@ -358,7 +358,7 @@ def check_ring(lab: Checkable) -> Iterator[Check]:
             continue
         hops = min((other - number) % 4, (number - other) % 4)
         printed = live[f"h{number}"].cmd(f"ping -n -c 2 -i 0.2 -W 1 10.0.0.{other}")
-        times = [float(it) for it in RTT.findall(printed)]
+        times = round_trips_ms(printed)
         what = f"h{number} and h{other}"
         hints = (
             "on a ring there are two ways: count the cables of each",
