@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from linklab.grade import Check
-from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
-from linklab.grading.kit import KitLab, LabCell
-from linklab.grading.model import Judged
+from linklab.grading.grades import ClassGrade, GradedLab, StudentGrade
+from linklab.grading.verdict import Verdict
 from linklab.report.model import Graded, Kind, Status
 
-LAB = KitLab(
-    "03-a-lab",
-    "Lab 03: A <lab>",
-    (
-        LabCell("check-rate", "check", "code", "", "", 2),
-        LabCell("check-queue", "check", "code", "", "", 3),
-        LabCell("reflect-why", "free text", "markdown", "", "", 1),
-    ),
-    {},
-)
+LAB = GradedLab("03-a-lab", "Lab 03: A <lab>", 6)
 GOOD = Check.passing("the rate", "10 Mbit/s")
 EVIL = "</script></style><script>document.title='owned'</script><img src=x onerror=alert(1)>\x1b[31m{{ 7*7 }}\u202e"
 
@@ -33,22 +23,22 @@ def cell(name: str, status: Status, points: float, *checks: Check) -> Graded:
     return Graded(name, kind, name, status, points if status == "passed" else 0.0, points, checks)
 
 
-def judged(rate: Check | None, *, text: Status = "answered", ended: str = "", notes: tuple[str, ...] = ()) -> Judged:
-    """A verdict in which the first check came out as given."""
+def judged(rate: Check | None, *, text: Status = "answered", ended: str = "", notes: tuple[str, ...] = ()) -> Verdict:
+    """A verdict in which the first check came out as given; the notes are for the instructor."""
     first = cell("check-rate", rate.outcome if rate else "not run", 2, *([rate] if rate else []))
-    second = cell("check-queue", "passed", 3, GOOD)
-    return Judged(LAB.name, "course", (first, second, cell("reflect-why", text, 1)), ended, notes, 12.5, 60)
+    cells = (first, cell("check-queue", "passed", 3, GOOD), cell("reflect-why", text, 1))
+    return Verdict(LAB.name, "judged", "course", cells, ended, for_the_instructor=notes, wall_s=12.5, virtual_s=60)
 
 
-def student(name: str, one: Judged | None, *, page: str = "x.html", **more: object) -> StudentGrade:
+def student(name: str, one: Verdict | None, *, page: str = "x.html", **more: object) -> StudentGrade:
     """A student with one lab."""
-    lab = LabGrade("judged" if one else "not handed in", one)
-    return StudentGrade(name, page, "course", {LAB.name: lab}, handed_in=one is not None, **more)  # type: ignore[arg-type]
+    labs = {LAB.name: one or Verdict(LAB.name, "not handed in")}
+    return StudentGrade(name, page, "course", labs, handed_in=one is not None, **more)  # type: ignore[arg-type]
 
 
 def graded(*students: StudentGrade, **more: object) -> ClassGrade:
     """A class."""
-    return ClassGrade({LAB.name: LAB}, students, "2026-05-04 12:34 UTC", "0.1.0", **more)  # type: ignore[arg-type]
+    return ClassGrade("0.1.0", "2026-05-04 12:34 UTC", {LAB.name: LAB}, students, **more)  # type: ignore[arg-type]
 
 
 BUSY = Check("the rate", "inconclusive", "the machine was busy", "run it again")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from linklab.grading.grade import Order, grade
+from linklab.grading.grade import grade
 from linklab.grading.grades import ClassGrade
+from linklab.grading.judges import ClassProgress, Crew, Verdicts
 from linklab.grading.kit import Kit, read_kit
-from linklab.grading.run import ClassProgress, Crew, Done
-from linklab.grading.store import Work
+from linklab.grading.student_work import Order
+from linklab.grading.verdict import Verdict
+from linklab.grading.work import Work
 from tests.grading.made_class import LAB, data, write
 from tests.notebooks.run_notebook import ROOT
 
@@ -37,9 +39,9 @@ class Watcher(ClassProgress):
         """One is at a cell."""
         self.cells.append((work.student, cell, cells))
 
-    def ended(self, done: Done) -> None:
+    def ended(self, work: Work, verdict: Verdict) -> None:
         """One is over."""
-        self.ended_at.append(done.work.student)
+        self.ended_at.append(work.student)
 
 
 class PretendedClass:
@@ -60,7 +62,7 @@ class PretendedClass:
         """Grades what was handed in."""
         self._log.unlink(missing_ok=True)
 
-        def judge(works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
+        def judge(works: Sequence[Work]) -> Verdicts:
             self.watcher = Watcher()
             return Crew(2, self.watcher, COMMAND, grace_s=self.grace_s).run(works)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from linklab.grading.grade import Order, grade
+from linklab.grading.grade import grade
+from linklab.grading.judges import ClassProgress, Crew, Verdicts
 from linklab.grading.kit import read_kit
-from linklab.grading.run import ClassProgress, Crew, Done
-from linklab.grading.store import Work
+from linklab.grading.student_work import Order
+from linklab.grading.work import Work
 
 
 def main() -> int:
@@ -17,7 +18,7 @@ def main() -> int:
     source, output, root = map(Path, sys.argv[1:4])
     crews = []
 
-    def judge(works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
+    def judge(works: Sequence[Work]) -> Verdicts:
         command = (sys.executable, str(Path(__file__).with_name("pretended_judge.py")))
         with ClassProgress(len(works)) as watcher:
             crews.append(Crew(2, watcher, command))

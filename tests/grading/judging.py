@@ -15,8 +15,12 @@ from typing import Any
 
 import nbformat
 
-from linklab import process_tree, schema
-from linklab.grading.model import Judged, Limits, Task
+from linklab import process_tree
+from linklab.course import variant_text
+from linklab.grading.verdict import Limits, Verdict
+from linklab.grading.work import Work, read_verdict
+from linklab.network import COURSE, Network
+from linklab.report.notebook import graded, kind_of
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 1500
@@ -27,7 +31,7 @@ _nbformat: Any = nbformat
 class Verdicts:
     """What came of a judging: the verdicts, and the judged notebook."""
 
-    judged: Judged
+    judged: Verdict
     book: Any
 
     def status(self, cell: str) -> str:
@@ -48,7 +52,7 @@ class Verdicts:
         """For people who read a failed test."""
         lines = [f"{it.cell_id}: {it.status} {it.trouble} {[c.reason for c in it.checks if c.reason]}"
                  for it in self.judged.cells if it.status == "failed"]  # fmt: skip
-        return "\n".join([self.judged.ended, *self.judged.notes, *lines])
+        return "\n".join([self.judged.ended, *self.judged.for_the_instructor, *lines])
 
     def shown(self, cell: str) -> str:
         """All that a cell showed, as text."""
@@ -86,38 +90,39 @@ def changed(book: Any, sources: Mapping[str, str]) -> Any:
     return made
 
 
-def write_task(
+def lay_work(
     book: Any, folder: Path, *, name: str = "lab", files: Mapping[str, Path] | None = None,
-    limits: Limits | None = None, network: Path | None = None,
-) -> Path:  # fmt: skip
-    """Writes a notebook and the task to judge it into a folder; the task's file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    notebook = folder / "submitted.ipynb"
-    _nbformat.write(book, notebook)
-    task = Task(name, notebook, dict(files or {}), network, folder / "judged", limits or Limits())
-    (folder / "task.json").write_text(json.dumps(schema.dump(task)), "utf-8")
-    return folder / "task.json"
+    limits: Limits | None = None, network: Network | None = None,
+) -> Work:  # fmt: skip
+    """Lays a notebook and what lies beside it into a folder, to be judged."""
+    worth = tuple(
+        (cell.cell_id, cell.max_points) for cell in (graded(it) for it in book.cells if kind_of(it) is not None)
+    )
+    variant = "" if network is None else variant_text(network)
+    named = (network or COURSE).name
+    work = Work("a student", worth, Verdict(name, network=named, limits=limits or Limits()), variant, folder)
+    work.lay(_nbformat.writes(book), {file: path.read_bytes() for file, path in (files or {}).items()})
+    return work
 
 
-def read_verdicts(task: Task) -> Verdicts:
-    """What a judge has left of a task."""
-    judged = schema.parse(Judged, (task.output / "judged.json").read_bytes(), "the verdict")
-    made = _nbformat.read(task.output / f"{task.lab}.ipynb", as_version=4)
+def read_verdicts(work: Work) -> Verdicts:
+    """What a judge has left of a work."""
+    made = _nbformat.read(work.judged, as_version=4)
     nbformat.validate(made)
-    return Verdicts(judged, made)
+    return Verdicts(read_verdict(work), made)
 
 
 def judge(
     book: Any, folder: Path, *, name: str = "lab", files: Mapping[str, Path] | None = None,
-    limits: Limits | None = None, network: Path | None = None,
+    limits: Limits | None = None, network: Network | None = None,
     program: Sequence[str] = ("-m", "linklab.grading.judge"),
 ) -> Verdicts:  # fmt: skip
     """Judges a notebook. Fails where anything of it is left running, or anywhere but in the output folder."""
-    task_file = write_task(book, folder, name=name, files=files, limits=limits, network=network)
-    task = schema.parse(Task, task_file.read_text("utf-8"), "the task")
+    work = lay_work(book, folder, name=name, files=files, limits=limits, network=network)
+    before = {path.name for path in folder.iterdir()}
     began_s = time.time()
     with subprocess.Popen(
-        [sys.executable, "-P", *program, str(task_file)],
+        [sys.executable, "-P", *program, str(work.folder)],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         _, said = process.communicate(timeout=LIMIT_S)
@@ -127,5 +132,5 @@ def judge(
     # one that another test killed may have had this number before, and left its folder
     folders = Path(tempfile.gettempdir()).glob(f"linklab-judge-{process.pid}-*")
     assert [folder for folder in folders if folder.stat().st_mtime > began_s - 1] == []
-    assert sorted(path.name for path in task.output.iterdir()) == ["judged.json", f"{name}.ipynb"]
-    return read_verdicts(task)
+    assert {path.name for path in folder.iterdir()} - before == {"verdict.json", f"{name}.ipynb"}
+    return read_verdicts(work)

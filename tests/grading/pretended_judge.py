@@ -1,4 +1,4 @@
-"""A judge for tests of all that stands around one: ``python pretended_judge.py TASK_FILE``.
+"""A judge for tests of all that stands around one: ``python pretended_judge.py FOLDER``.
 
 It runs nothing. A check passes if the answer before it is no longer the starter's. A line ``# judge: WORD`` in a
 notebook makes it misbehave: what then happens is the grader's to handle.
@@ -11,24 +11,25 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from linklab import record, schema
 from linklab.grade import Check, Result
-from linklab.grading.model import Judged, Task
+from linklab.grading.work import VERDICT, Work
 from linklab.report.model import Graded, Status
 
 
 def main() -> None:
-    """Judges the task whose file is named last."""
-    task = schema.parse(Task, Path(sys.argv[-1]).read_text("utf-8"), "the task")
-    book = json.loads(task.notebook.read_text("utf-8"))
+    """Judges the work in the folder that is named last."""
+    work = Work.of(Path(sys.argv[-1]))
+    book = json.loads(work.assembled.read_text("utf-8"))
     told = {line.partition("# judge: ")[2].strip() for cell in book["cells"] for line in cell["source"].split("\n")}
     log = os.environ.get("PRETENDED_LOG")
     if log:
         with open(log, "a") as file:
-            file.write(f"{task.lab} {os.getpid()}\n")
+            file.write(f"{work.lab} {os.getpid()}\n")
     print('no line of progress\n{"cell": "x"}\n[]', flush=True)
     for number in (1, 2):
         print(json.dumps({"cell": number, "cells": 5, "name": "a cell"}), flush=True)
@@ -43,14 +44,21 @@ def main() -> None:
     cells = tuple(_cells(book))
     if "lie" in told:
         cells = tuple(Graded(each.cell_id, each.kind, each.title, "passed", 99, 99) for each in cells)
-    ended = "a cell was not done after 600 s" if "early" in told else ""
-    notes = ("tried to \x1b[31m<script>alert(1)</script>",) if "notes" in told else ()
-    network = json.loads(task.network.read_text("utf-8"))["name"] if task.network else "course"
-    judged = Judged(task.lab, network, cells, ended, notes, wall_s=len(task.files) + 1.5, virtual_s=60)
-    (task.output / f"{task.lab}.ipynb").write_text(json.dumps(book), "utf-8")
+    if "full" in told:
+        raise OSError(28, "No space left on device")
+    verdict = replace(
+        work.verdict,
+        state="judged",
+        cells=cells,
+        ended="a cell was not done after 600 s" if "early" in told else "",
+        for_the_instructor=("tried to \x1b[31m<script>alert(1)</script>",) if "notes" in told else (),
+        wall_s=len(work.files) + 1.5,
+        virtual_s=60,
+    )
+    work.judged.write_text(json.dumps(book), "utf-8")
     if "silent" not in told:
-        text = "{" if "garbage" in told else json.dumps(schema.dump(judged))
-        (task.output / "judged.json").write_text(text, "utf-8")
+        text = "{" if "garbage" in told else json.dumps(schema.dump(verdict))
+        (work.folder / VERDICT).write_text(text, "utf-8")
 
 
 def _cells(book: Any) -> Any:

@@ -35,8 +35,8 @@ def _held_to_expectations(folder: Path, made: Mapping[str, Case]) -> Any:
     for one in told["students"]:
         case, lab = made[one["student"]], one["labs"][LAB]
         cells = lab.get("cells", [])
-        passed = {cell["id"] for cell in cells if cell["status"] == "passed"}
-        answered = {cell["id"] for cell in cells if cell["status"] == "answered"}
+        passed = {cell["cell_id"] for cell in cells if cell["status"] == "passed"}
+        answered = {cell["cell_id"] for cell in cells if cell["status"] == "answered"}
         assert passed == set(case.passed), (case.name, lab)
         assert answered == set(case.answered), (case.name, lab)
         assert bool(cells) == case.found, (case.name, lab)
@@ -55,7 +55,9 @@ def test_a_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = told["students"][0]
     assert "<figure>" in (tmp_path / "out" / "feedback" / first["page"]).read_text("utf-8"), "the network was drawn"
     rows = list(csv.DictReader((tmp_path / "out" / "grades.csv").open(newline="")))
-    assert [float(row["points"]) for row in rows] == [one["points"] for one in told["students"]]
+    assert [float(row["points"]) for row in rows] == [
+        sum(cell["points"] for cell in one["labs"][LAB]["cells"]) for one in told["students"]
+    ]
     capsys.readouterr()
     assert main(_words(tmp_path)) == 0
     assert f"0 notebooks to judge, {len(KINDS)} judged before" in capsys.readouterr().out

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from linklab.cli import main
-from linklab.grading.model import Judged
+from linklab.grading.judges import outcome
 from linklab.grading.names import cleaned, folder_of, listed
-from linklab.grading.run import Done, outcome
-from linklab.grading.store import Work
+from linklab.grading.verdict import Verdict
 from tests.grading.made_class import LAB, data, solved, write
 from tests.notebooks.run_notebook import ROOT
 
@@ -78,8 +77,7 @@ def test_names_are_shown_in_one_line() -> None:
     assert listed("abcdefg") == "a, b, c, d, e and 2 more"
 
 
-def test_progress_says_how_it_went(tmp_path: Path) -> None:
-    work = object.__new__(Work)
-    assert outcome(Done(work, Judged("x", "course", ()))) == "0 of 0 points"
-    assert outcome(Done(work, Judged("x", "course", (), "ended \x1b[2J"))) == "0 of 0 points; ended \ufffd[2J"
-    assert outcome(Done(work, None, "it crashed")) == "NOT JUDGED: it crashed"
+def test_progress_says_how_it_went() -> None:
+    assert outcome(Verdict("x", "judged")) == "0 of 0 points"
+    assert outcome(Verdict("x", "judged", ended="ended \x1b[2J")) == "0 of 0 points; ended \ufffd[2J"
+    assert outcome(Verdict("x", "judge failed", ended="it crashed")) == "NOT JUDGED: it crashed"

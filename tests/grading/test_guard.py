@@ -104,12 +104,12 @@ def test_a_submission_that_cannot_be_read_is_named_and_the_tables_are_written(
     def recognise(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr("linklab.grading.grade.recognise", recognise)
+    monkeypatch.setattr("linklab.grading.student_work.recognise", recognise)
     group.hand_in("ada", solved())
     (ada,) = group.grade().students
     assert ada.labs[LAB].state == "not read"
-    assert "SIGTERM" in ada.labs[LAB].trouble
-    assert "ask for them again" in ada.labs[LAB].trouble
+    assert "SIGTERM" in ada.labs[LAB].ended
+    assert "ask for them again" in ada.labs[LAB].ended
     assert (group.output / "grades.csv").read_text().splitlines()[1].startswith("ada,course,,,")
     assert "SIGTERM" in (group.output / "index.html").read_text()
 
@@ -118,7 +118,7 @@ def test_a_notebook_that_no_page_can_show_costs_its_own_page(group: PretendedCla
     for student in ("ada", "bob"):
         group.hand_in(student, solved())
     group.grade()
-    (group.output / "judged" / "ada" / LAB / "out" / f"{LAB}.ipynb").write_bytes(b"[" * 99_000)
+    (group.output / "judged" / "ada" / LAB / f"{LAB}.ipynb").write_bytes(b"[" * 99_000)
     (group.output / "feedback" / "ada.html").unlink()
     ada, bob = group.grade().students
     assert "does not show the notebooks" in ada.notes[-1]

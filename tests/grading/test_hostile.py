@@ -15,7 +15,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from linklab.grading.model import Limits
+from linklab.grading.verdict import Limits
 from linklab.runtime.backends import Kind
 from tests.grading.judging import ROOT, changed, judge, solution, without
 from tests.grading.searching import search
@@ -66,7 +66,7 @@ def attacked(folder: Path, attacks: Sequence[Attack], limits: Limits = LIMITS) -
         said = done.shown(f"answer-{number}")
         assert [words for words in attack.shows if words not in said] == [], (attack.name, said)
         assert [words for words in attack.hides if words in said] == [], (attack.name, said)
-    for path in (folder / "judged").iterdir():
+    for path in (folder / "lab.ipynb", folder / "verdict.json"):
         text = path.read_text("utf-8")
         assert [words for words in ("\\u001b", "\x1b", "\\u009b", "\x9b") if words in text] == []
     assert not Path("/tmp/owned").exists()

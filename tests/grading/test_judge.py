@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from linklab import schema
 from linklab.course import write_variant
 from linklab.grade.seeding import of_submission, seeds
-from linklab.grading.model import Task
+from linklab.grading.work import Work
 from linklab.labs.lab03 import unknown
 from linklab.network.variants import variant
 from linklab.runtime.backends import Kind
@@ -30,7 +29,7 @@ def test_a_solution_gets_all_points(virtual: Kind, tmp_path: Path, lab: str) -> 
     assert done.failed == [], done.why()
     assert sum(cell.points for cell in checks) == sum(cell.max_points for cell in checks) > 0
     assert done.judged.ended == ""
-    assert done.judged.notes == ()
+    assert done.judged.for_the_instructor == ()
     assert done.judged.network == "course"
     assert done.judged.virtual_s > 0
     assert {cell.status for cell in done.judged.cells if cell.kind == "free text"} <= {"answered"}
@@ -54,7 +53,7 @@ def test_a_program_that_cannot_be_tried_fails_and_leaves_no_points_open(
     done = judge(without(solution("13"), "imports", "check-stop-and-wait"), tmp_path, files=files)
     assert done.status("stop-and-wait") == "failed", done.why()
     assert reason in done.shown("check-stop-and-wait")
-    assert (done.judged.open_points, done.judged.notes) == (0, ())
+    assert (done.judged.open_points, done.judged.for_the_instructor) == (0, ())
 
 
 def test_a_starter_fails_all_checks(virtual: Kind, tmp_path: Path) -> None:
@@ -84,7 +83,7 @@ def test_a_check_that_crashes_is_nobodys_failure(virtual: Kind, tmp_path: Path) 
         assert "Traceback" not in done.shown(f"check-{name}")
     assert done.status("rtt") == "passed"
     assert done.judged.open_points == cells["check-parsed"].max_points + cells["check-summary"].max_points > 0
-    notes = [note for note in done.judged.notes if "TypeError: a fault of the check's own" in note]
+    notes = [note for note in done.judged.for_the_instructor if "TypeError: a fault of the check's own" in note]
     assert len(notes) == 2
     assert done.judged.ended == ""
 
@@ -110,7 +109,9 @@ def test_a_program_that_the_notebook_writes_is_noted(virtual: Kind, tmp_path: Pa
     copied = "import os, shutil\nshutil.copy(os.environ['LINKLAB_SIMPLEPERF'], 'reliable.py')"
     book = without(changed(solution("13"), {"imports": copied}), "imports", "check-stop-and-wait")
     done = judge(book, tmp_path)
-    assert any("reliable.py was not handed in like this" in note for note in done.judged.notes), done.judged.notes
+    assert any("reliable.py was not handed in like this" in note for note in done.judged.for_the_instructor), (
+        done.judged.for_the_instructor
+    )
 
 
 @pytest.mark.large
@@ -119,8 +120,7 @@ def test_a_search_is_judged_on_the_same_networks_again(virtual: Kind, tmp_path: 
     mine = "def find_bandwidth(prober):\n    return 20.5\n"
     book = without(solution("03"), "imports", "answer-find", "check-search")
     done = judge(changed(book, {"answer-find": mine}), tmp_path)
-    task = schema.parse(Task, (tmp_path / "task.json").read_text("utf-8"), "the task")
-    with of_submission(task.digest()):
+    with of_submission(Work.of(tmp_path).own_digest()):
         drawn = seeds("an unknown network", unknown.NETWORKS, 10**6)
     named = [check.description for check in done.judged.cells[0].checks[: unknown.NETWORKS]]
     assert [int(re.findall(r"seed (\d+)", name)[0]) for name in named] == list(drawn)
@@ -128,10 +128,8 @@ def test_a_search_is_judged_on_the_same_networks_again(virtual: Kind, tmp_path: 
 
 def test_a_variant_is_judged_by_its_own_numbers(virtual: Kind, tmp_path: Path) -> None:
     network = variant("ada", SECRET)
-    tmp_path.joinpath("given").mkdir()
-    path = write_variant(network, tmp_path / "given")
     book = without(solution("04"), "imports", "answer-parsed", "check-parsed", "answer-pings", "check-pings")
-    mine = judge(book, tmp_path / "mine", network=path)
+    mine = judge(book, tmp_path / "mine", network=network)
     assert mine.failed == [], mine.why()
     assert mine.judged.network == network.name
 

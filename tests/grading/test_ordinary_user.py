@@ -13,11 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from linklab import schema
-from linklab.grading.model import Task
 from linklab.runtime.backends import Kind
 from linklab.runtime.image.find import run_inside
-from tests.grading.judging import LIMIT_S, ROOT, read_verdicts, solution, without, write_task
+from tests.grading.judging import LIMIT_S, ROOT, lay_work, read_verdicts, solution, without
 from tests.grading.test_view import FORKS
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
@@ -66,24 +64,24 @@ def test_a_lab_and_a_simpleperf_are_judged(ordinary: tuple[Path, list[str], dict
     book = without(solution("04"), "imports", "answer-rtt", "check-rtt", "answer-pings", "check-pings")
     book.cells += without(solution("02"), "check-transfer").cells
     book.cells[0].source += "\nfrom linklab import lab02, simpleperf"
-    task = write_task(book, folder / "task", files={"simpleperf.py": ROOT / "solutions" / "simpleperf.py"})
-    for path in (task.parent, *task.parent.iterdir()):
+    work = lay_work(book, folder / "work", files={"simpleperf.py": ROOT / "solutions" / "simpleperf.py"})
+    for path in (work.folder, *work.folder.rglob("*")):
         os.chown(path, folder.stat().st_uid, folder.stat().st_gid)
     done = subprocess.run(
-        [*words, sys.executable, "-P", "-m", "linklab.grading.judge", str(task)],
+        [*words, sys.executable, "-P", "-m", "linklab.grading.judge", str(work.folder)],
         capture_output=True, text=True, env=environment, timeout=LIMIT_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "was refused a user namespace" not in done.stderr
-    verdicts = read_verdicts(schema.parse(Task, task.read_text("utf-8"), "the task"))
+    verdicts = read_verdicts(work)
     assert verdicts.failed == [], verdicts.why()
-    assert verdicts.judged.notes == ()
+    assert verdicts.judged.for_the_instructor == ()
 
 
 BESIDE_GUESTS = """
 import subprocess, sys
 from linklab.grading import student
-from linklab.grading.model import Limits
+from linklab.grading.verdict import Limits
 from linklab.grading.room import lay_files, make_room
 room, limits = make_room(4), Limits(processes=40)
 lay_files(room, {}, "")

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from linklab.grade.check import Surprise
-from linklab.grading.grades import LabGrade, StudentGrade, spreadsheet
+from linklab.grading.grades import StudentGrade, spreadsheet
 from linklab.grading.overview import lab_counts
 from linklab.grading.pages import questions_page
 from linklab.grading.questions import table
@@ -22,9 +22,7 @@ def _passed(name: str, rate: bool, queue: bool, tries: int = 1) -> StudentGrade:
     one = judged(GOOD if rate else bad())
     first, second, text = one.cells
     second = replace(second, status="passed" if queue else "failed", points=3.0 if queue else 0.0)
-    lab = LabGrade(
-        "judged", replace(one, cells=(first, second, text)), tries={"check-rate": tries} if tries > 1 else {}
-    )
+    lab = replace(one, cells=(first, second, text), tries={"check-rate": tries} if tries > 1 else {})
     return StudentGrade(name, "x.html", "course", {LAB.name: lab})
 
 
@@ -60,7 +58,7 @@ def test_calibration_stands_in_the_row_of_its_check() -> None:
 
 def test_the_page_and_the_table_run_nothing_that_students_wrote() -> None:
     grades = a_class()
-    evil = replace(grades.students[1].labs[LAB.name].judged.cells[0], checks=(replace(bad(), reason=EVIL),))  # type: ignore[union-attr]
+    evil = replace(grades.students[1].labs[LAB.name].cells[0], checks=(replace(bad(), reason=EVIL),))
     one = judged(bad())
     grades = graded(student("ada", replace(one, cells=(evil, *one.cells[1:]))))
     page = questions_page(grades, table(grades))

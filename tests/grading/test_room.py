@@ -162,7 +162,7 @@ def test_a_student_who_is_ended_while_bubblewrap_starts_leaves_nothing() -> None
 import threading
 sys.path.append({str(ROOT)!r})
 from linklab.grading.student import Student
-from linklab.grading.model import Limits
+from linklab.grading.verdict import Limits
 from tests.processes import children, gone
 sys.setswitchinterval(1e-6)
 student = Student.__new__(Student)

@@ -5,22 +5,22 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from linklab import schema
 from linklab.classroom.roster import networks_of
 from linklab.course import FILE, variant_text
 from linklab.errors import LinklabError
-from linklab.grading.grade import Order, grade
+from linklab.grading.grade import grade
+from linklab.grading.judges import Verdicts
 from linklab.grading.kit import Kit
 from linklab.grading.manual_points import FILE as FREE_TEXTS
-from linklab.grading.model import Limits, Task
-from linklab.grading.run import Done
-from linklab.grading.store import Work
+from linklab.grading.student_work import Order
+from linklab.grading.verdict import Limits
+from linklab.grading.work import Work
 from linklab.network.variants import variant
 from linklab.record import RESULT_MIME
 from tests.grading.conftest import PretendedClass
@@ -39,7 +39,7 @@ from tests.grading.made_class import (
     write,
 )  # fmt: skip
 
-HEAD = "key,lab,question,student,of,points,answer\n"
+HEAD = "key,lab,question,student,of,points,comment,grader,answer\n"
 SECRET = b"a course secret of some length"
 
 
@@ -61,12 +61,13 @@ def test_a_class_of_every_case_is_graded(group: PretendedClass) -> None:
     assert grades.failed == []
     assert {path.name for path in group.output.iterdir()} == {
         "index.html", "grades.csv", "grades.json", "by-hand.csv", "questions.csv",
-        "questions.html", "feedback", "judged", "linklab-grades",
+        "questions.html", "feedback", "judged", "linklab-grades", ".by-hand.lock",
     }  # fmt: skip
     rows = list(csv.DictReader((group.output / "grades.csv").open(newline="")))
     assert [row["student"] for row in rows] == list(made)
     told = json.loads((group.output / "grades.json").read_text())
-    assert [one["points"] for one in told["students"]] == [float(row["points"]) for row in rows]
+    points = [sum(cell["points"] for cell in one["labs"][LAB]["cells"]) for one in told["students"]]
+    assert points == [float(row["points"]) for row in rows]
 
 
 def test_points_are_those_of_the_judge_and_texts_are_open(group: PretendedClass) -> None:
@@ -85,10 +86,6 @@ def test_the_folder_may_be_named_from_here(group: PretendedClass, monkeypatch: p
     monkeypatch.chdir(group.source.parent)
     group.source, group.output = Path("in"), Path("out")
     assert group.grade().students[0].points == 7
-    (task,) = Path("out").rglob("task.json")
-    paths = [value for value in json.loads(task.read_text()).values() if isinstance(value, str) and "/" in value]
-    assert len(paths) == 2
-    assert all(Path(path).is_absolute() for path in paths)
 
 
 def test_what_is_judged_counts_until_something_changes(group: PretendedClass) -> None:
@@ -109,11 +106,11 @@ def test_what_is_judged_counts_until_something_changes(group: PretendedClass) ->
 def test_a_damaged_store_is_judged_again(group: PretendedClass) -> None:
     group.hand_in("ada", solved())
     first = group.grade()
-    (result,) = group.output.rglob("result.json")
+    (result,) = group.output.rglob("verdict.json")
     text = result.read_text()
     for damaged in ("", "{}", "[]", text[:-30], text.replace('"max_points": 2.0', '"max_points": 90.0')):
         result.write_text(damaged)
-        assert group.grade().students == first.students
+        assert group.grade().students[0].points == first.students[0].points == 7
         assert group.judged == 1
 
 
@@ -139,8 +136,7 @@ def test_students_are_graded_on_their_own_networks(group: PretendedClass, tmp_pa
     grades = group.grade()
     ada, bob, cyd = grades.students
     assert (ada.notes, ada.network) == ((), variant("ada", SECRET).name)
-    assert ada.labs[LAB].judged is not None
-    assert ada.labs[LAB].judged.network == ada.network
+    assert ada.labs[LAB].network == ada.network
     assert "is that of network" in bob.notes[0]
     assert bob.network == variant("bob", SECRET).name
     assert (cyd.handed_in, cyd.notes, cyd.points) == (False, ("nothing was handed in",), 0)
@@ -196,9 +192,7 @@ def test_wrong_options_that_were_tried_cost_no_points_and_are_counted(group: Pre
     book = solved()
     group.hand_in("ada", book)
     (before,) = group.grade().students
-    judged = before.labs[LAB].judged
-    assert judged is not None
-    passed = next(each for each in judged.cells if each.checks)
+    passed = next(each for each in before.labs[LAB].cells if each.checks)
     check = {"description": passed.checks[0].description, "outcome": "passed", "tried_wrong": ["a"]}
     tried = {"checks": [check]}
     cell(book, passed.cell_id)["outputs"] = [
@@ -214,7 +208,7 @@ def test_points_that_are_given_while_others_are_judged_are_taken_in(group: Prete
     group.grade()
     path = group.output / FREE_TEXTS
 
-    def judge(_: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
+    def judge(_: Sequence[Work]) -> Verdicts:
         rows = list(csv.DictReader(path.open(newline="")))
         with path.open("w", newline="") as file:
             writer = csv.DictWriter(file, list(rows[0]))
@@ -253,9 +247,9 @@ def test_an_output_among_the_submissions_is_refused(group: PretendedClass, insid
     ("text", "said"),
     [
         ("", "does not begin with the columns"),
-        (HEAD + "k1,l,q,s,1,2,a\n", "row 2: 2 points, and 0 to 1 can be given"),
-        (HEAD + "k1,l,q,s,1,nan,a\n", "row 2: nan points"),
-        (HEAD + "k1,l,q,s,1,good,a\n", "'good' of '1' are no points"), (HEAD + "k1,l\n", "2 columns instead of 7"),
+        (HEAD + "k1,l,q,s,1,2,,,a\n", "row 2: 2 points, and 0 to 1 can be given"),
+        (HEAD + "k1,l,q,s,1,nan,,,a\n", "row 2: nan points"),
+        (HEAD + "k1,l,q,s,1,good,,,a\n", "'good' of '1' are no points"), (HEAD + "k1,l\n", "2 columns instead of 9"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_points_is_named_before_anything_is_judged(group: PretendedClass, text: str, said: str) -> None:
@@ -294,11 +288,11 @@ def test_python_files_lie_beside_the_notebook_that_is_judged_as_at_home(group: P
     group.hand_in("ada", solved(), **{"helpers.py": b"def rtt_ms(): return 20"})
     (ada,) = group.grade().students
     folder = group.output / "judged" / "ada" / LAB
-    task = schema.parse(Task, (folder / "task.json").read_text("utf-8"), "the task")
-    assert {name: path.read_bytes() for name, path in task.files.items()} == {"helpers.py": b"def rtt_ms(): return 20"}
+    work = Work.of(folder)
+    assert {name: path.read_bytes() for name, path in work.files.items()} == {"helpers.py": b"def rtt_ms(): return 20"}
     assert any("handed over" in note and "helpers.py" in note for note in ada.notes)
-    before = task.digest()
+    before = work.own_digest()
     group.hand_in("ada", solved(), **{"helpers.py": b"def rtt_ms(): return 2 * 10"})
     group.grade()
     assert group.judged == 1, "another helper is another submission"
-    assert schema.parse(Task, (folder / "task.json").read_text("utf-8"), "the task").digest() != before
+    assert Work.of(folder).own_digest() != before

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from linklab.grading.model import Judged, Limits
-from linklab.grading.store import Work, keep
+from linklab.grading.verdict import Limits
 from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import LAB, put, solved
 from tests.notebooks.run_notebook import ROOT
@@ -25,7 +24,8 @@ from tests.notebooks.run_notebook import ROOT
     ("word", "trouble"),
     [
         ("crash", "ended with signal SIGSEGV"), ("raise", "status 1: RuntimeError: a judge's"),
-        ("silent", "wrote no verdict"), ("garbage", "verdict is damaged"), ("lie", "not one on this lab"),
+        ("full", "No space left on device"), ("silent", "wrote no verdict"),
+        ("garbage", "verdict is damaged"), ("lie", "not one on this lab"),
     ],
 )  # fmt: skip
 def test_a_failing_judge_costs_its_own_notebook_and_is_tried_again(
@@ -38,27 +38,11 @@ def test_a_failing_judge_costs_its_own_notebook_and_is_tried_again(
         ada, bob = grades.students
         assert bob.points == 7
         assert ada.labs[LAB].state == "judge failed"
-        assert trouble in ada.labs[LAB].trouble
-        assert ada.labs[LAB].trouble.isprintable()
+        assert trouble in ada.labs[LAB].ended
+        assert ada.labs[LAB].ended.isprintable()
         assert (ada.points, ada.open_points) == (0, 4), "its free texts can still be read"
         assert [row[:2] for row in grades.failed] == [("ada", LAB)]
     assert group.judged == 1, "of the two, the one that failed"
-
-
-def test_a_verdict_that_cannot_be_written_costs_its_own_notebook(
-    group: PretendedClass, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full_for_ada(work: Work, judged: Judged) -> None:
-        if work.student == "ada":
-            raise OSError(28, "No space left on device")
-        keep(work, judged)
-
-    monkeypatch.setattr("linklab.grading.run.keep", full_for_ada)
-    for student in ("ada", "bob"):
-        group.hand_in(student, solved())
-    ada, bob = group.grade().students
-    assert "No space left on device" in ada.labs[LAB].trouble
-    assert bob.points == 7
 
 
 @pytest.mark.large
@@ -68,7 +52,7 @@ def test_a_judge_that_hangs_is_ended(group: PretendedClass, word: str, monkeypat
     group.order, group.grace_s = replace(group.order, limits=Limits(wall_s=1)), 0.2
     group.hand_in("ada", put(solved(), answer_prediction_rtt=f"predicted_rtt_ms = 20\n# judge: {word}"))
     (ada,) = group.grade().students
-    assert "was not done" in ada.labs[LAB].trouble
+    assert "was not done" in ada.labs[LAB].ended
     assert not _alive(group)
 
 
@@ -96,7 +80,7 @@ def test_an_interrupted_run_leaves_nothing_behind_and_keeps_what_is_done(
     try:
         deadline = time.monotonic() + 120
         # glob, as pathlib's own raises for a folder that the run removes meanwhile
-        while not glob("**/result.json", root_dir=group.output, recursive=True) or group.judged < 3:
+        while not glob("**/verdict.json", root_dir=group.output, recursive=True) or group.judged < 3:
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.05)

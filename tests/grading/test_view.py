@@ -19,7 +19,7 @@ from linklab.runtime.image.find import run_inside
 ROOT = Path(__file__).parents[2]
 OUTSIDE = """
 import json, os, subprocess, sys
-from linklab.grading.model import Limits
+from linklab.grading.verdict import Limits
 from linklab.grading.room import make_room, lay_files
 from linklab.grading import student
 room = make_room(4)
@@ -78,7 +78,7 @@ for base, folders, files in os.walk("/"):
 print(json.dumps(seen))
 """)
     names = {os.path.basename(path) for path in found}
-    assert not names & {"shadow", "sudoers", "id_rsa", ".bash_history", "judged.json", "simpleperf.py.starter"}
+    assert not names & {"shadow", "sudoers", "id_rsa", ".bash_history", "verdict.json", "simpleperf.py.starter"}
     assert not [path for path in found if path.startswith(HIDDEN)]
     assert not [path for path in found if path.startswith(("/root", "/etc/ssh", "/var/lib", "/var/log"))]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from linklab.grade import Check
-from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, to_json
-from linklab.grading.kit import KitLab, LabCell
-from linklab.grading.model import Judged
+from linklab.grading.grades import ClassGrade, GradedLab, StudentGrade, to_json
+from linklab.grading.verdict import Verdict
 from linklab.report.model import Graded
 
 EXPORTS = Path(__file__).with_name("exports")
-UDP = KitLab("03-udp-bandwidth", "Lab 03: UDP bandwidth", (LabCell("check-rate", "check", "code", "", "", 10),), {})
-TCP = KitLab("04-tcp", "Lab 04: TCP, shared", (LabCell("check-tcp", "check", "code", "", "", 20),), {})
+UDP = GradedLab("03-udp-bandwidth", "Lab 03: UDP bandwidth", 10)
+TCP = GradedLab("04-tcp", "Lab 04: TCP, shared", 20)
 NAMES = {
     "ada": "Ada King", "juergen": "Jürgen Müller", "bob": 'Bob "Bobby" O\'Neil', "eve": "Eve Ray", "kim1": "Kim Lee",
     "kim2": "Kim Lee", "cyd": "Cyd Smith", "dan": "Dan Ott", "fay": "Fay Ames", "hal": "Hal Hall",
@@ -25,16 +24,16 @@ POINTS: dict[str, tuple[float | None, float | None]] = {
 NUMBERS = {name: (("moodle", str(9001 + number)), ("canvas", str(101 + number))) for number, name in enumerate(NAMES)}
 
 
-def lab_grade(lab: KitLab, points: float | None, open_points: float = 0.0) -> LabGrade:
+def lab_grade(lab: GradedLab, points: float | None, open_points: float = 0.0) -> Verdict:
     """A lab with so many points; None for a lab that was not handed in."""
     if points is None:
-        return LabGrade("not handed in")
+        return Verdict(lab.name, "not handed in")
     check = Check.passing("the rate", "10 Mbit/s") if points else Check.failing("the rate", "it is 1 Mbit/s", "look")
     most = lab.max_points - open_points
     cells = [Graded("check-rate", "check", "Lab 03, the rate", check.outcome, points, most, (check,))]
     if open_points:
         cells.append(Graded("reflect", "free text", "why", "answered", 0.0, open_points))
-    return LabGrade("judged", Judged(lab.name, "course", tuple(cells), wall_s=12.4))
+    return Verdict(lab.name, "judged", "course", tuple(cells), wall_s=12.4)
 
 
 def a_student(name: str, udp: float | None, tcp: float | None = None, **more: object) -> StudentGrade:
@@ -55,6 +54,6 @@ def write(folder: Path, *students: StudentGrade) -> Path:
     students = students or a_class()
     for one in students:
         (folder / "feedback" / one.page).write_text(f"for {one.student} alone")
-    grades = ClassGrade({lab.name: lab for lab in (UDP, TCP)}, students, "2026-11-04 12:00 UTC", "0.1.0")
+    grades = ClassGrade("0.1.0", "2026-11-04 12:00 UTC", {lab.name: lab for lab in (UDP, TCP)}, students)
     (folder / "grades.json").write_text(to_json(grades), "utf-8")
     return folder

@@ -12,8 +12,9 @@ from typing import Literal
 import pytest
 
 from linklab.cli import main
-from linklab.grading.grades import LabGrade, StudentGrade
+from linklab.grading.grades import StudentGrade
 from linklab.grading.names import cleaned
+from linklab.grading.verdict import Verdict
 from linklab.lms.table import Table
 from tests.lms.a_class import EXPORTS, NAMES, NUMBERS, TCP, UDP, a_class, a_student, write
 
@@ -173,7 +174,7 @@ def test_half_a_hundredth_is_no_other_grade(export: Export) -> None:
 
 
 def test_what_was_not_judged_is_not_written(export: Export) -> None:
-    labs = {UDP.name: LabGrade("judge failed", None, (), "it crashed"), TCP.name: LabGrade("not judged")}
+    labs = {UDP.name: Verdict(UDP.name, "judge failed", ended="it crashed"), TCP.name: Verdict(TCP.name)}
     status, data, _, troubles = export(CANVAS, [StudentGrade("ada", "ada.html", "course", labs)], "--provisional")
     assert (status, changed(CANVAS, data)) == (1, {})
     assert "not written, ada, 03-udp-bandwidth: it was not judged" in troubles

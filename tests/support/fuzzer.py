@@ -17,13 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from linklab import schema
-from linklab.grading.grade import Order, grade
+from linklab.grading.grade import grade
+from linklab.grading.judges import Verdicts
 from linklab.grading.kit import Kit, KitLab, read_kit
-from linklab.grading.model import VERDICT
 from linklab.grading.outputs import Outputs
-from linklab.grading.run import Done, finished
-from linklab.grading.store import Work, unjudged
+from linklab.grading.student_work import Order
+from linklab.grading.work import Work, unjudged
 from tests.grading.made_class import LAB, as_tar, as_zip, solved, write
 from tests.notebooks.run_notebook import ROOT
 
@@ -162,13 +161,11 @@ def graded(kit: Kit, seeds: Sequence[int], folder: Path) -> Counter[str]:
     for seed in seeds:
         write(source / f"s{seed}", submission(seed) or {"x.ipynb": b""})
 
-    def judge(works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
+    def judge(works: Sequence[Work]) -> Verdicts:
         found = {}
         for work in works:
-            (work.task.output / f"{LAB}.ipynb").write_bytes(judged_notebook(int(work.student[1:]), work.task.notebook))
-            verdict = json.dumps(schema.dump(unjudged(labs[LAB], "course", {}, "")))
-            (work.task.output / VERDICT).write_text(verdict, "utf-8")
-            found[work.student, LAB] = finished(work, "")
+            work.judged.write_bytes(judged_notebook(int(work.student[1:]), work.assembled))
+            found[work.student, LAB] = replace(work.verdict, state="judged", cells=unjudged(labs[LAB], {}))
         return found
 
     said: list[str] = []
@@ -176,7 +173,7 @@ def graded(kit: Kit, seeds: Sequence[int], folder: Path) -> Counter[str]:
     counts: Counter[str] = Counter()
     told = {line.partition(":")[0]: line for line in said}
     for one in grades.students:
-        trouble = one.labs[LAB].trouble or told.get(one.student, "")
+        trouble = one.labs[LAB].ended or told.get(one.student, "")
         counts[one.labs[LAB].state + (", page without notebooks" if one.student in told else "")] += 1
         if trouble:
             print(f"seed {one.student[1:]}: {trouble}", flush=True)

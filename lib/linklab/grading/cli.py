@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 from linklab import options
 
 if TYPE_CHECKING:
-    from linklab.grading.grade import Order
     from linklab.grading.grades import ClassGrade
-    from linklab.grading.run import Done
-    from linklab.grading.store import Work
+    from linklab.grading.judges import Verdicts
+    from linklab.grading.student_work import Order
+    from linklab.grading.work import Work
 
 _INTERRUPTED = 130
 _DESCRIPTION = """\
@@ -36,12 +36,12 @@ _LIMIT_OPTIONS: Final = (
     ("--processes", "processes", options.count, "N", "processes at once"),
     ("--disk-mb", "disk_mb", options.megabytes, "MB", "files that it writes"),
 )
-"""Each option for a field of `linklab.grading.model.Limits`."""
+"""Each option for a field of `linklab.grading.verdict.Limits`."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Adds ``grade`` to the command line; `run` takes what it parsed."""
-    from linklab.grading.model import Limits
+    from linklab.grading.verdict import Limits
 
     parser = subparsers.add_parser("grade", help="grade the submissions of a class", description=_DESCRIPTION)
     parser.add_argument(
@@ -96,9 +96,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _order(arguments: argparse.Namespace) -> Order:
     from linklab.classroom.roster import networks_of, read_students
     from linklab.errors import LinklabError
-    from linklab.grading.grade import Order
     from linklab.grading.kit import read_kit
-    from linklab.grading.model import Limits
+    from linklab.grading.student_work import Order
+    from linklab.grading.verdict import Limits
     from linklab.network.variants import normalised
 
     if arguments.secret is not None and arguments.students is None:
@@ -120,10 +120,9 @@ class _Judge:
         self._jobs, self._dask = jobs, dask
         self.interrupted = False
 
-    def __call__(self, works: Sequence[Work]) -> Mapping[tuple[str, str], Done]:
+    def __call__(self, works: Sequence[Work]) -> Verdicts:
         from linklab.dask_run import Cluster
-        from linklab.grading.parcel import DaskCrew
-        from linklab.grading.run import ClassProgress, Crew
+        from linklab.grading.judges import ClassProgress, Crew, DaskCrew
         from linklab.headless.runner import how_many
 
         if not works:

@@ -1,8 +1,8 @@
-"""The process that judges one notebook: ``python -P -m linklab.grading.judge TASK_FILE``.
+"""The process that judges one notebook: ``python -P -m linklab.grading.judge FOLDER``.
 
 It runs the notebook's cells in the student's sandbox, one after the other. The check cells are not run there: the
 judge fetches the values that they name and calls the instructor's own checks itself. It leaves the judged notebook and
-``judged.json`` (`linklab.grading.model.Judged`) in the task's output folder, and nothing else anywhere.
+then the verdict (`linklab.grading.verdict`) in the folder of the work, and nothing else anywhere.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from linklab import schema
-from linklab.course import VARIABLE, read_variant, using, variant_text
+from linklab.course import VARIABLE, using
 from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grade.result import GradeError, Result, not_judged
@@ -30,15 +31,15 @@ from linklab.grading import outputs as shown
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Call, calls_of
 from linklab.grading.guard import bound_memory
-from linklab.grading.model import VERDICT, Judged, Task
 from linklab.grading.names import listed
 from linklab.grading.room import Room, lay_files, make_room, student_files
 from linklab.grading.session import KernelGone, RaisedInKernel, Session
 from linklab.grading.student import Student
+from linklab.grading.work import VERDICT, Work
 from linklab.guest.channel import Channel
 from linklab.headless.runner import label, read_book, run_facts, runs, write_book
 from linklab.measure import Clip, Video, encoded
-from linklab.network import COURSE, Network, NetworkState
+from linklab.network import Network, NetworkState
 from linklab.programs.submission import ProgramError
 from linklab.report.notebook import graded, kind_of
 from linklab.runtime import transport
@@ -59,20 +60,20 @@ _CLIPS: Final = {"measure.Clip(duration_s=10)": Clip(duration_s=10)}
 class Judge:
     """Judges one notebook, from its first cell to its last."""
 
-    def __init__(self, task: Task, room: Room, network: Network) -> None:
-        self._task, self._room, self._network = task, room, network
-        self._book, self._digest = read_book(task.notebook), task.digest()
+    def __init__(self, work: Work, room: Room, network: Network) -> None:
+        self._work, self._limits, self._room, self._network = work, work.verdict.limits, room, network
+        self._book, self._digest = read_book(work.assembled), work.own_digest()
         self._backend = choose()
-        self._shown = shown.Outputs(task.limits.output_kb * 1024)
+        self._shown = shown.Outputs(self._limits.output_kb * 1024)
         self._videos = _videos_of(self._book, room)
         # lends labs to the student's kernel, over a socket in the room
-        self._broker = Broker(room.lender, self._backend, room.home, task.limits.cell_s)
+        self._broker = Broker(room.lender, self._backend, room.home, self._limits.cell_s)
         self._student: Student | None = None
         self._channel: Channel | None = None
         self._done: list[str] = []
         self._kernels, self._cpu_s = 0, 0.0
         self._began_s = time.monotonic()
-        self._until = self._began_s + task.limits.wall_s
+        self._until = self._began_s + self._limits.wall_s
         self._notes: list[str] = []
         self._stop_reason = ""
         self._guard = threading.Lock()
@@ -80,7 +81,7 @@ class Judge:
 
     def run(self) -> None:
         """Judges all cells, and writes the verdicts. Nothing that the student's code does can stop the judging."""
-        stop_s = self._task.limits.wall_s + _STOP_AFTER_S
+        stop_s = self._limits.wall_s + _STOP_AFTER_S
         stop_timer = threading.Timer(stop_s, self._stop_all)
         give_up_timer = threading.Timer(stop_s + _GIVE_UP_AFTER_S, self._give_up)
         for timer in (stop_timer, give_up_timer):
@@ -103,10 +104,10 @@ class Judge:
 
     def _judge_cell(self, index: int, cell: Any) -> None:
         cell.outputs, cell.execution_count = [], None
-        left_s = min(float(self._task.limits.cell_s), self._until - time.monotonic())
+        left_s = min(float(self._limits.cell_s), self._until - time.monotonic())
         if left_s <= 0 and not self._stop_reason:
             self._stop_reason = (
-                f"{label(self._book, index)} was not begun: the notebook had run for {self._task.limits.wall_s} s"
+                f"{label(self._book, index)} was not begun: the notebook had run for {self._limits.wall_s} s"
             )
             self._stop_all()
         if kind_of(cell) == "check":
@@ -165,9 +166,9 @@ class Judge:
         while not self._broker.values.empty():
             self._broker.values.get_nowait()  # drops the connections for values of the kernel that was lost
         self._broker.end_labs()
-        self._student = student = Student(self._room, self._task.limits, self._cpu_s)
+        self._student = student = Student(self._room, self._limits, self._cpu_s)
         for source in self._done:
-            student.begin(source, hidden=True, room_characters=self._task.limits.output_kb * 1024)
+            student.begin(source, hidden=True, room_characters=self._limits.output_kb * 1024)
             student.finish(max(1.0, min(left_s, self._until - time.monotonic())))
             if student.death_reason:
                 return self._working_kernel(left_s)
@@ -223,7 +224,7 @@ class Judge:
 
     def _note_programs(self, folder: Path, cell: str) -> None:
         """Note programs that a cell of the notebook has put there: they are not what was handed in."""
-        handed_in = {name: path.read_bytes() for name, path in self._task.files.items()}
+        handed_in = {name: path.read_bytes() for name, path in self._work.files.items()}
         other = [path.name for path in sorted(folder.iterdir()) if path.read_bytes() != handed_in.get(path.name)]
         if other:
             self._notes.append(f"{cell}: {listed(other)} was not handed in like this: the notebook wrote it")
@@ -235,23 +236,26 @@ class Judge:
         self._broker.end_labs()
 
     def write(self) -> None:
-        """Writes the judged notebook and the verdicts."""
+        """Writes the judged notebook, and then the verdict: what has one is done."""
         with self._guard:
             if self._is_written:
                 return
             self._is_written = True
             self._broker.close()
-            task, book = self._task, self._book
-            wall_s = round(time.monotonic() - self._began_s, 3)
-            virtual_s = round(self._broker.virtual_s, 3)
-            book.metadata["linklab"] = run_facts() | {"wall_s": wall_s, "virtual_s": virtual_s}
+            book = self._book
+            verdict = replace(
+                self._work.verdict,
+                state="judged",
+                cells=tuple(graded(cell) for cell in book.cells if kind_of(cell) is not None),
+                ended=self._stop_reason,
+                for_the_instructor=tuple(shown.printable(note) for note in self._notes),
+                wall_s=round(time.monotonic() - self._began_s, 3),
+                virtual_s=round(self._broker.virtual_s, 3),
+            )
+            book.metadata["linklab"] = run_facts() | {"wall_s": verdict.wall_s, "virtual_s": verdict.virtual_s}
             book.metadata.pop("widgets", None)
-            cells = tuple(graded(cell) for cell in book.cells if kind_of(cell) is not None)
-            notes = tuple(shown.printable(note) for note in self._notes)
-            judged = Judged(task.lab, self._network.name, cells, self._stop_reason, notes, wall_s, virtual_s)
-            task.output.mkdir(parents=True, exist_ok=True)
-            write_book(book, task.output / f"{task.lab}.ipynb")
-            write_whole(task.output / VERDICT, json.dumps(schema.dump(judged), indent=1) + "\n")
+            write_book(book, self._work.judged)
+            write_whole(self._work.folder / VERDICT, json.dumps(schema.dump(verdict), indent=1) + "\n")
 
     def _give_up(self) -> None:
         """Writes the verdicts that there are, and exits: the last resort, if the judge itself hangs."""
@@ -278,32 +282,32 @@ def _about_fault(name: str, result: Result) -> str:
     return f"{name} was not judged, its points are open: the check crashed: {result.fault}"
 
 
-def judge(task: Task) -> None:
-    """Judges a notebook. Raises LinklabError if the task cannot be judged.
+def judge(work: Work) -> None:
+    """Judges a notebook. Raises LinklabError if it cannot be judged.
 
     Call it in a process of its own that has started no threads: `make_room` moves the process into a mount namespace.
     """
-    network = COURSE if task.network is None else read_variant(task.network)
-    room = make_room(task.limits.disk_mb)
+    network = work.network()
+    room = make_room(work.verdict.limits.disk_mb)
     try:
         os.chdir(room.own)
-        lay_files(room, task.files, "" if task.network is None else variant_text(network))
-        Judge(task, room, network).run()
+        lay_files(room, work.files, work.variant)
+        Judge(work, room, network).run()
     finally:
         os.chdir("/")
         room.remove()
 
 
 def main() -> None:
-    """``python -P -m linklab.grading.judge TASK_FILE``; prints one line and exits with 2 if it cannot judge it."""
+    """``python -P -m linklab.grading.judge FOLDER``; prints one line and exits with 2 if it cannot judge it."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # as shells report a signal
-    # the task names the network, and labs are started here: what the caller's environment says of both does not count
+    # the work names the network, and labs are started here: what the caller's environment says of both does not count
     for inherited in (VARIABLE, transport.VARIABLE):
         os.environ.pop(inherited, None)
     try:
-        task = schema.parse(Task, Path(sys.argv[1]).read_bytes(), "this task")
-        bound_memory(task.limits.memory_mb)
-        judge(task)
+        work = Work.of(Path(sys.argv[1]).absolute())
+        bound_memory(work.verdict.limits.memory_mb)
+        judge(work)
     except (LinklabError, OSError) as error:
         print(str(error) if isinstance(error, LinklabError) else f"{error.strerror}: {error.filename}", file=sys.stderr)
         sys.exit(2)

@@ -23,7 +23,7 @@ from typing import Final
 from linklab.errors import LinklabError
 from linklab.files import locked, write_whole
 from linklab.grading.grades import for_spreadsheet, reason_of, spreadsheet
-from linklab.grading.model import Judged
+from linklab.grading.verdict import Verdict
 from linklab.report.model import Graded
 
 FILE: Final = "by-hand.csv"
@@ -69,12 +69,12 @@ class GivenRow:
     given: Given
 
 
-def failed_checks(student: str, judged: Judged) -> Iterable[WrittenAnswer]:
+def failed_checks(student: str, verdict: Verdict) -> Iterable[WrittenAnswer]:
     """Yield the checks of a notebook that were judged and did not pass, or could not be decided."""
-    for cell in judged.cells:
+    for cell in verdict.cells:
         if cell.kind == "check" and cell.status in ("failed", "inconclusive"):
-            verdict = f"{cell.status}: {reason_of(cell)}"
-            yield WrittenAnswer(judged.lab, cell.cell_id, student, verdict, cell.max_points)
+            reason = f"{cell.status}: {reason_of(cell)}"
+            yield WrittenAnswer(verdict.lab, cell.cell_id, student, reason, cell.max_points)
 
 
 def to_csv(answers: Iterable[WrittenAnswer], earlier: Mapping[str, GivenRow]) -> str:
@@ -157,9 +157,10 @@ def with_points(answers: Iterable[WrittenAnswer], rows: Mapping[str, GivenRow]) 
     return found
 
 
-def with_given(judged: Judged, given: Mapping[str, Given]) -> Judged:
+def with_given(verdict: Verdict, given: Mapping[str, Given]) -> Verdict:
     """A verdict with the points and comments that people gave, by cell."""
-    return judged.with_cells(lambda cell: _with_given(cell, given.get(cell.cell_id, Given())))
+    cells = tuple(_with_given(cell, given.get(cell.cell_id, Given())) for cell in verdict.cells)
+    return replace(verdict, cells=cells)
 
 
 def _with_given(cell: Graded, given: Given) -> Graded:

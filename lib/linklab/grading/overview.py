@@ -11,9 +11,8 @@ from typing import Final
 
 from linklab.grade.check import Check, Surprise
 from linklab.grade.render import first_reason
-from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade, reason_of
-from linklab.grading.kit import KitLab
-from linklab.grading.model import Judged
+from linklab.grading.grades import ClassGrade, GradedLab, StudentGrade, reason_of
+from linklab.grading.verdict import Verdict
 from linklab.report.model import Graded, Status
 
 MOST_TRIES: Final = 4
@@ -109,17 +108,17 @@ def lab_counts(grades: ClassGrade) -> list[LabCount]:
     return [_lab_count(lab, [one.labs[name] for one in grades.students]) for name, lab in grades.labs.items()]
 
 
-def _lab_count(lab: KitLab, all_of_them: list[LabGrade]) -> LabCount:
-    judged = [(one, one.judged) for one in all_of_them if one.judged is not None and one.state == "judged"]
-    points = [one.points for one, _ in judged]
-    columns = zip(*(verdict.cells for _, verdict in judged), strict=True)
-    cells = tuple(_cell_count(column, [one for one, _ in judged]) for column in columns)
-    predictions = tuple(_predictions([verdict for _, verdict in judged]))
+def _lab_count(lab: GradedLab, all_of_them: list[Verdict]) -> LabCount:
+    judged = [one for one in all_of_them if one.state == "judged"]
+    points = [one.points for one in judged]
+    columns = zip(*(one.cells for one in judged), strict=True)
+    cells = tuple(_cell_count(column, judged) for column in columns)
+    predictions = tuple(_predictions(judged))
     middle = median(points) if points else None
     return LabCount(lab.name, lab.title, lab.max_points, len(judged), middle, cells, predictions)
 
 
-def _predictions(judged: Sequence[Judged]) -> Iterator[PredictionCount]:
+def _predictions(judged: Sequence[Verdict]) -> Iterator[PredictionCount]:
     """What students predicted, each thing once, in the notebook's order. What theory says nothing of is left out."""
     found: dict[tuple[str, str], list[Surprise]] = {}
     for one in judged:
@@ -146,7 +145,7 @@ def _frequent_slips(said: Iterable[Surprise]) -> tuple[tuple[str, int], ...]:
     return tuple(Counter(one.slip for one in said if one.slip).most_common(_SLIPS))
 
 
-def _cell_count(column: Sequence[Graded], labs: Sequence[LabGrade]) -> CellCount:
+def _cell_count(column: Sequence[Graded], labs: Sequence[Verdict]) -> CellCount:
     first, (title, _) = column[0], Counter(cell.title for cell in column).most_common(1)[0]
     done = [(lab, cell) for lab, cell in zip(labs, column, strict=True) if not cell.open_points]
     said = [surprise for cell in column for surprise in cell.surprises]
@@ -163,7 +162,7 @@ def _mean(numbers: Sequence[float]) -> float | None:
     return sum(numbers) / len(numbers) if numbers else None
 
 
-def _discrimination(done: Sequence[tuple[LabGrade, Graded]]) -> float | None:
+def _discrimination(done: Sequence[tuple[Verdict, Graded]]) -> float | None:
     """Return the correlation of a cell's points with the student's other points.
 
     Ebel and Frisbie, "Essentials of Educational Measurement", 1991: above 0.3 a question tells who knows more; below 0
@@ -177,7 +176,7 @@ def _discrimination(done: Sequence[tuple[LabGrade, Graded]]) -> float | None:
     return correlation(points, others)
 
 
-def _tries(done: Sequence[tuple[LabGrade, Graded]], cell_id: str) -> tuple[int, ...]:
+def _tries(done: Sequence[tuple[Verdict, Graded]], cell_id: str) -> tuple[int, ...]:
     """Count students who passed by the try; a cell without any wrong choice is none of choices."""
     passed = Counter(min(lab.tries.get(cell_id, 1), MOST_TRIES) for lab, cell in done if cell.status == "passed")
     if not any(cell_id in lab.tries for lab, _ in done):
@@ -201,10 +200,10 @@ def _most_frequent(column: Sequence[Graded]) -> tuple[str, int]:
 def slowest(grades: ClassGrade) -> list[tuple[StudentGrade, str, float, float]]:
     """The notebooks that took longest: student, lab, seconds of real time, seconds in the labs."""
     found = [
-        (one, name, lab.judged.wall_s, lab.judged.virtual_s)
+        (one, name, lab.wall_s, lab.virtual_s)
         for one in grades.students
         for name, lab in one.labs.items()
-        if lab.judged is not None and lab.judged.wall_s > 0
+        if lab.wall_s > 0
     ]
     return sorted(found, key=lambda row: -row[2])[:_SLOWEST]
 
@@ -212,7 +211,7 @@ def slowest(grades: ClassGrade) -> list[tuple[StudentGrade, str, float, float]]:
 def inconclusive(grades: ClassGrade) -> Iterator[OpenItem]:
     """Yield each check that could not be decided, and why."""
     for one, name, lab in _labs(grades):
-        for cell in lab.judged.cells if lab.judged else ():
+        for cell in lab.cells:
             if cell.status == "inconclusive":
                 yield OpenItem(one, name, f"{cell.title}: {reason_of(cell)}")
 
@@ -220,8 +219,8 @@ def inconclusive(grades: ClassGrade) -> Iterator[OpenItem]:
 def ended_early(grades: ClassGrade) -> Iterator[OpenItem]:
     """Yield each notebook that was not judged to its end, and why."""
     for one, name, lab in _labs(grades):
-        if lab.judged is not None and lab.judged.ended:
-            yield OpenItem(one, name, lab.judged.ended)
+        if lab.ended and lab.state != "not read":
+            yield OpenItem(one, name, lab.ended)
         elif lab.state == "not judged":
             yield OpenItem(one, name, "not judged yet: run the same command again")
 
@@ -243,7 +242,7 @@ def notes(grades: ClassGrade) -> Iterator[OpenItem]:
                 yield OpenItem(one, name, note)
 
 
-def _labs(grades: ClassGrade) -> Iterator[tuple[StudentGrade, str, LabGrade]]:
+def _labs(grades: ClassGrade) -> Iterator[tuple[StudentGrade, str, Verdict]]:
     for one in grades.students:
         for name, lab in one.labs.items():
             yield one, name, lab

@@ -16,9 +16,9 @@ from markupsafe import Markup as Safe
 
 from linklab.grade import calibration
 from linklab.grading import overview
-from linklab.grading.grades import ClassGrade, LabGrade, StudentGrade
+from linklab.grading.grades import ClassGrade, StudentGrade
 from linklab.grading.kit import KitLab
-from linklab.grading.model import Judged
+from linklab.grading.verdict import Verdict
 from linklab.report.model import Facts, FreeText, Graded, Item, LabRecord
 from linklab.report.page import SORTING, encodable, environment, script_of, style
 from linklab.report.safe_html import question_of
@@ -33,12 +33,8 @@ class _Lab:
     name: str
     title: str
     max_points: float
-    grade: LabGrade
+    verdict: Verdict
     record: LabRecord | None
-
-    @property
-    def ended(self) -> str:
-        return self.grade.judged.ended if self.grade.judged else ""
 
 
 def feedback(grade: StudentGrade, grades: ClassGrade, records: Mapping[str, LabRecord]) -> str:
@@ -48,19 +44,19 @@ def feedback(grade: StudentGrade, grades: ClassGrade, records: Mapping[str, LabR
     """
     labs = []
     for name, lab in grades.labs.items():
-        found, record = grade.labs[name], records.get(name)
-        if found.judged is not None:
-            record = with_verdicts(record, found.judged) if record else _of_verdict(name, lab.title, found.judged)
-        labs.append(_Lab(name, lab.title, lab.max_points, found, record))
+        verdict, record = grade.labs[name], records.get(name)
+        if verdict.cells:
+            record = with_verdicts(record, verdict) if record else _of_verdict(lab.title, verdict)
+        labs.append(_Lab(name, lab.title, lab.max_points, verdict, record))
     return _rendered(
         "feedback.jinja", grade=grade, labs=labs, max_points=grades.max_points, made_at=grades.made_at,
         linklab=grades.linklab, css=style(),
     )  # fmt: skip
 
 
-def _of_verdict(name: str, title: str, judged: Judged) -> LabRecord:
+def _of_verdict(title: str, verdict: Verdict) -> LabRecord:
     """Return the record of a notebook that cannot be shown: its verdict alone."""
-    return LabRecord(f"{name}.ipynb", title, Facts(), 0, 0, judged.cells, None, ())
+    return LabRecord(f"{verdict.lab}.ipynb", title, Facts(), 0, 0, verdict.cells, None, ())
 
 
 def load_templates(labs: Iterable[KitLab]) -> None:
@@ -69,17 +65,17 @@ def load_templates(labs: Iterable[KitLab]) -> None:
         for part in lab.parts:
             if part.cell_type == "markdown":
                 question_of(part.starter)
-    feedback(StudentGrade("", "", "", {}), ClassGrade({}, (), "", ""), {})
+    feedback(StudentGrade("", "", "", {}), ClassGrade("", "", {}, ()), {})
 
 
-def with_verdicts(record: LabRecord, judged: Judged) -> LabRecord:
+def with_verdicts(record: LabRecord, verdict: Verdict) -> LabRecord:
     """A notebook's record with the judge's verdicts in the places of whatever its outputs say."""
-    cells = {cell.cell_id: cell for cell in judged.cells}
+    cells = {cell.cell_id: cell for cell in verdict.cells}
     sections = tuple(
         replace(section, items=tuple(_with_verdict(item, cells) for item in section.items if _counts(item, cells)))
         for section in record.sections
     )
-    return replace(record, graded=judged.cells, sections=sections)
+    return replace(record, graded=verdict.cells, sections=sections)
 
 
 def _counts(item: Item, cells: Mapping[str, Graded]) -> bool:
@@ -118,11 +114,7 @@ def questions_page(grades: ClassGrade, table: Sequence[Sequence[str]]) -> str:
     script, script_hash = script_of(SORTING, _FOLDER / "questions.js")
     said = {
         lab.title.partition(":")[0]: [
-            surprise
-            for one in grades.students
-            if (judged := one.labs[name].judged) is not None
-            for cell in judged.cells
-            for surprise in cell.surprises
+            surprise for one in grades.students for cell in one.labs[name].cells for surprise in cell.surprises
         ]
         for name, lab in grades.labs.items()
     }

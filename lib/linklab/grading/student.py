@@ -23,8 +23,8 @@ from typing import Any, Final
 from linklab import process_tree
 from linklab.course import VARIABLE as VARIANT
 from linklab.errors import LabError
-from linklab.grading.model import Limits
 from linklab.grading.room import Room
+from linklab.grading.verdict import Limits
 from linklab.guest import limits as process_limits
 from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout
 from linklab.runtime import bwrap, transport

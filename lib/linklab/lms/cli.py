@@ -12,7 +12,7 @@ from linklab.errors import LinklabError
 from linklab.files import write_whole
 
 if TYPE_CHECKING:
-    from linklab.grading.grades import StoredGrades
+    from linklab.grading.grades import ClassGrade
     from linklab.lms.export import Filled
     from linklab.lms.feedback import Page
 
@@ -44,7 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(arguments: argparse.Namespace) -> int:
     """Write points and pages, say what became of them, return the exit status. What raises LinklabError writes none."""
     from linklab import schema
-    from linklab.grading.grades import FILE, StoredGrades
+    from linklab.grading.grades import FILE, ClassGrade
     from linklab.lms.export import ExportOptions, fill
     from linklab.options import chosen
 
@@ -59,14 +59,14 @@ def run(arguments: argparse.Namespace) -> int:
             raise LinklabError(f"{path} lies among what was graded: name a place elsewhere")
         if into is not None and path.resolve() == into.resolve():
             raise LinklabError(f"{path} is the gradebook itself: name another file, so that you can compare the two")
-    grades = schema.parse(StoredGrades, (graded / FILE).read_text("utf-8", errors="replace"), str(graded / FILE))
-    labs = chosen(arguments.labs, list(grades.max_points)) if arguments.labs else ()
+    grades = schema.parse(ClassGrade, (graded / FILE).read_text("utf-8", errors="replace"), str(graded / FILE))
+    labs = chosen(arguments.labs, list(grades.labs)) if arguments.labs else ()
     filled = None
     if into is not None:
         options = ExportOptions(arguments.id, arguments.points, arguments.replace, arguments.provisional)
         filled = fill(into.read_bytes(), into.name, grades, labs, options)
     if where is not None:
-        pages = list(_pages(graded, grades, labs or tuple(grades.max_points), arguments.provisional))
+        pages = list(_pages(graded, grades, labs or tuple(grades.labs), arguments.provisional))
         _write_pages(where, pages, filled)
     if filled is not None:
         _keep(output, filled.table.encoded())
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if filled is not None and filled.troubles else 0
 
 
-def _pages(graded: Path, grades: StoredGrades, labs: Sequence[str], provisional: bool) -> Iterator[Page]:
+def _pages(graded: Path, grades: ClassGrade, labs: Sequence[str], provisional: bool) -> Iterator[Page]:
     """Yield students' pages, for each lab whose points are final."""
     from linklab.lms.export import not_final, was_handed_in
     from linklab.lms.feedback import Page

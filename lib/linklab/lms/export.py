@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from linklab.errors import LinklabError
-from linklab.grading.grades import StoredGrades, StoredLab, StoredStudent
+from linklab.grading.grades import ClassGrade, StudentGrade
 from linklab.grading.names import cleaned, listed
+from linklab.grading.verdict import Verdict
 from linklab.lms.presets import PRESETS, Preset
 from linklab.lms.table import Table
 from linklab.network.variants import normalised
@@ -48,7 +49,7 @@ class Filled:
     troubles: list[str] = field(default_factory=list)
 
 
-def fill(data: bytes, name: str, grades: StoredGrades, labs: Sequence[str], options: ExportOptions) -> Filled:
+def fill(data: bytes, name: str, grades: ClassGrade, labs: Sequence[str], options: ExportOptions) -> Filled:
     """Write labs' points into the table in ``data``, where nothing else stands.
 
     ``labs`` are those that must have a column; without one, all that have a column are written. Raises LinklabError for
@@ -65,7 +66,7 @@ def fill(data: bytes, name: str, grades: StoredGrades, labs: Sequence[str], opti
     return filled
 
 
-def not_final(mark: StoredLab, provisional: bool) -> str:
+def not_final(mark: Verdict, provisional: bool) -> str:
     """Return why the points of what was handed in are not to be written yet; empty where they are."""
     if mark.state != "judged":
         return "it was not judged: run linklab grade again"
@@ -91,18 +92,18 @@ def _preset(table: Table, name: str, options: ExportOptions) -> Preset:
 
 
 def _columns(
-    filled: Filled, name: str, grades: StoredGrades, labs: Sequence[str], options: ExportOptions
+    filled: Filled, name: str, grades: ClassGrade, labs: Sequence[str], options: ExportOptions
 ) -> dict[str, int]:
     """Return the place of each lab's column. A lab that somebody handed in and that has none is a trouble."""
     table = filled.table
     handed_in = {lab for one in grades.students for lab, mark in one.labs.items() if was_handed_in(mark)}
-    wanted = labs or [lab for lab in grades.max_points if lab in handed_in]
+    wanted = labs or [lab for lab in grades.labs if lab in handed_in]
     pattern = re.escape(options.points) if options.points else filled.preset.points
     if "{lab}" not in pattern and len(wanted) != 1:
         raise LinklabError(f"one column of {name} takes points: say of which lab, as --labs 03")
     columns: dict[str, int] = {}
     for lab in wanted:
-        called = "|".join(map(re.escape, (lab, grades.titles.get(lab, lab))))
+        called = "|".join(map(re.escape, (lab, grades.labs[lab].title)))
         places = table.places(pattern.replace("{lab}", f"(?:{called})"))
         if len(places) != 1:
             filled.troubles.append(
@@ -111,7 +112,7 @@ def _columns(
             )
             continue
         columns[lab] = places[0]
-        heading, worth = table.rows[0][places[0]], grades.max_points[lab]
+        heading, worth = table.rows[0][places[0]], grades.labs[lab].max_points
         for number in _worths(table, filled.preset, places[0]):
             if abs(number - worth) >= _SAME:
                 raise LinklabError(
@@ -131,7 +132,7 @@ def _worths(table: Table, preset: Preset, place: int) -> Iterable[float]:
     return filter(None, map(_number, texts))
 
 
-def _find_students(filled: Filled, name: str, students: Sequence[StoredStudent], columns: Sequence[str]) -> None:
+def _find_students(filled: Filled, name: str, students: Sequence[StudentGrade], columns: Sequence[str]) -> None:
     """Find each student's row. Who handed something in and has none, or one that is another's too, is a trouble."""
     table, preset = filled.table, filled.preset
     headings = [re.escape(column) for column in columns] or preset.id
@@ -180,13 +181,13 @@ def _folded(text: str) -> str:
     return normalised(cleaned(text))  # signs that nobody sees are lost in a submission's name already
 
 
-def was_handed_in(mark: StoredLab) -> bool:
+def was_handed_in(mark: Verdict) -> bool:
     """Return whether there is something to give points for."""
     return mark.state != "not handed in"
 
 
 def _fill_column(
-    filled: Filled, lab: str, place: int, students: Iterable[StoredStudent], options: ExportOptions, comma: bool
+    filled: Filled, lab: str, place: int, students: Iterable[StudentGrade], options: ExportOptions, comma: bool
 ) -> None:
     """Write a lab's points, and say how many were written; what is left out is a trouble."""
     written = 0

@@ -9,17 +9,14 @@ from typing import Any
 import nbformat.v4
 import pytest
 
-from linklab import schema
-from linklab.grading.model import Task
-
-from .judging import changed, solution, write_task
+from .judging import changed, lay_work, solution
 
 _v4: Any = nbformat.v4
 BOOK = solution("03")
 
 
 def digest_of(book: Any, folder: Path) -> bytes:
-    return schema.parse(Task, write_task(book, folder).read_text("utf-8"), "the task").digest()
+    return lay_work(book, folder).own_digest()
 
 
 def with_added(book: Any, source: str) -> Any:

@@ -18,14 +18,12 @@ from typing import Any
 import distributed
 import pytest
 
-from linklab.dask_run import Cluster
-from linklab.grading import parcel
+from linklab.dask_run import Cluster, WorkerPlace
 from linklab.grading.assemble import assemble
+from linklab.grading.judges import ClassProgress, DaskCrew, judge_on_worker
 from linklab.grading.kit import Kit
-from linklab.grading.model import Limits
-from linklab.grading.parcel import DaskCrew
-from linklab.grading.run import ClassProgress, Done
-from linklab.grading.store import Work, prepare
+from linklab.grading.verdict import Limits, Verdict
+from linklab.grading.work import Work, prepare
 from linklab.signals import SIGNALS
 
 pytestmark = pytest.mark.slow  # two workers of Dask start
@@ -45,11 +43,11 @@ class Watch(ClassProgress):
 
     def __init__(self) -> None:
         super().__init__(6)
-        self.over: list[Done] = []
+        self.over: list[Verdict] = []
         self.fourth = threading.Event()
 
-    def ended(self, done: Done) -> None:
-        self.over.append(done)
+    def ended(self, work: Work, verdict: Verdict) -> None:
+        self.over.append(verdict)
         if len(self.over) == 4:
             self.fourth.set()
 
@@ -77,15 +75,16 @@ def works(kit: Kit, folder: Path, count: int, word: str = "") -> list[Work]:
     cell = {"cell_type": "code", "id": "x", "source": f"# judge: {word}", "metadata": {}, "outputs": []}
     book["cells"].append({**cell, "execution_count": None})
     text = json.dumps(book)
-    return [prepare(f"student-{it}", lab, folder / str(it), text, {}, None, Limits()) for it in range(count)]
+    draft = Verdict(LAB, begun_at="now")
+    return [prepare(Work(f"student-{it}", lab.worth, draft, folder=folder / str(it)), text, {}) for it in range(count)]
 
 
 def test_all_are_judged_and_kept(kit: Kit, client: Cluster, tmp_path: Path) -> None:
     watch = Watch()
     found = DaskCrew(client, watch, JUDGE).run(works(kit, tmp_path, 3))
     assert len(found) == len(watch.over) == 3
-    assert [done.trouble for done in found.values() if done.judged is None] == []
-    assert all(work.judged is not None for work in works(kit, tmp_path, 3)), "another run need not judge them again"
+    assert {verdict.state for verdict in found.values()} == {"judged"}
+    assert all(work.verdict.state == "judged" for work in works(kit, tmp_path, 3)), "they count in another run"
 
 
 def test_a_worker_that_is_killed_half_way_costs_nothing(
@@ -107,16 +106,16 @@ def test_a_worker_that_is_killed_half_way_costs_nothing(
     found = DaskCrew(client, watch, slow).run(works(kit, tmp_path, 8))
     killer.join()
     assert sorted(student for student, _ in found) == sorted(f"student-{it}" for it in range(8))
-    assert [done.trouble for done in found.values() if done.judged is None] == []
+    assert {verdict.state for verdict in found.values()} == {"judged"}
     begun = len(log.read_text().splitlines())
     assert begun <= 8 + 2, "what the lost worker had judged and handed over is not judged again"
 
 
 def test_a_judge_that_fails_is_told_and_not_tried_again(kit: Kit, client: Cluster, tmp_path: Path) -> None:
-    (done,) = DaskCrew(client, Watch(), JUDGE).run(works(kit, tmp_path, 1, "raise")).values()
-    assert done.judged is None
-    assert "RuntimeError: a judge's" in done.trouble
-    assert "\x1b" not in done.trouble
+    (verdict,) = DaskCrew(client, Watch(), JUDGE).run(works(kit, tmp_path, 1, "raise")).values()
+    assert verdict.state == "judge failed"
+    assert "RuntimeError: a judge's" in verdict.ended
+    assert "\x1b" not in verdict.ended
 
 
 @pytest.fixture
@@ -159,15 +158,15 @@ def hanging(judge: tuple[str, str]) -> list[str]:
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
-            if judge[1].encode() in path.read_bytes() and b"linklab-parcel-" in path.read_bytes():
+            if judge[1].encode() in path.read_bytes() and b"linklab-judge-" in path.read_bytes():
                 found.append(path.parent.name)
     return found
 
 
-def test_who_judges_too_long_is_ended(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parcel, "GRACE_S", 0.0)
+def test_who_judges_too_long_is_ended(kit: Kit, tmp_path: Path) -> None:
     (work,) = works(kit, tmp_path, 1, "hang")
-    packed = replace(parcel.pack(work), limits=Limits(wall_s=1))
-    judge = own_judge(tmp_path)
-    assert parcel.judge_parcel(packed, judge).trouble == "the judge was not done after 1 s"
+    contents = {path.name: path.read_bytes() for path in work.folder.iterdir() if path.is_file()}
+    short = replace(work, verdict=replace(work.verdict, limits=Limits(wall_s=1)))
+    judge, place = own_judge(tmp_path), WorkerPlace(str(tmp_path), lambda: False)
+    assert judge_on_worker(short, contents, judge, 0.0, place) == "the judge was not done after 1 s"
     assert hanging(judge) == []

@@ -1,0 +1,129 @@
+"""What one student handed in is read, without trust: the work for each lab is laid where a judge finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from linklab.course import FILE, file_differs_from, variant_text
+from linklab.grading.assemble import Assembled, assemble
+from linklab.grading.kit import SIMPLEPERF, Kit, KitLab
+from linklab.grading.names import folder_of, listed
+from linklab.grading.recognise import Recognised, recognise
+from linklab.grading.submissions import Submission
+from linklab.grading.verdict import Limits, Verdict
+from linklab.grading.work import Work, prepare
+from linklab.network import COURSE, Network
+
+_LARGEST_VARIANT_BYTES: Final = 100_000
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be graded: which labs, on whose network, within which limits.
+
+    ``students`` is the list of students; without one, everybody who handed something in is graded. ``networks`` are the
+    students' own, by id. Of ``only``, if it names somebody, all is judged again, and all others keep the verdicts that
+    they have.
+    """
+
+    kit: Kit
+    labs: Sequence[str]
+    students: Sequence[str] | None = None
+    networks: Mapping[str, Network] | None = None
+    limits: Limits = field(default_factory=Limits)
+    only: Sequence[str] = ()
+
+    def wants(self, student: str) -> bool:
+        """Return whether to judge a student's notebooks now."""
+        return not self.only or student in self.only
+
+    def network_of(self, student: str) -> Network:
+        """Return the network that a student's labs run on."""
+        return COURSE if self.networks is None else self.networks[student]
+
+
+@dataclass
+class StudentWork:
+    """A student of the class, with the work for each lab.
+
+    ``programs`` are those that the kit has starters for. ``notes`` are for the student too; ``unread`` is why nothing
+    of it could be read, if so. ``known_as`` are the numbers that learning platforms have for the student.
+    """
+
+    student: str
+    works: dict[str, Work] = field(default_factory=dict)
+    programs: dict[str, str] = field(default_factory=dict)
+    handed_in: bool = True
+    notes: tuple[str, ...] = ()
+    known_as: tuple[tuple[str, str], ...] = ()
+    unread: str = ""
+
+
+def read_student(one: Submission, order: Order, judged: Path, begun_at: str) -> StudentWork:
+    """Return a student's work, each lab's laid below the folder ``judged``, or with the verdict that is there already.
+
+    Call it in a process of its own (`linklab.grading.guard`): the files may be anything. Raises OSError.
+    """
+    found = recognise(one, order.kit)
+    network = order.network_of(one.student)
+    notes = (*found.notes, *_about_network(one, network))
+    programs = {
+        name: member.path.read_bytes().decode(errors="replace")
+        for name, member in found.programs.items()
+        if name in order.kit.starters
+    }
+    student = StudentWork(one.student, programs=programs, notes=notes, known_as=one.known_as)
+    variant = "" if order.networks is None else variant_text(network)
+    again = order.wants(one.student) if order.only else None
+    for name in order.labs:
+        lab = order.kit.labs[name]
+        assembled = _assembled(lab, found)
+        if assembled is None:
+            continue
+        files, about_files = _files_beside(lab, found)
+        tries = {cell: 1 + max(map(len, wrong.values())) for cell, wrong in assembled.tried_wrong.items()}
+        draft = Verdict(
+            name, network=network.name, notes=(*assembled.notes, *about_files), tries=tries, begun_at=begun_at,
+            limits=order.limits,
+        )  # fmt: skip
+        folder = judged / folder_of(one.student) / name
+        answers, texts = assembled.answers, assembled.free_texts
+        work = Work(one.student, lab.worth, draft, variant, folder, answers=answers, free_texts=texts)
+        student.works[name] = prepare(work, assembled.text, files, again)
+    return student
+
+
+def _assembled(lab: KitLab, found: Recognised) -> Assembled | None:
+    """Return the instructor's notebook with the student's answers; None where nothing was handed in for the lab."""
+    notebook = found.notebooks.get(lab.name)
+    if notebook is not None:
+        return assemble(lab, notebook.cells)
+    if lab.is_of_a_program and SIMPLEPERF in found.programs:
+        return Assembled(assemble(lab, ()).text, {}, {}, ())
+    return None
+
+
+def _files_beside(lab: KitLab, found: Recognised) -> tuple[dict[str, bytes], list[str]]:
+    """Return what lies beside the notebook when it is judged, by name, and notes on it."""
+    notebook, notes = found.notebooks.get(lab.name), []
+    if lab.is_of_a_program and notebook is None:
+        notes.append(f"only {SIMPLEPERF} was handed in for this lab, and no notebook")
+    elif lab.is_of_a_program and SIMPLEPERF not in found.programs:
+        notes.append(f"no {SIMPLEPERF} was handed in with this notebook")
+    helpers = notebook.helpers if notebook else {}
+    if two := [file for file, member in helpers.items() if found.programs.get(file, member) != member]:
+        notes.append(f"{listed(two)}: another file of that name lies beside simpleperf, and was not handed over")
+    return {file: member.path.read_bytes() for file, member in {**found.programs, **helpers}.items()}, notes
+
+
+def _about_network(one: Submission, network: Network) -> Iterator[str]:
+    """Yield a line where the work was made for another network than the student's."""
+    files = [member for member in one.files if member.parts[-1] == FILE]
+    for member in files[:1]:
+        if member.path.stat().st_size > _LARGEST_VARIANT_BYTES:
+            continue
+        if trouble := file_differs_from(network, member.path):
+            yield f"{trouble}: the labs were run on {network.name}"
