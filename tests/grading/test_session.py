@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,16 +12,13 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.grade.result import Result
-from linklab.grade.values import Foreign, ValueRefused
+from linklab.grade.values import ValueRefused
 from linklab.grading import session as asking
 from linklab.grading.answer import _Answers
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
 from linklab.grading.session import KernelGone, RaisedInKernel, Session
 from linklab.guest.channel import ChannelClosed
-from linklab.labs.lab04 import rules as lab04
-from linklab.labs.lab06 import rules as lab06
-from linklab.labs.lab08 import rules as lab08
 from linklab.measure import Clip, Probe, Prober, Video
 from linklab.runtime.backends import Kind
 
@@ -92,64 +88,6 @@ def test_values_are_those_of_the_notebook(kernel: Any, broker: Broker) -> None:
         assert session.argument(Argument("", ("x",), is_value=True)) == ("x",)
 
 
-@pytest.mark.parametrize(
-    ("expression", "kind", "says"),
-    [("missing", "NameError", "'missing'"), ("1 / 0", "ZeroDivisionError", "zero"), ("runs['x']", "KeyError", "x"),
-     ("(lambda: exec('raise SystemExit(3)'))()", "SystemExit", "3"), ("runs[", "SyntaxError", "closed")],
-)  # fmt: skip
-def test_what_an_expression_raises_is_told(kernel: Any, broker: Broker, expression: str, kind: str, says: str) -> None:
-    with session_of(kernel(runs={}), broker) as session, pytest.raises(RaisedInKernel, match=says) as told:
-        session.argument(Argument(expression))
-    assert told.value.kind == kind
-
-
-def summary(rtt_ms: Any) -> dict[str, float]:
-    """Lab 04's, right."""
-    answered = [rtt for rtt in rtt_ms if rtt is not None]
-    mean = sum(answered) / len(answered)
-    squares = sum(rtt**2 for rtt in answered) / len(answered)
-    return {"min": min(answered), "mean": mean, "max": max(answered), "mdev": max(0, squares - mean**2) ** 0.5}
-
-
-def test_right_functions_pass(kernel: Any, broker: Broker) -> None:
-    def jain(values: Any) -> float:
-        if not any(values):
-            raise ValueError("no flow")
-        return float(sum(values) ** 2 / (len(values) * sum(value**2 for value in values)))
-
-    def bandwidth(arrivals_s: Any, frame_bytes: int) -> Any:
-        first = arrivals_s[0]
-        return (8e-6 * frame_bytes * count / (at - first) for count, at in enumerate(arrivals_s[1:], 1))
-
-    checks = {
-        "summary": (lab04.check_summary, summary), "jain": (lab06.check_jain, jain),
-        "bandwidth": (lab08.check_bandwidth, bandwidth),
-    }  # fmt: skip
-    for name, (check, function) in checks.items():
-        result = result_of(kernel(**{name: function}), broker, check, name)
-        assert result.passed, str(result)
-
-
-@pytest.mark.parametrize(
-    ("function", "reason"),
-    [
-        (lambda rtt_ms: None, "it returns a NoneType"),
-        (lambda rtt_ms: 1 / 0, "it raises ZeroDivisionError"),
-        (lambda rtt_ms: (_ for _ in ()).throw(SystemExit), "it raises SystemExit"),
-        (lambda: None, "it raises TypeError"),
-        (3, "this is an int"),
-        (None, "not written yet"),
-        (lambda rtt_ms: object(), "it returns a object"),
-    ],
-)
-def test_wrong_functions_fail_as_they_do_beside_the_check(
-    kernel: Any, broker: Broker, function: Any, reason: str
-) -> None:
-    result = result_of(kernel(summary=function), broker, lab04.check_summary, "summary")
-    assert not result.passed
-    assert any(reason in check.reason for check in result.checks), str(result)
-
-
 class Recorded(Prober):
     """A prober without a lab."""
 
@@ -210,28 +148,6 @@ def test_nothing_else_of_it_can_be_used(kernel: Any, broker: Broker, lent: Recor
     assert called_with(kernel(f=find), broker, lent) == [True, True]
 
 
-def test_a_function_that_does_not_end_is_interrupted(kernel: Any, broker: Broker) -> None:
-    free = threading.Event()
-    student = kernel(f=lambda _: free.wait(60))
-    student.interrupt = free.set
-    session = session_of(student, broker, 5.0)
-    with session:
-        function: Any = session.argument(Argument("f"))
-        with pytest.raises(TimeoutError, match="interrupted"):
-            function(1)
-    assert student.death_reason == ""
-
-
-def test_a_kernel_that_hangs_up_is_gone(kernel: Any, broker: Broker) -> None:
-    student = kernel()
-    student._names["f"] = lambda _: student._answers._connection.shutdown(2)
-    with session_of(student, broker) as session:
-        function: Any = session.argument(Argument("f"))
-        with pytest.raises(KernelGone):
-            function(1)
-    assert "ended by a function" in student.death_reason
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", [{}, {"value": "["}, {"value": 3}, {"raised": "3"}, {"use": 0}, {"value": None}])
 def test_odd_answers_are_refused(
@@ -260,13 +176,3 @@ def test_a_video_is_the_judges_own(kernel: Any, broker: Broker, tmp_path: Path) 
         assert session.argument(Argument("video")) is mine
         with pytest.raises(ValueRefused, match="another video"):
             session.argument(Argument("other"))
-
-
-def test_a_lab_that_is_none_is_no_lab(kernel: Any, broker: Broker) -> None:
-    from linklab.lab import Lab
-
-    pretended = Lab.__new__(Lab)
-    pretended.process = object()  # type: ignore[assignment]
-    pretended._end = os.getpid  # type: ignore[assignment]
-    with session_of(kernel(lab=pretended), broker) as session:
-        assert isinstance(session.argument(Argument("lab")), Foreign)

@@ -2,7 +2,7 @@
 
 Each submission comes from its seed alone: a notebook, attachments, a variant's file, programs and archives with odd
 names, then changed at a few places. A pretended judge leaves a notebook with changed outputs (widgets, HTML, pictures).
-No submission may end the run. The command prints counts, and the seeds of submissions that the guard had to stop.
+No submission may end the run. The command prints counts, and the seeds of submissions whose process had to be ended.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 At home the draws follow from all cells that the kernel has run. Who runs a check again gets others, and a notebook that
 is run from its beginning shows the same on every machine.
 
-The draws of a submission are those of its digest (`linklab.grading.model.Task.digest`: all answers, texts and added
+The draws of a submission are those of its digest (`linklab.grading.work.Work.own_digest`: all answers, texts and added
 cells, and the files handed over with them; nothing of the instructor's), so each change of a letter gives others.
 """
 

@@ -26,9 +26,9 @@ from linklab.digests import judging_digest, linklab_digest
 from linklab.errors import LinklabError
 from linklab.files import write_whole
 from linklab.grade.check import counted
+from linklab.grading.bounded import WorkBounds, WorkFailed, run_bounded
 from linklab.grading.grades import FILE as GRADES
 from linklab.grading.grades import ClassGrade, GradedLab, StudentGrade, spreadsheet, to_csv, to_json
-from linklab.grading.guard import WorkBounds, WorkFailed, guarded
 from linklab.grading.judges import Verdicts
 from linklab.grading.manual_points import FILE as BY_HAND
 from linklab.grading.manual_points import (
@@ -66,7 +66,7 @@ def grade(
 ) -> ClassGrade:
     """Grade what is in ``downloads`` and write everything below ``output``; ``tell`` hears of each step.
 
-    Each student's work is read, judged and shown in processes with bounds of their own (`linklab.grading.guard`,
+    Each student's work is read, judged and shown in processes with bounds of their own (`linklab.grading.bounded`,
     `linklab.grading.judges`): what goes wrong there is said of that student, and the class's tables are written. Raises
     LinklabError where there is nothing to grade, or ``output`` holds something else, lies in a download, or is in use.
     """
@@ -94,7 +94,7 @@ def grade(
                 cells = verdict.cells or unjudged(order.kit.labs[work.lab], work.free_texts)
                 by_name[work.student].works[work.lab] = replace(work, verdict=replace(verdict, cells=cells))
         answers = with_points(_answers(students, order), rows_in(output))  # with what was given meanwhile
-        alike = guarded(lambda _: list(_alike(students, order)), [None], jobs=1, bounds=_BOUNDS_OF_COMPARISON)[0]
+        alike = run_bounded(lambda _: list(_alike(students, order)), [None], jobs=1, bounds=_BOUNDS_OF_COMPARISON)[0]
         if isinstance(alike, WorkFailed):
             tell(f"programs and answers were not compared: {alike.why}")
             alike = []
@@ -150,7 +150,7 @@ def _read(downloads: Sequence[Path], output: Path, order: Order) -> tuple[Collec
             raise LinklabError(f"nobody is called {listed(unknown)}: name with --only whom grades.csv names")
         for name in order.labs:
             judging_digest(f"lab{name[:2]}")  # reads all files once; the processes that are forked have it then
-        found = guarded(read, everybody, jobs=options.cores())
+        found = run_bounded(read, everybody, jobs=options.cores())
     finally:
         shutil.rmtree(unpacked, ignore_errors=True)
     pairs = zip(everybody, found, strict=True)
@@ -283,11 +283,11 @@ def _write(
 
     shown = list(grades.students)
     works = [one.works for one in students]
-    written = guarded(lambda it: write(*it), list(zip(shown, works, strict=True)), jobs=options.cores())
+    written = run_bounded(lambda it: write(*it), list(zip(shown, works, strict=True)), jobs=options.cores())
     again = {number: came for number, came in enumerate(written) if isinstance(came, WorkFailed)}
     for number, failed in again.items():
         shown[number] = noted(shown[number], "the page does not show the notebooks", failed)
-    bare = guarded(lambda one: write(one, {}), [shown[number] for number in again], jobs=1)
+    bare = run_bounded(lambda one: write(one, {}), [shown[number] for number in again], jobs=1)
     for number, came in zip(again, bare, strict=True):
         if isinstance(came, WorkFailed):
             (output / "feedback" / shown[number].page).unlink(missing_ok=True)

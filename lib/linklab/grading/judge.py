@@ -28,9 +28,9 @@ from linklab.grade.result import GradeError, Result, not_judged
 from linklab.grade.seeding import of_submission
 from linklab.grade.values import ValueRefused
 from linklab.grading import outputs as shown
+from linklab.grading.bounded import bound_memory
 from linklab.grading.broker import Broker
 from linklab.grading.cells import Call, calls_of
-from linklab.grading.guard import bound_memory
 from linklab.grading.names import listed
 from linklab.grading.room import Room, lay_files, make_room, student_files
 from linklab.grading.session import KernelGone, RaisedInKernel, Session

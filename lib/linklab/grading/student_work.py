@@ -65,7 +65,7 @@ class StudentWork:
 def read_student(one: Submission, order: Order, judged: Path, begun_at: str) -> StudentWork:
     """Return a student's work, each lab's laid below the folder ``judged``, or with the verdict that is there already.
 
-    Call it in a process of its own (`linklab.grading.guard`): the files may be anything. Raises OSError.
+    Call it in a process of its own (`linklab.grading.bounded`): the files may be anything. Raises OSError.
     """
     found = recognise(one, order.kit)
     network = order.network_of(one.student)

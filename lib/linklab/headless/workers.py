@@ -1,6 +1,6 @@
 """Run processes side by side, end each one that exceeds its limits, and end all of them with this process.
 
-Workers run notebooks (`linklab.headless.runner`), judge them (`linklab.grading.run`) or validate them
+Workers run notebooks (`linklab.headless.runner`), judge them (`linklab.grading.judges`) or validate them
 (`linklab.classroom.validate`). A worker is a process in a session of its own, so Ctrl-C reaches this process alone.
 The worker is the subreaper of all processes that it starts (`linklab.process_tree`), and gets SIGTERM when this process
 dies. Whatever one worker does, the others go on.

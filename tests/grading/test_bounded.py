@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from linklab.grade import Check, result
-from linklab.grading.guard import WorkBounds, WorkFailed, guarded
+from linklab.grading.bounded import WorkBounds, WorkFailed, run_bounded
 from linklab.grading.kit import Kit
 from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import LAB, added, as_zip, cell, data, put, solved, write
@@ -43,14 +43,14 @@ def _late(_: object) -> None:
 )
 def test_what_goes_wrong_is_said_of_one_alone(work: Callable[[object], object], why: str) -> None:
     bounds = WorkBounds(cpu_s=1, memory_mb=100, answer_mb=10)
-    first, second = guarded(lambda number: work(0) if number == 1 else "done", [1, 2], jobs=1, bounds=bounds)
+    first, second = run_bounded(lambda number: work(0) if number == 1 else "done", [1, 2], jobs=1, bounds=bounds)
     assert isinstance(first, WorkFailed)
     assert re.search(why, first.why)
     assert second == "done"
 
 
 def test_answers_come_in_order() -> None:
-    assert guarded(lambda number: 2 * number, range(20), jobs=4) == list(range(0, 40, 2))
+    assert run_bounded(lambda number: 2 * number, range(20), jobs=4) == list(range(0, 40, 2))
 
 
 @result.guarded
@@ -59,7 +59,7 @@ def _hungry(number: int) -> result.Result:
 
 
 def test_a_check_that_a_small_value_makes_take_all_memory_has_failed() -> None:
-    (found,) = guarded(_hungry, [60_000_000], jobs=1, bounds=WorkBounds(memory_mb=100))
+    (found,) = run_bounded(_hungry, [60_000_000], jobs=1, bounds=WorkBounds(memory_mb=100))
     assert isinstance(found, result.Result)
     assert (found.outcome, found.open_points) == ("failed", 0)
     assert "smaller value" in str(found)

@@ -1,7 +1,7 @@
-"""The guard: what is done with one student's work is done in a process of its own, bounded in time and memory.
+"""Read and show each student's work in a process of its own, with bounds of time and memory.
 
-Whatever goes wrong in there (an exception, a library that crashes, work without end) is an answer on that one student.
-`linklab.grading.run` does the same for judges, which start processes of their own and have limits for each notebook.
+Whatever goes wrong there (an exception, a library that crashes, work without end) is said of that one student.
+`linklab.grading.judges` does the same for judges, which start processes of their own and have limits for each notebook.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 _MB: Final = 1 << 20
 _WALL_FACTOR: Final = 10
-"""Processes share the cores, so real time is bounded for what waits without computing alone."""
+"""Real time in CPU times: processes share the cores, and this ends only what waits without computing."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class WorkFailed:
 
 
 class _Child(Generic[Item]):
-    """The process that works for one item, and when it is ended at the latest."""
+    """The process that works on one item."""
 
     def __init__(self, context: Any, work: Callable[[Item], object], item: Item, bounds: WorkBounds) -> None:
         self.pipe: Connection
@@ -64,11 +64,11 @@ class _Child(Generic[Item]):
 
     @property
     def left_s(self) -> float:
-        """How long it may go on."""
+        """Seconds until it is ended."""
         return max(0.0, self._until - time.monotonic())
 
     def answer(self) -> Any:
-        """Return what came of the work; `WorkFailed` if it ended without an answer, or is late. Then it is over."""
+        """Return what came of the work, `WorkFailed` if it ended without an answer or is late; the process ends."""
         try:
             if not self.pipe.poll():
                 return WorkFailed(f"it was not done after {_WALL_FACTOR * self._bounds.cpu_s} s")
@@ -90,7 +90,7 @@ class _Child(Generic[Item]):
         self.pipe.close()
 
 
-def guarded(
+def run_bounded(
     work: Callable[[Item], Result],
     items: Sequence[Item],
     *,
@@ -124,9 +124,9 @@ def guarded(
 
 
 def bound_memory(memory_mb: int) -> None:
-    """Let this process, and each that it starts, take so much memory (2^20 bytes) beyond what it has: else MemoryError.
+    """Let this process take so much more memory (2^20 bytes): beyond it MemoryError is raised.
 
-    What it starts may set another bound.
+    Processes that it starts inherit the bound, and may set another one.
     """
     data_bytes = psutil.Process().memory_info().data + memory_mb * _MB
     resource.setrlimit(resource.RLIMIT_DATA, (data_bytes, resource.RLIM_INFINITY))
