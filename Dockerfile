@@ -16,9 +16,6 @@ RUN apt-get update \
 
 # Of this stage only /opt/linklab and /var/lib/linklab go on.
 FROM python AS made
-# A lab image that `python -m tools.image pack` made: its address with #sha256= and its checksum. Without one it is put together
-# here, which takes half a minute or so.
-ARG LINKLAB_IMAGE=
 WORKDIR /kit
 COPY requirements.txt requirements.lock pyproject.toml setup.py MANIFEST.in README.md LICENSE ./
 COPY labs labs
@@ -32,7 +29,8 @@ RUN python3 -m venv /opt/linklab \
     && /opt/linklab/bin/pip install --no-cache-dir --require-hashes --requirement first.txt \
     && /opt/linklab/bin/uv pip install --no-cache --python /opt/linklab/bin/python --no-build-isolation \
         --constraints requirements.lock --verify-hashes --requirements requirements.txt '.[hub]'
-RUN if [ -z "$LINKLAB_IMAGE" ]; then /opt/linklab/bin/python -m tools.image; fi \
+# The lab image is put together here, which takes half a minute or so.
+RUN /opt/linklab/bin/python -m tools.image \
     && mkdir /var/lib/linklab \
     && cp -a "$(/opt/linklab/bin/linklab image path)" /var/lib/linklab/image
 

@@ -34,7 +34,7 @@ import linklab
 from linklab.cli import Parser, answered
 from linklab.errors import LinklabError
 from linklab.notebooks.build import build_all
-from linklab.runtime.image.find import Image, published, read_image
+from linklab.runtime.image.find import Image, read_image
 from linklab.runtime.image.tree import MAX_BYTES
 from tools.image.build import build_image
 from tools.image.wheel import make
@@ -321,15 +321,13 @@ def wheels(root: Path) -> str:
     dist = root / DIST
     shutil.rmtree(dist, ignore_errors=True)
     _run([sys.executable, "-m", "build", "--outdir", str(dist), str(root)])
-    image_wheel = make(read_image(image_of_this_tree()), dist)
+    make(read_image(image_of_this_tree()), dist)
     made = sorted(dist.glob("*.whl"))
     files = sorted(path for path in dist.iterdir() if path.is_file())
     sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     (dist / SUMS).write_text("".join(f"{digest}  {name}\n" for name, digest in sums.items()), "ascii")
 
     def problems() -> Iterator[str]:
-        if (address := published()) and address.rpartition("=")[2] != sums[image_wheel.name]:
-            yield "published.json pins another wheel of the image: python -m tools.image wheel dist --pin ADDRESS"
         if {path.name.partition("-")[0] for path in made} != set(MOST_BYTES):
             yield f"{DIST} holds {', '.join(path.name for path in made)}: there should be one wheel of each of two"
         for path in made:

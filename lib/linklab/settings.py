@@ -59,9 +59,8 @@ def image(look_in: Path | None = None) -> str:
     if told is None:
         return ""
     if not isinstance(told.value, str):
-        raise LinklabError(f"{told.source} says image = {told.value!r}: write a path or an address in quotes")
-    named = told.value
-    return str(told.folder / Path(named).expanduser()) if named and "://" not in named else named
+        raise LinklabError(f"{told.source} says image = {told.value!r}: write a path in quotes")
+    return str(told.folder / Path(told.value).expanduser()) if told.value else ""
 
 
 def hand_on_image(root: Path | None = None) -> None:

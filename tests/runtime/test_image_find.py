@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import platform
 import shutil
@@ -21,7 +20,6 @@ from linklab.runtime.image import find, tree
 from linklab.runtime.kernel import KERNELS
 from linklab.settings import hand_on_image
 from tools.image.pack import pack
-from tools.image.wheel import make as make_wheel
 
 MANIFEST: dict[str, Any] = {
     "version": "7.3.4",
@@ -71,17 +69,6 @@ def test_one_that_another_process_makes_is_waited_for(cache: Path, capsys: pytes
                 time.sleep(0.01)
             made(cache / "whole")
         assert found.result().folder == cache / "whole"
-
-
-def test_the_published_one_is_fetched_where_there_is_no_other(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wheel = make_wheel(find.read_image(made(tmp_path / "image")), tmp_path)
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    monkeypatch.setattr(find, "published", lambda: f"{wheel.as_uri()}#sha256={digest}")
-    assert find.find_image().about == ABOUT
-    made(cache / "made-here")
-    assert find.find_image().folder == cache / "made-here"
 
 
 def test_an_image_in_the_cache_is_found_and_half_of_one_is_not(cache: Path) -> None:
@@ -178,27 +165,11 @@ def test_a_damaged_file_and_another_file_are_refused(cache: Path, tmp_path: Path
     assert not list(cache.glob("file-*"))
 
 
-def test_an_image_at_an_address_needs_its_checksum(cache: Path, tmp_path: Path) -> None:
-    packed = tmp_path / "image.tar.xz"
-    digest = pack(made(tmp_path / "image"), packed)
-    assert pack(made(tmp_path / "second"), tmp_path / "second.tar.xz") == digest, "the same image has the same bytes"
-    with pytest.raises(LabError, match="without a checksum"):
-        find.fetched(packed.as_uri())
-    with pytest.raises(LabError, match="another checksum"):
-        find.fetched(f"{packed.as_uri()}#sha256={'0' * 64}")
-    with pytest.raises(LabError, match="there is no file"):
-        find.fetched(f"{packed.as_uri()}x#sha256={digest}")
-    image = find.fetched(f"{packed.as_uri()}#sha256={digest}")
-    packed.unlink()
-    assert find.fetched(f"{packed.as_uri()}#sha256={digest}") == image
-
-
-@pytest.mark.parametrize("at_address", [False, True])
 def test_a_disk_without_room_is_said_and_nothing_is_left(
-    at_address: bool, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packed = tmp_path / "image.tar.xz"
-    digest = pack(made(tmp_path / "image"), packed)
+    pack(made(tmp_path / "image"), packed)
 
     def full(content: IO[bytes], folder: Path) -> None:
         folder.mkdir()
@@ -207,6 +178,6 @@ def test_a_disk_without_room_is_said_and_nothing_is_left(
     with monkeypatch.context() as patched:
         patched.setattr(tree, "unpack", full)
         with pytest.raises(LabError, match=r"the disk of .* is full: free 0\.4 GB, or set XDG_CACHE_HOME"):
-            find.fetched(f"{packed.as_uri()}#sha256={digest}") if at_address else find.unpacked(packed)
+            find.unpacked(packed)
     assert not [path for path in cache.rglob("*") if path.is_file() and path.name != "lock"]
     assert find.unpacked(packed).about == ABOUT

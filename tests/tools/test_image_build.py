@@ -148,20 +148,6 @@ def test_too_little_room_is_said_before_anything_is_fetched(
         built()
 
 
-def test_a_published_image_is_taken_and_else_one_is_made(
-    packages: list[debian.Package], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = f"{(tmp_path / 'nothing.whl').as_uri()}#sha256={'0' * 64}"
-    monkeypatch.setattr(build, "published", lambda: address)
-    said: list[str] = []
-    image = build.ready_image(lambda message, part: None, said.append)
-    assert image == built()
-    assert "the published lab image does not come (there is no file" in said[0]
-    monkeypatch.setattr(build, "fetched", lambda given: image if given == address else None)
-    monkeypatch.setattr(build, "build_image", None)  # a call would fail
-    assert build.ready_image(lambda message, part: None) == image
-
-
 # Unpacking and settling
 
 

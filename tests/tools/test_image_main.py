@@ -12,7 +12,6 @@ import pytest
 from linklab.runtime.image.find import read_image
 from tests.runtime.test_image_find import made
 from tools.image import __main__ as command
-from tools.image import wheel
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,16 +35,6 @@ def test_an_error_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert command.main(["pack", str(tmp_path)]) == 1
     (line,) = [line for line in capsys.readouterr().err.splitlines() if "%" not in line]
     assert line.startswith(f"linklab: {tmp_path} is a folder: name a file in it")
-
-
-def test_a_published_wheel_is_noted_with_its_checksum(
-    image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(wheel, "files", lambda package: tmp_path)
-    assert command.main(["wheel", str(tmp_path / "dist"), "--pin", "https://releases.example.org/v1/"]) == 0
-    noted = (tmp_path / "published.json").read_text()
-    (path,) = (tmp_path / "dist").iterdir()
-    assert f'"https://releases.example.org/v1/{path.name}"' in noted
 
 
 def test_it_needs_nothing_but_pythons_own_library() -> None:

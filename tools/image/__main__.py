@@ -25,12 +25,11 @@ def main(words: list[str] | None = None) -> int:
     """Do what the command line asks; return the exit status. An error is one line."""
     parser = argparse.ArgumentParser(prog="python -m tools.image", description="Make the lab image, which labs boot.")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    actions.add_parser("build", help="have the image that labs of this clone boot: fetch it, or make it (the default)")
+    actions.add_parser("build", help="make the image that labs of this clone boot (the default)")
     packed = actions.add_parser("pack", help="write this tree's image to one file, to carry it to other machines")
     packed.add_argument("file", type=Path, help="the file to write, linklab-image.tar.xz for instance")
     made = actions.add_parser("wheel", help="write this tree's image as a Python package, for pip to install")
     made.add_argument("folder", type=Path, help="the folder to write it into")
-    made.add_argument("--pin", metavar="ADDRESS", help="note that it is published below this address")
     lock = actions.add_parser("lock", help="pin Debian's newest packages")
     lock.add_argument("--file", type=Path, help="write this file (default: packages.lock)")
     arguments = parser.parse_args(words)
@@ -40,8 +39,6 @@ def main(words: list[str] | None = None) -> int:
         elif arguments.action == "wheel":
             path = wheel.make(build_image(*_told()), arguments.folder, _packing())
             print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
-            if arguments.pin:
-                wheel.pin(path, arguments.pin)
         elif arguments.action == "lock":
             _lock(arguments.file or Path(str(files(debian.__package__).joinpath(debian.LOCK))))
         else:

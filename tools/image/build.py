@@ -29,10 +29,8 @@ from linklab.runtime.image.find import (
     cache_folder,
     changing_images,
     compile_modules,
-    fetched,
     find_image,
     finished_images,
-    published,
 )
 from linklab.runtime.kernel import runs_user_mode_linux
 from tools.image import debian, elf, elsewhere
@@ -147,18 +145,13 @@ _GROUPS = (("frrvty", 101, ("frr",)),)
 
 
 def ready_image(progress: Progress, say: Say = lambda line: None) -> Image:
-    """Return the image that labs of this clone boot: the one that a setting names, or the published one, or else the
-    one of this tree's packages and kernels. It is fetched, or made, where it is not there yet.
+    """Return the image that labs of this clone boot: the one that a setting names, or else the one of this tree's
+    packages and kernels, which is made where it is not there yet.
 
     Raises `LabError` as `find_image` and `build_image`.
     """
     if settings.image():
         return find_image()
-    if address := published():
-        try:
-            return fetched(address)
-        except LabError as error:
-            say(f"the published lab image does not come ({error}): making it of Debian's packages")
     return build_image(progress, say)
 
 

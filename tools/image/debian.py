@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from linklab.errors import LabError
-from linklab.runtime.image.download import download
+from tools.image.download import download
 
 
 class Release(NamedTuple):

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import zipfile
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from linklab import __version__
 from linklab.errors import LabError
-from linklab.runtime import image
 from linklab.runtime.image.find import Image
 from linklab.runtime.image.tree import NAME, PACKAGE
 from tools.image.pack import pack
@@ -78,15 +75,6 @@ def make(made: Image, folder: Path, progress: Callable[[float], None] = lambda p
     except OSError as error:
         raise LabError(f"{wheel} cannot be written ({error.strerror or error}): name another folder") from error
     return wheel
-
-
-def pin(wheel: Path, address: str) -> None:
-    """Note that a wheel is published below an address: those who install Linklab then fetch it, by its checksum."""
-    noted = {
-        "address": f"{address.rstrip('/')}/{wheel.name}",
-        "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
-    }
-    Path(str(files(image).joinpath("published.json"))).write_text(json.dumps(noted, indent=1) + "\n", "utf-8")
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> str:

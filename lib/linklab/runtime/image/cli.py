@@ -16,7 +16,7 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add ``image`` to the command line; `run` takes what it parsed."""
     parser = subparsers.add_parser("image", help="the image that labs boot")
     actions = parser.add_subparsers(dest="image_action", required=True, metavar="ACTION")
-    actions.add_parser("path", help="print the folder of the image that labs boot; unpack or fetch it first")
+    actions.add_parser("path", help="print the folder of the image that labs boot; unpack it first")
     actions.add_parser("clean", help="remove all images from the cache")
 
 

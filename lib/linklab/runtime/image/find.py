@@ -7,7 +7,7 @@ The cache folder, ``linklab/image`` in the user's cache folder, holds:
 | ---------------- | ---------------------------------------------------------------------------- |
 | ``<key>/``       | an image (`Image` says what is in it); it gets this name when whole          |
 | ``file-<sum>/``  | an image that was unpacked from a file with this checksum                    |
-| ``files/``       | notes which of those a file or an address was unpacked to                    |
+| ``files/``       | notes which of those a file was unpacked to                                  |
 | ``library/``     | Linklab itself, compiled for an image's Python                               |
 | ``lock``         | locked while an image is made or unpacked                                    |
 """
@@ -20,15 +20,13 @@ import importlib.util
 import io
 import json
 import os
-import re
 import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -150,9 +148,9 @@ def cache_folder() -> Path:
 def find_image() -> Image:
     """Return the image that labs boot. One that another process makes or unpacks is waited for.
 
-    The setting ``image`` (the variable ``LINKLAB_IMAGE``, or a line of ``linklab.toml``) names it outright: a folder, a
-    file of an image, or such a file's address with ``#sha256=`` and its checksum. Otherwise it is the one in the Python
-    package ``linklab_image`` where that is installed, or else the newest one in the cache, or else the published one.
+    The setting ``image`` (the variable ``LINKLAB_IMAGE``, or a line of ``linklab.toml``) names its file or its folder.
+    Otherwise it is the one in the Python package ``linklab_image`` where that is installed, or else the newest one in
+    the cache, where a clone's ``make lab`` puts it.
 
     Raises `LabError` with what mends it.
     """
@@ -165,8 +163,6 @@ def find_image() -> Image:
             found = finished_images()
     if found:
         return found[0]
-    if address := published():
-        return fetched(address)
     raise LabError(f"no lab image yet: {_HOW}")
 
 
@@ -178,16 +174,10 @@ def changing_images() -> Iterator[None]:
     """
     folder = cache_folder()
     try:
-        with locked(folder / "lock", "Waiting for the lab image, which another process makes or fetches"):
+        with locked(folder / "lock", "Waiting for the lab image, which another process makes or unpacks"):
             yield
     except OSError as error:
         raise tree.full(error, folder, NEEDED_BYTES) from error
-
-
-def published() -> str:
-    """Return the address of the image that was published for this Linklab, with its checksum; empty for none."""
-    found: dict[str, str] = json.loads(files(__package__).joinpath("published.json").read_text("utf-8"))
-    return f"{found['address']}#sha256={found['sha256']}" if found["address"] else ""
 
 
 def finished_images() -> list[Image]:
@@ -214,8 +204,6 @@ def read_image(folder: Path) -> Image:
 
 
 def _named(named: str) -> Image:
-    if "://" in named:
-        return fetched(named)
     path = Path(named).expanduser().absolute()
     if path.is_dir():
         return read_image(path)
@@ -230,38 +218,11 @@ def unpacked(path: Path) -> Image:
     Raises `LabError` where the file is damaged, or made for another version of Linklab, or the cache has no room.
     """
     status = path.stat()
-    return _once(f"{path.absolute()} {status.st_size} {status.st_mtime_ns}", path.read_bytes)
-
-
-def fetched(address: str) -> Image:
-    """Return the image at an address with ``#sha256=`` and its file's checksum, fetched and unpacked at the first call.
-
-    Raises `LabError` where there is no checksum or another one, or nothing can be fetched.
-    """
-    place, _, fragment = address.partition("#")
-    sha256 = fragment.removeprefix("sha256=").lower()
-    if not re.fullmatch("[0-9a-f]{64}", sha256):
-        raise LabError(
-            f"LINKLAB_IMAGE names {place} without a checksum: add #sha256= and what sha256sum says of the file"
-        )
-
-    def fetch() -> bytes:
-        from linklab.runtime.image.download import download  # loads urllib, which few starts need
-
-        try:
-            return download(place, sha256)
-        except FileNotFoundError as error:
-            raise LabError(f"there is no file {place}: correct LINKLAB_IMAGE, or unset it") from error
-
-    return _once(f"#{sha256}", fetch)
-
-
-def _once(state: str, read: Callable[[], bytes]) -> Image:
-    """Return the image that a file in this state holds, which is read and unpacked where that was not done yet."""
+    state = f"{path.absolute()} {status.st_size} {status.st_mtime_ns}"
     if known := _noted(state):
         return known
     with changing_images():
-        return _noted(state) or _unpack(read(), state)
+        return _noted(state) or _unpack(path.read_bytes(), state)
 
 
 def _note(state: str) -> Path:

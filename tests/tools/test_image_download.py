@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from linklab.errors import LabError
-from linklab.runtime.image import download as room
-from linklab.runtime.image.download import download
+from tools.image import download as room
+from tools.image.download import download
 
 CONTENT = b"an image" * 1000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
