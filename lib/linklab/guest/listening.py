@@ -15,11 +15,6 @@ def listening(process: int | str, protocol: str = "tcp") -> list[tuple[str, int]
 
     The process is a number, "self" or "thread-self", the protocol "tcp" or "udp". Once it is gone the list is empty.
     """
-    return [(address, port) for address, port, _ in open_sockets(process, protocol)]
-
-
-def open_sockets(process: int | str, protocol: str) -> list[tuple[str, int, str]]:
-    """Return address, port and inode of each listening socket; see `listening`."""
     found = []
     for table in (protocol, f"{protocol}6"):
         try:
@@ -29,7 +24,7 @@ def open_sockets(process: int | str, protocol: str) -> list[tuple[str, int, str]
         for fields in map(str.split, lines):
             if fields[3] == _OPEN[protocol]:
                 address, _, port = fields[1].rpartition(":")
-                found.append((address_of(address), int(port, 16), fields[9]))
+                found.append((address_of(address), int(port, 16)))
     return found
 
 

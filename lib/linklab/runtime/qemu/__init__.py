@@ -3,7 +3,7 @@ of user-mode Linux, so the same requests give the same digits on every processor
 
 | file           | what it holds                                                                    |
 | -------------- | -------------------------------------------------------------------------------- |
-| `machine`      | the QEMU program and its command line; `keeper` is the process that ends it      |
+| `machine`      | the QEMU program and its command line; `qemu_supervisor` ends it                |
 | `gdb`          | GDB's remote protocol: read and write the memory of a stopped machine, go on      |
 | `host_box`     | the host's end of the messages in the guest's memory                             |
 | `root`         | the guest's files as an initramfs                                                |

@@ -95,15 +95,15 @@ class Machine:
         door = self.folder / "gdb"
         sandbox = _SANDBOX if sys.platform == "linux" else ()
         connect = ("-chardev", f"socket,id=gdb,path={door}", "-gdb", "chardev:gdb")
-        keeper = [sys.executable, "-I", "-S", str(Path(__file__).with_name("keeper.py")), str(self.folder)]
+        supervisor = [sys.executable, "-I", "-S", str(Path(__file__).with_name("qemu_supervisor.py")), str(self.folder)]
         if shown is not None:
-            keeper += bwrap.for_qemu(qemu.path, self.folder, shown)
+            supervisor += bwrap.for_qemu(qemu.path, self.folder, shown)
         begun_s = time.monotonic()
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(door))
             listener.listen(1)
             self._process = subprocess.Popen(
-                [*keeper, str(qemu.path), *words, *sandbox, *connect],
+                [*supervisor, str(qemu.path), *words, *sandbox, *connect],
                 stdin=subprocess.PIPE,
                 stdout=self.console.file,
                 stderr=self.console.file,

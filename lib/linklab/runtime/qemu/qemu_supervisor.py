@@ -1,6 +1,6 @@
 """Run QEMU, and end it when the notebook is gone, which is when standard input ends.
 
-``keeper.py FOLDER QEMU ARGUMENT ...``: FOLDER, which holds the sockets, is removed at the end. With only the standard
+``qemu_supervisor.py FOLDER QEMU ARGUMENT ...``: FOLDER, which holds the sockets, is removed at the end. With only the standard
 library, as it must start fast.
 """
 
