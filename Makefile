@@ -44,7 +44,7 @@ docs: install-dev ## build the documentation site, its examples run anew, and ch
 	@echo "open file://$(CURDIR)/build/site/index.html"
 
 # Which benchmarks, and words for them: make bench BENCH="fidelity speed" WORDS=--short
-BENCH ?= fidelity starts switches speed search labs overhead
+BENCH ?= fidelity starts switches speed
 
 bench: install-dev ## measure fidelity, starts and speed; pages in study-results/pages (about 20 minutes)
 	@$(BIN)/python -m tools.image
