@@ -1,7 +1,7 @@
 """Run QEMU, and end it when the notebook is gone, which is when standard input ends.
 
-``qemu_supervisor.py FOLDER QEMU ARGUMENT ...``: FOLDER, which holds the sockets, is removed at the end. With only the standard
-library, as it must start fast.
+``qemu_supervisor.py FOLDER QEMU ARGUMENT ...``: FOLDER, which holds the sockets, is removed at the end. It imports the
+standard library alone, so that it starts fast.
 """
 
 import contextlib
