@@ -100,10 +100,9 @@ def make_parser(command: str | None = None) -> argparse.ArgumentParser:
     )
     up.add_argument("--no-browser", action="store_true", help="only print the address")
     up.set_defaults(run=_up)
-    shell = commands.add_parser("shell", help="a command line on a host of the running lab, or of a new one")
+    shell = commands.add_parser("shell", help="a command line on a host of this folder's running lab, or of a new one")
     shell.add_argument("host", nargs="?", help="h1, r2, ...; root is the lab itself (default: the first host)")
     shell.add_argument("--network", metavar="NAME", help="start this network of the catalogue: course, two-hosts")
-    shell.add_argument("--lab", metavar="TEXT", help="the running lab whose name or process number has this in it")
     shell.set_defaults(run=_shell)
     mininet = commands.add_parser("mininet", help="run a Mininet script as it is, or mn, in a lab")
     mininet.add_argument("--seed", type=int, default=0, help="another one, other losses (default: 0)")
@@ -158,7 +157,7 @@ def _shell(arguments: argparse.Namespace) -> int:
     need_system(linux=True)
     from linklab.shell import shell
 
-    return shell(arguments.host, arguments.network, lab_name=arguments.lab)
+    return shell(arguments.host, arguments.network)
 
 
 def _mininet(arguments: argparse.Namespace) -> int:

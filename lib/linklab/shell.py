@@ -1,11 +1,11 @@
-"""``linklab shell``: a command line on a host of a running lab, or of one started for it."""
+"""``linklab shell``: a command line on a host of the lab that runs in this folder, or of one started for it."""
 
 from __future__ import annotations
 
 import contextlib
 import readline  # noqa: F401 - gives input() its history and line editing
 import sys
-from typing import NoReturn
+from pathlib import Path
 
 from linklab import lab
 from linklab.errors import LabError
@@ -18,18 +18,15 @@ _HELP = """Commands run on {host}. `on HOST` goes to another: {hosts} (root is t
 Ctrl-C ends a command, a & behind it leaves it running, Ctrl-D ends the shell."""
 
 
-def shell(host: str | None, network: str | None, *, lab_name: str | None = None) -> int:
-    """Visit the newest running lab, or start `network` where none runs or one is named. Raises `LabError`.
+def shell(host: str | None, network: str | None) -> int:
+    """Visit the newest lab that a notebook of this folder runs, or start `network` where none runs or one is named.
 
-    `lab_name` is part of the name of the lab to visit, as `running_labs` gives it. The commands come from standard
-    input, line by line; a prompt is shown on a terminal only.
+    The commands come from standard input, line by line; a prompt is shown on a terminal only. Raises `LabError`.
     """
-    labs = {} if network else running_labs()
-    if lab_name is not None:
-        labs = {name: address for name, address in labs.items() if lab_name in name} or _refuse(lab_name, labs)
+    labs = {} if network else running_labs(Path.cwd())
     if labs:
         name, address = list(labs.items())[-1]
-        more = f", the newest of {len(labs)} running labs" if len(labs) > 1 else ""
+        more = f", the newest of {len(labs)} labs that run in this folder" if len(labs) > 1 else ""
         print(f"This is {name}{more}; it goes on when you leave.", file=sys.stderr)
         with contextlib.closing(Visit(address)) as visit:
             return _converse(name, host, visit)
@@ -37,10 +34,6 @@ def shell(host: str | None, network: str | None, *, lab_name: str | None = None)
         print(f"This is a new lab, {running.name}; it ends with the shell.", file=sys.stderr)
         with contextlib.closing(Visit(running.listener.address)) as visit:
             return _converse(running.name, host, visit)
-
-
-def _refuse(lab_name: str, labs: dict[str, str]) -> NoReturn:
-    raise LabError(f"no running lab has {lab_name!r} in its name; running: {', '.join(labs) or 'none'}")
 
 
 def _converse(name: str, host: str | None, visit: Visit) -> int:

@@ -22,20 +22,16 @@ from linklab.network import TWO_HOSTS
 from linklab.runtime.attach import Visit, VisitorListener, listen, running_labs
 from linklab.runtime.backends import Kind
 
-from .terminal import Terminal, one_line
+from .terminal import Terminal
 
 NOBODY = 65534
 
 
 @pytest.fixture(scope="module")
-def running(virtual: Kind) -> Iterator[Lab]:
-    with linklab.start(TWO_HOSTS) as lab:
+def running(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A lab of this process, whose working folder it is the only one to have."""
+    with contextlib.chdir(tmp_path_factory.mktemp("notebooks")), linklab.start(TWO_HOSTS) as lab:
         yield lab
-
-
-def name_of(listener: VisitorListener) -> str:
-    """What `linklab shell --lab` takes."""
-    return next(name for name, address in running_labs().items() if address == listener.address)
 
 
 def refuse(node: str, command: str, stop: Callable[[], bool]) -> Iterator[str]:
@@ -94,9 +90,9 @@ def test_nothing_is_left_of_a_shell_that_was_killed(virtual: Kind, tmp_path: Pat
 
 
 @pytest.mark.lab
-def test_a_visitor_sees_the_lab_and_its_owner_sees_no_harm(running: Lab, tmp_path: Path) -> None:
+def test_a_visitor_sees_the_lab_and_its_owner_sees_no_harm(running: Lab) -> None:
     running["h1"].cmd("message='the owner was here'")
-    with Terminal(tmp_path, "shell", "--lab", name_of(running.listener)) as visitor:
+    with Terminal(Path.cwd(), "shell") as visitor:
         visitor.type('echo "$message"', "ping 10.0.0.2 | grep --line-buffered seq=7")
         visitor.wait_for("icmp_seq=7 ")
         visitor.interrupt()
@@ -112,11 +108,14 @@ def test_a_visitor_sees_the_lab_and_its_owner_sees_no_harm(running: Lab, tmp_pat
 
 
 @pytest.mark.lab
-def test_unknown_hosts_and_labs_are_named(running: Lab, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["shell", "h9", "--lab", name_of(running.listener)]) == 1
+def test_an_unknown_host_is_named(running: Lab, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["shell", "h9"]) == 1
     assert "choose one of root, h1, h2" in capsys.readouterr().err
-    assert main(["shell", "--lab", "no such lab"]) == 1
-    assert name_of(running.listener) in one_line(capsys.readouterr().err)
+
+
+def test_labs_of_this_folder_and_below_are_found_and_no_other(listener: VisitorListener, tmp_path: Path) -> None:
+    assert listener.address in running_labs(Path.cwd().parent).values()
+    assert running_labs(tmp_path) == {}
 
 
 @pytest.mark.lab
@@ -142,7 +141,7 @@ except OSError:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 def test_a_door_with_our_name_of_another_user_is_not_entered() -> None:
-    address = f"linklab-lab-{os.getuid()}-1-1-trap"
+    address = f"linklab-lab-{os.getuid()}-{os.getpid()}-0-trap"
     code = f"""
 import socket
 listener = socket.socket(socket.AF_UNIX)
@@ -157,15 +156,15 @@ visitor.recv(100)
     ) as trap:
         assert trap.stdout is not None
         assert trap.stdout.readline() == b"open\n"
-        assert "\0" + address in running_labs().values()
+        assert "\0" + address in running_labs(Path.cwd()).values()
         with pytest.raises(LabError, match="is another user's"):
             Visit("\0" + address)
         trap.kill()
 
 
 @pytest.mark.lab
-def test_a_visitor_who_stops_reading_does_not_keep_the_notebook_waiting(running: Lab, tmp_path: Path) -> None:
-    with Terminal(tmp_path, "shell", "h2", "--lab", name_of(running.listener)) as visitor:
+def test_a_visitor_who_stops_reading_does_not_keep_the_notebook_waiting(running: Lab) -> None:
+    with Terminal(Path.cwd(), "shell", "h2") as visitor:
         visitor.type("yes")
         visitor.wait_for("y\ny\n")
         visitor.process.send_signal(signal.SIGSTOP)
@@ -181,8 +180,8 @@ def test_a_visitor_who_stops_reading_does_not_keep_the_notebook_waiting(running:
 
 @pytest.mark.lab
 @pytest.mark.parametrize("command", ["cat", "sleep 1e9", "ping -q 10.0.0.2"])
-def test_a_visitors_long_command_does_not_keep_the_notebook_waiting(running: Lab, tmp_path: Path, command: str) -> None:
-    with Terminal(tmp_path, "shell", "h1", "--lab", name_of(running.listener)) as visitor:
+def test_a_visitors_long_command_does_not_keep_the_notebook_waiting(running: Lab, command: str) -> None:
+    with Terminal(Path.cwd(), "shell", "h1") as visitor:
         visitor.type(f"echo be''gins; {command}")
         visitor.wait_for("begins")
         for _ in range(20):

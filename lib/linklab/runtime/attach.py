@@ -129,8 +129,10 @@ def _carry_out(node: str, command: str, channel: Channel, run: Run) -> str | Non
     return None
 
 
-def running_labs() -> dict[str, str]:
-    """Return this user's running labs, the newest last: a short name for people, and the address."""
+def running_labs(folder: Path) -> dict[str, str]:
+    """Return the labs that this user's processes in a folder, or below it, run: a short name for people, and the
+    address. The newest is the last.
+    """
     found = []
     for line in Path("/proc/net/unix").read_text(errors="replace").splitlines()[1:]:
         fields = line.split(maxsplit=7)
@@ -138,10 +140,20 @@ def running_labs() -> dict[str, str]:
         # anybody may take any name: one of another form is not a lab's
         if name is None or int(name[1]) != os.getuid() or not int(fields[3], 16) & _LISTENING:
             continue
+        if not _runs_in(name[2], folder):
+            continue
         found.append(
             (_started_at(name[2]), int(name[3]), f"{name[4]} (process {name[2]}, {name[3]})", "\0" + fields[7][1:])
         )
     return {name: address for _, _, name, address in sorted(found)}
+
+
+def _runs_in(pid: str, folder: Path) -> bool:
+    """Return whether a process of this user has its working folder there."""
+    try:
+        return Path(f"/proc/{pid}/cwd").resolve(strict=True).is_relative_to(folder.resolve())
+    except OSError:  # it has ended, or is not ours to see
+        return False
 
 
 def _started_at(pid: str) -> int:
