@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from linklab.errors import LinklabError
 from linklab.grade import Check, GradeError, Result
-from linklab.grade.check import listed
+from linklab.grade.check import Cause, checks_in, listed
 from tests.notebooks.run_notebook import run
 
 GOOD = Check.passing("the rate", "10 Mbit/s")
@@ -72,6 +73,10 @@ def failing(number: int) -> Check:
     return Check.failing(f"h{number}-eth0", f"h{number}-eth0 is not filled in yet", hint)
 
 
+def wrong(description: str, *causes: Cause) -> Check:
+    return Check(description, "failed", causes[0].found, causes[0].step, causes=causes)
+
+
 def message(*checks: Check) -> list[str]:
     return str(GradeError(Result("Lab", checks))).splitlines()
 
@@ -90,7 +95,7 @@ def test_a_notebook_s_lines_fit_and_break_between_words() -> None:
 
 
 def test_checks_that_fail_alike_share_a_hint_and_each_reason_is_told() -> None:
-    checks = [Check.failing(f"address of h{it}", f"h{it}: none", f"h{it}: give it one") for it in (1, 2)]
+    checks = [wrong(f"address of h{it}", Cause(f"h{it}", "none", f"h{it}", "give it one")) for it in (1, 2)]
     other = Check.failing("the rate", "it is 5 Mbit/s", "give it one")
     assert message(*checks, other) == [
         "Lab: 3 of 3 checks failed",
@@ -110,15 +115,16 @@ def test_checks_that_fail_alike_share_a_hint_and_each_reason_is_told() -> None:
 
 
 def test_what_both_ends_of_a_link_lack_is_said_once() -> None:
-    sides = "r1-eth1 on r1: delay is 0 ms; r2-eth0 on r2: delay is 0 ms"
-    check = Check.failing("L1: delay", sides, "r1-eth1: no netem; or TCLink; r2-eth0: no netem; or TCLink")
+    here = Cause("r1-eth1 on r1", "delay is 0 ms", "r1-eth1", "no netem; or TCLink")
+    check = wrong("L1: delay", here, replace(here, place="r2-eth0 on r2", what="r2-eth0"))
     assert message(check)[2:] == [
         "      r1-eth1 on r1, r2-eth0 on r2: delay is 0 ms",
         "      Hint: r1-eth1, r2-eth0: no netem; or TCLink",
     ]
     assert "r1-eth1, r2-eth0: no netem; or TCLink" in words_of(Result("Lab", (check,))._repr_html_())
     assert "Hint: r1-eth1, r2-eth0: no netem; or TCLink" in str(Result("Lab", (check,)))
-    assert Result("Lab", (check,)).to_json()["checks"][0]["hint"] == check.hint
+    (kept,) = checks_in(json.loads(json.dumps(Result("Lab", (check,)).to_json())))
+    assert kept.causes == check.causes
 
 
 def test_few_failures_keep_their_own_hints_and_many_show_the_first_one_s() -> None:

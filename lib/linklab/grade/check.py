@@ -18,7 +18,21 @@ Hints = str | tuple[str, ...]
 Each other wrong answer gets the next one; the last one, the formula or the command, stays.
 """
 
-_NAMED_AT_MOST = 3
+NAMED_AT_MOST: Final = 3
+"""How many of several things a check names; it counts the others."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One thing that is wrong: what was ``found`` at a ``place``, and the ``step`` that mends ``what``.
+
+    ``place`` names an interface and its node, as ``"r1-eth1 on r1"``, or a node; ``what`` only the interface or node.
+    """
+
+    place: str
+    found: str
+    what: str
+    step: str
 
 
 @dataclass(frozen=True)
@@ -30,7 +44,9 @@ class Check:
     ``explanation`` is what a right answer opens, in Markdown. ``further`` are hints for other wrong answers later,
     which say more each time; a `Result` takes its pick, and leaves none: ``which_hint`` says which it took, as
     ``"1 of 3"``, and ``first_hint`` has the first of them. ``is_open`` is whether nothing was handed in yet, so that
-    nothing was judged. ``chosen`` is the option of a multiple choice, and ``tried_wrong`` the wrong ones of it so far
+    nothing was judged. ``causes`` are the things that are wrong one by one, where there may be several: ``reason`` and
+    ``hint`` have the first few in words. ``slip`` is the known mistake behind a wrong number, and empty where none is
+    known. ``chosen`` is the option of a multiple choice, and ``tried_wrong`` the wrong ones of it so far
     (`linklab.grade.tries`).
     """
 
@@ -46,6 +62,8 @@ class Check:
     which_hint: str = field(default="", kw_only=True)
     first_hint: str = field(default="", kw_only=True, repr=False)
     is_open: bool = field(default=False, kw_only=True)
+    causes: tuple[Cause, ...] = field(default=(), kw_only=True, repr=False)
+    slip: str = field(default="", kw_only=True, repr=False)
     chosen: str = field(default="", kw_only=True, repr=False)
     tried_wrong: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
 
@@ -60,23 +78,30 @@ class Check:
         return Check(description, "passed", expected=expected, found=found, explanation=explanation)
 
     @staticmethod
-    def failing(description: str, reason: str, hint: Hints, expected: str = "", found: str = "") -> Check:
+    def failing(
+        description: str, reason: str, hint: Hints, expected: str = "", found: str = "", *, slip: str = ""
+    ) -> Check:
         """Return a check that failed, with what is wrong and what to do."""
         first, *further = as_tuple(hint) or ("",)
-        return Check(description, "failed", reason, first, expected=expected, found=found, further=tuple(further))
+        return Check(
+            description, "failed", reason, first, expected=expected, found=found, further=tuple(further), slip=slip
+        )
 
     @staticmethod
     def of_differences(description: str, expected: str, differences: Iterable[Difference]) -> Check:
-        """Return a check that passes without differences, and fails with what they say and their causes."""
+        """Return a check that passes without differences, and fails with a cause for each."""
         all_of_them = tuple(differences)
         if not all_of_them:
             return Check.passing(description, expected)
-        return Check.failing(
+        causes = tuple(map(_cause, all_of_them))
+        return Check(
             description,
-            reason=listed([_sentence(difference) for difference in all_of_them]),
-            hint=listed(dict.fromkeys(_remedy(difference) for difference in all_of_them)),
+            "failed",
+            reason=listed(f"{cause.place}: {cause.found}" for cause in causes),
+            hint=listed(dict.fromkeys(f"{cause.what}: {cause.step}" for cause in causes)),
             expected=expected,
             found=listed(dict.fromkeys(difference.found for difference in all_of_them), ", "),
+            causes=causes,
         )
 
 
@@ -144,6 +169,10 @@ def checks_in(result: Mapping[str, Any]) -> Iterator[Check]:
                 expected=record.text(entry, "expected"),
                 found=record.text(entry, "found"),
                 is_open=entry.get("is_open") is True,
+                causes=tuple(
+                    Cause(*(record.text(cause, name) for name in ("place", "found", "what", "step")))
+                    for cause in record.entries(entry, "causes")
+                ),
                 tried_wrong=tuple(sorted(options)[:_OPTIONS_AT_MOST]),
             )
 
@@ -199,21 +228,13 @@ def counted(number: float, word: str) -> str:
 def listed(items: Iterable[str], separator: str = "; ") -> str:
     """Return the first few items in one line, and how many more there are."""
     all_of_them = list(items)
-    named = all_of_them[:_NAMED_AT_MOST]
+    named = all_of_them[:NAMED_AT_MOST]
     if len(all_of_them) > len(named):
         named.append(f"and {len(all_of_them) - len(named)} more")
     return separator.join(named)
 
 
-def _where(difference: Difference) -> str:
-    if difference.interface is None:
-        return difference.node
-    return f"{difference.interface} on {difference.node}"
-
-
-def _sentence(difference: Difference) -> str:
-    return f"{_where(difference)}: {difference.text}"
-
-
-def _remedy(difference: Difference) -> str:
-    return f"{difference.interface or difference.node}: {difference.cause}"
+def _cause(difference: Difference) -> Cause:
+    what = difference.interface or difference.node
+    place = f"{difference.interface} on {difference.node}" if difference.interface else difference.node
+    return Cause(place, difference.text, what, difference.cause)

@@ -192,7 +192,7 @@ class Value:
         hints = _after(slip, self.hints)
         asked_for = asked_for if self.shown else _number_in(unit)
         reason = f"{found}: {slip.reason}" if slip else f"{found} is {self._side(is_high=number > high)}"
-        return (Check.failing(self.what, reason, hints, asked_for, found),)
+        return (Check.failing(self.what, reason, hints, asked_for, found, slip=slip.reason if slip else ""),)
 
     def _asked_for(self, low: float, high: float) -> str:
         """The interval in words; a count of connections is one whole number, whatever rounding is allowed."""

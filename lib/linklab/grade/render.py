@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
@@ -13,7 +13,7 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 
 from linklab.analysis import Comparison
-from linklab.grade.check import Check, Outcome, Surprise, counted
+from linklab.grade.check import NAMED_AT_MOST, Check, Outcome, Surprise, counted
 from linklab.show import Table, compared, table
 from linklab.show.chart import BLUE, BLUISH_GREEN, VERMILLION
 
@@ -23,12 +23,9 @@ from linklab.show.chart import BLUE, BLUISH_GREEN, VERMILLION
 _NAMED_AT_MOST: Final = 4
 _SAID_AT_MOST: Final = 3
 
-# "r1-eth1 on r1: delay is 0 ms" is about r1-eth1 on r1; "the rate: ..." is about nothing that has a name.
-_ABOUT: Final = re.compile(r"([a-z]+\d[\w-]*(?: on [a-z]+\d[\w-]*)?): (.+)", re.DOTALL)
 _NO_BREAK: Final = "\u00a0"
 _SHORT: Final = 20
 _UNIT: Final = re.compile(r"(?<=\d) (?=(?:%|[mµ]?s|[kM]?bit/s|Mbps|[kKM]?B|bytes|packets)(?!\w))")
-_MORE: Final = re.compile(r"and \d+ more")
 _PARTICULAR: Final = re.compile(r"\b[A-Z]\b|[\w./-]*\d[\w./-]*")
 _SERIES: Final = re.compile(r"#(?:(?:, | and |, and )#)+")
 
@@ -62,14 +59,14 @@ class Group:
 
 def each_reason(checks: Iterable[Check]) -> tuple[Group, ...]:
     """Checks with one hint and reasons that differ in names and numbers at most: all reasons, and the hint once."""
-    return tuple(map(_group, _alike(checks, lambda check: (_pattern(check.reason), _causes(check.hint)))))
+    return tuple(map(_group, _alike(checks, lambda check: (_pattern(_reasons(check)), _words(_hints(check))))))
 
 
 def first_reason(checks: Iterable[Check]) -> tuple[Group, ...]:
     """Checks whose reasons and hints differ in names and numbers at most: those of the first stand for all."""
     return tuple(
-        _group(group, first_only=len({(_causes(check.reason), _causes(check.hint)) for check in group}) > 1)
-        for group in _alike(checks, lambda check: (_pattern(check.reason), _pattern(check.hint)))
+        _group(group, first_only=len({(_words(_reasons(check)), _words(_hints(check))) for check in group}) > 1)
+        for group in _alike(checks, lambda check: (_pattern(_reasons(check)), _pattern(_hints(check))))
     )
 
 
@@ -86,8 +83,8 @@ def _group(checks: Sequence[Check], *, first_only: bool = False) -> Group:
     return Group(
         first.outcome,
         tuple(check.description for check in checks),
-        merged(check.reason for check in told),
-        merged(check.hint for check in told),
+        _merged(map(_reasons, told)),
+        _merged(map(_hints, told)),
         first_only,
         expected=expected.pop() if len(expected) == 1 else "",
         which_hint=first.which_hint,
@@ -95,24 +92,36 @@ def _group(checks: Sequence[Check], *, first_only: bool = False) -> Group:
     )
 
 
-def merged(texts: Iterable[str]) -> str:
-    """What texts say, each thing once: ``"h1: lost; h2: lost"`` becomes ``"h1, h2: lost"``."""
+Statements = Mapping[tuple[str, str], None]
+"""What is said, and of which place or thing; in order. A sentence that names it itself has none."""
+
+
+def _reasons(check: Check) -> Statements:
+    return dict.fromkeys((it.place, it.found) for it in check.causes) or {("", check.reason): None}
+
+
+def _hints(check: Check) -> Statements:
+    return dict.fromkeys((it.what, it.step) for it in check.causes) or {("", check.hint): None}
+
+
+def _merged(several: Iterable[Statements]) -> str:
+    """What several checks say, each thing once: lost at h1, lost at h2 becomes ``"h1, h2: lost"``."""
     about: dict[str, dict[str, None]] = {}
-    more: dict[str, None] = {}
-    for text in texts:
-        for name, said in _statements(text):
-            if _MORE.fullmatch(said):
-                more[said] = None
-            else:
-                about.setdefault(said, {})[name] = None
+    left: set[int] = set()
+    for statements in several:
+        for name, said in [*statements][:NAMED_AT_MOST]:
+            about.setdefault(said, {})[name] = None
+        left.add(max(0, len(statements) - NAMED_AT_MOST))
     parts = []
     for said, names in about.items():
         listed = named([name for name in names if name])
         parts.append(f"{listed}: {said}" if listed else said)
     if len(parts) > _SAID_AT_MOST:
         return "; ".join([*parts[:_SAID_AT_MOST], f"and {len(parts) - _SAID_AT_MOST} more"])
-    # Of several such remarks none would be true of all together.
-    return "; ".join([*parts, *(more if len(more) == 1 else ["and more"] if more else [])])
+    left.discard(0)
+    # No number of several checks would be true of all together.
+    more = [f"and {left.pop()} more" if len(left) == 1 else "and more"] if left else []
+    return "; ".join([*filter(None, parts), *more])
 
 
 def named(names: Sequence[str]) -> str:
@@ -123,30 +132,13 @@ def named(names: Sequence[str]) -> str:
     return separator.join([*names[:_NAMED_AT_MOST], f"... ({len(names) - _NAMED_AT_MOST} more)"])
 
 
-def _statements(text: str) -> Iterator[tuple[str, str]]:
-    """The parts of a text, each with the name that it is about, or with none."""
-    name, said = "", ""
-    for part in text.split("; "):
-        match = _ABOUT.fullmatch(part)
-        # A part that names nothing belongs to the one before it.
-        if said and (match or _MORE.fullmatch(part)):
-            yield name, said
-            name, said = "", ""
-        if match and not said:
-            name, said = match.groups()
-        else:
-            said = f"{said}; {part}" if said else part
-    if said:
-        yield name, said
+def _words(statements: Statements) -> frozenset[str]:
+    return frozenset(said for _, said in statements)
 
 
-def _causes(text: str) -> frozenset[str]:
-    return frozenset(said for _, said in _statements(text) if not _MORE.fullmatch(said))
-
-
-def _pattern(text: str) -> str:
-    """A text without its names and numbers, however many are listed."""
-    return _SERIES.sub("#", _PARTICULAR.sub("#", "; ".join(sorted(_causes(text)))))
+def _pattern(statements: Statements) -> str:
+    """What is said, without names and numbers, however many are listed."""
+    return _SERIES.sub("#", _PARTICULAR.sub("#", "; ".join(sorted(_words(statements)))))
 
 
 # --- Text, table, message
@@ -262,7 +254,7 @@ def _lines(check: Check) -> Iterable[str]:
     yield line
     yield f"      {check.reason}"
     if check.hint:
-        yield f"      {_hint_named(check.which_hint)}: {merged([check.hint])}"
+        yield f"      {_hint_named(check.which_hint)}: {_merged([_hints(check)])}"
 
 
 def _hint_named(which: str) -> str:
@@ -381,7 +373,7 @@ def _row(check: Check, with_hints: bool) -> str:
     cells = [_sign(check.outcome)]
     cells += [escape(check.description), _unbroken(check.expected), _unbroken(found)]
     if with_hints:
-        cells.append(escape(merged([check.hint])))
+        cells.append(escape(_merged([_hints(check)])))
     joined = "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells)
     return f"<tr>{joined}</tr>"
 

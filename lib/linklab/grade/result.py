@@ -173,8 +173,8 @@ class Result:
 
 def _check_json(check: Check) -> dict[str, Any]:
     """A check as plain JSON values; what only some checks have is left out of the others."""
-    optional = ("which_hint", "is_open", "tried_wrong")
-    left_out = {"further", "first_hint", "chosen"} | {name for name in optional if not getattr(check, name)}
+    optional = ("which_hint", "is_open", "tried_wrong", "causes")
+    left_out = {"further", "first_hint", "chosen", "slip"} | {name for name in optional if not getattr(check, name)}
     kept = {name: value for name, value in asdict(check).items() if name not in left_out}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
 

@@ -91,9 +91,8 @@ class Trial:
             return Check.failing(what, f"it returns a {kind}", asked_for, expected, kind)
         found = shown(answer)
         if slip is not None:
-            return Check.failing(
-                what, f"{found}: {slip.reason}", (slip.step, *hints[:1], *hints[1:][-1:]), expected, found
-            )
+            hints = (slip.step, *hints[:1], *hints[1:][-1:])
+            return Check.failing(what, f"{found}: {slip.reason}", hints, expected, found, slip=slip.reason)
         if len(given) != len(wanted):
             return Check.failing(what, f"{len(given)} numbers instead of {len(wanted)}", hints, expected, found)
         if found == shown(right):
