@@ -1,4 +1,4 @@
-"""What students get: complete, scanned, at one stroke, and never over somebody's work."""
+"""What students get: complete, searched, at one stroke, and never over somebody's work."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ os.environ["LINKLAB_VARIANT"] = ""
 
 
 def write_course(target: Path, root: Path) -> tuple[str, ...]:
-    """Writes the course folder ``target``, which must be free, from the kit in ``root``; gives the assignments' names.
+    """Write the course folder ``target``, which must be free, from the kit in ``root``; return the assignments' names.
 
     Raises LinklabError where something lies there already: grades may be in it.
     """

@@ -11,7 +11,7 @@ from linklab.record import TEXT_STUB
 
 
 class Starters(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader carries no types
-    """Puts starters in the place of solutions, where nbgrader's ClearSolutions would put a stub.
+    """Put starters in the place of solutions, where nbgrader's ClearSolutions would put a stub.
 
     An answer in code becomes its starter, a free answer the line that asks for one.
 

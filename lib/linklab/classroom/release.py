@@ -30,7 +30,7 @@ from linklab.network import Network
 MANIFEST: Final = "linklab-release.json"
 _FORMAT: Final = 1
 _DESCRIPTION = """\
-Writes what students get: notebooks, starters and data, without solutions, which a scan proves. With
+Writes what students get: notebooks, starters and data, without solutions. With
 --students and --secret, a folder for each student, with a network of the student's own in it. With --nbgrader, a course
 folder for nbgrader instead. A folder that is not a release, or that somebody has worked in, is never overwritten."""
 
@@ -47,14 +47,14 @@ class Released:
 def release(
     target: Path, root: Path, networks: Mapping[str, Network] | None = None, secret: bytes | None = None
 ) -> Released:
-    """Writes what students get of the kit in ``root`` into ``target``, which must not be there, or be a release.
+    """Write what students get of the kit in ``root`` into ``target``, which must not be there, or be a release.
 
     ``networks`` are the students' own, by id; ``secret`` is what they were derived from, to be sure that it is in no
-    file. Everything is written beside ``target``, scanned there as it lies on the disk, and renamed in the end: there
+    file. Everything is written beside ``target``, searched there as it lies on the disk, and renamed in the end: there
     is all of it or nothing, and what lay there before stays until then.
 
-    Raises LinklabError for a folder that is not a release or that somebody has worked in, for a finding of the scan,
-    and for sources that are not well formed; OSError where it cannot be written.
+    Raises LinklabError for a folder that is not a release or that somebody has worked in, for a file that would
+    give something away, and for sources that are not well formed; OSError where it cannot be written.
     """
     target = target.absolute()
     refuse_foreign(target)
@@ -74,7 +74,7 @@ def release(
 
 
 def refuse_foreign(target: Path) -> None:
-    """Raises LinklabError unless ``target`` is free: not there, empty, or a release that nobody has changed."""
+    """Raise LinklabError unless ``target`` is free: not there, empty, or a release that nobody has changed."""
     other = "choose another folder, or move it away"
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise LinklabError(f"{target} is not a folder: {other}")
@@ -128,7 +128,7 @@ def _put_in_place(draft: Path, target: Path) -> None:
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds ``release`` to the command line; `run` takes what it parsed."""
+    """Add ``release`` to the command line; `run` takes what it parsed."""
     parser = subparsers.add_parser("release", help="write what students get", description=_DESCRIPTION)
     parser.add_argument("folder", type=Path, metavar="DIR")
     parser.add_argument("--root", type=Path, default=Path(), help="the folder of solutions/ (default: here)")
@@ -138,7 +138,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Releases and says what was written. Raises LinklabError with the reason where nothing was."""
+    """Release, and say what was written. Raises LinklabError with the reason where nothing was."""
     if (arguments.students is None) != (arguments.secret is None):
         raise LinklabError("--students and --secret go together: give both, or none")
     if arguments.nbgrader:
@@ -150,10 +150,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.students is None:
         done = release(arguments.folder, arguments.root)
-        print(f"{arguments.folder}: {len(done.files)} files, scanned: nothing of a solution is in them")
+        print(f"{arguments.folder}: {len(done.files)} files; no mark of a solution is in them")
         return 0
     networks = networks_of(arguments.students, arguments.secret)
     done = release(arguments.folder, arguments.root, networks, read_secret(arguments.secret))
     each = f"{len(done.students)} students, {len(done.files)} files and a network for each"
-    print(f"{arguments.folder}: {each}, scanned: nothing of a solution is in them, nor the secret")
+    print(f"{arguments.folder}: {each}; no mark of a solution is in them, nor the secret")
     return 0

@@ -68,7 +68,7 @@ class Validated:
 
 
 def notebooks_of(root: Path, names: Sequence[str] = ()) -> tuple[Path, ...]:
-    """The solutions of the kit in ``root``, in order, or those that ``names`` mean.
+    """Return the solutions of the kit in ``root``, in order, or those that ``names`` mean.
 
     Raises LinklabError where there are none.
     """
@@ -157,7 +157,7 @@ def store_outputs(notebook: Path, executed: Any) -> None:
 
 
 def _prepared(folder: Path, notebook: Path, network: Network | None) -> Path:
-    """A copy of the notebook with the finished programs of its kit beside it, and a network if it has one.
+    """Copy the notebook, the finished programs of its kit, and a network if it has one, into a folder.
 
     The notebooks of the labs before it lie there too: its end shows how sure students were in all labs so far.
     """
@@ -173,7 +173,7 @@ def _prepared(folder: Path, notebook: Path, network: Network | None) -> Path:
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds ``validate`` to the command line; `run` takes what it parsed."""
+    """Add ``validate`` to the command line; `run` takes what it parsed."""
     parser = subparsers.add_parser("validate", help="prove that all solutions can be done", description=_DESCRIPTION)
     parser.add_argument("labs", nargs="*", metavar="LAB", help="numbers or names, as 03 (default: all)")
     parser.add_argument("--root", type=Path, default=Path(), help="the folder of solutions/ (default: here)")
@@ -190,7 +190,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Validates and prints a table; gives the exit status. Raises LinklabError before anything is run."""
+    """Validate, print a table, and return the exit status. Raises LinklabError before anything is run."""
     exact = choose().name == "guest"  # raises with the fix where labs cannot run here
     if (arguments.students is None) != (arguments.secret is None):
         raise LinklabError("--students and --secret go together: give both, or none")
