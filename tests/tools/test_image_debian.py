@@ -56,29 +56,20 @@ def test_every_wanted_package_is_pinned_and_none_that_is_left_out() -> None:
     assert not wanted.left_out & set(wanted.names)
 
 
-TEXT = f"ping # why\n\n{debian._OLDER}\niperf3 # why\n\n{debian._LEFT_OUT}\ndpkg # why\n"
-
-
-@pytest.fixture
-def listed(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """What an archive lists, by the release; `TEXT` is wanted of it."""
-    found = {
+def test_some_packages_are_of_the_release_before_and_of_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"ping # why\n\n{debian._OLDER}\niperf3 # why\n\n{debian._LEFT_OUT}\ndpkg # why\n"
+    listed = {
         debian.RELEASE.name: "Package: iperf3\nVersion: 3.18\n\nPackage: ping\nVersion: 2\n",
-        debian.BEFORE.name: "Package: iperf3\nVersion: 3.12\nFilename: x\nSize: 1\nSHA256: 0\n\n"
-        "Package: ping\nVersion: 1\n",
+        debian.BEFORE.name: "Package: iperf3\nVersion: 3.12\nFilename: x\nSize: 1\nSHA256: 0\n"
+        "\nPackage: ping\nVersion: 1\n",
     }
-    monkeypatch.setattr(debian, "listed", lambda base, suite, *_: debian.read_index(found[suite]))
-    monkeypatch.setattr(debian, "wanted", lambda text=TEXT, real=debian.wanted: real(text))
-    return found
-
-
-def test_some_packages_are_of_the_release_before(listed: dict[str, str], tmp_path: Path) -> None:
+    monkeypatch.setattr(debian, "listed", lambda base, suite, *_: debian.read_index(listed[suite]))
+    monkeypatch.setattr(debian, "wanted", lambda real=debian.wanted: real(text))
     assert debian.wanted() == debian.Wanted(["ping", "iperf3"], ["iperf3"], {"dpkg"})
     found = debian.fetch_index("http://archive", tmp_path)
     assert {name: fields["Version"] for name, fields in found.packages.items()} == {"iperf3": "3.12", "ping": "2"}
-
-
-def test_one_that_the_release_before_lacks_is_not_taken_of_another(listed: dict[str, str], tmp_path: Path) -> None:
     listed[debian.BEFORE.name] = "Package: ping\nVersion: 1\n"
     with pytest.raises(LabError, match=r"^Debian 12 has no package iperf3: .* corrected packages\.txt"):
         debian.fetch_index("http://archive", tmp_path)
@@ -94,9 +85,6 @@ def test_a_package_is_unpacked_without_what_no_lab_reads() -> None:
     tiny = contents.file("bin/small")
     assert tiny is not None
     assert tiny.executable
-
-
-def test_a_damaged_package_is_said() -> None:
     with pytest.raises(LabError, match="tiny is no package of Debian, or damaged"):
         build.unpack("tiny", deb({"./bin/tiny": "x" * 1000})[:-100])
 

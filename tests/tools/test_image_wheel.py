@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -43,18 +42,13 @@ def test_an_image_in_a_wheel_is_installed_by_pip_and_found(tmp_path: Path, monke
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_its_metadata_names_all_sources(tmp_path: Path) -> None:
-    path = wheel.make(read_image(made(tmp_path / "image")), tmp_path)
-    with zipfile.ZipFile(path) as archive:
+def test_a_wheel_names_all_sources_and_the_same_image_gives_the_same_one(tmp_path: Path) -> None:
+    paths = [wheel.make(read_image(made(tmp_path / name)), tmp_path / f"{name}-dist") for name in ("first", "second")]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    with zipfile.ZipFile(paths[0]) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith("METADATA")]
         text = archive.read(name).decode()
     assert "- iproute2 6.15.0-1: iproute2 6.15.0-1\n- kernels 7.3.4: linux-source-7.3 7.3.4-1\n" in text
-    assert "/usr/share/doc/*/copyright" in text
-
-
-def test_the_same_image_gives_the_same_wheel(tmp_path: Path) -> None:
-    paths = [wheel.make(read_image(made(tmp_path / name)), tmp_path / f"{name}-dist") for name in ("first", "second")]
-    assert len({hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}) == 1
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
