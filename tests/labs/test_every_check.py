@@ -52,6 +52,8 @@ def test_nothing_strange_passes_or_raises(lab: str) -> None:
 def _trials(lab: str) -> Iterator[tuple[str, Trial]]:
     for module in pkgutil.iter_modules(load(lab).__path__):
         for name, found in vars(importlib.import_module(f"linklab.labs.{lab}.{module.name}")).items():
+            if getattr(found, "__annotations__", {}) == {"return": "Trial"}:  # made for the student's network
+                found = found()
             for key, trial in found.items() if isinstance(found, Mapping) else [("", found)]:
                 if isinstance(trial, Trial):
                     yield f"{lab} {name} {key}", trial

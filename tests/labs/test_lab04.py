@@ -73,8 +73,6 @@ WRONG: Table = {
     lab04.check_summary: [
         (without("max", lambda _, rtts: max(rtts)), "TypeError"),  # type: ignore[type-var]
         (without("mean", lambda *_: None), "'mean' is not filled in yet"),
-        (without("mean", lambda *_: "20"), "it returns a str"),
-        (lambda rtts: 1 / 0, "it raises ZeroDivisionError"),
         (lambda rtts: {}, "is not filled in yet"),
         (lambda rtts: {**right(rtts), "mdev": statistics.stdev(it for it in rtts if it is not None)}, "one RTT only"),
     ],
@@ -87,14 +85,12 @@ WRONG: Table = {
         (TC.format(67, 76), {"dropped": 67, "limit": "c"}, "that is the queue's limit"),
     ],
     lab04.check_parsed: [
-        (None, pings(), "not written yet"),
         (lambda text: [], pings(), "it finds no RTT"),
         (lambda text: [20.3, 103, 21.4], pings(), "it finds"),
         (lambda text: re.findall(r"time=([\d.]+)", text), pings(), "contains texts"),
         (lambda text: [float(it) for it in re.findall(r"time[= ]([\d.]+)", text)], pings(), "2003 ms is the duration"),
         (lambda text: len(text), pings(), "returns one number"),
         (lambda text: 1 / 0, pings(), "raises ZeroDivisionError"),
-        (rtts_of, "", "not filled in yet"),
         (rtts_of, "ping: usage error", "not the output of ping"),
         (rtts_of, pings("10.0.3.2"), "end of L1 has the address 10.0.1.2"),
         (rtts_of, pings(sent=3, received=3), "3 pings, 3 answered"),

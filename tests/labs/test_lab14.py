@@ -235,7 +235,6 @@ def test_first_pings_pass_also_with_a_controller_that_asks_less() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (None, "not filled in yet"),
         (FIRST | {50: None}, "not measured yet"),
         (FIRST | {50: FIRST[5]}, "first ping, 50 ms"),
         (FIRST | {5: pings(80, 70, 70, 70)}, "later pings go to the controller"),
