@@ -25,7 +25,7 @@ from linklab.network.variants import derived_name, first_octets
 
 Pair = tuple[str, str]
 Cable = tuple[tuple[str, int], tuple[str, int], Mapping[str, Any]]
-"""The interfaces at both ends with the last numbers of their addresses, and what else `Link` is to know."""
+"""A link's two interfaces with the last numbers of their addresses, and the other arguments of `Link`."""
 _NODE, _INTERFACE = "r1", "r1-eth2"
 
 

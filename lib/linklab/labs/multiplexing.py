@@ -31,7 +31,7 @@ def mean_connections_mbps(runs: Repeats | None) -> dict[str, list[float]]:
 
 
 def mean_connections(runs: Sequence[Run]) -> dict[str, list[float]]:
-    """As `mean_connections_mbps`, of some runs."""
+    """Return what each connection carried in Mbit/s, by pair: means over these runs."""
     each_run = [connections_of(run) for run in runs]
     return {
         name: [fmean(rates) for rates in zip(*(run[name] for run in each_run), strict=True)]

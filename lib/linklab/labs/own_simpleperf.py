@@ -14,9 +14,9 @@ from linklab.network import goodput_ceiling_mbps, path
 _TRIAL_S: Final = 2
 _TRIAL_PAIR: Final = ("h1", "h4")
 _LEAST_SHARE: Final = 1 / 3
-"""Two seconds give the reference nine tenths, and MByte/s would be an eighth."""
+"""Least share of the ceiling. The reference reaches nine tenths in two seconds; MByte/s would be an eighth."""
 _DIGITS: Final = 1.005
-"""A program may print one decimal only."""
+"""Largest ratio to the ceiling: a program may print one decimal only."""
 
 
 def own_simpleperf(lab: Lab, file: str | Path = "simpleperf.py") -> str | None:

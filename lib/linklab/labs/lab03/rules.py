@@ -41,7 +41,7 @@ PAIRS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h1-h9": (
 _PREDICTED: Final = ("h1-h4", "h1-h9")
 _HEADERS: Final = "each frame has 1490 bytes: Ethernet takes 14, IPv4 20 and UDP 8, so 1448 are payload"
 _ROUNDED: Final = 0.005
-"""By how much a number that is rounded to three digits may be off."""
+"""Largest error of a number that is rounded to three digits, relative to it."""
 
 
 def _path(name: str, state: NetworkState | None = None) -> MeasuredPath:
@@ -49,7 +49,7 @@ def _path(name: str, state: NetworkState | None = None) -> MeasuredPath:
 
 
 def _nominal_mbps(name: str) -> float:
-    """The rate of the path's slowest link, headers included."""
+    """Return the rate of the path's slowest link, headers included."""
     return bottleneck(_path(name).forward).rate_mbps or 0.0
 
 

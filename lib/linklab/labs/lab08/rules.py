@@ -56,7 +56,7 @@ FIRST_BYTES: Final = 4370
 """The frame whose second packet is predicted."""
 LINK_MBPS: Final = 10.0
 _EXACT: Final = 6
-"""Digits of sizes in bytes, which are whole numbers."""
+"""Digits to which a size in bytes must be right: it is a whole number."""
 
 
 # --- Predictions
@@ -151,7 +151,7 @@ def check_ping(largest_ping: object) -> Result:
 _FEWEST: Final = 100
 _RATE: Final = 0.003
 _BYTES: Final = 40.0
-"""A burst is this near: what comes between two readings of the clock, and the kernel's rounding of a bucket."""
+"""Accepted error of a burst: bytes that arrive between two readings of the clock, and the kernel's rounding."""
 _SLACK: Final = "what the clock tells apart"
 _EXAMPLE: Final = 'measure.run(lab, measure.TrainFlow("h1", "h2", 400, 1472))'
 
@@ -314,4 +314,4 @@ NARROW: Final = Network(
     (Host("h1"), Router("r1"), Host("h2")),
     (_link(1, "r1-eth0", "h1", ETHERNET_MTU_BYTES), _link(2, "r1-eth1", "h2", 1400)),
 )
-"""Two hosts across a router, whose second link takes less than Ethernet's MTU."""
+"""Two hosts and a router between them. Its second link has a smaller MTU than Ethernet."""

@@ -45,7 +45,7 @@ NETWORKS: Final[Mapping[str, Network]] = {
     "loss": video_network(3, 8, loss_percent=1),
     "queue": video_network(3, 2, queue_packets=10),
 }
-"""What the lab measures on, by name; "one frame" is "wan" with another token bucket."""
+"""The networks that the lab measures on, by name; "one frame" is "wan" with another token bucket."""
 
 
 # --- Predictions
@@ -112,7 +112,7 @@ def _damaged() -> Value:
 
 
 _CONTAINER: Final = 1.1
-"""How much larger the stream in its container is than the coded video, about."""
+"""Size of the stream in its container over that of the coded video, roughly."""
 _NOMINAL_PACKETS_PER_S: Final = 106.0
 _LOSS: Final = 0.01
 _KEYFRAMES_S: Final = 2.0
@@ -123,7 +123,7 @@ def _predictions(video: Video | None) -> Predictions:
 
 
 PREDICTIONS: Final = _predictions(None)
-"""What is asked before a video is there to be compared with."""
+"""The predictions, as they are asked before the student has made a video."""
 predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
@@ -300,7 +300,7 @@ def _bounds(low: float, high: float, unit: str) -> str:
 _UDP_LINE: Final = re.compile(
     r"(?:^|\s)([\d.]+)\.\d+ > ([\d.]+)\.\d+: [^>\n]{0,200}?UDP, length (\d{1,6})\b", re.MULTILINE
 )
-"""With -e the frame's addresses stand before it, with -v it begins a line of its own."""
+"""A UDP packet in tcpdump's output. With -e the frame's addresses stand before it, with -v it begins a line."""
 _FEWEST: Final = {"packets": 5, "pings": 20}
 
 

@@ -63,10 +63,10 @@ RTTS: Final[Mapping[str, EchoPath]] = {
 }
 """The round trips of the lab, by the names that its dictionaries have."""
 SETTINGS: Final = ("70/70", "30/90")
-"""What two senders offer of the link to t1, in percent: the study's 7/7 and 3/9 Mbit/s."""
+"""The rates of two senders, in percent of the link to t1: the study's 7/7 and 3/9 Mbit/s."""
 _FORWARDING_MS: Final = 0.02
 _FORWARDING: Final = f"1 %, and {_FORWARDING_MS} ms for each link, which nodes need to forward a frame"
-"""In QEMU computing takes time: 0.012 ms a link was seen."""
+"""Reason for the accepted error. In QEMU computing takes time: 0.012 ms a link at most in trials."""
 _LEAST_EXCHANGES: Final = 20
 
 

@@ -177,7 +177,7 @@ def _as_told(value: object) -> object:
 
 
 _WHOLE_WINDOWS: Final = 0.04
-"""A sum over whole windows has one more or less than the integral: of 26 of the smallest case one."""
+"""Accepted error: a sum over whole windows has one more or less than the integral, of 26 in the smallest case."""
 _LONGER: Final = "a round trip takes window * packet_s, but at least bdp * packet_s"
 _PERIOD: Final = Trial(
     reno_period_s,
@@ -267,9 +267,9 @@ _HOW: Final = "in the loop: samples.append((second, *read_ss(ss), packets))"
 _FEWEST: Final = 80
 _SHORTEST_S: Final = 15.0
 _SETTLED_S: Final = 2.0
-"""By then what slow start lost is repaired: it is some hundred packets, and a window of them goes each round trip."""
+"""Seconds after which slow start's losses are repaired: some hundred packets, a window each round trip."""
 _APART_PACKETS: Final = 4
-"""One packet may be in B, two are acknowledged at once, and some ms pass between ss and tc."""
+"""Accepted error: one packet may be in B, two are acknowledged at once, and some ms pass between ss and tc."""
 
 
 def read_looks(samples: object) -> tuple[Look, ...]:

@@ -65,7 +65,7 @@ FAR: Final = ("h2", "h4")
 QUEUES: Final = (20, 100, 1000)
 """The queues of B that are compared, in packets."""
 PLANNED: Final = 100
-"""Packets that B's queue holds, as it is built."""
+"""Packets that B's queue holds when the network is built."""
 _FARTHER: Final = 4
 """The round trip of h2 over that of h1."""
 
@@ -231,7 +231,7 @@ QUEUES_S: Final = 30
 TOGETHER_S: Final = 60
 POWERS: Final = {"reno": RENO_POWER, "cubic": CUBIC_POWER}
 _STARTED_S: Final = 3.0
-"""By then slow start is over, and BBR's start too."""
+"""Seconds after which slow start is over, and BBR's start too."""
 _HOW: Final = "store what measure.run_together returns for all flows together"
 
 
@@ -450,7 +450,7 @@ def _queue_checks(where: str, run: Run) -> Iterator[Check]:
 
 
 _SEEN_OF_FULL: Final = 0.8
-"""TCP's round trip is smoothed (RFC 6298), and looked at now and then: a fifth of a queue of 20 may be missed."""
+"""Share of a full queue that samples must show: TCP smooths its round trip (RFC 6298), and the student samples it."""
 
 
 # --- Several at one time

@@ -58,11 +58,11 @@ PAGE: Final = PageFlow(*READER)
 BANDS_MBPS: Final = {"slow": (2.5, 4.0), "middle": (8.0, 14.0), "fast": (30.0, 40.0)}
 """Rates of the uplinks that nobody has seen."""
 _RTTS_MS: Final = (12, 24)
-"""Their round trips: less than 40 ms by what a slow uplink's packet takes twice."""
+"""Their round trips, least and most. 40 ms minus two packets' time on a slow uplink is the upper limit."""
 _STEPS: Final = 16
 _UPLINK: Final = "U"
 QUEUE_PACKETS: Final = 1000
-"""Packets that a Linux interface holds by default (txqueuelen)."""
+"""Packets that a Linux interface's queue holds by default (txqueuelen)."""
 _UPLINK_SLOWER: Final = 2
 
 
@@ -238,18 +238,18 @@ APART: Final = ("fq_codel", "cake")
 RUN_S: Final = 40
 FINALE_S: Final = 30
 WAIT_MS: Final = 20
-"""What a short FIFO may add to a ping, at most."""
+"""Most that a short FIFO may add to a ping."""
 RED_MAX_BYTES: Final = 22_500
-"""The text's max, 18 ms at 10 Mbit/s."""
+"""RED's max in the lab's text: 18 ms at 10 Mbit/s."""
 CODEL_TARGET_MS: Final = 5
 """CoDel's default target."""
 PING_MS: Final = 40
 USE_PERCENT: Final = 95
 _FEWEST_PINGS: Final = 100
 _BELOW_PERCENT: Final = 95
-"""So many of 100 pings must be below the bound: one that meets a burst at a bad moment is no queue."""
+"""Percentage of pings that must be below the limit: a single ping may meet a burst."""
 _LOST_PERCENT: Final = 25
-"""A short FIFO that is mostly full loses up to 11 % of what others send through it, as was seen."""
+"""Largest loss of pings that passes. A short FIFO that is mostly full lost up to 11 % in trials."""
 _HOW: Final = "store what measure.run_together(lab, beside(...)) returns"
 _BESIDE: Final = "measure the flows that beside(...) returns"
 
@@ -551,7 +551,7 @@ def check_ecn(given: object) -> Iterator[Check]:
 _PAIR: Final = ("FIFO", "fq_codel")
 _PAIR_S: Final = 4
 _READ_PING: Final = 3
-"""The number of the ping whose wait is read, from 1."""
+"""Number of the ping whose wait students read, from 1."""
 _PING_NUMBER_3: Final = Field(
     "rtt_ms", lambda every: len(every) >= _READ_PING and every[_READ_PING - 1] is not None,
     f"ping number {_READ_PING} must have an answer: run the cell of the replay again",

@@ -68,7 +68,7 @@ QUESTIONS: Final = 6
 two switches. The echo reply meets the rules that the ARP reply made."""
 _BROADCAST: Final = "ff:ff:ff:ff:ff:ff"
 _NEW: Final = "02:00:00:00:00:01"
-"""The MAC address that h1 has for a while."""
+"""A MAC address that a check gives to h1 for a while."""
 _NOBODY: Final = "02:00:00:00:00:99"
 """A MAC address that no host has."""
 
@@ -87,7 +87,7 @@ def _pings(lab: LiveLab, source: str, destination: str, count: int = 1) -> int:
 
 
 def _connects(lab: LiveLab, source: str, destination: str) -> bool:
-    """Whether TCP gets an answer. Nobody listens, so it is a refusal; ping takes answers of other addresses too."""
+    """Return whether TCP gets an answer: a refusal, since nobody listens. Ping takes answers of other addresses."""
     return "refused" in lab[source].cmd(f"timeout 3 bash -c '</dev/tcp/{destination}/9' 2>&1")
 
 
@@ -109,7 +109,7 @@ def _received(lab: LiveLab, host: str) -> int:
 
 
 def _forget(lab: LiveLab) -> None:
-    """Empty the hosts' ARP caches, but for what was written by hand: what is reached must be found."""
+    """Empty the hosts' ARP caches, except for permanent entries: frames must find each host anew."""
     for host in HOSTS:
         lab[host].cmd("ip neigh flush all")
 
@@ -403,9 +403,9 @@ def _first() -> list[Value]:
 
 IDLE_S: Final = 10
 PINGS: Final = 7
-"""How often h1 pings h2 before their rules are left alone, a second apart."""
+"""Number of h1's pings to h2, a second apart, before their rules are left alone."""
 _LOOKS_S: Final = 1.5
-"""Open vSwitch looks for rules whose time is over now and then. It was 0.6 s late at most."""
+"""Longest delay of Open vSwitch, which looks for expired rules now and then. It was 0.6 s late at most."""
 
 
 def _idle() -> list[Value]:

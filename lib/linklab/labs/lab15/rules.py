@@ -54,12 +54,12 @@ BFD_S: Final = 0.1
 BFD_MULTIPLIER: Final = 3
 _LONGEST_GAP_S: Final = 0.01
 _REACTION_S: Final = 0.05
-"""What routers need besides detection: beats of the lab's clock (10 ms) for daemon and kernel, SPF, and the packets
-that are on the cut cable. 0.02 s were seen."""
+"""Time that routers need besides detection: beats of the lab's clock (10 ms) for daemon and kernel, SPF, and the
+packets that are on the cut cable. It was 0.02 s in trials."""
 _AROUND: Final = 4
 """Links that r2's news crosses to r1 on the way around the ring."""
 _EARLY_S: Final = 0.02
-"""How much an outage may be shorter: two beats of the lab's clock, one for a reading and one for a timer."""
+"""Accepted shortfall of an outage: two beats of the lab's clock, one for a reading and one for a timer."""
 _FEWEST: Final = 3
 
 
@@ -68,7 +68,7 @@ _FEWEST: Final = 3
 
 @dataclass(frozen=True)
 class Outage:
-    """Bounds of an outage, in seconds: how the cable was cut, and why packets are lost for so long."""
+    """Shortest and longest outage in seconds, how the cable is cut for it, and why packets are lost for so long."""
 
     silent: bool
     low_s: float
@@ -102,7 +102,7 @@ OUTAGES: Final[Mapping[str, Outage]] = {
     ),
     "10/40": hellos(10, 40),
 }  # fmt: skip
-"""What is measured, by name."""
+"""The outages that the lab measures, by name."""
 MORE: Final = ("carrier", "BFD", "10/40")
 
 
