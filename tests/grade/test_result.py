@@ -1,8 +1,8 @@
-"""A fault of a check is nobody's failure: it is not judged, in one line, and its points stay open."""
+"""A fault of a check is not judged and costs nobody points. The wrong options of a choice are counted as tries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +10,9 @@ import pytest
 
 from linklab.errors import LinklabError, MeasurementError
 from linklab.grade import Check, GradeError
-from linklab.grade.check import Refuse
-from linklab.grade.questions import JudgedBy, asked
-from linklab.grade.result import Result, guarded
+from linklab.grade.check import Refuse, checks_in
+from linklab.grade.questions import JudgedBy, among, asked
+from linklab.grade.result import Result, forget_failures, guarded, with_wrong_options
 from linklab.labs import lab_names, load
 from linklab.labs.lab04 import rules as lab04
 from linklab.labs.lab05 import rules as lab05
@@ -165,3 +165,56 @@ def test_each_other_mistake_begins_with_its_own_first_hint() -> None:
         "mind the sign",
         "mind the factor",
     ]
+
+
+# --- Wrong options of a choice
+
+WHERE = among("where", "where packets wait", ("L1", "L2", "L3"), "L2", {})
+
+
+def chosen(*answers: object, kept: Any = None) -> Check:
+    """Return the check of the last of several answers, given one after the other."""
+    for answer in answers:
+        (check,) = with_wrong_options("Lab 04", [*WHERE.checks(answer)], kept or {})
+    return check
+
+
+@pytest.mark.parametrize(
+    ("answers", "wrong"),
+    [
+        (["L2"], ()),
+        (["L1", "L2"], ("L1",)),
+        (["L1", " l1 ", "L2"], ("L1",)),
+        (["L1", "L3", "L2"], ("L1", "L3")),
+        ([None, "L7", "", "L2"], ()),
+        (["L2", "L1", "L2"], ("L1",)),
+        (["L1"], ("L1",)),
+    ],
+)
+def test_each_other_wrong_option_is_a_try(answers: Sequence[object], wrong: tuple[str, ...]) -> None:
+    assert chosen(*answers).tried_wrong == wrong
+
+
+def test_a_notebook_keeps_the_tries_of_earlier_kernels() -> None:
+    kept = Result("Lab 04", (chosen("L1"),)).to_json()
+    forget_failures()
+    assert chosen("L2", kept=kept).tried_wrong == ("L1",)
+
+
+def test_a_number_is_no_choice() -> None:
+    check = Check.failing("RTT", "too little", "")
+    assert with_wrong_options("Lab 04", [check], {}) == (check,)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"tried_wrong": "L1"},
+        {"tried_wrong": [1, None]},
+        {"tried_wrong": {"a": 1}},
+        {},
+    ],
+)
+def test_stored_tries_of_another_form_are_left_out(entry: dict[str, Any]) -> None:
+    (check,) = checks_in({"checks": [{"outcome": "failed", "description": "where packets wait"} | entry, "text"]})
+    assert check.tried_wrong == ()

@@ -47,7 +47,7 @@ class Check:
     nothing was judged. ``causes`` are the things that are wrong one by one, where there may be several: ``reason`` and
     ``hint`` have the first few in words. ``slip`` is the known mistake behind a wrong number, and empty where none is
     known. ``chosen`` is the option of a multiple choice, and ``tried_wrong`` the wrong ones of it so far
-    (`linklab.grade.tries`).
+    (`linklab.grade.result.with_wrong_options`).
     """
 
     description: str

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, ParamSpec, overload
@@ -14,8 +14,8 @@ from typing import Any, Final, ParamSpec, overload
 import linklab
 from linklab import record, settings
 from linklab.errors import LinklabError
-from linklab.grade import kernel_watch, render, tries, values
-from linklab.grade.check import Check, Outcome, Refuse, Surprise, collect_checks
+from linklab.grade import kernel_watch, render, values
+from linklab.grade.check import Check, Outcome, Refuse, Surprise, checks_in, collect_checks
 
 RESULT_VERSION: Final = 1
 """Version of the JSON form, under the key ``linklab_result``."""
@@ -30,10 +30,14 @@ Another mistake has another first hint, so its hints begin anew: nobody gets the
 """
 
 
+_wrong_options: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+"""The wrong options that were chosen in this kernel, by the result's title and what was asked."""
+
+
 def forget_failures() -> None:
-    """Start to count failures anew: the next one gets its first hint."""
+    """Forget all wrong answers: the next failure gets its first hint, and the next choice is the first try."""
     _failures.clear()
-    tries.forget()
+    _wrong_options.clear()
 
 
 def _with_its_hint(title: str, check: Check) -> Check:
@@ -49,6 +53,27 @@ def _with_its_hint(title: str, check: Check) -> Check:
 
 def _answer_in(check: Check) -> tuple[str, str]:
     return check.reason, check.found
+
+
+def with_wrong_options(title: str, checks: Sequence[Check], kept: Mapping[str, Any]) -> tuple[Check, ...]:
+    """Return the checks of one call, each choice with its wrong options so far: a class's table counts the tries.
+
+    ``kept`` is what the notebook has of earlier calls, so that they count after the kernel was started anew. Clearing
+    the notebook's outputs clears them.
+    """
+    before = {check.description: check.tried_wrong for check in checks_in(kept)}
+    for check in checks:
+        if check.chosen:
+            wrong = _wrong_options[title, check.description]
+            wrong |= {*before.get(check.description, ())}
+            if check.passed:
+                wrong.discard(check.chosen)
+            else:
+                wrong.add(check.chosen)
+    return tuple(
+        replace(check, tried_wrong=tuple(sorted(_wrong_options[title, check.description]))) if check.chosen else check
+        for check in checks
+    )
 
 
 class GradeError(LinklabError, AssertionError):
@@ -222,9 +247,9 @@ def _guarded(title: str, check: Callable[..., Judged]) -> Callable[..., Result]:
             result = not_judged(title or check.__name__, fault)
         result = _open_or(result)
         cell = kernel_watch.running()
-        noted = tries.noted(result.title, result.checks, cell.stored if cell is not None else {})
+        checks = with_wrong_options(result.title, result.checks, cell.stored if cell is not None else {})
         worth = cell.points if cell is not None and cell.kind == "check" else None
-        result = replace(result, checks=noted, cell_points=worth)
+        result = replace(result, checks=checks, cell_points=worth)
         for listener in _listeners:
             with contextlib.suppress(Exception):  # a list of what is done may fail, and no check with it
                 listener(result)
