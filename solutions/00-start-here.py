@@ -66,14 +66,11 @@ class TwoHosts(Topo):
 
 # %% id="start"
 lab = start(TwoHosts())
-show.live(lab)
+show.draw(lab)
 
 # %% [markdown] id="read-back"
 # The figure shows the running network, not the plan. Linklab asked the kernel which hosts and links exist, and drew
 # the answer. Always check the network before you trust a measurement.
-#
-# Choose a host or the link, with the mouse or with Tab and Enter. Tables show what it knows: addresses, routes, the
-# queue. When a later cell sends packets, come back and press **Play**: you see what the link carried.
 #
 # ## 3. Your first graded cell
 #

@@ -220,14 +220,15 @@ simpleperf.check_step("simpleperf.py", "clock").require()
 # rounded amounts must still add up to the total: round both ends of an interval, not their difference. The check does
 # not see this: add up the MB of your rows yourself.
 #
-# **Your turn:** write everything marked `TODO 3`. Then run the next cell. `serving` runs a server, and `show.follow`
-# draws the client's rows as they arrive:
+# **Your turn:** write everything marked `TODO 3`. Then run the next cell. `serving` runs a server, and
+# `show.throughput` draws the client's rows:
 
 # %% id="intervals-try"
 lab02.explain("clock")
 with lab02.serving(lab, "h4") as server:
-    client = server.client("h1", "-t 6 -i 1")
-    show.follow(client, lab02.intervals, ceiling_mbps=ceiling_mbps, duration_s=6)
+    lines = list(server.client("h1", "-t 6 -i 1"))
+print(*lines, sep="\n")
+show.throughput(lab02.intervals(lines), ceiling_mbps=ceiling_mbps, duration_s=6)
 
 # %% check="intervals" points=3
 simpleperf.check_step("simpleperf.py", "intervals").require()
@@ -294,8 +295,9 @@ simpleperf.check_step("simpleperf.py", "amount").require()
 
 # %% id="parallel-try"
 with lab02.serving(lab, "h4") as server:
-    client = server.client("h1", "-t 8 -i 1 -P 3")
-    show.follow(client, lab02.intervals, ceiling_mbps=ceiling_mbps, duration_s=8)
+    lines = list(server.client("h1", "-t 8 -i 1 -P 3"))
+print(*lines, sep="\n")
+show.throughput(lab02.intervals(lines), ceiling_mbps=ceiling_mbps, duration_s=8)
 
 # %% check="parallel" points=3
 simpleperf.check_step("simpleperf.py", "parallel").require()

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from linklab import __version__, record, schema
 from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
@@ -64,13 +64,6 @@ def tell_of_commands(told: Callable[[str], object]) -> None:
     It is told the node, the command and at what time of the lab it began; of a `Program`, since when it prints nothing.
     """
     listeners[:] = [told]
-
-
-class Watcher(Protocol):
-    """Watches what a lab does while commands run."""
-
-    def ran(self, command: str, seconds: list[lab_api.NotedSecond]) -> None:
-        """Take note of what the network did during a command, from its beginning to its end."""
 
 
 class Node:
@@ -135,8 +128,7 @@ class Node:
                 told(f"{self.name}: {textwrap.shorten(command, _SHOWN_CHARACTERS, placeholder='...')}, {begun}")
             return False
 
-        watcher = self.lab.watcher
-        asked = self.name, command, timeout_s, with_status, watcher is not None
+        asked = self.name, command, timeout_s, with_status
         ended = self.lab.process.call(lab_api.command, *asked, on_event=hear, stop=wait)
         outcome, output = ended["outcome"], "".join(pieces)
         if outcome == "interrupted":  # else Ctrl-C was pressed, and this is not reached
@@ -145,10 +137,6 @@ class Node:
             tail = " ".join(output.split()[-20:])
             raise LabTimeout(
                 f"{command!r} on {self.name} was not done after {timeout_s:g} s and was ended; it said: {tail}"
-            )
-        if watcher is not None:
-            watcher.ran(
-                f"{self.name}: {textwrap.shorten(command, _SHOWN_CHARACTERS, placeholder='...')}", ended["seconds"]
             )
         return output, ended["status"]
 
@@ -185,8 +173,6 @@ class Lab:
         """The network as it was described; None for a Mininet Topo, which `state` reads back."""
         self.not_checked = tuple(not_checked)
         """Lines on what Mininet makes of a Topo that cannot be read back, or is not done in a lab."""
-        self.watcher: Watcher | None = None
-        """Is told what the network does during commands, by `linklab.show.live`."""
         self._names = names_of(process)
         # The listener's threads must not hold this object: a lab whose last name is gone, as when a cell that starts
         # one is run again, ends at once.

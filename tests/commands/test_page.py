@@ -1,5 +1,5 @@
 """The main job, end to end: ``linklab up``, and a lab run from top to bottom through the page in a real browser; a
-measurement watched there, whose button stops it; a live network.
+measurement watched there, whose button stops it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selenium.webdriver.common.keys import Keys
 
 from linklab.jupyter import FIRST_NOTEBOOK
 from linklab.runtime.backends import Kind
@@ -36,18 +35,6 @@ with linklab.start(TWO_HOSTS) as lab:
     print("interrupted", both.interrupted, len(both.results[0].samples) > 0)
     print(lab["h1"].cmd("grep -l python3 /proc/[0-9]*/comm | wc -l"))
 """
-LIVE = "live.ipynb"
-LIVE_CELLS = (
-    """\
-import linklab
-from linklab import show
-from linklab.network import TWO_HOSTS
-
-lab = linklab.start(TWO_HOSTS)
-show.live(lab)
-""",
-    'print(lab["h1"].cmd(f"ping -c 2 {lab[\'h2\'].address}"))',
-)
 FRONT = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 FIGURE_IS_SEEN = "return [...document.querySelectorAll('img.linklab-figure')].some((it) => it.offsetParent)"
 """The tabs of other notebooks have figures too, which are hidden."""
@@ -56,16 +43,15 @@ pytestmark = pytest.mark.lab
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the page shows: lab 00 as students get it, a notebook that watches a measurement, and one with a network."""
+    """What the page shows: lab 00 as students get it, and a notebook that watches a measurement."""
     labs = tmp_path_factory.mktemp("page") / "labs"
     labs.mkdir()
     shutil.copy(ROOT / "labs" / FIRST_NOTEBOOK, labs / FIRST_NOTEBOOK)
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     empty: dict[str, Any] = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
-    for name, sources in ((WATCHED, (WATCHED_CELL,)), (LIVE, LIVE_CELLS)):
-        cells: list[dict[str, Any]] = [{**empty, "id": f"cell-{at}", "source": it} for at, it in enumerate(sources)]
-        book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
-        (labs / name).write_text(json.dumps(book))
+    cells: list[dict[str, Any]] = [{**empty, "id": "cell-0", "source": WATCHED_CELL}]
+    book = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    (labs / WATCHED).write_text(json.dumps(book))
     return labs
 
 
@@ -138,30 +124,3 @@ def test_the_stop_button_works_while_the_cell_runs(page: Page, address: str, fol
     assert "interrupted True True" in said
     assert [output for output in cell["outputs"] if "image/png" in output.get("data", {})], "the figure stays"
     assert not any("widget" in kind for output in cell["outputs"] for kind in output.get("data", {}))
-
-
-@pytest.mark.large
-def test_a_live_network_is_used_by_the_keyboard_and_leaves_its_picture(
-    page: Page, address: str, folder: Path, tmp_path: Path
-) -> None:
-    page.open(address.replace(FIRST_NOTEBOOK, LIVE))
-    page.run_all(LIVE, lambda prompts: prompts == ["[1]:", "[2]:"], 120)
-    page.see(f"{FRONT} .linklab-live .mark")
-    assert not any(it.is_displayed() for it in page.all(f"{FRONT} .linklab-still")), (
-        "the picture gives way to the widget"
-    )
-    (link,) = page.all(f'{FRONT} .linklab-live .mark[data-name*=" to "]')
-    link.send_keys(Keys.ENTER)
-    page.wait(
-        lambda: "tc -s qdisc show dev h1-eth0" in page.see(f"{FRONT} .linklab-live .panel").text, "the link is chosen"
-    )
-    page.wait(
-        lambda: "1 packet" in str(page.see(f"{FRONT} .linklab-live svg").get_property("textContent")),
-        "the ping is seen",
-    )
-    page.see(f"{FRONT} .linklab-live input").send_keys(Keys.HOME)
-    page.wait(lambda: "0.0 s of" in page.see(f"{FRONT} .linklab-live output").text, "the slider goes back")
-    page.browser.save_screenshot(str(tmp_path / "live.png"))
-    page.save()
-    shown = outputs(code_cells(folder / LIVE), "display_data")
-    assert [output for output in shown if "linklab-still" in "".join(output["data"].get("text/html", ""))]

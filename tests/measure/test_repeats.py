@@ -23,8 +23,10 @@ from linklab.measure import (
     repeated,
 )
 from linklab.measure.repeats import summary
+from linklab.measure.runner import Observer
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
+from tests.support.observed import observed
 
 FLOW, ECHO = TcpFlow("h1", "h4"), PingFlow("h1", "h4", 1)
 ORIGIN = Origin("iperf 3.12", "7.3.4")
@@ -58,6 +60,16 @@ def test_a_ping_that_nobody_answers_has_no_median() -> None:
         _ = silent.median
 
 
+class Third(Observer):
+    """Stops a run when it is asked for the third time."""
+
+    asked = 0
+
+    def stopped(self) -> bool:
+        self.asked += 1
+        return self.asked > 2
+
+
 @pytest.mark.lab
 def test_on_virtual_time_repeats_differ_by_their_start_alone(virtual: Kind, tmp_path: Path) -> None:
     flows: list[Flow] = [TcpFlow("h1", "h2", 3), PingFlow("h1", "h2", 5)]
@@ -67,8 +79,8 @@ def test_on_virtual_time_repeats_differ_by_their_start_alone(virtual: Kind, tmp_
         values = found.spreads[0].values
         assert statistics.stdev(values) < 0.025 * statistics.fmean(values)
         assert max(run.start_skew_ms for run in found.runs) < 1
-        calls = iter([False] * 2 + [True] * 1000)
-        stopped = repeated(lab, [PingFlow("h1", "h2", 5000)], 3, stop=lambda: next(calls))
+        with observed(Third()):
+            stopped = repeated(lab, [PingFlow("h1", "h2", 5000)], 3)
         assert [run.interrupted for run in stopped.runs] == [True]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,6 @@ from linklab.measure import (
     MeasurementStopped,
     PingFlow,
     PingResult,
-    Progress,
     Run,
     SimpleperfFlow,
     SimpleperfResult,
@@ -26,8 +26,10 @@ from linklab.measure import (
     run,
     run_together,
 )
+from linklab.measure.runner import Observer, Progress
 from linklab.network import TWO_HOSTS, goodput_ceiling_mbps, path, payload_rate_mbps, rtt_floor_ms
 from linklab.runtime.backends import Kind
+from tests.support.observed import observed
 
 WAY = path(TWO_HOSTS, "h1", "h2")
 
@@ -112,7 +114,7 @@ def test_a_missing_tool_is_named(virtual: Kind, tmp_path: Path) -> None:
         run(bare, PingFlow("h1", "h2", 1))
 
 
-class Until:
+class Until(Observer):
     """Watches up to a second of the lab's time, then does something."""
 
     def __init__(self, end_s: float) -> None:
@@ -122,12 +124,15 @@ class Until:
     def __call__(self, progress: Progress) -> None:
         self.seen.append(progress)
 
-    def stop(self) -> bool:
+    def stopped(self) -> bool:
         return bool(self.seen) and self.seen[-1].done_s >= self.end_s
 
 
 class Interrupting(Until):
     """Presses Ctrl-C."""
+
+    def stopped(self) -> bool:
+        return False
 
     def __call__(self, progress: Progress) -> None:
         super().__call__(progress)
@@ -152,17 +157,17 @@ def _check_parts(found: Run) -> None:
 
 
 @pytest.mark.lab
-def test_the_stop_hook_keeps_what_was_measured(lab: linklab.Lab) -> None:
-    until = Until(4)
-    found = run_together(lab, FLOWS, on_progress=until, stop=until.stop)
+def test_an_observer_that_stops_it_keeps_what_was_measured(lab: linklab.Lab) -> None:
+    with observed(Until(4)):
+        found = run_together(lab, FLOWS)
     assert found.interrupted
     _check_parts(found)
 
 
 @pytest.mark.lab
 def test_ctrl_c_keeps_it_too_and_is_an_interrupt(lab: linklab.Lab) -> None:
-    with pytest.raises(MeasurementStopped, match="4 of 4 flows are kept") as caught:
-        run_together(lab, FLOWS, on_progress=Interrupting(4))
+    with observed(Interrupting(4)), pytest.raises(MeasurementStopped, match="4 of 4 flows are kept") as caught:
+        run_together(lab, FLOWS)
     assert isinstance(caught.value, KeyboardInterrupt)
     assert caught.value.partial is not None
     _check_parts(caught.value.partial)
@@ -171,17 +176,16 @@ def test_ctrl_c_keeps_it_too_and_is_an_interrupt(lab: linklab.Lab) -> None:
 
 @pytest.mark.lab
 def test_a_flow_that_had_ended_is_whole(lab: linklab.Lab) -> None:
-    until = Until(4)
-    flows = [PingFlow("h1", "h2", 5), PingFlow("h2", "h1", 20_000)]
-    found = run_together(lab, flows, on_progress=until, stop=until.stop)
+    with observed(Until(4)):
+        found = run_together(lab, [PingFlow("h1", "h2", 5), PingFlow("h2", "h1", 20_000)])
     assert [result.interrupted for result in found.results] == [False, True]
     assert [len(result.rtt_ms) < 20_000 for result in found.results if isinstance(result, PingResult)] == [True, True]
 
 
 @pytest.mark.lab
 def test_stopped_before_anything_was_measured(lab: linklab.Lab) -> None:
-    with pytest.raises(MeasurementStopped, match="nothing yet") as caught:
-        run(lab, TcpFlow("h1", "h2", 5), stop=lambda: True)
+    with observed(Until(0)), pytest.raises(MeasurementStopped, match="nothing yet") as caught:
+        run(lab, TcpFlow("h1", "h2", 5))
     assert caught.value.partial is None
 
 
@@ -195,15 +199,16 @@ def test_ctrl_c_in_the_second_repeat_keeps_the_first(lab: linklab.Lab) -> None:
 
         runs = 0
 
-    with pytest.raises(MeasurementStopped) as caught:
-        repeated(lab, [PingFlow("h1", "h2", 20)], 3, on_progress=Second(2))
+    with observed(Second(2)), pytest.raises(MeasurementStopped) as caught:
+        repeated(lab, [PingFlow("h1", "h2", 20)], 3)
     assert [len(run.results) for run in caught.value.runs] == [1]
 
 
 @pytest.mark.lab
 def test_progress_tells_what_runs_and_what_the_queues_count(lab: linklab.Lab) -> None:
     until = Until(99)
-    run_together(lab, [SimpleperfFlow("h1", "h2", 4), PingFlow("h1", "h2", 5)], on_progress=until)
+    with observed(until):
+        run_together(lab, [SimpleperfFlow("h1", "h2", 4), PingFlow("h1", "h2", 5)])
     assert until.seen[0].flow_titles == "simpleperf h1-h2, ping h1-h2"
     assert (until.seen[0].share, until.seen[-1].share) == (0.0, 1.0)
     counts = [sum(queue.sent_bytes for queue in progress.queues) for progress in until.seen]
@@ -213,20 +218,21 @@ def test_progress_tells_what_runs_and_what_the_queues_count(lab: linklab.Lab) ->
 
 @pytest.mark.lab
 def test_an_error_of_the_watcher_is_raised_when_the_tools_have_ended(lab: linklab.Lab) -> None:
-    def failing(progress: Progress) -> None:
-        if progress.done_s:
-            raise ValueError("no screen")
+    class Failing(Observer):
+        def __call__(self, progress: Progress) -> None:
+            if progress.done_s:
+                raise ValueError("no screen")
 
-    with pytest.raises(ValueError, match="no screen"):
-        run(lab, TcpFlow("h1", "h2", 30), on_progress=failing)
+    with observed(Failing()), pytest.raises(ValueError, match="no screen"):
+        run(lab, TcpFlow("h1", "h2", 30))
 
 
 @pytest.mark.lab
 def test_watching_changes_no_digit(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> None:
     found = []
-    for watcher in (None, Until(99)):
-        with linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("measure")) as lab:
-            found.append(run(lab, TcpFlow("h1", "h2", 5), on_progress=watcher).throughput_mbps)
+    for watching in (contextlib.nullcontext(), observed(Until(99))):
+        with watching, linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("measure")) as lab:
+            found.append(run(lab, TcpFlow("h1", "h2", 5)).throughput_mbps)
     assert found[0] == found[1]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import linklab
 from linklab.errors import MeasurementError
-from linklab.measure import Origin, SocketsFlow, SocketsResult, TcpFlow, repeated, run, run_together
+from linklab.measure import Origin, SocketsFlow, SocketsResult, TcpFlow, repeated, run_together
 from linklab.measure.tools.sockets import SOCKETS, SocketSample
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
@@ -67,15 +67,6 @@ def test_the_window_of_a_transfer_that_starts_with_it(lab: linklab.Lab) -> None:
 
 
 @pytest.mark.lab
-def test_it_is_repeated_shown_and_stopped_as_all_others(lab: linklab.Lab) -> None:
+def test_it_is_repeated_as_all_others(lab: linklab.Lab) -> None:
     spread = repeated(lab, [TcpFlow("h1", "h2", 1), SocketsFlow("h1", "h2", 0.5)], 2).spreads[1]
     assert (spread.quantity, len(spread.values)) == ("rtt_mean_ms", 2)
-    shown: list[str] = []
-    found = run(
-        lab,
-        SocketsFlow("h1", "h2", 100),
-        on_progress=lambda progress: shown.append(progress.flow_titles),
-        stop=lambda: len(shown) > 2,
-    )
-    assert (found.interrupted, found.samples) == (True, ())
-    assert set(shown) == {"sockets h1-h2"}

@@ -37,7 +37,7 @@ class JudgeLab(Lab):
 
     def __init__(self, process: LabProcess, number: int) -> None:
         self.process, self.name, self.network = process, f"lab {number}", None
-        self.not_checked, self.watcher = (), None
+        self.not_checked = ()
         self._names = names_of(process)
 
     def stop(self) -> None:

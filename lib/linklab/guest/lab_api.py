@@ -53,7 +53,7 @@ def build(
     It ends at a whole second. Importing a module takes a guest a little of its time, and other versions
     of Python and of Linklab import others: what is measured later must not depend on that, to the last digit.
     """
-    from linklab.guest import build, recorder, sockets  # noqa: F401 - so that nothing is left to load between two measurements
+    from linklab.guest import build, recorder  # noqa: F401 - nothing is left to load between two measurements
 
     not_checked = build.build_network(loop, topology, expected, switch, controller)
     loop.state["of a topo"] = expected is None
@@ -157,36 +157,6 @@ class CommandEnd(TypedDict):
 
     outcome: Literal["done", "interrupted", "timeout"]
     status: int | None
-    seconds: list[NotedSecond]
-
-
-class NotedSecond(TypedDict):
-    """What the network does at one moment: the counters of all shaped interfaces, and each host's sockets.
-
-    ``at_s`` is the lab's clock at the last beat. To ask the clock, as to wait with a limit, takes half a microsecond of
-    the lab's time, and would change digits. Reading all this takes none.
-    """
-
-    at_s: float
-    queues: list[dict[str, Any]]
-    sockets: dict[str, list[dict[str, Any]]]
-
-
-def look(loop: RequestLoop) -> dict[str, Any]:
-    """Return the network as it is now, what its queues have counted, and its hosts' sockets and neighbours, as JSON."""
-    from linklab.guest.readback import read_state
-    from linklab.guest.sockets import read_neighbours
-
-    net = network(loop)
-    return {"state": read_state(net).to_json(), "neighbours": read_neighbours(net), "now": _second(loop)}
-
-
-def _second(loop: RequestLoop) -> NotedSecond:
-    from linklab.guest.readback import read_queues
-    from linklab.guest.sockets import read_sockets
-
-    net = network(loop)
-    return {"at_s": loop.beat_s, "queues": read_queues(net), "sockets": read_sockets(net)}
 
 
 def command(
@@ -195,17 +165,14 @@ def command(
     text: str,
     timeout_s: float | None,
     with_status: bool,
-    watched: bool = False,
 ) -> CommandEnd:
     """Run `text` in the node's shell, as Mininet's ``cmd``, and say how that ended. Output is emitted as it comes.
 
     Stopped (Ctrl-C, or `timeout_s` of the lab's time), the program gets SIGINT and its last words are waited for. Where
-    the shell ends with it (``exit``), the node gets another one. If it is `watched`, what the network does is noted at
-    its beginning, at each output and at its end.
+    the shell ends with it (``exit``), the node gets another one.
     """
     deadline = _deadline(timeout_s)
     host = _idle(loop, name)
-    seconds = [_second(loop)] if watched else []
     host.sendCmd(text)
     outcome: Literal["done", "interrupted", "timeout"] = "done"
     while host.waiting:
@@ -222,16 +189,12 @@ def command(
             break
         if piece:  # else the channel was readable, without an interrupt
             loop.emit(piece)
-            if watched:
-                seconds.append(_second(loop))
     status = None
     if outcome == "done" and with_status:
         status = host.status  # of a shell that ended with it
         if status is None:
             status = int(host.cmd("echo $?").split()[-1])  # what runs in the background may print before
-    if watched:
-        seconds.append(_second(loop))
-    return {"outcome": outcome, "status": status, "seconds": seconds}
+    return {"outcome": outcome, "status": status}
 
 
 def begin_command(loop: RequestLoop, name: str, text: str) -> None:
@@ -501,13 +464,14 @@ def signal_program(loop: RequestLoop, number: int, sign: int) -> None:
 class News(TypedDict):
     """The output and exit statuses of followed programs since the last `News`, by the program's number as text.
 
-    ``done_s`` counts from when they were first followed. ``second`` is what the network does, if they are watched.
+    ``done_s`` counts from when they were first followed. ``queues`` has the counters of all shaped interfaces, if they
+    are watched.
     """
 
     done_s: float
     said: dict[str, str]
     statuses: dict[str, int]
-    second: NotedSecond | None
+    queues: list[dict[str, Any]] | None
 
 
 def follow_programs(
@@ -517,6 +481,8 @@ def follow_programs(
 
     Each second of the lab's time, and once more in the end, it emits `News`.
     """
+    from linklab.guest.readback import read_queues
+
     said: dict[int, str] = {}
     statuses: dict[int, int | None] = dict.fromkeys(numbers)
     start_s = time.monotonic()
@@ -527,7 +493,7 @@ def follow_programs(
             "done_s": now_s - start_s,
             "said": {str(number): text for number, text in said.items()},
             "statuses": {str(number): status for number, status in statuses.items() if status is not None},
-            "second": _second(loop) if watched else None,
+            "queues": read_queues(network(loop)) if watched else None,
         }
         said.clear()
         loop.emit(news)

@@ -27,7 +27,7 @@ from linklab.measure.results import (
     Stream,
     ToolResult,
 )
-from linklab.measure.runner import OnProgress, Progress, ShouldStop, run, run_together
+from linklab.measure.runner import run, run_together
 from linklab.measure.sightings import Seen, SeenPacket, SeenTcp, Sighting, seen
 from linklab.measure.tools.constant_rate import ConstantRateFlow, ConstantRateResult
 from linklab.measure.tools.cut import Cut, CutResult
@@ -55,7 +55,6 @@ __all__ = [
     "Flow",
     "FlowOf",
     "MeasurementStopped",
-    "OnProgress",
     "Origin",
     "PageFlow",
     "PageResult",
@@ -63,7 +62,6 @@ __all__ = [
     "PingResult",
     "Probe",
     "Prober",
-    "Progress",
     "Quality",
     "QueueCounters",
     "QueueFlow",
@@ -75,7 +73,6 @@ __all__ = [
     "Seen",
     "SeenPacket",
     "SeenTcp",
-    "ShouldStop",
     "Sighting",
     "SimpleperfFlow",
     "SimpleperfResult",

@@ -11,7 +11,7 @@ from linklab import schema
 from linklab.errors import LabError, MeasurementError
 from linklab.guest import lab_api
 from linklab.lab import Lab
-from linklab.measure.seconds import Second
+from linklab.measure.results import QueueCounters
 from linklab.measure.tool import READY, last_line, program_command
 from linklab.program import Program
 from linklab.signals import Held
@@ -55,13 +55,13 @@ class RunPrograms:
         self,
         programs: Sequence[Program],
         limit_s: float,
-        tell: Callable[[float, Second], None] | None = None,
+        tell: Callable[[float, tuple[QueueCounters, ...]], None] | None = None,
         stop: Callable[[], bool] | None = None,
     ) -> str:
         """Wait until all have ended, at most `limit_s` of the lab's time: "done", "timeout" or "interrupted".
 
-        `tell` gets the time since then each second, and what the network does. `stop` is asked whether to stop.
-        What the programs print goes to their `output`, also where this raises KeyboardInterrupt.
+        `tell` gets the time since then each second, and the counters of all shaped interfaces. `stop` is asked whether
+        to stop. What the programs print goes to their `output`, also where this raises KeyboardInterrupt.
         """
         by_number = {str(program.number): program for program in programs if program.returncode is None}
         if not by_number:
@@ -73,7 +73,8 @@ class RunPrograms:
             for number, status in event["statuses"].items():
                 by_number[number].returncode = status
             if tell is not None:
-                tell(event["done_s"], schema.load(Second, event["second"], "what the lab noted"))
+                queues = schema.load(tuple[QueueCounters, ...], event["queues"], "what the lab counted")
+                tell(event["done_s"], queues)
 
         numbers = [program.number for program in by_number.values()]
         arguments = numbers, limit_s, tell is not None

@@ -236,11 +236,11 @@ def write(path: str | Path, content: bytes) -> Path:
     return Path(path)
 
 
-def drop(lab: Lab, reads: bool = False) -> None:
-    """End a lab's recording if it still runs. Both may have ended already. `reads` is that of `LabProcess.call`."""
+def drop(lab: Lab) -> None:
+    """End a lab's recording if it still runs. Both may have ended already."""
     if lab.process.running:
         with contextlib.suppress(LabError):
-            lab.process.call(lab_api.drop_recording, reads=reads)
+            lab.process.call(lab_api.drop_recording)
 
 
 def fill(recording: Recording, data: Mapping[str, Any], begin_s: float, end_s: float) -> None:

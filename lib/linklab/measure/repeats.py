@@ -11,7 +11,7 @@ from linklab.lab import Lab
 from linklab.measure.fields import whole_number
 from linklab.measure.flows import Flow
 from linklab.measure.results import MeasurementStopped, Run, listed, quantity_words
-from linklab.measure.runner import OnProgress, ShouldStop, as_flows, run_together
+from linklab.measure.runner import as_flows, run_together
 from linklab.measure.tools import tool_of
 
 
@@ -71,16 +71,13 @@ def repeated(
     lab: Lab,
     flows: Flow | Sequence[Flow],
     repeats: int = 3,
-    *,
-    on_progress: OnProgress | None = None,
-    stop: ShouldStop | None = None,
 ) -> Repeats:
     """Carry out the flows together, `repeats` times one after the other.
 
     Each repeat begins at another moment between two ticks of TCP's timers, drawn from the lab's seed, and meets other
     queues. So the spread shows how much depends on chance.
 
-    If `stop` ends the measurement, the completed runs are returned, or the one that was cut short if there is none.
+    If the measurement is stopped, the completed runs are returned, or the one that was cut short if there is none.
     Raises MeasurementError for a number of repeats that is not whole or less than one, and as `run_together`.
     """
     flows, repeats = as_flows(flows), whole_number("repeats", repeats)
@@ -89,7 +86,7 @@ def repeated(
     runs: list[Run] = []
     for _ in range(repeats):
         try:
-            run = run_together(lab, flows, on_progress=on_progress, stop=stop)
+            run = run_together(lab, flows)
         except MeasurementStopped as stopped:
             stopped.runs = tuple(runs)
             raise

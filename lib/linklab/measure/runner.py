@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +17,6 @@ from linklab.measure import recordings
 from linklab.measure.flows import Flow, FlowOf, ResultT_co
 from linklab.measure.programs import PATIENCE_S, Gate, RunPrograms, split_start
 from linklab.measure.results import MeasurementStopped, Origin, QueueCounters, Run, ToolResult
-from linklab.measure.seconds import Second, Socket
 from linklab.measure.snapshot import RunSnapshot
 from linklab.measure.tool import IN_LAB, Job, Tool
 from linklab.measure.tools import tool_of
@@ -40,7 +39,7 @@ class Progress:
     """How far a run is: `done_s` of about `total_s` seconds of the lab's time. `done_s` is 0 until the flows start.
 
     `queues` are the counters of all shaped interfaces since the lab's start; `network` is the network as it was read
-    back before the run; `sockets` are those of each host, none before the flows start.
+    back before the run.
     """
 
     flows: tuple[Flow, ...]
@@ -48,7 +47,6 @@ class Progress:
     total_s: float
     queues: tuple[QueueCounters, ...]
     network: NetworkState
-    sockets: Mapping[str, tuple[Socket, ...]] = field(default_factory=dict)
 
     @property
     def share(self) -> float:
@@ -61,64 +59,33 @@ class Progress:
         return ", ".join(flow.title for flow in self.flows)
 
 
-OnProgress = Callable[[Progress], object]
-"""Called with how far the run is."""
-ShouldStop = Callable[[], bool]
-"""Returns True to stop the run."""
-
-
 class Observer:
-    """Sees how far a run is, and can stop it. `record` names interfaces that it wants to be recorded."""
-
-    record: Sequence[str] = ()
+    """Sees how far a run is, and can stop it."""
 
     def __call__(self, progress: Progress, /) -> None:
-        """Take note of how far the run is."""
+        """Take note of how far the run is. It is called before the start, and then each second of the lab's time."""
 
     def stopped(self) -> bool:
-        """Return True to stop the run."""
+        """Return True to stop the run. It is asked several times a second of real time."""
         return False
 
-    def ended(self, run: Run) -> None:
-        """Take note of what was measured."""
+
+_new_observer: Callable[[], Observer | None] | None = None
 
 
-_observers: list[Callable[[Lab], Observer | None]] = []
+def observe(new_observer: Callable[[], Observer | None]) -> None:
+    """Have `new_observer` asked for an observer of each run; it may return None."""
+    global _new_observer
+    _new_observer = new_observer
 
 
-def observe(of: Callable[[Lab], Observer | None]) -> None:
-    """Ask `of` for an observer of each run to which the caller gives no hook of its own. `of` may return None."""
-    _observers.append(of)
-
-
-class _All(Observer):
-    """Several observers as one."""
-
-    def __init__(self, observers: Sequence[Observer]) -> None:
-        self._observers = observers
-        self.record = next((it.record for it in observers if it.record), ())
-
-    def __call__(self, progress: Progress, /) -> None:
-        for observer in self._observers:
-            observer(progress)
-
-    def stopped(self) -> bool:
-        return any(observer.stopped() for observer in self._observers)
-
-    def ended(self, run: Run) -> None:
-        for observer in self._observers:
-            observer.ended(run)
-
-
-def run(
-    lab: Lab, flow: FlowOf[ResultT_co], *, on_progress: OnProgress | None = None, stop: ShouldStop | None = None
-) -> ResultT_co:
+def run(lab: Lab, flow: FlowOf[ResultT_co]) -> ResultT_co:
     """Carry out one flow, and return its tool's result: a `PingResult` for a `PingFlow`.
 
     Packet loss is no error. Raises MeasurementError if the flow cannot run or its tool's output cannot be read; see
     `run_together` for the arguments and the other errors.
     """
-    (result,) = run_together(lab, [flow], on_progress=on_progress, stop=stop).results
+    (result,) = run_together(lab, [flow]).results
     found: Any = result
     return found  # type: ignore[no-any-return]  # the tool's parse has this type
 
@@ -127,53 +94,40 @@ def run_together(
     lab: Lab,
     flows: Flow | Sequence[Flow],
     *,
-    on_progress: OnProgress | None = None,
-    stop: ShouldStop | None = None,
     record: bool | str | Sequence[str] = False,
 ) -> Run:
     """Run all flows at the same time, with the same tool or different ones, and return their results.
 
     The flows start together once all tools are ready; a flow with `start_s` starts that many seconds later (lab's
-    time). `on_progress` is called with a `Progress` before the start and then once per second of the lab's time.
-    `stop` is called several times per second of real time. If it returns True, the tools are ended as by Ctrl-C, and
-    what they had measured is returned, marked `interrupted`.
+    time).
 
     `record` records what happens to each packet (`Run.recording`): at all interfaces, or at the named ones
     (``["r2-eth2"]``) and at the other ends of their cables. Recording does not change the measured values.
 
     Raises MeasurementError for a network in place of a lab, and for the first flow that cannot run or whose output
     cannot be read, LabError for a node that the lab does not have. Raises `MeasurementStopped` (a KeyboardInterrupt) at
-    Ctrl-C, with the results so far in `partial`; also if `stop` ended the run before anything was measured. No program
+    Ctrl-C, with the results so far in `partial`; also if the run was stopped before anything was measured. No program
     of the run is left running in any of these cases.
     """
     if isinstance(lab, Network):
         raise MeasurementError(f"{lab.name} is a network, not a running lab: with start(network) as lab, then give lab")
     flows = as_flows(flows)
     tools = [tool_of(flow) for flow in flows]
-    found = [] if on_progress or stop else [it for of in _observers if (it := of(lab)) is not None]
-    observer = _All(found)
-    if found:
-        on_progress, stop = observer, observer.stopped
+    observer = None if _new_observer is None else _new_observer()
     for flow in flows:
         for node in (flow.source, flow.destination):
             lab[node]  # raises LabError for a node that the lab does not have, before anything runs
     recorded = None if not record else recordings.interfaces_in([] if record is True else record)
-    # What an observer wants must move no later digit, so its recording is fetched by a request that only reads.
-    aside = recorded is None and bool(observer.record)
-    if aside:
-        recorded = list(observer.record)
     try:
         with RunPrograms(lab) as programs:
-            run = _Runner(lab, flows, tools, programs, on_progress, stop, recorded, aside).carry_out()
-        observer.ended(run)
-        return run
+            return _Runner(lab, flows, tools, programs, observer, recorded).carry_out()
     except MeasurementStopped:
         raise
     except KeyboardInterrupt:
         raise MeasurementStopped("the measurement was stopped; measured: nothing yet") from None
     finally:
         if recorded is not None:
-            recordings.drop(lab, aside)
+            recordings.drop(lab)
 
 
 def as_flows(flows: Flow | Sequence[Flow]) -> tuple[Flow, ...]:
@@ -237,20 +191,18 @@ class _Runner:
         flows: Sequence[Flow],
         tools: Sequence[Tool[Any, Any]],
         programs: RunPrograms,
-        on_progress: OnProgress | None,
-        stop: ShouldStop | None,
+        observer: Observer | None,
         record: Sequence[str] | None,
-        aside: bool,
     ) -> None:
         self._lab, self._programs, self._flows = lab, programs, tuple(flows)
-        self._on_progress, self._stop = on_progress, stop
+        self._observer = observer
         self._total_s = max(flow.start_s + flow.lasts_s for flow in flows)
         # A gate is a start barrier: a file for which all clients wait. Several flows need one, a flow with a delay,
         # and the programs that wait for it themselves.
         self._exact = any(tool.waits_for_gate for tool in tools)
         self._gated = self._exact or len(flows) > 1 or any(flow.start_s for flow in flows)
         self._gate: Gate | None = None
-        self._snapshot, self._records, self._aside = RunSnapshot(lab, record), record is not None, aside
+        self._snapshot, self._records = RunSnapshot(lab, record), record is not None
         network = self._snapshot.network
         self._tasks = [
             _Task(
@@ -275,7 +227,7 @@ class _Runner:
             task.tool.check(self._lab, task.job)
         for task in self._tasks:
             task.tool.prepare(self._lab, task.job)
-        self._report_progress(0.0, Second(0.0, self._snapshot.queues, {}))
+        self._report_progress(0.0, self._snapshot.queues)
         with ExitStack() as observers:
             if self._exact:
                 self._copy_programs_into_lab()
@@ -285,8 +237,8 @@ class _Runner:
             for task in self._tasks:
                 task.job.capture = observers.enter_context(task.tool.watching(self._lab, task.job))
             self._start_clients()
-            stopped_by_caller, stopped_by_ctrl_c = self._follow_clients()
-            stopped = stopped_by_caller or stopped_by_ctrl_c
+            stopped_by_observer, stopped_by_ctrl_c = self._follow_clients()
+            stopped = stopped_by_observer or stopped_by_ctrl_c
             if self._failure is not None:
                 raise self._failure
             for task in self._tasks:
@@ -306,7 +258,7 @@ class _Runner:
         skew_ms = 1000 * (max(starts_s) - min(starts_s)) if len(starts_s) > 1 else 0.0
         recording = self._recording() if self._records else None
         found = Run(tuple(results), skew_ms, interrupted=stopped, recording=recording)
-        if stopped_by_ctrl_c or (stopped_by_caller and not results):
+        if stopped_by_ctrl_c or (stopped_by_observer and not results):
             kept = f"{len(results)} of {len(self._tasks)} flows are kept in its .partial" if results else "nothing yet"
             raise MeasurementStopped(f"the measurement was stopped; measured: {kept}", found if results else None)
         return found
@@ -317,7 +269,7 @@ class _Runner:
 
     def _recording(self) -> recordings.Recording:
         recording = recordings.Recording(self._snapshot.network)
-        noted = self._lab.process.call(lab_api.recorded, reads=self._aside)
+        noted = self._lab.process.call(lab_api.recorded)
         recordings.fill(recording, noted, *self._snapshot.span_s)
         return recording
 
@@ -366,27 +318,26 @@ class _Runner:
             gate.open(self._clients)
 
     def _follow_clients(self) -> tuple[bool, bool]:
-        """Wait for the clients. Return whether the caller's `stop` ended the run, and whether Ctrl-C did."""
+        """Wait for the clients. Return whether the observer stopped the run, and whether Ctrl-C did."""
         margin_s = 0.0 if self._gate is None else self._gate.margin_s
         limit_s = margin_s + max(flow.longest_s for flow in self._flows)
-        stop = self._should_stop if self._stop is not None or self._on_progress is not None else None
+        hooks = (None, None) if self._observer is None else (self._report_progress, self._should_stop)
         try:
-            tell = None if self._on_progress is None else self._report_progress
-            outcome = self._programs.follow(self._clients, limit_s, tell, stop)
-        except KeyboardInterrupt:  # raised also if `stop` ended the request: then it was no Ctrl-C
+            outcome = self._programs.follow(self._clients, limit_s, *hooks)
+        except KeyboardInterrupt:  # raised also if the observer stopped the run: then it was no Ctrl-C
             return self._stopping, not self._stopping
         return outcome == "interrupted", False
 
     def _should_stop(self) -> bool:
-        self._stopping = self._stopping or self._failure is not None or (self._stop is not None and self._stop())
+        assert self._observer is not None
+        self._stopping = self._stopping or self._failure is not None or self._observer.stopped()
         return self._stopping
 
-    def _report_progress(self, done_s: float, second: Second) -> None:
-        if self._on_progress is None or self._failure is not None:
+    def _report_progress(self, done_s: float, queues: tuple[QueueCounters, ...]) -> None:
+        if self._observer is None or self._failure is not None:
             return
         try:
-            network = self._snapshot.network
-            self._on_progress(Progress(self._flows, done_s, self._total_s, second.queues, network, second.sockets))
+            self._observer(Progress(self._flows, done_s, self._total_s, queues, self._snapshot.network))
         except Exception as failure:  # raised later: the lab has to finish its current answer first
             self._failure = failure
 

@@ -1,7 +1,6 @@
 """Figures and tables for notebooks."""
 
 from linklab.show.comparisons import compared, comparison, fairness
-from linklab.show.live_views import follow, live
 from linklab.show.network.paint import draw
 from linklab.show.network.scene import Drawable
 from linklab.show.over_time import RoundTrips, WindowTrace, round_trips, throughput, windows
@@ -20,8 +19,6 @@ __all__ = [
     "comparison",
     "draw",
     "fairness",
-    "follow",
-    "live",
     "replay",
     "round_trips",
     "sweep",

@@ -20,7 +20,7 @@ from linklab.labs.printed import pings, require_printed
 from linklab.programs import reliable
 from linklab.programs.reliable.checks import share_percent
 from linklab.programs.reliable.path import HEADERS_BYTES, NEAR, packet_ms, rtt_ms, the_network
-from linklab.show.live_views import tell
+from linklab.show.cell_view import tell
 from linklab.units import transmission_ms
 
 __all__ = [

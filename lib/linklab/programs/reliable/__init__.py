@@ -23,7 +23,7 @@ from linklab.programs.reliable import checks
 from linklab.programs.reliable.path import close_the_router, the_network
 from linklab.programs.reliable.transfers import Transfers
 from linklab.programs.submission import read_any
-from linklab.show.live_views import tell
+from linklab.show.cell_view import tell
 
 __all__ = ["STEPS", "Transfers", "check", "check_step", "played"]
 

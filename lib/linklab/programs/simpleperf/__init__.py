@@ -51,6 +51,6 @@ def check(
 @guarded
 def check_step(file: str | Path, step: str) -> Result:
     """Return the checks of one of `STEPS`, as a result with ``require()``. Raises as `check`."""
-    from linklab.show.live_views import tell
+    from linklab.show.cell_view import tell
 
     return check(file, [step], tell).results[step]

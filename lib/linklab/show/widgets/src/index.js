@@ -1,14 +1,12 @@
 /* The script of all widgets: anywidget loads it in a notebook, and a page of `linklab.show.widgets.page` holds it. */
 
-import * as live from "./live/live.js";
 import * as player from "./player/replay.js";
 import * as prediction from "./prediction.js";
 import * as theory from "./theory.js";
 import "./widgets.css";
-import "./live/live.css";
 import "./player/player.css";
 
-const WIDGETS = { live, player, prediction, theory };
+const WIDGETS = { player, prediction, theory };
 
 /** Draw the widget that the model names; return what it draws with. `keys` is where its keys are pressed. */
 async function draw({ model, el, keys, signal }) {

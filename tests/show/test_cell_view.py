@@ -1,18 +1,18 @@
-"""What a cell shows while it runs: the figure of a program's lines; of measurements a bar, a button and a figure."""
+"""What a cell shows while it runs: a bar and a button; and in the end a figure of what links carried."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from ipywidgets.widgets.widget import _instances
 
-from linklab import show
-from linklab.measure import PingFlow, Progress, QueueCounters, Sample, SimpleperfFlow
+from linklab.measure import PingFlow, QueueCounters, SimpleperfFlow
+from linklab.measure.runner import Progress
 from linklab.network import InterfaceState, NetworkState, NodeState, Shape
 from linklab.record import somebody_watches
-from linklab.show.live_views import cell_view, tell
+from linklab.show.cell_view import cell_view, tell
 
 FLOWS = (SimpleperfFlow("h1", "h4", 20), PingFlow("h2", "h5"))
 
@@ -77,50 +77,8 @@ def outputs(monkeypatch: pytest.MonkeyPatch, cell: Cell) -> list[Shown]:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [0.0]
-    monkeypatch.setattr("linklab.show.live_views.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("linklab.show.cell_view.time.monotonic", lambda: now[0])
     return now
-
-
-def samples(*rates: float) -> tuple[Sample, ...]:
-    return tuple(Sample(float(second), second + 1.0, rate) for second, rate in enumerate(rates))
-
-
-def read(lines: Sequence[str]) -> dict[str, tuple[Sample, ...]]:
-    return {"one": samples(*(float(line) for line in lines if line))}
-
-
-def test_lines_are_printed_as_they_come_and_drawn_in_one_figure(
-    outputs: list[Shown], clock: list[float], capsys: pytest.CaptureFixture[str]
-) -> None:
-    printed: list[str] = []
-
-    def program() -> Iterator[str]:
-        for line in ("10", "", "20"):
-            clock[0] += 1
-            yield line
-            printed.append(capsys.readouterr().out)
-
-    assert show.follow(program(), read) == read(["10", "20"])
-    assert printed == ["10\n", "\n", "20\n"]
-    (figure,) = outputs
-    assert ["yet" in words for words in figure.words] == [True, False, False]
-    assert "one: 10 to 20" in figure.words[-1]
-
-
-def test_a_program_that_prints_fast_is_drawn_seldom_but_to_its_end(outputs: list[Shown], clock: list[float]) -> None:
-    show.follow([str(number) for number in range(1, 50)], read)
-    assert len(outputs[0].words) == 2
-    assert "one: 1 to 49" in outputs[0].words[-1]
-
-
-def test_what_was_seen_stays_when_the_program_is_interrupted(outputs: list[Shown], clock: list[float]) -> None:
-    def program() -> Iterator[str]:
-        yield "10"
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        show.follow(program(), read)
-    assert "one: 10 to 10" in outputs[0].words[-1]
 
 
 def _interface(name: str, peer: tuple[str, str]) -> InterfaceState:
@@ -158,15 +116,15 @@ def test_a_long_cell_shows_bar_words_and_figure_and_keeps_the_figure(
     view(at(0))
     clock[0] = 3.0
     view(at(5, 100, waiting=7))
-    (bar, _, label), figure = outputs[0].states[0].children, outputs[1]
+    bar, _, label = outputs[0].states[0].children
     assert bar.value == bar.max / 4
     assert label.value == "simpleperf h1-h4, ping h2-h5: 5 of 20 s"
-    assert "h1 to h2: 20 to 20" in figure.words[0]
     assert cell_view() is view  # one view a cell
     view(at(0))  # its second measurement
     view(at(20, 800))
     cell.end()
-    assert "h1 to h2: 20 to 40" in figure.words[-1]
+    (words,) = outputs[1].words
+    assert "h1 to h2: 20 to 40" in words
     assert outputs[0].states[-1] == {}
     assert cell_view() is not view
 
@@ -233,5 +191,4 @@ def test_nobody_watches_and_nothing_is_shown(cell: Cell, outputs: list[Shown], m
     monkeypatch.setenv("JPY_SESSION_NAME", "/labs/03.ipynb")
     monkeypatch.setattr("IPython.get_ipython", lambda: None)  # a program started from a notebook
     assert not somebody_watches()
-    assert show.follow(["10"], read) == read(["10"])
     assert outputs == []

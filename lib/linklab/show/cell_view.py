@@ -1,4 +1,4 @@
-"""What happens while cells run: measurements, checks of programs, a program's lines, the network itself.
+"""What a cell of a page shows of its long work: measurements, and checks of programs.
 
 A cell of a page shows its long work by itself. A notebook that is executed without a page, as by ``linklab run``,
 nbconvert or nbval, shows none of it and measures the same.
@@ -9,25 +9,15 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
-from linklab.lab import Lab, tell_of_commands
-from linklab.measure import Progress
-from linklab.measure.runner import Observer, observe
-from linklab.record import kernels_shell, somebody_watches
-from linklab.show.chart import LINES
-from linklab.show.network.paint import draw
-from linklab.show.over_time import Intervals, summed, throughput
+from linklab.lab import tell_of_commands
+from linklab.measure.runner import Observer, Progress, observe
+from linklab.record import somebody_watches
 from linklab.show.traffic import Traffic
 
-if TYPE_CHECKING:
-    from linklab.show.figure import Drawing
-    from linklab.show.live_network import LiveNetwork
-
 _REDRAWN_EVERY_S: Final = 0.25
-_TRAFFIC_REDRAWN_EVERY_S: Final = 1.0
-"""A figure of two panels takes a quarter of a second."""
 _APPEARS_AFTER_S: Final = 2.0
 """A cell that is done sooner shows nothing."""
 _STEPS: Final = 1000
@@ -38,35 +28,31 @@ _cell: CellView | None = None
 class CellView(Observer):
     """What one cell of a page shows of its long work. It appears 2 s after the work began.
 
-    Of measurements it shows a bar, a stop button and a figure of what the links carry, which stays when the cell ends.
-    Of other work it shows a line of text, which goes. The stop button ends the tools; what they had measured is
+    Of measurements it shows a bar and a stop button, and in the end a figure of what the links carried, which stays. Of
+    other work it shows a line of text, which goes. The stop button ends the tools; what they had measured is
     returned, marked ``interrupted``, and the cell's next measurement is not started.
     """
 
     def __init__(self) -> None:
-        self._began_s, self._drawn_at_s = time.monotonic(), -math.inf
+        self._began_s = time.monotonic()
         self._pressed = threading.Event()
         self._traffic = Traffic()
         self._runs = 0
         self._bar: _Bar | None = None
         self._line = _Output()
         self._doing, self._doing_since_s, self._said_at_s = "", self._began_s, -math.inf
-        self._figure = _Output()
 
     def stopped(self) -> bool:
         """Return True if the stop button was pressed."""
         return self._pressed.is_set()
 
     def __call__(self, progress: Progress) -> None:
-        """Show how far a measurement is, and what the links carry."""
+        """Show how far a measurement is, and note what the links carry."""
         self._runs += progress.done_s == 0
         self._traffic.add(progress)
-        if not self._is_due():
-            return
-        self._bar = self._bar or _Bar(self._pressed.set)
-        self._bar.show(progress, self._runs)
-        if time.monotonic() - self._drawn_at_s >= _TRAFFIC_REDRAWN_EVERY_S:
-            self._draw(progress.total_s if self._runs == 1 else 0.0)
+        if self._is_due():
+            self._bar = self._bar or _Bar(self._pressed.set)
+            self._bar.show(progress, self._runs)
 
     def say(self, doing: str) -> None:
         """Show what other work is under way, and how long if it is said again."""
@@ -81,18 +67,13 @@ class CellView(Observer):
     def end(self, *_: object) -> None:
         """Leave the figure of what the links carried, and nothing else."""
         if self._bar is not None:
-            self._draw()
+            if self._traffic.busiest:
+                _Output().show(self._traffic.figure())
             self._bar.end()
         self._line.clear()
 
     def _is_due(self) -> bool:
         return time.monotonic() - self._began_s >= _APPEARS_AFTER_S
-
-    def _draw(self, duration_s: float = 0.0) -> None:
-        if not self._traffic.busiest:
-            return
-        self._figure.show(self._traffic.figure(duration_s))
-        self._drawn_at_s = time.monotonic()
 
 
 def cell_view() -> CellView | None:
@@ -122,53 +103,8 @@ def tell(doing: str) -> None:
         view.say(doing)
 
 
-observe(lambda _: cell_view())
-observe(lambda lab: lab.watcher if isinstance(lab.watcher, Observer) else None)
+observe(cell_view)
 tell_of_commands(tell)
-
-
-def live(lab: Lab) -> LiveNetwork | Drawing:
-    """Show a running network: links by their load, filling queues, and what a chosen node or link knows.
-
-    It follows the measurements and commands of all cells, and is the drawing of `draw` where nobody watches. Looking
-    changes no digit. Raises NetworkError if the network cannot be drawn.
-    """
-    if not somebody_watches():
-        return draw(lab)
-    from linklab.show.live_network import LiveNetwork, NetworkWatcher  # ipywidgets takes long to load
-
-    if not isinstance(lab.watcher, NetworkWatcher):
-        lab.watcher = NetworkWatcher(LiveNetwork(lab))
-    return lab.watcher.network
-
-
-def follow(
-    lines: Iterable[str],
-    read: Callable[[Sequence[str]], Intervals],
-    *,
-    ceiling_mbps: float | None = None,
-    duration_s: float | None = None,
-) -> Intervals:
-    """Print lines as they come and draw what they say; return what they said in the end.
-
-    ``lines`` is a `linklab.program.Program`, or anything else that gives lines. ``read`` makes intervals of all lines
-    so far. The other arguments are those of `throughput`. One figure stands above the lines and is drawn anew, a few
-    times a second at most. Where nobody watches, it is drawn once, below them; outside of notebooks only the lines
-    are printed.
-    """
-    said: list[str] = []
-    found: Intervals = {}
-    figure = _LiveFigure(ceiling_mbps, duration_s)
-    figure.show(found)
-    try:
-        for line in lines:
-            print(line, flush=True)
-            said.append(line)
-            found = read(said)
-            figure.show(found)
-    finally:
-        figure.show(found, now=True)
-    return found
 
 
 class _Output:
@@ -191,28 +127,6 @@ class _Output:
         """Show nothing any more."""
         if self._handle is not None:
             self.show({})
-
-
-class _LiveFigure:
-    """A figure in the output of the cell that runs; nothing outside of notebooks.
-
-    It is drawn anew a few times a second where somebody watches, and else once, at the end.
-    """
-
-    def __init__(self, ceiling_mbps: float | None, duration_s: float | None) -> None:
-        self._ceiling_mbps, self._duration_s = ceiling_mbps, duration_s
-        self._output = _Output()
-        self._drawn: Intervals | None = None
-        self._drawn_at_s = -math.inf
-
-    def show(self, found: Intervals, *, now: bool = False) -> None:
-        """Draw intervals, unless they are to be seen already; soon after the last time only if it must be now."""
-        due = now or (somebody_watches() and time.monotonic() - self._drawn_at_s >= _REDRAWN_EVERY_S)
-        if not due or found == self._drawn or not kernels_shell():
-            return
-        shown = found if len(found) <= len(LINES) else summed(found)
-        self._output.show(throughput(shown, ceiling_mbps=self._ceiling_mbps, duration_s=self._duration_s))
-        self._drawn, self._drawn_at_s = found, time.monotonic()
 
 
 class _Bar:
