@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import copy
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from linklab.course import write_variant
 from linklab.grade.seeding import of_submission, seeds
-from linklab.grading.work import Work
+from linklab.grading.work import VERDICT, Work
 from linklab.labs.lab03 import unknown
 from linklab.network.variants import variant
 from linklab.runtime.backends import Kind
-from tests.grading.judging import ROOT, changed, judge, solution, starter, without
+from tests.grading.judging import ROOT, changed, judge, lay_work, solution, starter, without
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -69,6 +72,19 @@ def test_who_has_no_simpleperf_measures_with_linklabs(virtual: Kind, tmp_path: P
     done = judge(solution("04"), tmp_path)
     assert done.failed == [], done.why()
     assert "Measuring with Linklab" in done.shown("answer-transfers")
+
+
+def test_a_judge_that_is_told_to_end_leaves_no_verdict(virtual: Kind, tmp_path: Path) -> None:
+    """It would count in the next run, with all checks that were not run."""
+    book = changed(without(solution("04"), "imports", "answer-rtt", "check-rtt"), {"answer-rtt": "while True: pass"})
+    work = lay_work(book, tmp_path)
+    words = [sys.executable, "-P", "-m", "linklab.grading.judge", str(work.folder)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert any("answer-rtt" in line for line in process.stdout)
+        process.terminate()
+        assert process.wait(120) == 128 + signal.SIGTERM
+    assert not (work.folder / VERDICT).exists()
 
 
 def test_a_check_that_crashes_is_nobodys_failure(virtual: Kind, tmp_path: Path) -> None:

@@ -80,7 +80,10 @@ class Judge:
         self._is_written = False
 
     def run(self) -> None:
-        """Judges all cells, and writes the verdicts. Nothing that the student's code does can stop the judging."""
+        """Judges all cells, and writes the verdict. Nothing that the student's code does can stop the judging.
+
+        A judge that is told to end, or that breaks, leaves no verdict: a later run judges the notebook again.
+        """
         stop_s = self._limits.wall_s + _STOP_AFTER_S
         stop_timer = threading.Timer(stop_s, self._stop_all)
         give_up_timer = threading.Timer(stop_s + _GIVE_UP_AFTER_S, self._give_up)
@@ -100,7 +103,7 @@ class Judge:
             self._stop_all()  # no cell reads its reason any more
             for timer in (stop_timer, give_up_timer):
                 timer.cancel()
-            self.write()
+        self.write()
 
     def _judge_cell(self, index: int, cell: Any) -> None:
         cell.outputs, cell.execution_count = [], None
