@@ -1,4 +1,4 @@
-"""Synthetic classes: right, wrong in known ways, empty, broken, hostile; as folders, archives and platforms' exports.
+"""Synthetic classes: right, wrong in known ways, empty, broken, hostile; as folders and zip files.
 
 `CASES` is the one list of what students may hand in, with what must come of it. Lab 00 stands for all labs: it is the
 shortest that starts a network, measures, and asks for free texts.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import tarfile
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -237,17 +236,6 @@ def as_zip(files: Mapping[str, bytes]) -> bytes:
     return out.getvalue()
 
 
-def as_tar(files: Mapping[str, bytes], mode: Literal["w", "w:gz", "w:xz"] = "w:gz") -> bytes:
-    """A tar file."""
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode=mode) as tar:
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
-    return out.getvalue()
-
-
 def write(folder: Path, files: Mapping[str, bytes]) -> Path:
     """Files in a folder, with the folders that their names ask for."""
     for name, content in files.items():
@@ -258,18 +246,16 @@ def write(folder: Path, files: Mapping[str, bytes]) -> Path:
 
 
 def make_class(folder: Path, cases: Iterable[Case]) -> dict[str, Case]:
-    """Write a class: a student a case, as a folder, a zip file, a tar.gz or tar.xz in turn; return the cases by id."""
+    """Write a class: a student a case, as a folder, a zip file, or a zip file in a folder; return the cases by id."""
     made = {}
     for number, case in enumerate(cases):
         student = f"s{number:03d}"
         files = case.files()
-        if number % 4 == 0:
+        if number % 3 == 0:
             write(folder / student, files)
-        elif number % 4 == 1:
+        elif number % 3 == 1:
             write(folder, {f"{student}.zip": as_zip({f"labs/{name}": content for name, content in files.items()})})
-        elif number % 4 == 2:
-            write(folder, {f"{student}.tar.gz": as_tar(files)})
         else:
-            write(folder / student, {"handed-in.tar.xz": as_tar(files, "w:xz")})
+            write(folder / student, {"handed-in.zip": as_zip(files)})
         made[student] = case
     return made

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _INTERRUPTED = 130
 _DESCRIPTION = """\
-Grades a class: takes what a learning platform exported (folders or archives), finds each student's notebooks by
+Grades a class: takes what a learning platform exported (folders or zip files), finds each student's notebooks by
 their cells and programs by their names, runs the instructor's notebooks with the students' answers from scratch,
 confined, on virtual time, several at once, and writes a page for each student and grades.csv, grades.json and
 index.html for the class. Submissions are not touched. The same command once more goes on where it ended, judges
@@ -45,12 +45,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
     parser = subparsers.add_parser("grade", help="grade the submissions of a class", description=_DESCRIPTION)
     parser.add_argument(
-        "submissions", type=Path, nargs="+", metavar="SUBMISSIONS", help="a folder or an archive, one for each download"
+        "submissions", type=Path, nargs="+", metavar="SUBMISSIONS", help="a folder or a zip file, one for each download"
     )
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="where everything is written")
     parser.add_argument("--labs", nargs="+", default=[], metavar="LAB", help="numbers or names, as 03 (default: all)")
     parser.add_argument("--root", type=Path, default=Path(), help="the folder of solutions/ (default: here)")
     parser.add_argument("--students", type=Path, metavar="FILE", help="one id a line: these are graded, and no others")
+    parser.add_argument(
+        "--pattern", default="", metavar="REGEX", help="what paths in the download look like: '(?P<student>[^/]+)/.*'"
+    )
     parser.add_argument(
         "--secret", type=Path, metavar="FILE", help="the course secret: each has a network of their own"
     )
@@ -110,7 +113,7 @@ def _order(arguments: argparse.Namespace) -> Order:
     kit = read_kit(arguments.root)
     limits = Limits(**{name: getattr(arguments, name) for _, name, *_ in _LIMIT_OPTIONS})
     labs = kit.chosen(arguments.labs)
-    return Order(kit, labs, students, networks, limits, arguments.only)
+    return Order(kit, labs, students, networks, limits, arguments.only, arguments.pattern)
 
 
 class _Judge:

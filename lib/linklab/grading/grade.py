@@ -144,7 +144,7 @@ def _read(downloads: Sequence[Path], output: Path, order: Order) -> tuple[Collec
             return read_student(opened(one, Path(place)), order, output / "judged", begun_at)
 
     try:
-        collected = collect(downloads, unpacked, order.students)
+        collected = collect(downloads, unpacked, order.students, order.pattern)
         everybody = list(_everybody(collected, order))
         if unknown := sorted(set(order.only) - {one.student for one in everybody}):
             raise LinklabError(f"nobody is called {listed(unknown)}: name with --only whom grades.csv names")

@@ -26,7 +26,7 @@ class Order:
 
     ``students`` is the list of students; without one, everybody who handed something in is graded. ``networks`` are the
     students' own, by id. Of ``only``, if it names somebody, all is judged again, and all others keep the verdicts that
-    they have.
+    they have. ``pattern`` says whose a path in a download is, where no platform's does (`collect`).
     """
 
     kit: Kit
@@ -35,6 +35,7 @@ class Order:
     networks: Mapping[str, Network] | None = None
     limits: Limits = field(default_factory=Limits)
     only: Sequence[str] = ()
+    pattern: str = ""
 
     def wants(self, student: str) -> bool:
         """Return whether to judge a student's notebooks now."""

@@ -1,9 +1,9 @@
 """Sort what a class handed in by student, as learning platforms name it in their downloads.
 
-A download is a folder or an archive that the instructor names. `PATTERNS` says how each platform names files in it; of
-no platform's, each folder or archive is called like its student. A student is on the list by exactly that name, or by
+A download is a folder or a zip file that the instructor names. `PATTERNS` says how each platform names files in it; of
+no platform's, each folder or zip file is called like its student. A student is on the list by exactly that name, or by
 the platform's number. What fits no pattern, nobody or two students is reported and never guessed. Submissions are only
-read; archives are unpacked into the grader's own folder.
+read; zip files are unpacked into the grader's own folder.
 """
 
 from __future__ import annotations
@@ -14,81 +14,63 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from linklab.errors import LinklabError
 from linklab.grading.names import cleaned, listed
-from linklab.grading.unpack import (
-    Bounds,
-    Member,
-    UnpackError,
-    is_archive,
-    is_foreign_archive,
-    is_system,
-    unpack,
-    without_suffix,
-)  # fmt: skip
+from linklab.grading.unpack import Bounds, Member, UnpackError, is_archive, is_system, is_zip, unpack, without_ending
 from linklab.network.variants import normalised
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """How a platform names files: a regular expression over the path in its download, and an example for people.
+    """How a platform names files: a regular expression for the whole path in its download, and an example for people.
 
-    Its groups, as far as the platform says so: ``student``; ``number``, the platform's own for the student; ``attempt``
-    and ``time`` of one attempt; ``file``, the name that the student chose.
+    Its groups, as far as a path says so: ``student``, or ``joined``, a text that ends with ``_`` and the student's id;
+    ``number``, the platform's own for the student; ``time``, as 2026-05-03-10-11-12; ``folder``, in which the student's
+    file is put, and ``file``, the name that the student chose. With ``per_assignment``, each assignment has other
+    numbers.
     """
 
     platform: str
-    path: re.Pattern[str]
-    example: str
+    path: str
+    example: str = ""
+    per_assignment: bool = False
 
 
 PATTERNS: Final = (
     Pattern(
         "moodle",
-        re.compile(r"(?P<student>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?/?(?P<file>.*)"),
+        r"(?P<student>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?/?(?P<file>.*)",
         "Ada King_12345_assignsubmission_file_/",
+        per_assignment=True,
     ),
     Pattern(
         "canvas",
-        re.compile(
-            r"(?P<student>[^_/]+)(?:_LATE)?_(?P<number>\d+)_"
-            r"(?:\d+_(?!attempt_\d{4}-)(?P<file>.+)|(?:text|link)\.html)"
-        ),
+        r"(?P<student>[^_/]+)(?:_LATE)?_(?P<number>\d+)_(?:\d+_(?!attempt_\d{4}-)(?P<file>.+)|(?:text|link)\.html)",
         "kingada_67_8910_x.ipynb",
     ),
     Pattern(
         "blackboard",
-        re.compile(
-            r"(?P<attempt>(?P<student>[^/]+?)_attempt_(?P<time>\d{4}(?:-\d\d){5}))(?:_(?P<file>.+)|\.txt)"
-        ),
+        r"(?P<folder>(?P<joined>[^/]+?)_attempt_(?P<time>\d{4}(?:-\d\d){5}))(?:_(?P<file>.+)|\.txt)",
         "Lab 03_ada_attempt_2026-05-03-10-11-12_x.ipynb",
     ),
-)  # fmt: skip
-"""Canvas' number of a student is the same in a whole course, Moodle's another one in each assignment. Blackboard joins
-the assignment's name and the student's.
-"""
+)
 _EXAMPLES: Final = "; ".join(f"{each.platform.capitalize()}: {each.example}" for each in PATTERNS)
 _REMEDY: Final = "put it into a folder called like the student"
-_LAYERS: Final = 4
-"""So many folders may stand around a class."""
-_DEPTH: Final = 2
-"""A student's archive may hold another one: a zip file in the zip file of a platform's."""
-_OF_ALL: Final = Bounds(total_bytes=10**11, files=500_000, ratio=100)
+_OF_ALL: Final = Bounds(total_bytes=10**11, files=500_000)
 
 
 @dataclass(frozen=True)
 class Submission:
     """All that one student handed in, as it came: `opened` unpacks it.
 
-    `came_as` are the names of folders and files that it was found under.
-
-    `notes` are lines on what could not be taken. `student` is the id of the list of students, where there is one.
-    `known_as` are the numbers that platforms have for the student, each with the platform's name.
+    `came_as` are the names of folders and files that it was found under, `notes` lines on what could not be taken.
+    `student` is the id of the list of students, where there is one. `known_as` are the numbers that platforms have for
+    the student, each with the platform's name.
     """
 
     student: str
@@ -108,89 +90,117 @@ class Collected:
 
 @dataclass
 class _Piece:
-    """The files under one name and number in one download.
+    """The files under one name and number in one download, whose name stands here where there are several.
 
-    ``ids`` are the names, any of which the list of students may have. ``download`` is the download's name, where there
-    are several.
+    ``is_joined`` says that the name is an assignment's and a student's. In one ``place`` a student has one number.
     """
 
     name: str
     platform: str
     number: str
-    ids: tuple[str, ...]
     download: str
+    place: str = ""
+    is_joined: bool = False
     came_as: list[str] = field(default_factory=list)
     files: list[Member] = field(default_factory=list)
 
 
-def collect(downloads: Sequence[Path], work: Path, students: Sequence[str] | None = None) -> Collected:
-    """Everything in ``downloads``, folders or archives, by student; ``work`` is a folder for what is unpacked.
+def collect(
+    downloads: Sequence[Path], work: Path, students: Sequence[str] | None = None, pattern: str = ""
+) -> Collected:
+    """Sort all in ``downloads``, folders or zip files, by student; ``work`` is a folder for what is unpacked.
 
     What a student packed stays packed. Without a list of ``students`` everybody counts who handed in something.
-    Raises LinklabError where nothing is there, no name fits a pattern, Blackboard's names come without a list, nobody
-    can tell a student's folder from one around all, or a download cannot be unpacked; OSError where ``work`` cannot be
-    written.
+    ``pattern`` takes the place of `PATTERNS`. Raises LinklabError where nothing is there, no name fits a pattern, names
+    need a list and there is none, nobody can tell a student's folder from one around all, or a download cannot be
+    unpacked; OSError where ``work`` cannot be written.
     """
-    return _Collection(downloads, work, students or ()).collected()
+    return _Collection(work, students or (), (_own(pattern),) if pattern else PATTERNS).collected(downloads)
 
 
 def opened(one: Submission, work: Path, bounds: Bounds | None = None) -> Submission:
-    """Return a submission with what its archives hold in their places, unpacked into folders in ``work``.
+    """Return a submission with what its zip files hold in their places, unpacked into folders in ``work``.
 
-    All archives of a student share ``bounds``: many small ones fill no more than one large one may. What cannot be
-    unpacked becomes a note.
+    All of a student's share ``bounds``: many small ones fill no more than a large one may. What cannot be unpacked
+    becomes a note.
     """
-    unpacker = _Unpacker(work, bounds or Bounds())
-    files = [found for member in one.files for found in unpacker.opened(member)]
-    return replace(one, files=tuple(files), notes=(*one.notes, *unpacker.notes))
+    files, notes, left = list[Member](), list(one.notes), bounds or Bounds()
+    for number, member in enumerate(one.files):
+        if not is_archive(member.name):
+            files.append(member)
+            continue
+        if not is_zip(member.name):
+            notes.append(f"{member.name} is an archive that cannot be unpacked here: hand in a zip file")
+            continue
+        try:
+            inside, said = unpack(member.path, work / f"{number:06d}", left)
+        except UnpackError as error:
+            notes.append(f"{member.name} {error}")
+            continue
+        left = Bounds(left.total_bytes - sum(it.path.stat().st_size for it in inside), left.files - len(inside))
+        notes += [f"{member.name}: {note}" for note in said or ([] if inside else ["it is empty"])]
+        for each in inside:
+            found = replace(each, parts=(*member.parts, *each.parts))
+            if is_archive(each.name):
+                notes.append(f"{found.name} is an archive in a zip file, and was not unpacked")
+            else:
+                files.append(found)
+    return replace(one, files=tuple(files), notes=tuple(notes))
+
+
+def _own(pattern: str) -> Pattern:
+    """Return an instructor's pattern. Raises LinklabError for one that says no student."""
+    try:
+        groups = re.compile(pattern).groupindex
+    except re.error as error:
+        raise LinklabError(f"--pattern {pattern!r} is no regular expression: {error}") from None
+    if not groups.keys() & {"student", "joined"}:
+        raise LinklabError(f"--pattern {pattern!r} has no group (?P<student>...), which says whose a file is")
+    return Pattern("pattern", pattern)
 
 
 class _Collection:
     """Sorts downloads: finds the pieces in them, and whose they are."""
 
-    def __init__(self, downloads: Sequence[Path], work: Path, students: Sequence[str]) -> None:
-        self._downloads, self._work = downloads, work
+    def __init__(self, work: Path, students: Sequence[str], patterns: Sequence[Pattern]) -> None:
+        self._work, self._patterns = work, patterns
         self._roster = {normalised(student): student for student in students}
         self._unmatched: list[str] = []
         self._strays: list[str] = []
         self._pieces: dict[tuple[str, ...], _Piece] = {}
 
-    def collected(self) -> Collected:
+    def collected(self, downloads: Sequence[Path]) -> Collected:
         """See `collect`."""
-        names = [cleaned(download.resolve().name) for download in self._downloads]
-        for number, (download, name) in enumerate(zip(self._downloads, names, strict=True), 1):
+        names = [cleaned(download.resolve().name) for download in downloads]
+        for number, (download, name) in enumerate(zip(downloads, names, strict=True), 1):
             name = name if names.count(name) == 1 else f"{name} ({number})"
             self._take("" if len(names) == 1 else name, self._unwrapped(download, self._files_of(download)))
-        source = " ".join(map(str, self._downloads))
-        if not self._pieces and not self._unmatched:
-            raise LinklabError(f"{source} holds no submission: name the folder or archive that your platform exported")
         if not self._pieces and self._unmatched == self._strays:
             raise LinklabError(
-                f"{source}: no name is a platform's ({_EXAMPLES}), and no student has a folder or archive: "
-                f"take the download as it is, or make a folder for each student"
+                f"{' '.join(map(str, downloads))} holds no submission: no name is a platform's ({_EXAMPLES}), and no "
+                "student has a folder or zip file: name the download as it is, or make a folder for each student"
             )
         owned = self._on_the_list() if self._roster else self._by_name()
-        joined = {student: _joined(student, pieces) for student, pieces in owned.items()}
+        joined = {student: _submission(student, pieces) for student, pieces in owned.items()}
         in_order = dict(sorted(joined.items(), key=lambda item: item[0].casefold()))
         return Collected(in_order, tuple(dict.fromkeys(self._unmatched)))
 
     def _files_of(self, source: Path) -> list[Member]:
-        if source.is_file():
-            if not is_archive(source.name):
-                raise LinklabError(f"{source} is neither a folder nor an archive (zip, tar, tar.gz, tar.xz)")
-            bounds = replace(_OF_ALL, total_bytes=min(_OF_ALL.total_bytes, shutil.disk_usage(self._work).free // 2))
-            into = self._work / f"download-{len(list(self._work.iterdir()))}"
-            try:
-                members, notes = unpack(source, source.name, into, bounds)
-            except UnpackError as error:
-                raise LinklabError(f"{source} {error}") from None
-            self._unmatched += [f"{cleaned(source.name)}: {note}" for note in notes]
-            return members
-        if not source.is_dir():
-            raise LinklabError(f"there is no {source}: name the folder or archive that your platform exported")
-        return sorted(self._walked(source), key=lambda member: member.parts)
+        if source.is_dir():
+            return sorted(self._walked(source), key=lambda member: member.parts)
+        if not source.is_file():
+            raise LinklabError(f"there is no {source}: name the folder or zip file that your platform exported")
+        if not is_zip(source.name):
+            raise LinklabError(f"{source} is neither a folder nor a zip file")
+        bounds = replace(_OF_ALL, total_bytes=min(_OF_ALL.total_bytes, shutil.disk_usage(self._work).free // 2))
+        try:
+            members, notes = unpack(source, self._work / f"download-{len(list(self._work.iterdir()))}", bounds)
+        except UnpackError as error:
+            raise LinklabError(f"{source} {error}") from None
+        self._unmatched += [f"{cleaned(source.name)}: {note}" for note in notes]
+        return members
 
-    def _walked(self, folder: Path) -> Iterable[Member]:
+    def _walked(self, folder: Path) -> Iterator[Member]:
         """Yield a folder's ordinary files. A link may lead anywhere, and reading a pipe may never end."""
         for place, folders, names in os.walk(folder, followlinks=False):
             links = [name for name in folders if Path(place, name).is_symlink()]
@@ -207,101 +217,101 @@ class _Collection:
     def _unwrapped(self, source: Path, members: list[Member]) -> list[Member]:
         """Return a download's files without the folders around all of them.
 
-        A folder is around all where a platform's pattern fits what is in it, or a student on the list has a folder
-        there. Raises LinklabError without a list where it holds folders alone: these may be students' or labs'.
+        A folder is around all where a pattern fits what is in it, or a student on the list has a folder there. Raises
+        LinklabError without a list where it holds folders alone: these may be students' or labs'.
         """
         inner = members
-        for _ in range(_LAYERS):
+        while not self._fitting(inner) and not any(self._is_listed(member.parts[0]) for member in inner):
             tops = {member.parts[0] for member in inner}
-            if _platform(member.name for member in inner)[1] or any(map(self._is_listed, tops)):
-                return inner
             if len(tops) != 1 or any(len(member.parts) == 1 for member in inner):
-                break
+                return members
             (around,) = tops
             inner = [replace(member, parts=member.parts[1:]) for member in inner]
             several = len({member.parts[0] for member in inner}) > 1
-            if several and not self._roster and all(map(_is_in_folder_or_archive, inner)):
+            if several and not self._roster and not self._fitting(inner) and all(map(_is_a_students, inner)):
                 raise LinklabError(
                     f"{source} holds the folder {around} alone, which may be a student's or around all: "
                     f"name {around} itself, or give a list with --students"
                 )
-        return members
+        return inner
 
     def _is_listed(self, top: str) -> bool:
-        return normalised(_by_hand(top)) in self._roster
+        return normalised(without_ending(top)) in self._roster
+
+    def _fitting(self, members: Iterable[Member]) -> dict[str, tuple[Pattern, Mapping[str, str | None]]]:
+        """Return for each path what the pattern says of it that fits most of them; empty where none fits any.
+
+        What a student chose stands at the end, and may look like another platform's: of two patterns the one that
+        names students earlier counts.
+        """
+        paths = {member.name for member in members}
+        best: tuple[int, int] = (0, 0)
+        found: dict[str, tuple[Pattern, Mapping[str, str | None]]] = {}
+        for pattern in self._patterns:
+            matches = {path: match for path in paths if (match := re.fullmatch(pattern.path, path, re.DOTALL))}
+            rank = (len(matches), -sum(match.end(_group(match)) for match in matches.values()))
+            if matches and rank > best:
+                best = rank
+                found = {path: (pattern, match.groupdict()) for path, match in matches.items()}
+        return found
 
     def _take(self, download: str, members: list[Member]) -> None:
         """Give each file of a download to its piece, or report it."""
-        pattern, fitting = _platform(member.name for member in members)
+        fitting = self._fitting(members)
         for member in members:
-            match = fitting.get(member.name)
             top = f"{download}/{member.parts[0]}" if download else member.parts[0]
-            if pattern is not None and match is not None:
-                name, number = match["student"].strip(), match.groupdict().get("number") or ""
-                piece = _Piece(name, pattern.platform, number, (name, number), download)
-                trouble = self._trouble(piece)
-                member = _as_called(member, match)
-            elif _is_in_folder_or_archive(member):
-                name = _by_hand(member.parts[0])
-                piece, trouble = _Piece(name, "", "", (name,), download), ""
+            if member.name in fitting:
+                pattern, told = fitting[member.name]
+                is_joined, name = "joined" in told, (told.get("student") or told.get("joined") or "").strip()
+                place = download if pattern.per_assignment else ""
+                piece = _Piece(name, pattern.platform, told.get("number") or "", download, place, is_joined)
+                member = _as_called(member, told)
+                if is_joined and not self._roster:
+                    raise LinklabError(f"{top} joins the lab's name and the student's: give a list with --students")
+            elif _is_a_students(member):
+                name = without_ending(member.parts[0]) if len(member.parts) == 1 else member.parts[0]
+                piece = _Piece(name, "", "", download)
                 member = replace(member, parts=member.parts[1:] or member.parts)
             else:
-                why = (
-                    f"is not called as {pattern.platform.capitalize()} calls the others"
-                    if pattern
-                    else "fits no pattern"
-                )
+                platforms = {pattern.platform.capitalize() for pattern, _ in fitting.values()}
+                why = f"is not called as {listed(platforms)} calls the others" if fitting else "fits no pattern"
                 self._strays.append(f"{top}: {why}; {_REMEDY}")
                 self._unmatched.append(self._strays[-1])
                 continue
-            if trouble:
-                self._unmatched.append(f"{top}: {trouble}")
-                continue
-            piece = self._pieces.setdefault((download, piece.platform, normalised(piece.name), piece.number), piece)
+            piece = self._pieces.setdefault((download, piece.platform, _folded(piece.name), piece.number), piece)
             piece.came_as += [top] if top not in piece.came_as else []
             piece.files.append(member)
 
-    def _trouble(self, piece: _Piece) -> str:
-        """Give a piece its ids by its platform's rules; return why nobody can tell whose it is, or nothing."""
-        if piece.platform == "blackboard" and not self._roster:
-            raise LinklabError("Blackboard's names join the lab's and the student's: give a list with --students")
-        return ""
-
     def _on_the_list(self) -> dict[str, list[_Piece]]:
         """Return the pieces of each student on the list, and report the others."""
-        prefixes = self._blackboards_prefixes()
+        prefixes = self._prefixes()
         found: dict[str, list[_Piece]] = {}
         for piece in self._pieces.values():
-            ids = self._blackboards_ids(piece, prefixes) if piece.platform == "blackboard" else piece.ids
+            ids = self._ids_at_the_end(piece.name, prefixes) if piece.is_joined else (piece.name, piece.number)
             students = list(dict.fromkeys(self._roster[each] for each in map(_folded, ids) if each in self._roster))
             if len(students) == 1:
                 found.setdefault(students[0], []).append(piece)
                 continue
-            called = " or ".join(filter(None, piece.ids))
-            why = (
-                f"may be {' or '.join(students)}'s:"
-                if students
-                else f"nobody on the list of students is called {called}:"
-            )
-            mend = _REMEDY if students else f"correct the list, or {_REMEDY}"
-            self._unmatched += [f"{each}: {why} {mend}" for each in piece.came_as]
+            called = " or ".join(filter(None, ids)) or piece.name
+            why = f"nobody on the list of students is called {called}: correct the list, or {_REMEDY}"
+            if students:
+                why = f"may be {' or '.join(students)}'s: {_REMEDY}"
+            self._unmatched += [f"{each}: {why}" for each in piece.came_as]
         return {student: sure for student, pieces in found.items() if (sure := self._sure(student, pieces))}
 
     def _sure(self, student: str, pieces: list[_Piece]) -> list[_Piece]:
         """Return the pieces that are certainly one person's, and report the others.
 
-        Two numbers of one name are two people, but Moodle's in two downloads: then a folder of the student's own says
-        what is meant.
+        Two numbers of one name are two people; then a folder of the student's own says what is meant.
         """
-        own = [piece for piece in pieces if not piece.platform]
-        sure = pieces if _one_number(pieces) else own
+        sure = pieces if _is_one_person(pieces) else [piece for piece in pieces if not piece.platform]
         for piece in pieces:
             if piece not in sure:
                 others = listed((each.came_as[0] for each in pieces if each is not piece), 3)
-                said = (
-                    f"may be {student}'s, and so may {others}; put what is {student}'s into a folder called {student}"
-                )
-                self._unmatched += [f"{each}: {said}" for each in piece.came_as]
+                mend = f"put what is {student}'s into a folder called {student}"
+                self._unmatched += [
+                    f"{each}: may be {student}'s, and so may {others}; {mend}" for each in piece.came_as
+                ]
         return sure
 
     def _by_name(self) -> dict[str, list[_Piece]]:
@@ -311,123 +321,70 @@ class _Collection:
             named.setdefault(_folded(piece.name), []).append(piece)
         found: dict[str, list[_Piece]] = {}
         for alike in named.values():
-            is_one = _one_number(alike)
+            is_one = _is_one_person(alike)
             for piece in alike:
                 student = alike[0].name if is_one or not piece.number else f"{alike[0].name} ({piece.number})"
                 found.setdefault(student, []).append(piece)
         return found
 
-    def _blackboards_prefixes(self) -> list[str]:
-        """Return the names of assignments, which Blackboard puts before ids: what stands before two ids or more.
+    def _prefixes(self) -> list[str]:
+        """Return the names of assignments that are joined with ids: what stands before two ids or more.
 
         Without them nobody could tell whether ``Lab 03_van_ada`` is ada's or van_ada's.
         """
-        names = {_folded(piece.name) for piece in self._pieces.values() if piece.platform == "blackboard"}
+        names = {_folded(piece.name) for piece in self._pieces.values() if piece.is_joined}
         count = Counter(name[: -len(known)] for name in names for known in self._roster if name.endswith(f"_{known}"))
         return sorted((prefix for prefix, times in count.items() if times > 1), key=len)
 
-    def _blackboards_ids(self, piece: _Piece, prefixes: list[str]) -> list[str]:
-        name = _folded(piece.name)
+    def _ids_at_the_end(self, name: str, prefixes: Sequence[str]) -> list[str]:
+        name = _folded(name)
         for prefix in prefixes:
             if name.startswith(prefix):
                 return [name.removeprefix(prefix)]
         return sorted((known for known in self._roster if name.endswith(f"_{known}")), key=len)[-1:]
 
 
+def _group(match: re.Match[str]) -> str:
+    return "student" if "student" in match.groupdict() else "joined"
+
+
 def _folded(name: str) -> str:
-    """A name as `normalised` folds ids; an empty one stays empty."""
+    """Return a name as `normalised` folds ids; an empty one stays empty."""
     return normalised(name) if name.strip() else ""
 
 
-def _one_number(pieces: Sequence[_Piece]) -> bool:
+def _is_one_person(pieces: Sequence[_Piece]) -> bool:
     """Return whether names and numbers may be one student's; Moodle has another number for each in each download."""
     numbered = [piece for piece in pieces if piece.number]
-    numbers = {(piece.download if piece.platform == "moodle" else "", piece.number) for piece in numbered}
-    places = {place for place, _ in numbers}
-    return len({_folded(piece.name) for piece in numbered}) <= 1 and len(places) == len(numbers)
+    numbers = {(piece.place, piece.number) for piece in numbered}
+    return len({_folded(piece.name) for piece in numbered}) <= 1 and len({place for place, _ in numbers}) == len(
+        numbers
+    )
 
 
-def _as_called(member: Member, match: re.Match[str]) -> Member:
-    """Return a file under the name that the student chose, in a folder for each attempt, as old as the attempt."""
-    found = match.groupdict()
-    if found["file"]:
-        attempt = (found["attempt"],) if "attempt" in found else ()
-        member = replace(member, parts=(*attempt, *found["file"].split("/")))
-    if "time" in found:
-        with contextlib.suppress(ValueError, OverflowError):  # no time that there is: the file's own counts
-            told = datetime.datetime.strptime(found["time"], "%Y-%m-%d-%H-%M-%S")
-            member = replace(member, modified_s=told.timestamp())
+def _is_a_students(member: Member) -> bool:
+    """Return whether a file lies in a folder or is an archive, which may be called like a student."""
+    return len(member.parts) > 1 or is_archive(member.name)
+
+
+def _as_called(member: Member, told: Mapping[str, str | None]) -> Member:
+    """Return a file under the name that the student chose, as old as the platform says."""
+    if file := told.get("file"):
+        folder = told.get("folder")
+        member = replace(member, parts=(*([folder] if folder else []), *file.split("/")))
+    with contextlib.suppress(ValueError, OverflowError):  # no time that there is: the file's own counts
+        time = datetime.datetime.strptime(told.get("time") or "", "%Y-%m-%d-%H-%M-%S")
+        member = replace(member, modified_s=time.timestamp())
     return member
 
 
-def _joined(student: str, pieces: Sequence[_Piece]) -> Submission:
+def _submission(student: str, pieces: Sequence[_Piece]) -> Submission:
     """Return all that a student handed in; what came in several downloads lies in a folder for each."""
-    files = []
-    for piece in pieces:
-        around = (piece.download,) if piece.download else ()
-        files += [replace(member, parts=(*around, *member.parts)) for member in piece.files]
+    files = [
+        replace(member, parts=(*filter(None, [piece.download]), *member.parts))
+        for piece in pieces
+        for member in piece.files
+    ]
     came_as = dict.fromkeys(name for piece in pieces for name in piece.came_as)
     known_as = dict.fromkeys((piece.platform, piece.number) for piece in pieces if piece.number)
     return Submission(student, tuple(came_as), tuple(files), known_as=tuple(known_as))
-
-
-def _platform(paths: Iterable[str]) -> tuple[Pattern | None, dict[str, re.Match[str]]]:
-    """Return the pattern that fits most paths of a download, and its match for each; None where none fits.
-
-    What a student chose stands at the end, and may look like another platform's: the pattern that fits earlier counts.
-    """
-    paths = set(paths)
-    best: tuple[tuple[int, int], Pattern | None, dict[str, re.Match[str]]] = ((0, 0), None, {})
-    for pattern in PATTERNS:
-        fitting = {path: match for path in paths if (match := pattern.path.fullmatch(path))}
-        rank = (len(fitting), -sum(match.end("student") for match in fitting.values()))
-        if fitting and rank > best[0]:
-            best = (rank, pattern, fitting)
-    return best[1], best[2]
-
-
-def _is_in_folder_or_archive(member: Member) -> bool:
-    return len(member.parts) > 1 or is_archive(member.name) or is_foreign_archive(member.name)
-
-
-def _by_hand(top: str) -> str:
-    """What a folder or archive is called, without the ending that says that it is one."""
-    return top.rpartition(".")[0] if is_foreign_archive(top) else without_suffix(top)
-
-
-class _Unpacker:
-    """Unpacks a student's archives into folders of their own."""
-
-    def __init__(self, work: Path, bounds: Bounds) -> None:
-        self._work, self._left, self._number = work, bounds, 0
-        self.notes: list[str] = []
-
-    def opened(self, member: Member, depth: int = _DEPTH) -> list[Member]:
-        """Return the file itself, or what an archive holds."""
-        if is_foreign_archive(member.name):
-            self.notes.append(f"{member.name} is an archive that cannot be unpacked here: hand in a zip file")
-            return []
-        if not is_archive(member.name):
-            return [member]
-        if depth == 0:
-            self.notes.append(f"{member.name} is an archive in an archive in an archive, and was not unpacked")
-            return []
-        self._number += 1
-        try:
-            place = self._work / f"{self._number:06d}"
-            inside, said = unpack(member.path, member.name, place, self._left)
-        except UnpackError as error:
-            self.notes.append(f"{member.name} {error}")
-            return []
-        size, left = sum(each.path.stat().st_size for each in inside), self._left
-        self._left = replace(
-            left, total_bytes=left.total_bytes - size, free_bytes=left.free_bytes - size, files=left.files - len(inside)
-        )
-        self.notes += [f"{member.name}: {note}" for note in said]
-        if not inside and not said:
-            self.notes.append(f"{member.name} is empty")
-        inner = [
-            replace(member, parts=(*member.parts, *each.parts), path=each.path, modified_s=each.modified_s)
-            for each in inside
-        ]
-        return [found for each in inner for found in self.opened(each, depth - 1)]
