@@ -89,7 +89,7 @@ class Calibration:
 
 
 def _meaning(said: Sequence[float], right: int) -> str:
-    """Return what it means that so many are right of what was said with these probabilities."""
+    """Return what the number of right predictions means, next to the probabilities that were said."""
     chance = [1.0]  # of 0, 1, 2 ... right ones
     for one in said:
         chance = [no * (1 - one) + yes * one for no, yes in zip([*chance, 0.0], [0.0, *chance], strict=True)]

@@ -25,7 +25,7 @@ PROGRAM: Final = "program"
 Kind = Literal["answer", "check", "written", "plain"]
 _NAMED_AT_MOST: Final = 3
 _COPIED_WORDS: Final = 4
-"""So many words of a question in a row are copied from it; fewer may be a short answer, as "the second flow"."""
+"""This many words of a question in a row count as copied; fewer may be a short answer, as "the second flow"."""
 
 
 def digest(source: str) -> str:

@@ -147,7 +147,7 @@ def _rate_slips(path: MeasuredPath) -> Iterator[Slip]:
 
 
 def other_link_slips(path: MeasuredPath, data: float) -> Iterator[Slip]:
-    """Give the slips of who takes another rate than the slowest link's; ``data`` is the share that headers leave."""
+    """Give the slips of taking another rate than the slowest link's; ``data`` is the share that headers leave."""
     rates = [link.rate_mbps or 0.0 for link in limited(path)]
     if len(rates) < 2:
         return
@@ -162,7 +162,7 @@ def other_link_slips(path: MeasuredPath, data: float) -> Iterator[Slip]:
 
 
 def header_slips(rate_mbps: float, parts: float = 1.0) -> Iterator[Slip]:
-    """Give the slips of who counts headers otherwise, for ``parts`` of what a link of that rate carries of data."""
+    """Give the slips of counting headers otherwise, for ``parts`` of what a link of that rate carries of data."""
     no_options = ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - TCP_HEADER_BYTES
     said = (
         (1.0, "that counts headers as data"),

@@ -24,9 +24,9 @@ _MOVED: Final = (
 )
 
 _results: dict[str, Mapping[str, Any]] = {}
-"""What each check cell of this kernel came to last, by its id, in a result's JSON form."""
+"""The last result of each check cell that this kernel has run, by its id, in JSON form."""
 _shown: list[LabProgress] = []
-"""The list that the page shows: the last one alone, however often its cell was run."""
+"""The list that the page shows: only the last one, however often its cell was run."""
 
 
 def _ran(result: Result) -> None:

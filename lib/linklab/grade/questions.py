@@ -80,7 +80,7 @@ _UNITS: Final[Mapping[str, tuple[tuple[float, str, str], ...]]] = {
 
 
 def derived_slips(expected: Expectation, *, round_trip: bool = False) -> Iterator[Slip]:
-    """Give the slips of a number by its unit; with ``round_trip`` those of who counts directions wrongly as well."""
+    """Give the slips of a number by its unit; with ``round_trip`` also those of counting directions wrongly."""
     right = expected.value
     for factor, reason, step in _UNITS.get(expected.unit, ()):
         yield Slip(right * factor, reason, step)
@@ -313,7 +313,7 @@ def asked_one(title: str, given: object, question: Question) -> Result:
 
 
 def stated(value: float, unit: str, why: str, digits: int = 3) -> Expectation:
-    """Expect one number, as it reads when it is rounded to so many digits: half a unit of the last one to each side.
+    """Expect one number that is rounded to ``digits`` digits: half a unit of the last digit to each side.
 
     Half a unit of the third digit is up to 0.5 % of a number, of the fourth 0.05 %.
     """

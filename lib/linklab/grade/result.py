@@ -110,8 +110,8 @@ class Result:
     points are ``open_points`` until it is judged. ``questions`` are what was asked, as data, where the
     checks come from questions (`linklab.grade.questions`). ``surprises`` are a measurement's predictions, and cost
     nothing. ``fault`` is for the instructor, and empty unless the checks themselves crashed (`not_judged`).
-    ``cell_points`` is what the notebook's cell is worth, where a notebook runs it. Raises LinklabError, for who writes
-    a lab, where there are no checks.
+    ``cell_points`` is what the notebook's cell is worth, where a notebook runs it. Raises LinklabError, for the lab's
+    author, where there are no checks.
     """
 
     title: str

@@ -1,7 +1,7 @@
-"""What a check draws: in class from what was handed in, so that judging again gives the same; at home anew.
+"""Seeds of what a check draws: in class from the submission, so that judging again draws the same; at home anew.
 
-At home the draws follow from all cells that the kernel has run. Who runs a check again gets others, and a notebook that
-is run from its beginning shows the same on every machine.
+At home the seeds follow from all cells that the kernel has run. A check that is run again draws others, and a notebook
+that is run from its beginning draws the same on every machine.
 
 The draws of a submission are those of its digest (`linklab.grading.work.Work.own_digest`: all answers, texts and added
 cells, and the files handed over with them; nothing of the instructor's), so each change of a letter gives others.
@@ -32,7 +32,7 @@ def of_submission(digest: bytes) -> Iterator[None]:
 
 
 def seeds(what: str, count: int, below: int) -> tuple[int, ...]:
-    """Return so many numbers from 0 to ``below - 1`` for ``what``: of the submission, of the cells run, or new ones."""
+    """Return ``count`` numbers from 0 to ``below - 1`` for ``what``: by the submission, by the cells run, or random."""
     digest = _SUBMISSION.get()
     if digest is None and (sources := cells_run()) is not None:
         digest = "\0".join(sources).encode()
