@@ -27,17 +27,14 @@ from linklab.measure import (
     TcpResult,
     UdpFlow,
     UdpResult,
-    seen,
 )
 from linklab.network import COURSE, by_name
 from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan
 from linklab.show import chart, packets, video
 from linklab.show.figure import Drawing
-from linklab.show.player.captures import PlayedCaptures, ladder
 from tests.labs import lab11_runs, lab12_runs
 
 from .drawn import BROKEN
-from .recorded import recorded
 
 ORIGIN = Origin("iperf 3.12", "6.1")
 
@@ -97,7 +94,6 @@ def figures() -> dict[str, Callable[[], Drawing]]:
         "throughput: none yet": lambda: show.throughput({}, ceiling_mbps=28.69),
         "round_trips": lambda: show.round_trips(APART),
         "round_trips: all lost": lambda: show.round_trips([show.RoundTrips("L1", (None, None), 1.0, 20.0, 30.3)]),
-        "ladder": lambda: ladder(PlayedCaptures(seen(recorded()))),
         "compared": lambda: show.compared(ROWS),
         "compared: all alike": lambda: show.compared([Comparison("RTT of L1", "ms", 20, 20, 20, 20)]),
         "fairness": lambda: show.fairness({"h1-h4": [6.04, 7.88], "h2-h5": [7.48], "h3-h6": [7.82]}),

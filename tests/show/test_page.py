@@ -22,13 +22,10 @@ from linklab.network import TWO_HOSTS, expected_state
 from linklab.record import REPLAY_MIME
 from linklab.report.page import environment
 from linklab.show.widgets.page import packed_in, script_hash
-from tests.measure.test_sightings import two_files
 
 from .conftest import Ask, pressed, screen
 from .gallery import transfer
 from .recorded import MS, recorded
-
-__all__ = ["two_files"]
 
 
 def test_words_for_those_who_do_not_see_it() -> None:
@@ -281,11 +278,9 @@ def test_in_a_notebook_it_plays_apart_with_the_theme_s_colours_whatever_the_syst
     assert [it for it in said if it["level"] == "SEVERE"] == []
 
 
-def test_it_fits_a_phone(browser: Chrome, opened: Callable[..., Ask], two_files: tuple[str, str]) -> None:
+def test_it_fits_a_phone(browser: Chrome, opened: Callable[..., Ask]) -> None:
     with screen(browser, 390, 844):
-        for replayed in (recorded(), [*two_files]):
-            ask = opened(replayed)
-            assert ask("document.documentElement.scrollWidth") <= 390
+        assert opened(recorded())("document.documentElement.scrollWidth") <= 390
 
 
 def test_a_notebook_s_window_of_a_small_laptop_shows_controls_and_drawing(browser: Chrome, tmp_path: Path) -> None:

@@ -28,7 +28,6 @@ from linklab.measure.results import (
     ToolResult,
 )
 from linklab.measure.runner import run, run_together
-from linklab.measure.sightings import Seen, SeenPacket, SeenTcp, Sighting, seen
 from linklab.measure.tools.constant_rate import ConstantRateFlow, ConstantRateResult
 from linklab.measure.tools.cut import Cut, CutResult
 from linklab.measure.tools.echo import EchoFlow, EchoResult
@@ -70,10 +69,6 @@ __all__ = [
     "Repeats",
     "Run",
     "Sample",
-    "Seen",
-    "SeenPacket",
-    "SeenTcp",
-    "Sighting",
     "SimpleperfFlow",
     "SimpleperfResult",
     "SocketsFlow",
@@ -101,5 +96,4 @@ __all__ = [
     "repeated",
     "run",
     "run_together",
-    "seen",
 ]

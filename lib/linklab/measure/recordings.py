@@ -170,9 +170,9 @@ class Recording:
         for hop in self.hops:
             peer = ports[hop.interface].peer
             if hop.sent and hop.left_ns is not None and hop.interface in numbers:
-                frames.append(Frame(0, hop.left_ns, numbers[hop.interface], hop.length_bytes, hop.sent_head, True))
+                frames.append(Frame(hop.left_ns, numbers[hop.interface], hop.length_bytes, hop.sent_head, True))
             if hop.received_ns is not None and peer in numbers:
-                frames.append(Frame(0, hop.received_ns, numbers[peer], hop.length_bytes, hop.sent_head, False))
+                frames.append(Frame(hop.received_ns, numbers[peer], hop.length_bytes, hop.sent_head, False))
         frames.sort(key=lambda frame: frame.time_ns)
         return write(path, pcapng([(ports[name].node, name) for name in numbers], frames, _HEAD_BYTES))
 

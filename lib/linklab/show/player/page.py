@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure import Capture, Recording, Run, Seen, seen
+from linklab.measure import Recording, Run
 from linklab.measure.recordings import write
 from linklab.record import REPLAY_MIME, somebody_watches
 from linklab.show.network.paint import draw
-from linklab.show.player.captures import PlayedCaptures, about_captures, ladder
 from linklab.show.player.columns import PlayedRun, about_run, words_of_flow
 from linklab.show.widgets.page import html_of, packed, page_of
-
-if TYPE_CHECKING:
-    from linklab.show.figure import Drawing
 
 WIDGET: Final = "player"
 """Its module of the widgets' script."""
@@ -69,57 +65,25 @@ class Replay:
         return {REPLAY_MIME: facts, "text/html": html, "text/plain": self.words}
 
     def _still(self) -> str:
-        pictures = dict.fromkeys(it._repr_mimebundle_()["text/html"] for it in self._pictures())
+        drawings = [draw(run.recording.network) for run in self._runs]
+        pictures = dict.fromkeys(it._repr_mimebundle_()["text/html"] for it in drawings)
         words = "".join(f"<p>{escape(line)}</p>" for line in (_HOW_TO_PLAY, *self.words.splitlines()))
         return f'{_UNLESS_PLAYED}<div class="{_STILL}">{"".join(pictures)}{words}</div>'
-
-    def _pictures(self) -> Iterator[Drawing]:
-        return (draw(run.recording.network) for run in self._runs)
 
     def _digests(self) -> list[str]:
         """Return a digest of what became of all packets: two runs with the same one are alike to the last digit."""
         return [_digest((run.recording.hops, run.recording.tcp)) for run in self._runs]
 
 
-class CaptureReplay(Replay):
-    """Captures of one network: packets between the places that saw them."""
-
-    def __init__(self, found: Seen) -> None:
-        self._captures = PlayedCaptures(found)
-        self._data = packed({"captures": about_captures(self._captures)})
-
-    @property
-    def words(self) -> str:
-        """What is to be seen, in words, for those who do not see it."""
-        return self._captures.words
-
-    def _pictures(self) -> Iterator[Drawing]:
-        yield ladder(self._captures)
-
-    def _digests(self) -> list[str]:
-        return [_digest(self._captures.found.packets)]
-
-
-Replayed = Run | Recording | str | Path | Capture | Sequence[str | Path | Capture]
-
-
-def replay(*runs: Replayed, labels: Sequence[str] = ()) -> Replay:
+def replay(*runs: Run | Recording, labels: Sequence[str] = ()) -> Replay:
     """Return a recorded run as a player: time can be stopped, and gone through again, packet by packet.
 
     ``run = measure.run_together(lab, flows, record=True)``, then ``show.replay(run)``. Two runs
     stand side by side; ``labels`` name them (``["queue of 100", "queue of 20"]``).
 
-    ``show.replay("run.pcapng")`` plays a capture, of Linklab, tcpdump or Wireshark, and
-    ``show.replay(["h1.pcap", "h2.pcap"])`` several of one network that were taken at several places; ``labels`` name
-    the places. What `measure.capture` gave is a capture, too.
-
     Raises MeasurementError for what is no run, a run that was not recorded, for none or more than two,
-    for labels that do not fit, and for files that are no captures.
+    and for labels that do not fit.
     """
-    given = [it for each in runs for it in (each if isinstance(each, list | tuple) else [each])]
-    captures = [it for it in given if isinstance(it, str | Path | Capture)]
-    if captures and len(captures) == len(given):
-        return CaptureReplay(seen(*captures, labels=labels))
     if not 1 <= len(runs) <= MOST_RUNS:
         raise MeasurementError(f"{len(runs)} runs cannot be replayed side by side: give one or two")
     names = list(labels) or [f"run {number}" for number in range(1, len(runs) + 1)]
@@ -129,8 +93,7 @@ def replay(*runs: Replayed, labels: Sequence[str] = ()) -> Replay:
     for name, run in zip(names, runs, strict=True):
         if not isinstance(run, Run | Recording):
             raise MeasurementError(
-                f"cannot replay a {type(run).__name__}: give a run of run_together(lab, flows, record=True), or two, "
-                "or captures alone"
+                f"cannot replay a {type(run).__name__}: give a run of run_together(lab, flows, record=True), or two"
             )
         recording = run if isinstance(run, Recording) else run.recording
         if recording is None:

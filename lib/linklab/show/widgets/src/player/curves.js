@@ -13,11 +13,11 @@ export class Curves {
   constructor(run, player) {
     this.run = run; this.player = player;
     this.element = element("div", {});
-    this.parts = this.partsOf().filter((part) => part.series.length);
+    this.parts = this.charts().filter((part) => part.series.length);
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
   /** The charts, each with its series. */
-  partsOf() {
+  charts() {
     const { run } = this;
     const queues = run.busy.filter((port) => Math.max(...this.sampled(port, 0, run.length_ns, 200)) > 1);
     // ports tell connections apart only where there are several of a kind

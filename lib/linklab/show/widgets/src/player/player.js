@@ -12,7 +12,7 @@ const SPEEDS = [[1, "as it was"], [0.1, "10 times slower"], [0.01, "100 times sl
 const WHOLE_S = 60;  // the first speed is the slowest that plays the whole run within this
 
 export class Player {
-  constructor(root, about, runs, keys, signal) {
+  constructor(root, runs, keys, signal) {
     this.root = root; this.runs = runs;
     this.time = 0; this.playing = false;
     this.length = Math.max(...runs.map((run) => run.length_ns));
@@ -41,10 +41,6 @@ export class Player {
     steps.slice(3).forEach((it) => { it.disabled = isLossless; });
     return steps;
   }
-  stageOf(run) { return new Stage(run, this); }
-  curvesOf(run) { return new Curves(run, this); }
-  /** What there is to say before all else. */
-  remarks() { return []; }
   /** What to try first. */
   guide(isLossless) { return ["Press Play (or Space): packets move, and the queue beside the cable fills.", ...(isLossless ? [] : ["Press Loss \u25b6 (or n): time stops where a queue drops a packet, and the panel says why."]), "Click a packet: its headers, and how long it waited at each interface."]; }
   /** The place of a flow's colour. */
@@ -80,9 +76,9 @@ export class Player {
     }));
     const guide = element("details", {}, element("summary", {}, "How to read this"), element("ol", {}, ...this.guide(lossless).map((words) => element("li", {}, words))));
     this.said = element("p", { className: "said", role: "status" });
-    const bar = element("div", { className: "bar" }, element("div", { className: "row" }, this.playButton, speed, this.slider, this.clock), element("div", { className: "row" }, ...steps), element("div", { className: "row" }, flows, guide), this.said, ...this.remarks());
-    this.stages = this.runs.map((run) => this.stageOf(run));
-    this.curves = this.runs.map((run) => this.curvesOf(run));
+    const bar = element("div", { className: "bar" }, element("div", { className: "row" }, this.playButton, speed, this.slider, this.clock), element("div", { className: "row" }, ...steps), element("div", { className: "row" }, flows, guide), this.said);
+    this.stages = this.runs.map((run) => new Stage(run, this));
+    this.curves = this.runs.map((run) => new Curves(run, this));
     this.panels = this.runs.map((run) => element("section", { className: "panel", tabIndex: -1, ariaLabel: `Packet of ${run.label}` }, element("p", {}, UNCHOSEN)));
     this.lists = this.runs.map(() => element("div", {}));
     const columns = this.runs.map((run, n) => element("section", { ariaLabel: run.label },
@@ -183,13 +179,12 @@ export class Player {
         : (here >= 0 ? open[here - 1] : open.findLast((loss) => loss.time < this.time));
       if (found && (!best || (way > 0 ? found.time < best.time : found.time > best.time))) { best = found; owner = run; }
     }
-    if (!best) { this.say(this.noLoss(way > 0 ? "after" : "before")); return; }
+    if (!best) { this.say(`No packet of these flows is lost ${way > 0 ? "after" : "before"} this.`); return; }
     this.go(best.time);
     this.choose(owner, best.packet);
     const number = owner.losses.indexOf(best) + 1;
     this.say(this.lossWords(owner, best, number));
   }
-  noLoss(where) { return `No packet of these flows is lost ${where} this.`; }
   lossWords(run, { port, i, time }, number) { return `Loss ${number} of ${run.losses.length}${this.runs.length > 1 ? ` of ${run.label}` : ""}, at ${seconds(time)}: ${run.notes[port.note[i] - 1][1]}`; }
   /** To the first loss of the next or the previous group. */
   group(way) {
@@ -253,7 +248,7 @@ export class Player {
 }
 
 /** A key and what it does. */
-export const key = (name, what) => element("li", {}, element("kbd", {}, name), ` ${what}`);
+const key = (name, what) => element("li", {}, element("kbd", {}, name), ` ${what}`);
 
 function legend() {
   return [

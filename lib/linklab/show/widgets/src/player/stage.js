@@ -7,12 +7,15 @@ import { lastUpTo } from "./run.js";
 const LANE = 6, THICK = 8, BAR_SHARE = 0.42;  // pixels beside the cable, pixels, share of the cable
 const NEAR = 14;  // so many pixels beside a packet a click still means it
 
-/** A canvas with packets that can be clicked: a subclass draws them, and keeps them in `drawn`. */
-export class Board {
-  constructor(run, player, shows, ...behind) {
+/** The network's picture, and over it a canvas with packets that can be clicked. */
+export class Stage {
+  constructor(run, player) {
     this.run = run; this.player = player; this.drawn = [];
-    this.canvas = element("canvas", { role: "img", ariaLabel: `${shows}; the list below says the same in words` });
-    this.element = element("div", { className: "stage" }, ...behind, this.canvas);
+    this.picture = element("img", { alt: run.words });
+    this.canvas = element("canvas", { role: "img", ariaLabel: `Packets on the network of ${run.label}; the list below says the same in words` });
+    this.element = element("div", { className: "stage" }, this.picture, this.canvas);
+    // never higher than leaves room for the curves
+    this.element.style.maxWidth = `min(${run.size[0] * 96}px, max(420px, ${53 * run.size[0] / run.size[1]}vh))`;
     this.canvas.addEventListener("click", (event) => this.click(event));
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
@@ -42,16 +45,6 @@ export class Board {
       if (apart < least) { least = apart; best = it; }
     }
     if (best) this.player.choose(this.run, best.packet);
-  }
-}
-
-export class Stage extends Board {
-  constructor(run, player) {
-    const picture = element("img", { alt: run.words });
-    super(run, player, `Packets on the network of ${run.label}`, picture);
-    this.picture = picture;
-    // never higher than leaves room for the curves
-    this.element.style.maxWidth = `min(${run.size[0] * 96}px, max(420px, ${53 * run.size[0] / run.size[1]}vh))`;
   }
   async recolour() {
     this.picture.src = await pictureOf(this.run.picture);
