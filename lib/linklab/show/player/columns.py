@@ -16,7 +16,7 @@ from functools import cached_property
 from ipaddress import IPv4Interface
 from typing import TYPE_CHECKING, Any, Final
 
-from linklab.measure import Recording, SeenPacket
+from linklab.measure import Recording
 from linklab.measure.headers import Ends, ends_of, ip_of, kept_head
 from linklab.measure.recordings import PacketHop, TcpState
 from linklab.network import NetworkState
@@ -92,7 +92,7 @@ def words_of_flow(flow: PacketFlow) -> str:
     return f"{flow.name}: packets there {len(flow.forward):,}, back {len(flow.back):,}."
 
 
-def flows_in(packets: Mapping[int, PacketHop | SeenPacket], names: Names) -> list[PacketFlow]:
+def flows_in(packets: Mapping[int, PacketHop], names: Names) -> list[PacketFlow]:
     """Return the flows of packets by their numbers, those with most bytes first."""
     flows: dict[Ends, PacketFlow] = {}
     known: dict[Ends, tuple[PacketFlow, bool]] = {}
@@ -165,7 +165,7 @@ def about_run(run: PlayedRun) -> dict[str, Any]:
 
 
 def flow_columns(
-    flows: Iterable[PacketFlow], packets: Mapping[int, PacketHop | SeenPacket], before: int = 0
+    flows: Iterable[PacketFlow], packets: Mapping[int, PacketHop], before: int = 0
 ) -> list[dict[str, Any]]:
     """Return flows with the columns of their packets, in both directions; packets are numbered from ``before`` on."""
     return [
@@ -174,7 +174,7 @@ def flow_columns(
     ]
 
 
-def _columns_of(numbers: Sequence[int], packets: Mapping[int, PacketHop | SeenPacket], before: int) -> dict[str, Any]:
+def _columns_of(numbers: Sequence[int], packets: Mapping[int, PacketHop], before: int) -> dict[str, Any]:
     """Return the packets of a flow in one direction, with their headers."""
     heads = [kept_head(packets[number].head) for number in numbers]
     bytes_at = (bytes(it[at] for it in heads if len(it) > at) for at in range(max(map(len, heads), default=0)))
