@@ -1,18 +1,17 @@
-"""Read the rows that a simpleperf prints below a heading. Pure.
+"""Read the rows that a simpleperf prints below its heading. Pure.
 
-Lab 02 fixes the table: a heading that names an interval, an amount and a rate, and below it a row for each connection
-and interval::
+Lab 02's starter prints the table, and students keep its heading: below it stands a row for each connection and
+interval, which its first column names::
 
     ID               Interval     Transfer   Bandwidth
     10.0.0.2:33540   0.0 - 25.0   85 MB      27.20 Mbps
 
-The heading says in which order the columns stand. Spacing, bars, quotes, brackets and decimals are free, and a unit
-stands beside its number or in the heading. A row without a heading is not read; `Reading.complaint` says so.
+The server's heading says ``Received`` and ``Rate``. Spacing, bars and decimals are free. A row without the heading is
+not read; `Reading.complaint` says so.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -97,132 +96,67 @@ def clean(text: str) -> str:
     return _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROLS)
 
 
-# --- Headings
+# --- Rows
 
-_KINDS: Final = {
-    "interval": "interval time duration seconds period",
-    "amount": "transfer transferred received sent amount data bytes size volume",
-    "rate": "bandwidth rate throughput bitrate speed goodput",
-}
-_KIND_OF: Final = {word: kind for kind, words in _KINDS.items() for word in words.split()}
-_ALIKE: Final = 0.8
-"""Share of letters that a misspelt word of a heading has in common with the word that is meant."""
-_AMOUNT_UNIT: Final = r"[KMGT]?i?(?:bytes?|bits?|B)"
-_RATE_UNIT: Final = r"[KMGT]?i?(?:bytes?|bits?|b)\ ?(?:ps|/\ ?s(?:ec(?:ond)?)?)"
-_NUMBER: Final = r"[-+]?(?:\d{1,3}(?:[,_']\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d{1,5})?|[-+]?(?:inf|nan)"
+_HEADING: Final = re.compile(r"^\W*ID\W+Interval\W+(?:Transfer|Received)\W+(?:Bandwidth|Rate)\W*$", re.I)
+_NUMBER: Final = r"[-+]?(?:\d+(?:\.\d+)?(?:e[-+]?\d{1,5})?|inf|nan)"
 _SECONDS: Final = r"\ ?(?:s|secs?|seconds?)?"
-_END: Final = r"(?![\w.])"
-_COLUMNS: Final = {
-    "interval": rf"(?P<start>{_NUMBER}){_SECONDS}\ *(?:-+>?|[\u2010-\u2015\u2192]|\.\.+|to)\ *"
-    rf"(?P<end>{_NUMBER}){_SECONDS}{_END}",
-    "amount": rf"(?P<amount>{_NUMBER})\ *(?P<amount_unit>{_AMOUNT_UNIT})?{_END}",
-    "rate": rf"(?P<rate>{_NUMBER})\ *(?P<rate_unit>{_RATE_UNIT})?{_END}",
-}
-_BETWEEN: Final = r"[^\w.+-]+"
-"""What stands between two columns: spaces, tabs, bars, commas, quotes, brackets."""
-_CELLS: Final = re.compile(r"\s*(?:\t|\s{2,}|[|,;'\"\u2500-\u257f])\s*")
-_UNIT_IN_TITLE: Final = re.compile(r"[\[(]\s*([\w/ ]+?)\s*[\])]")
-_INTERVAL: Final = re.compile(_COLUMNS["interval"], re.I | re.X)
-_ROW_LIKE: Final = re.compile(
-    rf"{_COLUMNS['interval']}.*?\d[\d.]*\ *{_AMOUNT_UNIT}\b.*?\d[\d.]*\ *{_RATE_UNIT}\b", re.I | re.X
+_INTERVAL: Final = re.compile(
+    rf"(?P<start>{_NUMBER}){_SECONDS}\ *(?:-+>?|\u2013|to)\ *(?P<end>{_NUMBER}){_SECONDS}(?![\w.])", re.I | re.X
 )
-"""A line that says by its units what its numbers are. One without a heading is told of, and not read."""
-
+_BETWEEN: Final = r"[^\w.+-]+"
+"""What stands between two columns: spaces, tabs, bars, brackets."""
+_ROW: Final = re.compile(
+    rf"""^\W*(?P<name>\w.*?) {_BETWEEN} {_INTERVAL.pattern}
+    {_BETWEEN} (?P<amount>{_NUMBER}) \ * (?P<amount_unit>[KMGT]?i?(?:bytes?|bits?|B))
+    {_BETWEEN} (?P<rate>{_NUMBER}) \ * (?P<rate_unit>[KMGT]?i?(?:bytes?|bits?|b)\ ?(?:ps|/\ ?s(?:ec)?)) \W*$""",
+    re.I | re.X,
+)
 _SHOWN: Final = 120
-_ADDRESS: Final = re.compile(r"[('\"]*(\d{1,3}(?:\.\d{1,3}){3})(?:[:'\", ]+(?:port\ ?)?(\d{1,5}))?\)?")
 _SUM: Final = re.compile(r"(?:sum|total|overall)(?![^\W\d_])|(?<![^\W_])all(?![^\W_])", re.I)
 _EDGES: Final = " \t'\"[](){}|,:;=-\u2013\u2014"
 _PREFIXES: Final = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 
 
-@dataclass(frozen=True)
-class _Heading:
-    """How the rows below a heading are read, and the units that stand in it."""
-
-    row: re.Pattern[str]
-    amount_unit: str
-    rate_unit: str
-
-
-def _heading(line: str) -> _Heading | None:
-    """Return what a line says as a heading; None if it does not name an interval, an amount and a rate, once each."""
-    if not re.search(r"[^\W\d_]{3}.*[^\W\d_]{3}.*[^\W\d_]{3}", line):
-        return None
-    titles = [cell for cell in _CELLS.split(line) if re.search(r"\w", cell)]
-    if len(titles) < len(_KINDS):
-        titles = re.findall(r"\S+(?:\ [\[(][^\])]*[\])])?", line)
-    kinds = [_kind(title) for title in titles]
-    if sorted(filter(None, kinds)) != sorted(_KINDS):
-        return None
-    named = kinds.index("") if "" in kinds else -1
-    parts = [_COLUMNS[kind] if kind else "(?P<name>.*?)" if at == named else ".*?" for at, kind in enumerate(kinds)]
-    units = {kind: _UNIT_IN_TITLE.search(title) for kind, title in zip(kinds, titles, strict=True)}
-    amount_unit, rate_unit = (hit[1] if (hit := units[kind]) else "" for kind in ("amount", "rate"))
-    return _Heading(re.compile(rf"^\W*{_BETWEEN.join(parts)}\W*$", re.I | re.X), amount_unit, rate_unit)
-
-
-def _kind(title: str) -> str:
-    """Return which of `_KINDS` a title is by its last word that is known, even misspelt a little; "" if none is."""
-    for word in reversed(re.findall(r"[^\W\d_]{3,}", _UNIT_IN_TITLE.sub("", title).lower())):
-        near = difflib.get_close_matches(word, _KIND_OF, 1, _ALIKE)
-        if near:
-            return _KIND_OF[near[0]]
-    return ""
-
-
-# --- Rows
-
-
 def read(lines: Iterable[tuple[float, str]]) -> Reading:
     """Return the rows on lines, which are given with the time at which each was printed."""
-    heading: _Heading | None = None
-    rows: list[Row] = []
-    complaint = ""
+    has_heading, rows, complaint = False, list[Row](), ""
     for at_s, raw in lines:
         for line in clean(raw).split("\n"):
             if len(line) > _LONGEST_LINE:
                 continue
-            heading = _heading(line) or heading
-            row = heading and _row(heading, line, at_s)
-            if row:
-                rows.append(row)
+            has_heading = has_heading or bool(_HEADING.match(line))
+            hit = _ROW.match(line)
+            if hit and has_heading:
+                rows.append(_row(hit, at_s))
             elif not complaint:
-                complaint = _complaint(heading, line)
+                complaint = _complaint(line, bool(hit), has_heading)
     return Reading(tuple(_with_own_totals(rows)), complaint)
 
 
-def _row(heading: _Heading, line: str, at_s: float) -> Row | None:
-    hit = heading.row.search(line)
-    if hit is None:
-        return None
+def _row(hit: re.Match[str], at_s: float) -> Row:
     start, end = quantity(hit["start"]), quantity(hit["end"])
-    amount = quantity(hit["amount"], hit["amount_unit"] or heading.amount_unit)
-    rate = quantity(hit["rate"], hit["rate_unit"] or heading.rate_unit)
-    if not amount.unit or not rate.unit:
-        return None
-    name = hit.groupdict().get("name") or ""
-    address = _ADDRESS.search(name)
-    plain = ":".join(filter(None, address.groups())) if address else ""
-    name = name[: address.start()] + plain + name[address.end() :] if address else name
-    return Row(line.strip(), name.strip(_EDGES), start.value, end.value, end.step, amount, rate, False, at_s)
+    amount, rate = quantity(hit["amount"], hit["amount_unit"]), quantity(hit["rate"], hit["rate_unit"])
+    name = hit["name"].strip(_EDGES)
+    return Row(hit[0].strip(), name, start.value, end.value, end.step, amount, rate, False, at_s)
 
 
 def quantity(text: str, unit: str = "") -> Quantity:
     """Return a printed number. Raises ValueError."""
-    digits, _, exponent = re.sub(r"[,_']", "", text.lower()).partition("e")
+    digits, _, exponent = text.lower().partition("e")
     value = float(f"{digits}e{exponent}" if exponent else digits)
     has_step = math.isfinite(value) and abs(int(exponent or 0)) < 300
     step = 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])) if has_step else 0.0
-    return Quantity(value, step, unit.strip())
+    return Quantity(value, step, unit)
 
 
-def _complaint(heading: _Heading | None, line: str) -> str:
+def _complaint(line: str, is_row: bool, has_heading: bool) -> str:
     """Return why a line that looks like a row is none; "" for any other line."""
-    looks_like_one, shown = _ROW_LIKE.search(line), line.strip()[:_SHOWN]
-    if heading is None:
-        return f"no heading stands above this row: {shown}" if looks_like_one else ""
-    if looks_like_one or _INTERVAL.search(line):
-        return f"this row does not fit the heading above it, or lacks a unit: {shown}"
+    shown = line.strip()[:_SHOWN]
+    if is_row:
+        return f"no heading such as the starter's stands above this row: {shown}"
+    if has_heading and _INTERVAL.search(line):
+        return f"this row does not fit the heading, or lacks a unit: {shown}"
     return ""
 
 
@@ -297,24 +231,6 @@ def by_connection(found_rows: Sequence[Row]) -> dict[str, tuple[Sample, ...]]:
         if not before or row.start_s >= before[-1].end_s - max(row.time_step_s, _ROUNDED_S):
             found[row.name] = (*before, sample(row))
     return found
-
-
-def told_apart(found_rows: Sequence[Row], connections: int) -> list[Row]:
-    """Return the rows, with names of their own where all connections have one name, as that of the server's address.
-
-    Each connection has a row in each round then, over about the same time. Left as they are where that is not so.
-    """
-    names = {row.name for row in found_rows}
-    rounds = [found_rows[start : start + connections] for start in range(0, len(found_rows), connections)]
-    if connections == 1 or len(names) != 1 or not all(_is_round(one, connections) for one in rounds):
-        return list(found_rows)
-    return [replace(row, name=f"{row.name} #{number % connections + 1}") for number, row in enumerate(found_rows)]
-
-
-def _is_round(found_rows: Sequence[Row], connections: int) -> bool:
-    starts_s = [row.start_s for row in found_rows]
-    together = max(starts_s) - min(starts_s) < min(row.duration_s for row in found_rows) / 2
-    return len(found_rows) == connections and together
 
 
 def totals(found_rows: Sequence[Row]) -> dict[str, Row]:

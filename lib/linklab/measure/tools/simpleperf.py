@@ -23,7 +23,6 @@ from linklab.measure.simpleperf_rows import (
     rate_mbps,
     read,
     sample,
-    told_apart,
     totals,
 )
 from linklab.measure.tool import Job, Tool
@@ -137,7 +136,7 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
         client, server, flow, interrupted = job.stdout, job.server_stdout, job.flow, job.interrupted
         if job.status != 0 and not interrupted:
             raise _failed(client, job.status, flow)
-        own = told_apart(plain_rows(client.splitlines()), flow.streams)
+        own = plain_rows(client.splitlines())
         parts, sent, received = by_connection(own), totals(own), _server_rows(server.splitlines())
         if not interrupted:
             _refuse_too_few(sent, client, "client", flow)
