@@ -1,4 +1,4 @@
-"""A table of requirements: each is judged once, in order of need, and a report says what came of it."""
+"""Checks of a program: each is judged once, in order of need, and a report says what came of it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.grade import GradeError
-from linklab.programs.checks import CheckRow, Failed, Judging, Observed, Report, steps_named
+from linklab.programs.checks import CheckRow, Failed, Judging, Observed, Report, check, checks_in, steps_named
 from linklab.programs.scenes import NotTried
+from linklab.programs.simpleperf import many
 
 Heard = list[str]
 
@@ -19,7 +20,8 @@ def _asked(key: str, *needs: str, judge: Callable[[Heard], Observed] | None = No
         evidence.append(key)
         return judge(evidence) if judge else Observed()
 
-    return CheckRow(key, f"it is {key}", heard, f"make it {key}", needs, 2.0)
+    heard.__doc__ = f"it is {key}\n\n    More of it is for who reads the code.\n    "
+    return check(key, points=2, needs=needs, hint=f"make it {key}")(heard)
 
 
 def _raising(error: Exception) -> Callable[[Heard], Observed]:
@@ -75,13 +77,13 @@ def test_a_report_has_a_line_for_all_that_is_known_of_a_check(observed: Observed
 
 
 def test_a_failure_that_is_raised_is_the_verdict_as_well() -> None:
-    (check,) = _report(_asked("right", judge=_raising(Failed(Observed("it is not", expected="all"))))).whole.checks
-    assert (check.outcome, check.reason, check.expected) == ("failed", "it is not", "all")
+    (verdict,) = _report(_asked("right", judge=_raising(Failed(Observed("it is not", expected="all"))))).whole.checks
+    assert (verdict.outcome, verdict.reason, verdict.expected) == ("failed", "it is not", "all")
 
 
 def test_a_judge_s_own_hint_comes_before_the_requirement_s() -> None:
-    (check,) = _report(_asked("right", judge=lambda _: Observed("it is not", "turn it"))).whole.checks
-    assert check.hint == "turn it"
+    (verdict,) = _report(_asked("right", judge=lambda _: Observed("it is not", "turn it"))).whole.checks
+    assert verdict.hint == "turn it"
 
 
 def test_a_busy_machine_leaves_a_check_open_and_keeps_the_others() -> None:
@@ -104,6 +106,11 @@ def test_without_a_lab_nothing_is_judged_and_a_lost_one_leaves_the_verdicts() ->
     with pytest.raises(LabError, match="no lab"):
         _report(lost)
     assert [check.outcome for check in _report(_asked("there"), lost).whole.checks] == ["passed", "inconclusive"]
+
+
+def test_a_module_s_checks_are_its_own_in_their_order() -> None:
+    assert [row.key for row in checks_in(many)] == ["restart", "abrupt", "quiet"]
+    assert checks_in(many)[0].description == "the server can be started again at once on the same port"
 
 
 @pytest.mark.parametrize(("wanted", "found"), [(None, "abc"), ([], "abc"), (["b"], "b"), (["c", "a"], "ac")])

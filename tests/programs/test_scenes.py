@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from linklab.programs.scenes import NotTried, Play, last_line, play_unspoilt, stopped_for
+from linklab.programs.scenes import NotTried, Play, last_line, play_with_retry, stopped_for
 
 PROGRAM: dict[str, Any] = {"side": "client", "breaches": [], "unconfined": False, "out": [], "err": []}
 
@@ -24,9 +24,9 @@ def _playing(*records: dict[str, Any]) -> Play:
 @pytest.mark.parametrize("spoilt", [_record(unconfined=True), _record(stalled=True)])
 def test_what_the_machine_spoils_is_played_again_and_then_not_tried(spoilt: dict[str, Any]) -> None:
     whole = _record()
-    assert play_unspoilt(_playing(spoilt, whole), {}) is whole
+    assert play_with_retry(_playing(spoilt, whole), {}) is whole
     with pytest.raises(NotTried):
-        play_unspoilt(_playing(spoilt, spoilt), {})
+        play_with_retry(_playing(spoilt, spoilt), {})
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
-"""Judge a student's program by a table of checks: each has the checks that must pass first, and a function that judges.
+"""Judge a student's program by checks: each is a function, and names the checks that must pass first.
 
-What is known of a program is its *evidence*: an object that plays *scenes*, which are runs of the program with other
-programs in a lab, and keeps what was seen. A check is judged once, by the evidence alone, so the same evidence gives
-the same verdict. A check that needs another one stays inconclusive until that one passes, and names it. A program has a
-table in its folder (`linklab.programs.reliable.checks`), and `Report` shows the outcome.
+The *evidence* is an object that plays *scenes*, which are runs of the program with other programs in a lab, and keeps
+what was seen. A check is judged once, by the evidence alone, so the same evidence gives the same verdict. A check that
+needs another one stays inconclusive until that one passes, and names it. The checks of a program stand in modules of
+its folder, each below `check`; `checks_in` collects them, `Judging` judges, and `Report` shows the outcome.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from types import ModuleType
 from typing import Any, Final, Generic, Literal, TypeVar
 
 from linklab.errors import LabError, LinklabError
@@ -30,7 +31,7 @@ _MARGIN: Final = " " * 6
 class Observed:
     """What the evidence shows of one check. The check passes if ``reason`` is empty.
 
-    ``reason`` says what was seen, and nothing that the evidence does not show. ``hint`` replaces the row's hint; if the
+    ``reason`` says what was seen, and nothing that the evidence does not show. ``hint`` replaces the check's; if the
     check passes, it is advice and costs no points. ``expected`` and ``found`` are texts for people, with units.
     """
 
@@ -58,19 +59,39 @@ class WaitsFor(Exception):
 
 @dataclass(frozen=True)
 class CheckRow(Generic[Evidence]):
-    """One row of a table: a check of a program.
+    """A check of a program: a judge, which is a function from the evidence to what it shows, and what `check` says.
 
-    ``key`` is its name in the table, ``description`` the requirement in words, ``points`` what it gives if it passes.
-    ``judge`` asks the evidence for the scenes that it needs, and returns what they show. ``hint`` says what to do if
-    the check fails. ``needs`` are the keys of the checks that must pass first.
+    ``key`` is its name, ``points`` what it gives if it passes. ``needs`` are the keys of the checks that must pass
+    first. ``hint`` says what to do if the check fails, where the judge does not say it.
     """
 
-    key: str
-    description: str
     judge: Callable[[Evidence], Observed]
-    hint: Hints = ""
-    needs: tuple[str, ...] = ()
+    key: str
     points: float = 1.0
+    needs: tuple[str, ...] = ()
+    hint: Hints = ""
+
+    def __call__(self, evidence: Evidence) -> Observed:
+        """Judge."""
+        return self.judge(evidence)
+
+    @property
+    def description(self) -> str:
+        """The requirement in words, as a student reads it: the first line of the judge's docstring."""
+        return (self.judge.__doc__ or "").strip().partition("\n")[0]
+
+
+def check(
+    key: str, points: float = 1.0, needs: Iterable[str] = (), hint: Hints = ""
+) -> Callable[[Callable[[Evidence], Observed]], CheckRow[Evidence]]:
+    """Make a judge a check, above its definition: ``@check("binds", points=1, needs=["listens"])``."""
+    return lambda judge: CheckRow(judge, key, points, tuple(needs), hint)
+
+
+def checks_in(module: ModuleType) -> tuple[CheckRow[Any], ...]:
+    """Return the checks that a module defines, in their order."""
+    rows = (each for each in vars(module).values() if isinstance(each, CheckRow))
+    return tuple(row for row in rows if row.judge.__module__ == module.__name__)
 
 
 def steps_named(wanted: Iterable[str] | None, steps: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ from linklab.errors import LinklabError
 from linklab.programs.engine.program import BREACHES
 
 Play = Callable[[dict[str, Any]], dict[str, Any]]
-"""Plays a scene (`linklab.programs.engine.scene`); `linklab.programs.place.Place.play`."""
+"""Plays a scene (`linklab.programs.engine.scene`); `linklab.programs.place.LabPlace.play`."""
 _BUSY: Final = "end what else runs on this machine, and check again"
 _LONGEST: Final = 160
 _KEEP_TO: Final = {
@@ -29,7 +29,7 @@ class NotTried(LinklabError):
         self.why, self.hint = why, hint
 
 
-def play_unspoilt(play: Play, plan: dict[str, Any]) -> dict[str, Any]:
+def play_with_retry(play: Play, plan: dict[str, Any]) -> dict[str, Any]:
     """Play a scene, and once more if the machine spoilt it. Raises NotTried if it spoils that too."""
     record = play(plan)
     if _spoilt(record):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import base64
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -26,7 +25,6 @@ class SubmittedProgram:
 
     name: str
     files: dict[str, bytes]
-    python: str
     packages: str | None
 
     def encoded(self) -> dict[str, str]:
@@ -48,7 +46,7 @@ def read(path: Path) -> SubmittedProgram:
         raise ProgramError(f"{path} is empty: write the program first")
     _refuse_broken(path, data)
     files = with_modules(path, data)
-    return SubmittedProgram(path.name, files, interpreter(), packages_folder(files))
+    return SubmittedProgram(path.name, files, packages_folder(files))
 
 
 def read_any(path: Path) -> SubmittedProgram:
@@ -65,7 +63,7 @@ def read_any(path: Path) -> SubmittedProgram:
     if len(data) > _LARGEST_BINARY_BYTES:
         most = _LARGEST_BINARY_BYTES
         raise ProgramError(f"{path} has {len(data)} bytes: a program of more than {most} is not checked")
-    return SubmittedProgram(path.name, {path.name: data}, interpreter(), None)
+    return SubmittedProgram(path.name, {path.name: data}, None)
 
 
 def command(program: SubmittedProgram, *words: str) -> list[str]:
@@ -85,8 +83,3 @@ def _refuse_broken(path: Path, data: bytes) -> None:
         where = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
         what = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
         raise ProgramError(f"{path} is not Python that can run: {where}{what}") from None
-
-
-def interpreter() -> str:
-    """Return the interpreter itself: a virtual environment's would first read all that is installed there."""
-    return str(Path(sys.executable).resolve())

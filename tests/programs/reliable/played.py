@@ -23,7 +23,7 @@ from linklab.errors import LinklabError
 from linklab.grade import Result
 from linklab.programs.checks import Judging
 from linklab.programs.place import LabPlace
-from linklab.programs.reliable import STEPS, checks
+from linklab.programs.reliable import STEPS, checks, judging
 from linklab.programs.reliable.path import close_the_router, the_network
 from linklab.programs.reliable.transfers import Transfers
 from linklab.programs.scenes import Play
@@ -96,9 +96,9 @@ def play_anew(name: str) -> dict[str, Result]:
 
 
 def _checks(name: str, play: Play) -> dict[str, Result]:
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(checks, "seeds", _seeds):
-        judging = Judging(checks.TABLE, Transfers(_program(name, folder), play))
-        return {step: judging.result(step, checks.STEPS[step]) for step in _steps(name)}
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(judging, "seeds", _seeds):
+        verdicts = Judging(checks.TABLE, Transfers(_program(name, folder), play))
+        return {step: verdicts.result(step, checks.STEPS[step]) for step in _steps(name)}
 
 
 def _seeds(what: str, count: int, below: int) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linklab.programs.checks import CheckRow, Observed
+from linklab.programs.checks import Observed, check
 
 from .scenes import Echoed, EchoScenes, said
 
@@ -21,28 +21,28 @@ def _observed(scene: Echoed, client: int, sent: bytes) -> Observed:
     return Observed(reason, expected=_BACK)
 
 
-def _echoes(played: EchoScenes) -> Observed:
+@check("echoes", hint="send back what recv returns")
+def echoes(played: EchoScenes) -> Observed:
+    """what a client sends comes back"""
     return _observed(played.play((0.0, [said(b"hello\n"), ["receive", 2.0, 6]])), 0, b"hello\n")
 
 
-def _all_of_it(played: EchoScenes) -> Observed:
+@check("all", needs=["echoes"], hint="read until the client has closed")
+def all_of_it(played: EchoScenes) -> Observed:
+    """100 kB come back whole"""
     scene = played.play((0.0, [said(_LONG), ["receive", 5.0, len(_LONG)]]))
     return _observed(scene, 0, _LONG)
 
 
-def _two(played: EchoScenes) -> Observed:
+@check("two", needs=["echoes"], hint="a thread for each connection")
+def two(played: EchoScenes) -> Observed:
+    """a second client need not wait"""
     first, second = [said(b"first"), ["sleep", 4.0]], [said(b"second"), ["receive", 2.0, 6]]
     return _observed(played.play((0.0, first), (1.0, second)), 1, b"second")
 
 
-def _survives(played: EchoScenes) -> Observed:
+@check("survives", needs=["echoes"], hint="catch its OSError")
+def survives(played: EchoScenes) -> Observed:
+    """a client that resets ends no server"""
     scene = played.play((0.0, [said(b"x"), ["reset"]]), (1.0, [said(b"next"), ["receive", 2.0, 4]]))
     return _observed(scene, 1, b"next")
-
-
-TABLE = (
-    CheckRow("echoes", "what a client sends comes back", _echoes, "send back what recv returns"),
-    CheckRow("all", "100 kB come back whole", _all_of_it, "read until the client has closed", ("echoes",)),
-    CheckRow("two", "a second client need not wait", _two, "a thread for each connection", ("echoes",)),
-    CheckRow("survives", "a client that resets ends no server", _survives, "catch its OSError", ("echoes",)),
-)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linklab.network import End, Host, Link, Network, Subnet
-from linklab.programs.scenes import Play, play_unspoilt, stopped_for
+from linklab.programs.scenes import Play, play_with_retry, stopped_for
 from linklab.programs.submission import SubmittedProgram, command
 
 PORT = 7
@@ -64,4 +64,4 @@ class EchoScenes:
             for at_s, steps in clients
         ]
         server = {"host": "server", "words": words, "port": PORT, "patience_s": 5.0}
-        return Echoed(play_unspoilt(self._play, {"server": server, "acts": acts}))
+        return Echoed(play_with_retry(self._play, {"server": server, "acts": acts}))

@@ -1,4 +1,4 @@
-"""A new program to judge is one folder: scenes, and a table of checks."""
+"""A new program to judge is one folder: scenes, and checks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 
 from linklab.runtime.backends import Kind
 
-from . import check
-from .checks import TABLE
+from . import TABLE, check
 from .programs import RIGHT, WRONG
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow]

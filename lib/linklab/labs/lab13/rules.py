@@ -18,7 +18,7 @@ from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.labs.lab13.trying import KINDS, LOST_PACKET, PAYLOAD_BYTES, both_kinds, watch, window_of_both
 from linklab.labs.printed import pings, require_printed
 from linklab.programs import reliable
-from linklab.programs.reliable.checks import share_percent
+from linklab.programs.reliable.judging import share_percent
 from linklab.programs.reliable.path import HEADERS_BYTES, NEAR, packet_ms, rtt_ms, the_network
 from linklab.show.cell_view import tell
 from linklab.units import transmission_ms

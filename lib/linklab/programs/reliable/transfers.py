@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from linklab.programs.engine.datagrams import Impairments
 from linklab.programs.reliable.path import NEAR, rtt_ms, the_network
-from linklab.programs.scenes import Play, play_unspoilt
+from linklab.programs.scenes import Play, play_with_retry
 from linklab.programs.submission import SubmittedProgram, command
 
 PORT: Final = 7000
@@ -189,9 +189,9 @@ class Transfers:
         self._played: dict[str, PlayedTransfer] = {}
 
     def play(self, name: str, plan: TransferPlan) -> PlayedTransfer:
-        """Play a transfer, or return the one of this name that was played before. Raises as `play_unspoilt`."""
+        """Play a transfer, or return the one of this name that was played before. Raises as `play_with_retry`."""
         if name not in self._played:
             self._tell(name)
-            record = play_unspoilt(self._play, plan.scene(self._program))
+            record = play_with_retry(self._play, plan.scene(self._program))
             self._played[name] = PlayedTransfer(name, plan, record)
         return self._played[name]
