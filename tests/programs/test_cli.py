@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from linklab.cli import main
+from linklab.measure.program_file import REFERENCE
 from linklab.runtime.backends import Kind
 
 from ..conftest import lab_processes
-from ..simpleperf.runner import REFERENCE
 
 
 @pytest.mark.parametrize(

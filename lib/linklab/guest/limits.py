@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _FIRST_USER, _USERS = 62400, 2000
-"""Whom untrusted programs run as where this process may choose (see `nobody`): nothing else has these numbers."""
+"""Users that untrusted programs run as where root starts them (see `nobody`): nothing else has these numbers."""
 _MB = 1024 * 1024
 _SHARE = 4
 """RLIMIT_NPROC counts all programs of one user, so many times what one may have; the cage counts each."""
@@ -81,34 +81,29 @@ def count_processes(limits: ProgramLimits) -> list[str]:
 
 
 class Cage:
-    """A control group for one program. Without the right to make one it does nothing.
+    """A control group for one program.
 
     It bounds the memory and the number of processes of the program and all that it starts, and tells whether a
-    bound was met. ``root`` is a mounted cgroup2 file system, or None.
+    bound was met. ``root`` is a mounted cgroup2 file system.
     """
 
-    def __init__(self, root: Path | None, name: str, limits: ProgramLimits) -> None:
-        self.folder = None if root is None else root / name
-        if self.folder is not None:
-            self.folder.mkdir()
-            (self.folder / "pids.max").write_text(str(limits.processes))
-            (self.folder / "memory.max").write_text(str(limits.memory_mb * _MB))
+    def __init__(self, root: Path, name: str, limits: ProgramLimits) -> None:
+        self.folder = root / name
+        self.folder.mkdir()
+        (self.folder / "pids.max").write_text(str(limits.processes))
+        (self.folder / "memory.max").write_text(str(limits.memory_mb * _MB))
 
     def enter(self) -> None:
         """Move the calling process in: for the child, before it stops being root."""
-        if self.folder is not None:
-            (self.folder / "cgroup.procs").write_text("0")
+        (self.folder / "cgroup.procs").write_text("0")
 
     def kill(self) -> None:
         """End all that is inside at once, so that nothing can fork away from the blow."""
-        if self.folder is not None:
-            with contextlib.suppress(OSError):
-                (self.folder / "cgroup.kill").write_text("1")
+        with contextlib.suppress(OSError):
+            (self.folder / "cgroup.kill").write_text("1")
 
     def breaches(self) -> list[str]:
         """Return which bounds were met: "memory", "processes"."""
-        if self.folder is None:
-            return []
         found = []
         for name, file, event in (("memory", "memory.events", "oom_kill"), ("processes", "pids.events", "max")):
             with contextlib.suppress(OSError):
@@ -119,6 +114,5 @@ class Cage:
 
     def remove(self) -> None:
         """Remove the control group, once nothing is inside."""
-        if self.folder is not None:
-            with contextlib.suppress(OSError):
-                self.folder.rmdir()
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()

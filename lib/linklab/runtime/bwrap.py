@@ -210,16 +210,6 @@ def program(what: str, image: Path | None = None) -> list[str]:
     raise LabError(f"bubblewrap is missing, which keeps {what} off your files: sudo apt-get install bubblewrap")
 
 
-def program_view() -> list[str]:
-    """Return bubblewrap's words that show bubblewrap itself, to a program that starts another one within."""
-    from linklab.runtime.image.find import find_image  # not in labs, which know of no images
-
-    if shutil.which("bwrap"):
-        return []
-    folder = find_image().folder
-    return [*_way([folder]), "--ro-bind", str(folder), str(folder), "--setenv", "LINKLAB_IMAGE", str(folder)]
-
-
 def end(bubblewrap: subprocess.Popen[bytes]) -> None:
     """Kill bubblewrap, which was started in a session of its own, and all that runs in it.
 

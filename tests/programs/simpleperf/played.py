@@ -22,9 +22,8 @@ from typing import Any, Final
 from linklab.errors import LinklabError
 from linklab.grade.check import Check
 from linklab.programs import submission
-from linklab.programs.place import LabPlace, LoopbackPlace, Place
+from linklab.programs.place import LabPlace
 from linklab.programs.simpleperf import checks
-from linklab.programs.simpleperf.mistakes import Mistake
 from linklab.programs.simpleperf.session import NETWORK, SimpleperfScenes
 from tests.grade import evidence_files
 
@@ -33,9 +32,9 @@ from . import generated
 
 _FOLDER: Final = Path(__file__).with_name("played")
 Records = dict[str, dict[str, Any]]
-"""What passed, by place and digest of what was asked for."""
-_Playing = Callable[[str, str, dict[str, Any]], dict[str, Any]]
-"""Gives the record of a scene, by its place, its name and its plan."""
+"""What passed, by digest of what was asked for."""
+_Playing = Callable[[str, dict[str, Any]], dict[str, Any]]
+"""Gives the record of a scene, by its name and its plan."""
 Change = Callable[[str, dict[str, Any]], dict[str, Any]]
 """Gives another record for a scene, by its name, to see what would be said of it."""
 
@@ -63,38 +62,29 @@ def judged(name: str, steps: tuple[str, ...] = (), change: Change = lambda _, re
     """
     records = records_of(name)
 
-    def play(place: str, scene: str, plan: dict[str, Any]) -> dict[str, Any]:
-        key = _key(place, plan)
+    def play(scene: str, plan: dict[str, Any]) -> dict[str, Any]:
+        key = _key(plan)
         if key not in records:
             raise LinklabError(f"{name} asks for {scene!r}, which was never played: {_anew(name)}")
         return change(scene, records[key])
 
-    with tempfile.TemporaryDirectory() as folder:
-        return _judged(submission.read(program_of(name).write(Path(folder))), steps or program_of(name).steps, play)
+    return _judged(name, steps or program_of(name).steps, play)
 
 
 def play_anew(name: str, steps: tuple[str, ...] = ()) -> dict[str, Check]:
-    """Try a program where programs are tried, and keep what passed if it is in all its steps."""
+    """Try a program in a lab, and keep what passed if it is in all its steps."""
     records: Records = {}
-    places: dict[str, Place] = {}
     with tempfile.TemporaryDirectory() as folder:
-        program = submission.read(program_of(name).write(Path(folder)))
-        makes: dict[str, Callable[[], Place]] = {
-            "lab": lambda: LabPlace(program, NETWORK),
-            "loopback": lambda: LoopbackPlace(program),
-        }
+        place = LabPlace(submission.read(program_of(name).write(Path(folder))), NETWORK)
 
-        def play(place: str, _: str, plan: dict[str, Any]) -> dict[str, Any]:
-            if place not in places:
-                places[place] = makes[place]()
-            record = records[_key(place, plan)] = places[place].play(plan)
+        def play(_: str, plan: dict[str, Any]) -> dict[str, Any]:
+            record = records[_key(plan)] = place.play(plan)
             return record
 
         try:
-            found = _judged(program, steps or program_of(name).steps, play)
+            found = _judged(name, steps or program_of(name).steps, play)
         finally:
-            for each in places.values():
-                each.close()
+            place.close()
     if not steps and name in generated.NAMES:
         generated.keep(name, records)
     elif not steps:
@@ -102,57 +92,33 @@ def play_anew(name: str, steps: tuple[str, ...] = ()) -> dict[str, Check]:
     return found
 
 
-class _Stage(Place):
-    """A place that plays what it is told to."""
-
-    title = "where it was played"
-
-    def __init__(self, name: str, play: _Playing) -> None:
-        self._name, self._playing, self.scene = name, play, ""
-        self.virtual = name == "lab"
-
-    def _play(self, plan: dict[str, Any]) -> dict[str, Any]:
-        return self._playing(self._name, self.scene, plan)
-
-    def hear(self, scene: str) -> None:
-        """Note which scene comes next."""
-        self.scene = scene
-
-    def close(self) -> None:
-        """There is nothing to end."""
-
-
-def _judged(
-    program: submission.SubmittedProgram,
-    steps: tuple[str, ...],
-    play: _Playing,
-) -> dict[str, Check]:
-    lab, loopback = _Stage("lab", play), _Stage("loopback", play)
-    found = checks.results(SimpleperfScenes(program, lab, lab.hear), [step for step in steps if step != "arguments"])
-    if "arguments" in steps:
-        found |= checks.results(SimpleperfScenes(program, loopback, loopback.hear), ["arguments"])
+def _judged(name: str, steps: tuple[str, ...], play: _Playing) -> dict[str, Check]:
+    heard: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        program = submission.read(program_of(name).write(Path(folder)))
+        found = checks.results(SimpleperfScenes(program, lambda plan: play(heard[-1], plan), heard.append), steps)
     keys = [row.key for step in steps for row in checks.TABLE[step]]
     return dict(zip(keys, (check for step in steps for check in found[step].checks), strict=True))
 
 
-def mistake_of(text: str) -> Mistake | None:
+def mistake_of(text: str) -> str:
     """Return the mistake that a reason, or a hint on a check that passed, begins with."""
-    named = [mistake for mistake in Mistake if text.startswith(f"{mistake.title}: ")]
-    return max(named, key=lambda mistake: len(mistake.title), default=None)
+    title, _, rest = text.partition(": ")
+    return f"{title}: {rest.partition(': ')[0]}" if title == "bits and bytes" else title
 
 
-def failed(found: dict[str, Check]) -> dict[str, Mistake | None]:
+def failed(found: dict[str, Check]) -> dict[str, str]:
     """Return the mistakes of the checks that failed, by key."""
     return {key: mistake_of(check.reason) for key, check in found.items() if check.outcome == "failed"}
 
 
-def hints(found: dict[str, Check]) -> dict[str, Mistake | None]:
+def hints(found: dict[str, Check]) -> dict[str, str]:
     """Return the mistakes that are hints on checks that passed, by key."""
     return {key: mistake_of(check.hint) for key, check in found.items() if check.passed and check.hint}
 
 
-def _key(place: str, plan: dict[str, Any]) -> str:
-    return f"{place} {evidence_files.key([_without_ports(plan)])}"
+def _key(plan: dict[str, Any]) -> str:
+    return evidence_files.key([_without_ports(plan)])
 
 
 def _without_ports(value: Any) -> Any:

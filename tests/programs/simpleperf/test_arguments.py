@@ -2,210 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Final
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, Final
 
 import pytest
 
-from linklab.programs import submission
 from linklab.programs.checks import Failed, Observed
-from linklab.programs.place import LoopbackPlace
 from linklab.programs.simpleperf.arguments import FLAGS
 from linklab.programs.simpleperf.checks import ITEMS
-from linklab.programs.simpleperf.mistakes import Mistake
-from linklab.programs.simpleperf.session import SimpleperfScenes
+from linklab.programs.simpleperf.session import DEFAULT_ADDRESS, SimpleperfScenes
+from linklab.programs.submission import SubmittedProgram
 
-from .played import mistake_of
+LISTENS, CONNECTS = "listens", "connects"
+Acts = Callable[[list[str]], str | tuple[int | None, str]]
+"""What a program does with a command: listen, connect, or end with a status and words; None is one that is stopped."""
+_WRONG: Final = ("80", "70000", "abc", "300.1.1.1", "nonsense", "GB", "0", "soon", "6", "10XB", "often")
 
-RIGHT: Final = """
-import argparse, ipaddress, socket, sys
 
-def port(text):
-    if not text.isdigit() or not 1024 <= int(text) <= 65535:
-        raise argparse.ArgumentTypeError("the port must be from 1024 to 65535")
-    return int(text)
+def right(words: list[str]) -> str | tuple[int | None, str]:
+    """What a right program does."""
+    if words == ["-h"]:
+        return 0, f"usage: simpleperf\n{' '.join(FLAGS)}"
+    if not words or words[:2] == ["-s", "-c"]:
+        return 2, "Error: you must run either in server or client mode"
+    wrong = next((flag for flag, value in pairwise(words) if value in _WRONG), None)
+    if wrong:
+        return 2, f"usage: simpleperf [-h]\n                  [-s]\nsimpleperf: error: argument {wrong}: it is wrong"
+    return LISTENS if words[0] == "-s" else CONNECTS
 
-def address(text):
+
+def judged(key: str, acts: Acts = right) -> Observed:
+    """Return the verdict on a program that acts so."""
+
+    def play(plan: dict[str, Any]) -> dict[str, Any]:
+        meeting = {one["host"]: one for one in plan["listeners"]}
+        connected, done = set(), list[dict[str, Any]]()
+        for act in plan["acts"]:
+            did = acts(act["words"][1:])
+            if did == CONNECTS and act["host"] not in meeting:
+                did = (1, "Error: no simpleperf server there")
+            if did == CONNECTS:
+                connected.add(act["host"])
+            status, said = (None, "") if isinstance(did, str) else did
+            program = {"side": "client", "words": act["words"], "breaches": [], "unconfined": False, "out": []}
+            program |= {"ended_s": None if status is None else 0.5, "status": status, "err": [(0.1, said)]}
+            program["stopped"] = "" if status is not None else "it did not come to an end"
+            done.append({"kind": "client", "program": program})
+            done[-1]["listening"] = [DEFAULT_ADDRESS] if did == LISTENS else []
+        listeners = {
+            host: {"address": one["address"], "port": one["port"], "connections": [0.1] * (host in connected)}
+            for host, one in meeting.items()
+        }
+        return {"server": None, "restarted": None, "acts": done, "listeners": listeners, "stalled": False, "by": []}
+
+    program = SubmittedProgram("simpleperf.py", {"simpleperf.py": b""}, None)
     try:
-        return str(ipaddress.IPv4Address(text))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is no address") from None
-
-def seconds(text):
-    if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError("seconds above 0")
-    return int(text)
-
-def amount(text):
-    if not text.rstrip("KMB").isdigit():
-        raise argparse.ArgumentTypeError("an amount such as 10MB")
-    return text
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("-s", "--server", action="store_true")
-    parser.add_argument("-c", "--client", action="store_true")
-    parser.add_argument("-b", "--bind", type=address, default="127.0.0.1")
-    parser.add_argument("-I", "--serverip", type=address, default="127.0.0.1")
-    parser.add_argument("-p", "--port", type=port, default=8088)
-    parser.add_argument("-f", "--format", choices=["B", "KB", "MB"], default="MB")
-    parser.add_argument("-t", "--time", type=seconds, default=25)
-    parser.add_argument("-i", "--interval", type=seconds)
-    parser.add_argument("-P", "--parallel", type=int, choices=range(1, 6), default=1)
-    parser.add_argument("-n", "--num", type=amount)
-    args = parser.parse_args()
-    if args.server == args.client:
-        sys.exit("Error: you must run either in server or client mode")
-    if args.server:
-        serve(args)
-    else:
-        send(args)
-
-def serve(args):
-    with socket.create_server((args.bind, args.port)) as listening:
-        while True:
-            listening.accept()
-
-def send(args):
-    try:
-        connections = [socket.create_connection((args.serverip, args.port)) for _ in range(int(args.parallel))]
-    except OSError as error:
-        sys.exit(f"Error: cannot connect to server {args.serverip} port {args.port}: {error}")
-    rate = 1 / int(args.time)
-    for one in connections:
-        one.sendall(b"BYE")
-        one.recv(100)
-
-main()
-"""
-
-Judge = Callable[..., Observed]
+        return ITEMS[key](SimpleperfScenes(program, play))
+    except Failed as wrong:
+        return wrong.observed
 
 
-@pytest.fixture
-def judge(tmp_path: Path, nothing_left: None) -> Iterator[Judge]:
-    """Judges one check of the right program after some replacements in its text."""
-    places = []
-
-    def judged(key: str, *edits: tuple[str, str]) -> Observed:
-        text = RIGHT
-        for old, new in edits:
-            assert text.count(old) == 1, old
-            text = text.replace(old, new)
-        (tmp_path / "simpleperf.py").write_text(text)
-        program = submission.read(tmp_path / "simpleperf.py")
-        places.append(LoopbackPlace(program))
-        try:
-            return ITEMS[key].judge(SimpleperfScenes(program, places[-1], lambda _: None))
-        except Failed as wrong:
-            return wrong.observed
-
-    yield judged
-    for place in places:
-        place.close()
+KEYS: Final = ("modes", "ports", "addresses", "formats", "times", "parallels", "amounts", "interval-text", "help")
 
 
-ANY_PORT: Final = ("not 1024 <= int(text) <= 65535", "False")
-ANY_SECONDS: Final = ('"--time", type=seconds', '"--time"')
-ANY_PARALLEL: Final = ("choices=range(1, 6), ", "")
-ANY_FORMAT: Final = ('choices=["B", "KB", "MB"], ', "")
-ANY_ADDRESS: Final = ('"--serverip", type=address', '"--serverip"')
-BOTH: Final = ("if args.server == args.client:", "if not args.server and not args.client:")
-STARTS: Final = "    if args.server:\n"
-
-
-@pytest.mark.parametrize("key", ["modes", "ports", "addresses", "formats", "times", "parallels", "no-server", "help"])
-def test_a_right_program_passes(judge: Judge, key: str) -> None:
-    found = judge(key)
+@pytest.mark.parametrize("key", [*KEYS, "no-server"])
+def test_a_right_program_passes(key: str) -> None:
+    found = judged(key)
     assert (found.reason, found.hint) == ("", "")
 
 
 @pytest.mark.parametrize(
-    ("key", "edits", "mistake", "reason"),
+    ("key", "wrong", "does", "mistake", "reason"),
     [
-        # what it says and how it ends afterwards does not count
+        ("parallels", ["-P", "6"], CONNECTS, "-P out of range is accepted", "it connects to 127.0.0.1:8088"),
+        ("times", ["-t", "0"], CONNECTS, "a wrong argument is accepted", "it connects to 127.0.0.1:8088"),
+        ("modes", ["-s", "-c"], LISTENS, "the mode is not checked", "it listens on 127.0.0.1:8088"),
+        ("modes", ["-s", "-c"], CONNECTS, "the mode is not checked", "it connects to 127.0.0.1:8088"),
+        ("ports", ["-p", "80"], LISTENS, "ports out of range are accepted", "python3 simpleperf.py -s -p 80: it "),
+        ("formats", ["-f", "GB"], (0, "Error: -f"), "exit status 0 on errors", "ends with status 0"),
+        ("formats", ["-f", "GB"], (0, "The format is valid"), "exit status 0 on errors", "ends with status 0"),
+        ("formats", ["-f", "GB"], (0, "done"), "a wrong argument is accepted", "ends with status 0"),
+        ("formats", ["-f", "GB"], (1, "Traceback (most recent call last):\nKeyError: 'GB'"), "traceback shown", "GB"),
+        ("formats", ["-f", "GB"], (1, ""), "no message for a wrong argument", "says nothing"),
+        ("formats", ["-f", "GB"], (None, ""), "it does not come to an end", "had to be stopped"),
+        # argparse's own usage alone, and its whole help, name no argument
+        ("formats", ["-f", "GB"], (2, "usage: -f FORMAT"), "no message for a wrong argument", "says nothing"),
         (
-            "parallels",
-            [ANY_PARALLEL, ("rate = 1", 'sys.exit("wrong -P"); rate = 1')],
-            Mistake.PARALLEL_RANGE,
-            "it connects to 127.0.0.1:8088",
+            "formats",
+            ["-f", "GB"],
+            (1, "  -f FORMAT  unit\n  -n NUM  amount"),
+            "the message does not name the",
+            "-n NUM",
         ),
-        ("times", [ANY_SECONDS], Mistake.ACCEPTED, "it connects to 127.0.0.1:8088"),  # and divides by zero
-        ("modes", [BOTH], Mistake.MODES, "it listens on 127.0.0.1:8088"),
-        ("ports", [ANY_PORT], Mistake.PORT_RANGE, "python3 simpleperf.py -s -p 80: it "),
+        ("formats", ["-f", "GB"], (1, "information"), "the message does not name the argument", "information"),
+        ("ports", ["-p", "abc"], (1, "-P is wrong"), "the message does not name the argument", "-P is wrong"),
+        ("addresses", ["-b", "nonsense"], (1, "-I is wrong"), "the message does not name the argument", "-I is wrong"),
+        ("modes", [], (2, "usage: simpleperf [-s] [-c]"), "no message for a wrong argument", "says nothing"),
+        ("no-server", ["-t", "1"], (0, "nobody there"), "exit status 0 on errors", "but ends with status 0"),
+        ("help", ["-h"], (0, "-s -c -b -p -f -I -t -i -P"), "no help", "does not name -n"),
     ],
 )
-def test_who_does_it_has_taken_the_argument(
-    judge: Judge, key: str, edits: list[tuple[str, str]], mistake: Mistake, reason: str
+def test_what_it_does_comes_before_how_it_ends_and_what_it_says(
+    key: str, wrong: list[str], does: str | tuple[int | None, str], mistake: str, reason: str
 ) -> None:
-    found = judge(key, *edits)
-    assert mistake_of(found.reason) is mistake
+    def acts(words: list[str]) -> str | tuple[int | None, str]:
+        is_meant = words == wrong or (wrong and words[-len(wrong) :] == wrong) or words[:2] == wrong
+        return does if is_meant and (key != "no-server" or right(words) == CONNECTS) else right(words)
+
+    found = judged(key, acts)
+    assert found.reason.startswith(mistake), found.reason
     assert reason in found.reason
 
 
-def test_to_refuse_a_wrong_value_earns_nothing_where_the_flag_is_not_known(judge: Judge) -> None:
-    parallel = next(line for line in RIGHT.splitlines() if '"--parallel"' in line)
-    found = judge("parallels", (f"{parallel}\n", ""), ("int(args.parallel)", "1"))
-    assert mistake_of(found.reason) is Mistake.FLAG_REFUSED
-    assert "unrecognized arguments: -P 2" in found.reason
-    assert judge("times", (f"{parallel}\n", ""), ("int(args.parallel)", "1")).reason == ""
-
-
 @pytest.mark.parametrize(
-    ("says", "mistake"),
-    [
-        ("print('The format is valid'); sys.exit(0)", Mistake.ACCEPTED),
-        ("print('Error: wrong format'); sys.exit(0)", Mistake.STATUS_ZERO),
-        ("print('format GB: could not connect'); sys.exit(0)", Mistake.ACCEPTED),
-        ("raise KeyError('GB')", Mistake.TRACEBACK),
-        ("sys.exit(1)", Mistake.NO_MESSAGE),
-        # argparse's own usage alone, and its whole help, name no argument
-        ("parser.print_usage(sys.stderr); sys.exit(2)", Mistake.NO_MESSAGE),
-        ("parser.print_help(); sys.exit(1)", Mistake.UNNAMED),
-        ("print('-f  format\\n-t  time\\n-p  port', file=sys.stderr); sys.exit(1)", Mistake.UNNAMED),
-        ("sys.exit('reunited information')", Mistake.UNNAMED),
-        ("sys.exit('-f: choose another one')", None),
-        ("sys.exit('unknown units')", None),
-        # a long message comes to its end
-        ("print('x' * 1_000_000); sys.exit('unknown units')", None),
-    ],
+    "said", ["-f: choose another one", "Format must be B, KB or MB", "argument -f/--format: invalid choice: 'GB'"]
 )
-def test_the_same_end_and_words_have_the_same_verdict(judge: Judge, says: str, mistake: Mistake | None) -> None:
-    told = f"    if args.format == 'GB' or args.time == '0':\n        {says}\n{STARTS}"
-    found = judge("formats", ANY_FORMAT, ANY_SECONDS, (STARTS, told))
-    assert mistake_of(found.reason) is mistake, found.reason
+def test_a_flag_is_named_by_its_letter_or_its_name(said: str) -> None:
+    assert judged("formats", lambda words: (1, said) if words[-1:] == ["GB"] else right(words)).reason == ""
 
 
-def test_a_line_that_is_said_of_no_other_argument_names_its_own_in_any_language(judge: Judge) -> None:
-    found = judge("modes", ("Error: you must run either in server or client mode", "Erro: escolha um dos modos"))
-    assert (found.reason, found.found) == ("", "Erro: escolha um dos modos")
+def test_to_refuse_a_wrong_value_earns_nothing_where_the_flag_is_not_known() -> None:
+    def acts(words: list[str]) -> str | tuple[int | None, str]:
+        return (2, "error: unrecognized arguments: -P 2") if "-P" in words else right(words)
 
-
-def test_an_address_that_only_the_resolver_refuses_is_a_hint_where_the_line_names_it(judge: Judge) -> None:
-    told = 'f"Error: cannot connect to server {args.serverip} port {args.port}: {error}"'
-    late = judge("addresses", ANY_ADDRESS, (told, 'f"Error: {args.serverip}: {error}"'))
-    assert (late.reason, mistake_of(str(late.hint))) == ("", Mistake.ADDRESS_UNCHECKED)
-    unnamed = judge("addresses", ANY_ADDRESS, (told, 'f"Error: {error}"'))
-    assert mistake_of(unnamed.reason) is Mistake.ADDRESS_UNCHECKED
-
-
-def test_warnings_and_stamps_are_not_the_message(judge: Judge) -> None:
-    logged = 'print("2026-01-01 12:00:00,123 ERROR -s or -c, please", file=sys.stderr)'
-    late = 'warnings.warn("this is old", DeprecationWarning)'
-    found = judge(
-        "modes",
-        ('sys.exit("Error: you must run either in server or client mode")', f"{logged}; {late}; sys.exit(2)"),
-        ("import argparse, ", "import warnings; warnings.simplefilter('always')\nimport argparse, "),
-    )
-    assert (found.reason, found.found) == ("", "2026-01-01 12:00:00,123 ERROR -s or -c, please")
-
-
-@pytest.mark.parametrize(("flags", "is_help"), [(("-h",), True), (("--help",), True), (("--usage",), False)])
-def test_help_may_be_a_programs_own_and_name_long_flags(judge: Judge, flags: tuple[str, ...], is_help: bool) -> None:
-    named = " ".join(FLAGS.values())
-    own = f"    if sys.argv[1] in {flags}:\n        print({named!r}); sys.exit(0)\n    args = parser.parse_args()\n"
-    found = judge(
-        "help", ("ArgumentParser()", "ArgumentParser(add_help=False)"), ("    args = parser.parse_args()\n", own)
-    )
-    assert mistake_of(found.reason) is (None if is_help else Mistake.NO_HELP)
+    found = judged("parallels", acts)
+    assert found.reason.startswith("a right argument is refused: ")
+    assert "unrecognized arguments: -P 2" in found.reason
+    assert judged("times", acts).reason == ""

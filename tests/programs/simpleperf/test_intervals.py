@@ -16,14 +16,13 @@ from linklab.programs.simpleperf.intervals import (
     judge_total,
     table,
 )
-from linklab.programs.simpleperf.mistakes import Mistake
 
 from .played import mistake_of
 
 
 def row(start_s: float, end_s: float, kilobytes: float, rate: float | None = None) -> Row:
     mbps = kilobytes * 8 / 1000 / (end_s - start_s) if rate is None else rate
-    lines = ["ID  Interval  Transfer  Rate", f"a:5  {start_s:.1f} - {end_s:.1f}  {kilobytes} KB  {mbps:.2f} Mbps"]
+    lines = ["ID  Interval  Transfer  Bandwidth", f"a:5  {start_s:.1f} - {end_s:.1f}  {kilobytes} KB  {mbps:.2f} Mbps"]
     (made,) = read((0.0, line) for line in lines).rows
     return made
 
@@ -54,26 +53,26 @@ def test_intervals_that_join_and_add_up_pass(rows: list[Row]) -> None:
 
 def test_a_row_of_no_time_and_no_bytes_is_a_hint() -> None:
     count, *_ = judged([*PARTS, row(6.1, 6.1, 0, 0.0), TOTAL])
-    assert (count.reason, mistake_of(str(count.hint))) == ("", Mistake.INTERVAL_EXTRA)
+    assert (count.reason, mistake_of(str(count.hint))) == ("", "a row too many among the intervals")
 
 
 @pytest.mark.parametrize(
     ("rows", "mistake"),
     [
-        ([PARTS[0], *PARTS, TOTAL], Mistake.FIRST_TWICE),
-        ([*PARTS[:2], TOTAL], Mistake.LAST_MISSING),
-        ([row(0, 2, 2000), row(0, 4, 4000), row(0, 6.1, 6000), TOTAL], Mistake.CUMULATIVE),
-        ([row(0, 2, 2000), row(2, 4, 4000), row(4, 6.1, 6000), TOTAL], Mistake.CUMULATIVE),
-        (PARTS, Mistake.NO_TOTAL),
-        ([row(0, 2, 2000), row(2, 4, 1000), row(4, 6.1, 2000), TOTAL], Mistake.INTERVAL_SUM),
-        ([row(0, 2, 2000), row(3, 4, 2000), row(4, 6.1, 2000), TOTAL], Mistake.INTERVAL_GAPS),
-        ([*PARTS, PARTS[2], TOTAL], Mistake.INTERVAL_EXTRA),
-        ([*PARTS, row(6.1, 8.1, 0), TOTAL], Mistake.INTERVAL_EXTRA),
-        ([*PARTS, row(0, 6.1, 6000, 1.23)], Mistake.TOTAL_RATE),
-        ([*PARTS, row(0, 6.1, 5000)], Mistake.SENDS_COUNTED),
-        ([PARTS[0], row(2, 4, 2000, 16.0), PARTS[2], TOTAL], Mistake.INTERVAL_RATE),
+        ([PARTS[0], *PARTS, TOTAL], "first interval twice"),
+        ([*PARTS[:2], TOTAL], "last interval missing"),
+        ([row(0, 2, 2000), row(0, 4, 4000), row(0, 6.1, 6000), TOTAL], "intervals count from the start"),
+        ([row(0, 2, 2000), row(2, 4, 4000), row(4, 6.1, 6000), TOTAL], "intervals count from the start"),
+        (PARTS, "no row for the total"),
+        ([row(0, 2, 2000), row(2, 4, 1000), row(4, 6.1, 2000), TOTAL], "rows do not sum to the total"),
+        ([row(0, 2, 2000), row(3, 4, 2000), row(4, 6.1, 2000), TOTAL], "intervals do not join"),
+        ([*PARTS, PARTS[2], TOTAL], "a row too many among the intervals"),
+        ([*PARTS, row(6.1, 8.1, 0), TOTAL], "a row too many among the intervals"),
+        ([*PARTS, row(0, 6.1, 6000, 1.23)], "the total's rate is not its own"),
+        ([*PARTS, row(0, 6.1, 5000)], "bytes counted are not the bytes sent"),
+        ([PARTS[0], row(2, 4, 2000, 16.0), PARTS[2], TOTAL], "the rate of a row is not its own"),
     ],
 )
-def test_each_mistake_of_intervals_is_the_first_that_is_told(rows: list[Row], mistake: Mistake) -> None:
+def test_each_mistake_of_intervals_is_the_first_that_is_told(rows: list[Row], mistake: str) -> None:
     reasons = [found.reason for found in judged(rows) if found.reason]
-    assert mistake_of(reasons[0]) is mistake
+    assert mistake_of(reasons[0]) == mistake

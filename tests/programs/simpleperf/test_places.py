@@ -1,8 +1,7 @@
-"""Where programs are tried: a lab, and what it may compute."""
+"""The lab in which programs are tried, and what it may compute."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +12,7 @@ import pytest
 from linklab import lab
 from linklab.errors import LabEnded
 from linklab.grade import GradeError
+from linklab.measure.program_file import REFERENCE
 from linklab.programs import place, simpleperf
 from linklab.programs.engine import in_lab
 from linklab.programs.simpleperf import STEPS
@@ -21,8 +21,6 @@ from linklab.programs.simpleperf.session import NETWORK
 from linklab.programs.submission import SubmittedProgram
 from linklab.runtime import container
 from linklab.runtime.backends import Kind
-
-from ...simpleperf.runner import REFERENCE
 
 
 @pytest.mark.large
@@ -35,7 +33,7 @@ def test_the_reference_passes_every_check_there_is(virtual: Kind, nothing_left: 
     assert "transfer" in told
     assert list(report.results) == list(STEPS)
     assert report.whole.points == report.whole.max_points == sum(item.points for item in ITEMS.values())
-    assert report.where.count("by Python 3.") == 2
+    assert "by Python 3." in report.where
     assert "<table" in report._repr_html_()
 
 
@@ -102,9 +100,7 @@ def _stalled(monkeypatch: pytest.MonkeyPatch, process: _Computing) -> dict[str, 
     monkeypatch.setattr(place, "choose", lambda: None)
     monkeypatch.setattr(container, "chosen", lambda: False)
     monkeypatch.setattr(lab, "start", lambda *_, **__: SimpleNamespace(process=process, stop=process.stop))
-    tried = place.LabPlace(
-        SubmittedProgram("simpleperf.py", {"simpleperf.py": b"while True: pass"}, sys.executable, None), NETWORK
-    )
+    tried = place.LabPlace(SubmittedProgram("simpleperf.py", {"simpleperf.py": b"while True: pass"}, None), NETWORK)
     try:
         return tried.play({})
     finally:

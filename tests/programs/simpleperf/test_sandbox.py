@@ -1,28 +1,27 @@
-"""What a confined program sees of the machine, in a lab and on loopback: its folder, Python, and no way out."""
+"""What a confined program sees of its lab: its folder, Python, and no way out."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import socket
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from linklab.measure.program_file import REFERENCE
 from linklab.programs import submission
-from linklab.programs.place import LabPlace, LoopbackPlace
+from linklab.programs.place import LabPlace
 from linklab.programs.simpleperf import checks
-from linklab.programs.simpleperf.session import SimpleperfScenes
+from linklab.programs.simpleperf.evidence import ProgramRun
+from linklab.programs.simpleperf.session import NETWORK, SimpleperfScenes
 from linklab.runtime import bwrap
 from linklab.runtime.backends import Kind
-from tests.programs.places import made
-
-from ...simpleperf.runner import REFERENCE
 
 LOOKS: Final = """
 import json, os, resource, shutil, socket, sys
@@ -68,7 +67,7 @@ print(json.dumps({
 """
 
 
-def look(kind: type[LabPlace] | type[LoopbackPlace], folder: Path, port: int) -> dict[str, Any]:
+def look(folder: Path, port: int) -> dict[str, Any]:
     (folder / "looks.py").write_text(LOOKS)
     (folder / "helper.py").write_text("x = 1\n")
     (folder / "secret.txt").write_text("not a Python file\n")
@@ -81,33 +80,33 @@ def look(kind: type[LabPlace] | type[LoopbackPlace], folder: Path, port: int) ->
         (folder / name).mkdir(parents=True)
         (folder / name / "module.py").write_text("x = 1\n")
     (folder / "env" / "pyvenv.cfg").write_text("")
-    program = submission.read(folder / "looks.py")
-    place = made(kind, program)
-    try:
-        take = SimpleperfScenes(program, place, lambda _: None).alone("look", [str(port)])
-    finally:
-        place.close()
-    assert take.client.status == 0, take.client.text
-    found: dict[str, Any] = json.loads(take.client.out)
+    looked = alone(folder / "looks.py", str(port))
+    assert looked.status == 0, looked.text
+    found: dict[str, Any] = json.loads(looked.out)
     return found
 
 
+def alone(file: Path, *words: str) -> ProgramRun:
+    """Run a program by itself in a lab."""
+    program = submission.read(file)
+    with closing(LabPlace(program, NETWORK)) as place:
+        _, (run,) = SimpleperfScenes(program, place.play).alone("alone", [words], nobody=True)
+    return run.program
+
+
 @pytest.mark.lab
-@pytest.mark.parametrize("kind", [LabPlace, LoopbackPlace])
-def test_it_sees_its_folder_and_python_and_nothing_else(
-    kind: type[LabPlace] | type[LoopbackPlace], virtual: Kind, tmp_path: Path, nothing_left: None
-) -> None:
+def test_it_sees_its_folder_and_python_and_nothing_else(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        found = look(kind, tmp_path, listener.getsockname()[1])
+        found = look(tmp_path, listener.getsockname()[1])
     system = {"bin", "dev", "etc", "home", "lib", "lib32", "lib64", "opt", "proc", "sbin", "tmp", "usr", "var"}
     assert set(found["root"]) <= system
     assert found["home"] == ["student"]
     assert found["here"] == ["helpers", "looks.py"]
     assert len(found["processes"]) <= 2  # bubblewrap's and its own
     assert found["user"] != 0
-    assert all(name == "lo" or name.startswith("client-") for name in found["interfaces"])
+    assert found["interfaces"] == ["lo"]
     assert not found["host"]
     assert found["writes"] == []
     # Python buffers as at a terminal, which is wide and shows plain text
@@ -119,8 +118,7 @@ def test_it_sees_its_folder_and_python_and_nothing_else(
     assert found["names"] == "127.0.0.1 localhost\n127.0.1.1 sandbox\n"
     assert found["terminals"] == [True, True]
     assert found["finds"] == shutil.which("ip", path="/usr/sbin:/sbin:/usr/bin:/bin")
-    # an ordinary user may not allow it on loopback
-    assert found["binds"] or (kind is LoopbackPlace and os.geteuid() != 0)
+    assert found["binds"]
 
 
 def test_each_place_has_a_user_of_its_own() -> None:
@@ -147,16 +145,6 @@ def test_no_sandbox_is_no_fault_of_the_program(virtual: Kind, tmp_path: Path, no
         assert "check again" in check.hint
 
 
-def test_a_loopback_that_has_ended_is_made_anew(nothing_left: None) -> None:
-    place = LoopbackPlace(submission.read(REFERENCE))
-    assert place._process is not None
-    place._process.kill()
-    assert place._process.stdout is not None
-    assert place._process.stdout.read() == b""  # nobody is there who could answer
-    assert not place.play({"server": None, "acts": []})["stalled"]
-    place.close()
-
-
 @pytest.mark.lab
 @pytest.mark.parametrize("status", [1, 2])
 def test_a_program_that_speaks_as_bubblewrap_is_at_fault(
@@ -169,6 +157,7 @@ def test_a_program_that_speaks_as_bubblewrap_is_at_fault(
     assert report.whole.outcome == "failed", str(report)
 
 
+@pytest.mark.lab
 @pytest.mark.parametrize(
     ("text", "breaches"),
     [
@@ -178,13 +167,8 @@ def test_a_program_that_speaks_as_bubblewrap_is_at_fault(
     ],
 )
 def test_what_ended_a_program_from_outside_stands_in_its_record(
-    text: str, breaches: list[str], tmp_path: Path, nothing_left: None
+    text: str, breaches: list[str], virtual: Kind, tmp_path: Path, nothing_left: None
 ) -> None:
     file = tmp_path / "looks.py"
     file.write_text(text)
-    program = submission.read(file)
-    place = LoopbackPlace(program)
-    try:
-        assert SimpleperfScenes(program, place, lambda _: None).alone("ends", []).client.breaches == breaches
-    finally:
-        place.close()
+    assert alone(file).record["breaches"] == breaches

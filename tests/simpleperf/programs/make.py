@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final, Literal
 
 from linklab.programs.simpleperf import STEPS
-from linklab.programs.simpleperf.mistakes import Mistake
 
 from .dialects import DIALECTS
 from .edits import apply
@@ -35,8 +34,8 @@ class Program:
     kind: Kind
     files: dict[str, str]
     steps: tuple[str, ...] = tuple(STEPS)
-    fails: dict[str, Mistake] = field(default_factory=dict)
-    hints: dict[str, Mistake] = field(default_factory=dict)
+    fails: dict[str, str] = field(default_factory=dict)
+    hints: dict[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path, outside: Path | None = None) -> Path:
         """Write the files into the folder and return the path of the one to run.

@@ -39,10 +39,18 @@ def prepare(loop: RequestLoop, hosts: list[str], files: dict[str, str], packages
     folder = _ROOT / f"files{number}"
     folder.mkdir()
     program.unpack(folder, files)
-    from linklab.guest.namespace import namespace_of  # Mininet, which the notebook need not have
+    from linklab.guest.namespace import Namespace, namespace_of  # Mininet, which the notebook need not have
+
+    own: dict[str, Namespace] = {}
 
     def entered(host: str) -> AbstractContextManager[Any]:
-        return namespace_of(lab_api.node(loop, host)).entered()
+        if host in hosts:
+            return namespace_of(lab_api.node(loop, host)).entered()
+        if host not in own:
+            own[host] = Namespace.new()
+            with own[host].entered():
+                program.allow_every_port()
+        return own[host].entered()
 
     loop.state["stage"] = Stage(
         files=folder,

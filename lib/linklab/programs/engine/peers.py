@@ -11,7 +11,6 @@ from typing import Any
 
 _CONNECT_S = 10.0
 _SEND_S = 30.0
-_READ = 64 * 1024
 
 
 async def play(
@@ -79,41 +78,28 @@ async def _receive(made: socket.socket, seconds: float, size: int, record: dict[
 
 
 class SilentListener:
-    """Accepts each connection where no program should connect, and reads it to its end without an answer.
+    """Accepts each connection where no program should connect, and reads nothing of it: who sends is soon held up.
 
-    ``connections`` are ``{"s", "bytes"}``: when each came, and how much it sent.
+    ``connections`` says when each came, in seconds of the scene.
     """
 
     def __init__(self, listening: socket.socket, clock: Callable[[], float]) -> None:
-        self.connections: list[dict[str, Any]] = []
+        self.connections: list[float] = []
         self.address, self.port = listening.getsockname()
         self._clock = clock
         self._sockets = [listening]
-        self._tasks = {asyncio.get_running_loop().create_task(self._accept(listening))}
+        self._task = asyncio.get_running_loop().create_task(self._accept(listening))
 
     async def _accept(self, listening: socket.socket) -> None:
         loop = asyncio.get_running_loop()
         while True:
             client, _ = await loop.sock_accept(listening)
             self._sockets.append(client)
-            note = {"s": self._clock(), "bytes": 0}
-            self.connections.append(note)
-            self._tasks.add(loop.create_task(self._read(client, note)))
-
-    @staticmethod
-    async def _read(client: socket.socket, note: dict[str, Any]) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            while data := await loop.sock_recv(client, _READ):
-                note["bytes"] += len(data)
-        except ConnectionError:
-            pass
-        client.close()
+            self.connections.append(self._clock())
 
     def close(self) -> None:
         """End all connections."""
-        for task in self._tasks:
-            task.cancel()
+        self._task.cancel()
         for one in self._sockets:
             one.close()
 

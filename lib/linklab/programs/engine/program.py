@@ -17,7 +17,7 @@ import termios
 import tty
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ BREACHES = {
 }
 """How a program met a limit, by the name that stands in its record."""
 _READ = 64 * 1024
-_LOOK_S = 0.1
+_LIMITS = program_limits.ProgramLimits()
 _SCREEN = (50, 200)
 _HOSTS = b"127.0.0.1 localhost\n127.0.1.1 sandbox\n"
 """The sandbox's /etc/hosts: a program finds its own host by name, and learns nothing of this machine."""
@@ -56,18 +56,16 @@ class Stage:
     """Where programs run: hosts by name, and what they get.
 
     Each program finds copies of the files in ``files`` in a folder of its own, which is made in ``scratch``. ``python``
-    runs it, with ``packages`` if there are some. ``cgroups`` is a mounted cgroup2 file system, or None. ``entered``
-    makes the namespace of a host this thread's own. ``proc`` says whether programs get a /proc.
+    runs it, with ``packages`` if there are some. ``cgroups`` is a mounted cgroup2 file system. ``entered`` makes the
+    namespace of a host this thread's own, and makes a host that the network does not have.
     """
 
     files: Path
     scratch: Path
     python: str
     packages: Path | None
-    cgroups: Path | None
+    cgroups: Path
     entered: Callable[[str], AbstractContextManager[Any]]
-    limits: program_limits.ProgramLimits = field(default_factory=program_limits.ProgramLimits)
-    proc: bool = True
 
 
 def unpack(folder: Path, files: dict[str, str]) -> None:
@@ -118,7 +116,7 @@ class ConfinedProgram:
         self._elsewhere = stage.scratch / f"elsewhere{ConfinedProgram._numbers}"
         self._elsewhere.mkdir()
         self._before = _listing(self._folder)
-        self._cage = program_limits.Cage(stage.cgroups, f"program{ConfinedProgram._numbers}", stage.limits)
+        self._cage = program_limits.Cage(stage.cgroups, f"program{ConfinedProgram._numbers}", _LIMITS)
         self._decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in self.printed}
         self._screens: dict[str, int] = {}
         self.started_s = clock()
@@ -128,15 +126,13 @@ class ConfinedProgram:
         self._loop.add_reader(self._end, self._ended)
         for name, screen in self._screens.items():
             self._loop.add_reader(screen, self._read, name, screen)
-        self._watch = None if stage.cgroups else self._loop.create_task(self._look())
 
     def _start(self) -> subprocess.Popen[bytes]:
         stage, cage = self._stage, self._cage
         user = program_limits.nobody()
-        restrict = program_limits.restrict(stage.limits, user)
-        if os.geteuid() == 0:
-            for path in (self._folder, self._elsewhere, *self._folder.rglob("*")):
-                os.chown(path, user, user)
+        restrict = program_limits.restrict(_LIMITS, user)
+        for path in (self._folder, self._elsewhere, *self._folder.rglob("*")):
+            os.chown(path, user, user)
 
         def before() -> None:
             cage.enter()
@@ -150,13 +146,12 @@ class ConfinedProgram:
             stage.python,
             stage.packages,
             elsewhere=self._elsewhere,
-            proc=stage.proc,
             more=["--json-status-fd", str(report), "--ro-bind-data", str(hosts), "/etc/hosts"],
         )
         try:
             with stage.entered(self.host):
                 process = subprocess.Popen(
-                    [*words, *program_limits.count_processes(stage.limits), stage.python, *self.words],
+                    [*words, stage.python, *self.words],
                     stdin=subprocess.DEVNULL,
                     stdout=terminals["out"][1],
                     stderr=terminals["err"][1],
@@ -183,17 +178,6 @@ class ConfinedProgram:
     def running(self) -> bool:
         """Whether it has not ended yet."""
         return self.ended_s is None
-
-    async def _look(self) -> None:
-        """Look now and then whether the program keeps to its limits, where no control group does."""
-        limits = self._stage.limits
-        while self.running:
-            await asyncio.sleep(_LOOK_S)
-            family = _family(self._process.pid)
-            if len(family) > limits.processes:
-                self._meet("processes")
-            elif sum(map(_resident_mb, family)) > limits.memory_mb:
-                self._meet("memory")
 
     def _meet(self, breach: str) -> None:
         if breach not in self.breaches:
@@ -226,8 +210,6 @@ class ConfinedProgram:
 
     def clean_up(self) -> None:
         """Stop the program and clean up after it without the event loop, which may be gone."""
-        if self._watch is not None:
-            self._watch.cancel()
         self.stop("interrupted")
         if self.running:
             self._process.wait()
@@ -358,14 +340,6 @@ def _family(pid: int) -> list[int]:
     for one in found:
         found += parents.get(one, [])
     return found
-
-
-def _resident_mb(pid: int) -> float:
-    """Return a process's memory: the second number of /proc/PID/statm, in pages."""
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-    except (OSError, IndexError, ValueError):
-        return 0.0
 
 
 def _runs(pid: int) -> bool:

@@ -5,7 +5,7 @@ The plan::
     {"server": {"host", "words", "port", "patience_s"} or None,
      "relay":  {"host", "port", "target", "answer_delay_s", "pace_mbps", "hold_s"} or None,   # for TCP
      "datagrams": {"host", "port", "target", "impairments"} or None,                          # for UDP
-     "listeners": [{"host", "address", "port"}],       # they read and do not answer
+     "listeners": [{"host", "address", "port"}],       # they accept and do no more, each on a host of its own
      "acts":   [{"kind": "client", "at_s", "host", "words", "limit_s", "may_listen", "until_connected", "side",
                  "given", "keep"},                     # side: "client" unless said otherwise
                 {"kind": "peer", "at_s", "host", "target", "steps"},
@@ -13,8 +13,9 @@ The plan::
      "grace_s": how long the server may still print when all acts are over, and the relay has read what clients sent}
 
 All times count from the moment the server listens (from the start without one). Without a listening server nothing
-else is played. A client with ``until_connected`` is stopped a moment after a listener has got its connection, one that
-may not listen as soon as it does.
+else is played. A host that the lab's network does not have is made for the scene: it has its loopback and no other
+interface. A client with ``until_connected`` is stopped a moment after the listener of its host has got its connection,
+one that may not listen as soon as it does.
 
 The record says what everyone did, and whether the scene ``stalled``: somebody outside ended it, because it computed
 without end. ``by`` is whose programs were computing then, "server" or "client"; where it is empty, the scene was slow
@@ -58,7 +59,7 @@ class _Play:
         self.server: ConfinedProgram | None = None
         self.relay: relay.Relay | None = None
         self.datagrams: datagrams.DatagramRelay | None = None
-        self.listeners: list[peers.SilentListener] = []
+        self.listeners: dict[str, peers.SilentListener] = {}
         self.listening: list[tuple[str, int]] = []
         self.alive = False
         self.restarted: dict[str, Any] | None = None
@@ -81,10 +82,9 @@ class _Play:
     async def play(self) -> None:
         """Play it to its end."""
         for wanted in self.plan.get("listeners", []):
-            await self._silent(wanted["host"], wanted["port"])
             with self.stage.entered(wanted["host"]):
                 listening = relay.listener(wanted["port"], wanted["address"])
-            self.listeners.append(peers.SilentListener(listening, self.clock))
+            self.listeners[wanted["host"]] = peers.SilentListener(listening, self.clock)
         wish = self.plan["server"]
         if wish is not None:
             self.server, self.listening = await self._serve(wish)
@@ -163,23 +163,24 @@ class _Play:
     async def _watch(self, client: ConfinedProgram, act: dict[str, Any], note: dict[str, Any]) -> None:
         """Wait for a program's end, and stop it when it has had its time or does what it may not."""
         may_listen, limit_s = act.get("may_listen", True), act["limit_s"]
+        listener = self.listeners.get(client.host)
         deadline = time.monotonic() + limit_s
         free = may_listen and not act.get("until_connected")
         while not await client.wait(limit_s if free else _LOOK_S * 5):
-            found = [] if may_listen else self._opened(client)
+            found = [] if may_listen else self._opened(client, listener)
             if found:
                 note["listening"] = found
                 client.stop("it listens")
-            elif act.get("until_connected") and any(one.connections for one in self.listeners):
+            elif act.get("until_connected") and listener is not None and listener.connections:
                 await client.wait(_CONNECTED_S)
                 client.stop("it connected")
             elif time.monotonic() >= deadline:
                 client.stop("it did not come to an end")
 
-    def _opened(self, client: ConfinedProgram) -> list[tuple[str, int]]:
-        """Return where a program listens, but for the scene's own listeners."""
-        own = [(one.address, one.port) for one in self.listeners]
-        return [one for one in listening(client.pid) if one not in own]
+    @staticmethod
+    def _opened(client: ConfinedProgram, listener: peers.SilentListener | None) -> list[tuple[str, int]]:
+        """Return where a program listens, but for the scene's own listener on its host."""
+        return [one for one in listening(client.pid) if listener is None or one != (listener.address, listener.port)]
 
     async def _restart(self) -> None:
         assert self.server is not None
@@ -203,7 +204,7 @@ class _Play:
 
     def end(self) -> None:
         """Close everything and end each program, whatever happened."""
-        for one in (*self.listeners, self.relay, self.datagrams):
+        for one in (*self.listeners.values(), self.relay, self.datagrams):
             if one is not None:
                 with contextlib.suppress(RuntimeError):  # the event loop may be gone
                     one.close()
@@ -222,7 +223,7 @@ class _Play:
             "acts": acts,
             "relay": [one.record() for one in self.relay.connections] if self.relay else [],
             "datagrams": self.datagrams and self.datagrams.record(),
-            "listeners": [one.record() for one in self.listeners],
+            "listeners": {host: one.record() for host, one in self.listeners.items()},
             "stalled": stalled,
             "by": sorted(computing, reverse=True),
             "end_s": self.clock(),

@@ -1,19 +1,21 @@
-"""A scene's record as data: what programs printed and how they ended, and what passed through the relay. Pure."""
+"""A scene's record as data: what programs printed and how they ended, and what passed through the relay. Pure.
+
+The messages are Lab 02's: behind its data a client sends `BYE`, and the server answers `ACKNOWLEDGEMENT`.
+"""
 
 from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 from linklab.measure import simpleperf_rows as rows
-from linklab.programs.engine.program import BREACHES
 from linklab.programs.scenes import programs_of
-from linklab.programs.simpleperf.mistakes import Mistake
 
+BYE: Final = b"BYE"
+ACKNOWLEDGEMENT: Final = b"ACK: BYE"
 _TRACEBACK: Final = re.compile(r"^Traceback \(most recent call last\)|^Exception in thread|^Fatal Python error", re.M)
 _FRAME: Final = re.compile(r'^ *File "(?:/home/student/)?([^"/]+\.py)", line (\d+)(?:, in (\S+))?$')
 _SAID_BY_PYTHON: Final = re.compile(
@@ -84,11 +86,6 @@ class ProgramRun:
         return self.record["ended_s"] is not None
 
     @property
-    def went_well(self) -> bool:
-        """Whether it came to an end by itself with status 0."""
-        return self.ended and self.status == 0
-
-    @property
     def side(self) -> str:
         """What it was asked to be: "server", "client", or "program"."""
         words = self.record["words"]
@@ -99,10 +96,10 @@ class ProgramRun:
         """Why it was stopped, or ""."""
         return str(self.record["stopped"])
 
-    @property
-    def breaches(self) -> list[str]:
-        """Which limits it met."""
-        return list(self.record["breaches"])
+    def word_after(self, flag: str) -> str:
+        """Return what it was told with a flag."""
+        words: list[str] = self.record["words"]
+        return words[words.index(flag) + 1]
 
     @cached_property
     def errors(self) -> list[Error]:
@@ -116,9 +113,12 @@ class ProgramRun:
 
     @cached_property
     def reading(self) -> rows.Reading:
-        """The rows of its tables: of its output, or of its errors if it prints them there."""
-        found = rows.read(self._lines("out"))
-        return found if found.rows or found.complaint else rows.read([*self._lines("out"), *self._lines("err")])
+        """The rows of its tables."""
+        lines, begun = [], ""
+        for at_s, text in self.record["out"]:
+            *whole, begun = rows.clean(begun + text).split("\n")
+            lines += [(at_s, line) for line in whole]
+        return rows.read([*lines, *([(self.record["out"][-1][0], begun)] if begun else [])])
 
     @cached_property
     def rows(self) -> list[rows.Row]:
@@ -126,25 +126,15 @@ class ProgramRun:
         plain = [row for row in self.reading.rows if not row.is_sum]
         return plain or list(self.reading.rows)
 
-    def _lines(self, stream: str) -> list[tuple[float, str]]:
-        """Each line with the time at which its end was printed."""
-        lines, begun = [], ""
-        for at_s, text in self.record[stream]:
-            *whole, begun = rows.clean(begun + text).split("\n")
-            lines += [(at_s, line) for line in whole]
-        if begun:
-            lines.append((self.record[stream][-1][0], begun))
-        return lines
-
     @cached_property
     def said(self) -> list[str]:
         """The lines that say something, of its output and then of its errors: no warning of Python's, no usage line."""
         lines = _SAID_BY_PYTHON.sub("", f"{self.out}\n{self.err}").splitlines()
         return [line.strip() for line in lines if line.strip() and not set(line.strip()) <= set("-=+|_*~ ")]
 
-    def last_words(self, limit: int = 160) -> str:
+    def last_words(self) -> str:
         """Return the last line that says something, for a message."""
-        return self.said[-1][:limit] if self.said else "nothing"
+        return self.said[-1][:_LINE] if self.said else "nothing"
 
 
 @dataclass(frozen=True)
@@ -175,26 +165,25 @@ class Connection:
         flow: dict[str, Any] = self.record["down"]
         return flow
 
-    @cached_property
-    def stream(self) -> SentStream:
-        """What the client sent, taken apart."""
-        return take_apart(
-            base64.b64decode(self.up["head"]),
-            base64.b64decode(self.up["tail"]),
-            self.up["bytes"],
-            self.up["arrivals"],
-        )
+    @property
+    def last_bytes(self) -> bytes:
+        """The last that the client sent, as far as it was kept."""
+        return base64.b64decode(self.up["tail"])
 
     @property
+    def says_bye(self) -> bool:
+        """Whether the client's last bytes are `BYE`."""
+        return self.last_bytes.endswith(BYE)
+
+    @cached_property
     def carried(self) -> int:
-        """Bytes of data, without the start message and the end message."""
-        return self.stream.data_bytes
+        """Bytes of data, without `BYE`."""
+        return int(self.up["bytes"]) - len(BYE) * self.says_bye
 
     @property
     def began_s(self) -> float:
         """When the first data arrived; the connection's own time where there was none."""
-        least = len(self.stream.start)
-        return next((at_s for at_s, so_far in self.up["arrivals"] if so_far > least), self.came_s)
+        return float(self.up["arrivals"][0][0]) if self.up["arrivals"] else self.came_s
 
     @property
     def sent_s(self) -> float:
@@ -204,9 +193,8 @@ class Connection:
 
     @property
     def data_s(self) -> float:
-        """When the last data arrived, before the end message."""
-        most = len(self.stream.start) + self.carried
-        return next((float(at_s) for at_s, so_far in self.up["arrivals"] if so_far >= most), self.sent_s)
+        """When the last data arrived, before `BYE`."""
+        return next((float(at_s) for at_s, so_far in self.up["arrivals"] if so_far >= self.carried), self.sent_s)
 
     @property
     def delivered_s(self) -> float:
@@ -218,7 +206,7 @@ class Connection:
     def acknowledged_s(self) -> float | None:
         """When the first of what the server said to the last byte was passed on to the client, or None.
 
-        An answer to nothing is none. A client may have got it too late, or have been gone: see `Take.waited`.
+        An answer to nothing is none. A client may have got it too late, or have been gone: see `PlayedScene.waited`.
         """
         if not self.carried or not self.down["bytes"]:
             return None
@@ -229,24 +217,27 @@ class Connection:
         return None if said_s is None else float(said_s + held_s)
 
     @property
-    def up_text(self) -> bytes:
-        """The last that the client sent, as far as it was kept."""
-        return base64.b64decode(self.up["tail"])
-
-    @property
-    def greeting(self) -> bytes:
-        """What the server said before the data began."""
-        early = [so_far for at_s, so_far in self.down["arrivals"] if at_s < self.began_s]
-        return base64.b64decode(self.down["head"])[: early[-1] if early else 0]
+    def end_s(self) -> float:
+        """When the transfer was over: at the acknowledgement, or without one when the last byte was delivered."""
+        return self.delivered_s if self.acknowledged_s is None else self.acknowledged_s
 
     @property
     def answer(self) -> bytes:
-        """What the server said to the end message."""
-        return base64.b64decode(self.down["head"])[len(self.greeting) :]
+        """What the server said."""
+        return base64.b64decode(self.down["head"])
 
 
 @dataclass(frozen=True)
-class Take:
+class RunAlone:
+    """A program that was run by itself with a command, and what it ``did`` with the network, "" for nothing."""
+
+    command: tuple[str, ...]
+    program: ProgramRun
+    did: str
+
+
+@dataclass(frozen=True)
+class PlayedScene:
     """A scene that was played."""
 
     record: dict[str, Any]
@@ -271,12 +262,6 @@ class Take:
         """Whether there was one at all."""
         return self.record["server"] is not None
 
-    def program(self, side: str) -> ProgramRun | None:
-        """Return the server, or the first client; None if it was not started."""
-        if side == "server":
-            return self.server if self.has_server else None
-        return self.client if self.clients else None
-
     @property
     def listening(self) -> list[tuple[str, int]]:
         """Where it listened, on the port that it was told."""
@@ -298,9 +283,25 @@ class Take:
         return self.clients[0]
 
     @property
+    def client_said(self) -> str:
+        """The first client's last words, for a message."""
+        return self.client.last_words() if self.clients else "nothing"
+
+    @property
+    def sides(self) -> tuple[tuple[str, ProgramRun], ...]:
+        """Client and server by name, of a scene that has both."""
+        return (("client", self.client), ("server", self.server))
+
+    @property
     def peers(self) -> list[list[dict[str, Any]]]:
         """What came of the peers' steps."""
         return [act.get("steps", []) for act in self.record["acts"] if act["kind"] == "peer"]
+
+    @property
+    def peer_got(self) -> bytes:
+        """What the first peer received in its last step."""
+        steps = self.peers[0] if self.peers else []
+        return base64.b64decode(steps[-1].get("data", "")) if steps else b""
 
     @cached_property
     def tried(self) -> list[Connection]:
@@ -343,241 +344,16 @@ class Take:
         """All of them."""
         return list(map(ProgramRun, programs_of(self.record)))
 
-
-# --- What a client sent, taken apart
-#
-# Data repeats itself: a program sends the same chunk again and again. What stands before the repetition is the start
-# message, what stands behind it the end message. Where data does not repeat, the sizes of the first writes, and what is
-# left over of whole chunks of 1000 bytes, tell.
-
-CHUNK_BYTES: Final = 1000
-MESSAGE_BYTES: Final = 256
-"""No start message is longer, and no end message."""
-_LONGEST_END: Final = 1100
-"""An end message may be longer only if it is filled up to a whole chunk."""
-_LONGEST_PERIOD: Final = 2048
-_RUN_BYTES: Final = 16
-"""A repetition of so many bytes is no accident."""
-_EDGE_BYTES: Final = 4
-"""How many bytes of an end message may look like data: the B of BYE behind data that ends with B."""
-
-
-@dataclass(frozen=True)
-class SentStream:
-    """The parts of what a client sent. ``chunk`` is what its data repeats, or the first bytes of it.
-
-    ``is_sure`` is False where data does not repeat itself, so that what was taken for a message may be data.
-    """
-
-    start: bytes
-    end: bytes
-    chunk: bytes
-    total_bytes: int
-    is_sure: bool = True
+    @property
+    def has_carried(self) -> bool:
+        """Whether data reached the server and the client came to an end."""
+        return self._came_to_its_end and bool(self.connections) and self.main.carried > 0
 
     @property
-    def data_bytes(self) -> int:
-        """Bytes of data, without start and end."""
-        return max(0, self.total_bytes - len(self.start) - len(self.end))
+    def has_rows(self) -> bool:
+        """Whether the client came to its end and both sides printed a row."""
+        return self._came_to_its_end and bool(self.client.rows and self.server.rows)
 
-    def again(self, size: int) -> bytes:
-        """Return so many bytes of data, as the client would send them."""
-        return (self.chunk * (size // max(1, len(self.chunk)) + 1))[:size]
-
-
-def take_apart(head: bytes, tail: bytes, total: int, arrivals: Sequence[tuple[float, int]]) -> SentStream:
-    """Return the parts of a stream, from its first and last bytes, its size, and when how much of it had arrived."""
-    found = min(((_repeats_from(head, period), period) for period in _periods(head)), default=None)
-    if found is None or found[0] > MESSAGE_BYTES:
-        start = _start_by_arrival(head, arrivals)
-        rest = (total - len(start)) % CHUNK_BYTES
-        end = tail[-rest:] if 0 < rest <= MESSAGE_BYTES else b""
-        return SentStream(start, end, head[len(start) : len(start) + CHUNK_BYTES], total, is_sure=False)
-    first, period = found
-    pattern = head[first : first + period]
-    end = _end(pattern, tail, total - first)
-    return SentStream(head[:first], end, head[first : first + CHUNK_BYTES], total)
-
-
-def _periods(head: bytes) -> list[int]:
-    """Distances at which what stands in the middle of the first bytes comes again; that of whole chunks with them."""
-    middle = len(head) // 2
-    probe = head[middle : middle + _RUN_BYTES]
-    if len(probe) < _RUN_BYTES:
-        return []
-    behind = head.find(probe, middle + 1)
-    before = head.rfind(probe, 0, middle + _RUN_BYTES - 1)
-    distances = {behind - middle if behind > 0 else 0, middle - before if before >= 0 else 0, CHUNK_BYTES}
-    return sorted(period for period in distances if 0 < period <= _LONGEST_PERIOD and _holds(head, middle, period))
-
-
-def _holds(head: bytes, middle: int, period: int) -> bool:
-    """Whether the middle repeats at this distance, before it or behind it."""
-    probe = head[middle : middle + _RUN_BYTES]
-    return head.startswith(probe, middle + period) or (middle >= period and head.startswith(probe, middle - period))
-
-
-def _repeats_from(head: bytes, period: int) -> int:
-    """Where the repetition begins."""
-    first = max(0, min(len(head) // 2, len(head) - period - 1))
-    while first > 0 and head[first - 1] == head[first - 1 + period]:
-        first -= 1
-    return first
-
-
-def _end(pattern: bytes, tail: bytes, total: int) -> bytes:
-    """What stands behind the data, which repeats the pattern; ``total`` are the bytes from the data's beginning on."""
-    place = total - len(tail)
-    expected = [pattern[(place + number) % len(pattern)] for number in range(len(tail))]
-    behind = _behind(tail, [byte == other for byte, other in zip(tail, expected, strict=True)])
-    if behind is None:
-        # a write that was cut short shifts the pattern: then what repeats from byte to byte tells
-        period = len(pattern)
-        again = [number >= period and tail[number] == tail[number - period] for number in range(len(tail))]
-        behind = _behind(tail, again)
-    rest = total % CHUNK_BYTES
-    if behind is None:
-        return tail[-rest:] if 0 < rest <= MESSAGE_BYTES else b""
-    end = tail[behind:]
-    # the end message itself may begin as the data goes on
-    if len(end) < rest <= len(end) + _EDGE_BYTES:
-        end = tail[-rest:]
-    return end if len(end) <= _LONGEST_END else b""
-
-
-def _behind(tail: bytes, fits: Sequence[bool]) -> int | None:
-    """Where the last run of bytes that fit ends, if it is no accident."""
-    run = 0
-    for place in range(len(tail) - 1, -1, -1):
-        run = run + 1 if fits[place] else 0
-        if run == _RUN_BYTES:
-            behind = place + _RUN_BYTES
-            while behind < len(tail) and fits[behind]:
-                behind += 1
-            return behind
-    return None
-
-
-def _start_by_arrival(head: bytes, arrivals: Sequence[tuple[float, int]]) -> bytes:
-    """A first write that is short, and comes alone."""
-    if len(arrivals) > 1 and 0 < arrivals[0][1] <= MESSAGE_BYTES:
-        return head[: arrivals[0][1]]
-    return b""
-
-
-# --- Why a program cannot be judged further
-
-
-@dataclass(frozen=True)
-class Trouble:
-    """Why a program cannot be judged further: the mistake, what was seen, and the program's own lines."""
-
-    mistake: Mistake
-    reason: str
-    quotes: tuple[str, ...] = ()
-
-
-_BREACHES: Final = {
-    "cpu": Mistake.ENDLESS,
-    "killed": Mistake.ENDLESS,
-    "memory": Mistake.MEMORY,
-    "processes": Mistake.PROCESSES,
-    "output": Mistake.OUTPUT,
-    "deleted": Mistake.DELETES,
-    "changed": Mistake.DELETES,
-    "outside": Mistake.OUTSIDE,
-}
-"""The mistake behind a limit that a program met, by the name in its record."""
-_LIMITS_SAID: Final = (
-    (re.compile(r"Too many open files"), Mistake.FILES, "it was held at 128 open sockets and files"),
-    (re.compile(r"Read-only file system: '([^'\n]{0,200})'"), Mistake.OUTSIDE, "it was kept from writing {}"),
-    (
-        re.compile(r"(?:FileNotFound|Permission)Error.{0,200}: '(/[^'\n]{0,200})'"),
-        Mistake.OUTSIDE,
-        "it was kept from {}",
-    ),
-    (
-        re.compile(
-            r"can't start new thread|_fork_exec.{0,400}Resource temporarily|os\.fork\(.{0,400}Resource temporarily",
-            re.S,
-        ),
-        Mistake.PROCESSES,
-        "it was held at 64 processes and threads",
-    ),
-    (re.compile(r"MemoryError|Cannot allocate memory"), Mistake.MEMORY, "it was kept from taking more"),
-    (re.compile(r"File too large|No space left on device"), Mistake.DISK, "it was kept from writing more than 8 MB"),
-)
-"""What a program says itself that met a limit."""
-_NO_COMMAND: Final = re.compile(
-    r"^/bin/sh: (?:line )?\d+: (?:\d+: )?([\w-]+): not found$|^sh: \d+: ([\w-]+): not found$", re.M
-)
-ELSEWHERE: Final = (Mistake.PACKAGE, Mistake.COMMAND)
-"""No fault of the program's: it may well work where it was written."""
-
-
-def breach(take: Take) -> Trouble | None:
-    """Return a limit that one of the programs met, or that it computed without end; None if all kept to their limits.
-
-    It says of whom, and what for the program was stopped.
-    """
-    return _limit(take) or _stall(take)
-
-
-def _limit(take: Take) -> Trouble | None:
-    for program in take.programs:
-        for name in program.breaches:
-            return Trouble(_BREACHES[name], f"the {program.side}: {BREACHES[name]}")
-        # who catches the error and goes on has kept to the limit
-        for pattern, mistake, what in _LIMITS_SAID if program.errors or program.status not in (0, None) else ():
-            hit = pattern.search(program.text)
-            if hit is not None:
-                line = program.text[: hit.end()].rpartition("\n")[2] + program.text[hit.end() :].partition("\n")[0]
-                return Trouble(mistake, f"the {program.side}: {what.format(*hit.groups())}", (line.strip(),))
-    return None
-
-
-def _stall(take: Take) -> Trouble | None:
-    """Return who computed on where a scene cost too much computing; None if that cannot be told."""
-    if not take.stalled:
-        return None
-    who = " and the ".join(take.by) or "program"
-    reason = f"the {who} computed without end, and was stopped"
-    gone = [client.ended or client.stopped == "it did not come to an end" for client in take.clients]
-    if take.by == ["server"] and gone and all(gone):
-        return Trouble(Mistake.SPINS, f"{reason}; its clients had gone")
-    return Trouble(Mistake.ENDLESS, reason)
-
-
-def crash(program: ProgramRun) -> Trouble | None:
-    """Return why a program ended that was not to end, or None if it did not, or says nothing.
-
-    Who catches an error, says so and goes on has not ended by it.
-    """
-    if not program.errors and program.status in (0, None):
-        return None
-    missing = re.search(r"ModuleNotFoundError: (.{0,200})", program.text)
-    if missing is not None:
-        return Trouble(Mistake.PACKAGE, missing[1], (missing[0],))
-    command = _NO_COMMAND.search(program.text)
-    if command is None and "subprocess.py" in program.text:
-        command = re.search(r"FileNotFoundError: .{0,200}: '([\w-]+)'", program.text)
-    if command is not None:
-        return Trouble(Mistake.COMMAND, f"it runs {command[1]}, which is not installed here", (command[0].strip(),))
-    if program.traceback:
-        return Trouble(Mistake.TRACEBACK, f"the {program.side}: {program.traceback}", program.errors[-1].quotes)
-    said = program.last_words()
-    if re.search(r"step \d is still to do", said):
-        return Trouble(Mistake.TO_DO, f"the {program.side} said: {said}", (said,))
-    return Trouble(Mistake.CRASH, f"the {program.side} ended with status {program.status} and said: {said}", (said,))
-
-
-def trouble(take: Take) -> Trouble | None:
-    """Return what is wrong in a take: a limit met, a client's traceback, an endless loop, a client's status, or the
-    server's end.
-
-    A client that dies may send its server into an endless loop: then the client's error comes first.
-    """
-    clients = [found for found in map(crash, take.clients) if found is not None]
-    server = crash(take.server) if take.has_server else None
-    tracebacks = [found for found in clients if found.mistake is not Mistake.CRASH]
-    return _limit(take) or next(iter(tracebacks), None) or _stall(take) or next(iter(clients), server)
+    @property
+    def _came_to_its_end(self) -> bool:
+        return bool(self.listening and self.clients and self.client.ended and not self.stalled)

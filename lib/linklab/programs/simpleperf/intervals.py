@@ -1,18 +1,17 @@
-"""Judge the rows of -i: they join, add up and end with a total, whatever -t and the network do."""
+"""The step `intervals`: rows of -i join, add up and end with a total, whatever -t and the network do."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from linklab.measure.simpleperf_rows import Row, amount_bytes, amount_step, rate_mbps, rate_step_mbps
-from linklab.programs.checks import Failed, Observed, WaitsFor
-from linklab.programs.simpleperf.evidence import trouble
-from linklab.programs.simpleperf.judges import has_carried, not_played
+from linklab.programs.checks import Failed, Observed, WaitsFor, check
+from linklab.programs.simpleperf import mistakes
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
 from linklab.programs.simpleperf.quantities import (
     JOIN_S,
@@ -25,6 +24,8 @@ from linklab.programs.simpleperf.quantities import (
     read_rate,
 )
 from linklab.programs.simpleperf.session import STALL_S, SimpleperfScenes
+from linklab.programs.simpleperf.trouble import error_of, trouble
+from linklab.programs.simpleperf.verdicts import not_played, refused
 
 SUM_SHARE: Final = 0.02
 """How exact the amounts of intervals must add up."""
@@ -36,6 +37,18 @@ _SHORT_S: Final = 0.3
 """Of shorter rows rounded times say too little about rates."""
 _END_S: Final = 0.5
 """How far the last row may end from where the transfer did."""
+_FIRST_TWICE: Final = Mistake("first interval twice", "print each interval once: remember where the last row ended")
+_LAST_MISSING: Final = Mistake(
+    "last interval missing", "when the transfer is over, print the row of what was sent since the last one"
+)
+_INTERVAL_EXTRA: Final = Mistake(
+    "a row too many among the intervals", "print each interval once, and after the last one nothing but the total"
+)
+_INTERVAL_CLOCK: Final = Mistake(
+    "times of intervals assumed, not measured",
+    "take the begin and the end of each row from the clock: when the network stalls, a row lasts longer",
+)
+_INTERVAL_SUM: Final = Mistake("rows do not sum to the total", "count the bytes of each interval once, and none twice")
 
 
 @dataclass(frozen=True)
@@ -92,30 +105,20 @@ def table(rows: Sequence[Row], seconds: int, every_s: int, true_bytes: float, to
 
 def _table(session: SimpleperfScenes, seconds: int, every_s: int, **relay: object) -> _IntervalRows:
     """Return the rows of a transfer with -i. Raises Failed where there are none."""
-    take = session.intervals(seconds, every_s, **relay)
+    scene = session.intervals(seconds, every_s, **relay)
     context = f"with -t {seconds} -i {every_s} "
-    if not has_carried(take) or not take.client.rows:
-        found = trouble(take)
-        if found is not None and found.mistake is Mistake.CRASH and not take.connections:
-            raise Failed(fails(Mistake.INTERVAL_REFUSED, f"{context}{found.reason}", quotes=found.quotes))
-        raise Failed(not_played(take, context))
-    one = take.main
-    end_s = one.acknowledged_s if one.acknowledged_s is not None else one.delivered_s
-    done = table(take.client.reading.rows, seconds, every_s, one.carried, end_s - one.came_s)
+    if not scene.has_carried or not scene.client.rows:
+        found = trouble(scene)
+        if found is not None and error_of(found) is None and not scene.connections:
+            unknown = Mistake("-i is not understood", "accept -i with a number of seconds, beside -t")
+            raise Failed(refused(session, unknown, f"{context}{found.reason}", "", found.quotes))
+        raise Failed(not_played(scene, context))
+    one = scene.main
+    done = table(scene.client.reading.rows, seconds, every_s, one.carried, one.end_s - one.came_s)
     if not done.parts:
-        reason = f"{context}there is only the total"
-        raise Failed(fails(Mistake.INTERVAL_IGNORED, reason, quotes=(take.client.rows[-1].line,)))
+        ignored = Mistake("-i is ignored", "print a row whenever args.interval seconds have passed")
+        raise Failed(fails(ignored, f"{context}there is only the total", quotes=(scene.client.rows[-1].line,)))
     return done
-
-
-def judge_of(judge: Callable[[_IntervalRows], Observed]) -> Callable[[SimpleperfScenes], Observed]:
-    """Return what judges the rows of -t 5 -i 2. The check fails where there are none."""
-
-    def judged(session: SimpleperfScenes) -> Observed:
-        return judge(_table(session, *_ASKED))
-
-    judged.__doc__ = judge.__doc__
-    return judged
 
 
 def _rows_of_intervals(session: SimpleperfScenes) -> _IntervalRows:
@@ -126,8 +129,17 @@ def _rows_of_intervals(session: SimpleperfScenes) -> _IntervalRows:
         raise WaitsFor("interval-rows") from None
 
 
+@check("interval-rows", points=2, needs=["ends", "client-row"])
+def counts_rows(session: SimpleperfScenes) -> Observed:
+    """-i prints a row for each interval
+
+    -t 5 -i 2 gives two rows of whole intervals at least, and nothing twice.
+    """
+    return judge_count(_table(session, *_ASKED))
+
+
 def judge_count(done: _IntervalRows) -> Observed:
-    """Count the rows of -t 5 -i 2: two of whole intervals at least, and nothing twice."""
+    """Count the rows."""
     parts = done.parts
     expected = f"{done.count} rows of {done.every_s} s, the rest, and the total"
     at_most = math.ceil(done.seconds / done.every_s) + 1  # one may show the wait for the acknowledgement
@@ -135,9 +147,9 @@ def judge_count(done: _IntervalRows) -> Observed:
     is_empty = parts[-1].duration_s <= parts[-1].time_step_s and len(parts) > done.count
     mistake = _fault(done)
     if mistake is None and done.count <= len(parts) - is_empty <= at_most:
-        return passes(expected, found, Mistake.INTERVAL_EXTRA if is_empty else None)
+        return passes(expected, found, _INTERVAL_EXTRA if is_empty else None)
     if mistake is None:
-        mistake = Mistake.LAST_MISSING if len(parts) < done.count else Mistake.INTERVAL_EXTRA
+        mistake = _LAST_MISSING if len(parts) < done.count else _INTERVAL_EXTRA
     return fails(mistake, f"the rows are {done}", expected, (parts[0].line, parts[-1].line))
 
 
@@ -149,43 +161,72 @@ def _fault(done: _IntervalRows) -> Mistake | None:
     if len(parts) > 1:
         grows = all(later > earlier for earlier, later in itertools.pairwise(amounts))
         if all(row.start_s <= JOIN_S for row in parts) or (grows and amounts[-1] > 0.9 * done.true_bytes):
-            return Mistake.CUMULATIVE
+            return Mistake(
+                "intervals count from the start",
+                "in each row show only what was sent since the row before, and its own times",
+            )
         if spans[0] == spans[1]:
-            return Mistake.FIRST_TWICE
+            return _FIRST_TWICE
         if len(set(spans)) < len(spans):
-            return Mistake.INTERVAL_EXTRA
+            return _INTERVAL_EXTRA
     tail = parts[-1] if len(parts) > done.count else None
     is_long = tail is not None and tail.duration_s > 0.6 * done.every_s and amounts[-1] > 0.1 * amounts[0]
     if is_long and done.took_s > done.seconds + done.every_s / 2:
-        return Mistake.TIME_IGNORED  # it is no short rest: the program sends on when -t is over
+        return mistakes.TIME_IGNORED  # it is no short rest: the program sends on when -t is over
     if done.summed > 1.15 * done.true_bytes and len(parts) > done.count:
-        return Mistake.FIRST_TWICE if amounts[0] > 1.5 * amounts[-1] else Mistake.INTERVAL_EXTRA
+        return _FIRST_TWICE if amounts[0] > 1.5 * amounts[-1] else _INTERVAL_EXTRA
     if parts[-1].end_s <= min(done.count * done.every_s, done.ends_s) - _END_S:
         # where times are none, amounts tell whether the last rows are missing or their times are wrong
         is_short = done.summed < done.true_bytes * (1 - SUM_SHARE) or len(parts) < done.count
-        return Mistake.LAST_MISSING if is_short else Mistake.INTERVAL_CLOCK
+        return _LAST_MISSING if is_short else _INTERVAL_CLOCK
     end_s = max(done.took_s, done.ends_s) + _END_S
     late = [row for row in parts if row.end_s > end_s]
     if late:
-        return Mistake.INTERVAL_EXTRA if late[-1].start_s >= done.took_s - _END_S else Mistake.INTERVAL_CLOCK
+        return _INTERVAL_EXTRA if late[-1].start_s >= done.took_s - _END_S else _INTERVAL_CLOCK
     return None
 
 
+@check("interval-join", needs=["interval-rows"])
+def joins(session: SimpleperfScenes) -> Observed:
+    """each interval begins where the one before ended
+
+    To the last digit printed and 0.15 s.
+    """
+    return judge_join(_table(session, *_ASKED))
+
+
 def judge_join(done: _IntervalRows) -> Observed:
-    """Compare where rows of -t 5 -i 2 begin and end, to the last digit printed and 0.15 s."""
+    """Compare where rows begin and end."""
     edges = range(done.count)
     expected = ", ".join(f"{number * done.every_s} - {(number + 1) * done.every_s}" for number in edges)
     before_s = 0.0
     for row in done.parts:
         if abs(row.start_s - before_s) > JOIN_S + row.time_step_s:
             reason = f"one row ends at {before_s:g} s, and the next begins at {row.start_s:g} s"
-            return fails(Mistake.INTERVAL_GAPS, reason, expected, (row.line,))
+            return fails(
+                Mistake(
+                    "intervals do not join",
+                    "after each row set the next begin to the end of that row, without adding anything",
+                ),
+                reason,
+                expected,
+                (row.line,),
+            )
         before_s = row.end_s
     return passes(expected, str(done))
 
 
+@check("interval-sum", points=2, needs=["interval-remainder"])
+def adds_up(session: SimpleperfScenes) -> Observed:
+    """amounts of intervals add up to the total
+
+    Within the digits printed and 2 %.
+    """
+    return judge_sum(_table(session, *_ASKED))
+
+
 def judge_sum(done: _IntervalRows) -> Observed:
-    """Add up the amounts of the rows, within the digits printed and 2%."""
+    """Add up the amounts of the rows."""
     whole = amount_bytes(done.total) if done.total else done.true_bytes
     expected, found = f"{whole / 1000:.0f} KB in all", f"{done.summed / 1000:.0f} KB"
     if abs(done.summed - whole) <= done.slack_bytes:
@@ -195,11 +236,15 @@ def judge_sum(done: _IntervalRows) -> Observed:
         mistake = amount_mistake(done.total, done.true_bytes, "client")
         reason = f"the total says {amount_shown(done.total)}, and the rows add up to the {found} that were carried"
         return fails(mistake, reason, f"{done.true_bytes / 1000:.0f} KB", (done.total.line,))
-    return fails(Mistake.INTERVAL_SUM, f"the rows add up to {found}", expected)
+    return fails(_INTERVAL_SUM, f"the rows add up to {found}", expected)
 
 
+@check("interval-rates", needs=["ends", "client-rate"])
 def own_rates(session: SimpleperfScenes) -> Observed:
-    """Compute each rate from its own row, within the digits printed and 3%."""
+    """the rate in each row is its amount divided by its time
+
+    Within the digits printed and 3 %.
+    """
     done, stalled = _rows_of_intervals(session), None
     with contextlib.suppress(Failed):
         stalled = _table(session, 6, 1, hold_s=STALL_S)
@@ -216,11 +261,17 @@ def judge_rates(done: _IntervalRows, other: _IntervalRows | None = None) -> Obse
     for row in rows:
         reading = _fits_itself(row)
         if reading is None or reading.mistake is not None:
-            mistake = Mistake.INTERVAL_RATE
+            mistake = Mistake(
+                "the rate of a row is not its own",
+                "divide the bytes of the interval by the time of the interval, from the clock, in each row",
+            )
             if from_start:
-                mistake = Mistake.RATE_FROM_START
+                mistake = Mistake(
+                    "the rate of a row is over the time since the start",
+                    "divide the bytes of the interval by the time since the row before, not since the start",
+                )
             elif all(is_whole(one.rate) for one in rows):
-                mistake = Mistake.INTEGER_DIVISION
+                mistake = mistakes.INTEGER_DIVISION
             reason = f"the rate {rate_shown(row.rate)} does not follow from {amount_shown(row)} in {row.duration_s:g} s"
             return fails(mistake, reason, expected, (row.line,))
     return passes(expected)
@@ -252,8 +303,12 @@ def _from_the_start(parts: Sequence[Row]) -> bool:
     return bool(later) and any(fits.values())
 
 
+@check("interval-total", needs=["ends", "client-rate"])
 def gives_total(session: SimpleperfScenes) -> Observed:
-    """Look for a row from 0 to the end, with the bytes carried and the rate of both. It may stand anywhere."""
+    """a row gives the total
+
+    It goes from 0 to the end, with the bytes carried and the rate of both, and may stand anywhere.
+    """
     return judge_total(_rows_of_intervals(session))
 
 
@@ -261,7 +316,13 @@ def judge_total(done: _IntervalRows) -> Observed:
     """Judge the row of the total."""
     row, expected = done.total, f"0 to the end, {done.true_bytes / 1000:.0f} KB, and the rate of both"
     if row is None:
-        return fails(Mistake.NO_TOTAL, "no row goes from 0 to the end", expected)
+        return fails(
+            Mistake(
+                "no row for the total", "after the rows of the intervals print a line, then the row from 0 to the end"
+            ),
+            "no row goes from 0 to the end",
+            expected,
+        )
     if not amount_fits(row, done.true_bytes, SUM_SHARE * done.true_bytes):
         return fails(
             amount_mistake(row, done.true_bytes, "client"), f"it says {amount_shown(row)}", expected, (row.line,)
@@ -269,20 +330,35 @@ def judge_total(done: _IntervalRows) -> Observed:
     reading = _fits_itself(row)
     if reading is None or reading.mistake is not None:
         reason = f"the rate {rate_shown(row.rate)} does not follow from {amount_shown(row)} in {row.duration_s:g} s"
-        mistake = Mistake.INTEGER_DIVISION if is_whole(row.rate) else Mistake.TOTAL_RATE
+        mistake = (
+            mistakes.INTEGER_DIVISION
+            if is_whole(row.rate)
+            else Mistake(
+                "the total's rate is not its own", "divide all bytes by all the time, from the first byte to the end"
+            )
+        )
         return fails(mistake, reason, expected, (row.line,))
     return passes(expected, row.line)
 
 
-def judge_end(done: _IntervalRows) -> Observed:
-    """Look at -t 5 -i 2: the last row is short, and no bytes are missing."""
+@check("interval-remainder", needs=["interval-rows"])
+def reaches_end(session: SimpleperfScenes) -> Observed:
+    """the last row ends at the end of the transfer, also if -t is not a multiple of -i
+
+    With -t 5 -i 2 the last row is short, and no bytes are missing.
+    """
+    done = _table(session, *_ASKED)
     return _covers(
         done, "rows of about 0 - 2, 2 - 4 and 4 - 5, with the same bytes as the total", "with -t 5 -i 2", False
     )
 
 
+@check("interval-stall", needs=["interval-join", "interval-rates", "interval-remainder"])
 def bears_stall(session: SimpleperfScenes) -> Observed:
-    """Let nothing through for 3 s of -t 6 -i 1. One long row, or rows of 0 B, are both right."""
+    """the rows leave no gap in time if the network stalls
+
+    Nothing passes for 3 s of -t 6 -i 1. One long row, or rows of 0 B, are both right.
+    """
     done = _table(session, 6, 1, hold_s=STALL_S)
     expected = "rows without a gap up to the end of the transfer, with all of its bytes"
     when = f"the check stopped the network from {STALL_S[0]:g} s to {STALL_S[1]:g} s;"
@@ -292,11 +368,11 @@ def bears_stall(session: SimpleperfScenes) -> Observed:
     for before, after in itertools.pairwise(done.parts):
         if abs(after.start_s - before.end_s) > _END_S:
             reason = f"{when} one row ends at {before.end_s:g} s, and the next begins at {after.start_s:g} s"
-            return fails(Mistake.INTERVAL_CLOCK, reason, expected, (before.line, after.line))
+            return fails(_INTERVAL_CLOCK, reason, expected, (before.line, after.line))
     for row in done.parts:
         if row.duration_s > _SHORT_S and _fits_itself(row) is None:
             # the rate is over the time that passed, or over the one that was asked for, and the row says the other
-            return fails(Mistake.INTERVAL_CLOCK, f"{when} this row contradicts itself", expected, (row.line,))
+            return fails(_INTERVAL_CLOCK, f"{when} this row contradicts itself", expected, (row.line,))
     return covers
 
 
@@ -310,21 +386,15 @@ def _covers(done: _IntervalRows, expected: str, when: str, stalled: bool) -> Obs
     if done.summed < whole - done.slack_bytes and not is_wrong_total:
         ends = f"{when} the last interval ends at {last.end_s:g} s, and the transfer at {done.ends_s:.2f} s"
         reason = f"{ends}; the rows add up to {done.summed / 1000:.0f} of {whole / 1000:.0f} KB"
-        return fails(Mistake.LAST_MISSING, reason, expected, lines)
+        return fails(_LAST_MISSING, reason, expected, lines)
     if done.summed > whole + done.slack_bytes and not is_wrong_total:
-        return fails(_fault(done) or Mistake.INTERVAL_SUM, sums, expected, lines)
+        return fails(_fault(done) or _INTERVAL_SUM, sums, expected, lines)
     # the rows may end before the total does: until the acknowledgement comes nothing is sent
     low_s, high_s = min(done.seconds, done.ends_s) - _END_S, max(done.ends_s, done.took_s) + _END_S
     if not low_s <= last.end_s <= high_s:
         reason = f"{when} the last interval ends at {last.end_s:g} s, and the transfer at {done.ends_s:.2f} s"
         is_assumed = stalled or last.end_s > done.ends_s or abs(done.summed - whole) <= done.slack_bytes
-        return fails(Mistake.INTERVAL_CLOCK if is_assumed else Mistake.LAST_MISSING, reason, expected, lines)
+        return fails(_INTERVAL_CLOCK if is_assumed else _LAST_MISSING, reason, expected, lines)
     if done.total is not None and abs(done.summed - whole) > done.slack_bytes:
         return fails(amount_mistake(done.total, whole, "client"), f"{sums}, and so does the total", expected, lines)
     return passes(expected, str(done))
-
-
-counts_rows = judge_of(judge_count)
-joins = judge_of(judge_join)
-adds_up = judge_of(judge_sum)
-reaches_end = judge_of(judge_end)

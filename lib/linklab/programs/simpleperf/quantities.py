@@ -8,20 +8,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from linklab.measure.simpleperf_rows import Quantity, Row, amount_bytes, amount_step, rate_mbps, rate_step_mbps
+from linklab.programs.simpleperf import mistakes
 from linklab.programs.simpleperf.mistakes import Mistake
 
 RATE_SHARE: Final = 0.012
 """How exact a rate must be: half of the 2.4 % by which 1000 and 1024 differ."""
+JITTER_S: Final = 0.01
+"""By so much the relay's notes and a program's clock may differ."""
 JOIN_S: Final = 0.15
 """The largest gap or overlap, in seconds, between the end of one row and the start of the next."""
 _KI, _MI, _GI = 1.024, 1.048576, 1.073741824
 FACTORS: Final = (
-    (1 / 8, Mistake.BYTES_AS_BITS),
-    (8.0, Mistake.BITS_TWICE),
-    *((factor, Mistake.BINARY_UNITS) for factor in (1 / _MI, 1 / _KI, _KI, _MI, 1 / _GI)),
-    *((factor / 8, Mistake.BYTES_AS_BITS) for factor in (1 / _MI, 1 / _KI, _MI)),
-    *((factor * 8, Mistake.BITS_TWICE) for factor in (1 / _MI, 1 / _KI)),
-    *((factor * by, Mistake.RATE_UNIT) for factor in (1e-6, 1e-3, 1e3, 1e6) for by in (1, 1 / 8, 8)),
+    (1 / 8, mistakes.BYTES_AS_BITS),
+    (8.0, mistakes.BITS_TWICE),
+    *((factor, mistakes.BINARY_UNITS) for factor in (1 / _MI, 1 / _KI, _KI, _MI, 1 / _GI)),
+    *((factor / 8, mistakes.BYTES_AS_BITS) for factor in (1 / _MI, 1 / _KI, _MI)),
+    *((factor * 8, mistakes.BITS_TWICE) for factor in (1 / _MI, 1 / _KI)),
+    *((factor * by, mistakes.RATE_UNIT) for factor in (1e-6, 1e-3, 1e3, 1e6) for by in (1, 1 / 8, 8)),
 )
 """By which a rate may be wrong, and the mistake that makes it so: 8 forgotten or taken twice, 1024 for 1000 (once,
 twice or three times), or another unit, as kB/s, which are 125 times as many as Mbit/s."""
@@ -66,12 +69,12 @@ def amount_mistake(row: Row, true_bytes: float, side: str) -> Mistake:
     is_in_bytes = row.amount.unit[:1] in "Bb"
     for factor in () if is_in_bytes else (_KI, _MI, _GI, 1 / _KI, 1 / _MI):
         if abs(said * factor - true_bytes) <= step * factor + true_bytes * 0.004:
-            return Mistake.BINARY_UNITS
+            return mistakes.BINARY_UNITS
     if said and any(abs(said / true_bytes / factor - 1) < 0.03 for factor in (1e-6, 1e-3, 1 / 8, 8, 1e3, 1e6)):
-        return Mistake.WRONG_AMOUNT
+        return mistakes.WRONG_AMOUNT
     if side == "client":
-        return Mistake.SENDS_COUNTED
-    return Mistake.BYTES_LOST if said < true_bytes else Mistake.READS_COUNTED
+        return mistakes.SENDS_COUNTED
+    return mistakes.BYTES_LOST if said < true_bytes else mistakes.READS_COUNTED
 
 
 @dataclass(frozen=True)
@@ -99,8 +102,8 @@ def read_rate(rate: Quantity, carried_bytes: float, spans_s: Mapping[str, Span])
             for factor, mistake in factors:
                 if _within(value, factor * carried_bytes * 8e-6, low_s, high_s, step):
                     # a whole number beside the true rate is cut off: only by chance is it 1.024 times that rate
-                    is_cut = mistake is Mistake.BINARY_UNITS and is_whole(rate)
-                    return RateReading(name, factor, Mistake.INTEGER_DIVISION if is_cut else mistake)
+                    is_cut = mistake is mistakes.BINARY_UNITS and is_whole(rate)
+                    return RateReading(name, factor, mistakes.INTEGER_DIVISION if is_cut else mistake)
     return None
 
 

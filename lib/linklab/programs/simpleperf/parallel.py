@@ -1,0 +1,197 @@
+"""The step `parallel`: several connections of one client, and several clients at once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from linklab.measure.simpleperf_rows import Row, amount_bytes
+from linklab.programs.checks import Observed, check
+from linklab.programs.simpleperf import mistakes
+from linklab.programs.simpleperf.evidence import BYE, PlayedScene, ProgramRun
+from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
+from linklab.programs.simpleperf.quantities import amount_fits, amount_mistake, amount_shown, total
+from linklab.programs.simpleperf.session import CONNECTIONS, LONG_S, SimpleperfScenes
+from linklab.programs.simpleperf.transfer import glued
+from linklab.programs.simpleperf.trouble import Trouble, breach, crash, error_of, trouble
+from linklab.programs.simpleperf.verdicts import no_row, of_trouble, refused
+
+_WITH: Final = f"with -P {CONNECTIONS} "
+_IGNORED: Final = Mistake("-P is ignored", "open args.parallel connections, each in a thread of its own")
+
+
+@check("parallel-together", points=3, needs=["ends"])
+def together(session: SimpleperfScenes) -> Observed:
+    """-P has all its connections at the same time
+
+    The relay sees whether the connections of -P 3 -t 2 are all open, and sending, at the same time.
+    """
+    scene = session.parallel()
+    expected = f"{CONNECTIONS} connections that send at the same time"
+    found, sending = trouble(scene), scene.carrying
+    if scene.refused:
+        reason = f"{_WITH}{len(scene.refused)} of {len(scene.tried)} connections found nothing that listened any more"
+        mistake = mistakes.ONE_CLIENT_ONLY if scene.connections and not scene.alive else mistakes.REFUSES
+        return fails(mistake, reason, expected, found.quotes if found else ())
+    if (error := error_of(found)) and len(sending) < CONNECTIONS:
+        return of_trouble(error, _WITH, expected)
+    if found is not None and not scene.connections:
+        # it ended with a word and no traceback: it refuses
+        unknown = Mistake("-P is not understood", "accept -P 1 to -P 5, and open so many connections")
+        return refused(session, unknown, f"{_WITH}{found.reason}", expected, found.quotes)
+    if not scene.connections:
+        return fails(mistakes.NO_CONNECTION, f"{_WITH}it opens no connection", expected)
+    if not sending:
+        return fails(mistakes.NO_DATA, f"{_WITH}{len(scene.connections)} connections carried no data", expected)
+    if len(sending) == 1:
+        return _one_sends(scene, found, expected)
+    begins_s, ends_s = max(one.began_s for one in sending), min(one.sent_s for one in sending)
+    if begins_s >= ends_s:
+        in_turn = Mistake(
+            "connections opened one after the other",
+            "start all threads in one loop, and join them in a second one; write target=f, args=(...), not "
+            "target=f(...)",
+        )
+        ended = f"the first of {len(sending)} connections ended at {ends_s:.1f} s"
+        return fails(in_turn, f"{ended}, the last one began only at {begins_s:.1f} s", expected)
+    if len(sending) != CONNECTIONS:
+        return fails(_IGNORED, f"there were {len(sending)} connections", expected)
+    seen = f"{len(sending)} connections; the last began at {begins_s:.1f} s, the first ended at {ends_s:.1f} s"
+    return passes(expected, seen)
+
+
+def _one_sends(scene: PlayedScene, found: Trouble | None, expected: str) -> Observed:
+    shared = Mistake(
+        "the connections of -P share one socket",
+        "keep the socket in a local variable of each thread's function, not in one that all threads share",
+    )
+    opened = len(scene.connections)
+    printed = len(scene.client.rows) if scene.client.ended else 0
+    if scene.main.last_bytes.count(BYE) > 1 or CONNECTIONS in (printed, opened):
+        reason = f"all data went over one of {opened} connections; rows that the client printed: {printed}"
+        return fails(shared, reason, expected)
+    if found is not None:  # a client that takes no notice of -P would end as it does without
+        return fails(shared, f"{_WITH}all data went over one connection, and {found.reason}", expected, found.quotes)
+    return fails(_IGNORED, f"{_WITH}there was one connection", expected)
+
+
+def _totals(program: ProgramRun) -> list[Row]:
+    """Return the total of each connection, by the names of the rows."""
+    by_name: dict[str, list[Row]] = {}
+    for row in program.rows:
+        by_name.setdefault(row.name, []).append(row)
+    totals = [total(same) for same in by_name.values()]
+    if len(totals) > CONNECTIONS:  # of a connection that only tried whether the server is there
+        return [row for row in totals if row.amount.value] or totals
+    return totals
+
+
+@check("parallel-client", points=2, needs=["parallel-together", "client-row"])
+def client_rows(session: SimpleperfScenes) -> Observed:
+    """the client prints a row for each connection
+
+    -P 3 gives rows of three names; a sum is none of them.
+    """
+    scene = session.parallel()
+    if not scene.client.ended:
+        found = trouble(scene)
+        return of_trouble(found, _WITH) if found else fails(mistakes.NO_END, f"{_WITH}the client had to be stopped")
+    return _rows(scene.client)
+
+
+@check("parallel-server", needs=["parallel-together", "server-row"])
+def server_rows(session: SimpleperfScenes) -> Observed:
+    """the server prints a row for each connection"""
+    return _rows(session.parallel().server)
+
+
+def _rows(program: ProgramRun) -> Observed:
+    rows = _totals(program)
+    expected, found = f"rows of {CONNECTIONS} connections", f"rows of {len(rows)} connections"
+    if len(rows) == CONNECTIONS:
+        return passes(expected, found)
+    if crashed := error_of(crash(program)):
+        return of_trouble(crashed, _WITH, expected)
+    if program.reading.complaint:
+        return no_row(program, expected, _WITH)
+    missing = Mistake(
+        "a row is missing for some connections",
+        "print a row for each connection, and name it by the client's own address and port, as the starter does",
+    )
+    return fails(missing, f"{_WITH}the {program.side} prints {found}", expected)
+
+
+@check("parallel-bytes", points=2, needs=["parallel-client", "parallel-server", "bytes"])
+def rows_bytes(session: SimpleperfScenes) -> Observed:
+    """each row gives the bytes of its own connection
+
+    The rows, sorted by size, are compared with the relay's notes.
+    """
+    scene = session.parallel()
+    true = sorted(one.carried for one in scene.carrying)
+    expected = ", ".join(f"{size / 1000:.0f} KB" for size in true)
+    summed = Mistake(
+        "the connections of -P are counted together", "count the bytes of each connection apart, in its own thread"
+    )
+    for side, program in scene.sides:
+        by_size = sorted(_totals(program), key=amount_bytes)
+        found = ", ".join(map(amount_shown, by_size))
+        for row, size in zip(by_size, true, strict=True):
+            if amount_fits(row, size, 0.01 * size):
+                continue
+            mistake = amount_mistake(row, size, side)
+            if abs(amount_bytes(by_size[-1]) - sum(true)) <= 0.03 * sum(true):
+                mistake = summed if side == "client" else mistakes.CLIENTS_MIXED
+            return fails(mistake, f"the {side} says {found}", expected, (row.line,))
+    return passes(expected)
+
+
+@check("concurrent", points=3, needs=["ends"])
+def concurrent(session: SimpleperfScenes) -> Observed:
+    """a second client is served while the first one runs
+
+    A client sends for 8 s, and another comes after 2 s and sends for 1 s: the relay must see that one acknowledged
+    while the first still sends.
+    """
+    scene = session.two_clients()
+    expected = f"the first client sends for {LONG_S} s, and the second, which comes after 2 s, is served meanwhile"
+    if found := breach(scene):
+        return of_trouble(found, "", expected)
+    found = trouble(scene)
+    if len(scene.tried) < 2:
+        return (
+            of_trouble(found) if found else fails(mistakes.NO_CONNECTION, "the second client did not connect", expected)
+        )
+    talking = [one for one in scene.tried if one.carried or one.refused]
+    first, second = sorted(talking if len(talking) > 1 else scene.tried, key=lambda one: one.came_s)[:2]
+    crashed = crash(scene.server)
+    if second.refused or (not scene.alive and second.acknowledged_s is None):
+        if crashed is not None and crashed.mistake is mistakes.TRACEBACK:
+            return of_trouble(crashed, "while the first client sent, the second one was not served; ", expected)
+        if scene.alive:
+            return fails(mistakes.REFUSES, "while the first client sent, the second one was refused", expected)
+        reason = f"the second client was not served: the server had ended, and said: {scene.server.last_words()}"
+        return fails(mistakes.ONE_CLIENT_ONLY, reason, expected)
+    if second.acknowledged_s is None:
+        return _never_answered(session, scene, expected)
+    seen = f"the first sent until {first.sent_s:.1f} s, the second was answered at {second.acknowledged_s:.1f} s"
+    if second.acknowledged_s >= first.sent_s:
+        sent_s = first.sent_s - first.began_s
+        if sent_s > LONG_S + 4:
+            return fails(mistakes.TIME_IGNORED, f"with -t {LONG_S} the first client sent for {sent_s:.0f} s", expected)
+        return fails(mistakes.ONE_AT_A_TIME, f"the second client had to wait for the first one's end: {seen}", expected)
+    if first.acknowledged_s is None:
+        if crashed is not None:
+            return of_trouble(crashed, "the second client was served, and the first was not answered; ", expected)
+        return fails(mistakes.CLIENTS_MIXED, "the second client was served, the first never answered", expected)
+    return passes(expected, seen)
+
+
+def _never_answered(session: SimpleperfScenes, scene: PlayedScene, expected: str) -> Observed:
+    """Judge a second client that got no answer, not even when the first one had ended."""
+    reason = "the second client was never answered, though the first one had ended"
+    if found := trouble(scene):
+        return of_trouble(found, f"{reason}; ", expected)
+    wrong = glued(session)
+    if wrong.reason:
+        return fails(mistakes.END_GLUED, f"{reason}; nor is {wrong.reason.partition(': ')[2]}", expected)
+    return fails(mistakes.ONE_AT_A_TIME, reason, expected)
