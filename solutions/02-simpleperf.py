@@ -76,9 +76,8 @@ lab02.check_stream(stream).require()
 # 10.0.0.2:33540   0.0 - 25.0   85 MB      27.20 Mbps
 # ```
 #
-# The checks and the later labs use this heading to find interval, amount and rate. Print it above your rows (the
-# server's heading says `Received` and `Rate`). You choose spacing, bars, decimals and the order of columns. Write each
-# unit beside its number or in the heading.
+# The checks and the later labs use `BYE` and `ACK: BYE`, the options, and the rows below this heading (the server's says
+# `Received` and `Rate`). **Keep the messages, the heading and the parser: all else is yours.**
 #
 # The labs up to Lab 07 repeat a study, **the course report**: a student's project report (OsloMet, 2023). Its author
 # wrote a simpleperf and measured this network in five *test cases*: UDP (case 1, Lab 03), single links (2, Lab 04),
@@ -93,9 +92,8 @@ lab02.check_stream(stream).require()
 # files on the left, and move its tab to the right side. Save it (Ctrl+S) before you run a cell here.
 #
 # The file is a starter: it contains the arguments, the rows and the frame of each function. `TODO 1` marks the code
-# that you write in step 1, and so on (Ctrl+F finds the marks). You may change everything: the checks grade only what
-# the program does. You can run the starter now. `loopback` starts a server and a client on your own machine, and shows
-# the output of both:
+# that you write in step 1, and so on (Ctrl+F finds the marks). You can run the starter now. `loopback` starts a server
+# and a client on your own machine, and shows the output of both:
 
 # %% id="first-run" tags=["nbval-ignore-output"]
 lab02.loopback("-t 1")
