@@ -15,7 +15,7 @@ from tests.simpleperf.programs.make import Program, programs
 
 STARTER: Final = (ROOT / "labs" / "simpleperf.py").read_text("utf-8")
 SOLUTION: Final = (ROOT / "solutions" / "simpleperf.py").read_text("utf-8")
-INDEPENDENT: Final = ("asyncio-streams", "by-hand", "selectors-json", "socketserver-getopt", "start-message", "tabs")
+INDEPENDENT: Final = ("asyncio-streams", "batches", "by-hand", "one-thread", "socketserver-getopt", "tabs")
 
 
 def _independent() -> list[Program]:

