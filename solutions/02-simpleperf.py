@@ -76,7 +76,7 @@ lab02.check_stream(stream).require()
 # 10.0.0.2:33540   0.0 - 25.0   85 MB      27.20 Mbps
 # ```
 #
-# The checks and the later labs use `BYE` and `ACK: BYE`, the options, and the rows below this heading (the server's says
+# The checks and the later labs use `BYE` and `ACK: BYE`, the options, and the rows below this heading (the server's has
 # `Received` and `Rate`). **Keep the messages, the heading and the parser: all else is yours.**
 #
 # The labs up to Lab 07 repeat a study, **the course report**: a student's project report (OsloMet, 2023). Its author
