@@ -121,8 +121,8 @@ WRONG: Table = {
         # a name in the place of a queue that does what it says
         ({**ONE, "codel": named(LONG, "codel")}, "mean ping, codel"),
         ({**ONE, "red": named(LONG, "red")}, "mean ping, red"),
-        ({**ONE, "red": given(LONG, QueueResult, discipline=HUGE_RED)}, "RED's max"),
-        ({**ONE, "codel": given(ONE["codel"], QueueResult, discipline=HIGH_CODEL)}, "CoDel's target"),
+        ({**ONE, "red": given(LONG, QueueResult, discipline=HUGE_RED)}, "max of red"),
+        ({**ONE, "codel": given(ONE["codel"], QueueResult, discipline=HIGH_CODEL)}, "target of codel"),
         ({**ONE, "pfifo": given(ONE["pfifo"], TcpResult, throughput_mbps=8.9)}, "use of U, pfifo"),
     ],
     lab12.check_apart: [

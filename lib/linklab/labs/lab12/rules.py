@@ -434,50 +434,44 @@ def check_long(given: object) -> Result:
 # --- One queue for all
 
 
-def _of_pfifo(run: Run) -> Iterator[Check]:
-    limit, most = _setting(run, "limit"), limit_packets(rate_mbps(run), WAIT_MS)
-    if limit > most:
-        hint = f"use the limit that your function returns for {rate_mbps(run):g} Mbit/s and {WAIT_MS} ms"
-        yield Check.failing("the limit", f"it is {limit:g} packets", hint, f"{most} packets or less", f"{limit:g}")
-        return
-    one_ms = frame_ms(rate_mbps(run))
-    high = base_ms(run) + (limit + 3) * one_ms + burst_ms(run)
-    yield _ping("highest ping, pfifo", highest_ms(run), base_ms(run), high, "a full queue", "its limit")
+def _refuse_longer(run: Run, name: str, most: float, unit: str, hint: str) -> None:
+    """Refuse a queue whose setting of this name lets more wait than the lab asks for."""
+    found = _setting(run, name)
+    if found > most:
+        what, shown = f"{name} of {kind_of(run)}", queue_of(run).discipline
+        raise Refuse(Check.failing(what, f"it is {found:g} {unit}", hint, f"{most:g} {unit} or less", shown))
 
 
-def _of_red(run: Run) -> Iterator[Check]:
-    if _setting(run, "max") > RED_MAX_BYTES:
-        hint = "use min and max from the text: they set how short the queue stays"
-        found = queue_of(run).discipline
-        yield Check.failing(
-            "RED's max", "this max allows a longer queue", hint, f"{RED_MAX_BYTES} bytes or less", found
-        )
-        return
-    one_ms, most = frame_ms(rate_mbps(run)), transmission_ms(_setting(run, "max"), rate_mbps(run))
-    high = base_ms(run) + most + 3 * one_ms
+def _of_pfifo(run: Run) -> Check:
+    hint = f"use the limit that your function returns for {rate_mbps(run):g} Mbit/s and {WAIT_MS} ms"
+    _refuse_longer(run, "limit", limit_packets(rate_mbps(run), WAIT_MS), "packets", hint)
+    high = base_ms(run) + (_setting(run, "limit") + 3) * frame_ms(rate_mbps(run)) + burst_ms(run)
+    return _ping("highest ping, pfifo", highest_ms(run), base_ms(run), high, "a full queue", "its limit")
+
+
+def _of_red(run: Run) -> Check:
+    _refuse_longer(
+        run, "max", RED_MAX_BYTES, "bytes", "use min and max from the text: they set how short the queue stays"
+    )
+    most_ms = transmission_ms(_setting(run, "max"), rate_mbps(run))
+    high = base_ms(run) + most_ms + 3 * frame_ms(rate_mbps(run))
     why = "RED keeps the queue's average below its max"
-    yield _ping("mean ping, red", fmean(pings_ms(run)), base_ms(run), high, why, "Floyd and Jacobson, 1993")
+    return _ping("mean ping, red", fmean(pings_ms(run)), base_ms(run), high, why, "Floyd and Jacobson, 1993")
 
 
-def _of_codel(run: Run) -> Iterator[Check]:
-    target = _setting(run, "target")
-    if target > CODEL_TARGET_MS:
-        # replacing a queue by one of the same kind keeps the settings that the command does not name
-        hint = f"give CoDel its default again: codel target {CODEL_TARGET_MS}ms"
-        found = queue_of(run).discipline
-        yield Check.failing(
-            "CoDel's target", "this target allows a longer queue", hint, f"{CODEL_TARGET_MS} ms or less", found
-        )
-        return
-    high = base_ms(run) + 2 * target + 3 * frame_ms(rate_mbps(run))
+def _of_codel(run: Run) -> Check:
+    # replacing a queue by one of the same kind keeps the settings that the command does not name
+    hint = f"give CoDel its default again: codel target {CODEL_TARGET_MS}ms"
+    _refuse_longer(run, "target", CODEL_TARGET_MS, "ms", hint)
+    high = base_ms(run) + 2 * _setting(run, "target") + 3 * frame_ms(rate_mbps(run))
     why = (
         "CoDel drops until packets wait less than its target; then TCP speeds up again, and they wait "
         "longer for a while"
     )
-    yield _ping("mean ping, codel", fmean(pings_ms(run)), base_ms(run), high, why, "RFC 8289")
+    return _ping("mean ping, codel", fmean(pings_ms(run)), base_ms(run), high, why, "RFC 8289")
 
 
-_OF_KIND: Final[Mapping[str, Callable[[Run], Iterator[Check]]]] = {
+_OF_KIND: Final[Mapping[str, Callable[[Run], Check]]] = {
     "pfifo": _of_pfifo,
     "red": _of_red,
     "codel": _of_codel,
@@ -490,7 +484,7 @@ def check_one_queue(runs: object) -> Result:
 
     def judge(kind: str, given: object) -> Iterator[Check]:
         run = run_of(kind, given, RUN_S, kind)
-        yield from _OF_KIND[kind](run)
+        yield _OF_KIND[kind](run)
         yield _use(kind, run)
 
     return asked_each("Lab 12, one queue for all", runs, ONE_QUEUE, judge, '{"pfifo": measure.run_together(...), ...}')
