@@ -37,9 +37,7 @@ _OF_THE_SYSTEM = (
 )  # fmt: skip
 """Folders that many programs share, or that a lab has of its own."""
 LARGEST_FILE_BYTES, LONGEST_OUTPUT = 256_000_000, 64_000_000
-"""No larger file is read out of a lab, and of no command more characters: whoever wrote them in the lab shall not fill
-the memory of who reads them.
-"""
+"""Limits of a file and of a command's output, so that a lab cannot exhaust our memory."""
 _READ_BYTES, _WRITE_BYTES = 4 * 1024 * 1024, 16 * 1024 * 1024
 """A guest, whose memory is small, holds several copies of a piece. One that is written is a request that acts."""
 _SLICE_S, _LONGEST_SLICE_S = 0.2, 60.0

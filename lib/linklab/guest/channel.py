@@ -18,9 +18,9 @@ from typing import Any, Protocol
 
 FRAME_BYTES = 64 * 1024
 LARGEST_BYTES = 64 * 1024 * 1024
-"""Whoever sends more is hung up on: what comes out of a lab may have been made up."""
+"""Upper limit of a received message. A longer one ends the connection, because anything can come out of a lab."""
 LARGEST_SENT_BYTES = 60 * 1024 * 1024
-"""No message of ours is longer. What is larger goes in pieces, or is refused with a line where it is made."""
+"""Upper limit of a message; longer data is split or refused."""
 _HEADER = struct.Struct(">BI")
 _MORE, _LAST, _DROP = 1, 2, 3
 _DROP_LIMIT_S = 15.0

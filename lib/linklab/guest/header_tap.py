@@ -22,7 +22,7 @@ from linklab.errors import LabError
 from linklab.guest.namespace import Namespace
 
 NOTED_BYTES: Final = 96
-"""Of each packet at most: room for Ethernet, IPv4 and TCP with all options that a connection under way sends."""
+"""Bytes kept of each packet: Ethernet, IPv4 and TCP headers with the options of an established connection fit."""
 RECORD: Final = struct.Struct(f"=QQII{NOTED_BYTES}s")
 """The packet's address in the kernel's memory, the time in ns, its length, which tap, its first bytes."""
 HEADER: Final = struct.Struct("=II")

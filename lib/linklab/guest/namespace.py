@@ -159,7 +159,7 @@ def first_namespace() -> Namespace:
     """
     quiet_ipv6()
     set_sysctl("ipv4.neigh.default.base_reachable_time_ms", str(links.REACHABLE_MS))
-    for limit in ("gc_thresh1", "gc_thresh2", "gc_thresh3"):  # what never goes stale is never cleared away either
+    for limit in ("gc_thresh1", "gc_thresh2", "gc_thresh3"):  # permanent entries are never evicted
         set_sysctl(f"ipv4.neigh.default.{limit}", str(_NEIGHBOURS))
     return Namespace.of_process("self")
 

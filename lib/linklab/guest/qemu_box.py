@@ -22,7 +22,9 @@ PART_BYTES: Final = FROM_GUEST_AT - TO_GUEST_AT
 WORD: Final = struct.Struct("<I")
 _LENGTH: Final = 0xFFF_FFFF
 PART, LAST, DROP, ASK, LAST_ASK = range(1, 6)
-"""A part of a message; its last one; forget the parts that came; nothing but a wish for the next request; both."""
+"""PART: a part of a message. LAST: the last part. DROP: forget the parts so far. ASK: the guest is idle and takes the
+next request. LAST_ASK: the last part, and then the guest is idle.
+"""
 
 
 def word(kind: int, length: int = 0) -> int:

@@ -18,7 +18,7 @@ TIMESPEC = struct.Struct("@qq")
 _TIMEVAL = struct.Struct("@ll")
 _BUFFER_BYTES = 1 << 26
 _ABSOLUTE = 1
-_SIGN_OF_LIFE_NS = 4_000_000_000
+_HEARTBEAT_NS = 4_000_000_000
 
 
 def act(*actions: Callable[..., None]) -> None:
@@ -100,16 +100,16 @@ def stamp_ns(ancillary: list[tuple[int, int, bytes]]) -> int:
     raise SystemExit("the kernel gave a packet without the time of its arrival (SO_TIMESTAMPNS)")
 
 
-class Life:
+class Heartbeat:
     """Prints an empty line every few seconds as long as packets go. It looks at no clock of its own."""
 
     def __init__(self) -> None:
         self._said_ns: int | None = None
 
-    def sign(self, now_ns: int) -> None:
+    def beat(self, now_ns: int) -> None:
         """Take the time that the caller has read anyway, and print the line if it is due."""
         if self._said_ns is None:
             self._said_ns = now_ns
-        elif now_ns - self._said_ns >= _SIGN_OF_LIFE_NS:
+        elif now_ns - self._said_ns >= _HEARTBEAT_NS:
             self._said_ns = now_ns
             print(flush=True)

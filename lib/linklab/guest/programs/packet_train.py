@@ -10,7 +10,7 @@ import socket
 import struct
 import time
 
-from linklab.guest.programs.common import TIMESPEC, Life, act, receiver, sleeper, stamp_ns, start_at, wait_at_most
+from linklab.guest.programs.common import TIMESPEC, Heartbeat, act, receiver, sleeper, stamp_ns, start_at, wait_at_most
 
 _MARK = b"LLtrain1"
 _HEADER = struct.Struct("!8sI")
@@ -26,7 +26,7 @@ def send(gate: str, later_ns: int, address: str, port: int, count: int, payload_
     """
     packets = [_HEADER.pack(_MARK, number).ljust(payload_bytes, b"\0") for number in range(count)]
     departures_ns = []
-    life, sleep_until = Life(), sleeper()
+    heartbeat, sleep_until = Heartbeat(), sleeper()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         sender.connect((address, port))
         begin_ns = start_at(gate, later_ns)
@@ -37,7 +37,7 @@ def send(gate: str, later_ns: int, address: str, port: int, count: int, payload_
                     time.sleep(early_ns / 1e9)
                 departures_ns.append(time.time_ns())
                 sender.send(packet)
-                life.sign(departures_ns[-1])
+                heartbeat.beat(departures_ns[-1])
         except KeyboardInterrupt:
             pass  # what left until now is what there is
         except OSError as error:
@@ -52,7 +52,7 @@ def receive(port: int, count: int, payload_bytes: int, silence_s: float, first_s
     with receiver(port) as end:
         print("ready", flush=True)
         wait_at_most(end, first_s)
-        life = Life()
+        heartbeat = Heartbeat()
         try:
             while len(arrivals_ns) < count:
                 try:
@@ -66,7 +66,7 @@ def receive(port: int, count: int, payload_bytes: int, silence_s: float, first_s
                 number = _HEADER.unpack_from(packet)[1]
                 duplicates += number in arrivals_ns
                 arrivals_ns.setdefault(number, stamp_ns(ancillary))
-                life.sign(arrivals_ns[number])
+                heartbeat.beat(arrivals_ns[number])
         except KeyboardInterrupt:
             pass
     print(json.dumps({"arrivals_ns": [arrivals_ns.get(it) for it in range(count)], "duplicates": duplicates}))

@@ -27,7 +27,6 @@ from linklab.show.network.layout import (
     Placed,
     Point,
     Stroke,
-    TakenSpace,
     TextLine,
     along,
     name_line,
@@ -100,8 +99,8 @@ def drawn(
     return figure, placed
 
 
-def ways(placed: Placed, axes: Axes) -> dict[str, list[float]]:
-    """Return for each interface where its packets' way begins and ends on a drawing, at the edges of both nodes.
+def cable_lines(placed: Placed, axes: Axes) -> dict[str, list[float]]:
+    """Return the line on a drawing from each interface to the other end of its cable, between the edges of both nodes.
 
     It is x, y, x and y, as shares of the drawing's width and height from its upper left.
     """
@@ -113,44 +112,6 @@ def ways(placed: Placed, axes: Axes) -> dict[str, list[float]]:
             others = placed.nodes[other.node].length_inside(near, far)
             found[interface.name] = [*_share(axes, along(near, far, own)), *_share(axes, along(far, near, others))]
     return found
-
-
-def areas(placed: Placed, axes: Axes) -> dict[str, list[float]]:
-    """Return each node's box on a drawing: its upper left and its lower right corner, as `ways` does."""
-    return {
-        name: [*_share(axes, (box.left, box.top)), *_share(axes, (box.right, box.bottom))]
-        for name, box in placed.nodes.items()
-    }
-
-
-def spots(placed: Placed, axes: Axes) -> dict[str, tuple[float, float]]:
-    """Return for each interface the middle of a place beside its cable for two short lines of text, as `ways` does.
-
-    It is where they cover least of the drawing.
-    """
-    strokes = [(stroke.start, stroke.end) for stroke in placed.strokes]
-    taken = TakenSpace([*placed.nodes.values(), *(label.box for label in placed.labels)], strokes)
-    (left, right), (_, top) = axes.get_xlim(), axes.get_ylim()
-    page = Box(left, placed.box.bottom, right, top).grown(-_SPOT_INCHES)  # the legend is below
-    found = {}
-    for stroke in placed.strokes:
-        for interface, (x0, y0), (x1, y1) in stroke.both_ends:
-            across = (y1 - y0) / (stroke.length or 1.0), (x0 - x1) / (stroke.length or 1.0)
-            centres = [
-                (x0 + far * (x1 - x0) + off * across[0], y0 + far * (y1 - y0) + off * across[1])
-                for off in _SPOT_OFF_INCHES
-                for far in _SPOT_FAR
-            ]
-            inside = [(min(max(x, page.left), page.right), min(max(y, page.bottom), page.top)) for x, y in centres]
-            found[interface.name] = _share(axes, taken.place(_SPOT_LINES, inside).box.centre)
-    return found
-
-
-_SPOT_LINES: Final = (TextLine("\u2192 10.0 Mbit/s"), TextLine("50 queued, 9 lost"))
-_SPOT_FAR: Final = (0.5, 0.4, 0.6, 0.3, 0.7)
-"""Where along the cable a text beside it may stand, the best place first, and how far from it."""
-_SPOT_OFF_INCHES: Final = (0.25, 0.35, 0.45, 0.55, 0.65, 0.75, -0.45, -0.65)
-_SPOT_INCHES: Final = 0.15
 
 
 def _share(axes: Axes, point: Point) -> tuple[float, float]:

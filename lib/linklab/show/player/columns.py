@@ -21,7 +21,7 @@ from linklab.measure.headers import Ends, ends_of, ip_of, kept_head
 from linklab.measure.recordings import PacketHop, TcpState
 from linklab.network import NetworkState
 from linklab.show.network.layout import Placed
-from linklab.show.network.paint import drawn, ways
+from linklab.show.network.paint import cable_lines, drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -164,22 +164,19 @@ def about_run(run: PlayedRun) -> dict[str, Any]:
     }
 
 
-def flow_columns(
-    flows: Iterable[PacketFlow], packets: Mapping[int, PacketHop], before: int = 0
-) -> list[dict[str, Any]]:
-    """Return flows with the columns of their packets, in both directions; packets are numbered from ``before`` on."""
+def flow_columns(flows: Iterable[PacketFlow], packets: Mapping[int, PacketHop]) -> list[dict[str, Any]]:
+    """Return flows with the columns of their packets, in both directions."""
     return [
-        {"name": flow.name, "ways": [_columns_of(way, packets, before) for way in (flow.forward, flow.back)]}
-        for flow in flows
+        {"name": flow.name, "ways": [_columns_of(way, packets) for way in (flow.forward, flow.back)]} for flow in flows
     ]
 
 
-def _columns_of(numbers: Sequence[int], packets: Mapping[int, PacketHop], before: int) -> dict[str, Any]:
+def _columns_of(numbers: Sequence[int], packets: Mapping[int, PacketHop]) -> dict[str, Any]:
     """Return the packets of a flow in one direction, with their headers."""
     heads = [kept_head(packets[number].head) for number in numbers]
     bytes_at = (bytes(it[at] for it in heads if len(it) > at) for at in range(max(map(len, heads), default=0)))
     return {
-        "packets": steps(number - before for number in numbers),
+        "packets": steps(numbers),
         "lengths": [packets[number].length_bytes for number in numbers],
         "heads": [*map(len, heads)],
         "bytes": b"".join(bytes_at).hex(),
@@ -194,7 +191,7 @@ def _ports(
         by_name[hop.interface].append(hop)
     shapes = {it.name: it.shape for node in recording.network.nodes for it in node.interfaces}
     nodes = {port.interface: port.node for port in recording.ports}
-    lines, links = ways(placed, axes), _links(placed)
+    lines, links = cable_lines(placed, axes), _links(placed)
     for port in recording.ports:
         hops, shape = by_name[port.interface], shapes.get(port.interface)
         yield {
