@@ -44,7 +44,7 @@ def prepare(loop: RequestLoop, hosts: list[str], files: dict[str, str], packages
     own: dict[str, Namespace] = {}
 
     def entered(host: str) -> AbstractContextManager[Any]:
-        if host in hosts:
+        if host in lab_api.network(loop):
             return namespace_of(lab_api.node(loop, host)).entered()
         if host not in own:
             own[host] = Namespace.new()
