@@ -175,7 +175,7 @@ def test_outputs_are_stored_by_one_command_twice_the_same_and_compared(
     kit = _kit(tmp_path, _01_lab=["print('one\\ntwo')", draw])
     words = ["validate", "--root", str(kit)]
     assert main(words) == 1
-    assert "01-lab, cell 2 (a): its outputs are not stored yet: linklab validate --update" in capsys.readouterr().out
+    assert "01-lab, cell 2 (a): its outputs are not stored yet" in capsys.readouterr().out
     assert main([*words, "--update"]) == 0
     (notebook,) = notebooks_of(kit)
     stored = notebook.read_bytes()

@@ -13,7 +13,7 @@ from linklab.headless.runner import label
 
 _IGNORED: Final = "nbval-ignore-output"
 """nbval's tag of a cell whose output is not compared."""
-_MEND: Final = "mend the cell, or store what it shows: linklab validate --update"
+_MEND: Final = "mend the cell, or store what it shows by the same command with --update"
 _SHOWN: Final = 60
 """Characters of an excerpt; a third of them stand before the first difference."""
 _PICTURES: Final = ("image/png", "image/jpeg")
@@ -30,7 +30,7 @@ def differences(stored: Any, executed: Any) -> Iterator[str]:
         if wanted.cell_type != "code" or any(output.output_type == "error" for output in got.outputs):
             continue
         if wanted.execution_count is None:
-            yield f"{label(stored, index)}: its outputs are not stored yet: linklab validate --update"
+            yield f"{label(stored, index)}: its outputs are not stored yet: the same command with --update stores them"
         elif not _is_ignored(wanted) and (differs := difference(wanted.outputs, got.outputs)):
             yield f"{label(stored, index)}: {differs}; {_MEND}"
 

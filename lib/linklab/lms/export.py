@@ -172,9 +172,8 @@ def _find_students(filled: Filled, name: str, students: Sequence[StudentGrade], 
         if one.student not in filled.rows and any(map(was_handed_in, one.labs.values()))
     ]
     others = [cleaned(text) for row, text in ids.items() if row not in claimants]
-    filled.said.append(
-        f"{name}: {len(filled.rows)} students found; {len(others)} were not graded: {listed(others, 20)}"
-    )
+    not_graded = f"; {len(others)} were not graded: {listed(others, 20)}" if others else ""
+    filled.said.append(f"{name}: {len(filled.rows)} students found{not_graded}")
 
 
 def _folded(text: str) -> str:

@@ -20,11 +20,12 @@ class Preset:
     """A table that a platform exports. Its headings are regular expressions, for a whole heading in any case.
 
     A table is of this preset if it has all headings of `known_by`. `id` is the column of students' ids, or several
-    columns whose texts are joined by a blank. `points` is the heading of a lab's points; ``{lab}`` in it stands for the
-    lab's name or title, and a table of one assignment has none. `number` is the column that ends with the platform's
-    own number of a student, which names of submissions have too. What a column of points is worth stands in its heading
-    (the first group of `worth_heading`), in the row that begins with `worth_row`, or in the column `worth_column`.
-    Points are written over the texts in `vacant`.
+    columns whose texts are joined by a blank. `points` is the heading of a lab's points, in which ``{lab}`` stands for
+    the lab's name or title; the heading of a table of one assignment names no lab. `number` is the column that ends
+    with the platform's own number of a student, which the names of its downloads have too: `platform` is then the name
+    that the pattern of those downloads has (`linklab.grading.submissions`). What a column of points is worth stands in
+    its heading (the first group of `worth_heading`), in the row that begins with `worth_row`, or in the column
+    `worth_column`. Points are written over the texts in `vacant`.
     """
 
     platform: str
