@@ -52,7 +52,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--root", type=Path, default=Path(), help="the folder of solutions/ (default: here)")
     parser.add_argument("--students", type=Path, metavar="FILE", help="one id a line: these are graded, and no others")
     parser.add_argument(
-        "--pattern", default="", metavar="REGEX", help="what paths in the download look like: '(?P<student>[^/]+)/.*'"
+        "--pattern",
+        default="",
+        metavar="REGEX",
+        help="regular expression of a download's paths, with a group named student",
     )
     parser.add_argument(
         "--secret", type=Path, metavar="FILE", help="the course secret: each has a network of their own"
