@@ -38,11 +38,7 @@ WRONG: Table = {
         (SILENT, "but the path is"),
     ],
     lab05.check_windows: [
-        ([...], "not filled in yet"),
-        ("abc", "not filled in yet"),
         ([str(10 + 4 * each) for each in range(40)], "not all entries of the list are numbers"),
-        ([None, *range(10, 140, 4)], "not all entries of the list are numbers"),
-        ([10, 126, 63], "3 windows"),
         ([10] * 50, "only controls the test"),
         ([10, *[130 * 1448] * 50], "after cwnd:"),
         ([10, 20, 40, *[60] * 50], "from its start to its end"),

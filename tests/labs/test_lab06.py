@@ -103,10 +103,6 @@ def half_run(rtt_ms: float = 61.2, mbps: float = 8.7, *, packets: int = 50, dela
     return read_back(run, "r2-eth2", queue_packets=packets, delay_ms=delay_ms)
 
 
-def combined(name: str, *pairs: str) -> dict[str, Run]:
-    return {name: together(*(transfer(pair, 9.0) for pair in pairs), *(pinged(pair, 90, 100) for pair in pairs))}
-
-
 STOPPED = together(*(it for p in ("h1-h4", "h2-h5") for it in (pinged(p, 70, 79), transfer(p, 14.2))), interrupted=True)
 WRONG: Table = {
     lab06.check_jain: [
@@ -117,7 +113,6 @@ WRONG: Table = {
         (lambda rtt: (rtt - 40) * 30_000 / 1514, "eight times the right one"),
     ],
     lab06.check_by_hand: [
-        (printed(28.3), "not filled in yet"),
         (printed(28.3, 28.3), "one after the other"),
         (printed(28.3, 9.0), "more than this network can give"),
         (printed(9.0, 9.0), "too little"),
@@ -126,7 +121,6 @@ WRONG: Table = {
         ({**printed(14.0, 14.0), "h2-h5": "iperf3: error - the server is busy"}, "server is busy"),
     ],
     lab06.check_look: [
-        ([*LOOKS, 7], "not a pair of two texts"),
         ([(tc, ping) for ping, tc in LOOKS], "is not the output of ping"),
         ([(ping, "qdisc noqueue 0: root") for ping, _ in LOOKS], "not the output of tc -s qdisc"),
         ([*LOOKS[:2], (LOST, TC.format(100, 100))], "2 pings were answered"),
@@ -140,13 +134,6 @@ WRONG: Table = {
         (half_run(rtt_ms=79), "is too much"),
         (half_run(mbps=15), "more than this network can give"),
         (STOPPED, "stopped"),
-    ],
-    lab06.check_runs: [
-        ({"two": STOPPED}, "stopped"),
-        (combined("two", "h1-h4"), "no SimpleperfFlow or TcpFlow h2-h5"),
-        (combined("three", "h1-h4", "h2-h5"), "no SimpleperfFlow or TcpFlow h3-h6"),
-        (combined("three", "h1-h4", "h2-h5", "h6-h3"), "h6-h3 was measured in the opposite direction"),
-        (combined("two", "h1-h4", "h2-h5", "h7-h9"), "h7-h9 does not belong here"),
     ],
 }
 
@@ -189,7 +176,6 @@ def test_the_packets_of_each_flow_pass_to_one_that_comes_at_the_same_instant(hel
             ({"h1-h4": 20, "h2-h5": 100}, COUNTED, "that is the whole queue"),
             ({"h1-h4": 20, "h2-h5": 77}, COUNTED, "too little"),
             ({"h1-h4": 0.2, "h2-h5": 0.8}, COUNTED, "0.2 packets"),
-            (COUNTED["last"], {"first": COUNTED["first"]}, "was not full at a loss"),
             (COUNTED["last"], {"first": {"h1-h4": 1, "h2-h5": 2}, "last": COUNTED["last"]}, "was not full at a loss"),
         ]
     }

@@ -29,28 +29,15 @@ def live(which: str, node: str = "s1", **changes: Any) -> NetworkState:
 
 
 @pytest.mark.parametrize(
-    ("name", "vlans", "says"),
+    ("name", "vlans"),
     [
-        ("s1-eth2", Membership(20), "access port of the wrong VLAN: hosts behind s1-eth2 receive VLAN 20"),
-        ("s1-eth4", Membership(10), "access port of the wrong VLAN"),
-        ("s1-eth1", Membership(), "make VLAN 10 its PVID and send it untagged"),
-        ("s1-eth1", Membership(None, (), (10,)), "make VLAN 10 its PVID and send it untagged"),
-        ("s1-eth3", Membership(20, (), (10,)), "bridge vlan del dev s1-eth3 vid 10"),
-        ("s1-eth5", Membership(None, (10, 20), (30,)), "frames of VLAN 30 leave it without a tag"),
-        ("s1-eth1", Membership(None, (10,)), "it is a trunk: an access port"),
-        ("s1-eth5", Membership(None, (10,)), "no frame leaves it with the tag of VLAN 20"),
-        (
-            "s1-eth5",
-            Membership(10),
-            "with the tag of VLAN 10, 20: a trunk carries all its VLANs tagged",
-        ),
-        ("s1-eth5", Membership(10, (10, 20)), "a trunk must have no untagged VLAN"),
+        ("s1-eth1", Membership(None, (), (10,))),
+        ("s1-eth3", Membership(20, (), (10,))),
+        ("s1-eth5", Membership(None, (10, 20), (30,))),
     ],
 )
-def test_a_port_that_is_configured_wrong_is_named(name: str, vlans: Membership, says: str) -> None:
-    found = the_failure(lab10.check_ports(live(name, vlans=vlans)))
-    assert found.description.startswith(name)
-    assert says in found.hint
+def test_a_port_through_which_frames_also_leave_without_a_tag_is_named(name: str, vlans: Membership) -> None:
+    assert the_failure(lab10.check_ports(live(name, vlans=vlans))).description.startswith(name)
 
 
 def test_a_switch_without_filtering_says_how_to_begin() -> None:
@@ -68,25 +55,22 @@ def test_a_switch_without_filtering_says_how_to_begin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "description", "says"),
+    ("state", "says"),
     [
-        (live("r1-eth0.20", "r1"), "gateway of VLAN 20", "type vlan id 20"),
-        (live("r1-eth0.10", "r1", vlans=Membership(30)), "gateway of VLAN 10", "type vlan id 10"),
-        (live("r1-eth0.10", "r1", addresses=()), "gateway of VLAN 10", "ip addr add 10.0.10.254/24"),
-        (live("r1-eth0.20", "r1", addresses=("10.0.20.1/24",)), "gateway of VLAN 20", "ip addr add 10.0.20.254/24"),
-        (
-            live("r1-eth0.10", "r1", addresses=("10.0.10.254/24", "10.0.20.254/24")),
-            "gateway of VLAN 20",
-            "ip addr del 10.0.20.254/24 dev r1-eth0.10",
-        ),
-        (live("r1-eth0.20", "r1", up=False), "gateway of VLAN 20", "ip link set r1-eth0.20 up"),
+        (live("r1-eth0.10", "r1", vlans=Membership(30)), "type vlan id 10"),
+        (live("r1-eth0.10", "r1", addresses=("10.0.10.1/24",)), "ip addr add 10.0.10.254/24"),
     ],
 )
-def test_a_gateway_that_is_not_there_is_named(state: NetworkState, description: str, says: str) -> None:
-    assert the_failure(lab10.check_gateways(state)).description == description
+def test_a_gateway_that_is_not_there_is_named_and_its_command_is_the_last_hint(state: NetworkState, says: str) -> None:
+    assert the_failure(lab10.check_gateways(state)).description == "gateway of VLAN 10"
     first, *_, last = hints(lambda: lab10.check_gateways(state))
     assert says in last
     assert says not in first
+
+
+def test_a_gateway_s_address_on_another_sub_interface_fails() -> None:
+    both = live("r1-eth0.10", "r1", addresses=("10.0.10.254/24", "10.0.20.254/24"))
+    assert the_failure(lab10.check_gateways(both)).description == "gateway of VLAN 20"
 
 
 def test_a_sub_interface_may_be_called_as_one_likes_and_must_forward() -> None:
