@@ -63,9 +63,10 @@ def _one(text: str) -> dict[str, str]:
 def registry() -> dict[str, Program]:
     """All programs by name. Raises ValueError if an edit does not fit the student's program."""
     student = (_HERE / "student.py.txt").read_text()
-    found = [Program(name, "right", _one(apply(student, edits))) for name, (_, edits) in DIALECTS.items()]
+    found = [Program(name, "right", _one(apply(student, edits))) for name, edits in DIALECTS.items()]
     found += [
-        Program(one.name, "wrong", _one(apply(student, one.edits)), one.steps, one.fails, one.hints) for one in MISTAKES
+        Program(name, "wrong", _one(apply(student, one.edits)), one.steps, one.fails, one.hints)
+        for name, one in MISTAKES.items()
     ]
     kinds: tuple[Kind, ...] = ("right", "hostile")
     for kind in kinds:
