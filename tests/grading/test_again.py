@@ -12,6 +12,7 @@ import pytest
 import linklab
 from linklab.digests import judging_digest
 from linklab.errors import LinklabError
+from linklab.grading.grade import grade
 from linklab.grading.kit import Kit, read_kit
 from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import LAB, solved, starter
@@ -105,6 +106,16 @@ def test_one_student_is_judged_again_and_all_others_stay(group: PretendedClass, 
     group.order = replace(group.order, only=("eve",))
     with pytest.raises(LinklabError, match="nobody is called eve"):
         group.grade()
+
+
+def test_what_was_ordered_again_and_interrupted_is_judged_by_the_next_run(group: PretendedClass) -> None:
+    group.hand_in("ada", solved())
+    (ada,) = group.grade().students
+    only = replace(group.order, only=("ada",))
+    grade([group.source], group.output, only, lambda _: {}, group.said.append)  # as after Ctrl-C
+    (again,) = group.grade().students
+    assert group.judged == 1
+    assert replace(again.labs[LAB], wall_s=0, begun_at="") == replace(ada.labs[LAB], wall_s=0, begun_at="")
 
 
 def test_a_source_that_was_edited_and_not_built_is_refused(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ It lies in a folder of its own: the instructor's notebook with the student's ans
 lies beside it for the student's programs (``files/``), and `Work` itself (``work.json``). The judge adds the judged
 notebook and the verdict. A verdict counts again where everything that it rests on is the same: the assembled notebook
 without the instructor's words, the files beside it, the network, Linklab's sources, and those of this lab. A verdict of
-a notebook that was ended early counts only under the same limits. A verdict that no longer counts stays until there is
-another.
+a notebook that was ended early counts only under the same limits, and one without the judged notebook, whose judging
+was ordered again and has not come to its end, never. A verdict that no longer counts stays until there is another.
 """
 
 from __future__ import annotations
@@ -123,6 +123,7 @@ def prepare(work: Work, notebook: str, files: Mapping[str, bytes], again: bool |
     work = replace(work, verdict=draft, earlier=_kept(work))
     if (earlier := work.earlier) is not None:
         same = earlier.cache_key == draft.cache_key and not (earlier.ended and earlier.limits != draft.limits)
+        same = same and work.judged.is_file()
         if again is False or (again is None and same):
             return replace(work, verdict=replace(earlier, notes=draft.notes, tries=draft.tries))
     for old in work.folder.iterdir() if work.folder.exists() else ():
