@@ -23,11 +23,6 @@ from linklab.errors import LabError
 from linklab.runtime.kernel import runs_user_mode_linux
 
 PRIVATE = "/run/linklab"  # on a tmpfs of the lab's own; not below /dev, over which some guest kernels mount theirs
-_SETTINGS = (
-    "alternatives", "ld.so.cache", "localtime", "nsswitch.conf", "hosts", "passwd", "group", "protocols", "services",
-    "ethertypes", "iproute2", "openvswitch", "fonts", "mime.types",
-)  # fmt: skip
-"""Of /etc: what programs need to work, and nothing that is anybody's secret."""
 _MB = 1024 * 1024
 _ROOM_MB = 64
 _SHARED_MB = 64
@@ -39,7 +34,6 @@ PACKAGES = "/opt/packages"
 _PUBLIC_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """PATH of programs that nobody trusts, and of those in labs."""
-_EMPTY = ("/etc", "/home", "/root", "/sys", "/mnt", "/var/lib", "/var/log")
 
 WITHOUT_RIGHTS = ("/usr/bin/setpriv", "--bounding-set=-all,+chown,+dac_override,+fowner")
 """What takes root's capabilities from a guest's kernel, a process of this machine that may fall into its guest's hands:
@@ -91,19 +85,6 @@ def for_qemu(program_path: Path, folder: Path, memory: Path) -> list[str]:
     words += ["--dev", "/dev", "--proc", "/proc"]
     words += [*_way([memory, folder]), "--bind", str(memory), str(memory), "--bind", str(folder), str(folder)]
     return [*words, "--remount-ro", "/", "--"]
-
-
-def system_view() -> list[str]:
-    """Return bubblewrap's words for the system's programs and settings alone, in a root that is empty otherwise."""
-    words = system_programs()
-    for place in _EMPTY:
-        words += ["--dir", place]
-    for place in ("/tmp", "/var/tmp"):
-        words += ["--perms", "1777", "--dir", place]
-    words += ["--symlink", "/run", "/var/run"]
-    for name in _SETTINGS:
-        words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    return words
 
 
 def own_view() -> list[str]:
