@@ -15,7 +15,7 @@ from linklab.cli import main
 from linklab.grading.grades import StudentGrade
 from linklab.grading.names import cleaned
 from linklab.grading.verdict import Verdict
-from linklab.lms.table import Table
+from linklab.lms.table import CsvTable
 from tests.lms.a_class import EXPORTS, NAMES, NUMBERS, TCP, UDP, a_class, a_student, write
 
 Exported = tuple[int, bytes, str, str]
@@ -151,7 +151,7 @@ def test_odd_texts_stay(
     words = ("--labs", "03", "--id", "Email address", "--points", "Mine")
     status, filled, _, troubles = export(data, students, *words)
     assert (status, troubles) == (0, "")
-    table = Table(filled, "filled")
+    table = CsvTable(filled, "filled")
     assert [float(row[3]) for row in table.rows[1:]] == [number / 4 for number in range(len(odd))]
     for row in range(1, len(rows)):
         table.write(row, 3, "")

@@ -14,7 +14,7 @@ from linklab.files import write_whole
 if TYPE_CHECKING:
     from linklab.grading.grades import ClassGrade
     from linklab.lms.export import Filled
-    from linklab.lms.feedback import Page
+    from linklab.lms.feedback import FeedbackFile
 
 _DESCRIPTION: Final = """\
 Writes points into the table that a learning platform exported: give it with --into, and import what is written with
@@ -78,10 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if filled is not None and filled.troubles else 0
 
 
-def _pages(graded: Path, grades: ClassGrade, labs: Sequence[str], provisional: bool) -> Iterator[Page]:
+def _pages(graded: Path, grades: ClassGrade, labs: Sequence[str], provisional: bool) -> Iterator[FeedbackFile]:
     """Yield students' pages, for each lab whose points are final."""
     from linklab.lms.export import not_final, was_handed_in
-    from linklab.lms.feedback import Page
+    from linklab.lms.feedback import FeedbackFile
 
     for lab in labs:
         for one in grades.students:
@@ -90,10 +90,10 @@ def _pages(graded: Path, grades: ClassGrade, labs: Sequence[str], provisional: b
                 page = graded / "feedback" / Path(one.page).name
                 if not page.is_file():
                     raise LinklabError(f"there is no page {page}: grade again")
-                yield Page(one.student, lab, page.read_bytes())
+                yield FeedbackFile(one.student, lab, page.read_bytes())
 
 
-def _write_pages(where: Path, pages: Sequence[Page], filled: Filled | None) -> None:
+def _write_pages(where: Path, pages: Sequence[FeedbackFile], filled: Filled | None) -> None:
     from linklab.lms.feedback import moodle_zip, write_folders
 
     if where.suffix.casefold() != ".zip":

@@ -17,7 +17,7 @@ from linklab.grading.grades import ClassGrade, StudentGrade
 from linklab.grading.names import cleaned, listed
 from linklab.grading.verdict import Verdict
 from linklab.lms.presets import PRESETS, Preset
-from linklab.lms.table import Table
+from linklab.lms.table import CsvTable
 from linklab.network.variants import normalised
 
 _SAME: Final = 0.005
@@ -41,7 +41,7 @@ class Filled:
     `said` are lines on what was done, `troubles` on what was left out.
     """
 
-    table: Table
+    table: CsvTable
     preset: Preset
     rows: Mapping[str, int] = field(default_factory=dict)
     numbers: Mapping[str, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ def fill(data: bytes, name: str, grades: ClassGrade, labs: Sequence[str], option
     ``labs`` are those that must have a column; without one, all that have a column are written. Raises LinklabError for
     a table that is unknown, lacks a column, has one that is worth other points than its lab, or has no student.
     """
-    table = Table(data, name)
+    table = CsvTable(data, name)
     filled = Filled(table, _preset(table, name, options))
     columns = _columns(filled, name, grades, labs, options)
     _find_students(filled, name, grades.students, options.id)
@@ -79,7 +79,7 @@ def not_final(mark: Verdict, provisional: bool) -> str:
     return f"{mark.open_points:g} points are still open{what}: {how}, or say --provisional"
 
 
-def _preset(table: Table, name: str, options: ExportOptions) -> Preset:
+def _preset(table: CsvTable, name: str, options: ExportOptions) -> Preset:
     for preset in PRESETS:
         if all(map(table.places, preset.known_by)):
             return preset
@@ -124,7 +124,7 @@ def _columns(
     return columns
 
 
-def _worths(table: Table, preset: Preset, place: int) -> Iterable[float]:
+def _worths(table: CsvTable, preset: Preset, place: int) -> Iterable[float]:
     """Return what the table says that a column is worth, at each place that says it."""
     texts = re.findall(preset.worth_heading, table.rows[0][place]) if preset.worth_heading else []
     texts += [row[place] for row in table.rows if preset.worth_row and row[0] == preset.worth_row]
@@ -219,7 +219,7 @@ def _number(text: str) -> float | None:
     return float(text.replace(",", ".")) if re.fullmatch(r"-?\d+(?:[.,]\d+)?", text) else None
 
 
-def _has_decimal_comma(table: Table, places: Sequence[int]) -> bool:
+def _has_decimal_comma(table: CsvTable, places: Sequence[int]) -> bool:
     """Return whether numbers have a decimal comma: in these columns, or where no number is broken there, in most."""
     columns = [row[place] for row in table.rows for place in places]
     for texts in (columns, [text for row in table.rows for text in row]):

@@ -19,7 +19,7 @@ from linklab.files import write_whole
 
 
 @dataclass(frozen=True)
-class Page:
+class FeedbackFile:
     """A student's page, as it goes back with a lab."""
 
     student: str
@@ -27,7 +27,7 @@ class Page:
     content: bytes
 
 
-def moodle_zip(pages: Iterable[tuple[str, Page]]) -> bytes:
+def moodle_zip(pages: Iterable[tuple[str, FeedbackFile]]) -> bytes:
     """Return Moodle's zip file of feedback files, of pages with Moodle's numbers of the students."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -37,7 +37,7 @@ def moodle_zip(pages: Iterable[tuple[str, Page]]) -> bytes:
     return out.getvalue()
 
 
-def write_folders(folder: Path, pages: Iterable[Page]) -> None:
+def write_folders(folder: Path, pages: Iterable[FeedbackFile]) -> None:
     """Write a folder for each student. Raises LinklabError where an id is no name of a folder."""
     for page in pages:
         if page.student in (".", "..") or "/" in page.student:

@@ -13,7 +13,7 @@ _DELIMITERS: Final = ",;\t:"
 _MARKS: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be", codecs.BOM_UTF8: "utf-8"}
 
 
-class Table:
+class CsvTable:
     """A table's `rows`, without blanks around texts; the first row has the headings. `write` changes a cell.
 
     Raises LinklabError for a file that was cut or damaged, or is no text in UTF-8 or UTF-16.

@@ -88,7 +88,7 @@ class _Mismatch:
 
 
 @dataclass(frozen=True)
-class Field:
+class ComparedField:
     """How a value of this field is printed, what may have made it another one, and when two values are equal."""
 
     as_text: Callable[[Any], str]
@@ -532,25 +532,25 @@ def _same_peer(want: tuple[str, str | None], have: tuple[str, str] | None) -> bo
     return have is not None and want[0] == have[0] and want[1] in (None, have[1])
 
 
-FIELDS: Final[Mapping[str, Field]] = {
-    "node": Field(_either("present", "missing"), _missing_node),
-    "kind": Field("a {}".format, _kind),
-    "interface": Field(_either("present", "missing"), _missing_interface),
-    "addresses": Field(lambda items: " and ".join(items) or "none", _addresses, _same_items),
-    "state": Field(_either("up", "down"), _state),
-    "mtu": Field("{} bytes".format, _mtu),
-    "tunnel": Field(lambda tunnel: str(tunnel or "none"), _tunnel),
-    "peer": Field(_peer_text, _peer, _same_peer),
-    "rate": Field(_limit("Mbit/s"), _rate, _same_rate),
-    "delay": Field("{:.9g} ms".format, _delay, _same_delay),
-    "jitter": Field("{:.9g} ms".format, _jitter, _same_delay),
-    "loss": Field("{:.9g} %".format, _loss, _same_loss),
-    "queue": Field(_limit("packets"), _queue),
-    "overhead of a frame": Field(lambda more: "none (HTB)" if more is None else f"{more} bytes", _overhead),
-    "offloads": Field(lambda names: f"{', '.join(names)} on" if names else "all off", _offloads, _same_items),
-    "VLAN": Field(lambda membership: str(membership or Membership()), _vlan),
-    "forwarding": Field(_either("on", "off"), _forwarding, lambda want, have: want == bool(have)),
-    "congestion control": Field(lambda name: name or "unknown", _congestion_control),
+FIELDS: Final[Mapping[str, ComparedField]] = {
+    "node": ComparedField(_either("present", "missing"), _missing_node),
+    "kind": ComparedField("a {}".format, _kind),
+    "interface": ComparedField(_either("present", "missing"), _missing_interface),
+    "addresses": ComparedField(lambda items: " and ".join(items) or "none", _addresses, _same_items),
+    "state": ComparedField(_either("up", "down"), _state),
+    "mtu": ComparedField("{} bytes".format, _mtu),
+    "tunnel": ComparedField(lambda tunnel: str(tunnel or "none"), _tunnel),
+    "peer": ComparedField(_peer_text, _peer, _same_peer),
+    "rate": ComparedField(_limit("Mbit/s"), _rate, _same_rate),
+    "delay": ComparedField("{:.9g} ms".format, _delay, _same_delay),
+    "jitter": ComparedField("{:.9g} ms".format, _jitter, _same_delay),
+    "loss": ComparedField("{:.9g} %".format, _loss, _same_loss),
+    "queue": ComparedField(_limit("packets"), _queue),
+    "overhead of a frame": ComparedField(lambda more: "none (HTB)" if more is None else f"{more} bytes", _overhead),
+    "offloads": ComparedField(lambda names: f"{', '.join(names)} on" if names else "all off", _offloads, _same_items),
+    "VLAN": ComparedField(lambda membership: str(membership or Membership()), _vlan),
+    "forwarding": ComparedField(_either("on", "off"), _forwarding, lambda want, have: want == bool(have)),
+    "congestion control": ComparedField(lambda name: name or "unknown", _congestion_control),
 }
 """What is compared. A field whose difference can explain others comes before them."""
 _ORDER: Final = (*FIELDS, "routes", "interfaces", "nodes")

@@ -138,7 +138,7 @@ class ProgramRun:
 
 
 @dataclass(frozen=True)
-class Connection:
+class RelayedConnection:
     """A connection as the relay saw it. Times in seconds of the scene."""
 
     record: dict[str, Any]
@@ -304,27 +304,27 @@ class PlayedScene:
         return base64.b64decode(steps[-1].get("data", "")) if steps else b""
 
     @cached_property
-    def tried(self) -> list[Connection]:
+    def tried(self) -> list[RelayedConnection]:
         """The connections that clients made to the relay, in order, with those that the server's host refused."""
-        return [Connection(one) for one in self.record["relay"]]
+        return [RelayedConnection(one) for one in self.record["relay"]]
 
     @cached_property
-    def connections(self) -> list[Connection]:
+    def connections(self) -> list[RelayedConnection]:
         """Those that reached the server."""
         return [one for one in self.tried if not one.refused]
 
     @property
-    def refused(self) -> list[Connection]:
+    def refused(self) -> list[RelayedConnection]:
         """Those that the server's host refused."""
         return [one for one in self.tried if one.refused]
 
     @cached_property
-    def main(self) -> Connection:
+    def main(self) -> RelayedConnection:
         """The connection that carried most: a client may try first whether the server is there."""
         return max(self.connections, key=lambda one: one.carried)
 
     @cached_property
-    def carrying(self) -> list[Connection]:
+    def carrying(self) -> list[RelayedConnection]:
         """The connections that carried data, in order."""
         return [one for one in self.connections if one.carried]
 
