@@ -61,8 +61,7 @@ class EchoResult(ToolResult):
     """Round trips in ms, one for each exchange, None for one that was lost.
 
     `total_ms` is the time of all exchanges together, waits for lost ones included; `end_s` is when they were over,
-    since the start of all flows of the run (in results of version 1 on the lab's clock). Raises MeasurementError
-    without one time for each exchange.
+    since the start of all flows of the run. Raises MeasurementError without one time for each exchange.
     """
 
     QUANTITY: ClassVar[str] = "rtt_mean_ms"
