@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,14 +24,14 @@ _SHAPING = ("bw", "delay", "jitter", "loss", "max_queue_size")
 _MOST_MBPS = TCIntf.bwParamMax
 
 
-def _takes(*functions: Callable[..., Any]) -> Iterator[str]:
-    for function in functions:
-        yield from function.__code__.co_varnames[1 : function.__code__.co_argcount]
-
-
 _TAKEN = {
-    *_takes(Topo.addLink, Link.__init__, Intf.__init__, Intf.config, TCIntf.config, LabIntf.config),
-    *("cls", "moveIntfFn", "disable_gro"),
+    *("node1", "node2", "port1", "port2", "key"),  # Topo.addLink
+    *("intfName1", "intfName2", "addr1", "addr2", "cls", "cls1", "cls2", "params1", "params2", "fast"),  # Link
+    *("name", "node", "port", "link", "intf", "mac", "ip", "ifconfig", "up", "moveIntfFn"),  # Intf
+    *_SHAPING,
+    *("disable_gro", "speedup", "use_hfsc", "use_tbf", "latency_ms", "enable_ecn", "enable_red"),  # TCIntf
+    *("gro", "rxo", "txo"),  # TCIntf and LabIntf
+    "overhead_bytes",  # LabIntf
     "use_htb",  # Mininet's own examples say it: once there was a choice
 }
 """What links of Mininet's and ours take."""
