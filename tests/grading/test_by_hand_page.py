@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -91,7 +92,19 @@ def test_what_another_grader_gave_in_a_copy_is_taken_in(folder: Path) -> None:
     file.take_in(ANSWERS)
     assert [file.rows()[key].given for key in (first, second)] == [Given(1.0, "", "eva"), Given(2.0, "", "max")]
     PointsFile(copy).give([second], Given(0.5, "", "max"))
-    assert rows_in(folder)[second].given.points == 0.5, "what stands in a copy counts"
+    assert rows_in(folder)[second].given.points == 0.5, "what was saved last counts"
+
+
+def test_a_correction_counts_over_a_copy_that_was_taken_in_before(folder: Path) -> None:
+    file, copy, key = PointsFile(folder / FILE), folder / "by-hand-max.csv", ANSWERS[0].key
+    file.take_in(ANSWERS)
+    copy.write_bytes((folder / FILE).read_bytes())
+    PointsFile(copy).give([key], Given(0.5, "", "max"))
+    os.utime(copy, (1e9, 1e9))
+    file.take_in(ANSWERS)
+    file.give([key], Given(1.0, "", "eva"))
+    file.take_in(ANSWERS)
+    assert file.rows()[key].given == Given(1.0, "", "eva")
 
 
 def test_points_stay_when_their_answer_has_changed_meanwhile(folder: Path) -> None:

@@ -207,11 +207,14 @@ class PointsFile:
 
 
 def rows_in(folder: Path) -> dict[str, GivenRow]:
-    """Return what was given in a graded class's folder, by key. What a copy has counts over what the file has.
+    """Return what was given in a graded class's folder, by key: in the file, and in copies of it.
 
-    Raises LinklabError where one of them is not in order.
+    Of what two files have for one answer the later saved file's counts, so that a correction in the file counts over a
+    copy that was taken in before. Raises LinklabError where one of them is not in order.
     """
-    found = PointsFile(folder / FILE).rows()
-    for copy in sorted(folder.glob(_COPIES)):
-        found |= {key: row for key, row in PointsFile(copy).rows().items() if row.given != Given()}
+    files = [path for path in (folder / FILE, *sorted(folder.glob(_COPIES))) if path.is_file()]
+    found: dict[str, GivenRow] = {}
+    for path in sorted(files, key=lambda path: path.stat().st_mtime_ns):
+        rows = PointsFile(path).rows()
+        found |= {key: row for key, row in rows.items() if key not in found or row.given != Given()}
     return found
