@@ -62,6 +62,8 @@ CHANGES: dict[str, Callable[[VideoResult], object]] = {
     "another video": lambda run: replace(run, video="another"),
     "backwards": lambda run: replace(run, flow=VideoFlow("h2", "h1")),
     "by ffmpeg": lambda run: replace(run, flow=VideoFlow("h1", "h2", sender="ffmpeg")),
+    "one lost": lambda run: replace(run, arrival_s=(None, *run.arrival_s[1:])),
+    "stopped": lambda run: replace(run, interrupted=True),
     "all lost": lambda run: replace(run, arrival_s=(None,) * run.sent_packets),
 }
 
@@ -70,13 +72,14 @@ CHANGES: dict[str, Callable[[VideoResult], object]] = {
     ("name", "other", "says"),
     [
         ("gigabit", "wan", "no queue builds up here"),
-        ("gigabit", "loss", "its links lose no packets"),
         ("wan", "gigabit", "packets wait"),
         ("wan", "queue", "its links lose no packets"),
         ("loss", "gigabit", "0 % does not fit: its link loses 1 %"),
         ("loss", "wan", "8 Mbit/s are enough"),
         ("queue", "wan", "at most ten packets wait"),
         ("queue", "loss", "packets wait"),
+        ("gigabit", "one lost", "its links lose no packets"),
+        ("gigabit", "stopped", "stopped before its end"),
         ("gigabit", "another video", "another video"),
         ("gigabit", "backwards", "opposite direction"),
         ("wan", "by ffmpeg", "the sender was ffmpeg"),

@@ -121,7 +121,6 @@ def test_honest_looks_pass(samples: object) -> None:
 
 READ_OR_LOOKED: Table = {
     lab11.check_read: [
-        (lambda text: by_words(text)["cwnd"], "return a list of numbers"),
         (lambda text: [in_order(text)[at] for at in (0, 2, 1, 3)], "it gives"),
     ],
     lab11.check_look: [
@@ -187,17 +186,13 @@ RENO = together()["reno"]
 WRONG: Table = {
     **READ_OR_LOOKED,
     lab11.check_controls: [
-        (dict.fromkeys(lab11.CONTROLS, CUBIC), "has congestion='cubic' Hint: write congestion='reno'"),
-        ({**controls(), "reno": changed(FIRST, TcpResult, source="h4", destination="h2")}, "the source first"),
-        ({**controls(), "cubic": queues()[100]}, "no TcpFlow h2-h4"),
+        (dict.fromkeys(lab11.CONTROLS, CUBIC), "has congestion='cubic'"),
         ({**controls(), "reno": changed(FIRST, TcpResult, duration_s=10)}, "duration_s=10"),
         ({**controls(), "reno": without(FIRST, SocketsResult)}, "no SocketsFlow h2-h4"),
         ({**controls(), "reno": without(FIRST, QueueResult)}, "no QueueFlow r1-h4"),
-        ({**controls(), "reno": changed(FIRST, SocketsResult, source="h1")}, "no SocketsFlow h2-h4"),
         ({**controls(), "bbr": looked_for(2, controls()["bbr"])}, "QueueFlow r1-h4 has 10 samples"),
         ({**controls(), "bbr": replace(controls()["bbr"], interrupted=True)}, "stopped before its end"),
         ({**controls(), "reno": changed(FIRST, TcpResult, streams=2)}, "streams=2"),
-        ({"Reno": controls()["reno"], "cubic": CUBIC, "bbr": controls()["bbr"]}, "'Reno', which nobody asks for"),
         # numbers of one control under the name of another
         ({**controls(), "reno": changed(controls()["bbr"], TcpResult, congestion="reno")}, "fewer than three losses"),
         ({**controls(), "reno": changed(CUBIC, TcpResult, congestion="reno")}, "time between Reno's losses"),
@@ -206,13 +201,10 @@ WRONG: Table = {
     ],
     lab11.check_queues: [
         ({**queues(), 20: read_back(queues()[20], "r1-eth2", delay_ms=10.0)}, "delay_ms=10"),
-        (dict.fromkeys(lab11.QUEUES, queues()[100]), "queue_packets=100"),
         ({**queues(), 20: queues()[1000], 1000: queues()[20]}, "on r1 run tc qdisc change"),
-        ({str(packets): run for packets, run in queues().items()}, "which nobody asks for"),
     ],
     lab11.check_together: [
         ({name: default_of(run) for name, run in together().items()}, "write congestion='reno'"),
-        ({**together(), "reno": one(RENO, 0)}, "no TcpFlow h2-h4"),
         ({**together(), "mixed": one(together()["mixed"], 2)}, "write congestion='reno'"),
         ({**together(), "bbr": changed(together()["cubic"], TcpResult, congestion="bbr")}, "h1-h3 over h2-h4, bbr"),
         ({**together(), "reno": changed(together()["bbr"], TcpResult, congestion="reno")}, "h1-h3 over h2-h4, reno"),

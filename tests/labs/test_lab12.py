@@ -92,12 +92,10 @@ HUGE_RED = "red 8002: parent 5:1 limit 2000000b min 300000b max 1500000b"
 WRONG_RUNS = [
     (changed(LONG, TcpResult, congestion="bbr"), "congestion='bbr'"),
     (without(LONG, PingResult), "no PingFlow h2-h3"),
-    (changed(LONG, PingResult, source="h1"), "no PingFlow h2-h3"),
     (changed(LONG, PingResult, start_s=0), "PingFlow h2-h3 has start_s=0"),
     (without(LONG, PageResult), "no PageFlow h2-h3"),
     (given(LONG, PageResult, page_ms=(), begin_s=()), "no page_ms"),
     (without(LONG, QueueResult), "no QueueFlow r1-h3"),
-    (changed(LONG, QueueResult, source="h1"), "no QueueFlow r1-h3"),
     (shaped(LONG, rate_mbps=None), "rate_mbps=None"),
 ]
 
@@ -114,10 +112,8 @@ WRONG: Table = {
         (given(LONG, TcpResult, throughput_mbps=4.0), "use of U"),
     ],
     lab12.check_one_queue: [
-        (dict.fromkeys(lab12.ONE_QUEUE, LONG), "U's queue was netem"),
         ({**ONE, "red": ONE["codel"], "codel": ONE["red"]}, "U's queue was codel"),
         ({**ONE, "pfifo": kept()["too long"]}, "it is 60 packets Hint: use the limit that your function returns"),
-        ({"pfifo": ONE["pfifo"], "RED": ONE["red"], "codel": ONE["codel"]}, "'RED', which nobody asks for"),
         # a name in the place of a queue that does what it says
         ({**ONE, "codel": named(LONG, "codel")}, "mean ping, codel"),
         ({**ONE, "red": named(LONG, "red")}, "mean ping, red"),
@@ -142,7 +138,6 @@ WRONG: Table = {
         (given(FAIR, TcpResult, retransmitted_segments=0), "fq_codel marked no packet"),
     ],
     lab12.check_finale: [
-        (dict.fromkeys(UNSEEN, FINALE["middle"]), "measure each network of lab12.unseen()"),
         ({**FINALE, "slow": FINALE["fast"], "fast": FINALE["slow"]}, "U had 40 Mbit/s"),
         ({**FINALE, "fast": given(FINALE["fast"], TcpResult, throughput_mbps=35.0)}, "use of U, fast"),
         ({**FINALE, "fast": named(FINALE["fast"], "long")}, "read what tc printed"),
@@ -195,12 +190,10 @@ def test_a_ping_that_leaves_at_once_waited_for_0_ms() -> None:
     {
         lab12.check_waits: [
             ({"FIFO": 201, "fq_codel": 0.6}, PAIR, "that is the whole round trip"),
-            ({"FIFO": 181, "fq_codel": 20.6}, PAIR, "that is the whole round trip"),
             ({"FIFO": 158, "fq_codel": 0.6}, PAIR, "that is ping number 2"),
             ({"FIFO": 0.6, "fq_codel": 181}, PAIR, "that is the wait in the run with fq_codel"),
             ({"FIFO": 0.181, "fq_codel": 0.6}, PAIR, "that looks like seconds"),
             ({"FIFO": 90.5, "fq_codel": 0.6}, PAIR, "90.5 ms"),
-            ({"FIFO": 183, "fq_codel": 0.6}, PAIR, "too much"),
             ({"FIFO": 181, "fq_codel": 0.6}, {**PAIR, "FIFO": without(PAIR["FIFO"], PingResult)}, "no PingFlow h2-h3"),
             ({"FIFO": 181, "fq_codel": 0.6}, pair(FIFO=(1.0, 2.0, None), fq_codel=(1.0, 2.0, 3.0)), "rtt_ms"),
         ]
