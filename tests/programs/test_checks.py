@@ -8,7 +8,7 @@ import pytest
 
 from linklab.errors import LabError
 from linklab.grade import GradeError
-from linklab.programs.checks import CheckRow, Failed, Judging, Observed, Report, check, checks_in, steps_named
+from linklab.programs.checks import CheckRow, Judging, Observed, Report, check, checks_in, steps_named
 from linklab.programs.scenes import NotTried
 from linklab.programs.simpleperf import many
 
@@ -74,16 +74,6 @@ def test_what_waits_names_what_failed_first() -> None:
 def test_a_report_has_a_line_for_all_that_is_known_of_a_check(observed: Observed, lines: list[str]) -> None:
     _, _, _, *found = _report(_asked("right", judge=lambda _: observed)).lines()
     assert [line.strip() for line in found] == lines
-
-
-def test_a_failure_that_is_raised_is_the_verdict_as_well() -> None:
-    (verdict,) = _report(_asked("right", judge=_raising(Failed(Observed("it is not", expected="all"))))).whole.checks
-    assert (verdict.outcome, verdict.reason, verdict.expected) == ("failed", "it is not", "all")
-
-
-def test_a_judge_s_own_hint_comes_before_the_requirement_s() -> None:
-    (verdict,) = _report(_asked("right", judge=lambda _: Observed("it is not", "turn it"))).whole.checks
-    assert verdict.hint == "turn it"
 
 
 def test_a_busy_machine_leaves_a_check_open_and_keeps_the_others() -> None:

@@ -70,13 +70,9 @@ def transfer(client: tuple[str, ...] = (), server: tuple[str, ...] = (), **relay
     """A plan: a transfer of 1 MB through a relay at 8 Mbit/s, after a start message with an answer."""
     own, between = NETWORK.address_of("server"), NETWORK.address_of("relay")
     words = ["program.py", "client", between, "6100", *client]
+    serving = ["program.py", "server", own, "5100"]
     return {
-        "server": {
-            "host": "server",
-            "words": ["program.py", "server", own, "5100", *server],
-            "port": 5100,
-            "patience_s": 10.0,
-        },
+        "server": {"host": "server", "words": [*serving, *server], "port": 5100, "patience_s": 10.0},
         "relay": {"host": "relay", "port": 6100, "target": [own, 5100], "pace_mbps": 8.0, **relay},
         "acts": [{"kind": "client", "at_s": 0.0, "host": "client", "words": words, "limit_s": 30.0}],
         "grace_s": 0.4,
@@ -229,15 +225,7 @@ time.sleep(60)
 """
 
 
-@pytest.fixture
-def soon_stalled(monkeypatch: pytest.MonkeyPatch, nothing_left: None) -> None:
-    """A scene that makes no progress is given up after less computing than students' programs may do."""
-    monkeypatch.setattr(place, "STALL_CPU_S", 2.0)
-    monkeypatch.setattr(place, "STALL_STARTS", 2.0)
-
-
 @pytest.mark.large
-@pytest.mark.usefixtures("soon_stalled")
 @pytest.mark.parametrize(
     ("client", "server", "by", "left"),
     [
@@ -248,14 +236,17 @@ def soon_stalled(monkeypatch: pytest.MonkeyPatch, nothing_left: None) -> None:
     ],
 )
 def test_who_stalls_a_scene_is_told(
-    virtual: Kind, tmp_path: Path, client: tuple[str, ...], server: tuple[str, ...], by: list[str], left: bool
+    play: Play,
+    monkeypatch: pytest.MonkeyPatch,
+    client: tuple[str, ...],
+    server: tuple[str, ...],
+    by: list[str],
+    left: bool,
 ) -> None:
-    (tmp_path / "program.py").write_text(LOOPS)
-    tried = LabPlace(submission.read(tmp_path / "program.py"), NETWORK)
-    try:
-        record = tried.play(transfer(client, server))
-    finally:
-        tried.close()
+    # given up after less computing than students' programs may do
+    monkeypatch.setattr(place, "STALL_CPU_S", 2.0)
+    monkeypatch.setattr(place, "STALL_STARTS", 2.0)
+    record = play(LOOPS, transfer(client, server))
     assert record["stalled"]
     assert record["by"] == by
     assert any("program" in act for act in record["acts"]) == left

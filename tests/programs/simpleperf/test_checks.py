@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import LinklabError
-from linklab.programs.simpleperf import STEPS
-from linklab.programs.simpleperf.checks import ITEMS, TABLE
+from linklab.programs.simpleperf.checks import ITEMS
 from linklab.programs.simpleperf.evidence import PlayedScene, ProgramRun
 from linklab.runtime.backends import Kind
 
@@ -136,16 +135,13 @@ def test_sleep_inside_the_clock_is_no_pass(where: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("carried", "key", "mistake"),
+    ("carried", "mistake"),
     [
-        ({"-n 5000B": 500}, "num-exact", "-n in B loses its last digit"),
-        ({"-n 1500KB": 1_501_000, "-n 5000B": 6_000}, "num-exact", "-n sends a chunk too many"),
-        ({"-n 1500KB": 2_000_000}, "num-exact", "-n rounded"),
+        ({"-n 5000B": 500}, "-n in B loses its last digit"),
+        ({"-n 1500KB": 1_501_000, "-n 5000B": 6_000}, "-n sends a chunk too many"),
     ],
 )
-def test_a_transfer_of_n_that_carries_another_amount_is_told_why(
-    carried: dict[str, int], key: str, mistake: str
-) -> None:
+def test_a_transfer_of_n_that_carries_another_amount_is_told_why(carried: dict[str, int], mistake: str) -> None:
     def changed(scene: str, record: dict[str, Any]) -> dict[str, Any]:
         size = next((size + len("BYE") for name, size in carried.items() if scene.startswith(name)), None)
         if size is None:
@@ -154,7 +150,7 @@ def test_a_transfer_of_n_that_carries_another_amount_is_told_why(
         arrivals = [*one["up"]["arrivals"][:-1], (one["up"]["last_s"], size)]
         return {**record, "relay": [{**one, "up": {**one["up"], "bytes": size, "arrivals": arrivals}}]}
 
-    assert played.failed(played.judged("as-the-sheet", ("amount",), changed))[key] == mistake
+    assert played.failed(played.judged("as-the-sheet", ("amount",), changed))["num-exact"] == mistake
 
 
 def test_a_step_that_is_still_to_do_is_said() -> None:
@@ -172,12 +168,6 @@ def test_a_step_that_is_still_to_do_is_said() -> None:
     assert said in found["num-understood"].reason
 
 
-def test_a_rate_over_another_time_is_expected_over_that_time() -> None:
-    found = played.judged("clock-before-ack")
-    assert found["client-rate"].passed
-    assert " s" not in found["client-rate"].expected.removesuffix("/ seconds")
-
-
 def test_a_traceback_that_ended_the_server_is_not_quiet() -> None:
     error = "Traceback (most recent call last):\nUnicodeDecodeError: 'utf-8' codec can't decode byte 0xf8\n"
 
@@ -191,16 +181,6 @@ def test_a_traceback_that_ended_the_server_is_not_quiet() -> None:
     assert not found["quiet"].passed
 
 
-def test_a_table_without_a_heading_is_told_and_costs_no_other_table() -> None:
-    def bare(_: str, record: dict[str, Any]) -> dict[str, Any]:
-        return _text(record, "server", "Received", "Something") if record["server"] else record
-
-    found = played.judged("as-the-sheet", ("transfer",), bare)
-    assert played.failed(found) == {"server-row": "a row that its heading does not explain"}
-    assert found["client-row"].passed
-    assert "stands above this row: 10.9." in found["server-row"].reason
-
-
 def test_what_a_program_was_stopped_for_is_said_wherever_it_counts() -> None:
     def endless(scene: str, record: dict[str, Any]) -> dict[str, Any]:
         return record if scene == "transfer" else {**record, "stalled": True, "by": ["client"]}
@@ -210,12 +190,3 @@ def test_what_a_program_was_stopped_for_is_said_wherever_it_counts() -> None:
     said = [check.reason for check in found.values() if "had to be stopped" in check.reason]
     assert all("the client computed without end" in reason for reason in said)
     assert any("the program had to be stopped 3 times" in reason for reason in said)
-
-
-def test_every_check_belongs_to_a_step_and_needs_earlier_ones() -> None:
-    keys = list(ITEMS)
-    assert list(TABLE) == list(STEPS)
-    assert all(item.points > 0 and item.description for item in ITEMS.values())
-    for item in ITEMS.values():
-        assert set(item.needs) <= set(keys)
-        assert item.key not in item.needs

@@ -11,7 +11,7 @@ import pytest
 from linklab.programs import simpleperf
 from linklab.runtime.backends import Kind
 
-from ...simpleperf.programs.make import programs, registry
+from ...simpleperf.programs.make import Program, programs
 
 NAMED: Final = {
     "loops": "it computes without end",
@@ -32,27 +32,27 @@ DAILY: Final = {"fills-memory", "forks", "writes-outside", "deletes", "reads-sec
 MARK: Final = "linklab-hostile-mark"
 
 
-def test_no_hostile_program_is_left_out() -> None:
-    assert {program.name for program in programs("hostile")} == set(NAMED)
-
-
 @pytest.mark.lab
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in DAILY else pytest.mark.large) for name in NAMED]
+    "hostile",
+    [
+        pytest.param(one, marks=() if one.name in DAILY else pytest.mark.large, id=one.name)
+        for one in programs("hostile")
+    ],
 )
-def test_it_is_stopped_and_named(name: str, virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
+def test_it_is_stopped_and_named(hostile: Program, virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
     program, outside = tmp_path / "program", tmp_path / "outside"
     program.mkdir()
     outside.mkdir()
     (outside / "secret").write_text("nobody must read this")
-    report = simpleperf.check(registry()[name].write(program, outside), ["transfer"])
+    report = simpleperf.check(hostile.write(program, outside), ["transfer"])
     failed = [check.reason for check in report.whole.checks if check.outcome == "failed"]
-    assert any(reason.startswith(NAMED[name]) for reason in failed), str(report)
+    assert any(reason.startswith(NAMED[hostile.name]) for reason in failed), str(report)
     assert sorted(os.listdir(tmp_path / "outside")) == ["secret"]
     assert "nobody must read this" not in str(report)
     # the checked file is as it was: only a copy has run
     text = (tmp_path / "program" / "simpleperf.py").read_text()
-    assert text == registry()[name].text.replace("@OUTSIDE@", str(tmp_path / "outside"))
+    assert text == hostile.text.replace("@OUTSIDE@", str(tmp_path / "outside"))
     for folder in (Path.home(), Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), tmp_path, Path("/")):
         assert not (folder / MARK).exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 
 from linklab import lab
 from linklab.errors import LabEnded
-from linklab.grade import GradeError
 from linklab.measure.program_file import REFERENCE
 from linklab.programs import place, simpleperf
 from linklab.programs.engine import in_lab
@@ -57,15 +55,6 @@ def test_a_slow_processor_is_no_stall(virtual: Kind, monkeypatch: pytest.MonkeyP
     report = simpleperf.check(REFERENCE, ["transfer"])
     assert report.whole.outcome == "passed", str(report)
     assert report.where.startswith("in a lab on virtual time, by Python 3.")
-
-
-@pytest.mark.lab
-def test_a_step_alone_is_a_result_to_require(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
-    assert simpleperf.check_step(REFERENCE, "transfer").require().passed
-    starter = tmp_path / "simpleperf.py"
-    starter.write_text("def main():\n    raise NotImplementedError\n\nmain()\n")
-    with pytest.raises(GradeError, match="NotImplementedError"):
-        simpleperf.check_step(starter, "transfer").require()
 
 
 class _Computing:
