@@ -14,7 +14,7 @@ from linklab.grading.names import folder_of, listed
 from linklab.grading.recognise import Recognised, recognise
 from linklab.grading.submissions import Submission
 from linklab.grading.verdict import Limits, Verdict
-from linklab.grading.work import Work, prepare
+from linklab.grading.work import Rejudge, Work, prepare
 from linklab.network import COURSE, Network
 
 _LARGEST_VARIANT_BYTES: Final = 100_000
@@ -40,6 +40,12 @@ class Order:
     def wants(self, student: str) -> bool:
         """Return whether to judge a student's notebooks now."""
         return not self.only or student in self.only
+
+    def rejudge(self, student: str) -> Rejudge:
+        """Return which of a student's notebooks to judge that have a verdict already."""
+        if not self.only:
+            return "changed"
+        return "always" if student in self.only else "never"
 
     def network_of(self, student: str) -> Network:
         """Return the network that a student's labs run on."""
@@ -78,7 +84,6 @@ def read_student(one: Submission, order: Order, judged: Path, begun_at: str) -> 
     }
     student = StudentWork(one.student, programs=programs, notes=notes, known_as=one.known_as)
     variant = "" if order.networks is None else variant_text(network)
-    again = order.wants(one.student) if order.only else None
     for name in order.labs:
         lab = order.kit.labs[name]
         assembled = _assembled(lab, found)
@@ -93,7 +98,7 @@ def read_student(one: Submission, order: Order, judged: Path, begun_at: str) -> 
         folder = judged / folder_of(one.student) / name
         answers, texts = assembled.answers, assembled.free_texts
         work = Work(one.student, lab.worth, draft, variant, folder, answers=answers, free_texts=texts)
-        student.works[name] = prepare(work, assembled.text, files, again)
+        student.works[name] = prepare(work, assembled.text, files, order.rejudge(one.student))
     return student
 
 

@@ -16,7 +16,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from linklab import schema
 from linklab.course import read_variant
@@ -30,6 +30,8 @@ from linklab.report.model import Graded, Kind, Status
 
 WORK: Final = "work.json"
 VERDICT: Final = "verdict.json"
+Rejudge = Literal["changed", "always", "never"]
+"""What to judge that has a verdict already: what has changed since, all, or nothing."""
 _ASSEMBLED: Final = "assembled.ipynb"
 _FILES: Final = "files"
 _NETWORK: Final = "network.json"
@@ -113,18 +115,17 @@ class Work:
         return _digest_of(parts | {f"{self.lab} {name}": path.read_bytes() for name, path in self.files.items()})
 
 
-def prepare(work: Work, notebook: str, files: Mapping[str, bytes], again: bool | None = None) -> Work:
+def prepare(work: Work, notebook: str, files: Mapping[str, bytes], rejudge: Rejudge = "changed") -> Work:
     """Return the work with the verdict that is there already, or lay it into its folder to be judged.
 
-    ``again`` is whether to judge it whatever is there; False lets every verdict count that is there, though something
-    has changed since. Raises OSError.
+    Raises OSError.
     """
     draft = replace(work.verdict, cache_key=_cache_key(work, notebook, files))
     work = replace(work, verdict=draft, earlier=_kept(work))
     if (earlier := work.earlier) is not None:
         same = earlier.cache_key == draft.cache_key and not (earlier.ended and earlier.limits != draft.limits)
         same = same and work.judged.is_file()
-        if again is False or (again is None and same):
+        if rejudge == "never" or (rejudge == "changed" and same):
             return replace(work, verdict=replace(earlier, notes=draft.notes, tries=draft.tries))
     for old in work.folder.iterdir() if work.folder.exists() else ():
         if old.is_dir():
