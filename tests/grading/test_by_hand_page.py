@@ -184,6 +184,15 @@ def test_what_is_given_on_the_page_is_in_the_file(server: ByHandServer, folder: 
     assert client.give(server, "")[1]["points"] is None
 
 
+def test_a_file_that_is_not_in_order_is_said_on_the_page(server: ByHandServer, folder: Path) -> None:
+    client = Client()
+    client.get(server.address)
+    (folder / FILE).write_text("points\n3\n")
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        client.get(f"http://127.0.0.1:{server.server_port}/")
+    assert "by-hand.csv does not begin with the columns" in refused.value.read().decode()
+
+
 @pytest.mark.parametrize("address", ["/", "/question?lab=x&question=y", "/?token=guessed", "/?token=%C3%A9"])
 def test_without_the_token_there_is_no_page(server: ByHandServer, folder: Path, address: str) -> None:
     with pytest.raises(urllib.error.HTTPError, match="403"):

@@ -191,12 +191,18 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(303, "", {"Set-Cookie": cookie, "Location": "/"})
         elif not self._is_known():
             self._answer(403, "open the address that linklab by-hand printed, with its token")
-        elif url.path == "/":
-            self._answer(200, self.server.page.start())
-        elif url.path == "/question":
-            self._answer(200, self.server.page.question(words.get("lab", ""), words.get("question", "")))
-        else:
+        elif url.path not in ("/", "/question"):
             self._answer(404, "there is nothing here")
+        else:
+            page = self.server.page
+            try:
+                shown = (
+                    page.start() if url.path == "/" else page.question(words.get("lab", ""), words.get("question", ""))
+                )
+            except (LinklabError, OSError) as error:  # the file may have been edited meanwhile
+                self._answer(400, str(error))
+            else:
+                self._answer(200, shown)
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
