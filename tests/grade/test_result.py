@@ -18,7 +18,7 @@ from linklab.labs.lab04 import rules as lab04
 from linklab.labs.lab05 import rules as lab05
 from linklab.programs import simpleperf
 from tests.grade.failures import the_failure
-from tests.grade.way_results import H1_H4_LOADED, L1_LOADED, beside, pinged, sent
+from tests.grade.made_runs import H1_H4_LOADED, L1_LOADED, pinged, together, transfer
 
 
 def _checks() -> Iterator[tuple[str, Any]]:
@@ -77,22 +77,22 @@ def test_a_result_without_checks_is_no_result() -> None:
         Result("Lab 99, nothing", ())
 
 
-LOADED = pinged("r1", "r2", L1_LOADED, interval_s=1)
-SENT = sent("r1", "r2", 38.05)
+LOADED = pinged("r1-r2", L1_LOADED, 1)
+SENT = transfer("r1-r2", 38.05)
 
 
 @pytest.mark.parametrize(
     "more",
     [
-        pinged("h1", "h4", H1_H4_LOADED, interval_s=1),
-        pinged("r1", "r2", 20.0),
-        pinged("r2", "r1", L1_LOADED, interval_s=1),
-        pinged("h1", "h2", (1.0,) * 3),
+        pinged("h1-h4", H1_H4_LOADED, 1),
+        pinged("r1-r2", 20.0),
+        pinged("r2-r1", L1_LOADED, 1),
+        pinged("h1-h2", (1.0,) * 3),
     ],
 )
 @pytest.mark.parametrize("first", [True, False])
 def test_pings_that_nobody_asked_for_are_left_out_with_a_note(more: Any, first: bool) -> None:
-    run = beside(LOADED, SENT)
+    run = together(LOADED, SENT)
     results = (more, *run.results) if first else (*run.results, more)
     result = lab04.check_together(type(run)(results, run.start_skew_ms))
     assert result.passed, str(result)
@@ -101,8 +101,8 @@ def test_pings_that_nobody_asked_for_are_left_out_with_a_note(more: Any, first: 
 
 
 def test_pings_that_are_too_few_fail_beside_others() -> None:
-    run = beside(pinged("r1", "r2", 20.0), SENT)
-    more = pinged("h1", "h4", H1_H4_LOADED, interval_s=1)
+    run = together(pinged("r1-r2", 20.0), SENT)
+    more = pinged("h1-h4", H1_H4_LOADED, 1)
     assert "lasts_s=5" in the_failure(lab04.check_together(type(run)((*run.results, more), run.start_skew_ms))).reason
     assert not lab05.check_together(None).passed
 

@@ -32,7 +32,7 @@ EITHER = [Wanted(SimpleperfFlow, ("h4", "h1"), either_way=True)]
     ("found", "wanted", "says"),
     [
         ([by("b"), by("a")], of("a", "b"), ("", "")),
-        ([pinged("h1-h4", 60, 80), by("a")], of("a"), ("", "")),
+        ([pinged("h1-h4", 60), by("a")], of("a"), ("", "")),
         ([by("b"), by("c")], of("a", "b"), ("SimpleperfFlow h1-h4 has program='b'", "write program='a'")),
         ([by("a", duration_s=5)], of("a"), ("SimpleperfFlow h1-h4 has duration_s=5", "write duration_s=20")),
         ([by("a"), by("a")], of("a"), ("SimpleperfFlow h1-h4 does not belong here", "leave it out")),
@@ -58,6 +58,6 @@ def test_the_first_difference_is_named_with_what_to_write(
 def test_a_result_s_own_fields_count_and_a_sequence_is_counted() -> None:
     lossless = exactly("lost_packets", 0, "measure alone")
     answered = at_least("sent_packets", 30)
-    assert mismatch([pinged("h1-h4", 60, 80)], [Wanted(PingFlow, PAIR, (lossless,))]) is None
-    few = mismatch([pinged("h1-h4", 60, 80)], [Wanted(PingFlow, PAIR, (lossless, answered))])
+    assert mismatch([pinged("h1-h4", 60)], [Wanted(PingFlow, PAIR, (lossless,))]) is None
+    few = mismatch([pinged("h1-h4", 60)], [Wanted(PingFlow, PAIR, (lossless, answered))])
     assert few == ("PingFlow h1-h4 has sent_packets=25", "write sent_packets=30")

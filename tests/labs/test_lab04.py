@@ -14,7 +14,7 @@ from linklab.labs.lab04 import rules as lab04
 from linklab.measure import PingResult
 from linklab.network import NetworkState
 from tests.grade.failures import failed
-from tests.grade.way_results import L1_LOADED, L1_TOGETHER, beside, pinged, sent
+from tests.grade.made_runs import L1_LOADED, L1_TOGETHER, pinged, together, transfer
 from tests.labs.altered import given as altered
 from tests.states import PLAN, reshape
 
@@ -133,11 +133,11 @@ WITHOUT_R2 = NetworkState(tuple(node for node in PLAN.nodes if node.name != "r2"
 
 @pytest.mark.parametrize("state", [NetworkState(()), WITHOUT_R2, _unshaped()])
 def test_a_run_on_a_network_of_which_theory_knows_nothing_fails_and_raises_nothing(state: NetworkState) -> None:
-    pings, transfer = pinged("r1", "r2", 20.0, interval_s=1, network=state), sent("r1", "r2", 38.0, network=state)
+    pings, sent = pinged("r1-r2", 20.0, 1, state=state), transfer("r1-r2", 38.0, state=state)
     for result in (
         lab04.check_pings({"L1": pings}),
-        lab04.check_transfers({"L1": transfer}),
-        lab04.check_together(beside(pings, transfer)),
+        lab04.check_transfers({"L1": sent}),
+        lab04.check_together(together(pings, sent)),
     ):
         assert result.outcome == "failed"
         assert result.checks[0].hint
@@ -154,11 +154,13 @@ def test_a_median_that_three_digits_do_not_tell_from_the_mean_is_no_mistake() ->
 
 def test_a_prediction_is_put_next_to_the_measurement() -> None:
     links = lab04.LINKS.items()
-    measured = {name: pinged(*ends, rtt) for (name, ends), rtt in zip(links, (20.0, 40.0, 20.0), strict=True)}
+    measured = {name: pinged("-".join(ends), rtt) for (name, ends), rtt in zip(links, (20.0, 40.0, 20.0), strict=True)}
     lab04.check_predicted(lab04.predict("rtt", 10, sure=60))
     (row,) = lab04.check_pings(measured).surprises
     assert (row.slip, row.measured) == ("that is one direction", 20.0)
-    over = {name: sent(*ends, mbps) for (name, ends), mbps in zip(links, (38.05, 28.5, 19.05), strict=True)}
+    over = {
+        name: transfer("-".join(ends), mbps) for (name, ends), mbps in zip(links, (38.05, 28.5, 19.05), strict=True)
+    }
     lab04.check_predicted(lab04.predict("throughput", 40, sure=60))
     (row,) = lab04.check_transfers(over).surprises
     assert row.slip == "that counts headers as data"

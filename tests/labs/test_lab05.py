@@ -10,7 +10,7 @@ from linklab.grade import Result
 from linklab.labs.lab05 import rules as lab05
 from linklab.labs.paths import frames_dropped
 from tests.grade.failures import said
-from tests.grade.way_results import H1_H4_LOADED, beside, pinged, sent
+from tests.grade.made_runs import H1_H4_LOADED, pinged, together, transfer
 
 from .refused import Table, refuses, wrong
 
@@ -24,7 +24,7 @@ ROUTE = """traceroute to 10.0.7.2 (10.0.7.2), 30 hops max, 60 byte packets
 """
 ELSEWHERE = ROUTE.replace("10.0.7.2 (10.0.7.2), 30", "10.0.5.2 (10.0.5.2), 30")
 SILENT = ROUTE.replace(" 4  10.0.6.2  80.000 ms  80.000 ms  80.000 ms", " 4  * * *")
-TOGETHER = beside(pinged("h1", "h4", H1_H4_LOADED, interval_s=1), sent("h1", "h4", 28.41))
+TOGETHER = together(pinged("h1-h4", H1_H4_LOADED, 1), transfer("h1-h4", 28.41))
 
 WRONG: Table = {
     lab05.check_reported: [
@@ -64,11 +64,11 @@ def test_right_answers_pass() -> None:
 
 def test_a_prediction_is_put_next_to_the_measurement() -> None:
     paths = lab05.PATHS.items()
-    pings = {name: pinged(*ends, rtt) for (name, ends), rtt in zip(paths, (60.0, 60.0, 80.0), strict=True)}
+    pings = {name: pinged("-".join(ends), rtt) for (name, ends), rtt in zip(paths, (60.0, 60.0, 80.0), strict=True)}
     lab05.check_predicted(lab05.predict("rtt", 40, sure=60))
     (row,) = lab05.check_pings(pings).surprises
     assert (row.slip, row.measured) == ("that is one direction", 80.0)
-    over = {name: sent(*ends, rate) for (name, ends), rate in zip(paths, (28.4, 17.9, 16.3), strict=True)}
+    over = {name: transfer("-".join(ends), rate) for (name, ends), rate in zip(paths, (28.4, 17.9, 16.3), strict=True)}
     lab05.check_predicted(lab05.predict("throughput", 30, sure=60))
     (row,) = lab05.check_transfers(over).surprises
     assert row.slip == "that is the mean of the links' rates"
@@ -79,7 +79,7 @@ def test_a_prediction_is_put_next_to_the_measurement() -> None:
 
 
 def test_one_ping_flow_more_is_left_alone() -> None:
-    more = replace(TOGETHER, results=(*TOGETHER.results, pinged("h7", "h9", 60.0)))
+    more = replace(TOGETHER, results=(*TOGETHER.results, pinged("h7-h9", 60.0)))
     assert lab05.check_together(more).passed
 
 

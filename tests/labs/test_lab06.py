@@ -12,12 +12,11 @@ from linklab.course import using
 from linklab.errors import LinklabError
 from linklab.grade import Result
 from linklab.labs.lab06 import rules as lab06
-from linklab.measure import Run, TcpFlow, run_together
+from linklab.measure import PingResult, Run, TcpFlow, run_together
 from linklab.network.variants import variant
 from tests.grade.failures import failed
 from tests.grade.made_runs import pinged, together, transfer
 from tests.labs.altered import read_back
-from tests.states import PLAN
 
 from .refused import Table, refuses, wrong
 
@@ -63,14 +62,19 @@ def test_ping_and_the_kernel_tell_of_the_same_packets() -> None:
     assert "79.9 ms means 99 packets, tc shows 100" in result.checks[0].found
 
 
+def queued(pair: str, usual_ms: float, highest_ms: float) -> PingResult:
+    """Pings, one a second, of which one waited for longest."""
+    return pinged(pair, (highest_ms, *(usual_ms,) * 24), 1)
+
+
 def half_run(rtt_ms: float = 61.2, mbps: float = 8.7, *, packets: int = 50, delay_ms: float = 20) -> Run:
     """Combination two, where r2's end of L2 was changed with tc."""
-    both = ((pinged(pair, 60.2, rtt_ms, state=PLAN), transfer(pair, mbps, state=PLAN)) for pair in ("h1-h4", "h2-h5"))
+    both = ((queued(pair, 60.2, rtt_ms), transfer(pair, mbps)) for pair in ("h1-h4", "h2-h5"))
     run = together(*(it for flows in both for it in flows))
     return read_back(run, "r2-eth2", queue_packets=packets, delay_ms=delay_ms)
 
 
-STOPPED = together(*(it for p in ("h1-h4", "h2-h5") for it in (pinged(p, 70, 79), transfer(p, 14.2))), interrupted=True)
+STOPPED = together(*(it for p in ("h1-h4", "h2-h5") for it in (queued(p, 70, 79), transfer(p, 14.2))), interrupted=True)
 WRONG: Table = {
     lab06.check_by_hand: [
         (printed(28.3, 28.3), "one after the other"),

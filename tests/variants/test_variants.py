@@ -33,7 +33,7 @@ from linklab.network.variants import (
     variant,
     variants,
 )
-from tests.grade.way_results import pinged
+from tests.grade.made_runs import pinged
 
 SECRET = b"a course secret of some length"
 
@@ -229,8 +229,8 @@ def test_a_measurement_on_another_network_is_refused(class_of_500: dict[str, Net
     mine, other, *_ = class_of_500.values()
     with course.using(mine):
         floor = measured_path(mine, "r1", "r2").rtt_floor_ms
-        good = ping_check("L1", pinged("r1", "r2", floor, network=expected_state(mine)), ("r1", "r2"))
+        good = ping_check("L1", pinged("r1-r2", floor, state=expected_state(mine)), ("r1", "r2"))
         assert good.passed, good
         for network in (other, COURSE):
             with pytest.raises(Refuse, match="measured on another network: h1-eth0 had"):
-                ping_check("L1", pinged("r1", "r2", floor, network=expected_state(network)), ("r1", "r2"))
+                ping_check("L1", pinged("r1-r2", floor, state=expected_state(network)), ("r1", "r2"))
