@@ -13,10 +13,16 @@ Table = Mapping[Callable[..., Result], Sequence[tuple[object, ...]]]
 """Rows by check: what is given to it, and last what is said of it."""
 
 
-def wrong(table: Table) -> pytest.MarkDecorator:
-    """Give a test ``check``, ``given`` and ``says`` of each row."""
-    rows = [(check, row[:-1], row[-1]) for check, rows in table.items() for row in rows]
-    return pytest.mark.parametrize(("check", "given", "says"), rows)
+def refused(table: Table) -> Callable[..., None]:
+    """Return a test of each row: the check refuses what is given to it."""
+
+    @pytest.mark.parametrize(
+        ("check", "given", "says"), [(check, row[:-1], row[-1]) for check, rows in table.items() for row in rows]
+    )
+    def test(check: Callable[..., Result], given: tuple[object, ...], says: str) -> None:
+        refuses(check, given, says)
+
+    return test
 
 
 def refuses(check: Callable[..., Result], given: tuple[object, ...], says: str) -> None:

@@ -21,7 +21,7 @@ from linklab.runtime.backends import Kind
 from tests.grade.failures import failed, said
 from tests.states import change
 
-from .refused import Table, refuses, wrong
+from .refused import Table, refused, refuses
 
 NOMINAL = {"h1-h4": 30.0, "h1-h9": 20.0, "h7-h9": 20.0}
 CEILINGS = {name: rate * 1448 / 1490 for name, rate in NOMINAL.items()}
@@ -112,9 +112,7 @@ WRONG: Table = {
 }
 
 
-@wrong(WRONG)
-def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
-    refuses(check, given, says)
+test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
 def test_what_was_measured_passes_and_stands_next_to_what_was_predicted() -> None:

@@ -18,7 +18,7 @@ from tests.grade.made_runs import L1_LOADED, L1_TOGETHER, pinged, together, tran
 from tests.labs.altered import given as altered
 from tests.states import PLAN, reshape
 
-from .refused import Table, refuses, wrong
+from .refused import Table, refused
 
 Rtts = list[float | None]
 
@@ -99,9 +99,7 @@ WRONG: Table = {
 }
 
 
-@wrong(WRONG)
-def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
-    refuses(check, given, says)
+test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
 def test_one_wrong_number_fails_alone() -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-from linklab.grade import Result
 from linklab.labs.lab05 import rules as lab05
 from linklab.labs.paths import frames_dropped
 from tests.grade.failures import said
 from tests.grade.made_runs import H1_H4_LOADED, pinged, together, transfer
 
-from .refused import Table, refuses, wrong
+from .refused import Table, refused
 
 REPORTED = {"links_ms": 9.348, "percent": 90.39}
 ROUTE = """traceroute to 10.0.7.2 (10.0.7.2), 30 hops max, 60 byte packets
@@ -47,9 +44,7 @@ WRONG: Table = {
 }  # fmt: skip
 
 
-@wrong(WRONG)
-def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
-    refuses(check, given, says)
+test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
 def test_right_answers_pass() -> None:

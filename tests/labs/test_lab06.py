@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,7 +10,6 @@ import pytest
 from linklab import start
 from linklab.course import using
 from linklab.errors import LinklabError
-from linklab.grade import Result
 from linklab.labs.lab06 import rules as lab06
 from linklab.measure import PingResult, Run, TcpFlow, run_together
 from linklab.network.variants import variant
@@ -18,7 +17,7 @@ from tests.grade.failures import failed
 from tests.grade.made_runs import pinged, together, transfer
 from tests.labs.altered import read_back
 
-from .refused import Table, refuses, wrong
+from .refused import Table, refused
 
 PACKET_MS = 1514 * 8 / 30_000
 
@@ -102,9 +101,7 @@ WRONG: Table = {
 }
 
 
-@wrong(WRONG)
-def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
-    refuses(check, given, says)
+test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
 def test_what_has_no_index_must_be_refused_and_nothing_else() -> None:
@@ -132,7 +129,7 @@ def test_the_packets_of_each_flow_pass_to_one_that_comes_at_the_same_instant(hel
     assert result.passed, str(result)
 
 
-@wrong(
+test_another_count_of_packets_is_refused_and_named = refused(
     {
         lab06.check_held: [
             ({"h1-h4": 80, "h2-h5": 20}, COUNTED, "that is h2-h5's number"),
@@ -144,8 +141,6 @@ def test_the_packets_of_each_flow_pass_to_one_that_comes_at_the_same_instant(hel
         ]
     }
 )
-def test_another_count_of_packets_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
-    refuses(check, given, says)
 
 
 @pytest.mark.large

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from linklab.grade import Result
 from linklab.labs.lab07 import rules as lab07
 from linklab.measure import Repeats
 from tests.grade.made_runs import together, transfer
 
-from .refused import Table, refuses, wrong
+from .refused import Table, refused
 
 HEAD = "State Recv-Q Send-Q Local Address:Port  Peer Address:PortProcess\n"
 ROW = "ESTAB 0      502456      10.0.0.2:4994{0}     10.0.5.2:5201\n\t cubic rtt:79.9/0.5 cwnd:136 ssthresh:112\n"
@@ -49,9 +47,7 @@ WRONG: Table = {
 }
 
 
-@wrong(WRONG)
-def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
-    refuses(check, given, says)
+test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
 @pytest.mark.parametrize(

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from linklab.grade import Result
 from linklab.labs.lab09 import rules as lab09
 from linklab.measure import Clip, Quality, Video, VideoFlow, VideoResult
 from linklab.measure.video_quality import FrameQuality
 from tests.grade.failures import failed, said
 from tests.support.streams import made_stream
 
-from .refused import Table, refuses, wrong
+from .refused import Table, refused
 
 
 def jitter_ms(arrivals_s: list[float], timestamps_s: list[float]) -> float:
@@ -138,9 +136,7 @@ WRONG: Table = {
 }
 
 
-@wrong(WRONG)
-def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
-    refuses(check, given, says)
+test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
 def test_what_was_watched_passes(video: Video) -> None:

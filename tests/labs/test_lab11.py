@@ -13,7 +13,6 @@ import pytest
 
 from linklab.analysis import measured_path
 from linklab.course import using
-from linklab.grade import Result
 from linklab.labs import NOTHING
 from linklab.labs.lab11 import figures
 from linklab.labs.lab11 import rules as lab11
@@ -25,7 +24,7 @@ from linklab.show.figure import Drawing
 from tests.grade.failures import said
 from tests.labs.altered import changed, given, read_back, without
 from tests.labs.lab11_runs import controls, kept, queues, together
-from tests.labs.refused import Table, refuses, wrong
+from tests.labs.refused import Table, refused
 
 VARIANT = variant("ada", b"a course secret for trials")
 
@@ -215,9 +214,7 @@ WRONG: Table = {
 }  # fmt: skip
 
 
-@wrong(WRONG)
-def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
-    refuses(check, given, says)
+test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
 def test_a_neighbour_s_measurements_are_refused() -> None:

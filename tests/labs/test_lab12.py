@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 
 from linklab.analysis import measured_path
 from linklab.course import using
-from linklab.grade import Result
 from linklab.labs import NOTHING
 from linklab.labs.lab12 import figures, rules
 from linklab.labs.lab12 import rules as lab12
@@ -23,7 +21,7 @@ from linklab.show.figure import Drawing
 from tests.grade.failures import said
 from tests.labs.altered import changed, given, read_back, without
 from tests.labs.lab12_runs import UNSEEN, finale, kept
-from tests.labs.refused import Table, refuses, wrong
+from tests.labs.refused import Table, refused
 
 VARIANT = variant("ada", b"a course secret for trials")
 
@@ -148,9 +146,7 @@ WRONG: Table = {
 }  # fmt: skip
 
 
-@wrong(WRONG)
-def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
-    refuses(check, given, says)
+test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
 # --- One ping in two queues
@@ -186,7 +182,7 @@ def test_a_ping_that_leaves_at_once_waited_for_0_ms() -> None:
     assert not lab12.check_waits({"FIFO": 181, "fq_codel": 0.3}, at_once).passed
 
 
-@wrong(
+test_another_packet_s_wait_is_refused_and_named = refused(
     {
         lab12.check_waits: [
             ({"FIFO": 201, "fq_codel": 0.6}, PAIR, "that is the whole round trip"),
@@ -199,8 +195,6 @@ def test_a_ping_that_leaves_at_once_waited_for_0_ms() -> None:
         ]
     }
 )
-def test_another_packet_s_wait_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
-    refuses(check, given, says)
 
 
 # --- Networks that nobody has seen

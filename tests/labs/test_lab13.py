@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 
 from linklab import start
 from linklab.course import using
-from linklab.grade import Result
 from linklab.labs.lab13 import figures, rules
 from linklab.labs.lab13 import rules as lab13
 from linklab.network import Network
 from linklab.network.variants import variants
 
-from .refused import Table, refuses, wrong
+from .refused import Table, refused
 
 
 def rto(rtts_s: Sequence[float]) -> list[float]:
@@ -64,9 +62,7 @@ WRONG: Table = {
 }
 
 
-@wrong(WRONG)
-def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
-    refuses(check, given, says)
+test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
 def test_right_answers_pass_however_they_are_written_and_rounded() -> None:

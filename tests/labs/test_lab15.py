@@ -22,7 +22,7 @@ from linklab.network.variants import variant
 from tests.grade.failures import said
 from tests.labs.altered import changed, without
 
-from .refused import Table, refuses, wrong
+from .refused import Table, refused, refuses
 
 VARIANT = variant("ada", b"a course secret for trials")
 RING = expected_state(ring())
@@ -120,9 +120,7 @@ WRONG: Table = {
 }
 
 
-@wrong(WRONG)
-def test_what_is_wrong_is_refused_and_named(check: Callable[..., Result], given: Any, says: str) -> None:
-    refuses(check, given, says)
+test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
 def test_a_detection_passes_in_other_words() -> None:
@@ -200,19 +198,18 @@ def test_two_next_hops_and_a_way_around_pass_whatever_else_is_equal_or_around() 
         assert result.passed, str(result)
 
 
-@pytest.mark.parametrize(
-    ("tables", "says"),
-    [
-        (TABLES | {"around": "r5"}, "this is a str"),
-        (TABLES | {"around": RING}, "packets go h1 - r1 - r2 - r3 - h3"),
-        (TABLES | {"around": routed(ring(), ONE_WAY)}, "the way from h3 to h1, around"),
-        (TABLES | {"around": routed(ring(), TOO_DEAR)}, "the way from h1 to h2, around"),
-        (TABLES | {"equal": RING}, "r1 sends to h3 by r1-eth1 alone"),
-        (TABLES | {"equal": TABLES["around"]}, "r1 sends to h3 by r1-eth2 alone"),
-    ],
+test_a_wrong_way_is_shown = refused(
+    {
+        lab15.check_costs: [
+            (TABLES | {"around": "r5"}, "this is a str"),
+            (TABLES | {"around": RING}, "packets go h1 - r1 - r2 - r3 - h3"),
+            (TABLES | {"around": routed(ring(), ONE_WAY)}, "the way from h3 to h1, around"),
+            (TABLES | {"around": routed(ring(), TOO_DEAR)}, "the way from h1 to h2, around"),
+            (TABLES | {"equal": RING}, "r1 sends to h3 by r1-eth1 alone"),
+            (TABLES | {"equal": TABLES["around"]}, "r1 sends to h3 by r1-eth2 alone"),
+        ]
+    }
 )
-def test_a_wrong_way_is_shown(tables: object, says: str) -> None:
-    refuses(lab15.check_costs, (tables,), says)
 
 
 # --- Live labs
@@ -273,26 +270,25 @@ def test_a_ring_under_ospf_passes() -> None:
     assert result.passed, str(result)
 
 
-@pytest.mark.parametrize(
-    ("lab", "says"),
-    [
-        # the routes that were built look right, and none of them is OSPF's
-        (Shown(RING, {}), "r1 has no interface with OSPF: router ospf starts it"),
-        (under_ospf(r2_eth1={"timerPassiveIface": True, "nbrAdjacentCount": 0}), "r2-eth1 is passive"),
-        (under_ospf(r3_eth1=None), "OSPF does not run on r3-eth1"),
-        (under_ospf(r2_eth2={"timerMsecs": 10000, "nbrAdjacentCount": 0}), "the hello interval of r2-eth2 is 10 s"),
-        (under_ospf(r1_eth1={"timerDeadSecs": 40}), "the dead interval of r1-eth1 is 40 s"),
-        (under_ospf(r4_eth1={"nbrAdjacentCount": 0}), "r4-eth1 has no neighbour"),
-        (under_ospf(r5_eth1={"area": "0.0.0.1", "nbrAdjacentCount": 0}), "the area is not the same at both ends"),
-        (under_ospf(r5_eth2={"networkType": "BROADCAST"}), "the network type is not the same at both ends"),
-        # neighbours everywhere, and the subnet of a host is announced by nobody
-        (under_ospf(r3_eth0=None), "no route by OSPF to h3"),
-        (RING, "sends packets and"),
-        (Shown(expected_state(three()), {}), "measured on another network"),
-    ],
+test_what_keeps_ospf_from_working_is_named = refused(
+    {
+        lab15.check_ospf: [
+            # the routes that were built look right, and none of them is OSPF's
+            (Shown(RING, {}), "r1 has no interface with OSPF: router ospf starts it"),
+            (under_ospf(r2_eth1={"timerPassiveIface": True, "nbrAdjacentCount": 0}), "r2-eth1 is passive"),
+            (under_ospf(r3_eth1=None), "OSPF does not run on r3-eth1"),
+            (under_ospf(r2_eth2={"timerMsecs": 10000, "nbrAdjacentCount": 0}), "the hello interval of r2-eth2 is 10 s"),
+            (under_ospf(r1_eth1={"timerDeadSecs": 40}), "the dead interval of r1-eth1 is 40 s"),
+            (under_ospf(r4_eth1={"nbrAdjacentCount": 0}), "r4-eth1 has no neighbour"),
+            (under_ospf(r5_eth1={"area": "0.0.0.1", "nbrAdjacentCount": 0}), "the area is not the same at both ends"),
+            (under_ospf(r5_eth2={"networkType": "BROADCAST"}), "the network type is not the same at both ends"),
+            # neighbours everywhere, and the subnet of a host is announced by nobody
+            (under_ospf(r3_eth0=None), "no route by OSPF to h3"),
+            (RING, "sends packets and"),
+            (Shown(expected_state(three()), {}), "measured on another network"),
+        ]
+    }
 )
-def test_what_keeps_ospf_from_working_is_named(lab: Checkable, says: str) -> None:
-    refuses(lab15.check_ospf, (lab,), says)
 
 
 DIRECT: Hops = {}
