@@ -57,7 +57,7 @@ class Student:
 
         `used_cpu_s` is what kernels before it have used, to be counted in.
         """
-        self._room, self._limits, self._used_cpu_s = room, limits, used_cpu_s
+        self._limits, self._used_cpu_s = limits, used_cpu_s
         self.death_reason = ""
         self.cpu_s = used_cpu_s
         self._asked = 0

@@ -18,12 +18,8 @@ if TYPE_CHECKING:
     from scapy.packet import Packet
 _LARGEST_FRAME_BYTES: Final = 262_144
 """tcpdump's largest snapshot."""
-_PCAP: Final = {
-    struct.pack(f"{order}I", magic): (order, fraction_ns)
-    for magic, fraction_ns in ((0xA1B2C3D4, 1000), (0xA1B23C4D, 1))
-    for order in "<>"
-}
-"""Byte order and unit of fractions of a second, by a pcap file's first bytes."""
+_PCAP: Final = {struct.pack(f"{order}I", magic): order for magic in (0xA1B2C3D4, 0xA1B23C4D) for order in "<>"}
+"""Byte order by a pcap file's first bytes; the second magic is that of times in nanoseconds."""
 PCAP_HEADER_BYTES: Final = 24
 _SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
 _NAME, _DESCRIPTION, _RESOLUTION, _FLAGS = 2, 3, 9, 2
@@ -54,9 +50,9 @@ class Capture:
             records = list(_records(self.pcap))
         except ValueError as wrong:
             raise self._damaged(str(wrong)) from None
-        if not all(0 < len(it.kept) <= it.length_bytes <= _LARGEST_FRAME_BYTES for it in records):
+        if not all(0 < kept_bytes <= length_bytes <= _LARGEST_FRAME_BYTES for kept_bytes, length_bytes in records):
             raise self._damaged("a record has a length that its frame has not")
-        return tuple(it.length_bytes for it in records)
+        return tuple(length_bytes for _, length_bytes in records)
 
     @property
     def packets(self) -> tuple[Packet, ...]:
@@ -81,29 +77,22 @@ class Capture:
         return MeasurementError(f"the capture on {self.interface} cannot be read: {why}")
 
 
-class _Record(NamedTuple):
-    """A record of a pcap file: the frame's time, the bytes that were kept of it, and its length on the link."""
+def _records(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield for each record of a pcap file how many bytes of the frame were kept, and how long it was on its link.
 
-    time_ns: int
-    kept: bytes
-    length_bytes: int
-
-
-def _records(data: bytes) -> Iterator[_Record]:
-    """Yield the records of a pcap file. Raises ValueError where it is cut or damaged, or no pcap."""
+    Raises ValueError where the file is cut or damaged, or no pcap.
+    """
     if data[:4] not in _PCAP or len(data) < PCAP_HEADER_BYTES:
         raise ValueError("it is no file of tcpdump's")
-    (order, fraction_ns), at = _PCAP[data[:4]], PCAP_HEADER_BYTES
-    head = struct.Struct(f"{order}IIII")
+    head, at = struct.Struct(f"{_PCAP[data[:4]]}IIII"), PCAP_HEADER_BYTES
     while at < len(data):
         if at + head.size > len(data):
             raise ValueError("it ends within a record")
-        seconds, fraction, kept, length = head.unpack_from(data, at)
-        at += head.size
-        if kept > _LARGEST_FRAME_BYTES or at + kept > len(data):
+        _, _, kept_bytes, length_bytes = head.unpack_from(data, at)
+        at += head.size + kept_bytes
+        if kept_bytes > _LARGEST_FRAME_BYTES or at > len(data):
             raise ValueError("it ends within a record")
-        yield _Record(seconds * 10**9 + fraction * fraction_ns, data[at : at + kept], length)
-        at += kept
+        yield kept_bytes, length_bytes
 
 
 class Frame(NamedTuple):

@@ -1,4 +1,4 @@
-"""Headers of frames by their first bytes: addresses, ports, TCP's numbers, and what routers leave as it is."""
+"""Headers of frames by their first bytes: addresses, ports, and what routers leave as it is."""
 
 from __future__ import annotations
 
@@ -23,17 +23,14 @@ def payload_of(head: bytes) -> tuple[int, bytes]:
 class Ip(NamedTuple):
     """A frame's IPv4 or IPv6 header (RFC 791, RFC 8200): it begins at byte `at` of the frame, its data at byte `data`.
 
-    `end` is where the packet ends in the frame. `ecn` has the last two bits of its type of service (RFC 3168);
-    `offset_bytes` and `more` say which fragment it is. `ttl` is IPv4's time to live, or IPv6's hop limit.
+    `ecn` has the last two bits of its type of service (RFC 3168); `offset_bytes` and `more` say which fragment it is.
     """
 
     at: int
     data: int
-    end: int
     ecn: int
     more: bool
     offset_bytes: int
-    ttl: int
     protocol: int
     addresses: bytes
 
@@ -66,11 +63,10 @@ def ip_of(head: bytes) -> Ip | None:
     if kind == IPV4 and len(head) >= at + 20:
         part = int.from_bytes(head[at + 6 : at + 8], "big")
         more, offset_bytes, addresses = bool(part & 0x2000), 8 * (part & 0x1FFF), head[at + 12 : at + 20]
-        data, end = at + 4 * (head[at] & 15), at + int.from_bytes(head[at + 2 : at + 4], "big")
-        return Ip(at, data, end, head[at + 1] & 3, more, offset_bytes, head[at + 8], head[at + 9], addresses)
+        data = at + 4 * (head[at] & 15)
+        return Ip(at, data, head[at + 1] & 3, more, offset_bytes, head[at + 9], addresses)
     if kind == IPV6 and len(head) >= at + 40:
-        end = at + 40 + int.from_bytes(head[at + 4 : at + 6], "big")
-        return Ip(at, at + 40, end, head[at + 1] >> 4 & 3, False, 0, head[at + 7], head[at + 6], head[at + 8 : at + 40])
+        return Ip(at, at + 40, head[at + 1] >> 4 & 3, False, 0, head[at + 6], head[at + 8 : at + 40])
     return None
 
 
@@ -136,7 +132,3 @@ def kept_head(head: bytes) -> bytes:
     if ip.protocol == 17:
         return head[: ip.data + 8 + _DATA_BYTES]
     return head[: ip.data + 8] if ip.protocol == 1 else head
-
-
-_FLAGS: Final = ("FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR")
-_END_OF_OPTIONS, _NO_OPERATION, _SCALE = 0, 1, 3
