@@ -7,8 +7,7 @@ import os
 import re
 import shutil
 import stat
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -67,7 +66,8 @@ def pages(browsers: None, hub: Hub, tmp_path_factory: pytest.TempPathFactory) ->
     try:
         for name in USERS:
             opened[name] = Page(tmp_path_factory.mktemp(f"profile-{name}"))
-        at_once(lambda name: log_in(opened[name], hub, name))
+        with ThreadPoolExecutor(len(USERS)) as both:
+            list(both.map(lambda name: log_in(opened[name], hub, name), USERS))
         yield opened
     finally:
         for page in opened.values():
@@ -102,27 +102,10 @@ def kernels_of(name: str) -> list[Path]:
     return [file for folder in runtimes_of(name) for file in folder.glob("kernel-*.json")]
 
 
-def wait_for_front(page: Page, notebook: str) -> None:
-    page.wait(lambda: notebook in page.front_tabs(), f"{notebook} is in front")
-
-
 def wait_for_lab(page: Page, arrived: Path) -> None:
     """Until the student's network is there. Fails with what the page says where a cell before that fails."""
     page.wait(lambda: arrived.exists() or bool(failed(page)), f"{arrived} is there", PATIENCE_S)
     assert arrived.exists(), failed(page)
-
-
-def at_once(work: Callable[[str], None]) -> None:
-    """Does `work` for all students at the same time."""
-    together = threading.Barrier(len(USERS))
-
-    def begin(name: str) -> None:
-        together.wait()
-        work(name)
-
-    with ThreadPoolExecutor(len(USERS)) as pool:
-        for finished in [pool.submit(begin, name) for name in USERS]:
-            finished.result()
 
 
 def log_in(page: Page, hub: Hub, name: str) -> None:
@@ -137,14 +120,15 @@ def solution() -> dict[str, Any]:
     """The instructor's Lab 01, and after the start of its network a cell in which students wait for each other."""
     notebook: dict[str, Any] = json.loads((ROOT / "solutions" / LAB).read_text("utf-8"))
     ids = [cell["id"] for cell in notebook["cells"]]
-    cell: dict[str, Any] = {
+    meeting: dict[str, Any] = {
         "cell_type": "code",
         "execution_count": None,
+        "outputs": [],
         "id": "meeting",
         "metadata": {},
-        "outputs": [],
+        "source": MEETING,
     }
-    notebook["cells"].insert(ids.index("start") + 1, {**cell, "source": MEETING})
+    notebook["cells"].insert(ids.index("start") + 1, meeting)
     return notebook
 
 
@@ -162,11 +146,6 @@ def wait_for_end(page: Page) -> None:
     page.wait(run, "the notebook was run", PATIENCE_S)
 
 
-def graded(cells: list[dict[str, Any]]) -> list[str]:
-    """The cells that an instructor gives points for, and that say so themselves."""
-    return [cell["id"] for cell in cells if cell["metadata"].get("nbgrader", {}).get("grade")]
-
-
 def said(cells: list[dict[str, Any]]) -> list[str]:
     """All texts that the cells have put out, line by line, each cell's behind its number."""
     texts = []
@@ -181,7 +160,7 @@ def test_who_is_new_sees_the_first_lab_and_has_all_of_them(machine: ClassMachine
     given = {path.name for path in (ROOT / "labs").iterdir()}
     for name, page in pages.items():
         labs = machine.home / name / "labs"
-        wait_for_front(page, FIRST_NOTEBOOK)
+        page.wait(lambda page=page: FIRST_NOTEBOOK in page.front_tabs(), "the first lab is in front")  # type: ignore[misc]
         assert given <= {path.name for path in labs.iterdir()}
         assert stat.S_IMODE(labs.stat().st_mode) == 0o700
         assert {path.stat().st_uid for path in labs.iterdir()} == {USERS[name]}
@@ -250,10 +229,11 @@ def test_both_measure_the_same_and_pass(machine: ClassMachine, met: dict[str, Pa
         wait_for_end(page)
         page.save()
     ada, bob = (code_cells(machine.home / name / "labs" / LAB) for name in USERS)
+    graded = [cell for cell in ada if cell["metadata"].get("nbgrader", {}).get("grade")]
     for cells in (ada, bob):
         assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
         assert outputs(cells, "error") == []
         shown = [output["data"] for output in outputs(cells, "execute_result")]
-        assert [data[RESULT]["outcome"] for data in shown if RESULT in data] == ["passed"] * len(graded(cells))
+        assert [data[RESULT]["outcome"] for data in shown if RESULT in data] == ["passed"] * len(graded)
     assert said(ada) == said(bob)
     assert any(re.search(r"RTT of h1-h9 +ms +80 +90 +80 +80 ", line) for line in said(ada)), "80 ms, as theory says"

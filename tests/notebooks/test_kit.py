@@ -7,7 +7,6 @@ from typing import Any
 import nbformat
 import pytest
 from nbgrader.nbgraderformat import MetadataValidator
-from nbgrader.preprocessors import ClearSolutions
 
 from linklab.notebooks.build import build_all, sources
 from tests.notebooks.leaks import leaks
@@ -35,16 +34,6 @@ def test_jupyter_and_nbgrader_accept_it_and_its_cells_are_short_and_narrow(path:
     assert [name for name, rows in lines.items() if max(map(len, rows)) > WIDEST_LINE] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_solution_stores_what_it_shows_and_the_students_notebook_nothing(name: str) -> None:
-    solution, student = (
-        [cell for cell in read(f"{folder}/{name}").cells if cell.cell_type == "code"]
-        for folder in ("solutions", "labs")
-    )
-    assert [cell.execution_count for cell in solution] == list(range(1, len(solution) + 1))
-    assert all(not cell.outputs and cell.execution_count is None for cell in student)
-
-
 def test_what_all_solutions_store_is_not_much() -> None:
     assert sum((ROOT / "solutions" / name).stat().st_size for name in NAMES) < MOST_STORED_BYTES
 
@@ -57,24 +46,3 @@ def test_both_notebooks_have_the_same_cells_and_points_and_nothing_is_given_away
     solution, starter = read(f"solutions/{name}"), read(f"labs/{name}")
     assert leaks(solution, starter) == []
     assert outline(solution) == outline(starter)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_nbgraders_own_release_step_understands_the_solution(name: str) -> None:
-    released = read(f"solutions/{name}")
-    released, _ = ClearSolutions().preprocess(released, {})
-    ours = {cell.id: cell.source for cell in read(f"labs/{name}").cells}
-    answers = [cell for cell in released.cells if cell.metadata.get("nbgrader", {}).get("solution")]
-    assert answers
-    assert all("SOLUTION" not in cell.source for cell in released.cells)
-    # All but the answers, which have starters of their own, is word for word what we give out.
-    others = {cell.id: cell.source for cell in released.cells if cell not in answers}
-    assert others == {name: ours[name] for name in others}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_graded_code_cell_is_marked_as_failing_in_the_starter(name: str) -> None:
-    cells = read(f"labs/{name}").cells
-    marked = [cell.id for cell in cells if cell.metadata.get("linklab", {}).get("starter") == "fails"]
-    graded = [cell.id for cell in cells if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")]
-    assert marked == graded != []

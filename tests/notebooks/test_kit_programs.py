@@ -15,8 +15,6 @@ from linklab.runtime.backends import Kind
 from tests.notebooks.leaks import leaks_of_program
 from tests.notebooks.run_notebook import ROOT, read
 
-CLOCK_TOO_EARLY = "clock stopped before the acknowledgement"
-
 
 @dataclass(frozen=True)
 class KitProgram:
@@ -92,27 +90,3 @@ def test_a_step_that_is_done_passes_and_the_later_ones_fail(
     assert list(results) == list(steps)
     assert [step for step, result in results.items() if result.passed] == list(program.steps[:done][-1:])
     assert all(check.hint for result in results.values() for check in result.checks if not check.passed)
-
-
-@pytest.mark.large
-@pytest.mark.lab
-def test_a_clock_that_stops_too_early_is_the_one_thing_left_of_step_two(virtual: Kind, tmp_path: Path) -> None:
-    """Who writes the rate alone, as the notebook asks for at first, is told of the clock and of nothing else."""
-    early = TOOL.finished.replace(
-        """                self._await_acknowledgement()
-            except OSError as error:
-                self.error = error
-        self.meter.stop()
-""",
-        """                self.meter.stop()
-                self._await_acknowledgement()
-            except OSError as error:
-                self.error = error
-""",
-    )
-    assert early != TOOL.finished
-    (tmp_path / TOOL.name).write_text(early)
-    report = simpleperf.check(tmp_path / TOOL.name, ["clock"])
-    (failed,) = (check for check in report.whole.checks if check.outcome == "failed")
-    assert failed.description == "the client measures time until the acknowledgement arrives"
-    assert failed.reason.startswith(CLOCK_TOO_EARLY)

@@ -72,17 +72,6 @@ def _kit(folder: Path, starter: str = STARTER) -> Path:
     return folder
 
 
-def test_the_starter_keeps_what_no_block_names() -> None:
-    assert stage(FINISHED, BLOCKS) == ('def area(radius):\n    """In square metres."""\n    return None  # TODO 1\n')
-
-
-def test_each_step_brings_its_own_blocks() -> None:
-    first = stage(FINISHED, BLOCKS[2:])
-    assert "import math" in first
-    assert "    number = radius\n    # TODO 2: what if it is not a number?\n    return math.pi * number**2\n" in first
-    assert "ValueError" not in first
-
-
 @pytest.mark.parametrize(
     ("old", "new", "times"),
     [

@@ -22,6 +22,7 @@ from ..conftest import lab_processes
     ("content", "words", "said"),
     [
         (None, [], "cannot be read: No such file or directory"),
+        ("a folder", [], "is a folder: name the Python file in it"),
         ("", [], "is empty: write the program first"),
         ("roses are red", [], "is not Python that can run: line 1"),
         ("\0\0\0", [], "is not Python that can run"),
@@ -38,17 +39,14 @@ def test_what_cannot_be_checked_is_one_line_before_anything_runs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    if content is not None:
+    if content == "a folder":
+        Path("program.py").mkdir()
+    elif content is not None:
         Path("program.py").write_text(content)
     assert main(["check", "program.py", *words]) == 2
     error = capsys.readouterr().err.strip()
     assert said in error
     assert "\n" not in error
-
-
-def test_a_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", str(tmp_path)]) == 2
-    assert "is a folder: name the Python file in it" in capsys.readouterr().err
 
 
 @pytest.mark.lab

@@ -16,16 +16,23 @@ from linklab.programs.engine.datagrams import DatagramRelay, Impairments
 SENT = [b"%d" % number for number in range(1, 7)]
 
 
-def _passed(impairments: Impairments, sent: Sequence[bytes] = SENT) -> tuple[list[bytes], list[bytes], dict[str, Any]]:
-    """What arrives at the receiver, which echoes it, what comes back, and the relay's record."""
-    return asyncio.run(_play(impairments, sent))
+def _passed(
+    impairments: Impairments, sent: Sequence[bytes] = SENT, ports: int = 1
+) -> tuple[list[bytes], list[bytes], dict[str, Any]]:
+    """What arrives at the receiver, which echoes it, what comes back, and the relay's record.
+
+    The sender takes so many ports in turn.
+    """
+    return asyncio.run(_play(impairments, sent, ports))
 
 
-async def _play(impairments: Impairments, sent: Sequence[bytes]) -> tuple[list[bytes], list[bytes], dict[str, Any]]:
+async def _play(
+    impairments: Impairments, sent: Sequence[bytes], ports: int
+) -> tuple[list[bytes], list[bytes], dict[str, Any]]:
     loop = asyncio.get_running_loop()
-    listening, receiver, sender = ends = [datagrams.listener(0) for _ in range(3)]
-    to = [("127.0.0.1", end.getsockname()[1]) for end in ends]
-    relay = DatagramRelay(listening, to[1], datagrams.plain_socket, time.monotonic, impairments)
+    listening, receiver, *senders = (datagrams.listener(0) for _ in range(2 + ports))
+    to, beyond = (("127.0.0.1", end.getsockname()[1]) for end in (listening, receiver))
+    relay = DatagramRelay(listening, beyond, datagrams.plain_socket, time.monotonic, impairments)
     there: list[bytes] = []
     back: list[bytes] = []
 
@@ -35,20 +42,20 @@ async def _play(impairments: Impairments, sent: Sequence[bytes]) -> tuple[list[b
             there.append(data)
             await loop.sock_sendto(receiver, data, peer)
 
-    async def listen() -> None:
+    async def listen(sender: socket.socket) -> None:
         while True:
             back.append((await loop.sock_recvfrom(sender, 100))[0])
 
-    tasks = [loop.create_task(echo()), loop.create_task(listen())]
-    for data in sent:
-        await loop.sock_sendto(sender, data, to[0])
+    tasks = [loop.create_task(echo()), *(loop.create_task(listen(sender)) for sender in senders)]
+    for number, data in enumerate(sent):
+        await loop.sock_sendto(senders[number % ports], data, to)
         await asyncio.sleep(0.02)
     await asyncio.sleep(0.5)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     record = relay.record()
-    for one in (relay, receiver, sender):
+    for one in (relay, receiver, *senders):
         one.close()
     return there, back, record
 
@@ -98,21 +105,6 @@ def test_a_flood_is_counted_and_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_sender_that_takes_a_new_port_for_each_datagram_gets_its_answers() -> None:
-    async def play() -> list[bytes]:
-        loop = asyncio.get_running_loop()
-        listening, receiver = datagrams.listener(0), datagrams.listener(0)
-        target = ("127.0.0.1", receiver.getsockname()[1])
-        relay = DatagramRelay(listening, target, datagrams.plain_socket, time.monotonic, Impairments())
-        answers = []
-        for number in range(70):
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-                one.setblocking(False)
-                one.connect(("127.0.0.1", listening.getsockname()[1]))
-                await loop.sock_sendall(one, b"%d" % number)
-                await loop.sock_sendto(receiver, *await loop.sock_recvfrom(receiver, 100))
-                answers.append(await loop.sock_recv(one, 100))
-        relay.close()
-        receiver.close()
-        return answers
-
-    assert asyncio.run(play()) == [b"%d" % number for number in range(70)]
+    sent = [b"%d" % number for number in range(70)]
+    there, back, _ = _passed(Impairments(), sent, ports=len(sent))
+    assert there == back == sent
