@@ -16,13 +16,12 @@ Table = Mapping[Callable[..., Result], Sequence[tuple[object, ...]]]
 def refused(table: Table) -> Callable[..., None]:
     """Return a test of each row: the check refuses what is given to it."""
 
-    @pytest.mark.parametrize(
-        ("check", "given", "says"), [(check, row[:-1], row[-1]) for check, rows in table.items() for row in rows]
-    )
     def test(check: Callable[..., Result], given: tuple[object, ...], says: str) -> None:
         refuses(check, given, says)
 
-    return test
+    rows = [(check, row[:-1], row[-1]) for check, rows in table.items() for row in rows]
+    with_rows: Callable[..., None] = pytest.mark.parametrize(("check", "given", "says"), rows)(test)
+    return with_rows
 
 
 def refuses(check: Callable[..., Result], given: tuple[object, ...], says: str) -> None:

@@ -17,6 +17,8 @@ from linklab.programs.controller import RunningController, start_controller
 from linklab.runtime.backends import Kind
 from tests.grade.failures import said
 
+from .refused import refused
+
 VARIANT = variant("ada", b"a course secret for trials")
 
 
@@ -232,21 +234,17 @@ def test_first_pings_pass_also_with_a_controller_that_asks_less() -> None:
         assert lab14.check_first(given).passed, str(lab14.check_first(given))
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        (FIRST | {50: None}, "not measured yet"),
-        (FIRST | {50: FIRST[5]}, "first ping, 50 ms"),
-        (FIRST | {5: pings(80, 70, 70, 70)}, "later pings go to the controller"),
-        (FIRST | {5: pings(None, 10, 10)}, "a ping got no answer"),
-        (FIRST | {5: pings(20, 10, 10)}, "first ping, 5 ms"),
-        (FIRST | {5: pings(80, 10, 10, source="h2")}, "no PingFlow h1-h3"),
-    ],
+test_other_first_pings_are_refused = refused(
+    {
+        lab14.check_first: [
+            (FIRST | {50: FIRST[5]}, "first ping, 50 ms"),
+            (FIRST | {5: pings(80, 70, 70, 70)}, "later pings go to the controller"),
+            (FIRST | {5: pings(None, 10, 10)}, "a ping got no answer"),
+            (FIRST | {5: pings(20, 10, 10)}, "first ping, 5 ms"),
+            (FIRST | {5: pings(80, 10, 10, source="h2")}, "no PingFlow h1-h3"),
+        ]
+    }
 )
-def test_other_first_pings_are_refused(given: object, says: str) -> None:
-    result = lab14.check_first(given)
-    assert not result.passed
-    assert says in said(result)
 
 
 def test_predictions_stand_next_to_what_was_measured() -> None:
@@ -267,20 +265,17 @@ def test_a_rule_s_life_stands_next_to_its_prediction() -> None:
     assert [it.slip for it in result.surprises] == ["that counts from the rule's writing, as a hard timeout does"]
 
 
-@pytest.mark.parametrize(
-    ("lines", "seconds", "says"),
-    [
-        ([removed(16.4)], None, "not filled in yet"),
-        (None, 16, "does not say so"),
-        ([], 16, "does not say so"),
-        ([removed(3.0, "delete")], 16, "does not say so"),
-        ([removed(10.4)], 16, "life of the rules"),
-    ],
+IDLE = lab14.predict("idle", 16, sure=50)
+test_other_lives_are_refused = refused(
+    {
+        lab14.check_idle: [
+            ([removed(16.4)], lab14.predict("idle", None, sure=50), "not filled in yet"),
+            ([], IDLE, "does not say so"),
+            ([removed(3.0, "delete")], IDLE, "does not say so"),
+            ([removed(10.4)], IDLE, "life of the rules"),
+        ]
+    }
 )
-def test_other_lives_are_refused(lines: object, seconds: object, says: str) -> None:
-    result = lab14.check_idle(lines, lab14.predict("idle", seconds, sure=50))
-    assert not result.passed
-    assert says in said(result)
 
 
 def test_the_delay_is_the_student_s_own() -> None:
