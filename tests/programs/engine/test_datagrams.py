@@ -55,8 +55,9 @@ async def _play(
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     record = relay.record()
-    for one in (relay, receiver, *senders):
-        one.close()
+    relay.close()
+    for end in (receiver, *senders):
+        end.close()
     return there, back, record
 
 
