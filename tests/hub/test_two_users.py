@@ -120,15 +120,14 @@ def solution() -> dict[str, Any]:
     """The instructor's Lab 01, and after the start of its network a cell in which students wait for each other."""
     notebook: dict[str, Any] = json.loads((ROOT / "solutions" / LAB).read_text("utf-8"))
     ids = [cell["id"] for cell in notebook["cells"]]
-    meeting: dict[str, Any] = {
+    cell: dict[str, Any] = {
         "cell_type": "code",
         "execution_count": None,
-        "outputs": [],
         "id": "meeting",
         "metadata": {},
-        "source": MEETING,
+        "outputs": [],
     }
-    notebook["cells"].insert(ids.index("start") + 1, meeting)
+    notebook["cells"].insert(ids.index("start") + 1, {**cell, "source": MEETING})
     return notebook
 
 
