@@ -11,7 +11,7 @@ from linklab.network import goodput_ceiling_mbps
 from linklab.programs.checks import Observed, WaitsFor, check
 from linklab.programs.simpleperf import mistakes
 from linklab.programs.simpleperf import session as scenes
-from linklab.programs.simpleperf.evidence import BYE, PlayedScene, RelayedConnection
+from linklab.programs.simpleperf.evidence import BYE, ConnectionRecord, PlayedScene
 from linklab.programs.simpleperf.mistakes import Mistake, fails, passes
 from linklab.programs.simpleperf.quantities import (
     JITTER_S,
@@ -60,7 +60,7 @@ class _ClientClock:
     """What a client's rate tells where the relay has held data and acknowledgement back."""
 
     row: Row
-    one: RelayedConnection
+    one: ConnectionRecord
     whole_s: float
     reading: RateReading | None
 

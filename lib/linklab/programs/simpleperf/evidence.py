@@ -138,7 +138,7 @@ class ProgramRun:
 
 
 @dataclass(frozen=True)
-class RelayedConnection:
+class ConnectionRecord:
     """A connection as the relay saw it. Times in seconds of the scene."""
 
     record: dict[str, Any]
@@ -304,27 +304,27 @@ class PlayedScene:
         return base64.b64decode(steps[-1].get("data", "")) if steps else b""
 
     @cached_property
-    def tried(self) -> list[RelayedConnection]:
+    def tried(self) -> list[ConnectionRecord]:
         """The connections that clients made to the relay, in order, with those that the server's host refused."""
-        return [RelayedConnection(one) for one in self.record["relay"]]
+        return [ConnectionRecord(one) for one in self.record["relay"]]
 
     @cached_property
-    def connections(self) -> list[RelayedConnection]:
+    def connections(self) -> list[ConnectionRecord]:
         """Those that reached the server."""
         return [one for one in self.tried if not one.refused]
 
     @property
-    def refused(self) -> list[RelayedConnection]:
+    def refused(self) -> list[ConnectionRecord]:
         """Those that the server's host refused."""
         return [one for one in self.tried if one.refused]
 
     @cached_property
-    def main(self) -> RelayedConnection:
+    def main(self) -> ConnectionRecord:
         """The connection that carried most: a client may try first whether the server is there."""
         return max(self.connections, key=lambda one: one.carried)
 
     @cached_property
-    def carrying(self) -> list[RelayedConnection]:
+    def carrying(self) -> list[ConnectionRecord]:
         """The connections that carried data, in order."""
         return [one for one in self.connections if one.carried]
 
