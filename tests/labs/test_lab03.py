@@ -24,7 +24,6 @@ from tests.states import change
 from .refused import Table, refused, refuses
 
 NOMINAL = {"h1-h4": 30.0, "h1-h9": 20.0, "h7-h9": 20.0}
-CEILINGS = {name: rate * 1448 / 1490 for name, rate in NOMINAL.items()}
 
 
 # --- By hand
@@ -79,7 +78,6 @@ def measured(name: str, rate_mbps: float, lost_percent: float, network: NetworkS
 
 
 OVERLOAD = {name: measured(name, 1.1 * rate, 11.3) for name, rate in NOMINAL.items()}
-CHOSEN = {name: measured(name, 0.99 * rate, 0) for name, rate in CEILINGS.items()}
 
 
 def overloaded(run: object) -> Result:
@@ -115,8 +113,7 @@ WRONG: Table = {
 test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
-def test_what_was_measured_passes_and_stands_next_to_what_was_predicted() -> None:
-    assert lab03.check_chosen(CHOSEN).passed
+def test_what_was_measured_stands_next_to_what_was_predicted() -> None:
     lab03.check_predicted(lab03.predict("ceilings", {"h1-h4": 30, "h1-h9": 19.4}, sure=50))
     first, second = lab03.check_overload(OVERLOAD).surprises
     assert first.slip == "that is the rate of the slowest link, headers included"

@@ -87,21 +87,16 @@ def named(run: Run, queue: str) -> Run:
 
 HIGH_CODEL = "codel 8003: parent 5:1 limit 1000p target 50ms interval 100ms"
 HUGE_RED = "red 8002: parent 5:1 limit 2000000b min 300000b max 1500000b"
-WRONG_RUNS = [
-    (changed(LONG, TcpResult, congestion="bbr"), "congestion='bbr'"),
-    (without(LONG, PingResult), "no PingFlow h2-h3"),
-    (changed(LONG, PingResult, start_s=0), "PingFlow h2-h3 has start_s=0"),
-    (without(LONG, PageResult), "no PageFlow h2-h3"),
-    (given(LONG, PageResult, page_ms=(), begin_s=()), "no page_ms"),
-    (without(LONG, QueueResult), "no QueueFlow r1-h3"),
-    (shaped(LONG, rate_mbps=None), "rate_mbps=None"),
-]
-
-
 FINALE = finale("fq_codel")
 WRONG: Table = {
     lab12.check_long: [
-        *WRONG_RUNS,
+        (changed(LONG, TcpResult, congestion="bbr"), "congestion='bbr'"),
+        (without(LONG, PingResult), "no PingFlow h2-h3"),
+        (changed(LONG, PingResult, start_s=0), "PingFlow h2-h3 has start_s=0"),
+        (without(LONG, PageResult), "no PageFlow h2-h3"),
+        (given(LONG, PageResult, page_ms=(), begin_s=()), "no page_ms"),
+        (without(LONG, QueueResult), "no QueueFlow r1-h3"),
+        (shaped(LONG, rate_mbps=None), "rate_mbps=None"),
         (FAIR, "U's queue was changed"),
         (kept()["too long"], "U's queue was changed"),
         # an idle network's numbers, and an upload that never filled the queue

@@ -46,10 +46,8 @@ WRONG: Table = {
         (lambda rtts: [max(0.2, it) for it in rto(rtts)], "it gives"),
     ],
     lab13.check_again: [
-        (AGAIN | {"go-back-N": 38}, "too much"),
         (AGAIN | {"selective repeat": 0}, "that is none"),
     ],
-    lab13.check_shares: [(SHARES | {"go-back-N": 60.5}, "for a window that limits the sender")],
     lab13.check_netem: [
         (ping(2000, 2000), "nothing was lost"),
         (ping(2000, 1805), "too much"),  # in both directions
