@@ -147,7 +147,9 @@ def test_the_same_program_gives_the_same_wire_each_time(virtual: Kind, tmp_path:
 # --- What cannot be checked
 
 
-def test_a_program_of_three_megabytes_is_not_checked(tmp_path: Path) -> None:
+def test_files_that_are_not_there_or_too_large_are_told_in_a_line(tmp_path: Path) -> None:
+    with pytest.raises(LinklabError, match="cannot be read"):
+        read_any(tmp_path / "none.py")
     (tmp_path / "large").write_bytes(b"\x7fELF" + bytes(3_000_000))
     with pytest.raises(LinklabError, match="is not checked"):
         read_any(tmp_path / "large")
