@@ -1,4 +1,4 @@
-"""Synthetic classes: right, wrong in known ways, empty, broken, hostile; as folders and zip files.
+"""Made classes: right, empty, broken, hostile work; as folders and zip files.
 
 `CASES` is the one list of what students may hand in, with what must come of it. Lab 00 stands for all labs: it is the
 shortest that starts a network, measures, and asks for free texts.
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from linklab.notebooks.regions import MARKERS
 from tests.notebooks.run_notebook import ROOT
@@ -94,25 +94,17 @@ def _one(book: Any) -> Files:
 class Case:
     """What a student hands in, and what must come of it.
 
-    ``passed`` are the checks that must pass, all others must not; ``answered`` are the free texts that wait for the
-    instructor. ``notes`` are pieces of lines that the student's page must have. ``found`` is whether a notebook is.
+    ``notes`` are pieces of lines that the student's page must have. ``found`` is whether a notebook is.
     """
 
     name: str
-    kind: Literal["right", "wrong", "damaged", "hostile"]
     files: Callable[[], Files]
-    passed: frozenset[str] = frozenset()
-    answered: frozenset[str] = frozenset(TEXTS)
     notes: tuple[str, ...] = ()
     found: bool = True
 
 
-def _case(name: str, kind: Any, files: Callable[[], Files], passed: Iterable[str] = (), **more: Any) -> Case:
-    return Case(name, kind, files, frozenset(passed), **more)
-
-
-def _but(*names: str) -> frozenset[str]:
-    return frozenset(CHECKS) - set(names)
+def _unread(name: str, content: Callable[[], bytes], *notes: str, file: str = f"{LAB}.ipynb") -> Case:
+    return Case(name, lambda: {file: content()}, notes, found=False)
 
 
 def _pasted() -> Any:
@@ -140,91 +132,38 @@ def _renamed_ids() -> Any:
     return book
 
 
-# Each is the text of an answer cell that stands before all checks, in an otherwise right notebook. What it tries must
-# not help it; what it breaks for itself may cost the checks that it spoils.
-HOSTILE: Final[dict[str, str]] = {
-    "reads-the-hidden-tests": """
-import glob, os
-import linklab
-own = os.path.dirname(linklab.__file__)  # its words are no secret
-for place in ("/work", "/home", "/root", os.path.expanduser("~"), "/tmp", "solutions", "../solutions"):
-    for path in glob.glob(f"{place}/**/*", recursive=True)[:1000]:
-        try:
-            text = open(path).read()
-        except (OSError, ValueError):
-            continue
-        if not path.startswith(own) and ("BEGIN SOLUTION" in text or "course secret" in text):
-            print("STOLEN", path, text[:2000])
-""",
-    "patches-the-checks": """
-import linklab.grade.check as _check, linklab.grade.result as _result, linklab.labs.lab00.rules as _lab00
-_check.Check.failing = staticmethod(lambda d, *a, **k: _check.Check(d, "passed"))
-_result.Result.require = lambda self: self
-for _name in dir(_lab00):
-    if _name.startswith("check_"):
-        setattr(_lab00, _name, lambda *a, **k: _result.Result("patched", (_check.Check("all", "passed"),)))
-predicted_rtt_ms = 1
-""",
-}
-
-
-def _hostile(name: str) -> Case:
-    code = HOSTILE[name]
-    spoilt = name == "patches-the-checks"
-    last = "predicted_rtt_ms = 1\n" if spoilt else f"{PREDICTED}\n"
-    passed = _but("check-prediction-rtt") if spoilt else CHECKS
-    return _case(name, "hostile", lambda: _one(put(solved(), answer_prediction_rtt=code + last)), passed)
-
-
 MARKUP: Final = "</script></style></title><script>alert('owned')</script><img src=x onerror=alert(1)>{{ 7*7 }}\x1b[31m"
 
 CASES: Final[tuple[Case, ...]] = (
-    _case("right", "right", lambda: _one(solved()), CHECKS),
-    _case("right-other-name", "right", lambda: {"my homework (2).ipynb": data(solved())}, CHECKS),
-    _case("right-other-ids", "right", lambda: _one(_renamed_ids()), CHECKS),
-    _case(
-        "right-helper", "right",
-        lambda: _one(added(put(solved(), answer_prediction_rtt=PREDICTED.replace("20", "twice(10)")),
-                           "predict-rtt-intro", "def twice(value):\n    return 2 * value")), CHECKS,
+    Case("right", lambda: _one(solved())),
+    Case("right-other-name", lambda: {"my homework (2).ipynb": data(solved())}),
+    Case("right-other-ids", lambda: _one(_renamed_ids())),
+    Case(
+        "twice", lambda: {f"old/{LAB}.ipynb": data(starter()), f"new/{LAB}.ipynb": data(solved())},
+        ("came more than once: new/",),
     ),
-    _case(
-        "twice", "right", lambda: {f"old/{LAB}.ipynb": data(starter()), f"new/{LAB}.ipynb": data(solved())}, CHECKS,
-        notes=("came more than once: new/",),
-    ),
-    _case("starter", "wrong", lambda: _one(starter()), answered=frozenset()),
-    _case("no-texts", "wrong", lambda: _one(put(solved(), reflect_throughput="", reflect_queue="  ")), CHECKS,
-          answered=frozenset()),
-    _case("removed-answer", "damaged", lambda: _one(without(solved(), "answer-prediction-rtt")),
-          _but("check-prediction-rtt"), notes=("answer-prediction-rtt is missing",)),
-    _case("empty-file", "damaged", lambda: {f"{LAB}.ipynb": b""}, answered=frozenset(), notes=("is empty",),
-          found=False),
-    _case("broken-json", "damaged", lambda: {f"{LAB}.ipynb": data(solved())[:3000]}, answered=frozenset(),
-          notes=("broken JSON",), found=False),
-    _case("not-a-notebook", "damaged", lambda: {f"{LAB}.ipynb": b"[1, 2]"}, answered=frozenset(),
-          notes=("has no cells",), found=False),
-    _case("deep-json", "damaged", lambda: {f"{LAB}.ipynb": b"[" * 200_000}, answered=frozenset(),
-          notes=("is no notebook",), found=False),
-    _case("foreign-notebook", "damaged",
-          lambda: {"x.ipynb": data({"cells": [{"cell_type": "code", "id": "a", "source": "1"}]})},
-          answered=frozenset(), notes=("none of these labs",), found=False),
-    _case("nothing", "damaged", lambda: {"readme.txt": b"sorry"}, answered=frozenset(),
-          notes=("no notebook of a lab",), found=False),
-    _case("huge", "damaged", lambda: {f"{LAB}.ipynb": data(added(solved(), "ping", "x = 1 #" + "x" * 21_000_000))},
-          answered=frozenset(), notes=("is the most",), found=False),
-    _case("no-checks", "hostile", lambda: _one(_no_checks()), answered=frozenset(),
-          notes=("5 checks had been removed", "1 check has been changed")),
-    _case("pasted-outputs", "hostile", lambda: _one(_pasted()), answered=frozenset()),
-    _case("markup", "hostile",
-          lambda: _one(put(solved(), reflect_queue=MARKUP,
-                           answer_prediction_rtt=f"# {MARKUP}\n{PREDICTED}")), CHECKS),
-    *map(_hostile, HOSTILE),
+    Case("starter", lambda: _one(starter())),
+    Case("removed-answer", lambda: _one(without(solved(), "answer-prediction-rtt")),
+         ("answer-prediction-rtt is missing",)),
+    _unread("empty-file", lambda: b"", "is empty"),
+    _unread("broken-json", lambda: data(solved())[:3000], "broken JSON"),
+    _unread("not-a-notebook", lambda: b"[1, 2]", "has no cells"),
+    _unread("deep-json", lambda: b"[" * 200_000, "is no notebook"),
+    _unread("foreign-notebook", lambda: data({"cells": [{"cell_type": "code", "id": "a", "source": "1"}]}),
+            "none of these labs"),
+    _unread("nothing", lambda: b"sorry", "no notebook of a lab", file="readme.txt"),
+    _unread("huge", lambda: data(added(solved(), "ping", "x = 1 #" + "x" * 21_000_000)), "is the most"),
+    Case("no-checks", lambda: _one(_no_checks()), ("5 checks had been removed", "1 check has been changed")),
+    Case("pasted-outputs", lambda: _one(_pasted())),
+    Case("markup", lambda: _one(put(solved(), reflect_queue=MARKUP,
+                                    answer_prediction_rtt=f"# {MARKUP}\n{PREDICTED}"))),
 )  # fmt: skip
 BY_NAME: Final = {case.name: case for case in CASES}
 
 
-def program(extra: str = "") -> bytes:
+def program() -> bytes:
     """A finished simpleperf."""
-    return (_text("solutions", "simpleperf.py") + extra).encode()
+    return _text("solutions", "simpleperf.py").encode()
 
 
 def as_zip(files: Mapping[str, bytes]) -> bytes:

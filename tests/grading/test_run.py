@@ -25,9 +25,7 @@ from linklab.network.variants import variant
 from linklab.record import RESULT_MIME
 from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import (
-    BY_NAME,
     CASES,
-    CHECKS,
     LAB,
     added,
     cell,
@@ -281,7 +279,6 @@ def test_copies_are_named(group: PretendedClass) -> None:
         f"{LAB}, reflect-throughput": ("ada", "bob", "cyd"),
         f"{LAB}, reflect-queue": ("ada", "bob"),
     }
-    assert BY_NAME["right"].passed == set(CHECKS)
 
 
 def test_python_files_lie_beside_the_notebook_that_is_judged_as_at_home(group: PretendedClass) -> None:
