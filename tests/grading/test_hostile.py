@@ -18,7 +18,6 @@ import pytest
 from linklab.grading.verdict import Limits
 from linklab.runtime.backends import Kind
 from tests.grading.judging import ROOT, changed, judge, solution, without
-from tests.grading.searching import search
 
 pytestmark = [pytest.mark.lab, pytest.mark.slow, pytest.mark.timeout(900)]
 _v4: Any = nbformat.v4
@@ -72,80 +71,45 @@ def attacked(folder: Path, attacks: Sequence[Attack], limits: Limits = LIMITS) -
     assert not Path("/tmp/owned").exists()
 
 
-def chosen(attacks: Sequence[Attack], *names: str) -> list[Attack]:
-    """The attacks of those names."""
-    by_name = {attack.name: attack for attack in attacks}
-    return [by_name[name] for name in names]
-
-
-def alone(*attacks: Attack) -> pytest.MarkDecorator:
-    """Parameters: each of the attacks in a notebook of its own."""
-    return pytest.mark.parametrize("attack", [pytest.param(each, id=each.name) for each in attacks])
-
-
 PATCHES = (
-    Attack(
-        "check",
-        WRONG + "import linklab.labs.lab04 as lab04\nlab04.check_summary = lambda *_: __import__('types')"
-        ".SimpleNamespace(require=lambda: None)",
-    ),
-    Attack(
-        "require",
-        WRONG + "from linklab.grade.result import Result\nResult.require = lambda self: self\nResult.passed = True",
-    ),
-    Attack("passed", WRONG + "from linklab.grade import check\ncheck.Check.passed = property(lambda self: True)"),
+    Attack("require", WRONG + "from linklab.grade.result import Result\nResult.require = lambda self: self"),
     Attack(
         "error",
         WRONG + "import linklab.grade.result\nlinklab.grade.result.GradeError.__init__ = lambda *_: None\n"
         "linklab.grade.result.GradeError = Exception",
     ),
-    Attack(
-        "mime",
-        WRONG + "from linklab.record import RESULT_MIME\nfrom IPython.display import display\n"
-        "from linklab.grade.check import Check\n"
-        "from linklab.grade.result import Result\n"
-        "won = Result('Lab 04', (Check.passing('all', 'all'),)).to_json()\n"
-        "display({RESULT_MIME: {'linklab': '1'} | won}, raw=True)",
-    ),
-    Attack(
-        "answer",
-        WRONG + 'import linklab.grading.answer as answer\nanswer.values.to_text = lambda *_: \'{"$": "judged"}\'',
-        spoils=True,
-    ),
     Attack("course", WRONG + "import linklab.course, linklab.network\nlinklab.course.course_network = lambda: None"),
-    Attack("builtins", WRONG + "import builtins\nbuiltins.isinstance = lambda *_: True", spoils=True),
-    Attack(
-        "ipython",
-        WRONG + "get_ipython().ast_node_interactivity = 'all'\nget_ipython().run_cell = lambda *_, **__: None",
-        spoils=True,
-    ),
 )
+"""`variations.CHEATS` has more, which break their kernels."""
 
-_PLACES = ["OTHERS", "OTHERS/..", str(ROOT / "solutions"), "/root", str(Path.home()), "/etc/shadow"]
+SEARCH = f"""
+import os, sys
+found = []
+for base, folders, files in os.walk("/"):
+    if base in ("/proc", "/sys", "/usr", "/dev", sys.prefix):
+        folders.clear()
+        continue
+    for name in files:
+        path = os.path.join(base, name)
+        try:
+            text = open(path, errors="replace").read(2_000_000)
+        except OSError:
+            continue
+        if "### BEGIN " + "SOLUTION" in text or "ANSWER-OF-" + "SOMEBODY-ELSE" in text:
+            found.append(path)
+print("FOUND", found)
+print("SEEN", [place for place in ("OTHERS", "OTHERS/..", "{ROOT}/solutions", "/etc/shadow") if os.path.lexists(place)])
+read = lab['r1'].cmd('cat /etc/shadow {ROOT}/solutions/* OTHERS/* /root/.bash* 2>/dev/null')
+print("IN LAB", [read.strip()], lab['r1'].cmd('ping -c 1 -W 1 192.0.2.1').count('1 received'), "answers from outside")
+"""
 OUTSIDE = (
     Attack(
         "solutions",
-        HONEST + "\n" + search('["### BEGIN " + "SOLUTION", "ANSWER-OF-" + "SOMEBODY-ELSE"]', _PLACES)
-        + f"\nread = lab['r1'].cmd('cat /etc/shadow {ROOT}/solutions/* OTHERS/* /root/.bash* 2>/dev/null')\n"
-        "print('IN LAB', [read.strip()])\n",
+        HONEST + SEARCH,
         passes=True,
         # Linklab's own source names the marks that it looks for, and is there to be read
-        shows=("SEEN []", "IN LAB ['']"),
+        shows=("SEEN []", "IN LAB [''] 0 answers"),
         hides=("ANSWER-OF-SOMEBODY-ELSE", "simpleperf.py.starter", "/solutions/", "root:"),
-    ),
-    Attack(
-        "network",
-        HONEST + """
-import socket
-try:
-    socket.create_connection(("192.0.2.1", 80), timeout=2)
-    print("OUTSIDE")
-except OSError as error:
-    print("REFUSED")
-print(lab["r1"].cmd("ping -c 1 -W 1 192.0.2.1").count("1 received"), "from the lab")
-""",
-        passes=True,
-        shows=("REFUSED", "0 from the lab"),
     ),
     Attack(
         "escape sequences",
@@ -195,38 +159,33 @@ for _ in range(8):
         time.sleep(60)
 time.sleep(60)
 """
-ENDS = (
-    Attack("crowd", WRONG + CROWD, shows=("it left more than 24 processes running",)),
-    Attack("forks", WRONG + BOMB, limits=Limits(wall_s=900, cell_s=20, processes=96)),
+ENDINGS = (
     Attack("exit", WRONG + "import os\nos._exit(3)", shows=("the kernel ended",)),
+    Attack("function that exits", "def JUDGED(rtt_ms):\n    import os\n    os._exit(0)\n"),
+    Attack("sleep", WRONG + "import time\ntime.sleep(1000)", shows=("s and was interrupted",)),
+    Attack("crowd", WRONG + CROWD, shows=("it left more than 24 processes running",)),
+)
+"""All but the sleep take the kernel with them, and the fourth kernel is the last that a notebook gets."""
+ALONE = (
+    Attack("builtins", WRONG + "import builtins\nbuiltins.isinstance = lambda *_: True", spoils=True),
+    Attack(
+        "ipython",
+        WRONG + "get_ipython().ast_node_interactivity = 'all'\nget_ipython().run_cell = lambda *_, **__: None",
+        spoils=True,
+    ),
+    Attack("forks", WRONG + BOMB, limits=Limits(wall_s=900, cell_s=20, processes=96)),
     Attack("driver", WRONG + "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"),
     Attack("all", WRONG + "import os, signal\nos.kill(-1, signal.SIGKILL)"),
-    Attack("sleep", WRONG + "import time\ntime.sleep(1000)", shows=("s and was interrupted",)),
     Attack("stubborn", WRONG + "while True:\n    try:\n        while True: pass\n    except BaseException: pass"),
     Attack("output", WRONG + "while True:\n    print('x' * 1000)"),
     Attack("memory", WRONG + "kept = []\nwhile True:\n    kept.append(bytearray(50_000_000))"),
     Attack("family", WRONG + FAMILY, limits=Limits(wall_s=900, cell_s=45, memory_mb=800)),
-    Attack(
-        "descriptors",
-        WRONG + "import os\nfor fd in range(3, 1000):\n    try: os.close(fd)\n    except OSError: pass",
-    ),
     Attack("guest", WRONG + "import os\ndef end(net): os._exit(1)\nlab.call(end)"),
     Attack(
         "busy",
         WRONG + "def spin(net):\n    while True:\n        pass\nlab.call(spin)",
         limits=Limits(wall_s=900, cell_s=50),
     ),
-)
-FUNCTIONS = tuple(
-    Attack(f"function-{name}", f"def JUDGED(rtt_ms):\n    {body}\n")
-    for name, body in (
-        ("exit", "import os\n    os._exit(0)"),
-        ("system-exit", "raise SystemExit"),
-        ("loop", "while True:\n        pass"),
-        ("function", "return JUDGED"),
-        ("output", "print('x' * 10_000_000)\n    return 1"),
-        ("recursion", "import sys\n    sys.setrecursionlimit(10**6)\n    return JUDGED(rtt_ms)"),
-    )
 )
 
 MAPPING = """
@@ -242,65 +201,53 @@ class Hostile(dict):
     def items(self): return [("L1", self), ("L2", self), ("L3", self)]
 JUDGED = Hostile(L1=20, L2=40, L3=20)
 """
-VALUES = tuple(
-    Attack(f"value-{name}", source, PREDICTED)
-    for name, source in (
-        ("mapping", MAPPING),
-        ("number", MAPPING + "JUDGED = {'L1': JUDGED, 'L2': 40, 'L3': 20}"),
-        ("deep", "JUDGED = []\nfor _ in range(100_000):\n    JUDGED = [JUDGED]"),
-        ("numbers", "JUDGED = {'L1': 10**5000, 'L2': float('nan'), 'L3': float('inf')}"),
-        ("large", "JUDGED = {number: number for number in range(3_000_000)}"),
-        ("long", "JUDGED = {'L1': 'x' * 200_000_000}"),
-        ("endless", "JUDGED = iter(int, 1)"),
-        ("missing", "JUDGED = 1\ndel JUDGED"),
-        ("process", "JUDGED = lab.process"),
-    )
+SMALL = (
+    Attack("mapping", MAPPING, PREDICTED),
+    Attack("number", MAPPING + "JUDGED = {'L1': JUDGED, 'L2': 40, 'L3': 20}", PREDICTED),
+    Attack("deep", "JUDGED = []\nfor _ in range(100_000):\n    JUDGED = [JUDGED]", PREDICTED),
+    Attack("numbers", "JUDGED = {'L1': 10**5000, 'L2': float('nan'), 'L3': float('inf')}", PREDICTED),
+    Attack("missing", "JUDGED = 1\ndel JUDGED", PREDICTED),
+    Attack("function that leaves", "def JUDGED(rtt_ms):\n    raise SystemExit\n"),
+    Attack("function of itself", "def JUDGED(rtt_ms):\n    return JUDGED\n"),
 )
+LARGE = (
+    Attack("large", "JUDGED = {number: number for number in range(3_000_000)}", PREDICTED),
+    Attack("long", "JUDGED = {'L1': 'x' * 200_000_000}", PREDICTED),
+    Attack("endless", "JUDGED = iter(int, 1)", PREDICTED), Attack("process", "JUDGED = lab.process", PREDICTED),
+    Attack("function that prints", "def JUDGED(rtt_ms):\n    print('x' * 10_000_000)\n    return 1\n"),
+    Attack(
+        "recursion", "import sys\ndef JUDGED(rtt_ms):\n    sys.setrecursionlimit(10**6)\n    return JUDGED(rtt_ms)\n"
+    ),
+    Attack("loop", "def JUDGED(rtt_ms):\n    while True:\n        pass\n"),
+    Attack(
+        "descriptors",
+        WRONG + "import os\nfor fd in range(3, 1000):\n    try: os.close(fd)\n    except OSError: pass",
+    ),
+)  # fmt: skip
 
 
-@pytest.fixture
-def others(tmp_path: Path) -> str:
-    """The folder of another submission, next to the one that is judged."""
-    folder = tmp_path / "other"
-    folder.mkdir()
-    (folder / "work.py").write_text("ANSWER-OF-SOMEBODY-ELSE")
-    return str(folder)
-
-
-def looking_at(attack: Attack, others: str) -> Attack:
-    """The attack, with the path of another submission where it names one."""
-    return replace(attack, source=attack.source.replace("OTHERS", others))
-
-
-def test_what_patches_forges_searches_and_fills_gains_nothing(virtual: Kind, tmp_path: Path, others: str) -> None:
-    values = chosen(VALUES, "value-mapping", "value-number", "value-deep", "value-numbers", "value-missing")
-    patches = chosen(PATCHES, "check", "require", "passed", "error", "mime", "course")
-    functions = chosen(FUNCTIONS, "function-system-exit", "function-function")
-    attacks = [looking_at(attack, others) for attack in (*OUTSIDE[:2], *values, *functions, *patches, *OUTSIDE[2:])]
-    attacked(tmp_path / "mine", attacks)
+def test_what_patches_searches_and_fills_gains_nothing(virtual: Kind, tmp_path: Path) -> None:
+    others = tmp_path / "other"
+    others.mkdir()
+    (others / "work.py").write_text("ANSWER-OF-SOMEBODY-ELSE")
+    looking = [replace(attack, source=attack.source.replace("OTHERS", str(others))) for attack in OUTSIDE]
+    attacked(tmp_path / "mine", [*looking, *SMALL, *PATCHES])
 
 
 @pytest.mark.large
 def test_what_ends_its_kernel_or_uses_it_up_costs_only_itself(virtual: Kind, tmp_path: Path) -> None:
-    """All but the sleep take the kernel with them, and the fourth kernel is the last that a notebook gets."""
-    attacks = [*chosen(ENDS, "exit"), *chosen(FUNCTIONS, "function-exit"), *chosen(ENDS, "sleep", "crowd")]
-    attacked(tmp_path, attacks, replace(LIMITS, cell_s=20))
+    attacked(tmp_path, ENDINGS, replace(LIMITS, cell_s=20))
 
 
 @pytest.mark.large
 def test_what_is_large_or_endless_costs_only_itself(virtual: Kind, tmp_path: Path) -> None:
-    values = chosen(VALUES, "value-large", "value-long", "value-endless", "value-process")
-    functions = chosen(FUNCTIONS, "function-output", "function-recursion", "function-loop")
-    attacked(tmp_path, [*values, *functions, *chosen(ENDS, "descriptors")])
+    attacked(tmp_path, LARGE)
 
 
 @pytest.mark.large
-@alone(
-    *chosen(PATCHES, "answer", "builtins", "ipython"),
-    *chosen(ENDS, "forks", "driver", "all", "stubborn", "output", "memory", "family", "guest", "busy"),
-)
-def test_an_attack_alone_costs_only_itself(virtual: Kind, tmp_path: Path, others: str, attack: Attack) -> None:
-    attacked(tmp_path / "mine", [looking_at(attack, others)], attack.limits)
+@pytest.mark.parametrize("attack", ALONE, ids=lambda attack: attack.name)
+def test_an_attack_alone_costs_only_itself(virtual: Kind, tmp_path: Path, attack: Attack) -> None:
+    attacked(tmp_path, [attack], attack.limits)
 
 
 @pytest.mark.large
