@@ -91,8 +91,8 @@ def changed(book: Any, sources: Mapping[str, str]) -> Any:
 
 
 def lay_work(
-    book: Any, folder: Path, *, name: str = "lab", files: Mapping[str, Path] | None = None,
-    limits: Limits | None = None, network: Network | None = None,
+    book: Any, folder: Path, *, files: Mapping[str, Path] | None = None, limits: Limits | None = None,
+    network: Network | None = None,
 ) -> Work:  # fmt: skip
     """Lays a notebook and what lies beside it into a folder, to be judged."""
     worth = tuple(
@@ -100,7 +100,7 @@ def lay_work(
     )
     variant = "" if network is None else variant_text(network)
     named = (network or COURSE).name
-    work = Work("a student", worth, Verdict(name, network=named, limits=limits or Limits()), variant, folder)
+    work = Work("a student", worth, Verdict("lab", network=named, limits=limits or Limits()), variant, folder)
     work.lay(_nbformat.writes(book), {file: path.read_bytes() for file, path in (files or {}).items()})
     return work
 
@@ -113,12 +113,11 @@ def read_verdicts(work: Work) -> Verdicts:
 
 
 def judge(
-    book: Any, folder: Path, *, name: str = "lab", files: Mapping[str, Path] | None = None,
-    limits: Limits | None = None, network: Network | None = None,
-    program: Sequence[str] = ("-m", "linklab.grading.judge"),
+    book: Any, folder: Path, *, files: Mapping[str, Path] | None = None, limits: Limits | None = None,
+    network: Network | None = None, program: Sequence[str] = ("-m", "linklab.grading.judge"),
 ) -> Verdicts:  # fmt: skip
     """Judges a notebook. Fails where anything of it is left running, or anywhere but in the output folder."""
-    work = lay_work(book, folder, name=name, files=files, limits=limits, network=network)
+    work = lay_work(book, folder, files=files, limits=limits, network=network)
     before = {path.name for path in folder.iterdir()}
     began_s = time.time()
     with subprocess.Popen(
@@ -132,5 +131,5 @@ def judge(
     # one that another test killed may have had this number before, and left its folder
     folders = Path(tempfile.gettempdir()).glob(f"linklab-judge-{process.pid}-*")
     assert [folder for folder in folders if folder.stat().st_mtime > began_s - 1] == []
-    assert {path.name for path in folder.iterdir()} - before == {"verdict.json", f"{name}.ipynb"}
+    assert {path.name for path in folder.iterdir()} - before == {"verdict.json", "lab.ipynb"}
     return read_verdicts(work)

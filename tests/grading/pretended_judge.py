@@ -51,7 +51,6 @@ def main() -> None:
         state="judged",
         cells=cells,
         ended="a cell was not done after 600 s" if "early" in told else "",
-        for_the_instructor=("tried to \x1b[31m<script>alert(1)</script>",) if "notes" in told else (),
         wall_s=len(work.files) + 1.5,
         virtual_s=60,
     )
@@ -77,8 +76,6 @@ def _cells(book: Any) -> Any:
         check = Check.passing("value", "20 ms")
         if not answered:
             check = Check.failing("value", f"value {number} is missing", "write it", expected="20 ms")
-        if "wait" in cell["id"]:
-            check = Check("value", "inconclusive", "the machine was busy")
         status: Status = check.outcome
         result = Result(cell["id"], (check,))
         cell["outputs"] = [

@@ -32,6 +32,7 @@ from tests.grading.made_class import (
     without,
     write,
 )  # fmt: skip
+from tests.notebooks.run_notebook import ROOT
 
 _nbformat: Any = nbformat
 
@@ -163,44 +164,42 @@ def test_at_equal_times_a_copy_is_the_later_one(tmp_path: Path, kit: Kit, names:
         assert counts == names[1]
 
 
-def test_simpleperf_is_found_by_its_name_alone(tmp_path: Path, kit: Kit) -> None:
-    found = _recognised(tmp_path / "named", {"old/helper.py": b"x = 1", "Simpleperf (1).py": program()}, kit)
-    assert _names(found.programs) == {"simpleperf.py": "Simpleperf (1).py"}
-    assert "Simpleperf (1).py was taken for simpleperf.py" in found.notes
-    assert any("helper.py" in note for note in found.notes)
-    found = _recognised(tmp_path / "other", {"homework.py": program()}, kit)
-    assert found.programs == {}
-    assert any("homework.py" in note and "must be called simpleperf.py" in note for note in found.notes)
+def _names(helpers: Mapping[str, Member]) -> dict[str, str]:
+    return {file: member.name for file, member in helpers.items()}
 
 
-def test_of_another_lab_s_program_the_written_one_counts(tmp_path: Path, kit: Kit) -> None:
-    starter_text = kit.starters["reliable.py"].encode()
-    files = {"a/reliable.py": b"import framing\n" + starter_text, "b/reliable.py": starter_text, "reliable_my.py": b"x"}
-    found = _recognised(tmp_path, files, kit)
-    assert _names(found.programs) == {"reliable.py": "a/reliable.py"}
-    assert any("reliable.py came more than once: a/reliable.py counts" in note for note in found.notes)
+STARTER = (ROOT / "labs" / "reliable.py").read_bytes()
+WRITTEN = b"import framing\n" + STARTER
 
 
 @pytest.mark.parametrize(
-    "name", ["Reliable.py", "reliable (1).py", "reliable-1.py", "reliable(2)-1.py.txt", "reliable.py-1.txt"]
-)
-def test_a_copys_name_is_that_of_the_program(tmp_path: Path, kit: Kit, name: str) -> None:
-    written = b"import framing\n" + kit.starters["reliable.py"].encode()
-    found = _recognised(tmp_path, {name: written, "framing-2.py": b"x = 1"}, kit)
-    assert _names(found.programs) == {"reliable.py": name, "framing.py": "framing-2.py"}
-    assert f"{name} was taken for reliable.py" in found.notes
-    assert not any("not used" in note for note in found.notes)
-
-
-@pytest.mark.parametrize("content", [b"", bytes(600_000)], ids=["empty", "huge"])
-def test_a_program_that_cannot_be_graded_is_noted(tmp_path: Path, kit: Kit, content: bytes) -> None:
-    found = _recognised(tmp_path, {"simpleperf.py": content}, kit)
-    assert found.programs == {}
-    assert any(note.startswith("simpleperf.py") for note in found.notes)
-
-
-def _names(helpers: Mapping[str, Member]) -> dict[str, str]:
-    return {file: member.name for file, member in helpers.items()}
+    ("files", "programs", "said"),
+    [
+        (
+            {"old/helper.py": b"x = 1", "Simpleperf (1).py": program()}, {"simpleperf.py": "Simpleperf (1).py"},
+            "helper.py",
+        ),
+        ({"homework.py": program()}, {}, "must be called simpleperf.py"),
+        ({"simpleperf.py": b""}, {}, "simpleperf.py"), ({"simpleperf.py": bytes(600_000)}, {}, "simpleperf.py"),
+        (
+            {"a/reliable.py": WRITTEN, "b/reliable.py": STARTER, "reliable_my.py": b"x"},
+            {"reliable.py": "a/reliable.py"}, "reliable.py came more than once: a/reliable.py counts",
+        ),
+        *(
+            ({name: WRITTEN, "framing-2.py": b"x = 1"}, {"reliable.py": name, "framing.py": "framing-2.py"},
+             f"{name} was taken for reliable.py")
+            for name in (
+                "Reliable.py", "reliable (1).py", "reliable-1.py", "reliable(2)-1.py.txt", "reliable.py-1.txt",
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_a_program_is_known_by_its_name_or_a_copys_and_the_written_one_counts(
+    tmp_path: Path, kit: Kit, files: Files, programs: dict[str, str], said: str
+) -> None:
+    found = _recognised(tmp_path, files, kit)
+    assert _names(found.programs) == programs
+    assert any(said in note for note in found.notes)
 
 
 def test_what_lies_beside_a_program_or_a_notebook_comes_along_and_nothing_else(tmp_path: Path, kit: Kit) -> None:

@@ -24,13 +24,11 @@ def any_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["gone"], "there is no gone"),
         (["in", "--labs", "77"], "no lab is called 77: choose of 00-start-here"),
         (["in", "--secret", "secret"], "--secret needs --students"),
         (["in", "--students", "twice"], "lists somebody twice"),
         (["in", "--students", "none"], "lists no student"),
         (["in", "--root", "in"], "no lab source"),
-        (["empty"], "holds no submission"),
     ],
 )
 def test_a_mistake_is_one_line(
@@ -38,7 +36,6 @@ def test_a_mistake_is_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path, {f"in/ada/{LAB}.ipynb": data(solved()), "secret": b"x" * 40, "twice": b"ada\nADA\n", "none": b"#"})
-    (tmp_path / "empty").mkdir()
     root = [] if "--root" in words else ["--root", str(ROOT)]
     assert main(["grade", *words, "--output", "out", *root]) == 1
     told = capsys.readouterr()

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.grade.result import Result
 from linklab.grade.values import ValueRefused
 from linklab.grading import session as asking
 from linklab.grading.answer import _Answers
@@ -30,7 +29,7 @@ class Pretended:
         self._lender, self._names = str(lender), names
         self._answers: _Answers | None = None
         self._serving: threading.Thread | None = None
-        self.death_reason, self.interrupts = "", 0
+        self.death_reason = ""
 
     def begin(self, code: str, *, hidden: bool) -> None:
         assert hidden
@@ -50,7 +49,7 @@ class Pretended:
             assert not self._serving.is_alive()
 
     def interrupt(self) -> None:
-        self.interrupts += 1
+        """Nothing runs here that would hear it."""
 
     def end(self, why: str) -> None:
         self.death_reason = self.death_reason or why
@@ -73,19 +72,6 @@ def kernel(tmp_path: Path) -> Callable[..., Pretended]:
 def session_of(student: Any, broker: Broker, limit_s: float = 30.0, **other: Any) -> Session:
     """What the judge asks with."""
     return Session(student, broker, None, limit_s, other.get("videos", {}))
-
-
-def result_of(student: Any, broker: Broker, check: Callable[..., Result], *names: str) -> Result:
-    """A check of the judge's on values and functions of the student's."""
-    with session_of(student, broker) as session:
-        return check(*(session.argument(Argument(name)) for name in names))
-
-
-def test_values_are_those_of_the_notebook(kernel: Any, broker: Broker) -> None:
-    student = kernel(runs={"two": (1, 2.5)}, video=None)
-    with session_of(student, broker) as session:
-        assert session.argument(Argument("{'one': runs['two']}")) == {"one": [1, 2.5]}
-        assert session.argument(Argument("", ("x",), is_value=True)) == ("x",)
 
 
 class Recorded(Prober):
