@@ -30,3 +30,13 @@ def children(pid: int) -> list[int]:
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it, or one of its threads, has just ended
         return [int(child) for threads in lists for child in threads.read_text().split()]
     return []
+
+
+def running_with(*words: str) -> list[str]:
+    """The ids of the processes whose command lines have all of these words."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has just ended
+            command = path.read_text("utf-8", "replace")
+            found += [path.parent.name] if all(word in command for word in words) else []
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -25,6 +24,7 @@ from linklab.grading.kit import Kit
 from linklab.grading.verdict import Limits, Verdict
 from linklab.grading.work import Work, prepare
 from linklab.signals import SIGNALS
+from tests.processes import running_with
 
 pytestmark = pytest.mark.slow  # two workers of Dask start
 JUDGE = (sys.executable, str(Path(__file__).with_name("pretended_judge.py")))
@@ -135,7 +135,7 @@ def test_a_stop_ends_the_judges_on_the_workers(kit: Kit, client: Cluster, tmp_pa
 
     def interrupt() -> None:
         deadline = time.monotonic() + 120
-        while not (hanging(judge) or time.monotonic() > deadline):
+        while not (running_with(judge[1], "linklab-judge-") or time.monotonic() > deadline):
             time.sleep(0.1)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -145,22 +145,12 @@ def test_a_stop_ends_the_judges_on_the_workers(kit: Kit, client: Cluster, tmp_pa
     thread.join()
     assert crew.interrupted
     assert dict(found) == {}
-    assert hanging(judge) == []
+    assert running_with(judge[1], "linklab-judge-") == []
 
 
 def own_judge(folder: Path) -> tuple[str, str]:
     """A copy of the pretended judge, whose processes are not taken for those of a test that runs beside."""
     return sys.executable, str(shutil.copy(JUDGE[1], folder))
-
-
-def hanging(judge: tuple[str, str]) -> list[str]:
-    """The processes of a pretended judge."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):
-            if judge[1].encode() in path.read_bytes() and b"linklab-judge-" in path.read_bytes():
-                found.append(path.parent.name)
-    return found
 
 
 def test_who_judges_too_long_is_ended(kit: Kit, tmp_path: Path) -> None:
@@ -169,4 +159,4 @@ def test_who_judges_too_long_is_ended(kit: Kit, tmp_path: Path) -> None:
     short = replace(work, verdict=replace(work.verdict, limits=Limits(wall_s=1)))
     judge, place = own_judge(tmp_path), WorkerPlace(str(tmp_path), lambda: False)
     assert judge_on_worker(short, contents, judge, 0.0, place) == "the judge was not done after 1 s"
-    assert hanging(judge) == []
+    assert running_with(judge[1], "linklab-judge-") == []

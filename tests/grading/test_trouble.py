@@ -18,6 +18,7 @@ from linklab.grading.verdict import Limits
 from tests.grading.conftest import PretendedClass
 from tests.grading.made_class import LAB, put, solved
 from tests.notebooks.run_notebook import ROOT
+from tests.processes import running_with
 
 
 @pytest.mark.parametrize(
@@ -53,18 +54,7 @@ def test_a_judge_that_hangs_is_ended(group: PretendedClass, word: str, monkeypat
     group.hand_in("ada", put(solved(), answer_prediction_rtt=f"predicted_rtt_ms = 20\n# judge: {word}"))
     (ada,) = group.grade().students
     assert "was not done" in ada.labs[LAB].ended
-    assert not _alive(group)
-
-
-def _alive(group: PretendedClass) -> list[str]:
-    found = []
-    for folder in Path("/proc").iterdir():
-        try:
-            if folder.name.isdigit() and str(group.output).encode() in (folder / "cmdline").read_bytes():
-                found.append(folder.name)
-        except OSError:
-            continue
-    return found
+    assert not running_with(str(group.output))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
@@ -90,9 +80,9 @@ def test_an_interrupted_run_leaves_nothing_behind_and_keeps_what_is_done(
         process.kill()
     assert status == (130 if number != signal.SIGKILL else -signal.SIGKILL)
     deadline = time.monotonic() + 30
-    while _alive(group) and time.monotonic() < deadline:
+    while running_with(str(group.output)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert _alive(group) == []
+    assert running_with(str(group.output)) == []
     if number != signal.SIGKILL:
         told = json.loads((group.output / "grades.json").read_text())
         states = {one["student"]: one["labs"][LAB]["state"] for one in told["students"]}
