@@ -184,7 +184,7 @@ def test_a_class_is_graded_by_the_instructor_s_own_rules(root: Path) -> None:
     found = {}
     for student in told["students"]:
         (lab,) = student["labs"].values()
-        found[student["student"]] = {cell["id"]: (cell["status"], cell["points"]) for cell in lab["cells"]}
+        found[student["student"]] = {cell["cell_id"]: (cell["status"], cell["points"]) for cell in lab["cells"]}
     worth = dict(zip((f"check-{cell}" for cell in CELLS), (1, 2, 1, 2, 2), strict=True))
     assert found["ada"] == {cell: ("passed", points) for cell, points in worth.items()}
     assert found["bob"] == found["ada"] | {"check-loss": ("failed", 0), "check-transfer": ("failed", 0)}

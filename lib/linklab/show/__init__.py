@@ -1,5 +1,8 @@
 """Figures and tables for notebooks."""
 
+from linklab.lab import tell_of_commands
+from linklab.measure.runner import observe
+from linklab.show.cell_view import cell_view, tell
 from linklab.show.comparisons import compared, comparison, fairness
 from linklab.show.network.paint import draw
 from linklab.show.network.scene import Drawable
@@ -26,3 +29,7 @@ __all__ = [
     "throughput",
     "windows",
 ]
+
+# From this import on a cell of a page shows its long work.
+observe(cell_view)
+tell_of_commands(tell)

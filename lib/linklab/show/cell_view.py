@@ -12,8 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from linklab.lab import tell_of_commands
-from linklab.measure.runner import Observer, Progress, observe
+from linklab.measure.runner import Observer, Progress
 from linklab.record import somebody_watches
 from linklab.show.traffic import Traffic
 
@@ -101,10 +100,6 @@ def tell(doing: str) -> None:
     """Say in the cell that runs what is under way, where somebody watches: the scene of a check, say."""
     if (view := cell_view()) is not None:
         view.say(doing)
-
-
-observe(cell_view)
-tell_of_commands(tell)
 
 
 class _Output:

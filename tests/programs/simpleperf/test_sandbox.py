@@ -8,12 +8,12 @@ import socket
 import subprocess
 import sys
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from linklab.guest.request_loop import RequestLoop
 from linklab.measure.program_file import REFERENCE
 from linklab.programs import submission
 from linklab.programs.place import LabPlace
@@ -90,7 +90,7 @@ def alone(file: Path, *words: str) -> ProgramRun:
     """Run a program by itself in a lab."""
     program = submission.read(file)
     with closing(LabPlace(program, NETWORK)) as place:
-        _, (run,) = SimpleperfScenes(program, place.play).alone("alone", [words], nobody=True)
+        _, (run, *_) = SimpleperfScenes(program, place.play).alone("alone", [words], nobody=True)
     return run.program
 
 
@@ -135,12 +135,22 @@ def test_each_place_has_a_user_of_its_own() -> None:
     assert len({one for one, _ in said}) == 3
 
 
+def without_packages(loop: RequestLoop) -> None:
+    """Have bubblewrap look for packages where none are, so that it ends before the program begins."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    loop.state["stage"] = replace(loop.state["stage"], packages=Path("/gone"))
+
+
 @pytest.mark.lab
 def test_no_sandbox_is_no_fault_of_the_program(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
-    program = replace(submission.read(REFERENCE), packages=str(tmp_path / "gone"))
-    report = checks.judged(program, ["arguments"], lambda _: None)
-    assert report.whole.outcome == "inconclusive", str(report)
-    for check in report.whole.checks:
+    with closing(
+        LabPlace(submission.read(REFERENCE), NETWORK, lambda lab: lab.process.call(without_packages))
+    ) as place:
+        (result,) = checks.results(SimpleperfScenes(submission.read(REFERENCE), place.play), ["arguments"]).values()
+    assert result.outcome == "inconclusive", str(result)
+    for check in result.checks:
         assert "made no sandbox for the program" in check.reason
         assert "check again" in check.hint
 
