@@ -12,7 +12,7 @@ from linklab.measure import PingFlow, QueueCounters, SimpleperfFlow
 from linklab.measure.runner import Progress
 from linklab.network import InterfaceState, NetworkState, NodeState, Shape
 from linklab.record import somebody_watches
-from linklab.show.cell_view import cell_view, tell
+from linklab.show.cell_view import current_view, tell
 
 FLOWS = (SimpleperfFlow("h1", "h4", 20), PingFlow("h2", "h5"))
 
@@ -100,7 +100,7 @@ def at(done_s: float, sent_mbit: float = 0.0, waiting: int = 0) -> Progress:
 
 
 def test_a_cell_that_is_done_soon_shows_nothing(cell: Cell, outputs: list[Shown], clock: list[float]) -> None:
-    view = cell_view()
+    view = current_view()
     assert view is not None
     view(at(0))
     view(at(20, 100))
@@ -111,7 +111,7 @@ def test_a_cell_that_is_done_soon_shows_nothing(cell: Cell, outputs: list[Shown]
 def test_a_long_cell_shows_bar_words_and_figure_and_keeps_the_figure(
     cell: Cell, outputs: list[Shown], clock: list[float]
 ) -> None:
-    view = cell_view()
+    view = current_view()
     assert view is not None
     view(at(0))
     clock[0] = 3.0
@@ -119,20 +119,20 @@ def test_a_long_cell_shows_bar_words_and_figure_and_keeps_the_figure(
     bar, _, label = outputs[0].states[0].children
     assert bar.value == bar.max / 4
     assert label.value == "simpleperf h1-h4, ping h2-h5: 5 of 20 s"
-    assert cell_view() is view  # one view a cell
+    assert current_view() is view  # one view a cell
     view(at(0))  # its second measurement
     view(at(20, 800))
     cell.end()
     (words,) = outputs[1].words
     assert "h1 to h2: 20 to 40" in words
     assert outputs[0].states[-1] == {}
-    assert cell_view() is not view
+    assert current_view() is not view
 
 
 def test_the_button_stops_this_measurement_and_the_cell_s_next_ones(
     cell: Cell, outputs: list[Shown], clock: list[float]
 ) -> None:
-    view = cell_view()
+    view = current_view()
     assert view is not None
     view(at(0))
     clock[0] = 3.0
@@ -163,7 +163,7 @@ def test_a_command_that_takes_long_is_said_beside_no_measurement(
 ) -> None:
     tell("h1: ping")
     clock[0] = 3.0
-    view = cell_view()
+    view = current_view()
     assert view is not None
     view(at(5, 100))
     tell("h1: ping -V")
@@ -172,7 +172,7 @@ def test_a_command_that_takes_long_is_said_beside_no_measurement(
 
 def test_no_widget_is_left_behind(cell: Cell, outputs: list[Shown], clock: list[float]) -> None:
     before = set(_instances)
-    view = cell_view()
+    view = current_view()
     assert view is not None
     view(at(0))
     clock[0] = 3.0
@@ -186,7 +186,7 @@ def test_no_widget_is_left_behind(cell: Cell, outputs: list[Shown], clock: list[
 def test_nobody_watches_and_nothing_is_shown(cell: Cell, outputs: list[Shown], monkeypatch: pytest.MonkeyPatch) -> None:
     assert somebody_watches()
     monkeypatch.delenv("JPY_SESSION_NAME")  # nbclient, nbval
-    assert cell_view() is None
+    assert current_view() is None
     tell("transfer")
     monkeypatch.setenv("JPY_SESSION_NAME", "/labs/03.ipynb")
     monkeypatch.setattr("IPython.get_ipython", lambda: None)  # a program started from a notebook

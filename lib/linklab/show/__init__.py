@@ -2,7 +2,7 @@
 
 from linklab.lab import tell_of_commands
 from linklab.measure.runner import observe
-from linklab.show.cell_view import cell_view, tell
+from linklab.show.cell_view import current_view, tell
 from linklab.show.comparisons import compared, comparison, fairness
 from linklab.show.network.paint import draw
 from linklab.show.network.scene import Drawable
@@ -31,5 +31,5 @@ __all__ = [
 ]
 
 # From this import on a cell of a page shows its long work.
-observe(cell_view)
+observe(current_view)
 tell_of_commands(tell)

@@ -75,7 +75,7 @@ class CellView(Observer):
         return time.monotonic() - self._began_s >= _APPEARS_AFTER_S
 
 
-def cell_view() -> CellView | None:
+def current_view() -> CellView | None:
     """Return what the cell that runs shows; None where nobody watches."""
     global _cell
     if not somebody_watches():
@@ -98,7 +98,7 @@ def cell_view() -> CellView | None:
 
 def tell(doing: str) -> None:
     """Say in the cell that runs what is under way, where somebody watches: the scene of a check, say."""
-    if (view := cell_view()) is not None:
+    if (view := current_view()) is not None:
         view.say(doing)
 
 
