@@ -144,7 +144,7 @@ def without_packages(loop: RequestLoop) -> None:
 
 
 @pytest.mark.lab
-def test_no_sandbox_is_no_fault_of_the_program(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
+def test_no_sandbox_is_no_fault_of_the_program(virtual: Kind, nothing_left: None) -> None:
     with closing(
         LabPlace(submission.read(REFERENCE), NETWORK, lambda lab: lab.process.call(without_packages))
     ) as place:
