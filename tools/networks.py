@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import importlib
 import io
 import json
 import lzma
@@ -30,7 +29,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 import linklab
-from linklab import cli, options
+from linklab import cli, labs, options
 from linklab.classroom.validate import notebooks_of
 from linklab.course import FILE, read_variant, using, write_variant
 from linklab.grade import Result, seeding, values
@@ -165,7 +164,7 @@ def _prepare(run: Run, calls: list[dict[str, Any]]) -> None:
     keywords = linklab.start.__kwdefaults__
     assert keywords is not None
     keywords["seed"] = run.seed
-    module = importlib.import_module(f"linklab.labs.lab{run.lab[:2]}")
+    module = labs.load(f"lab{run.lab[:2]}")
     for name in (name for name in dir(module) if name.startswith("check_")):
         setattr(module, name, _kept(name, getattr(module, name), calls))
     Result.require = lambda self: self  # type: ignore[method-assign]
@@ -200,8 +199,8 @@ def carry_out_all(runs: Sequence[Run], folder: Path, jobs: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     waiting = [run for run in runs if not (folder / run.name).exists()]
     print(f"{len(runs)} runs, {len(runs) - len(waiting)} of them are there, {jobs} at once", flush=True)
-    for name in {f"linklab.labs.lab{run.lab[:2]}" for run in waiting}:
-        importlib.import_module(name)
+    for name in {f"lab{run.lab[:2]}" for run in waiting}:
+        labs.load(name)
     running: dict[int, Run] = {}
     while waiting or running:
         while waiting and len(running) < jobs:
@@ -249,7 +248,7 @@ def _told(folder: Path, run: Run) -> dict[str, Any]:
 
 
 def _judged(run: Run, network: str, call: Mapping[str, str]) -> list[list[str]]:
-    module = importlib.import_module(f"linklab.labs.lab{run.lab[:2]}")
+    module = labs.load(f"lab{run.lab[:2]}")
     positional: Any = values.read(call["positional"])
     named: Any = values.read(call["named"])
     with using(network_of(network)):
@@ -349,8 +348,8 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     folder = given.into.absolute()
     if not (given.report or given.again or given.keep):
-        labs = [path.stem for path in notebooks_of(ROOT, given.labs)]
-        carry_out_all(planned(labs, given.networks, given.seeds), folder, given.jobs)
+        chosen = [path.stem for path in notebooks_of(ROOT, given.labs)]
+        carry_out_all(planned(chosen, given.networks, given.seeds), folder, given.jobs)
     runs = sorted(_run_of(path) for path in folder.glob("[0-9]*.json.xz"))
     every = [said for run in runs for said in said_of(folder, run, again=given.again)]
     if given.keep:
