@@ -6,8 +6,6 @@ import argparse
 import os
 from collections.abc import Sequence
 
-import psutil
-
 from linklab.errors import LabError, LinklabError
 
 JOBS_PER_CORE = 4
@@ -61,6 +59,8 @@ def free_memory_mb() -> float:
     """Return the memory that programs can get without swapping, as the kernel estimates it (MemAvailable), in 10**6
     bytes.
     """
+    import psutil
+
     return float(psutil.virtual_memory().available) / 1e6
 
 

@@ -1,5 +1,7 @@
 """JSON data as typed values, and back, by pydantic. What does not fit is one line that names the field.
 
+pydantic is loaded with the first value: that takes as long as half of Linklab does.
+
 A type is a data class, or anything that pydantic reads. Loading is strict: a text is no number, and True is none. A key
 that a type does not know is ignored.
 """
@@ -12,9 +14,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Final, TypeVar
-
-from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_jsonable_python
 
 from linklab.errors import MeasurementError, quoted
 
@@ -41,10 +40,14 @@ def check(kind: type[T], value: Any, what: str) -> T:
 
 def dump(value: Any) -> Any:
     """Return a data class as JSON data, without the fields that are `NOT_STORED`."""
+    from pydantic_core import to_jsonable_python
+
     return to_jsonable_python(value, exclude=_left_out(value))
 
 
 def _checked(read: Callable[[Any], T], kind: type[T], what: str) -> T:
+    from pydantic import ValidationError
+
     hashed: Any = kind
     try:
         return read(_reader(hashed))
@@ -58,6 +61,8 @@ def _checked(read: Callable[[Any], T], kind: type[T], what: str) -> T:
 
 @cache
 def _reader(kind: Any) -> Any:
+    from pydantic import TypeAdapter
+
     return TypeAdapter(kind)
 
 

@@ -8,10 +8,7 @@ import pytest
 
 from linklab.show import theory
 from linklab.show.theory import Explorer
-
-
-def _words(explorer: Explorer) -> str:
-    return str(explorer.picture["words"])
+from linklab.show.widgets.explorer import ExplorerWidget
 
 
 @pytest.mark.parametrize(
@@ -34,14 +31,15 @@ def _words(explorer: Explorer) -> str:
 def test_what_the_sliders_say_is_what_theory_says(
     made: Callable[..., Explorer], chosen: dict[str, float], said: str
 ) -> None:
-    assert said in _words(made(**chosen))
+    explorer = made(**chosen)
+    assert said in explorer.picture(explorer.values)["words"]
 
 
 def test_a_slider_that_moves_changes_the_lines_and_the_picture() -> None:
-    explorer = theory.space_time(rate_mbps=12, delay_ms=3, size_bytes=1500)
-    first, still = explorer.picture, explorer.still()
-    explorer.values = {**explorer.values, "delay_ms": 6.0}
-    assert "RTT 14 ms" in _words(explorer)
-    assert explorer.picture["lines"] != first["lines"]
-    assert "RTT 14 ms" in explorer.still()["text/plain"]
-    assert explorer.still()["text/html"] != still["text/html"]
+    widget = ExplorerWidget(theory.space_time(rate_mbps=12, delay_ms=3, size_bytes=1500))
+    first, still = widget.picture, widget.still()
+    widget.values = {**widget.values, "delay_ms": 6.0}
+    assert "RTT 14 ms" in widget.picture["words"]
+    assert widget.picture["lines"] != first["lines"]
+    assert "RTT 14 ms" in widget.still()["text/plain"]
+    assert widget.still()["text/html"] != still["text/html"]

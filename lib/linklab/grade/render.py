@@ -10,8 +10,6 @@ from html import escape
 from textwrap import wrap
 from typing import Any, Final
 
-from markdown_it import MarkdownIt
-
 from linklab.analysis import Comparison
 from linklab.grade.check import NAMED_AT_MOST, Check, Outcome, Surprise, counted
 from linklab.show import Table, compared, table
@@ -155,7 +153,6 @@ _HANGING: Final = " " * 4
 _LINES_AT_MOST: Final = 25
 
 _PREDICTED: Final = "Your prediction and the measurement"
-_TOLD: Final = MarkdownIt("commonmark", {"html": False})
 _CARD: Final = "border:1px solid #88888866;border-left:4px solid;padding:6px 12px;margin:2px 0"
 _CELL: Final = "text-align:left;vertical-align:top;padding:3px 10px 3px 6px;white-space:normal"
 
@@ -288,11 +285,18 @@ def html(
         table = _table(title, passed)
         is_long = len(checks) > _SHOWN_AT_ONCE
         parts.append(_folded(f"{SIGNS['passed']} {len(passed)} checks passed", table) if is_long else table)
-    parts += [_TOLD.render(check.explanation) for check in checks if check.explanation]
+    parts += [_explained(check.explanation) for check in checks if check.explanation]
     if surprises:
         parts += [surprises_figure(surprises), surprises_table(surprises)._repr_html_()]
     colour = _colour(next((it for it in _ORDER if any(check.outcome == it for check in checks)), "passed"), troubled)
     return f'<div class="linklab-result" style="{_CARD};border-left-color:{colour}">{"".join(parts)}</div>'
+
+
+def _explained(markdown: str) -> str:
+    """Return an explanation, which is written in markdown, as HTML."""
+    from markdown_it import MarkdownIt
+
+    return str(MarkdownIt("commonmark", {"html": False}).render(markdown))
 
 
 def _failed_card(group: Group) -> str:

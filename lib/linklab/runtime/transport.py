@@ -12,7 +12,7 @@ import socket
 from dataclasses import dataclass
 from typing import Final
 
-from linklab import errors, process_tree
+from linklab import errors
 from linklab.errors import LabError
 from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout, ClientEnd, Message
 from linklab.runtime.backends import Kind
@@ -90,6 +90,8 @@ class OwnLab(Transport):
 
     def cpu_s(self) -> float:
         """Return how long the lab's processes have had a core so far, in seconds."""
+        from linklab import process_tree  # psutil, which few labs need
+
         return process_tree.tree_cpu_s(self.pid)
 
     def killed_for_memory(self, answer: Message) -> list[str]:

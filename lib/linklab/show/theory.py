@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-import traitlets
-
 from linklab.analysis.packets import MININET_BUCKET_BYTES, train_rate_mbps
 from linklab.analysis.tcp_model import Pipe
+from linklab.record import somebody_watches
 from linklab.show.chart import Curve, lines
-from linklab.show.widgets.widget import Widget
+from linklab.show.widgets.picture import show_picture
 from linklab.units import ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES, transmission_ms
 
 _MTU: Final = float(ETHERNET_MTU_BYTES)
@@ -52,37 +51,43 @@ class TheoryLines:
     words: str
 
 
-class Explorer(Widget):
-    """A figure with sliders: ``compute`` makes the picture of the sliders' values."""
+class Explorer:
+    """A figure with sliders: ``compute`` makes the lines of the sliders' values.
 
-    about = traitlets.Dict().tag(sync=True)
-    values = traitlets.Dict().tag(sync=True)
-    picture = traitlets.Dict().tag(sync=True)
+    Somebody who watches gets a widget. Elsewhere it is the figure of the ``values`` given, and no widget is loaded.
+    """
 
     def __init__(
         self, title: str, x: Axis, y: Axis, sliders: tuple[Slider, ...],
         compute: Callable[..., TheoryLines], values: Mapping[str, float],
     ) -> None:  # fmt: skip
         self._title, self._x, self._y, self._compute = title, x, y, compute
-        about = {"title": title, "x": vars(x), "y": vars(y), "sliders": [vars(one) for one in sliders]}
-        super().__init__(widget="theory", about=about, values=dict(values))
-        self._drawn()
+        self.about = {"title": title, "x": vars(x), "y": vars(y), "sliders": [vars(one) for one in sliders]}
+        self.values = dict(values)
 
-    @traitlets.observe("values")
-    def _drawn(self, _change: Any = None) -> None:
-        found = self._found = self._compute(**self.values)
+    def picture(self, values: Mapping[str, float]) -> dict[str, Any]:
+        """Return the lines and the sentence of these values, for the widget's script."""
+        found = self._compute(**values)
         curves = [[name, [list(point) for point in zip(*curve, strict=True)]] for name, curve in found.series.items()]
-        self.picture = {"lines": curves, "words": found.words}
+        return {"lines": curves, "words": found.words}
 
-    def still(self) -> Mapping[str, str]:
-        """Return the figure of the values as they are, and its sentence."""
-        found = self._found
+    def still(self, values: Mapping[str, float]) -> Mapping[str, str]:
+        """Return the figure of these values, and its sentence."""
+        found = self._compute(**values)
         limits = {"xlim": (self._x.low, self._x.high), "ylim": (self._y.low, self._y.high)}
         figure = lines(
             f"{self._title}. {found.words.rstrip('.')}", found.series, self._x.label, self._y.label, limits=limits
         )
         shown = figure._repr_mimebundle_()
         return {"text/html": f"{shown['text/html']}<p>{found.words}</p>", "text/plain": figure.alt_text}
+
+    def _ipython_display_(self) -> None:
+        if somebody_watches():
+            from linklab.show.widgets.explorer import ExplorerWidget  # ipywidgets, half a second to load
+
+            ExplorerWidget(self)._ipython_display_()
+        else:
+            show_picture(self.still(self.values))
 
 
 _RATE: Final = Slider("rate_mbps", "rate", "Mbit/s", 1, 100, 1)
