@@ -1,18 +1,22 @@
-"""JSON data as typed values, and back, by pydantic. What does not fit is one line that names the field.
+"""Check what comes in against a type, by pydantic: JSON data, and the fields of what a user made.
 
 pydantic is loaded with the first value: that takes as long as half of Linklab does.
 
-A type is a data class, or anything that pydantic reads. Loading is strict: a text is no number, and True is none. A key
-that a type does not know is ignored.
+A type is a data class, or anything that pydantic reads, with `Bounds` beside it. Checking is strict: a text is no
+number, and True is none. Keys of JSON data that a type does not know are ignored. What does not fit is one line that
+names the field.
 """
 
 from __future__ import annotations
 
 import json
 import types
+import typing
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from decimal import Decimal
 from functools import cache
+from numbers import Integral, Real
 from typing import Any, Final, TypeVar
 
 from linklab.errors import MeasurementError, quoted
@@ -21,6 +25,22 @@ T = TypeVar("T")
 
 NOT_STORED: Final[Mapping[str, Any]] = types.MappingProxyType({"stored": False})
 """The metadata of a data class's field that the JSON form leaves out; it has a default."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Bounds of a number, beside its type: ``count: Annotated[int, Bounds(ge=1, le=100)]``. They have pydantic's names:
+    ge is the least value, le the greatest.
+    """
+
+    ge: float | None = None
+    gt: float | None = None
+    le: float | None = None
+    multiple_of: float | None = None
+
+    def __get_pydantic_core_schema__(self, kind: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """Return what pydantic builds for the type, with these bounds."""
+        return handler(kind) | {name: bound for name, bound in vars(self).items() if bound is not None}
 
 
 def parse(kind: type[T], text: str | bytes, what: str) -> T:
@@ -36,6 +56,66 @@ def load(kind: type[T], data: Any, what: str) -> T:
 def check(kind: type[T], value: Any, what: str) -> T:
     """Return a value, which may be an object already, if it is of this type. Raises MeasurementError as `parse`."""
     return _checked(lambda reader: reader.validate_python(value, strict=True), kind, what)
+
+
+def check_fields(owner: Any) -> None:
+    """Check the fields of a data class that a user has made, and convert numbers of other libraries to Python's.
+
+    Raises MeasurementError, which names the field and what would be right.
+    """
+    owned: Any = type(owner)
+    for name, kind in _kinds(owned).items():
+        object.__setattr__(owner, name, given(kind, name, getattr(owner, name)))
+
+
+def given(kind: Any, name: str, value: Any) -> Any:
+    """Return a value that a user gave as `name`, with Python's numbers for those of other libraries, as numpy's.
+
+    Raises MeasurementError as `check_fields`.
+    """
+    from pydantic import ValidationError
+
+    plain = _with_plain_numbers(value)
+    try:
+        _reader(kind).validate_python(plain, strict=True)
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False)[0]
+        right = _RIGHT.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
+        raise MeasurementError(f"{name} is {quoted(value)}: {right}") from None
+    return plain
+
+
+_PAIR: Final = "choose two numbers, as (2, 8)"
+_RIGHT: Final = {
+    "bool_type": "choose True or False",
+    "float_type": "choose a number",
+    "greater_than": "choose a number above {gt:.10g}",
+    "greater_than_equal": "choose at least {ge:.10g}",
+    "int_type": "choose a whole number",
+    "less_than_equal": "choose at most {le:.10g}",
+    "literal_error": "choose {expected}",
+    "missing": _PAIR,
+    "multiple_of": "choose a whole number",
+    "string_type": "give a text, in quotes",
+    "too_long": _PAIR,
+    "tuple_type": _PAIR,
+}
+"""What a user should have given instead, by pydantic's name of the error."""
+
+
+def _with_plain_numbers(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return tuple(map(_with_plain_numbers, value))
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+@cache
+def _kinds(owner: type[Any]) -> dict[str, Any]:
+    """Return the types of a data class's fields, with their bounds."""
+    hints = typing.get_type_hints(owner, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(owner)}
 
 
 def dump(value: Any) -> Any:

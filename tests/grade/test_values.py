@@ -268,7 +268,7 @@ def _data(kind: str, /, **fields: Any) -> str:
         (_data("linklab.measure.tools.ping.PingFlow", **{
             "source": "r1", "destination": "r2", "count": 10**9, "interval_s": 1, "payload_bytes": 56,
             "address": None, "start_s": 0,
-        }), "choose 1 to 65535"),
+        }), "choose at most 65535"),
     ],
 )  # fmt: skip
 def test_what_is_not_of_the_form_is_refused_in_one_line(text: str, why: str) -> None:

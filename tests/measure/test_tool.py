@@ -31,10 +31,10 @@ from linklab.measure import (
     encoded,
     run_together,
 )
-from linklab.measure.fields import Range
 from linklab.measure.tool import Job, Tool
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
+from linklab.schema import Bounds
 from tests.support.caches import own_cache
 from tests.support.printed import parsed
 
@@ -50,7 +50,7 @@ class UptimeFlow(FlowOf["UptimeResult"]):
 
     tool_name: ClassVar[str] = "uptime"
 
-    count: Annotated[int, Range(1, 9)] = 2
+    count: Annotated[int, Bounds(ge=1, le=9)] = 2
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def test_a_new_tool_needs_no_more_than_its_module(lab: linklab.Lab, monkeypatch:
     assert len(up.answers_s) == 3
     assert up.origin.tool.startswith("Python 3")
     assert len(measure.repeated(lab, UptimeFlow(*ENDS), 2).runs) == 2
-    with pytest.raises(MeasurementError, match="count is 10: choose 1 to 9"):
+    with pytest.raises(MeasurementError, match="count is 10: choose at most 9"):
         UptimeFlow(*ENDS, 10)
 
 

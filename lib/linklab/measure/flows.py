@@ -6,12 +6,18 @@ Each tool's own flow stands in its module (`linklab.measure.tools`).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
+from linklab import schema
 from linklab.errors import MeasurementError
-from linklab.measure.fields import LONGEST_S, Range, check
+from linklab.schema import Bounds
 
-PAYLOAD_BYTES: Final = Range(16, 65507)
+LONGEST_S = 86400
+"""A day."""
+Seconds = Annotated[float, Bounds(gt=0, le=LONGEST_S)]
+WholeSeconds = Annotated[float, Bounds(ge=1, le=LONGEST_S, multiple_of=1)]
+Positive = Annotated[float, Bounds(gt=0, le=1e9)]
+PayloadBytes = Annotated[int, Bounds(ge=16, le=65507)]
 """Payload of a UDP datagram or a ping: from the size of a time stamp to what IPv4 allows."""
 GRACE_S = 60
 """How long after its planned end a client may still run before it counts as broken."""
@@ -35,10 +41,10 @@ class FlowOf(Generic[ResultT_co]):
     source: str
     destination: str
     address: str | None = field(default=None, kw_only=True)
-    start_s: Annotated[float, Range(0, LONGEST_S)] = field(default=0.0, kw_only=True)
+    start_s: Annotated[float, Bounds(ge=0, le=LONGEST_S)] = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        check(self)
+        schema.check_fields(self)
 
     @property
     def lasts_s(self) -> float:
@@ -68,8 +74,8 @@ class Sampler(FlowOf[ResultT_co]):
     Raises MeasurementError also for an interval above the duration.
     """
 
-    duration_s: Annotated[float, Range(0, LONGEST_S, above=True)] = 10
-    interval_s: Annotated[float, Range(_SHORTEST_S, LONGEST_S)] = 0.1
+    duration_s: Seconds = 10
+    interval_s: Annotated[float, Bounds(ge=_SHORTEST_S, le=LONGEST_S)] = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()

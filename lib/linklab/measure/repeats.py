@@ -5,14 +5,16 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from linklab import schema
 from linklab.errors import MeasurementError
 from linklab.lab import Lab
-from linklab.measure.fields import whole_number
 from linklab.measure.flows import Flow
 from linklab.measure.results import MeasurementStopped, Run, listed, quantity_words
 from linklab.measure.runner import as_flows, run_together
 from linklab.measure.tools import tool_of
+from linklab.schema import Bounds
 
 
 @dataclass(frozen=True)
@@ -80,9 +82,8 @@ def repeated(
     If the measurement is stopped, the completed runs are returned, or the one that was cut short if there is none.
     Raises MeasurementError for a number of repeats that is not whole or less than one, and as `run_together`.
     """
-    flows, repeats = as_flows(flows), whole_number("repeats", repeats)
-    if repeats < 1:
-        raise MeasurementError(f"repeats is {repeats}: choose at least 1")
+    flows = as_flows(flows)
+    repeats = schema.given(Annotated[int, Bounds(ge=1)], "repeats", repeats)
     runs: list[Run] = []
     for _ in range(repeats):
         try:

@@ -11,17 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.fields import Positive, Range
-from linklab.measure.flows import FlowOf
+from linklab.measure.flows import FlowOf, Positive
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, link_rates_mbps, program_command
+from linklab.schema import Bounds
 from linklab.units import transmission_ms
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
 
-PAYLOAD_BYTES: Final = Range(16, 1472)
-"""From the size of a mark and a number to what fits an MTU of 1500 bytes."""
 _PROGRAM: Final = "constant_rate.py"
 _DRAIN_NS: Final = 2_000_000_000
 _LATE_S: Final = 0.011
@@ -43,8 +41,8 @@ class ConstantRateFlow(FlowOf["ConstantRateResult"]):
     tool_name: ClassVar[str] = "constant rate"
 
     rate_mbps: Positive
-    duration_s: Annotated[float, Range(0, _LONGEST_S, above=True)] = 10
-    payload_bytes: Annotated[int, PAYLOAD_BYTES] = 500
+    duration_s: Annotated[float, Bounds(gt=0, le=_LONGEST_S)] = 10
+    payload_bytes: Annotated[int, Bounds(ge=16, le=1472)] = 500
     dither: bool = True
     window_s: tuple[float, float] | None = None
 

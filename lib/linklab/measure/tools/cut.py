@@ -6,11 +6,10 @@ A cut stands in the list of a run's flows, and its result in the run's results. 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.fields import LONGEST_S, Range
-from linklab.measure.flows import FlowOf
+from linklab.measure.flows import FlowOf, Seconds
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, program_command
 from linklab.network import NetworkState
@@ -35,7 +34,7 @@ class Cut(FlowOf["CutResult"]):
     tool_name: ClassVar[str] = "cut"
 
     destination: str = ""
-    duration_s: Annotated[float, Range(0, LONGEST_S, above=True)] = 10
+    duration_s: Seconds = 10
     silent: bool = False
 
     def __post_init__(self) -> None:

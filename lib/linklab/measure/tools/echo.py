@@ -11,14 +11,14 @@ from statistics import fmean
 from typing import Annotated, ClassVar, Final, Literal
 
 from linklab.errors import MeasurementError
-from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, program_command
+from linklab.schema import Bounds
 from linklab.units import ETHERNET_MTU_BYTES, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, UDP_HEADER_BYTES
 
-PAYLOAD_BYTES: Final = Range(12, ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES)
-"""Room for a number, and no more than fits an MTU of 1500 bytes over IPv4: a fragment would be a packet of its own."""
+_MOST_BYTES: Final = ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES
+"""What fits an MTU of 1500 bytes over IPv4: a fragment would be a packet of its own."""
 _PROGRAM: Final = "echo.py"
 _MOST: Final = 100_000
 
@@ -34,14 +34,14 @@ class EchoFlow(FlowOf["EchoResult"]):
 
     tool_name: ClassVar[str] = "echo"
 
-    count: Annotated[int, Range(1, _MOST)] = 100
-    payload_bytes: Annotated[int, PAYLOAD_BYTES] = 100
-    warm_up: Annotated[int, Range(0, _MOST)] = 2
-    wait_s: Annotated[float, Range(0, 60, above=True)] = 1.0
+    count: Annotated[int, Bounds(ge=1, le=_MOST)] = 100
+    payload_bytes: Annotated[int, Bounds(ge=12, le=_MOST_BYTES)] = 100
+    warm_up: Annotated[int, Bounds(ge=0, le=_MOST)] = 2
+    wait_s: Annotated[float, Bounds(gt=0, le=60)] = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        most_bytes = int(PAYLOAD_BYTES.most) - (IPV6_HEADER_BYTES - IPV4_HEADER_BYTES)
+        most_bytes = _MOST_BYTES - (IPV6_HEADER_BYTES - IPV4_HEADER_BYTES)
         if self.ip_version == 6 and self.payload_bytes > most_bytes:
             raise MeasurementError(f"payload_bytes is {self.payload_bytes}: choose at most {most_bytes} over IPv6")
 

@@ -14,17 +14,17 @@ from math import fsum
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 from linklab.errors import LabError, MeasurementError
-from linklab.measure.fields import Range, WholeSeconds
-from linklab.measure.flows import PAYLOAD_BYTES, FlowOf
+from linklab.measure.flows import FlowOf, PayloadBytes, WholeSeconds
 from linklab.measure.results import Origin, Sample, Stream, ToolResult
 from linklab.measure.tool import FlowT, Job, ResultT, Tool, link_rates_mbps
 from linklab.network.state import CONGESTION_CONTROL, NetworkState
+from linklab.schema import Bounds
 from linklab.units import FASTEST_TCP_MBPS
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
 
-Streams = Annotated[int, Range(1, 128)]
+Streams = Annotated[int, Bounds(ge=1, le=128)]
 _LEAST_MBPS = 1e-6
 _SENT_AT_LEAST = 0.95
 _FIRST_UP_TO_MBPS = 100.0
@@ -59,10 +59,10 @@ class UdpFlow(FlowOf["UdpResult"]):
 
     tool_name: ClassVar[str] = "UDP"
 
-    rate_mbps: Annotated[float, Range(_LEAST_MBPS)]
+    rate_mbps: Annotated[float, Bounds(ge=_LEAST_MBPS, le=1e9)]
     duration_s: WholeSeconds = 10
     streams: Streams = 1
-    payload_bytes: Annotated[int, PAYLOAD_BYTES] = 1448
+    payload_bytes: PayloadBytes = 1448
 
 
 @dataclass(frozen=True, repr=False)

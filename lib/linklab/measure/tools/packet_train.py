@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, program_command
+from linklab.schema import Bounds
 from linklab.units import transmission_ms
 
 _PROGRAM: Final = "packet_train.py"
@@ -34,9 +34,9 @@ class TrainFlow(FlowOf["TrainResult"]):
 
     tool_name: ClassVar[str] = "train"
 
-    count: Annotated[int, Range(2, 65536)] = 50
-    payload_bytes: Annotated[int, Range(12, 65507)] = 1448
-    gap_us: Annotated[float, Range(0, 10e6)] = 0.0
+    count: Annotated[int, Bounds(ge=2, le=65536)] = 50
+    payload_bytes: Annotated[int, Bounds(ge=12, le=65507)] = 1448
+    gap_us: Annotated[float, Bounds(ge=0, le=10e6)] = 0.0
 
     @property
     def lasts_s(self) -> float:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final
 
 from linklab.errors import MeasurementError
-from linklab.measure.fields import Positive, Range
-from linklab.measure.flows import PAYLOAD_BYTES, FlowOf
+from linklab.measure.flows import FlowOf, PayloadBytes, Positive
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, last_line
+from linklab.schema import Bounds
 
 _ANSWER_S = 10
 """How long ping waits for the last answer."""
@@ -34,9 +34,9 @@ class PingFlow(FlowOf["PingResult"]):
 
     tool_name: ClassVar[str] = "ping"
 
-    count: Annotated[int, Range(1, 65535)] = 25
+    count: Annotated[int, Bounds(ge=1, le=65535)] = 25
     interval_s: Positive = 0.2
-    payload_bytes: Annotated[int, PAYLOAD_BYTES] = 56
+    payload_bytes: PayloadBytes = 56
 
     @property
     def lasts_s(self) -> float:

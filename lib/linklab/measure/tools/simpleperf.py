@@ -9,9 +9,8 @@ from math import fsum
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
-from linklab.errors import MeasurementError, quoted
-from linklab.measure.fields import Range, WholeSeconds
-from linklab.measure.flows import FlowOf
+from linklab.errors import MeasurementError
+from linklab.measure.flows import FlowOf, WholeSeconds
 from linklab.measure.program_file import Brought, bring
 from linklab.measure.results import Origin, Sample, Stream, ToolResult
 from linklab.measure.simpleperf_rows import Row as PrintedRow
@@ -27,6 +26,7 @@ from linklab.measure.simpleperf_rows import (
 )
 from linklab.measure.tool import Job, Tool
 from linklab.measure.tools.iperf3 import listens_at
+from linklab.schema import Bounds
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
@@ -49,14 +49,12 @@ class SimpleperfFlow(FlowOf["SimpleperfResult"]):
     tool_name: ClassVar[str] = "simpleperf"
 
     duration_s: WholeSeconds = 25
-    streams: Annotated[int, Range(1, 5)] = 1
+    streams: Annotated[int, Bounds(ge=1, le=5)] = 1
     interval_s: WholeSeconds | None = 1
     program: str | Path | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.program, str | Path | None):
-            raise MeasurementError(f"program is {quoted(self.program)}: give the path of a Python file, in quotes")
         if self.program is not None:
             object.__setattr__(self, "program", str(self.program))
 

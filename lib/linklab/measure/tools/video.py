@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 from linklab.errors import MeasurementError
 from linklab.measure.capture_files import Capture
 from linklab.measure.captures import capture
-from linklab.measure.fields import Range
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, last_line, program_command, version_of
 from linklab.measure.video_file import CLOCK_HZ, MP2T, RTP_HEADER_BYTES, RTP_PACKET_BYTES, Clip, Video
-from linklab.schema import NOT_STORED
+from linklab.schema import NOT_STORED, Bounds
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -52,12 +51,12 @@ class VideoFlow(FlowOf["VideoResult"]):
 
     video: Video | None = field(default=None, compare=False, metadata=NOT_STORED)
     sender: Sender = "paced"
-    port: Annotated[int, Range(1024, 65535)] = UDP_PORT
+    port: Annotated[int, Bounds(ge=1024, le=65535)] = UDP_PORT
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.video is not None and not isinstance(self.video, Video):
             raise MeasurementError(f"video is {self.video!r}: give what measure.encoded(...) returns")
+        super().__post_init__()
 
     @property
     def lasts_s(self) -> float:
