@@ -54,6 +54,8 @@ class Completed:
 
 
 _SHOWN_CHARACTERS = 80
+_NO_SUCH_HOST = "Temporary failure in name resolution"
+"""What all programs say of a host's name, since there is nobody to ask."""
 
 
 def tell_of_commands(told: Callable[[str], object]) -> None:
@@ -135,6 +137,11 @@ class Node:
             tail = " ".join(output.split()[-20:])
             raise LabTimeout(
                 f"{command!r} on {self.name} was not done after {timeout_s:g} s and was ended; it said: {tail}"
+            )
+        if _NO_SUCH_HOST in output:
+            print(
+                f'{self.name}: a lab has no name service: hosts are reached by address, as lab["h4"].address',
+                file=sys.stderr,
             )
         return output, ended["status"]
 

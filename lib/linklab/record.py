@@ -6,6 +6,7 @@ keep it with the notebook. How much virtual time the labs of a run went through.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import sys
@@ -75,10 +76,13 @@ def cells_run() -> list[str] | None:
 
 
 def tally(virtual_s: float) -> None:
-    """Add a lab's life by its own clock to the file that LINKLAB_TALLY names, if it names one."""
+    """Add a lab's life by its own clock to the file that LINKLAB_TALLY names, if it names one.
+
+    Where that is not possible it is left out: these are statistics, for which no lab is to fail.
+    """
     path = os.environ.get(TALLY_VARIABLE)
     if path:
-        with open(path, "a", encoding="ascii") as file:
+        with contextlib.suppress(OSError), open(path, "a", encoding="ascii") as file:
             file.write(f"{virtual_s:.9f}\n")
 
 

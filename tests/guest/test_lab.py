@@ -284,6 +284,21 @@ def test_a_command_may_print_anything(course: linklab.Lab) -> None:
     assert course["h2"].cmd("echo well") == "well\n"
 
 
+@pytest.mark.parametrize("program", ["apt install nmap", "systemctl start ssh", "nano a", "man ip", "dig h4", "ssh h4"])
+def test_a_program_that_a_lab_has_not_says_what_there_is_instead(course: linklab.Lab, program: str) -> None:
+    done = course["h1"].run(program)
+    assert done.returncode == 127
+    assert "a lab has no" in done.output
+    assert done.output.count("\n") == 1
+
+
+def test_a_name_of_a_host_is_answered_with_how_hosts_are_reached(
+    course: linklab.Lab, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course["h1"].cmd("ping -c 1 h4")
+    assert 'lab["h4"].address' in capsys.readouterr().err
+
+
 def test_errors_can_be_told_apart(virtual: Kind, tmp_path: Path) -> None:
     with linklab.start(TWO_HOSTS, folder=tmp_path) as lab:
         with pytest.raises(UnknownNode, match="choose one of h1, h2"):

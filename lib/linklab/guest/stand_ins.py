@@ -1,10 +1,13 @@
 """Scripts that stand in for programs (sudo, modprobe, xterm, ryu-manager) that a lab does not have.
 
+Of others (apt, ssh, nano) they say in a line what a lab has instead.
+
 The lab image has none of them. They are written into /usr/local/bin when a lab boots.
 """
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 _KERNEL = Path(__file__).parents[1] / "runtime/kernel/lab.config"
@@ -93,6 +96,28 @@ sys.exit(main())
 }
 """What each of them does, as a script."""
 
+_NO_PACKAGES = (
+    "a lab has no Internet and installs nothing: let it write what it measures to a file in its folder, and run the "
+    "part that needs more outside of the lab"
+)
+_NO_SERVICES = 'a lab has no services: start the program itself, as by lab["h1"].popen("python3 -m http.server 80")'
+_NO_EDITOR = (
+    "a lab has no editor: edit the files of its folder outside of the lab, or write one by "
+    'lab.write_file("/tmp/name", text)'
+)
+_NO_MANUAL = "a lab has no manual pages: COMMAND --help tells a program's options; man outside of the lab has the rest"
+_NO_NAMES = 'a lab has no name service: hosts are reached by address, lab["h4"].address or h4\'s own ip address show'
+_NO_SSH = 'a lab has no SSH, and needs none: lab["h4"].cmd("...") runs a command on h4, and linklab shell opens a shell'
+_INSTEAD = {
+    **dict.fromkeys(("apt", "apt-get", "pip", "pip3"), _NO_PACKAGES),
+    **dict.fromkeys(("systemctl", "service"), _NO_SERVICES),
+    **dict.fromkeys(("nano", "vi", "vim", "emacs"), _NO_EDITOR),
+    "man": _NO_MANUAL,
+    **dict.fromkeys(("dig", "nslookup", "host"), _NO_NAMES),
+    **dict.fromkeys(("ssh", "scp"), _NO_SSH),
+}
+"""What to say of a program that a lab has not."""
+
 _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 # Python's requests cannot be imported without a list of authorities. This one's key was thrown away.
 _NOBODY = """\
@@ -110,10 +135,16 @@ fm/aWPHgnMRQxqxmLp1+HWv3Q7NqvGHT/JzL
 """
 
 
+def _write(path: Path, script: str) -> None:
+    path.write_text(script)
+    path.chmod(0o755)
+
+
 def write_programs(folder: Path) -> None:
     """Write the programs into a folder of a guest, and what libraries look for when they are imported."""
     for name, text in PROGRAMS.items():
-        (folder / name).write_text(text)
-        (folder / name).chmod(0o755)
+        _write(folder / name, text)
+    for name, line in _INSTEAD.items():
+        _write(folder / name, f"#!/bin/sh\necho {shlex.quote(f'{name}: {line}')} >&2\nexit 127\n")
     _CERTIFICATES.parent.mkdir(parents=True, exist_ok=True)
     _CERTIFICATES.write_text(_NOBODY)
