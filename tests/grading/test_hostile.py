@@ -83,21 +83,7 @@ PATCHES = (
 """`variations.CHEATS` has more, which break their kernels."""
 
 SEARCH = f"""
-import os, sys
-found = []
-for base, folders, files in os.walk("/"):
-    if base in ("/proc", "/sys", "/usr", "/dev", sys.prefix):
-        folders.clear()
-        continue
-    for name in files:
-        path = os.path.join(base, name)
-        try:
-            text = open(path, errors="replace").read(2_000_000)
-        except OSError:
-            continue
-        if "### BEGIN " + "SOLUTION" in text or "ANSWER-OF-" + "SOMEBODY-ELSE" in text:
-            found.append(path)
-print("FOUND", found)
+import os
 print("SEEN", [place for place in ("OTHERS", "OTHERS/..", "{ROOT}/solutions", "/etc/shadow") if os.path.lexists(place)])
 read = lab['r1'].cmd('cat /etc/shadow {ROOT}/solutions/* OTHERS/* /root/.bash* 2>/dev/null')
 print("IN LAB", [read.strip()], lab['r1'].cmd('ping -c 1 -W 1 192.0.2.1').count('1 received'), "answers from outside")
@@ -107,9 +93,8 @@ OUTSIDE = (
         "solutions",
         HONEST + SEARCH,
         passes=True,
-        # Linklab's own source names the marks that it looks for, and is there to be read
         shows=("SEEN []", "IN LAB [''] 0 answers"),
-        hides=("ANSWER-OF-SOMEBODY-ELSE", "simpleperf.py.starter", "/solutions/", "root:"),
+        hides=("ANSWER-OF-SOMEBODY-ELSE", "BEGIN SOLUTION", "root:"),
     ),
     Attack(
         "escape sequences",

@@ -16,7 +16,7 @@ import pytest
 from linklab.runtime.backends import Kind
 from linklab.runtime.image.find import run_inside
 from tests.grading.judging import LIMIT_S, ROOT, lay_work, read_verdicts, solution, without
-from tests.grading.test_view import FORKS
+from tests.grading.sandbox import FORKS, confined
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
 
@@ -79,22 +79,9 @@ def test_a_lab_and_a_simpleperf_are_judged(ordinary: tuple[Path, list[str], dict
 
 
 BESIDE_GUESTS = """
-import subprocess, sys
-from linklab.grading import student
-from linklab.grading.verdict import Limits
-from linklab.grading.room import lay_files, make_room
-room, limits = make_room(4), Limits(processes=40)
-lay_files(room, {}, "")
+import atexit
 guests = [subprocess.Popen(["sleep", "900"]) for _ in range(100)]
-done = subprocess.run(
-    [*student._command(room, limits), sys.executable, "-c", sys.argv[1]],
-    env=student._environment(room), preexec_fn=student._restricted(limits, room.user), cwd="/",
-)
-for guest in guests:
-    guest.kill()
-    guest.wait()
-room.remove()
-sys.exit(done.returncode)
+atexit.register(lambda: [guest.kill() for guest in guests])
 """
 
 
@@ -103,9 +90,4 @@ def test_its_labs_do_not_count_as_a_submissions_processes(
 ) -> None:
     """For an ordinary user guests are processes of the same user as the submission's, and a guest has many."""
     _, words, environment = ordinary
-    done = subprocess.run(
-        [*words, sys.executable, "-P", "-c", BESIDE_GUESTS, FORKS],
-        capture_output=True, text=True, env=environment, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert 30 <= int(done.stdout) <= 40
+    assert 30 <= confined(FORKS, first=BESIDE_GUESTS, before=words, environment=environment) <= 40

@@ -2,77 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from linklab.measure import video_file
 from linklab.runtime.backends import Kind
+from tests.grading.sandbox import FORKS, confined
+from tests.notebooks.run_notebook import ROOT
 
-ROOT = Path(__file__).parents[2]
-OUTSIDE = """
-import json, os, subprocess, sys
-from linklab.grading.verdict import Limits
-from linklab.grading.room import make_room, lay_files
-from linklab.grading import student
-room = make_room(4)
-lay_files(room, {}, "")
-limits = Limits(processes=40, memory_mb=400, cpu_s=20)
-done = subprocess.run(
-    [*student._command(room, limits), sys.executable, "-P", "-c", sys.argv[1]], capture_output=True, text=True,
-    env=student._environment(room), preexec_fn=student._restricted(limits, room.user), cwd="/",
-)
-print(json.dumps({"out": done.stdout, "err": done.stderr, "status": done.returncode}))
-room.remove()
-"""
-FORKS = """
-import os, signal
-children = []
-try:
-    for _ in range(500):
-        number = os.fork()
-        if number == 0:
-            signal.pause()
-            os._exit(0)
-        children.append(number)
-except OSError:
-    pass
-for number in children:
-    os.kill(number, signal.SIGKILL)
-print(len(children))
-"""
 HIDDEN = tuple(f"{ROOT}/{name}/" for name in ("solutions", "labs", "tests", "docs", "lib/solutions", ".git"))
 SECRET = "a-secret-that-is-nobodys-business"
 
 
-def inside(code: str) -> Any:
-    """What code prints in a student's sandbox, read as JSON."""
-    environment = os.environ | {"SECRET": SECRET}
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", OUTSIDE, code], capture_output=True, text=True, env=environment, check=False,
-        timeout=120,
-    )  # fmt: skip
-    if "no folder of bounded size" in done.stderr:
-        pytest.skip(done.stderr.strip().splitlines()[-1])
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["status"] == 0, said["err"]
-    return json.loads(said["out"])
-
-
 LOOK = """
-import ctypes, json, linklab, os, socket
+import ctypes, json, linklab, os, socket, sys
 
 files = []
 for base, folders, names in os.walk("/"):
-    if base in ("/proc", "/sys", "/usr", "/dev"):
+    if base in ("/proc", "/sys", "/usr", "/dev", sys.prefix):
         folders.clear()
     files += [os.path.join(base, name) for name in names]
+def holds_a_solution(path):
+    try:
+        return path.endswith(ENDINGS) and "### BEGIN SOLUTION" in open(path, errors="replace").read()
+    except OSError:
+        return False
+
+ENDINGS = (".ipynb", ".starter", ".json", ".md")  # Linklab's own modules name the marks that it looks for
 texts = [json.dumps(dict(os.environ))]
 for number in filter(str.isdigit, os.listdir("/proc")):
     try:
@@ -90,6 +48,7 @@ status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 written = ("/usr/x", "/etc/x", "/x", "/run/linklab/x", linklab.__file__)
 print(json.dumps({
     "files": files,
+    "solutions": [path for path in files if holds_a_solution(path)],
     "checkout": os.listdir(ROOT) + os.listdir(f"{ROOT}/lib"),
     "environment": "".join(texts),
     "interfaces": open("/proc/net/dev").read().count(":"),
@@ -109,7 +68,7 @@ print(json.dumps({
 @pytest.fixture(scope="module")
 def seen() -> Any:
     """What code in a student's sandbox finds, and what it can do."""
-    return inside(f"ROOT = {str(ROOT)!r}\n{LOOK}")
+    return confined(f"ROOT = {str(ROOT)!r}\n{LOOK}", environment=os.environ | {"SECRET": SECRET})
 
 
 def test_it_finds_no_file_of_anybody(seen: Any) -> None:
@@ -117,6 +76,7 @@ def test_it_finds_no_file_of_anybody(seen: Any) -> None:
     assert not names & {"shadow", "sudoers", "id_rsa", ".bash_history", "verdict.json", "simpleperf.py.starter"}
     closed = (*HIDDEN, "/root", "/etc/ssh", "/var/lib", "/var/log")
     assert not [path for path in seen["files"] if path.startswith(closed)]
+    assert seen["solutions"] == []
     assert set(seen["checkout"]) <= {"lib", "linklab", "studies", ".venv"}
 
 
@@ -138,13 +98,13 @@ def test_it_is_nobody_and_can_do_nothing(seen: Any) -> None:
 
 
 def test_its_processes_are_bounded() -> None:
-    assert inside(FORKS) <= 40
+    assert confined(FORKS) <= 40
 
 
 @pytest.mark.lab
 def test_its_videos_are_made_by_the_lab_image_s_ffmpeg_as_at_home(virtual: Kind) -> None:
     assert (
-        inside("""
+        confined("""
 import json
 from pathlib import Path
 from linklab.measure import video_file

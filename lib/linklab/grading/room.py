@@ -117,14 +117,11 @@ _claims: Final[list[socket.socket]] = []
 def lay_files(room: Room, files: Mapping[str, Path], variant: str) -> None:
     """Puts the student's files into the home, and what Linklab gives beside it.
 
-    `files` are by the name that they get, without folders. `variant` is the text of a variant's file, or empty.
-    Raises `LabError` for a name that would lead elsewhere; OSError where they do not fit.
+    `files` are by the name that they get. `variant` is the text of a variant's file, or empty. Raises OSError where
+    they do not fit.
     """
     for name, path in files.items():
-        if Path(name).name != name or name in ("", ".", ".."):
-            raise LabError(f"a submission's file cannot be called {name!r}: it must lie beside the notebook")
-        data = path.read_bytes()
-        (room.home / name).write_bytes(data)
+        (room.home / name).write_bytes(path.read_bytes())
     if variant:
         (room.given / "variant.json").write_text(variant, "utf-8")
     if REFERENCE.is_file():
