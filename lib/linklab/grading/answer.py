@@ -22,8 +22,8 @@ CODE: Final = f"__import__('importlib').import_module('{_MODULE}').serve()"
 """What the judge has the kernel run, silently, before it asks."""
 
 
-class Borrowed:
-    """An object of the judge's, to be used from here: each use is a question to the judge."""
+class BorrowedProber:
+    """The judge's prober, to be used from here: each use is a question to the judge."""
 
     def __init__(self, ask: Callable[..., Any], number: int, methods: list[str]) -> None:
         vars(self).update(_ask=ask, _number=number, _methods=methods)
@@ -82,10 +82,10 @@ class _Answers:
     def _lent(self, tag: str, tree: Mapping[str, Any]) -> object:
         if tag != "lent":
             raise values.ValueRefused(f"this value cannot be read: {tag}")
-        return Borrowed(self._ask, tree["number"], tree["methods"])
+        return BorrowedProber(self._ask, tree["number"], tree["methods"])
 
     def _ask(self, number: int, name: str, positional: Any, named: Any) -> Any:
-        """Uses an object of the judge's: reads an attribute, or calls a method."""
+        """Read an attribute of the judge's prober, or call a method."""
         used: dict[str, Any] = {"use": number, "name": name}
         if positional is not None:
             used |= {"positional": values.write(list(positional)), "named": values.write(named)}

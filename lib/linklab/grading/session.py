@@ -18,10 +18,9 @@ from linklab.measure import Clip, Prober, Video
 
 _CONNECT_S: Final = 15.0
 _HEED_S: Final = 5.0
-_LENT: Final[Mapping[type, tuple[tuple[str, ...], tuple[str, ...]]]] = {
-    Prober: (("send", "train"), ("sent_bytes", "count", "probes", "budget_bytes")),
-}
-"""What a student's function may use of the judge's objects: methods, attributes."""
+_METHODS: Final = ("send", "train")
+_ATTRIBUTES: Final = ("sent_bytes", "count", "probes", "budget_bytes")
+"""What a student's function may use of a prober, which is the judge's."""
 
 
 class RaisedInKernel(Exception):
@@ -45,7 +44,7 @@ class Session:
         self._student, self._broker, self.channel = student, broker, channel
         self._until = time.monotonic() + limit_s
         self._limit_s, self._videos = limit_s, videos
-        self._lent: list[object] = []
+        self._lent: list[Prober] = []
 
     def __enter__(self) -> Session:
         self._student.begin(answer.CODE, hidden=True)
@@ -121,22 +120,20 @@ class Session:
         raise late
 
     def _used(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Answer a student's function that uses one of the judge's objects: call the method, or read the attribute."""
+        """Answer a student's function that uses a prober: call the method, or read the attribute."""
         try:
-            it = self._lent[message["use"]]
-            methods, attributes = _LENT[type(it)]
-            name = message["name"]
-            if "positional" not in message:
-                if name not in attributes:
-                    raise AttributeError(f"{type(it).__name__!r} object has no attribute {str(name)[:40]!r}")
-                return {"value": values.write(getattr(it, name))}
-            if name == "__repr__":
-                return {"value": values.write(repr(it))}
-            if name not in methods:
-                raise AttributeError(f"{type(it).__name__!r} object has no attribute {str(name)[:40]!r}")
-            positional: Any = values.read(str(message["positional"]), self._own)
-            named: Any = values.read(str(message["named"]), self._own)
-            return {"value": values.write(getattr(it, name)(*positional, **named))}
+            prober, name = self._lent[message["use"]], message["name"]
+            is_call = "positional" in message
+            if is_call and name == "__repr__":
+                return {"value": values.write(repr(prober))}
+            if name not in (_METHODS if is_call else _ATTRIBUTES):
+                raise AttributeError(f"'Prober' object has no attribute {str(name)[:40]!r}")
+            found = getattr(prober, name)
+            if is_call:
+                positional: Any = values.read(str(message["positional"]), self._own)
+                named: Any = values.read(str(message["named"]), self._own)
+                found = found(*positional, **named)
+            return {"value": values.write(found)}
         except Exception as error:
             return {"raised": values.write(error)}
 
@@ -165,9 +162,8 @@ class Session:
         return student_function
 
     def _given(self, value: object) -> Mapping[str, Any] | None:
-        """Return the reference that a student's function gets in place of an object of the judge's."""
-        if type(value) not in _LENT:
+        """Return the reference that a student's function gets in place of a prober."""
+        if not isinstance(value, Prober):
             return None
         self._lent.append(value)
-        methods, _ = _LENT[type(value)]
-        return {values.TAG: "lent", "number": len(self._lent) - 1, "methods": list(methods)}
+        return {values.TAG: "lent", "number": len(self._lent) - 1, "methods": list(_METHODS)}
