@@ -18,6 +18,7 @@ from tools.image import build, debian
 PYTHON: dict[str, str | None] = {"./usr/bin/python3.13": "Python", "./usr/lib/python3.13/os.py": "", "./var/run/": None}
 LDCONFIG: dict[str, str | None] = {"./sbin/ldconfig": "ldconfig (Debian GLIBC 2.41) stable release version 2.41"}
 SHELL: dict[str, str | None] = {"./bin/sh": "shell", "./usr/bin/mawk": "awk", "./etc/init.d/sh": "service"}
+LICENCE: dict[str, str | None] = {"./usr/share/doc/tiny/copyright": "L"}
 UNREAD: dict[str, str | None] = {"./usr/share/doc/tiny/changelog.gz": "", "./usr/lib/python3.13/test/support.py": ""}
 
 
@@ -25,7 +26,7 @@ def listed(archive: Path, name: str, version: str, files: dict[str, str | None])
     """Put a package into an archive, and return how a list names it."""
     path = archive / f"pool/{name}_{version}.deb"
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = deb({"./usr/share/doc/tiny/copyright": "L"} | files)
+    content = deb(LICENCE | files)
     path.write_bytes(content)
     return debian.Package(name, version, f"pool/{path.name}", len(content), hashlib.sha256(content).hexdigest())
 
@@ -94,7 +95,8 @@ def test_all_licences_are_in_an_image_and_where_the_sources_are(packages: list[d
 def test_an_image_without_a_licence_is_refused(
     packages: list[debian.Package], archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build, "_LICENCE", "usr/share/doc/{}/licence")
+    monkeypatch.delitem(LICENCE, "./usr/share/doc/tiny/copyright")
+    packages[:] = [listed(archive, "python3", "1", PYTHON | LDCONFIG)]
     with pytest.raises(LabError, match="the image would lack the licence of tiny"):
         built()
 

@@ -131,15 +131,11 @@ def test_a_package_is_fetched_from_the_first_archive_that_has_it(tmp_path: Path)
     [
         ("sources.list", "deb http://mirror.example/debian trixie main\n", "http://mirror.example/debian"),
         ("sources.list", "deb http://mirror.example/debian-security trixie-security main\n", None),
-        ("sources.list", "deb http://mirror.example/ubuntu noble main\n", None),
-        (
-            "sources.list.d/debian.sources",
-            "Types: deb\nURIs: http://mirror.example/debian\n",
-            "http://mirror.example/debian",
-        ),
+        ("sources.list.d/debian.sources", "Types: deb\nURIs: http://mirror.example/debian\n",
+         "http://mirror.example/debian"),
     ],
-)
-def test_the_archive_is_the_one_of_apt(
+)  # fmt: skip
+def test_the_archive_is_the_one_of_apt_unless_one_is_named(
     name: str, text: str, address: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sources.list.d").mkdir()
@@ -147,11 +143,8 @@ def test_the_archive_is_the_one_of_apt(
     monkeypatch.setattr(debian, "_SOURCES", tmp_path / "sources.list")
     monkeypatch.delenv("LINKLAB_DEBIAN", raising=False)
     assert debian.archive() == address
-
-
-def test_the_archive_may_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LINKLAB_DEBIAN", "http://mirror.example/debian/")
-    assert debian.archive() == "http://mirror.example/debian"
+    monkeypatch.setenv("LINKLAB_DEBIAN", "http://named.example/debian/")
+    assert debian.archive() == "http://named.example/debian"
     monkeypatch.setenv("LINKLAB_DEBIAN", "mirror")
     with pytest.raises(LabError, match="no address"):
         debian.archive()
