@@ -10,9 +10,8 @@ import pytest
 
 from linklab.grade.check import Surprise
 from linklab.grading.grades import StudentGrade, spreadsheet
-from linklab.grading.overview import lab_counts
+from linklab.grading.overview import lab_counts, questions_table
 from linklab.grading.pages import questions_page
-from linklab.grading.questions import table
 
 from .classes import EVIL, GOOD, LAB, a_class, bad, graded, judged, student
 
@@ -39,7 +38,7 @@ def test_each_check_and_question_has_its_numbers() -> None:
 
 def test_a_number_below_0_is_a_number_in_a_spreadsheet() -> None:
     told = [_passed(str(number), bool(number % 2), not number % 2) for number in range(6)]
-    first = next(csv.DictReader(io.StringIO(spreadsheet(table(graded(*told))))))
+    first = next(csv.DictReader(io.StringIO(spreadsheet(questions_table(graded(*told))))))
     assert float(first["discrimination"]) == -1
 
 
@@ -53,7 +52,7 @@ def test_calibration_stands_in_the_row_of_its_check() -> None:
     grades = graded(*students)
     rate = lab_counts(grades)[0].cells[0]
     assert (rate.sure_percent, rate.right_percent) == (80, 50)
-    assert "How sure, and how often right" in questions_page(grades, table(grades))
+    assert "How sure, and how often right" in questions_page(grades, questions_table(grades))
 
 
 def test_the_page_and_the_table_run_nothing_that_students_wrote() -> None:
@@ -61,6 +60,6 @@ def test_the_page_and_the_table_run_nothing_that_students_wrote() -> None:
     evil = replace(grades.students[1].labs[LAB.name].cells[0], checks=(replace(bad(), reason=EVIL),))
     one = judged(bad())
     grades = graded(student("ada", replace(one, cells=(evil, *one.cells[1:]))))
-    page = questions_page(grades, table(grades))
+    page = questions_page(grades, questions_table(grades))
     assert "<img" not in page
     assert page.count("<script") == 1

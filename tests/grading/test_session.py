@@ -85,7 +85,7 @@ class Recorded(Prober):
 
 def called_with(student: Any, broker: Broker, given: object) -> object:
     """What the student's function returns for an object of the judge's."""
-    with Session(student, broker, None, 30.0, {}) as session:
+    with Session(student, broker, None, 30.0, None) as session:
         function: Any = session.argument(Argument("f"))
         return function(given)
 
@@ -138,7 +138,7 @@ def test_odd_answers_are_refused(
             self._channel.send(answer)
 
     monkeypatch.setattr(_Answers, "serve", odd)
-    with Session(student, broker, None, 2.0, {}) as session:
+    with Session(student, broker, None, 2.0, None) as session:
         try:
             value = session.argument(Argument("x"))
         except (KernelGone, ValueRefused, RaisedInKernel):
@@ -150,7 +150,7 @@ def test_a_video_is_the_judges_own(kernel: Any, broker: Broker, tmp_path: Path) 
     mine = Video(Clip(duration_s=10), tmp_path / "mine", 1000.0, "5.1")
     theirs = Video(Clip(duration_s=10), Path("/root"), 1.0, "x")
     other = Video(Clip(duration_s=20), Path("/root"), 1.0, "x")
-    with Session(kernel(video=theirs, other=other), broker, None, 30.0, {mine.clip: mine}) as session:
+    with Session(kernel(video=theirs, other=other), broker, None, 30.0, mine) as session:
         assert session.argument(Argument("video")) is mine
         with pytest.raises(ValueRefused, match="another video"):
             session.argument(Argument("other"))

@@ -71,12 +71,11 @@ class Broker:
         """The judge's handle on a lab. Raises `LabError` where there is none (any more)."""
         with self._guard:
             process = self._processes.get(number) if isinstance(number, int) else None
-        if process is None:
+        if not isinstance(number, int) or process is None:
             raise LabError("this lab was never started here, or has ended")
-        key = int(str(number))
-        if key not in self._seen:
-            self._seen[key] = JudgeLab(process, key)
-        return self._seen[key]
+        if number not in self._seen:
+            self._seen[number] = JudgeLab(process, number)
+        return self._seen[number]
 
     def end_labs(self) -> None:
         """Ends all labs that run now."""
@@ -134,11 +133,9 @@ class Broker:
                 connection.close()
 
     def _lend(self, channel: Channel, wish: dict[str, Any]) -> None:
-        try:
-            if not self._room.acquire(timeout=_FREE_S):
-                raise LabError(f"{LABS_AT_MOST} labs run already, the most at once here: stop one first")
-        except LinklabError as error:
-            channel.send({"error": str(error), "kind": type(error).__name__}, _HELLO_S)
+        if not self._room.acquire(timeout=_FREE_S):
+            error = LabError(f"{LABS_AT_MOST} labs run already, the most at once here: stop one first")
+            channel.send(_told(error), _HELLO_S)
             return
         try:
             self._with_lab(channel, wish)
@@ -153,7 +150,7 @@ class Broker:
                 self._kind, self._folder, min(asked_s, self._wall_limit_s), untrusted=True, seed=_seed_of(wish)
             )
         except LinklabError as error:
-            channel.send({"error": str(error), "kind": type(error).__name__}, _HELLO_S)
+            channel.send(_told(error), _HELLO_S)
             return
         number = next(self._numbers)
         began_s = process.clock_s
@@ -194,8 +191,13 @@ class Broker:
         except KeyboardInterrupt:
             answer = {"interrupted": True}
         except LinklabError as error:
-            answer = {"error": str(error), "kind": type(error).__name__}
+            answer = _told(error)
         channel.send({**answer, "id": number, "clock_s": process.clock_s}, self._wall_limit_s)
+
+
+def _told(error: LinklabError) -> dict[str, Any]:
+    """Return an error as the borrower's side raises it again."""
+    return {"error": str(error), "kind": type(error).__name__}
 
 
 def _seed_of(wish: dict[str, Any]) -> int:

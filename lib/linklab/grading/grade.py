@@ -41,8 +41,8 @@ from linklab.grading.manual_points import (
     with_points,
 )
 from linklab.grading.names import folder_of, listed
+from linklab.grading.overview import questions_table
 from linklab.grading.pages import class_page, feedback, load_templates, questions_page
-from linklab.grading.questions import table
 from linklab.grading.similarity import Alike, programs_alike, texts_alike
 from linklab.grading.student_work import Order, StudentWork, read_student
 from linklab.grading.submissions import Collected, Submission, collect, opened
@@ -293,7 +293,7 @@ def _write(
             (output / "feedback" / shown[number].page).unlink(missing_ok=True)
             shown[number] = noted(shown[number], "no page could be written", came)
     grades = replace(grades, students=tuple(shown))
-    asked = table(grades)
+    asked = questions_table(grades)
     write_whole(output / "grades.csv", to_csv(grades), 0o644)
     write_whole(output / GRADES, to_json(grades), 0o644)
     write_whole(output / "index.html", class_page(grades), 0o644)

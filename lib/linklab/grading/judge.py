@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -53,8 +53,10 @@ _STOP_AFTER_S: Final = 20.0
 """Seconds after a limit until the student's kernel and all labs are ended."""
 _GIVE_UP_AFTER_S: Final = 60.0
 """Seconds after that until the judge writes what it has, and exits."""
-_CLIPS: Final = {"measure.Clip(duration_s=10)": Clip(duration_s=10)}
-"""The videos that a notebook may ask for, by the source text in the instructor's cells that asks."""
+_CLIP: Final = Clip(duration_s=10)
+"""The video that a notebook may ask for."""
+_CLIP_SOURCE: Final = "measure.Clip(duration_s=10)"
+"""The text in an instructor's cell that asks for it."""
 
 
 class Judge:
@@ -65,7 +67,7 @@ class Judge:
         self._book, self._digest = read_book(work.assembled), work.own_digest()
         self._backend = choose()
         self._shown = shown.Outputs(self._limits.output_kb * 1024)
-        self._videos = _videos_of(self._book, room)
+        self._video = _video_of(self._book, room)
         # lends labs to the student's kernel, over a socket in the room
         self._broker = Broker(room.lender, self._backend, room.home, self._limits.cell_s)
         self._student: Student | None = None
@@ -189,7 +191,7 @@ class Judge:
             student = None if self._stop_reason else self._working_kernel(left_s)
             if student is None:
                 return shown.of_error("NotRun", f"what this check looks at was not run: {self._stop_reason}")
-            session = Session(student, self._broker, self._channel, left_s, self._videos)
+            session = Session(student, self._broker, self._channel, left_s, self._video)
             try:
                 with session, using(self._network), of_submission(self._digest):
                     results = [self._required(session, call, name) for call in calls]
@@ -267,18 +269,17 @@ class Judge:
         os._exit(0)
 
 
-def _videos_of(book: Any, room: Room) -> Mapping[Clip, Video]:
-    """Return the videos that the notebook asks for. Only these are accepted from the student's side.
+def _video_of(book: Any, room: Room) -> Video | None:
+    """Return the video that the notebook asks for, if it does. Only this one is accepted from the student's side.
 
-    They are encoded here, and put into the cache that the student's kernel reads. Raises LinklabError if that fails.
+    It is encoded here, and put into the cache that the student's kernel reads. Raises LinklabError if that fails.
     """
-    found: dict[Clip, Video] = {}
-    for asked, clip in _CLIPS.items():
-        if any(asked in cell.source and not cell.metadata.get("nbgrader", {}).get("solution") for cell in book.cells):
-            video = encoded(clip)
-            found[clip] = video
-            shutil.copytree(video.folder, room.given / "cache" / "linklab" / "video" / video.folder.name)
-    return found
+    given = (cell.source for cell in book.cells if not cell.metadata.get("nbgrader", {}).get("solution"))
+    if not any(_CLIP_SOURCE in source for source in given):
+        return None
+    video = encoded(_CLIP)
+    shutil.copytree(video.folder, room.given / "cache" / "linklab" / "video" / video.folder.name)
+    return video
 
 
 def _about_fault(name: str, result: Result) -> str:

@@ -15,11 +15,16 @@ from linklab.grading.grades import ClassGrade, GradedLab, StudentGrade, reason_o
 from linklab.grading.verdict import Verdict
 from linklab.report.model import Graded, Status
 
-MOST_TRIES: Final = 4
+_MOST_TRIES: Final = 4
 _SLOWEST: Final = 10
 _LEAST_STUDENTS: Final = 5
 _SLIPS: Final = 2
 """How many of the mistakes behind a prediction are named."""
+_TRIES: Final = (*(f"try {number}" for number in range(1, _MOST_TRIES)), f"try {_MOST_TRIES} or later")
+_HEADINGS: Final = (
+    "lab", "cell", "kind", "of", "students", "open", "points %", "discrimination", *_TRIES, "sure %", "right %",
+    "most frequent",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -178,10 +183,10 @@ def _discrimination(done: Sequence[tuple[Verdict, Graded]]) -> float | None:
 
 def _tries(done: Sequence[tuple[Verdict, Graded]], cell_id: str) -> tuple[int, ...]:
     """Count students who passed by the try; a cell without any wrong choice is none of choices."""
-    passed = Counter(min(lab.tries.get(cell_id, 1), MOST_TRIES) for lab, cell in done if cell.status == "passed")
+    passed = Counter(min(lab.tries.get(cell_id, 1), _MOST_TRIES) for lab, cell in done if cell.status == "passed")
     if not any(cell_id in lab.tries for lab, _ in done):
         return ()
-    return tuple(passed.get(number, 0) for number in range(1, MOST_TRIES + 1))
+    return tuple(passed.get(number, 0) for number in range(1, _MOST_TRIES + 1))
 
 
 def _most_frequent(column: Sequence[Graded]) -> tuple[str, int]:
@@ -195,6 +200,21 @@ def _most_frequent(column: Sequence[Graded]) -> tuple[str, int]:
     if not groups:
         return "", 0
     return groups[0].reason, len(groups[0].descriptions)
+
+
+def questions_table(grades: ClassGrade) -> list[list[str]]:
+    """Return the headings, and a row for each graded cell of a class, as text; empty where nothing is known."""
+    return [list(_HEADINGS), *(_row(lab.name, cell) for lab in lab_counts(grades) for cell in lab.cells)]
+
+
+def _row(lab: str, cell: CellCount) -> list[str]:
+    tries = cell.tries or (None,) * _MOST_TRIES
+    numbers = [cell.percent, cell.discrimination, *tries, cell.sure_percent, cell.right_percent]
+    formats = ["{:.0f}", "{:.2f}", *["{:d}"] * _MOST_TRIES, "{:.0f}", "{:.0f}"]
+    texts = ["" if value is None else how.format(value) for value, how in zip(numbers, formats, strict=True)]
+    first = [lab, cell.cell_id, cell.kind, f"{cell.max_points:g}", str(cell.students), str(cell.open_count)]
+    likely = [(cell.reason, cell.often)] if cell.reason else []
+    return [*first, *texts, "; ".join(f"{times}x: {why}" for why, times in (*likely, *cell.slips))]
 
 
 def slowest(grades: ClassGrade) -> list[tuple[StudentGrade, str, float, float]]:

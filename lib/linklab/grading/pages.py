@@ -109,7 +109,7 @@ def class_page(grades: ClassGrade) -> str:
 
 
 def questions_page(grades: ClassGrade, table: Sequence[Sequence[str]]) -> str:
-    """The table of all checks and questions (`questions.table`), which sorts and filters by a script of its own."""
+    """The table of all checks and questions, which sorts and filters by a script of its own."""
     css = style() + Safe((_FOLDER / "class.css").read_text("utf-8"))
     script, script_hash = script_of(SORTING, _FOLDER / "questions.js")
     said = {

@@ -14,7 +14,7 @@ from linklab.grading.broker import Broker
 from linklab.grading.cells import Argument
 from linklab.grading.student import Student
 from linklab.guest.channel import Channel, ChannelClosed, ChannelTimeout
-from linklab.measure import Clip, Prober, Video
+from linklab.measure import Prober, Video
 
 _CONNECT_S: Final = 15.0
 _HEED_S: Final = 5.0
@@ -39,11 +39,11 @@ class Session:
     """A conversation with the student's kernel, of `limit_s` at most; the kernel does nothing else meanwhile."""
 
     def __init__(
-        self, student: Student, broker: Broker, channel: Channel | None, limit_s: float, videos: Mapping[Clip, Video]
+        self, student: Student, broker: Broker, channel: Channel | None, limit_s: float, video: Video | None
     ) -> None:
         self._student, self._broker, self.channel = student, broker, channel
         self._until = time.monotonic() + limit_s
-        self._limit_s, self._videos = limit_s, videos
+        self._limit_s, self._video = limit_s, video
         self._lent: list[Prober] = []
 
     def __enter__(self) -> Session:
@@ -143,10 +143,9 @@ class Session:
         if tag == "function" and isinstance(tree["number"], int):
             return self._function(tree["number"])
         if tag == "video":
-            clip = values.read(str(tree["clip"]))
-            if not isinstance(clip, Clip) or clip not in self._videos:
+            if self._video is None or values.read(str(tree["clip"])) != self._video.clip:
                 raise values.ValueRefused("this is another video than the lab's: make it as the notebook says")
-            return self._videos[clip]
+            return self._video
         raise values.ValueRefused("this value cannot be read: its tag is unknown")
 
     def _function(self, number: int) -> Callable[..., object]:
