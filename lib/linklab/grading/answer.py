@@ -1,7 +1,7 @@
-"""In the student's kernel: hands the judge the values that it asks for, and calls the student's functions for it.
+"""Hands the judge values of the student's kernel, and calls the student's functions for it. Runs in that kernel.
 
-Nothing here is trusted: it runs beside the student's code, which may change it. What it sends is built again by the
-judge's strict reader (:mod:`linklab.grade.values`).
+The judge does not trust it: the student's code runs beside it and may change it. The judge's strict reader
+(:mod:`linklab.grade.values`) builds again what it sends.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from linklab.runtime import transport
 
 _MODULE: Final = "linklab.grading.answer"
 CODE: Final = f"__import__('importlib').import_module('{_MODULE}').serve()"
-"""What the judge has the kernel run, silently, before it asks."""
+"""The code that the judge has the kernel run, silently, before it asks."""
 
 
 class BorrowedProber:
@@ -50,7 +50,7 @@ class _Answers:
         self._functions: list[Callable[..., Any]] = []
 
     def serve(self, names: dict[str, Any]) -> None:
-        """Answers until the judge has what it wants. `names` are the notebook's."""
+        """Answer until the judge has what it wants. `names` are the notebook's."""
         while True:
             request = self._channel.receive()
             if "end" in request:
@@ -101,7 +101,7 @@ _answers: list[_Answers] = []
 
 
 def serve() -> None:
-    """Serves the judge once. For the judge alone to start."""
+    """Serve the judge for one check cell (`CODE` calls it)."""
     import IPython
 
     if not _answers:

@@ -1,8 +1,8 @@
-"""The notebook that is judged: the instructor's, with the student's answers in their places. Pure.
+"""Puts a student's answers into the instructor's notebook, which is then judged. Pure.
 
-Of a submission count the texts of its answers and free texts, by the cells' names, and cells that the student added,
-where they stand. Everything else is the instructor's own: checks, given cells, their order, metadata. So what was
-changed or removed there gains nothing. Of outputs only the wrong options of choices are read, for the class's table.
+From a submission it takes the answers and free texts, by the cells' names, and the cells that the student added, where
+they stand. Everything else is the instructor's: checks, given cells, their order, metadata. So nobody gains by changing
+or removing those. From outputs it takes the wrong options of choices alone, for the class's table.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ _LONGEST_CELL: Final = 200_000
 class Assembled:
     """A notebook as the text of its file, the student's answers by cell, and notes on what had been changed.
 
-    ``tried_wrong`` are the wrong
-    options that were chosen before, by check cell and by what was asked.
+    ``tried_wrong`` are the wrong options that were chosen before, by check cell and by what was asked.
     """
 
     text: str
@@ -39,7 +38,7 @@ class Assembled:
 
 
 def assemble(lab: KitLab, cells: Iterable[SubmittedCell]) -> Assembled:
-    """The instructor's notebook of ``lab`` with what the student wrote in ``cells``."""
+    """Return the instructor's notebook of ``lab`` with what the student wrote in ``cells``."""
     own, added, doubled = _sorted(lab, cells)
     notes: list[str] = []
     if doubled:
@@ -85,7 +84,7 @@ def assemble(lab: KitLab, cells: Iterable[SubmittedCell]) -> Assembled:
 def _sorted(
     lab: KitLab, cells: Iterable[SubmittedCell]
 ) -> tuple[dict[str, SubmittedCell], dict[str, list[SubmittedCell]], list[str]]:
-    """The lab's own cells by name; the added ones by the name of the one that they follow; names that came twice."""
+    """Return the lab's own cells by name, added ones by the name of the one before, and names that came twice."""
     own: dict[str, SubmittedCell] = {}
     added: dict[str, list[SubmittedCell]] = {}
     doubled: dict[str, None] = {}
@@ -105,10 +104,10 @@ def _sorted(
 def _text(
     part: LabCell, cell: SubmittedCell | None, rewritten: bool
 ) -> tuple[str, Mapping[str, Mapping[str, str]], str]:
-    """What stands in a cell of the lab, the images attached to it, and a note where the student's cannot.
+    """Return the text of a cell of the lab, its attached images, and a note where the student's text cannot stand.
 
-    `rewritten`: the student has code in cells of their own, where a missing answer may stand. A starter that ran behind
-    it would take the answer away, so nothing stands in its place, as at home.
+    `rewritten` says that the student has code in cells of their own, where a missing answer may stand. A starter that
+    ran after it would undo that answer, so the cell is left empty, as at home.
     """
     if part.role not in ("answer", "free text"):
         return part.full, {}, ""
@@ -132,7 +131,7 @@ def _filled(template: dict[str, Any], text: str, attached: Mapping[str, Mapping[
 
 
 def _added(cell: SubmittedCell, after: str, number: int, taken: set[str]) -> dict[str, Any]:
-    """A cell with a name as Jupyter gives them, the same each time, and nothing that could make it a graded one."""
+    """Return an added cell with a name like Jupyter's, the same each time, and without marks of a graded cell."""
     name = ""
     while not name or name in taken:
         name = hashlib.sha256(f"{after}\0{number}\0{name}\0{cell.source}".encode()).hexdigest()[:8]
@@ -149,7 +148,7 @@ def _added(cell: SubmittedCell, after: str, number: int, taken: set[str]) -> dic
 
 
 def _changed(lab: KitLab, own: Mapping[str, SubmittedCell]) -> Iterable[str]:
-    """Notes on the instructor's cells that are gone or read otherwise."""
+    """Yield notes on the instructor's cells that the student removed or changed."""
     for role, what in (("check", "check"), ("given", "given cell")):
         parts = [part for part in lab.parts if part.role == role]
         gone = [part.cell_id for part in parts if part.cell_id not in own]

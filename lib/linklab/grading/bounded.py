@@ -1,6 +1,6 @@
-"""Read and show each student's work in a process of its own, with bounds of time and memory.
+"""Calls a function for each student in a process of its own, with bounds of time and memory.
 
-Whatever goes wrong there (an exception, a library that crashes, work without end) is said of that one student.
+What goes wrong there (an exception, a library that crashes, work without end) is a `WorkFailed` of that one student.
 `linklab.grading.judges` does the same for judges, which start processes of their own and have limits for each notebook.
 """
 
@@ -31,12 +31,12 @@ Result = TypeVar("Result")
 
 _MB: Final = 1 << 20
 _WALL_FACTOR: Final = 10
-"""Real time in CPU times: processes share the cores, and this ends only what waits without computing."""
+"""Real time allowed per CPU time. Processes share the cores: this ends only work that waits without computing."""
 
 
 @dataclass(frozen=True)
 class WorkBounds:
-    """What the work for one student may use: CPU time, memory beyond what this process has, bytes that come back."""
+    """What the work for one student may use: CPU time, memory beyond this process's own, and bytes of the answer."""
 
     cpu_s: int = 60
     memory_mb: int = 1500
@@ -45,7 +45,7 @@ class WorkBounds:
 
 @dataclass(frozen=True)
 class WorkFailed:
-    """Why the work for one student came to nothing, in one line for people."""
+    """Why the work for one student failed, in one line for people."""
 
     why: str
 
@@ -64,11 +64,11 @@ class _Child(Generic[Item]):
 
     @property
     def left_s(self) -> float:
-        """Seconds until it is ended."""
+        """Seconds until the process is ended."""
         return max(0.0, self._until - time.monotonic())
 
     def answer(self) -> Any:
-        """Return what came of the work, `WorkFailed` if it ended without an answer or is late; the process ends."""
+        """Return the result of the work, or `WorkFailed` if there is none or it is late; end the process."""
         try:
             if not self.pipe.poll():
                 return WorkFailed(f"it was not done after {_WALL_FACTOR * self._bounds.cpu_s} s")
@@ -97,10 +97,10 @@ def run_bounded(
     jobs: int,
     bounds: WorkBounds | None = None,
 ) -> list[Result | WorkFailed]:
-    """Call ``work`` with each item, ``jobs`` at once, each in a process of its own; return what came of each, in order.
+    """Call ``work`` with each item, ``jobs`` at once, each in a process of its own; return the results in order.
 
-    The processes are forked: they have all that this one has, and what they change in memory is lost. Call it while no
-    other thread runs.
+    The processes are forked: each sees this process's memory, and what it changes there is lost. Call it while no other
+    thread runs.
     """
     context, limits = multiprocessing.get_context("fork"), bounds or WorkBounds()
     found: dict[int, Result | WorkFailed] = {}
@@ -124,16 +124,16 @@ def run_bounded(
 
 
 def bound_memory(memory_mb: int) -> None:
-    """Let this process take so much more memory (2^20 bytes): beyond it MemoryError is raised.
+    """Let this process allocate ``memory_mb`` MB (2^20 bytes) more; beyond that Python raises MemoryError.
 
-    Processes that it starts inherit the bound, and may set another one.
+    Processes that it starts inherit the bound, and may set another.
     """
     data_bytes = psutil.Process().memory_info().data + memory_mb * _MB
     resource.setrlimit(resource.RLIMIT_DATA, (data_bytes, resource.RLIM_INFINITY))
 
 
 def _work(work: Callable[[Item], object], item: Item, pipe: Connection, bounds: WorkBounds, parent: int) -> None:
-    """Do the work in the child, and send what came of it."""
+    """Do the work in the child, and send the result."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and ends this
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if not process_tree.become_head(parent):

@@ -1,8 +1,8 @@
-"""The judge's side of a student's kernel: lends it labs, and has each of them in hand itself.
+"""Lends labs to a student's kernel; the judge keeps a handle on each.
 
-The kernel asks over a Unix socket (:mod:`linklab.runtime.transport`). Each lab is a real one, a guest on virtual time
-that sees no more of this machine than it needs. Requests go in and answers come out as they are; what is pickled in
-them is unpickled in the guest alone. The same socket takes one connection for values (:mod:`linklab.grading.answer`).
+The kernel asks over a Unix socket (:mod:`linklab.runtime.transport`). Each lab is a real one: a guest on virtual time
+that sees no more of this machine than it needs. The broker hands on requests and answers unread: only the guest
+unpickles. The same socket takes one connection for values (:mod:`linklab.grading.answer`).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ LABS_AT_MOST: Final = 8
 _CONNECTIONS_AT_MOST: Final = 24
 _HELLO_S: Final = 20.0
 _FREE_S: Final = 20.0
-"""How long a new lab waits for one that was just given back."""
+"""Seconds that a new lab waits for one that was just given back."""
 _DIGITS_AT_MOST: Final = 20
 
 
 class JudgeLab(Lab):
-    """The judge's own handle on a lab that a student's kernel has borrowed: it lets nobody in and does not end it."""
+    """The judge's handle on a lab that a student's kernel has borrowed. It lets no visitor in and ends nothing."""
 
     def __init__(self, process: LabProcess, number: int) -> None:
         self.process, self.name, self.network = process, f"lab {number}", None
@@ -41,14 +41,14 @@ class JudgeLab(Lab):
         self._names = names_of(process)
 
     def stop(self) -> None:
-        """Nothing: it is the student's to end."""
+        """Do nothing: the student ends this lab."""
 
 
 class Broker:
     """Lends labs to one student's kernel until it is closed."""
 
     def __init__(self, address: Path, kind: Kind, folder: Path, wall_limit_s: float) -> None:
-        """Listens at `address`. Labs may write into `folder`, and each request may take `wall_limit_s`."""
+        """Listen at `address`. Labs may write into `folder`, and each request may take `wall_limit_s`."""
         self._kind, self._folder, self._wall_limit_s = kind, folder, wall_limit_s
         self._numbers = itertools.count(1)
         self._processes: dict[int, LabProcess] = {}
@@ -68,7 +68,7 @@ class Broker:
         threading.Thread(target=self._accept, name="broker", daemon=True).start()
 
     def lab(self, number: object) -> JudgeLab:
-        """The judge's handle on a lab. Raises `LabError` where there is none (any more)."""
+        """Return the judge's handle on a lab. Raises `LabError` where no lab of that number runs."""
         with self._guard:
             process = self._processes.get(number) if isinstance(number, int) else None
         if not isinstance(number, int) or process is None:
@@ -78,14 +78,14 @@ class Broker:
         return self._seen[number]
 
     def end_labs(self) -> None:
-        """Ends all labs that run now."""
+        """End all labs that run now."""
         with self._guard:
             processes = list(self._processes.values())
         for process in processes:
             process.stop()
 
     def close(self) -> None:
-        """Ends all labs, and lends no more. Calling it twice does no harm."""
+        """End all labs, and lend no more. A second call does nothing."""
         with self._guard:
             self._closed = True
             connections = list(self._connections)
@@ -208,7 +208,7 @@ def _seed_of(wish: dict[str, Any]) -> int:
 
 
 def _interrupted(channel: Channel) -> Callable[[], bool]:
-    """Whether the student's side wants the running request to end, or is gone."""
+    """Return a function that tells whether the student's side has interrupted the running request, or is gone."""
 
     def asked() -> bool:
         try:

@@ -1,7 +1,7 @@
-"""The instructor's check cells, read: which check is called, and with what of the student's.
+"""Reads the instructor's check cells: which check a cell calls, and with which of the student's values.
 
-Such a cell is never run where the student's code is. Its form is always ``module.check_x(arguments).require()``, one or
-several of them; the arguments are expressions of the student's names, or values that stand there as they are.
+No check cell runs where the student's code is. It has one or several lines ``module.check_x(arguments).require()``; an
+argument is an expression of the student's names, or a literal.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from linklab.grade.result import Result
 from linklab.labs import lab_names, load
 
 SIMPLEPERF: Final = "simpleperf"
-"""What has checks besides the labs."""
+"""The module that has checks besides the labs."""
 
 
 @dataclass(frozen=True)
 class Argument:
-    """What a check gets: a `value` that stands in the cell, or else an `expression` of the student's names."""
+    """An argument of a check: a `value` that stands in the cell, or else an `expression` of the student's names."""
 
     expression: str
     value: object = None
@@ -55,7 +55,7 @@ class Call:
 
 
 def calls_of(source: str) -> tuple[Call, ...]:
-    """The checks of a cell, in order. Raises LinklabError for a cell of another form: it is the instructor's own."""
+    """Return the checks of a cell, in order. Raises LinklabError for a cell of another form: an instructor wrote it."""
     try:
         body = ast.parse(source).body
     except (SyntaxError, ValueError) as wrong:

@@ -1,8 +1,8 @@
-"""In the student's sandbox: runs a notebook's cells in a kernel, one after the other, as the judge asks for them.
+"""Runs a notebook's cells in a kernel, one after the other, in the student's sandbox.
 
-``python -m linklab.grading.driver FD FOLDER``. It stands between the judge and the kernel, so that the judge speaks to
-no kernel, whose messages may be of any kind and size. Nothing here is trusted either: the judge bounds and cleans what
-comes out (:mod:`linklab.grading.outputs`), and what bounds the sandbox stands around both.
+The judge starts ``python -m linklab.grading.driver FD FOLDER`` and asks for each cell. So it never reads a kernel's own
+messages, which may be of any kind and size. The judge does not trust the driver either: it bounds and cleans what comes
+out (:mod:`linklab.grading.outputs`), and the sandbox confines driver and kernel.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from linklab.runtime import transport
 SOCKETS: Final = "/tmp/kernel"
 _START_S: Final = 120
 _CLEAR_OF_FLOODS: Final = 4
-"""How many times over what may be kept a cell may print before it is interrupted."""
+"""A cell is interrupted when it has printed this many times what may be kept."""
 _IOPUB_S: Final = 10
 
 
 class _Client(NotebookClient):
-    """nbclient, which forgets what is printed beyond a bound."""
+    """An nbclient that drops output beyond a bound."""
 
     room = 0
-    """How many more characters are kept."""
+    """Characters that may still be kept."""
     flood = 0
-    """At how many fewer the cell is interrupted."""
+    """Characters beyond them at which the cell is interrupted."""
     pid = 0
 
     def process_message(self, msg: dict[str, Any], cell: Any, cell_index: int) -> Any:
@@ -61,7 +61,7 @@ def _interrupt(pid: int) -> None:
 
 
 def _hear(judge: Channel, asked: queue.Queue[dict[str, Any]], pid: int) -> None:
-    """Read the judge's messages, also while a cell runs: interrupt the kernel at once, and queue the others."""
+    """Read the judge's messages, also while a cell runs: interrupt the kernel at once, and queue the other messages."""
     with contextlib.suppress(ChannelClosed):
         while True:
             message = judge.receive()
@@ -73,7 +73,7 @@ def _hear(judge: Channel, asked: queue.Queue[dict[str, Any]], pid: int) -> None:
 
 
 def _run(client: _Client, message: dict[str, Any]) -> dict[str, Any]:
-    """Runs a cell, and says how it went."""
+    """Run a cell, and return the answer to the judge."""
     cell: Any = nbformat.v4.new_code_cell(message["code"])  # type: ignore[no-untyped-call]
     client.nb.cells.append(cell)
     client.room = client.flood = int(message["room"])
@@ -91,7 +91,7 @@ def _run(client: _Client, message: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Serves until the judge is gone."""
+    """Serve until the judge is gone."""
     judge = Channel(int(sys.argv[1]), int(sys.argv[1]))
     os.set_inheritable(judge.read_fd, False)
     os.chdir(sys.argv[2])

@@ -1,4 +1,4 @@
-"""Grading a class, from what was handed in to the pages.
+"""Grades a class: reads what was handed in, has it judged, and writes tables and pages.
 
 Everything is written below one folder: ``index.html``, ``grades.csv``, ``grades.json`` and ``by-hand.csv`` for the
 instructor, ``feedback/`` with a page a student, and ``judged/`` with each notebook and the verdict on it, by which a

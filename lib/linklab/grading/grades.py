@@ -89,7 +89,7 @@ class ClassGrade:
 
 
 def to_csv(grades: ClassGrade) -> str:
-    """A row a student: points and open points of each lab, their sums, and how many notes there are."""
+    """Return a row a student: points and open points of each lab, their sums, and the number of notes."""
     each = [column for lab in grades.labs for column in (lab, f"{lab} open")]
     rows = [["student", "network", *each, "points", "open", "of", "handed in", "notes"]]
     for one in grades.students:
@@ -110,12 +110,12 @@ def to_csv(grades: ClassGrade) -> str:
 
 
 def to_json(grades: ClassGrade) -> str:
-    """All that is known, for other programs."""
+    """Return all that is known, for other programs."""
     return json.dumps(schema.dump(grades), indent=1) + "\n"
 
 
 def reason_of(cell: Graded) -> str:
-    """Why a cell has not passed, in the words of its first check that has not; empty where it has."""
+    """Return why a cell has not passed, in the words of its first check that has not; empty where it has."""
     return next((check.reason for check in cell.checks if not check.passed), cell.trouble)
 
 
@@ -127,6 +127,6 @@ def spreadsheet(rows: Iterable[Iterable[str]]) -> str:
 
 
 def for_spreadsheet(text: str) -> str:
-    """Text as a cell of a spreadsheet: a formula is marked as text, and what a terminal obeys is replaced."""
+    """Return text as a cell of a spreadsheet: it marks a formula as text, and replaces what a terminal obeys."""
     text = cleaned_lines(text, _LONGEST_LINE)
     return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text

@@ -1,7 +1,7 @@
-"""The process that judges one notebook: ``python -P -m linklab.grading.judge FOLDER``.
+"""Judges one notebook, in a process of its own: ``python -P -m linklab.grading.judge FOLDER``.
 
-It runs the notebook's cells in the student's sandbox, one after the other. The check cells are not run there: the
-judge fetches the values that they name and calls the instructor's own checks itself. It leaves the judged notebook and
+The judge runs the notebook's cells in the student's sandbox, one after the other. It runs no check cell there: it
+fetches the values that the cell names and calls the instructor's own checks itself. It leaves the judged notebook and
 then the verdict (`linklab.grading.verdict`) in the folder of the work, and nothing else anywhere.
 """
 
@@ -82,7 +82,7 @@ class Judge:
         self._is_written = False
 
     def run(self) -> None:
-        """Judges all cells, and writes the verdict. Nothing that the student's code does can stop the judging.
+        """Judge all cells, and write the verdict. Nothing that the student's code does can stop the judging.
 
         A judge that is told to end, or that breaks, leaves no verdict: a later run judges the notebook again.
         """
@@ -123,7 +123,7 @@ class Judge:
 
     @contextlib.contextmanager
     def _bounded(self, left_s: float) -> Iterator[None]:
-        """Ends the student's kernel and all labs if a check takes too long, so that it stops waiting for them."""
+        """End the student's kernel and all labs if a check takes too long, so that the check stops waiting for them."""
         timer = threading.Timer(max(left_s, 1.0) + _STOP_AFTER_S, self._stop_all)
         timer.daemon = True
         timer.start()
@@ -133,7 +133,7 @@ class Judge:
             timer.cancel()
 
     def _run_student_cell(self, index: int, cell: Any, left_s: float) -> None:
-        """Runs a cell that is not graded, in the student's kernel."""
+        """Run a cell that is not graded, in the student's kernel."""
         student = self._working_kernel(left_s)
         if student is None:
             cell.outputs = shown.of_error("NotRun", self._stop_reason)
@@ -154,9 +154,9 @@ class Judge:
             self._done.append(cell.source)
 
     def _working_kernel(self, left_s: float) -> Student | None:
-        """Returns the student's kernel; None if the notebook may have no more of them.
+        """Return the student's kernel; None if the notebook has used up its kernels.
 
-        If the kernel was lost, starts a new one and runs again all cells that had gone well.
+        If the kernel was lost, start a new one and run again all cells that had gone well.
         """
         if self._student is not None and not self._student.death_reason:
             return self._student
@@ -184,7 +184,7 @@ class Judge:
         return self._student.death_reason if self._student is not None else ""
 
     def _run_check_cell(self, index: int, source: str, left_s: float) -> list[Any]:
-        """Calls the checks of a check cell, and returns the cell's outputs: the judge makes them, not the kernel."""
+        """Call the checks of a check cell, and return the cell's outputs: the judge makes them, not the kernel."""
         name = label(self._book, index)
         try:
             calls = calls_of(source)
@@ -241,7 +241,7 @@ class Judge:
         self._broker.end_labs()
 
     def write(self) -> None:
-        """Writes the judged notebook, and then the verdict: what has one is done."""
+        """Write the judged notebook, and then the verdict: a notebook that has one is done."""
         with self._guard:
             if self._is_written:
                 return
@@ -263,7 +263,7 @@ class Judge:
             write_whole(self._work.folder / VERDICT, json.dumps(schema.dump(verdict), indent=1) + "\n")
 
     def _give_up(self) -> None:
-        """Writes the verdicts that there are, and exits: the last resort, if the judge itself hangs."""
+        """Write the verdicts that there are, and exit: the last resort, if the judge itself hangs."""
         self._stop_reason = self._stop_reason or "judging was not done in time"
         self.write()
         os._exit(0)
@@ -287,7 +287,7 @@ def _about_fault(name: str, result: Result) -> str:
 
 
 def judge(work: Work) -> None:
-    """Judges a notebook. Raises LinklabError if it cannot be judged.
+    """Judge a notebook. Raises LinklabError if it cannot be judged.
 
     Call it in a process of its own that has started no threads: `make_room` moves the process into a mount namespace.
     """
@@ -303,9 +303,9 @@ def judge(work: Work) -> None:
 
 
 def main() -> None:
-    """``python -P -m linklab.grading.judge FOLDER``; prints one line and exits with 2 if it cannot judge it."""
+    """Judge the work in the folder that is named; print one line and exit with 2 if that cannot be done."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # as shells report a signal
-    # the work names the network, and labs are started here: what the caller's environment says of both does not count
+    # the work names the network, and this process starts the labs: the caller's environment counts for neither
     for inherited in (VARIABLE, transport.VARIABLE):
         os.environ.pop(inherited, None)
     try:

@@ -1,4 +1,4 @@
-"""The instructor's labs as grading needs them: which cells there are, and what each is for."""
+"""Reads the instructor's labs as grading needs them: which cells there are, and what each is for."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Kit:
     solutions: Mapping[str, str]
 
     def chosen(self, names: Sequence[str]) -> tuple[str, ...]:
-        """The labs that ``names`` mean; all where there are none. Raises LinklabError if unknown."""
+        """Return the labs that ``names`` mean; all labs without names. Raises LinklabError for a name of no lab."""
         return options.chosen(names, tuple(self.labs))
 
 
@@ -153,6 +153,6 @@ def _part(cell: dict[str, Any], full: str) -> LabCell:
 
 
 def text_of(cell: Mapping[str, Any]) -> str:
-    """A cell's text; in files it may be a list of lines."""
+    """Return a cell's text, which in files may be a list of lines."""
     source = cell.get("source", "")
     return "".join(source) if isinstance(source, list) else str(source)

@@ -78,7 +78,7 @@ def failed_checks(student: str, verdict: Verdict) -> Iterable[WrittenAnswer]:
 
 
 def to_csv(answers: Iterable[WrittenAnswer], earlier: Mapping[str, GivenRow]) -> str:
-    """The file: labs and questions in the order given, the answers to one question in that of the alphabet."""
+    """Return the file: labs and questions in the order given, the answers to one question in alphabetical order."""
     answers = list(answers)
     questions = {place: number for number, place in enumerate(dict.fromkeys((one.lab, one.cell) for one in answers))}
     rows: list[Sequence[str]] = [_COLUMNS]
@@ -96,9 +96,9 @@ def _points(given: Given) -> str:
 
 
 def read(data: bytes, name: str = FILE) -> dict[str, GivenRow]:
-    """The rows of a file, by key. Raises LinklabError, which names the file and the row that is not in order.
+    """Return the rows of a file, by key. Raises LinklabError, which names the file and the row that is not in order.
 
-    Programs for tables write other characters, semicolons between columns, and commas into numbers.
+    It takes what programs for tables write: other encodings, semicolons between columns, commas in numbers.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -148,7 +148,7 @@ def points_of(points: str, worth: str, where: str) -> float | None:
 
 
 def with_points(answers: Iterable[WrittenAnswer], rows: Mapping[str, GivenRow]) -> list[WrittenAnswer]:
-    """The answers with what was given for them, never more points than they are worth."""
+    """Return the answers with what was given for them, at most the points that they are worth."""
     found = []
     for one in answers:
         given = rows[one.key].given if one.key in rows else Given()
@@ -158,7 +158,7 @@ def with_points(answers: Iterable[WrittenAnswer], rows: Mapping[str, GivenRow]) 
 
 
 def with_given(verdict: Verdict, given: Mapping[str, Given]) -> Verdict:
-    """A verdict with the points and comments that people gave, by cell."""
+    """Return a verdict with the points and comments that people gave, by cell."""
     cells = tuple(_with_given(cell, given.get(cell.cell_id, Given())) for cell in verdict.cells)
     return replace(verdict, cells=cells)
 

@@ -1,4 +1,4 @@
-"""Names that others chose: as text for people, and as names of files."""
+"""Makes names that others chose into text for people, and into names of files."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ _PLAIN: Final = re.compile(r"[^\w.-]+")
 
 
 def cleaned(name: str, longest: int = _LONGEST) -> str:
-    """A name in one line for people: what cannot be printed (escape sequences, line ends, directions) is replaced.
+    """Return a name in one line for people.
 
-    Blanks of other widths become plain ones.
+    What cannot be printed (escape sequences, line ends, directions) is replaced, and blanks of other widths become
+    plain ones.
     """
     shown = "".join(letter if letter.isprintable() else _in_place_of(letter) for letter in name).strip()
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
 def cleaned_lines(text: str, longest: int) -> str:
-    """Text for people, each of its lines as `cleaned` has it."""
+    """Return text for people, each of its lines as `cleaned` returns it."""
     return "\n".join(cleaned(line, longest) for line in text.splitlines())
 
 
@@ -31,16 +32,16 @@ def _in_place_of(letter: str) -> str:
 
 
 def listed(names: Iterable[str], most: int = 5) -> str:
-    """The first few names in a line, and how many more there are."""
+    """Return the first few names in a line, and how many more there are."""
     all_of_them = list(names)
     more = len(all_of_them) - most
     return ", ".join(all_of_them[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def folder_of(student: str) -> str:
-    """The name of one student's folder or file: plain characters, no two alike even where case is lost.
+    """Return the name of a student's folder: plain characters, and no two students' alike, even where case is lost.
 
-    The same id gets the same name in each run: what had to be changed carries a part of the id's digest.
+    An id has the same name in each run. A name that differs from its id carries a part of the id's digest.
     """
     plain = _PLAIN.sub("_", student.encode(errors="replace").decode()).strip("._-")[:60]
     digest = hashlib.sha256(student.encode(errors="surrogatepass")).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""What a submission's cells showed, as it may go into a judged notebook: bounded, of known kinds, without control."""
+"""Bounds and cleans the outputs of a submission's cells, so that they can stand in a judged notebook."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TEXTS: Final = ("text/plain", "text/html", "text/markdown", "text/latex", "imag
 _PICTURES: Final = ("image/png", "image/jpeg")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/=\s]*")
 _MOST: Final = 200
-"""How many outputs one cell keeps."""
+"""The number of outputs that a cell keeps."""
 _TRACEBACK_LINES: Final = 60
 CUT: Final = "[More was printed, which is not kept here.]\n"
 _DEPTH: Final = 20
@@ -33,7 +33,7 @@ class Outputs:
         self.left = limit_characters
 
     def kept(self, outputs: list[Any], *, cut: bool = False) -> list[NotebookNode]:
-        """What may be kept of a cell's outputs. `cut`: something is missing already."""
+        """Return the outputs of a cell that may be kept. `cut` says that some are missing already."""
         found: list[NotebookNode] = []
         for output in outputs:
             made = _made(output) if isinstance(output, dict) else None
@@ -51,7 +51,7 @@ class Outputs:
 
 
 def of_result(result: Result) -> list[NotebookNode]:
-    """What a check cell shows that has passed, as a notebook shows it."""
+    """Return the outputs of a check cell that has passed, as a notebook has them."""
     data = {
         "text/plain": printable(str(result)),
         "text/html": printable(result._repr_html_()),
@@ -61,7 +61,7 @@ def of_result(result: Result) -> list[NotebookNode]:
 
 
 def of_failure(error: GradeError) -> list[NotebookNode]:
-    """What a check cell shows that has not passed."""
+    """Return the outputs of a check cell that has not passed."""
     data = {RESULT_MIME: _cleaned(machine_readable(error.result.to_json()), 0)}
     lines = [printable(line) for line in error._render_traceback_()]
     return [
@@ -71,13 +71,13 @@ def of_failure(error: GradeError) -> list[NotebookNode]:
 
 
 def of_error(name: str, says: str) -> list[NotebookNode]:
-    """What a cell shows that could not be run, or was ended."""
+    """Return the output of a cell that could not be run, or was ended."""
     line = printable(says)
     return [_new("error", ename=name, evalue=line, traceback=[f"{name}: {line}"])]
 
 
 def printable(text: str) -> str:
-    """Text without a terminal's control."""
+    """Return text without a terminal's control sequences."""
     return plain(clean(text))
 
 
@@ -111,7 +111,7 @@ def _made(output: dict[str, Any]) -> NotebookNode | None:
 
 
 def _data(bundle: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
-    """The forms of an output that pages know. What only Linklab may say is not among them."""
+    """Yield the forms of an output that pages know, without those that only Linklab may write."""
     for mime in _TEXTS:
         if isinstance(bundle.get(mime), str):
             yield mime, printable(bundle[mime])
@@ -121,7 +121,7 @@ def _data(bundle: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _sizes(metadata: object, data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The sizes of pictures."""
+    """Yield the sizes of pictures."""
     for mime in data:
         told = metadata.get(mime) if isinstance(metadata, dict) else None
         if isinstance(told, dict):
@@ -131,7 +131,7 @@ def _sizes(metadata: object, data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _cleaned(value: Any, depth: int) -> Any:
-    """JSON data with all texts printable."""
+    """Return JSON data with all texts printable."""
     if isinstance(value, str):
         return printable(value)
     if depth > _DEPTH:

@@ -1,4 +1,4 @@
-"""What a class's grades say together: each check's distribution, and what an instructor should look at. Pure."""
+"""Counts how each check and question went in a class, and collects what an instructor should look at. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_TRIES: Final = 4
 _SLOWEST: Final = 10
 _LEAST_STUDENTS: Final = 5
 _SLIPS: Final = 2
-"""How many of the mistakes behind a prediction are named."""
+"""The number of mistakes behind a prediction that are named."""
 _TRIES: Final = (*(f"try {number}" for number in range(1, _MOST_TRIES)), f"try {_MOST_TRIES} or later")
 _HEADINGS: Final = (
     "lab", "cell", "kind", "of", "students", "open", "points %", "discrimination", *_TRIES, "sure %", "right %",
@@ -109,7 +109,7 @@ class OpenItem:
 
 
 def lab_counts(grades: ClassGrade) -> list[LabCount]:
-    """Each lab's counts, in order."""
+    """Return each lab's counts, in order."""
     return [_lab_count(lab, [one.labs[name] for one in grades.students]) for name, lab in grades.labs.items()]
 
 
@@ -124,7 +124,7 @@ def _lab_count(lab: GradedLab, all_of_them: list[Verdict]) -> LabCount:
 
 
 def _predictions(judged: Sequence[Verdict]) -> Iterator[PredictionCount]:
-    """What students predicted, each thing once, in the notebook's order. What theory says nothing of is left out."""
+    """Yield what students predicted, each thing once, in the notebook's order, where theory has a number for it."""
     found: dict[tuple[str, str], list[Surprise]] = {}
     for one in judged:
         for cell in one.cells:
@@ -190,7 +190,10 @@ def _tries(done: Sequence[tuple[Verdict, Graded]], cell_id: str) -> tuple[int, .
 
 
 def _most_frequent(column: Sequence[Graded]) -> tuple[str, int]:
-    """One reason a student counts, the first; reasons that differ in names and numbers alone are one."""
+    """Return the most frequent reason for failing, and how often it came.
+
+    Of each student the first reason counts; reasons that differ in names and numbers alone are one.
+    """
     each = [
         Check(str(number), "failed", reason=reason)
         for number, cell in enumerate(column)
@@ -218,7 +221,7 @@ def _row(lab: str, cell: CellCount) -> list[str]:
 
 
 def slowest(grades: ClassGrade) -> list[tuple[StudentGrade, str, float, float]]:
-    """The notebooks that took longest: student, lab, seconds of real time, seconds in the labs."""
+    """Return the notebooks that took longest: student, lab, seconds of real time, seconds in the labs."""
     found = [
         (one, name, lab.wall_s, lab.virtual_s)
         for one in grades.students

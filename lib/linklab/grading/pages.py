@@ -1,4 +1,4 @@
-"""The pages of a graded class: one for each student, and one for the instructor. Pure but for reading templates.
+"""Makes the pages of a graded class: one for each student, and two for the instructor. Pure but for templates.
 
 Like the portfolio (`linklab.report.page`), each needs no other file, no network, and (but for the table of questions)
 no script. Jinja escapes whatever the templates put out, students' names first of all.
@@ -38,9 +38,9 @@ class _Lab:
 
 
 def feedback(grade: StudentGrade, grades: ClassGrade, records: Mapping[str, LabRecord]) -> str:
-    """A student's page. ``records`` are the judged notebooks, by lab; the verdicts in ``grade`` count, not theirs.
+    """Return a student's page. ``records`` are the judged notebooks, by lab.
 
-    Of a lab without a record the verdict alone is shown.
+    The verdicts in ``grade`` count, not what the notebooks say. A lab without a record shows its verdict alone.
     """
     labs = []
     for name, lab in grades.labs.items():
@@ -69,7 +69,7 @@ def load_templates(labs: Iterable[KitLab]) -> None:
 
 
 def with_verdicts(record: LabRecord, verdict: Verdict) -> LabRecord:
-    """A notebook's record with the judge's verdicts in the places of whatever its outputs say."""
+    """Return a notebook's record with the judge's verdicts in place of whatever its outputs say."""
     cells = {cell.cell_id: cell for cell in verdict.cells}
     sections = tuple(
         replace(section, items=tuple(_with_verdict(item, cells) for item in section.items if _counts(item, cells)))
@@ -79,7 +79,7 @@ def with_verdicts(record: LabRecord, verdict: Verdict) -> LabRecord:
 
 
 def _counts(item: Item, cells: Mapping[str, Graded]) -> bool:
-    """A cell that is none of the lab's graded ones is not shown as one."""
+    """Return False for a graded cell that is none of the lab's, which is not shown as one."""
     return not isinstance(item, Graded) or item.cell_id in cells
 
 
@@ -92,7 +92,7 @@ def _with_verdict(item: Item, cells: Mapping[str, Graded]) -> Item:
 
 
 def class_page(grades: ClassGrade) -> str:
-    """The instructor's page."""
+    """Return the instructor's page."""
     css = style() + Safe((_FOLDER / "class.css").read_text("utf-8"))
     return _rendered(
         "class.jinja",
@@ -109,7 +109,7 @@ def class_page(grades: ClassGrade) -> str:
 
 
 def questions_page(grades: ClassGrade, table: Sequence[Sequence[str]]) -> str:
-    """The table of all checks and questions, which sorts and filters by a script of its own."""
+    """Return the page of all checks and questions, which sorts and filters by a script of its own."""
     css = style() + Safe((_FOLDER / "class.css").read_text("utf-8"))
     script, script_hash = script_of(SORTING, _FOLDER / "questions.js")
     said = {

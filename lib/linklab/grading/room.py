@@ -1,4 +1,4 @@
-"""Where a student's notebook is run: a folder of bounded size that goes away with the judge, and what lies in it.
+"""The folder in which a student's notebook runs: its size is bounded, and it goes away with the judge.
 
 The folder is a file system of its own in the judge's memory (tmpfs), in a mount namespace of the judge: nobody else on
 this machine sees it, a full one fills nothing else, and when the judge is gone, however it ended, so is the folder.
@@ -35,9 +35,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True)
 class Room:
-    """`home` is the student's to write; `given` holds what the student's side may read: the lender's socket, the
-    variant's file, Linklab's simpleperf, the lab image. `own` is the judge's. `user` is whom the student's programs run
-    as.
+    """The folders of one judging.
+
+    The student may write into `home`, and read `given`: the lender's socket, the variant's file, Linklab's simpleperf,
+    the lab image. `own` is the judge's. The student's programs run as `user`.
     """
 
     base: Path
@@ -48,12 +49,12 @@ class Room:
 
     @property
     def lender(self) -> Path:
-        """Where the broker's socket is."""
+        """The place of the broker's socket."""
         return self.given / "labs"
 
     @property
     def image(self) -> Path:
-        """Where the lab image is, whose ffmpeg makes the same videos and pictures everywhere."""
+        """The place of the lab image, whose ffmpeg makes the same videos and pictures everywhere."""
         return self.given / "image"
 
     def remove(self) -> None:
@@ -64,9 +65,9 @@ class Room:
 
 
 def make_room(disk_mb: int) -> Room:
-    """A room for this process alone, in which `disk_mb` MB (2^20 bytes) can be written.
+    """Make a room that this process alone sees, in which `disk_mb` MB (2^20 bytes) can be written.
 
-    To be called before there are threads: the process goes into a mount namespace of its own. Raises `LabError` where
+    Call it before there are threads: it moves the process into a mount namespace of its own. Raises `LabError` where
     this machine lets nobody do so.
     """
     base = Path(tempfile.mkdtemp(prefix=f"linklab-judge-{os.getpid()}-"))
@@ -92,10 +93,11 @@ def make_room(disk_mb: int) -> Room:
 
 
 def _own_user() -> int:
-    """A user that runs no other judge's submission: the kernel counts the processes of one user together.
+    """Claim a user that runs no other judge's submission: the kernel counts the processes of one user together.
 
-    It is this process's until that ends: a socket's name, which only one process of the machine has, says so. Judges in
-    containers do not see each other's, and begin elsewhere. Raises `LabError` where all users are taken.
+    The claim is a socket's name, which one process of the machine can have; it holds until this process ends. Judges in
+    containers do not see each other's claims, so each begins at another number. Raises `LabError` where all users are
+    taken.
     """
     first = os.stat("/proc/self/ns/pid").st_ino + os.getpid()
     for number in range(_USERS):
@@ -115,7 +117,7 @@ _claims: Final[list[socket.socket]] = []
 
 
 def lay_files(room: Room, files: Mapping[str, Path], variant: str) -> None:
-    """Puts the student's files into the home, and what Linklab gives beside it.
+    """Put the student's files into the home, and what Linklab gives into the folder beside it.
 
     `files` are by the name that they get. `variant` is the text of a variant's file, or empty. Raises OSError where
     they do not fit.
@@ -138,9 +140,9 @@ def lay_files(room: Room, files: Mapping[str, Path], variant: str) -> None:
 
 @contextlib.contextmanager
 def student_files(room: Room) -> Iterator[Path]:
-    """A folder of the judge's with copies of the Python files in the student's home; the present folder meanwhile.
+    """Copy the Python files of the student's home into a folder of the judge's, and work in it within the ``with``.
 
-    What is no plain file, or large, is left out: the student's side may have put anything there.
+    It leaves out what is no plain file, or large: the student's side may have put anything there.
     """
     folder = Path(tempfile.mkdtemp(dir=room.own))
     before = Path.cwd()
@@ -164,10 +166,10 @@ def _font_list() -> Path | None:
 
 
 def _enter_namespace() -> None:
-    """Go into a mount namespace that bubblewrap makes; for who is not root it lies in a user namespace of theirs.
+    """Enter a mount namespace that bubblewrap makes; for an ordinary user it lies in a user namespace of theirs.
 
-    This process makes none itself: Ubuntu 24.04 gives an ordinary user's programs none but those that AppArmor names,
-    and bubblewrap is named (`vagrant/allow-bwrap.sh`). Raises OSError, and `LabError` where bubblewrap gives none.
+    This process cannot make one: on Ubuntu 24.04 an ordinary user's program may do so only where AppArmor names it, and
+    it names bubblewrap (`vagrant/allow-bwrap.sh`). Raises OSError, and `LabError` where bubblewrap makes none.
     """
     words = [*bwrap.program("submissions"), "--dev-bind", "/", "/", "--", "sh", "-c", "echo $$; exec cat"]
     pipe = subprocess.PIPE
@@ -195,7 +197,7 @@ def _mount(kind: str, place: Path, options: str) -> None:
 
 
 def _show_image(place: Path) -> None:
-    """Show the lab image there, if its programs run on this machine: its own folder may be closed to a submission."""
+    """Mount the lab image at `place`, for its own folder may be closed to a submission; do nothing on QEMU."""
     if not runs_user_mode_linux():
         return
     with contextlib.suppress(LabError):  # who starts the judge's labs says what is wrong with it

@@ -1,4 +1,4 @@
-"""What the judge asks of a student's kernel for one check cell: values, and calls of the student's functions."""
+"""Asks a student's kernel, for one check cell, for values and for calls of the student's functions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class KernelGone(LinklabError):
 
 
 class Session:
-    """A conversation with the student's kernel, of `limit_s` at most; the kernel does nothing else meanwhile."""
+    """A conversation with the student's kernel that lasts `limit_s` at most; the kernel runs no cell meanwhile."""
 
     def __init__(
         self, student: Student, broker: Broker, channel: Channel | None, limit_s: float, video: Video | None
@@ -64,7 +64,7 @@ class Session:
         self._student.finish(_HEED_S)
 
     def argument(self, wanted: Argument) -> object:
-        """Returns the value of a check's argument. Raises `RaisedInKernel`, `values.ValueRefused` and `KernelGone`."""
+        """Return the value of a check's argument. Raises `RaisedInKernel`, `values.ValueRefused` and `KernelGone`."""
         if wanted.is_value:
             return wanted.value
         try:
@@ -75,7 +75,7 @@ class Session:
             raise RaisedInKernel(error) from None
 
     def _asked(self, request: dict[str, Any]) -> object:
-        """Asks, and answers what is asked in turn, until the answer is there. Raises what was raised there."""
+        """Ask the kernel, answer what it asks in turn, and return its answer. Raises what was raised there."""
         self._send(request)
         while True:
             message = self._received()

@@ -77,14 +77,14 @@ def unpacked(source: str) -> str:
 
 
 def programs_alike(what: str, programs: Mapping[str, str], given: str) -> list[Alike]:
-    """Groups of programs, by student, that are nearly the same beyond what was ``given``."""
+    """Return groups of programs, by student, that are nearly the same beyond what was ``given``."""
     known = set(_anonymous(given))
     own = {student: _own(unpacked(source), known) for student, source in programs.items()}
     return _groups(what, own, SHORTEST_PROGRAM, PROGRAM_THRESHOLD)
 
 
 def texts_alike(what: str, texts: Mapping[str, str]) -> list[Alike]:
-    """Groups of free texts, by student, that are nearly the same."""
+    """Return groups of free texts, by student, that are nearly the same."""
     words: dict[str, list[Statement]] = {
         student: [(word,) for word in _WORD.findall(text.casefold())] for student, text in texts.items()
     }

@@ -1,7 +1,7 @@
-"""The student's kernel, from outside: started in its sandbox, asked cell by cell, watched, ended.
+"""Starts a student's kernel in its sandbox, has it run cell by cell, watches what it uses, and ends it.
 
-This is the third place that confines (see docs/sandbox.md): `linklab.runtime.bwrap` writes bubblewrap's words and the
-limits, here it is decided what a notebook may see, and what it uses in all is looked at.
+This is the third place that confines (docs/sandbox.md): `linklab.runtime.bwrap` writes bubblewrap's words and sets
+limits; this module decides what a notebook may see, and adds up what all of its processes use.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Student:
     """A student's kernel in its sandbox. It is gone once `death_reason` says why; a new one is to be started then."""
 
     def __init__(self, room: Room, limits: Limits, used_cpu_s: float = 0.0) -> None:
-        """Starts it and returns when the kernel is ready. Raises `LabError` where it does not come up.
+        """Start the kernel, and return when it is ready. Raises `LabError` where it does not start.
 
-        `used_cpu_s` is what kernels before it have used, to be counted in.
+        `used_cpu_s` is the CPU time of the notebook's earlier kernels, which counts too.
         """
         self._limits, self._used_cpu_s = limits, used_cpu_s
         self.death_reason = ""
@@ -89,14 +89,14 @@ class Student:
             raise LabError(f"a submission's kernel does not start in its sandbox: {last[-1]}") from None
 
     def begin(self, code: str, *, hidden: bool = False, room_characters: int = 1_000_000) -> None:
-        """Has code run; `finish` waits for its end. Of a `hidden` cell no outputs come."""
+        """Begin to run code; `finish` waits for its end. A `hidden` cell gives no outputs."""
         self._asked += 1
         message = {"id": self._asked, "code": code, "hidden": hidden, "room": room_characters}
         with contextlib.suppress(ChannelClosed, ChannelTimeout):  # it is gone, and `finish` says so
             self._driver.send(message, _START_S)
 
     def finish(self, timeout_s: float) -> Ran:
-        """Waits for what was begun, so long at most: then it is interrupted, and where that does not help ended."""
+        """Wait for the code that was begun. After `timeout_s` interrupt it; if it goes on, end the kernel."""
         until = time.monotonic() + timeout_s
         late = False
         while not self.death_reason:
@@ -128,11 +128,11 @@ class Student:
             self._driver.send({"interrupt": True}, 1.0)
 
     def count_processes(self) -> int:
-        """Returns how many processes the sandbox has now."""
+        """Return the number of processes in the sandbox."""
         return len(process_tree.alive(process_tree.below(self._process.pid)))
 
     def end(self, why: str = "it was ended") -> None:
-        """Ends it and all that it has started. Calling it twice does no harm; the first reason counts."""
+        """End the kernel and all that it has started. A second call does nothing; the first reason counts."""
         self.death_reason = self.death_reason or why
         bwrap.end(self._process)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -146,7 +146,7 @@ class Student:
         self.end("all of it was ended from inside")
 
     def _watch(self) -> None:
-        """End it when all of its processes together use too much: the kernel limits single ones only."""
+        """End the kernel when all of its processes together use too much: Linux limits each process alone."""
         limits = self._limits
         while not self.death_reason and self._process.poll() is None:
             processes = process_tree.below(self._process.pid)
@@ -169,7 +169,7 @@ def _ran(message: dict[str, Any]) -> Ran:
 
 
 def _command(room: Room, limits: Limits) -> list[str]:
-    """Return the command that confines a program: it sees the system's programs, Linklab, its home and the lender."""
+    """Return the command that confines a program. It sees the system's programs, Linklab, its home and the lender."""
     more = ["--unshare-net", "--size", str(_TMP_MB * _MB), "--perms", "1777", "--tmpfs", "/tmp"]
     more += ["--dir", "/var/tmp", *bwrap.own_view(), "--ro-bind", str(room.given), _GIVEN]
     for name in ("protocols", "services", "fonts", "mime.types"):
@@ -212,7 +212,7 @@ def _environment(room: Room) -> dict[str, str]:
 
 
 def _restricted(limits: Limits, user: int) -> Callable[[], None]:
-    """Return what sets the limits of each process. `_watch` looks at all of them together."""
+    """Return a function that sets the limits of one process. `_watch` adds up all processes."""
     restrict = process_limits.restrict(_of_a_process(limits), user)
     data_bytes = limits.memory_mb * _MB
 

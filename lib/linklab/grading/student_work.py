@@ -1,4 +1,4 @@
-"""What one student handed in is read, without trust: the work for each lab is laid where a judge finds it."""
+"""Reads what one student handed in, without trust, and lays the work for each lab where a judge finds it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _LARGEST_VARIANT_BYTES: Final = 100_000
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be graded: which labs, on whose network, within which limits.
+    """What to grade: which labs, on whose network, within which limits.
 
     ``students`` is the list of students; without one, everybody who handed something in is graded. ``networks`` are the
-    students' own, by id. Of ``only``, if it names somebody, all is judged again, and all others keep the verdicts that
-    they have. ``pattern`` says whose a path in a download is, where no platform's does (`collect`).
+    students' own, by id. If ``only`` names students, all of their work is judged again, and the others keep their
+    verdicts. ``pattern`` says whose a path in a download is, where no platform's pattern does (`collect`).
     """
 
     kit: Kit
@@ -56,8 +56,8 @@ class Order:
 class StudentWork:
     """A student of the class, with the work for each lab.
 
-    ``programs`` are those that the kit has starters for. ``notes`` are for the student too; ``unread`` is why nothing
-    of it could be read, if so. ``known_as`` are the numbers that learning platforms have for the student.
+    ``programs`` are those that the kit has starters for. ``notes`` are for the student too. ``unread`` is the reason if
+    nothing could be read. ``known_as`` are the student's numbers on learning platforms.
     """
 
     student: str
@@ -70,7 +70,7 @@ class StudentWork:
 
 
 def read_student(one: Submission, order: Order, judged: Path, begun_at: str) -> StudentWork:
-    """Return a student's work, each lab's laid below the folder ``judged``, or with the verdict that is there already.
+    """Lay a student's work for each lab below the folder ``judged``, and return it, with verdicts that still count.
 
     Call it in a process of its own (`linklab.grading.bounded`): the files may be anything. Raises OSError.
     """
@@ -126,7 +126,7 @@ def _files_beside(lab: KitLab, found: Recognised) -> tuple[dict[str, bytes], lis
 
 
 def _about_network(one: Submission, network: Network) -> Iterator[str]:
-    """Yield a line where the work was made for another network than the student's."""
+    """Yield a line if the work was made for another network than the student's."""
     files = [member for member in one.files if member.parts[-1] == FILE]
     for member in files[:1]:
         if member.path.stat().st_size > _LARGEST_VARIANT_BYTES:

@@ -1,4 +1,4 @@
-"""A student's notebook as a file: read without trust, down to the few things that count."""
+"""Reads a student's notebook file, without trust, down to the few things that count."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SubmittedCell:
 
 
 def read_submitted(path: Path) -> tuple[SubmittedCell, ...]:
-    """The cells of the notebook in a file. Metadata but the cells' names is left behind, and outputs but wrong choices.
+    """Return the cells of the notebook in a file: names and texts, and from outputs the wrong choices alone.
 
     Raises NotebookError for what is empty, larger than 20 MB, or no notebook.
     """

@@ -1,11 +1,13 @@
-"""One student's work for one lab, ready to be judged: what a judge reads, and what a later run knows it by.
+"""Lays one student's work for one lab into a folder, where a judge reads it, and finds out whether its verdict counts.
 
-It lies in a folder of its own: the instructor's notebook with the student's answers in it (``assembled.ipynb``), what
-lies beside it for the student's programs (``files/``), and `Work` itself (``work.json``). The judge adds the judged
-notebook and the verdict. A verdict counts again where everything that it rests on is the same: the assembled notebook
-without the instructor's words, the files beside it, the network, Linklab's sources, and those of this lab. A verdict of
-a notebook that was ended early counts only under the same limits, and one without the judged notebook, whose judging
-was ordered again and has not come to its end, never. A verdict that no longer counts stays until there is another.
+The folder holds the instructor's notebook with the student's answers in it (``assembled.ipynb``), what lies beside it
+for the student's programs (``files/``), and `Work` itself (``work.json``). The judge adds the judged notebook and the
+verdict.
+
+A verdict counts in a later run while all that it rests on is the same: the assembled notebook without the instructor's
+words, the files beside it, the network, Linklab's sources, and those of this lab. The verdict on a notebook that was
+ended early counts only under the same limits. A verdict without the judged notebook does not count: its judging was
+ordered again and has not come to its end. A verdict that no longer counts stays until there is another.
 """
 
 from __future__ import annotations
