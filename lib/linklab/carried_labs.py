@@ -1,9 +1,9 @@
 """Lay labs, an installed Linklab's or released ones, into a student's folder, and renew them there.
 
-Nothing of the student's is ever lost. A hidden file in the folder has the checksum of each file as it was laid down. A
-file that still has that checksum is replaced by a newer one. One that the student has changed stays, and the newer one
-is laid beside it under a name with Linklab's version. One that the student has removed is laid down again, so that
-removing a notebook is the way to begin it anew.
+No work of a student is lost. A hidden file in the folder has the checksum of each file as it was laid down. A newer
+file replaces one that still has that checksum. A file that the student has changed stays, and the newer one is laid
+beside it under a name with Linklab's version. A file that the student has removed is laid down again: whoever wants to
+begin a notebook anew removes it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from linklab.files import write_whole
 CARRIED: Final = Path(__file__).parent / "carried" / "labs"
 """In a wheel alone; a clone has ``labs/``."""
 FOLDER: Final = "linklab-labs"
-"""Where they go in the present folder unless another is named."""
+"""The folder that labs go into, below the present one, unless the user names another."""
 RECORD: Final = ".linklab-labs.json"
 
 
@@ -63,8 +63,7 @@ def carried() -> dict[str, bytes]:
 def folder_for(named: Path | None) -> tuple[Path, bool]:
     """Return which folder of labs to open, and whether to lay down there what this Linklab carries.
 
-    ``named`` is what the command says. Another folder than our own is left as it is, unless it is empty or was made by
-    us.
+    ``named`` is what the command says. A folder that is neither empty nor ours is left as it is.
     """
     if not CARRIED.is_dir():
         return named or (Path("labs") if Path("labs").is_dir() else Path()), False

@@ -1,4 +1,4 @@
-"""The course network that labs and graders speak of: the plain one, or the student's own variant.
+"""Tell which course network is in force for labs and graders: the plain one, or the student's own variant.
 
 A variant lies in a file next to the notebooks, :data:`FILE`, which ``linklab release --students`` writes. It holds
 numbers alone: no secret, and nothing from which another student's could be told. Where there is none, the course
@@ -9,8 +9,7 @@ network is the plain one.
 or name a file out of the notebook's reach in the environment (:data:`VARIABLE`), which counts before any other. In one
 process, :func:`using` does the same. :func:`differs_from` says whether a submission's file was the right one.
 
-The first answer for a folder is kept as long as the process lives: who writes the file anew must start the notebook
-anew.
+A process keeps the first answer for a folder: whoever replaces the file must start the notebook anew.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ def write_variant(network: Network, folder: Path) -> Path:
 def differs_from(network: Network, folder: Path) -> str | None:
     """Say how the variant's file in ``folder`` is not that of ``network``; None if it is.
 
-    For who grades: the work was then made for other numbers. Nothing in the file is believed. A link is not followed.
+    For graders: if it differs, the work was made for other numbers. It trusts nothing in the file and follows no link.
     """
     path = folder / FILE
     if path.is_symlink() or not path.is_file():

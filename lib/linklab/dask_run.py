@@ -21,7 +21,7 @@ from linklab.errors import LinklabError
 
 _CONNECT_S: Final = 20
 _END_S: Final = 60
-"""So long a stopped run waits for the workers."""
+"""Seconds that a stopped run waits for the workers."""
 Task = TypeVar("Task")
 
 

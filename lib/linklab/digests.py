@@ -1,4 +1,4 @@
-"""Digests that tell one Linklab from another: what one has measured or judged does not count for the other."""
+"""Compute digests that tell one Linklab from another: what one measured or judged does not count for the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors for people: one line that says what was wrong and what to do."""
+"""Define errors for people: one line says what was wrong and what to do."""
 
 from __future__ import annotations
 

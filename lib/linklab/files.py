@@ -1,4 +1,4 @@
-"""The folders of this user that Linklab keeps its own files in, a file lock for the cache, and atomic writes."""
+"""Find this user's folders for Linklab's own files, lock a file, and write files atomically."""
 
 from __future__ import annotations
 

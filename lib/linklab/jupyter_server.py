@@ -1,7 +1,7 @@
 """JupyterLab's process for `linklab up`: ``python -m linklab.jupyter_server PARENT_PID OPTION...``.
 
-It is JupyterLab, less what has no place in a course, and it ends with the process that started it. Its token comes
-through the environment: the command line of a process is there for every user of the machine to read.
+This is a restricted JupyterLab, which ends with the process that started it. It takes its token from the environment:
+every user of the machine can read the command line of a process.
 """
 
 from __future__ import annotations

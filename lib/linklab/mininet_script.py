@@ -15,7 +15,7 @@ from linklab.lab import lab_process, writable
 from linklab.runtime.client import LabProcess
 
 _SILENCE_LIMIT_S = 3600.0
-"""In real time: longer than in a notebook, since a script may ping 64 hosts in silence, and a person is there."""
+"""Seconds of real time. Longer than in a notebook: a script may ping 64 hosts in silence, and a person is there."""
 _QUIET_S = 10.0
 _OF_PYTHON_2 = re.compile(
     rb"""^\s*(?:print\s+(?:["'%\w]|>>)|exec\s+["'\w]|except\s+[\w.]+\s*,\s*\w+\s*:|raise\s+\w+\s*,)|\b0[0-7]+\b|<>""",

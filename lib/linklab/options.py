@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from linklab.errors import LabError, LinklabError
 
 JOBS_PER_CORE = 4
-"""A lab or a compiler computes nearly all the time, on one core: more of them a core only make each of them slower."""
+"""A lab or a compiler computes nearly all the time, on one core: more of them a core only slow down each."""
 
 
 def count(text: str) -> int:

@@ -1,4 +1,4 @@
-"""A program that runs on in a lab, and what it prints."""
+"""Handle a program that runs on in a lab, and what it prints."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from linklab.guest import lab_api
 from linklab.runtime.client import LabProcess
 
 _numbers = itertools.count(random.SystemRandom().randrange(10**14, 2**47))
-"""What this notebook calls programs: others, as a judge, may have some in the same lab. All are equally long, since in
-QEMU a digit more takes time.
+"""Numbers of this notebook's programs. They begin at random, as others (a judge) may run some in the same lab, and are
+equally long, as in QEMU a digit more takes time.
 """
 
 listeners: Final[list[Callable[[str], object]]] = []
-"""Are told what a notebook waits for, again and again, until it ends. See `linklab.lab.tell_of_commands`."""
+"""Functions that hear again and again what a notebook waits for. See `linklab.lab.tell_of_commands`."""
 
 
 class Program:

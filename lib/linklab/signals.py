@@ -1,8 +1,8 @@
 """Treat Ctrl-C, SIGTERM and SIGHUP (the terminal was closed) alike, and act on the first one only.
 
-The first one begins the clean-up. Those that follow, as of a person who presses Ctrl-C twice or of a session that ends
-and sends SIGTERM after SIGHUP, must not tear it off, nor turn the status of a program that is ending in order into
-another: they are dropped until the process ends.
+The first signal begins the clean-up. A person may press Ctrl-C twice, and a session that ends sends SIGTERM after
+SIGHUP: later signals must not break off the clean-up, nor change the exit status. So they are dropped until the process
+ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _Setting = Callable[[int, FrameType | None], object] | int | None
 
 @contextlib.contextmanager
 def interrupted_once() -> Iterator[None]:
-    """Inside, the first of `SIGNALS` raises KeyboardInterrupt. Outside the main thread nothing changes."""
+    """Within the ``with``, the first of `SIGNALS` raises KeyboardInterrupt. Outside the main thread nothing changes."""
 
     def interrupt() -> None:
         raise KeyboardInterrupt
@@ -31,9 +31,9 @@ def interrupted_once() -> Iterator[None]:
 
 @contextlib.contextmanager
 def calling_once(function: Callable[[], None]) -> Iterator[None]:
-    """Inside, the first of `SIGNALS` calls `function`, between two steps of the main thread.
+    """Within the ``with``, the first of `SIGNALS` calls `function`, between two steps of the main thread.
 
-    Without a signal, what was set before is set again at the end. Outside the main thread nothing changes.
+    If no signal came, the handlers of before are set again at the end. Outside the main thread nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -61,7 +61,7 @@ def calling_once(function: Callable[[], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def dropped() -> Iterator[None]:
-    """Inside, `SIGNALS` have no effect at all. Outside the main thread nothing changes."""
+    """Within the ``with``, `SIGNALS` have no effect. Outside the main thread nothing changes."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -74,7 +74,7 @@ def dropped() -> Iterator[None]:
 
 
 class Held:
-    """Inside, `SIGNALS` wait for `let_through`, or for the end of the block, so that they tear nothing in between.
+    """Hold back `SIGNALS` until `let_through`, or until the end of the ``with``, so that no step is interrupted.
 
     Outside the main thread nothing changes.
     """
@@ -96,8 +96,7 @@ class Held:
         self._let_go()
 
     def let_through(self, function: Callable[[], None] = lambda: None) -> None:
-        """Handle the signals that came meanwhile, and call `function` in any case, during which signals are not
-        held."""
+        """Handle the signals that came meanwhile, then call `function` in any case, without holding signals."""
         try:
             try:
                 self._let_go()
@@ -120,7 +119,7 @@ class Held:
 
 
 def _drop() -> dict[signal.Signals, _Setting]:
-    """Set `SIGNALS` to be ignored by the kernel, as they then are while Python itself ends; what was set before."""
+    """Have the kernel ignore `SIGNALS`, also while Python itself ends; return the handlers of before."""
     before = {number: signal.signal(number, _nothing) for number in SIGNALS}
     # While they are blocked none can come between Python's note of it and the new setting.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
@@ -131,4 +130,4 @@ def _drop() -> dict[signal.Signals, _Setting]:
 
 
 def _nothing(number: int, frame: FrameType | None) -> None:
-    """Handle a signal by doing nothing."""
+    """Do nothing about a signal."""

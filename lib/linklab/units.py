@@ -1,5 +1,4 @@
-"""Sizes of headers and of what a cable adds, in bytes, how long bytes occupy a link, and the kinds of switches. Pure
-data and one-liners.
+"""Define sizes of headers and of what a cable adds, in bytes, times on a link, and the kinds of switches. Pure.
 
 Rates are in Mbit/s (10**6 bits a second), times in the unit that the name ends with.
 """
@@ -14,7 +13,7 @@ SwitchName = Literal["bridge", "ovs", "ovs-user"]
 BITS_PER_BYTE: Final = 8
 
 FASTEST_TCP_MBPS: Final = 700.0
-"""Up to such a link's rate TCP fills it on virtual time, whatever its congestion control."""
+"""TCP fills links up to this rate on virtual time, whatever its congestion control."""
 
 ETHERNET_MTU_BYTES: Final = 1500
 """The largest IP packet in a frame without jumbo frames (RFC 894)."""
@@ -41,9 +40,8 @@ TCP_TIMESTAMPS_BYTES: Final = 12
 GRE_HEADER_BYTES: Final = 4
 """RFC 2784 without its optional checksum."""
 GRE_OVERHEAD_BYTES: Final = ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES + GRE_HEADER_BYTES
-"""What a frame grows by in a tunnel: a new Ethernet header, a new IPv4 header, GRE. By as much the tunnel's MTU is
-below the MTU of the links that carry it, for of what these take, 20 + 4 bytes are headers and 14 the header of the
-frame inside.
+"""What a tunnel adds to a frame: a new Ethernet header, a new IPv4 header, GRE. The tunnel's MTU is this much below the
+MTU of the links that carry it: of what they take, 20 + 4 bytes are headers, and 14 the header of the frame inside.
 """
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from linklab.progress import ProgressDisplay
 
 _NOTEBOOK_MB: Final = 400
-"""A notebook with a lab of the course network used 260 MB (by `linklab.process_tree`), and a guest may grow."""
+"""Memory of a notebook. One with a lab of the course network used 260 MB, and a guest may grow."""
 _KERNEL_START_LIMIT_S: Final = 300  # many kernels that start at once on a slow machine
 _ORPHAN_LIMIT_S: Final = 20.0
 _LOOK_S: Final = 1.0

@@ -1,4 +1,4 @@
-"""A portfolio as data. HTML in it is safe; texts are the notebooks' own, and the page escapes them."""
+"""Define a portfolio as data. HTML in it is safe; texts are the notebooks' own, and the page escapes them."""
 
 from __future__ import annotations
 

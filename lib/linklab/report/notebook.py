@@ -1,4 +1,4 @@
-"""One executed notebook as a part of the portfolio: its facts, graded cells, and sections without the instructions."""
+"""Read an executed notebook as a part of the portfolio: facts, graded cells, and sections without instructions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cell shows, as a page can show it: pictures, and all else as safe HTML."""
+"""Turn what a cell shows into what a page can show: pictures, and all else as safe HTML."""
 
 from __future__ import annotations
 

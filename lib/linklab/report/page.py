@@ -1,4 +1,4 @@
-"""A portfolio as one page of HTML that needs nothing else: no other file, no network, no script but a replay's.
+"""Render a portfolio as one page of HTML that needs no other file, no network, and no script but a replay's.
 
 Jinja escapes everything that the templates put out, except HTML that `linklab.report.safe_html` has cleaned. The page's
 content security policy forbids all scripts, and everything that would be loaded from elsewhere. The one exception is

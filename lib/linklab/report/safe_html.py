@@ -1,4 +1,4 @@
-"""What may stand in the page of what others wrote: no script, nothing that is loaded, nothing that looks like ours."""
+"""Clean HTML and markdown that others wrote: no script, nothing that a page loads, nothing that looks like ours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WITH_CONTENT: Final = {
     *("script", "template", "noscript", "iframe", "frameset", "object", "embed", "applet", "canvas"),
     *("form", "select", "button", "textarea", "style", "head", "title", "svg", "math", "audio", "video"),
 }
-"""What is inside of these is not for reading either."""
+"""Elements whose content goes too: it is not for reading."""
 _ATTRIBUTES: Final[dict[str, set[str]]] = {
     "a": {"href", "title"},
     "img": {"src", "alt", "width", "height"},
