@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from linklab import __version__, record, schema
 from linklab.errors import LabError, LabTimeout, UnknownNode, quoted
-from linklab.guest import lab_api
+from linklab.guest import endless, lab_api
 from linklab.network import Network, NetworkState, expected_state
 from linklab.program import Program, listeners
 from linklab.runtime import attach, transport
@@ -54,6 +54,8 @@ class Completed:
 
 
 _SHOWN_CHARACTERS = 80
+_FIRST_LINES, _LAST_LINES = 3, 3
+"""Of what a command without an end has printed, so many are told."""
 _NO_SUCH_HOST = "Temporary failure in name resolution"
 """What all programs say of a host's name, since there is nobody to ask."""
 
@@ -99,7 +101,9 @@ class Node:
         """Run a command in the node's shell and return what it prints.
 
         `timeout_s` is in the lab's own time. `show` prints the output as it comes. Ctrl-C ends the command, not
-        the lab. Raises `LabTimeout` when the time is over, with what was printed until then in the message.
+        the lab. Raises `LabTimeout` when the time is over, with what was printed until then in the message; `LabError`
+        with the first and last lines for a command that prints without an end (``ping`` without ``-c``) and has no
+        `timeout_s`.
         """
         return self._done(command, timeout_s, show, with_status=False)[0]
 
@@ -137,6 +141,13 @@ class Node:
             tail = " ".join(output.split()[-20:])
             raise LabTimeout(
                 f"{command!r} on {self.name} was not done after {timeout_s:g} s and was ended; it said: {tail}"
+            )
+        if outcome == "endless":
+            lines = output.splitlines()
+            shown = "\n".join([*lines[:_FIRST_LINES], "...", *lines[-_LAST_LINES:]])
+            raise LabError(
+                f"{endless.told(command, self.name)}, give it a time limit (timeout_s=), or start it by popen. It "
+                f"printed {len(lines)} lines:\n{shown}"
             )
         if _NO_SUCH_HOST in output:
             print(

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 from linklab.errors import LabError, LabTimeout, UnknownNode
+from linklab.guest import endless
 from linklab.guest.listening import listens
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _recorder(loop: RequestLoop) -> Recorder:
 class CommandEnd(TypedDict):
     """How a command ended, and its exit status where it is done and was asked for that."""
 
-    outcome: Literal["done", "interrupted", "timeout"]
+    outcome: Literal["done", "interrupted", "timeout", "endless"]
     status: int | None
 
 
@@ -168,13 +169,14 @@ def command(
 ) -> CommandEnd:
     """Run `text` in the node's shell, as Mininet's ``cmd``, and say how that ended. Output is emitted as it comes.
 
-    Stopped (Ctrl-C, or `timeout_s` of the lab's time), the program gets SIGINT and its last words are waited for. Where
-    the shell ends with it (``exit``), the node gets another one.
+    Stopped (Ctrl-C, `timeout_s` of the lab's time, or without that because it prints without an end), the program gets
+    SIGINT and its last words are waited for. Where the shell ends with it (``exit``), the node gets another one.
     """
     deadline = _deadline(timeout_s)
     host = _idle(loop, name)
     host.sendCmd(text)
-    outcome: Literal["done", "interrupted", "timeout"] = "done"
+    outcome: Literal["done", "interrupted", "timeout", "endless"] = "done"
+    printed = 0
     while host.waiting:
         try:
             left = None if deadline is None else deadline - time.monotonic()
@@ -189,6 +191,11 @@ def command(
             break
         if piece:  # else the channel was readable, without an interrupt
             loop.emit(piece)
+            printed += len(piece)
+            if deadline is None and endless.is_endless(text, printed):
+                outcome = "endless"
+                for piece in _end_command(loop, host):
+                    loop.emit(piece)
     status = None
     if outcome == "done" and with_status:
         status = host.status  # of a shell that ended with it
@@ -330,9 +337,16 @@ def cli(loop: RequestLoop, text: str) -> None:
 
         def waitForNode(self, node: Node) -> None:
             """Wait for what a node runs, as `command` does, and show what it prints, also what an interrupt leaves."""
+            printed = 0
             try:
                 while node.waiting:
-                    output(_next_piece(loop, node, None) or "")
+                    piece = _next_piece(loop, node, None) or ""
+                    output(piece)
+                    printed += len(piece)
+                    if endless.is_endless(node.lastCmd, printed):
+                        loop.be_uninterruptible()
+                        output("".join(_end_command(loop, node)))
+                        raise LabError(endless.told(node.lastCmd, node.name))
             except KeyboardInterrupt:
                 loop.be_uninterruptible()
                 output("".join(_end_command(loop, node)))
