@@ -50,7 +50,7 @@ bench: install-dev ## measure fidelity, starts and speed; pages in study-results
 	@$(BIN)/python -m tools.image
 	@for name in $(BENCH); do \
 	  $(BIN)/linklab study run tools/bench/$$name.py:STUDY $(WORDS) && \
-	  $(BIN)/linklab study page tools/bench/$$name.py:PAGE $(WORDS) || exit 1; done
+	  $(BIN)/linklab study page tools/bench/$${name}_page.py $(WORDS) || exit 1; done
 
 studies: install ## carry out the published studies in full, keep their tables, and make their pages in docs/studies
 	@$(BIN)/python -m tools.image

@@ -42,7 +42,7 @@ project = "Linklab"
 version = release = linklab.__version__
 root_doc = "docs/index"
 include_patterns = ["docs/**", "CONTRIBUTING.md", "README.md", "CHANGELOG.md", "SECURITY.md", "labs/glossary.md"]
-exclude_patterns = [".git", ".venv", "build", "docs/examples", "docs/studies/data", "docs/studies/own/*.md"]
+exclude_patterns = [".git", ".venv", "build", "docs/examples", "docs/studies/data"]
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 
 myst_heading_anchors = 4

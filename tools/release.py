@@ -195,15 +195,15 @@ def _generated(root: Path) -> str:
     from linklab import show
     from linklab.network import COURSE
     from linklab.study.catalogue import pages
-    from linklab.study.page import make_page, read_tables
-    from tools.bench import fidelity
+    from linklab.study.notebook import Given, run_page
 
     docs = root / "docs"
     studies = docs / "studies"
     notebooks = build_all(root, check=True)
     wanted: dict[Path, bytes] = {docs / "course-network.png": show.draw(COURSE).png()}
-    for folder, page in (*((studies, page) for page in pages().values()), (docs, fidelity.PAGE)):
-        made = make_page(page, read_tables(page, studies / "data"))
+    sources = dict.fromkeys(pages().values(), studies) | {root / "tools/bench/fidelity_page.py": docs}
+    for source, folder in sources.items():
+        _, made = run_page(source, Given(studies / "data"))
         wanted |= {folder / file: text.encode() for file, text in made.items()}
 
     def problems() -> Iterator[str]:
@@ -220,7 +220,7 @@ def _generated(root: Path) -> str:
 
 _MAKES: Final[Mapping[str, str]] = {
     "course-network.png": "write show.draw(COURSE).png() there",
-    "benchmark-fidelity.md": "linklab study page tools/bench/fidelity.py:PAGE --from docs/studies/data --output docs",
+    "benchmark-fidelity.md": "linklab study page tools/bench/fidelity_page.py --from docs/studies/data --output docs",
     "": "linklab study page --from docs/studies/data",
 }
 

@@ -1,7 +1,7 @@
 """Find the studies that come along.
 
 A study is a folder of ``studies/`` in the kit; a wheel carries that folder. Its modules are imported as
-``studies.NAME.study`` and ``studies.NAME.page``, wherever the folder lies.
+``studies.NAME.study`` and ``studies.NAME.judges``, wherever the folder lies.
 """
 
 from __future__ import annotations

@@ -15,6 +15,9 @@ from typing import Any, Literal
 from linklab.discovery import STUDIES
 from linklab.errors import MeasurementError
 
+About = Literal["hardware", "Mininet", "either"]
+"""What a finding is about."""
+
 
 @dataclass(frozen=True)
 class Threshold:
@@ -51,7 +54,7 @@ class Claim:
     id: str
     says: str
     where: str
-    about: Literal["hardware", "Mininet", "either"]
+    about: About
     test: str
     by_construction: str = ""
     not_testable: str = ""

@@ -14,7 +14,7 @@ from linklab.labs.lab10.testbeds import fairness_network, senders
 from linklab.measure import ConstantRateFlow
 from linklab.network import COURSE, Hop, goodput_ceiling_mbps
 from linklab.network.catalogue import l3_switch, router_on_a_stick
-from studies.switches.page import additional_theory_mbps
+from studies.switches.theory import additional_theory_mbps
 from tests.states import PLAN, reshape
 
 L1, L2, L3 = (goodput_ceiling_mbps(rate) for rate in (40, 30, 20))

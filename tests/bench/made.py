@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from linklab.published import Claim
 from linklab.study import Measured, Missing, Point, Study
-from linklab.study.claims import judged
-from linklab.study.page import Page
+from linklab.study.claims import Claims, judged
+from linklab.study.notebook import Given, run_page
 from linklab.study.table import StudyTable, table_of
+
+BENCHMARKS = Path(__file__).parents[2] / "tools" / "bench"
 
 
 def made(study: Study, measured: Callable[[Point], Sequence[Measured]]) -> StudyTable:
@@ -19,9 +21,15 @@ def made(study: Study, measured: Callable[[Point], Sequence[Measured]]) -> Study
     return replace(table_of(study, points), missing=missing)
 
 
-def verdicts(page: Page, table: StudyTable, other: StudyTable | None = None) -> list[tuple[str, str]]:
-    """The verdict and the reason of each claim of the page."""
-    (study,) = page.studies
-    claims: Sequence[Claim] = page.claims
-    found = judged(claims, page.judges, {study.name: table}, {study.name: other} if other else None)
+def verdicts(argued: Claims, table: StudyTable, other: StudyTable | None = None) -> list[tuple[str, str]]:
+    """The verdict and the reason of each claim."""
+    name = table.study.name
+    found = judged(argued, {name: table}, {name: other} if other else None)
     return [(it.verdict, it.because) for it in found]
+
+
+def page_of(benchmark: str, table: StudyTable, folder: Path) -> str:
+    """The page of a benchmark that this table makes."""
+    (folder / f"{table.study.name}.csv").write_text(table.csv)
+    page, files = run_page(BENCHMARKS / f"{benchmark}_page.py", Given(folder))
+    return files[f"{page.name}.md"]

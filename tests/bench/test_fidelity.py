@@ -13,11 +13,11 @@ import psutil
 import pytest
 
 from linklab.study import Measured, Point
-from linklab.study.page import make_page, read_tables
+from linklab.study.notebook import Given, run_page
 from linklab.study.table import StudyTable
-from tools.bench.fidelity import PAGE, ROWS, STUDY
+from tools.bench.fidelity import CLAIMS, ROWS, STUDY
 
-from .made import made, verdicts
+from .made import BENCHMARKS, made, page_of, verdicts
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,10 +57,10 @@ def spoilt(
     return made(STUDY, measured)
 
 
-def test_right_tables_meet_every_claim_and_make_a_page() -> None:
+def test_right_tables_meet_every_claim_and_make_a_page(tmp_path: Path) -> None:
     table = made(STUDY, right)
-    assert [verdict for verdict, _ in verdicts(PAGE, table, table)] == ["reproduced"] * 5
-    text = make_page(PAGE, {STUDY.name: table})["benchmark-fidelity.md"]
+    assert [verdict for verdict, _ in verdicts(CLAIMS, table, table)] == ["reproduced"] * 5
+    text = page_of("fidelity", table, tmp_path)
     assert "largest difference 0.0000 ms, 0 pings lost in 24 rounds" in text
     assert "| again (2) | h1-h9 | UDP (Mbit/s) |" in text
 
@@ -78,7 +78,7 @@ def test_right_tables_meet_every_claim_and_make_a_page() -> None:
     ],
 )
 def test_a_spoilt_table_meets_one_claim_less(table: StudyTable, claim: int, says: str) -> None:
-    found = verdicts(PAGE, table, table)
+    found = verdicts(CLAIMS, table, table)
     assert found[claim][0] == "not reproduced"
     assert says in found[claim][1]
     assert sum(verdict == "not reproduced" for verdict, _ in found[:3]) == (claim < 3)
@@ -86,17 +86,17 @@ def test_a_spoilt_table_meets_one_claim_less(table: StudyTable, claim: int, says
 
 def test_a_part_of_the_points_confirms_nothing_and_another_run_must_agree() -> None:
     idle = made(STUDY, lambda point: right(point) if point["machine"] == "idle" else [])
-    assert {verdict for verdict, _ in verdicts(PAGE, idle)} == {"not testable here"}
+    assert {verdict for verdict, _ in verdicts(CLAIMS, idle)} == {"not testable here"}
     table = made(STUDY, right)
-    assert [verdict for verdict, _ in verdicts(PAGE, table, spoilt("tcp_mbps", 1.01))][3:] == [
+    assert [verdict for verdict, _ in verdicts(CLAIMS, table, spoilt("tcp_mbps", 1.01))][3:] == [
         "reproduced", "not reproduced",
     ]  # fmt: skip
 
 
 def test_the_page_in_docs_is_made_of_its_table() -> None:
     docs = ROOT / "docs"
-    made_page = make_page(PAGE, read_tables(PAGE, docs / "studies" / "data"))
-    assert made_page == {"benchmark-fidelity.md": (docs / "benchmark-fidelity.md").read_text("utf-8")}
+    _, files = run_page(BENCHMARKS / "fidelity_page.py", Given(docs / "studies" / "data"))
+    assert files == {"benchmark-fidelity.md": (docs / "benchmark-fidelity.md").read_text("utf-8")}
 
 
 @pytest.mark.slow

@@ -8,10 +8,9 @@ import pytest
 
 from linklab.runtime.backends import Kind
 from linklab.study import Measured, run
-from linklab.study.page import make_page
-from tools.bench.starts import CHAIN, NETWORKS, PAGE, STUDY, TREE
+from tools.bench.starts import CHAIN, CLAIMS, NETWORKS, STUDY, TREE
 
-from .made import made, verdicts
+from .made import made, page_of, verdicts
 
 
 @pytest.mark.parametrize("nodes", [10, 200])
@@ -24,17 +23,17 @@ def test_a_shape_has_as_many_nodes_as_asked_for_and_no_loop(shape: str, nodes: i
 
 
 @pytest.mark.parametrize(("exponent", "verdict"), [(1.0, "reproduced"), (2.0, "not reproduced")])
-def test_growth_is_near_linear_or_not(exponent: float, verdict: str) -> None:
+def test_growth_is_near_linear_or_not(exponent: float, verdict: str, tmp_path: Path) -> None:
     table = made(
         STUDY,
         lambda point: [
             Measured(metric.name, 0.02 * point.whole("nodes") ** exponent) for metric in STUDY.metrics
         ],
     )  # fmt: skip
-    found = verdicts(PAGE, table)
+    found = verdicts(CLAIMS, table)
     assert [it for it, _ in found] == [verdict] * 2
     assert f"exponent {exponent:.2f} from 50 nodes on" in found[0][1]
-    assert "| course | 15 | 5 |" in make_page(PAGE, {"starts": table})["benchmark-starts.md"]
+    assert "| course | 15 | 5 |" in page_of("starts", table, tmp_path)
 
 
 @pytest.mark.large

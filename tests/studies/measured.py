@@ -10,20 +10,20 @@ from typing import Any
 
 import pandas
 
-from linklab.published import publication
 from linklab.study import study_by_name
-from linklab.study.claims import JudgedClaim, judged
+from linklab.study.claims import Claims, JudgedClaim, judged
 from linklab.study.table import StudyTable, read_table
-from studies.mtu.page import JUDGES as MTU_JUDGES
-from studies.mtu.page import printed as printed_mtu
-from studies.video.page import JUDGES as VIDEO_JUDGES
-from studies.video.page import printed as printed_video
+from studies.mtu.judges import CLAIMS as MTU_CLAIMS
+from studies.video.judges import CLAIMS as VIDEO_CLAIMS
 from studies.video.study import VIDEO
 
 DATA = Path(__file__).with_name("data")
-CLAIMS = {"mtu": (publication("mtu").claims, MTU_JUDGES), "video": (publication("video").claims, VIDEO_JUDGES)}
-"""What each study claims, and who judges it."""
-PRINTED: Mapping[str, StudyTable] = {"mtu": printed_mtu("real"), "video": printed_video("real")}
+PRINTED: Mapping[str, StudyTable] = {**MTU_CLAIMS.printed, **VIDEO_CLAIMS.printed}
+
+
+def alone(argued: Claims, claim: str) -> Claims:
+    """One claim of several, with its judge."""
+    return Claims(tuple(it for it in argued.claims if it.id == claim), {claim: argued.judges[claim]})
 
 
 @cache
@@ -41,10 +41,9 @@ def busy_film() -> StudyTable:
 def on(claim: str, table: StudyTable, hardware: StudyTable | None = None, *, partial: bool = False) -> JudgedClaim:
     """Judge one claim alone; its name begins with its study's."""
     study = claim.partition("-")[0]
-    claims, judges = CLAIMS[study]
     beside = {study: hardware} if hardware is not None else None
-    asked = [each for each in claims if each.id == claim]
-    (found,) = judged(asked, {claim: judges[claim]}, {study: table}, beside, partial=partial)
+    asked = alone({"mtu": MTU_CLAIMS, "video": VIDEO_CLAIMS}[study], claim)
+    (found,) = judged(asked, {study: table}, beside, partial=partial)
     return found
 
 

@@ -25,11 +25,11 @@ from linklab.network.theory import payload_of_frame_bytes
 from linklab.runtime.backends import Kind
 from linklab.study import Point, Study, StudyTable, run, study_by_name
 from linklab.study.claims import judged
-from studies.mtu.page import JUDGES, PUBLISHED
+from studies.mtu.judges import CLAIMS
 from studies.mtu.study import evaluate, from_captures, rates_mbps
 
 from ..conftest import lab_processes
-from .measured import PRINTED, changed, on, repeated, rows_of, short
+from .measured import changed, on, repeated, rows_of, short
 
 MTU, BURST, GRE = study_by_name("mtu"), study_by_name("burst"), study_by_name("gre")
 SIZE = 7999
@@ -292,8 +292,7 @@ PAPERS = {"sending": "paced", "switch": "openflow", "form": "direct"}
 
 
 def verdicts(table: StudyTable) -> dict[str, str]:
-    printed = {"mtu": PRINTED["mtu"]}
-    return {it.claim.id: it.verdict for it in judged(PUBLISHED.claims, JUDGES, {"mtu": table}, printed=printed)}
+    return {it.claim.id: it.verdict for it in judged(CLAIMS, {"mtu": table})}
 
 
 EXPECTED = {
@@ -313,7 +312,7 @@ EXPECTED = {
 
 def test_each_claim_has_a_verdict_in_the_papers_setting() -> None:
     assert verdicts(short("mtu")) == EXPECTED
-    assert list(EXPECTED) == [claim.id for claim in PUBLISHED.claims]
+    assert list(EXPECTED) == [claim.id for claim in CLAIMS.claims]
 
 
 @pytest.mark.parametrize(("repeats", "verdict"), [(range(1, 10), NOT), (range(1, 6), OPEN), (range(1, 2), REPRODUCED)])

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from linklab.study.catalogue import pages
+from linklab.discovery import study_names
+from linklab.study.catalogue import claims_of
 from linklab.study.claims import JudgedClaim, judged
 from linklab.study.table import StudyTable, read_table
 from studies.report.study import REPORT_ALONE, REPORT_SHARED, REPORT_UDP
-from studies.switches.page import CISCO
+from studies.switches.judges import CISCO
 
-from .measured import PRINTED, busy_film, changed, repeated, short
+from .measured import PRINTED, alone, busy_film, changed, repeated, short
 from .report_variants import FOLDER, VARIANTS
 from .test_switches import CISCO_WINS, tables
 
@@ -118,7 +119,7 @@ OUTCOMES: Mapping[str, tuple[Configuration, Configuration]] = {
 
 
 def test_every_claim_is_in_the_table_or_decided_by_construction() -> None:
-    claims = [claim for page in pages().values() for claim in page.claims]
+    claims = [claim for name in study_names() for claim in claims_of(name).claims]
     assert set(OUTCOMES) == {claim.id for claim in claims if not claim.by_construction}
 
 
@@ -129,9 +130,8 @@ def test_a_claim_comes_out_both_ways(claim: str) -> None:
 
 def _judged(claim: str, configuration: Configuration) -> JudgedClaim:
     ours, hardware = configuration()
-    (page,) = (page for page in pages().values() if claim in page.judges)
-    asked = [each for each in page.claims if each.id == claim]
-    (found,) = judged(asked, {claim: page.judges[claim]}, ours, hardware, partial=True)
+    (argued,) = (it for it in map(claims_of, study_names()) if claim in it.judges)
+    (found,) = judged(alone(argued, claim), ours, hardware, partial=True)
     return found
 
 
@@ -141,5 +141,5 @@ def test_what_is_decided_by_construction_names_where_it_comes_out_otherwise() ->
         ("video-10-or-100", busy_film()),
         ("mtu-over-capacity", repeated(short("mtu"), 2).select(form="gre")),
     ):
-        (page,) = (page for page in pages().values() if claim in page.judges)
-        assert page.judges[claim]({page.name: ours}).holds is False
+        study = claim.partition("-")[0]
+        assert claims_of(study).judges[claim]({study: ours}).holds is False

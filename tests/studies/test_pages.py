@@ -1,56 +1,69 @@
-"""The pages in docs/studies are made of the tables next to them, and no measured number is typed in their templates."""
+"""The pages in docs/studies are made of the tables next to them, and no measured number is typed in their prose."""
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
 from linklab.study.catalogue import pages
-from linklab.study.page import make_page, read_tables
+from linklab.study.notebook import Given, cells, prose, run_page
 
 DOCS = Path(__file__).parents[2] / "docs" / "studies"
-TEMPLATES = {name: page.template.read_text("utf-8") for name, page in pages().items()}
 _UNITS = r"(?:[kMG]?bit/s|[kM]?B|bytes?|n?s|us|ms|seconds?|minutes?|%|packets?|frames?|datagrams?|times)"
 _NUMBER = re.compile(rf"(?<![\w.])(?:\d[\d.,]*(?:\s|-)?{_UNITS}(?!\w)|\d+\.\d+(?!\.?\d|\w))")
-_CODE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
-_MADE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|`[^`]*`", re.DOTALL)
-_CONSTANTS = re.compile(r"\{#\s*constants:(.*?)#\}", re.DOTALL)
+_CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
+CONSTANTS = {
+    "mtu": "1518 bytes; 4370 bytes; 7999 bytes; 1600 bytes; 4 bytes; 802.3",
+    "report": "33 frames; 25 s; 9.6 ms; 16.8",
+    "switches": "100 Mbit/s; 10 Mbit/s; 1440 bytes; 100 packets; 20 bytes; 250 us; 7.0; 6.3; 4.1",
+    "video": "2 Mbit/s; 8 Mbit/s; 100 Mbit/s; 1000 Mbit/s; 16 packets; 20 packets; 21 packets; 70 ms; 90000 s",
+    "your-own": "9018 bytes; 50 Mbit/s; 6 Mbit/s",
+}
+"""Numbers that may be typed: published ones, and those of protocols and settings."""
 
 
-def typed_numbers(template: str) -> list[str]:
-    """The numbers with units, or with decimals, in a template's prose, but for those that its
-    ``{# constants: 1500 bytes; 10 Mbit/s #}`` names.
+def typed_numbers(text: str) -> list[str]:
+    """The numbers with units, or with decimals, in prose. Numbers in code (`...`) are commands."""
+    return _NUMBER.findall(" ".join(_CODE.sub("x", text).split()))
 
-    Constants are published numbers and those of protocols and settings. Numbers in code (`...`) are commands.
-    """
-    allowed = {" ".join(it.split()) for found in _CONSTANTS.findall(template) for it in found.split(";")}
-    prose = " ".join(_MADE.sub("x", template).split())
-    return [number for number in _NUMBER.findall(prose) if number not in allowed]
+
+def prose_of(page: str) -> str:
+    """The prose of a page's notebook: markdown cells, and what its code says but for numbers that it asks for."""
+    told = []
+    for _, kind, cell in cells(page):
+        if "[markdown]" in kind:
+            told.append(prose(cell))
+            continue
+        calls = (it for it in ast.walk(ast.parse(cell)) if isinstance(it, ast.Call) and isinstance(it.func, ast.Name))
+        for text in (it.args[0] for it in calls if isinstance(it.func, ast.Name) and it.func.id == "say" and it.args):
+            parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+            told += ["".join(str(it.value) if isinstance(it, ast.Constant) else "x" for it in parts)]
+    return "\n\n".join(told)
 
 
 def test_a_typed_number_is_found() -> None:
-    template = """{# constants: 1500 bytes; 10 Mbit/s #}
-    Links of 10 Mbit/s, packets of 1500
-    bytes; {{ value("mtu", "x_mbps", link=7) | fixed(2) }} Mbit/s, `--set rate=9 ms`, figure 9 shows 9.54 Mbit/s and
-    11 %, RFC 768, section 4.2.3; a share of 0.95."""
-    assert typed_numbers(template) == ["9.54 Mbit/s", "11 %", "0.95"]
+    page = '''# %% [markdown]
+# Packets of 1500
+# bytes, `--set rate=9 ms`, RFC 768, section 4.2.3; a share of 0.95.
+# %%
+say(f"""{value(7):.2f} Mbit/s, figure 9 shows 9.54 Mbit/s
+and 11 %""")
+'''
+    assert typed_numbers(prose_of(page)) == ["1500 bytes", "0.95", "9.54 Mbit/s", "11 %"]
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize("name", CONSTANTS)
 def test_no_measured_number_is_typed(name: str) -> None:
-    assert typed_numbers(TEMPLATES[name]) == []
-
-
-def test_the_page_that_is_not_made_of_tables_has_no_measured_number() -> None:
-    settings = "{# constants: 9018 bytes; 50 Mbit/s; 6 Mbit/s #}"
-    assert typed_numbers(settings + _CODE.sub("", (DOCS / "your-own.md").read_text("utf-8"))) == []
+    text = prose_of(pages()[name].read_text("utf-8")) if name in pages() else (DOCS / f"{name}.md").read_text("utf-8")
+    assert set(typed_numbers(text)) <= set(CONSTANTS[name].split("; "))
 
 
 @pytest.mark.large
 @pytest.mark.parametrize("name", pages())
 def test_a_page_is_made_again_of_its_tables_byte_for_byte(name: str) -> None:
-    page = pages()[name]
     committed = {path.name: path.read_text("utf-8") for path in (DOCS / f"{name}.md", *DOCS.glob(f"{name}-*.svg"))}
-    assert make_page(page, read_tables(page, DOCS / "data")) == committed
+    _, files = run_page(pages()[name], Given(DOCS / "data"))
+    assert files == committed

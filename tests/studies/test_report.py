@@ -12,13 +12,14 @@ from linklab.errors import MeasurementError
 from linklab.measure import PingFlow, SimpleperfFlow, TcpFlow
 from linklab.network import COURSE
 from linklab.study.table import StudyTable, read_table
-from studies.report.page import JUDGES, PAGE, PUBLISHED
+from studies.report.judges import JUDGES, PUBLISHED
 from studies.report.study import (
     IPERF3,
     PARALLEL,
     PATHS,
     REPORT_UDP,
     SHARED,
+    STUDIES,
     asked_mbps,
     ends,
     pairs_of,
@@ -31,7 +32,7 @@ DATA = Path(__file__).parents[2] / "docs" / "studies" / "data"
 
 @pytest.fixture(scope="module")
 def tables() -> dict[str, StudyTable]:
-    return {study.name: read_table(study, DATA) for study in PAGE.studies}
+    return {study.name: read_table(study, DATA) for study in STUDIES}
 
 
 @pytest.mark.parametrize("claim", ["report-three-rtt", "report-three-throughput", "report-parallel-less"])

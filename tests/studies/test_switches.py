@@ -16,15 +16,7 @@ from linklab.runtime.backends import Kind
 from linklab.study import Level, Measured, Point, Study, run, study_by_name
 from linklab.study.claims import judged
 from linklab.study.table import StudyTable, read_own, read_table
-from studies.switches.page import (
-    CISCO,
-    JUDGES,
-    PUBLISHED,
-    additional_theory_mbps,
-    loaded_rtt_theory_ms,
-    proportional_shares,
-    rtt_theory_ms,
-)
+from studies.switches.judges import CISCO, CLAIMS, JUDGES, proportional_shares
 from studies.switches.study import (
     DITHERED,
     EXACT,
@@ -37,6 +29,7 @@ from studies.switches.study import (
     SWITCHES_THROUGHPUT,
     cost_testbed,
 )
+from studies.switches.theory import additional_theory_mbps, loaded_rtt_theory_ms, rtt_theory_ms
 
 from ..study import tables as made
 
@@ -191,12 +184,12 @@ def tables(
 
 
 def verdicts(ours: dict[str, StudyTable], hardware: dict[str, StudyTable] | None = None) -> dict[str, str]:
-    return {each.claim.id: each.verdict for each in judged(PUBLISHED.claims, JUDGES, ours, hardware)}
+    return {each.claim.id: each.verdict for each in judged(CLAIMS, ours, hardware)}
 
 
 def test_claims_about_hardware_are_not_judged_by_emulation_and_what_cannot_fail_is_said_so() -> None:
     expected = dict.fromkeys(HARDWARE, "not testable here") | dict.fromkeys(CONSTRUCTED, "decided by construction")
-    assert {claim.id for claim in PUBLISHED.claims} == set(expected) == set(JUDGES)
+    assert {claim.id for claim in CLAIMS.claims} == set(expected) == set(JUDGES)
     assert verdicts(tables()) == expected
     assert verdicts(tables(flat=True, unfair={"ovs": 2})) == expected
 

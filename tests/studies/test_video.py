@@ -21,11 +21,11 @@ from linklab.runtime.backends import Kind
 from linklab.study import Point, run, study_by_name
 from linklab.study.claims import judged
 from linklab.study.table import StudyTable
-from studies.video.page import JUDGES, PUBLISHED
+from studies.video.judges import CLAIMS
 from studies.video.study import FRAME, HTB, evaluate, evaluate_picture, from_captures, topology_of, video_of
 from tests.support.streams import made_stream
 
-from .measured import PRINTED, short
+from .measured import short
 
 VIDEO, PICTURE = study_by_name("video"), study_by_name("picture")
 
@@ -160,8 +160,7 @@ REPRODUCED, NOT, DECIDED = "reproduced", "not reproduced", "decided by construct
 
 
 def verdicts(table: StudyTable) -> dict[str, str]:
-    printed = {"video": PRINTED["video"]}
-    return {it.claim.id: it.verdict for it in judged(PUBLISHED.claims, JUDGES, {"video": table}, printed=printed)}
+    return {it.claim.id: it.verdict for it in judged(CLAIMS, {"video": table})}
 
 
 EXPECTED = {
@@ -180,7 +179,7 @@ EXPECTED = {
 
 def test_each_claim_has_a_verdict() -> None:
     assert verdicts(short("video")) == EXPECTED
-    assert list(EXPECTED) == [claim.id for claim in PUBLISHED.claims]
+    assert list(EXPECTED) == [claim.id for claim in CLAIMS.claims]
 
 
 def test_a_table_without_the_runs_gives_no_verdict() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,8 +18,7 @@ from linklab.measure import Capture
 from linklab.published import Claim
 from linklab.study import Measured, Point, catalogue, run, studies
 from linklab.study.catalogue import selection, with_own_levels
-from linklab.study.claims import Finding, Tables, compared
-from linklab.study.page import Page
+from linklab.study.claims import Claims, Finding, Tables, compared
 from linklab.study.runner import definition, definition_of
 
 from . import pretend
@@ -41,12 +39,17 @@ def spacing(point: Point, sent: Path, received: Path) -> list[Measured]:
 
 
 STUDY = replace(pretend.STUDY, from_captures=spacing)
-TEMPLATE = """\
-# {{ title }}
+PAGE = """\
+# %% [markdown]
+# # Made up
 
-{{ claims() }}
+# %%
+from linklab.study.notebook import open_page
+from linklab.study.page import say
+from tests.study.test_catalogue import CLAIMS, STUDY
 
-{{ provenance() }}
+page = open_page("made-up", [STUDY], CLAIMS)
+say(page.claims(), page.provenance())
 """
 
 
@@ -60,19 +63,24 @@ def slower(tables: Tables) -> Finding:
     return Finding(real < ours, f"{real:g} against {ours:g} Mbit/s")
 
 
+CLAIMS = Claims(
+    (
+        Claim("fast", "It is fast.", "V", "either", "rate_mbps"),
+        Claim("real", "The real one is slower.", "V", "hardware", "needs the real one"),
+    ),
+    {"fast": fast, "real": slower},
+)
+
+
 @pytest.fixture
 def here(pretended: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with the study and its page in the catalogue."""
-    template = tmp_path / "page.md"
-    template.write_text(TEMPLATE)
-    claims = (
-        Claim("fast", "It is fast.", "V", "either", "rate_mbps"),
-        Claim("real", "The real one is slower.", "V", "hardware", "needs the real one"),
-    )
-    page = Page("made-up", "Made up", (STUDY,), template, claims, {"fast": fast, "real": slower})
+    page = tmp_path / "page.py"
+    page.write_text(PAGE)
     found = {**studies(), "made-up": STUDY}
     monkeypatch.setattr(catalogue, "studies", lambda: found)
     monkeypatch.setattr(catalogue, "pages", lambda: {"made-up": page})
+    monkeypatch.setattr(catalogue, "claims_about", lambda study: CLAIMS if study == STUDY else Claims())
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -215,18 +223,19 @@ def test_a_study_in_a_file_is_run_and_has_a_page(here: Path, capsys: pytest.Capt
 def test_a_page_in_a_file_and_a_file_that_fails(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("wrong.py").write_text("import nothing_like_it\n")
     assert "wrong.py fails: ModuleNotFoundError: No module named" in refused(["run", "wrong.py:MINE"], capsys)
-    Path("paged.py").write_text(
-        OWN_STUDY.replace("from helper import FACTOR", "FACTOR = 2")
-        + textwrap.dedent("""
-        from pathlib import Path
-        from linklab.study.page import Page
-        PAGE = Page("mine", "My page", (MINE,), Path(__file__).with_name("mine.md"))
-        """)
+    Path("paged.py").write_text(OWN_STUDY.replace("from helper import FACTOR", "FACTOR = 2"))
+    Path("mine_page.py").write_text(
+        "# %% [markdown]\n# # My page\n\n# %%\nfrom paged import MINE\n\nfrom linklab.study.notebook import open_page\n"
+        "from linklab.study.page import say\n\npage = open_page('mine', [MINE])\n"
+        "say(f\"{page['mine'].lookup('rate_mbps', size=2).mean:.1f} Mbit/s\")\n"
     )
-    Path("mine.md").write_text("# {{ title }}\n\n{{ value('mine', 'rate_mbps', size=2) | fixed(1) }} Mbit/s\n")
+    assert "study-results has no table mine.csv: linklab study run paged.py:MINE" in refused(
+        ["page", "mine_page.py"], capsys
+    )
     assert main(["study", "run", "paged.py:MINE"]) == 0
-    assert main(["study", "page", "paged.py:PAGE"]) == 0
+    assert main(["study", "page", "mine_page.py"]) == 0
     assert Path("study-results/pages/mine.md").read_text() == "# My page\n\n4.0 Mbit/s\n"
+    assert "--set gives levels to a study" in refused(["page", "mine_page.py", "--set", "size=2"], capsys)
 
 
 def fill_in(rate_mbps: dict[str, str], **columns: str) -> str:
@@ -371,7 +380,7 @@ def test_two_files_of_one_study_are_refused(here: Path, capsys: pytest.CaptureFi
 
 def test_tables_are_kept_compressed_and_pages_are_made_of_them(here: Path) -> None:
     run(STUDY, here / "study-results/made-up")
-    assert main(["study", "keep"]) == 0
+    assert main(["study", "keep", "made-up"]) == 0
     first = {path.name: path.read_bytes() for path in Path("docs/studies/data").iterdir()}
     assert set(first) == {"made-up.csv.xz", "made-up.json", "made-up.run.json"}
     assert main(["study", "keep", "made-up", "--output", "again"]) == 0

@@ -11,6 +11,7 @@ from linklab.errors import MeasurementError
 from linklab.published import Claim, Threshold
 from linklab.study import Measured, Missing
 from linklab.study.claims import (
+    Claims,
     Finding,
     Numbers,
     ShareOfRuns,
@@ -83,15 +84,15 @@ def test_what_a_claim_is_about_decides_whose_numbers_judge_it(
         return {} if given is None else {"made-up": given if isinstance(given, StudyTable) else measured(given)}
 
     judges = {claim.id: JUDGES[claim.id]}
-    (found,) = judged([claim], judges, tables_of(ours), tables_of(hardware), printed=tables_of(printed))
+    (found,) = judged(Claims((claim,), judges, tables_of(printed)), tables_of(ours), tables_of(hardware))
     assert (found.verdict, found.because) == (verdict, because)
 
 
 def test_a_table_without_the_rows_raises_and_of_own_levels_says_so() -> None:
     lacking = {"made-up": measured(11).select(size=2)}
     with pytest.raises(MeasurementError, match="has no rate_mbps at size=1: linklab study run made-up"):
-        judged([FAST], {"fast": fast}, lacking)
-    (found,) = judged([FAST], {"fast": fast}, lacking, partial=True)
+        judged(Claims((FAST,), {"fast": fast}), lacking)
+    (found,) = judged(Claims((FAST,), {"fast": fast}), lacking, partial=True)
     assert found.verdict == "not testable here"
 
 
@@ -99,9 +100,9 @@ def test_a_finding_without_a_number_a_claim_without_a_judge_and_a_judge_without_
     with pytest.raises(MeasurementError, match="gives no number"):
         Finding(True, "it seems so")
     with pytest.raises(MeasurementError, match="claim fast has no judge"):
-        judged([FAST], {}, {"made-up": measured(11)})
+        judged(Claims((FAST,), {}), {"made-up": measured(11)})
     with pytest.raises(MeasurementError, match="these judges belong to no claim: real"):
-        judged([FAST], {"fast": fast, "real": slower}, {"made-up": measured(11)})
+        judged(Claims((FAST,), {"fast": fast, "real": slower}), {"made-up": measured(11)})
 
 
 def test_no_claim_is_judged_on_missing_points_and_others_are() -> None:
@@ -110,11 +111,11 @@ def test_no_claim_is_judged_on_missing_points_and_others_are() -> None:
         pretend.STUDY, [({"size": size, "kind": "a"}, 1, [Measured("rate_mbps", 11)]) for size in (1, 2)]
     )
     one = replace(whole, frame=whole.frame, missing=(Missing(replace(point, repeat=2), "not measured"),))
-    (found,) = judged([FAST], {"fast": fast}, {"made-up": one})
+    (found,) = judged(Claims((FAST,), {"fast": fast}), {"made-up": one})
     assert found.verdict == "not testable here"
     assert "1 of the points that it needs are missing in the table of study made-up (size=1 kind=a" in found.because
     other = replace(one, missing=tuple(Missing(it, "") for it in pretend.STUDY.points() if it["size"] == 3))
-    (found,) = judged([FAST], {"fast": fast}, {"made-up": other})
+    (found,) = judged(Claims((FAST,), {"fast": fast}), {"made-up": other})
     assert found.verdict == "reproduced"
     asks: tuple[Callable[[StudyTable], object], ...] = (
         lambda table: table.each("rate_mbps", "size", kind="a"),

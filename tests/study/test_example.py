@@ -38,8 +38,8 @@ def test_a_page_without_a_table_says_which_study_of_its_file_to_carry_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("PAGE", "SPACING"):
-        assert main(["study", "page", f"{FILE}:{name}"]) == 1
+    for page in (FILE.with_name("spacing_page.py"), f"{FILE}:SPACING"):
+        assert main(["study", "page", str(page)]) == 1
         assert capsys.readouterr().err == (
             f"linklab: study-results has no table spacing.csv: linklab study run {FILE}:SPACING\n"
         )

@@ -1,1 +1,2 @@
-"""``make bench``: what Linklab promises, as studies on the studies' engine. A file has a ``STUDY`` and its ``PAGE``."""
+"""``make bench``: what Linklab promises, as studies on the studies' engine. A file has a ``STUDY`` and its
+``CLAIMS``, and NAME_page.py is its page."""

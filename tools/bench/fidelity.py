@@ -14,7 +14,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Literal
 
 from linklab import network
@@ -30,13 +29,11 @@ from linklab.network import (
     rtt_floor_ms,
 )
 from linklab.published import Claim
-from linklab.study.claims import Finding, Tables, compared
+from linklab.study.claims import Claims, Finding, Tables, compared
 from linklab.study.declare import Measured, Metric, Point, Study
-from linklab.study.page import Grid, fixed
 from linklab.study.table import StudyTable
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 from studies.report.study import LINKS, PATHS, ends
-from tools.bench.page import bench_page
 
 LOOPS_PER_CORE: Final = 4
 IDLE, BUSY = "idle", "busy"
@@ -165,7 +162,7 @@ STUDY: Final = Study(
     short_repeats=2,
     source="what README promises; in one lab for each repeat",
 )
-CLAIMS: Final = (
+_CLAIMED: Final = (
     Claim(
         "fidelity-rtt",
         f"The mean RTT is within {RTT_TOLERANCE_MS} ms of theory on every link and path, no ping lost",
@@ -208,12 +205,12 @@ CLAIMS: Final = (
 def judge_rtt(tables: Tables) -> Finding:
     """Judge round trips by theory. A ping without any answer is off beyond all bounds."""
     found = _both_machines(tables["fidelity"])
-    lost = _values(found, "lost_pings")
+    lost = values_of(found, "lost_pings")
     off_ms = max(
-        (abs(it - row.rtt_floor_ms) for row in ROWS.values() for it in _values(found, "rtt_mean_ms", row)),
+        (abs(it - row.rtt_floor_ms) for row in ROWS.values() for it in values_of(found, "rtt_mean_ms", row)),
         default=math.inf,
     )
-    answered = len(_values(found, "rtt_mean_ms")) == len(lost)
+    answered = len(values_of(found, "rtt_mean_ms")) == len(lost)
     return Finding(
         answered and not any(lost) and off_ms <= RTT_TOLERANCE_MS,
         f"largest difference {off_ms:.4f} ms, {sum(lost):.0f} pings lost in {len(lost) // len(ROWS)} rounds",
@@ -223,7 +220,7 @@ def judge_rtt(tables: Tables) -> Finding:
 def judge_tcp(tables: Tables) -> Finding:
     """Judge what TCP carries on each link by the goodput ceiling."""
     found = _both_machines(tables["fidelity"])
-    shares = {name: min(_values(found, "tcp_mbps", ROWS[name])) / ROWS[name].tcp_ceiling_mbps for name in LINKS}
+    shares = {name: min(values_of(found, "tcp_mbps", ROWS[name])) / ROWS[name].tcp_ceiling_mbps for name in LINKS}
     listed = ", ".join(f"{name} {share:.2%}" for name, share in shares.items())
     return Finding(min(shares.values()) >= TCP_SHARE, f"lowest of all repeats: {listed}")
 
@@ -231,9 +228,11 @@ def judge_tcp(tables: Tables) -> Finding:
 def judge_udp(tables: Tables) -> Finding:
     """Judge UDP by what it loses."""
     found = _both_machines(tables["fidelity"])
-    lost, sent = sum(_values(found, "udp_lost_packets")), sum(_values(found, "udp_sent_packets"))
+    lost, sent = sum(values_of(found, "udp_lost_packets")), sum(values_of(found, "udp_sent_packets"))
     slow = sum(
-        it < _SENT_SHARE * row.udp_offered_mbps for row in ROWS.values() for it in _values(found, "udp_sent_mbps", row)
+        it < _SENT_SHARE * row.udp_offered_mbps
+        for row in ROWS.values()
+        for it in values_of(found, "udp_sent_mbps", row)
     )
     because = f"{lost:.0f} of {sent:.0f} packets lost" + (f"; {slow} times less sent than asked for" if slow else "")
     return Finding(not lost and not slow, because)
@@ -249,61 +248,9 @@ def judge_earlier(tables: Tables) -> Finding:
     return _agreeing([_both_machines(tables["fidelity"]), _both_machines(tables[compared("fidelity")])])
 
 
-def measured_grid(tables: Tables) -> Grid:
-    """Return RTT, TCP and UDP of each row, idle and busy, with theory."""
-    table = tables["fidelity"]
-    cells = []
-    for row in ROWS.values():
-        for machine in table.levels("machine"):
-            found = table.select(machine=machine)
-            values = {metric: _values(found, metric, row) for metric in (*COMPARED, "udp_lost_packets")}
-            cells.append((
-                row.name, str(machine), str(len(values["tcp_mbps"])),
-                fixed(row.rtt_floor_ms, 0), _range(values["rtt_mean_ms"], 3),
-                fixed(row.tcp_ceiling_mbps, 3), _range(values["tcp_mbps"], 3),
-                f"{min(values['tcp_mbps']) / row.tcp_ceiling_mbps:.1%}", fixed(row.udp_offered_mbps, 3),
-                _range(values["udp_mbps"], 3), fixed(sum(values["udp_lost_packets"]), 0),
-            ))  # fmt: skip
-    columns = (
-        "from, to", "machine", "repeats", "RTT theory (ms)", "RTT mean (ms)", "TCP ceiling (Mbit/s)", "TCP (Mbit/s)",
-        "lowest / ceiling", "UDP offered (Mbit/s)", "UDP (Mbit/s)", "UDP packets lost",
-    )  # fmt: skip
-    note = (
-        f"Least to largest of the repeats. Busy: {LOOPS_PER_CORE} endless loops on every core. Rates are of the "
-        "payload at the receiver, over the receiver's own time: slow start lowers TCP's, and the path's delay UDP's. "
-        f"UDP's frames fill {UDP_SHARE:.0%} of the bottleneck."
-    )
-    return Grid(columns, tuple(cells), note)
-
-
-def digits_grid(tables: Tables) -> Grid:
-    """Return how far values agree in three digits, by round, row and quantity."""
-    table = tables["fidelity"]
-    cells = []
-    for number in _rounds([table]):
-        for row in ROWS.values():
-            for metric, heading in COMPARED.items():
-                values = _values(table, metric, row, number)
-                if not values:
-                    continue
-                found = agreement(values)
-                cells.append((
-                    "fresh" if number == 0 else f"again ({number})", row.name, heading, str(len(values)),
-                    _range(values, 4), " / ".join(f"{it:#.3g}" for it in found.rounded), f"{found.spread:.3f}",
-                    found.sameness,
-                ))  # fmt: skip
-    columns = ("lab", "from, to", "quantity", "values", "least to largest", "to three digits", "spread", "sameness")
-    note = (
-        "Spread: largest less smallest, in units of the third digit. same: all values round to one number. edge: they "
-        "round to two, but lie within a tenth of the third digit's unit, so that they differ by where the edge of the "
-        "rounding falls. different: anything else."
-    )
-    return Grid(columns, tuple(cells), note)
-
-
 @dataclass(frozen=True)
 class Agreement:
-    """How far values agree in three significant digits; `digits_grid` says what ``sameness`` means. ``spread`` is the
+    """How far values agree in three significant digits; the page says what ``sameness`` means. ``spread`` is the
     largest less the smallest, in units of the last digit.
     """
 
@@ -326,8 +273,8 @@ def _agreeing(tables: Sequence[StudyTable]) -> Finding:
         f"{row.name} {heading.partition(' ')[0]}{'' if number == 0 else f' again ({number})'}": agreement(values)
         for row in ROWS.values()
         for metric, heading in COMPARED.items()
-        for number in _rounds(tables)
-        if (values := [it for table in tables for it in _values(table, metric, row, number)])
+        for number in rounds_of(tables)
+        if (values := [it for table in tables for it in values_of(table, metric, row, number)])
     }
     edge, different = (
         [name for name, found in agreements.items() if found.sameness == sameness] for sameness in ("edge", "different")
@@ -345,7 +292,8 @@ def _both_machines(table: StudyTable) -> StudyTable:
     return table
 
 
-def _values(table: StudyTable, metric: str, row: Row | None = None, number: int | None = None) -> list[float]:
+def values_of(table: StudyTable, metric: str, row: Row | None = None, number: int | None = None) -> list[float]:
+    """Return the values of a metric, or those of a row and of a round of it."""
     frame = table.frame[table.frame["metric"] == metric]
     if row is not None:
         frame = frame[frame["of"] == row.name]
@@ -354,21 +302,13 @@ def _values(table: StudyTable, metric: str, row: Row | None = None, number: int 
     return [float(it) for it in frame["value"]]
 
 
-def _rounds(tables: Sequence[StudyTable]) -> list[int]:
+def rounds_of(tables: Sequence[StudyTable]) -> list[int]:
     """Return the rounds there are: 0 is the first measurement of a fresh lab, 1 the second in the same lab."""
     return sorted({int(it) for table in tables for it in table.frame["number"].dropna()})
 
 
-def _range(values: Sequence[float], digits: int) -> str:
-    """Return ``least..largest``, or one number where both print alike."""
-    low, high = (f"{value:.{digits}f}" for value in (min(values), max(values)))
-    return low if low == high else f"{low}..{high}"
-
-
-PAGE: Final = bench_page(
-    STUDY,
-    {"measured": measured_grid, "digits": digits_grid},
-    CLAIMS,
+CLAIMS: Final = Claims(
+    _CLAIMED,
     {
         "fidelity-rtt": judge_rtt,
         "fidelity-tcp": judge_tcp,
@@ -376,5 +316,4 @@ PAGE: Final = bench_page(
         "fidelity-same": judge_same,
         "fidelity-earlier": judge_earlier,
     },
-    Path(__file__).with_name("fidelity.md"),
 )

@@ -17,12 +17,10 @@ from linklab.measure import Flow, PingFlow, TcpFlow, UdpFlow, run_together
 from linklab.network import COURSE
 from linklab.options import cores
 from linklab.published import Claim
-from linklab.study.claims import Finding, Tables
+from linklab.study.claims import Claims, Finding, Tables
 from linklab.study.declare import Measured, Metric, Point, Study
-from linklab.study.page import Grid
 from studies.report.study import IPERF3, LINKS, PARALLEL, PATHS, SHARED, ping_flow, shared_flows, transfer_flow
 from tools.bench.fidelity import ROWS
-from tools.bench.page import bench_page
 
 CASES: Final = "the five test cases"
 ONE, ALL = "one", "a lab a core"
@@ -137,7 +135,7 @@ STUDY: Final = Study(
     short={"load_s": (3,), "case_s": (3,)},
     source="what README promises",
 )
-CLAIMS: Final = (
+_CLAIMED: Final = (
     Claim(
         "speed-cases",
         f"At least {AT_LEAST:g} virtual seconds for each second on the wall, over the five test cases of the course "
@@ -151,53 +149,15 @@ CLAIMS: Final = (
 
 def judge_cases(tables: Tables) -> Finding:
     """Judge the five test cases, spread over as many labs as there are cores."""
-    (one, _), (each, labs) = (_rate(tables, CASES, at_once) for at_once in (ONE, ALL))
+    (one, _), (each, labs) = (rate_of(tables, CASES, at_once) for at_once in (ONE, ALL))
     return Finding(each >= AT_LEAST, f"{one:.1f} with one lab, {each:.1f} with {labs:.0f} at once")
 
 
-def _rate(tables: Tables, load: str, labs: str) -> tuple[float, float]:
+def rate_of(tables: Tables, load: str, labs: str) -> tuple[float, float]:
     """Return virtual seconds for each on the wall, and the number of labs."""
     found = (tables["speed"].lookup(it, load=load, labs=labs).mean for it in ("virtual_s", "wall_s", "labs"))
     virtual_s, wall_s, count = found
     return virtual_s / wall_s, count
 
 
-def rates_grid(tables: Tables) -> Grid:
-    """Return the rates of every load."""
-    cells = []
-    for load, labs in tables["speed"].runs("load", "labs"):
-        virtual_s, wall_s = (
-            tables["speed"].lookup(it, load=load, labs=labs).mean for it in ("virtual_s", "wall_s")
-        )  # fmt: skip
-        rate, count = _rate(tables, str(load), str(labs))
-        cells.append((
-            str(load), f"{count:.0f}", f"{virtual_s:.1f}", f"{wall_s:.2f}", f"{rate:.2f}", f"{rate / count:.2f}",
-        ))  # fmt: skip
-    columns = (
-        "load", "labs at once", "virtual s, all labs", "wall s", "virtual / wall", "virtual / wall, each core",
-    )  # fmt: skip
-    note = (
-        "h1-h4; four flows: h1-h4, h2-h5, h3-h6, h7-h9. Each lab is pinned to a core of its own. The test cases are "
-        "spread over the labs, the other loads run in each of them."
-    )
-    return Grid(columns, tuple(cells), note)
-
-
-def cases_grid(tables: Tables) -> Grid:
-    """Return the five test cases on one core."""
-    cells = []
-    for case in range(1, 6):
-        virtual_s, wall_s = (
-            tables["speed"].lookup(it, of=f"case {case}", load=CASES, labs=ONE).mean for it in ("virtual_s", "wall_s")
-        )  # fmt: skip
-        names = ", ".join(step.name for step in steps(25) if step.case == case)
-        cells.append((str(case), names, f"{virtual_s:.1f}", f"{wall_s:.2f}", f"{virtual_s / wall_s:.2f}"))
-    return Grid(("case", "what ran", "virtual s", "wall s", "virtual / wall"), tuple(cells))
-
-
-PAGE: Final = bench_page(
-    STUDY,
-    {"Virtual seconds for each second on the wall": rates_grid, "The five test cases on one core": cases_grid},
-    CLAIMS,
-    {"speed-cases": judge_cases},
-)
+CLAIMS: Final = Claims(_CLAIMED, {"speed-cases": judge_cases})

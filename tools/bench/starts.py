@@ -17,10 +17,8 @@ from linklab.errors import LabError
 from linklab.lab_group import Labs
 from linklab.network import COURSE, Switch
 from linklab.published import Claim
-from linklab.study.claims import Finding, Judge, Tables
+from linklab.study.claims import Claims, Finding, Judge, Tables
 from linklab.study.declare import Measured, Metric, Point, Study
-from linklab.study.page import Grid, significant
-from tools.bench.page import bench_page
 
 LINK: Final = {"bw": 100, "delay": "1ms", "max_queue_size": 100}
 """Every link is shaped, so that queueing disciplines are a part of the work: HTB and netem at both ends."""
@@ -123,7 +121,7 @@ STUDY: Final = Study(
     short_repeats=2,
     source="what README promises",
 )
-CLAIMS: Final = tuple(
+_CLAIMED: Final = tuple(
     Claim(
         f"starts-{network}",
         f"A {network}'s start grows near linearly to 200 nodes (exponent at most {NEAR_LINEAR})",
@@ -151,27 +149,4 @@ def _judge(network: str) -> Judge:
     return judge
 
 
-def starts_grid(tables: Tables) -> Grid:
-    """Return how long each network took."""
-    cells = []
-    for network, nodes in tables["starts"].runs("network", "nodes"):
-        found = [tables["starts"].lookup(metric.name, network=network, nodes=nodes) for metric in STUDY.metrics]
-        start_s, *others_s = (median(values.values) for values in found)
-        cells.append((
-            str(network), str(nodes), str(found[0].count), significant(start_s), f"{1000 * start_s / int(nodes):.2f}",
-            *map(significant, others_s),
-        ))  # fmt: skip
-    columns = ("network", "nodes", "repeats", "start (s)", "ms a node", "first answers (s)", "stop (s)")
-    note = (
-        "Medians. First answers: until every host's shell has answered a command; a shell is opened when it is first "
-        "needed. In every network the first host then reached the last."
-    )
-    return Grid(columns, tuple(cells), note)
-
-
-PAGE: Final = bench_page(
-    STUDY,
-    {"Start and stop": starts_grid},
-    CLAIMS,
-    {f"starts-{network}": _judge(network) for network in (CHAIN, TREE)},
-)
+CLAIMS: Final = Claims(_CLAIMED, {f"starts-{network}": _judge(network) for network in (CHAIN, TREE)})

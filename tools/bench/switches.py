@@ -8,10 +8,8 @@ from linklab.lab import Lab
 from linklab.measure import PingFlow, TcpFlow, run
 from linklab.network import COURSE
 from linklab.published import Claim
-from linklab.study.claims import Finding, Judge, Tables
+from linklab.study.claims import Claims, Finding, Judge, Tables
 from linklab.study.declare import BRIDGE, Measured, Metric, Point, Study, Testbed
-from linklab.study.page import Grid, spread
-from tools.bench.page import bench_page
 
 TCP_SHARES: Final = {"ovs": 0.98, "ovs-user": 0.85}
 """Of the bridge's. The user-space datapath adds 0.07 ms to a round trip, by which TCP's start loses other packets, and
@@ -49,7 +47,7 @@ STUDY: Final = Study(
     short={"pings": (10,), "duration_s": (4,)},
     source="what README promises",
 )
-CLAIMS: Final = tuple(
+_CLAIMED: Final = tuple(
     Claim(
         f"switch-{kind}",
         f"Switch {kind} works on virtual time: no ping lost, TCP at {share:.0%} or more of the bridge's",
@@ -72,19 +70,4 @@ def _judge(kind: str) -> Judge:
     return judge
 
 
-def switches_grid(tables: Tables) -> Grid:
-    """Return the kinds of switch side by side."""
-    table = tables["switch-kinds"]
-    cells = tuple(
-        (str(kind), *(spread(table.lookup(metric, switch=kind), 5) for metric in ("rtt_mean_ms", "tcp_mbps")))
-        for kind in table.levels("switch")
-    )
-    return Grid(("switch", "RTT mean (ms)", "TCP (Mbit/s)"), cells, "h1-h4 of the course network, through s1 and s2.")
-
-
-PAGE: Final = bench_page(
-    STUDY,
-    {"h1-h4 of the course network": switches_grid},
-    CLAIMS,
-    {f"switch-{kind}": _judge(kind) for kind in TCP_SHARES},
-)
+CLAIMS: Final = Claims(_CLAIMED, {f"switch-{kind}": _judge(kind) for kind in TCP_SHARES})

@@ -14,10 +14,7 @@ from linklab import Lab
 from linklab.errors import MeasurementError
 from linklab.measure import Capture, capture
 from linklab.network import End, Host, Link, Network, Switch
-from linklab.published import Claim
 from linklab.study import Measured, Metric, Point, Study, Testbed
-from linklab.study.claims import Finding, Tables, compared
-from linklab.study.page import Page
 
 if TYPE_CHECKING:
     from scapy.packet import Packet
@@ -98,34 +95,4 @@ SPACING = Study(
     short={"rate_mbps": (10,), "pings": (20,)},
     short_repeats=2,
     from_captures=from_captures,
-)
-
-
-def _controller_first(tables: Tables) -> Finding:
-    table = tables["spacing"]
-    first_ms, later_ms = (
-        abs(table.lookup("change_ms", number=number, switch="openflow", rate_mbps=10, loss_percent=0).mean)
-        for number in (2, 3)
-    )
-    return Finding(first_ms > later_ms, f"the first time changes by {first_ms:.2f} ms, the second by {later_ms:.2f} ms")
-
-
-def _real_less_even(tables: Tables) -> Finding:
-    real, ours = (
-        tables[name].lookup("change_mean_ms", switch="bridge", rate_mbps=100, loss_percent=0).mean
-        for name in ("spacing", compared("spacing"))
-    )
-    return Finding(real > ours, f"mean change of {real:.4f} ms on hardware, {ours:.4f} ms here")
-
-
-PAGE = Page(
-    "spacing",
-    "What becomes of the time between packets",
-    (SPACING,),
-    Path(__file__).with_name("spacing.md"),
-    claims=(
-        Claim("first", "A controller delays a flow's first packet.", "ours", "Mininet", "change_ms of pings 2 and 3"),
-        Claim("real", "Real switches change the time between packets.", "ours", "hardware", "needs captures of them"),
-    ),
-    judges={"first": _controller_first, "real": _real_less_even},
 )

@@ -1,4 +1,4 @@
-"""Find the study or page that a name on the command line means, in the kit or in ``FILE.py:NAME``, with own levels."""
+"""Find the study that a name on the command line means, in the kit or in ``FILE.py:NAME``, with own levels."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from linklab.discovery import study_module, study_names
+from linklab.discovery import STUDIES, study_module, study_names
 from linklab.errors import MeasurementError
-from linklab.study.declare import Level, Study, raised
-from linklab.study.page import Page
+from linklab.study.claims import Claims
+from linklab.study.declare import Level, Study, is_own, raised
 from linklab.study.table import digest, named_level
 
 _IN_FILE: Final = re.compile(r"(?P<file>.+\.py):(?P<name>\w+)")
@@ -25,16 +25,28 @@ _LONGEST: Final = 40
 
 
 @cache
-def pages() -> Mapping[str, Page]:
-    """Return the kit's pages, by name: ``PAGE`` of each ``studies/NAME/page.py``."""
-    found = (study_module(name, "page").PAGE for name in study_names())
-    return MappingProxyType({page.name: page for page in found})
+def pages() -> Mapping[str, Path]:
+    """Return the kit's pages, by name: the notebook ``page.py`` of each folder of ``studies/``."""
+    return MappingProxyType({name: STUDIES / name / "page.py" for name in study_names()})
 
 
 @cache
 def studies() -> Mapping[str, Study]:
-    """Return the kit's studies, by name: those of all its pages."""
-    return MappingProxyType({study.name: study for page in pages().values() for study in page.studies})
+    """Return the kit's studies, by name: ``STUDIES`` of each ``studies/NAME/study.py``."""
+    found = (study for name in study_names() for study in study_module(name, "study").STUDIES)
+    return MappingProxyType({study.name: study for study in found})
+
+
+def claims_of(name: str) -> Claims:
+    """Return the claims of a folder of ``studies/``, and who judges them: ``CLAIMS`` of its ``judges.py``."""
+    found: Claims = study_module(name, "judges").CLAIMS
+    return found
+
+
+def claims_about(study: Study) -> Claims:
+    """Return the claims that a table of one of the kit's studies can judge; of another study there are none."""
+    having = (name for name in study_names() if study in study_module(name, "study").STUDIES)
+    return next(map(claims_of, having), Claims())
 
 
 def study_by_name(name: str) -> Study:
@@ -52,36 +64,16 @@ def study_by_name(name: str) -> Study:
     return studies()[name]
 
 
-def page_by_name(name: str) -> Page | Study:
-    """Return the page of that name or of ``FILE.py:PAGE``, or a study that has no page of its own.
-
-    Raises MeasurementError, listing the names, if there is none.
-    """
-    if name in pages():
-        return pages()[name]
-    if is_in_file(name):
-        return _with_commands(found, name) if isinstance(found := from_file(name), Page) else study_by_name(name)
-    if name in studies():
-        return studies()[name]
-    raise MeasurementError(f"no page is called {name!r}: choose one of {', '.join(pages())}, or a study")
-
-
-def _with_commands(page: Page, name: str) -> Page:
-    """Return a file's page, with the commands that run its studies by their names in that file."""
-    file, there = name.rpartition(":")[0], names_in_file(name)
-
-    def with_command(study: Study) -> Study:
-        called = next((each for each, value in there.items() if value is study), None)
-        if called is None or study in studies().values():
-            return study
-        return replace(study, command=f"linklab study run {shlex.quote(f'{file}:{called}')}")
-
-    return replace(page, studies=tuple(map(with_command, page.studies)))
-
-
-def page_that_has(study: Study) -> Page | None:
-    """Return the kit's page whose claims a study's table can judge; None if there is none."""
-    return next((page for page in pages().values() if study in page.studies), None)
+def with_command(study: Study) -> Study:
+    """Return a study of one's own with the command that runs it by its name in its file; another one as it is."""
+    if study not in studies().values():
+        for module in [*sys.modules.values()]:
+            file = Path(getattr(module, "__file__", None) or __file__)
+            names = vars(module).items() if file.suffix == ".py" and is_own(file) else ()
+            if name := next((name for name, value in names if value is study), ""):
+                shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+                return replace(study, command=f"linklab study run {shlex.quote(f'{shown}:{name}')}")
+    return study
 
 
 def is_in_file(name: str) -> bool:
@@ -90,20 +82,10 @@ def is_in_file(name: str) -> bool:
 
 
 def from_file(name: str) -> Any:
-    """Return the study or page that ``FILE.py:NAME`` names. The file can import modules of its own folder and of the
-    current one.
+    """Return what ``FILE.py:NAME`` names. The file can import modules of its own folder and of the current one.
 
     Raises MeasurementError in one line if there is no such file, if it fails, or if it has no such name.
     """
-    there = names_in_file(name)
-    file, _, wanted = name.rpartition(":")
-    if wanted not in there:
-        raise MeasurementError(f"{file} has no {wanted!r}: say the name of a study or page in it")
-    return there[wanted]
-
-
-def names_in_file(name: str) -> Mapping[str, Any]:
-    """Return all names of the file in ``FILE.py:NAME``, with their values. Raises MeasurementError as `from_file`."""
     found = _IN_FILE.fullmatch(name)
     if found is None:
         raise MeasurementError(f"{name} names nothing in a file: write FILE.py:NAME")
@@ -128,7 +110,9 @@ def names_in_file(name: str) -> Mapping[str, Any]:
         finally:
             for place in beside:
                 sys.path.remove(place)
-    return vars(module)
+    if found["name"] not in vars(module):
+        raise MeasurementError(f"{found['file']} has no {found['name']!r}: say the name of a study in it")
+    return vars(module)[found["name"]]
 
 
 def selection(settings: Iterable[str], option: str) -> dict[str, list[str]]:

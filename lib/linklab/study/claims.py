@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from statistics import fmean
 from typing import Any, Final, Literal
@@ -61,6 +61,18 @@ class Finding:
 
 Judge = Callable[[Tables], Finding]
 """Judges a claim by tables. Pure. Raises MeasurementError if they lack what it needs."""
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a study claims, with a judge, by its claim's id, for each claim that can be judged.
+
+    ``printed`` are tables of the numbers that the paper printed of its own hardware, by the study's name.
+    """
+
+    claims: tuple[Claim, ...] = ()
+    judges: Mapping[str, Judge] = field(default_factory=dict)
+    printed: Tables = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -185,13 +197,7 @@ def both(ours: Tables, hardware: Tables | None) -> Tables:
 
 
 def judged(
-    claims: Iterable[Claim],
-    judges: Mapping[str, Judge],
-    tables: Tables,
-    hardware: Tables | None = None,
-    *,
-    printed: Tables | None = None,
-    partial: bool = False,
+    argued: Claims, tables: Tables, hardware: Tables | None = None, *, partial: bool = False
 ) -> tuple[JudgedClaim, ...]:
     """Return each claim with its verdict, in order.
 
@@ -208,12 +214,11 @@ def judged(
     partial = partial or any(table.missing for table in tables.values())
     # a complete table refuses a number of which a point is missing, so no verdict rests on some of its points
     tables = {name: replace(table, complete=True) for name, table in tables.items()}
-    claims = tuple(claims)
-    known = {claim.id for claim in claims}
-    if unknown := [name for name in judges if name not in known]:
+    known = {claim.id for claim in argued.claims}
+    if unknown := [name for name in argued.judges if name not in known]:
         raise MeasurementError(f"these judges belong to no claim: {', '.join(unknown)}")
-    real = _Hardware(hardware, "the hardware's") if hardware else _Hardware(printed or {}, _PAPERS_HARDWARE)
-    return tuple(_judge(claim, judges.get(claim.id), tables, real, partial) for claim in claims)
+    real = _Hardware(hardware, "the hardware's") if hardware else _Hardware(argued.printed, _PAPERS_HARDWARE)
+    return tuple(_judge(claim, argued.judges.get(claim.id), tables, real, partial) for claim in argued.claims)
 
 
 @dataclass(frozen=True)

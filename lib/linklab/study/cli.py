@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from linklab.progress import ProgressDisplay
     from linklab.study.declare import Study
     from linklab.study.runner import StudyProgress
-    from linklab.study.table import StudyTable
 
 INTERRUPTED = 130  # the shell's status for a program ended by SIGINT
 _OUTPUT = Path("study-results")
@@ -27,7 +26,7 @@ Carries out studies: every combination of their factors' levels, several labs at
 is measured already is not measured again, also after Ctrl-C or a crash: give the same command again."""
 _PAGE = """\
 Makes a page's Markdown and pictures from tables: of full runs (NAME), of runs with levels of your own (NAME --set ...),
-or of studies of your own (FILE.py:STUDY). See docs/studies/your-own.md."""
+or of your own pages and studies (PAGE.py, FILE.py:STUDY). See docs/studies/your-own.md."""
 _RUN = """\
 Writes NAME.csv (the table), NAME.json (what was measured, on which networks, with which versions) and NAME.run.json
 (date, machine, wall time, failures). Exit status: 0 if all points were measured, 1 if any failed, 130 after Ctrl-C,
@@ -52,7 +51,7 @@ def add_parser(subparsers: _SubParsersAction[argparse.ArgumentParser]) -> None:
     for each in (show, carry_out, template, captures):
         each.add_argument("name", metavar="NAME", help="see linklab study list; FILE.py:STUDY is one of your own")
     page.add_argument("names", nargs="*", metavar="NAME",
-                      help="a page, a study, FILE.py:PAGE or FILE.py:STUDY; default: all pages")  # fmt: skip
+                      help="a page, a study, PAGE.py or FILE.py:STUDY; default: all pages")  # fmt: skip
     keep.add_argument("names", nargs="*", metavar="NAME", help="default: the studies of all pages")
     for each in (show, carry_out, page, template):
         each.add_argument("--short", action="store_true", help="the quick look: fewer levels and repeats")
@@ -115,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _pages(arguments: argparse.Namespace) -> int:
     from linklab.study.catalogue import pages
-    from linklab.study.page import write_page
+    from linklab.study.notebook import write_page
 
     names = arguments.names or list(pages())
     for name in names:
@@ -130,51 +129,41 @@ def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str]
     """Return the name and the files of a page, and whether it is one of Linklab's as published."""
     from linklab.errors import MeasurementError
     from linklab.study.catalogue import (
+        claims_about,
         is_in_file,
-        page_by_name,
-        page_that_has,
         pages,
         selection,
+        studies,
         study_by_name,
         with_own_levels,
     )
-    from linklab.study.declare import Study
-    from linklab.study.page import make_page, overview
-    from linklab.study.table import read_own, read_table
+    from linklab.study.notebook import Given, read_beside, run_page
+    from linklab.study.overview import overview
+    from linklab.study.table import read_table
 
-    own_levels = bool(arguments.levels or arguments.short)
-    page = study_by_name(name) if own_levels and not is_in_file(name) else page_by_name(name)
-    if isinstance(page, Study):
-        base = page
-        short = base.short_form() if arguments.short else base
-        study = with_own_levels(short, selection(arguments.levels, "--set"))
-        # judges ask for the table by the name that the study has in the catalogue
-        tables = {base.name: read_table(study, arguments.tables)}
-        page = overview(study, base.name, tables[base.name], page_that_has(base))
-    else:
-        base = None
-        forms = [study.short_form() if arguments.short else study for study in page.studies]
-        tables = {
-            study.name: read_table(form, arguments.tables) for study, form in zip(page.studies, forms, strict=True)
-        }
-    given = [read_own((base,) if base else page.studies, each) for each in arguments.beside]
-    hardware: dict[str, StudyTable] = {}
-    for table in given:
-        if (other := hardware.setdefault(table.study.name, table)) is not table:
-            raise MeasurementError(
-                f"{other.files[0]} and {table.files[0]} are both of study {table.study.name}: put their rows into one "
-                "file"
-            )
-    files = make_page(page, tables, hardware, partial=own_levels or base is not None)
-    return page.name, files, page.name in pages() and not hardware and base is None
+    given = Given(arguments.tables, arguments.beside, arguments.short)
+    if name.endswith(".py"):
+        if arguments.levels:
+            raise MeasurementError(f"{name} is a page, and --set gives levels to a study: {name}:STUDY")
+        page, files = run_page(Path(name), given)
+        return page.name, files, False
+    if name in pages() and not (arguments.levels or arguments.short):
+        page, files = run_page(pages()[name], given)
+        return page.name, files, not page.hardware
+    if not is_in_file(name) and name not in studies():
+        raise MeasurementError(f"no page is called {name!r}: choose one of {', '.join(pages())}, or a study")
+    base = study_by_name(name)
+    study = with_own_levels(base.short_form() if arguments.short else base, selection(arguments.levels, "--set"))
+    # judges ask for the table by the name that the study has in the catalogue
+    ours = read_table(study, arguments.tables)
+    return study.name, overview(base.name, ours, read_beside([base], arguments.beside), claims_about(base)), False
 
 
 def _keep(arguments: argparse.Namespace) -> int:
-    from linklab.study.catalogue import pages, study_by_name
+    from linklab.study.catalogue import studies, study_by_name
     from linklab.study.table import keep, read_table
 
-    named = [study_by_name(name) for name in arguments.names]
-    for study in named or [study for page in pages().values() for study in page.studies]:
+    for study in [study_by_name(name) for name in arguments.names] or studies().values():
         print(f"kept: {keep(read_table(study, arguments.tables), arguments.output)}")
     return 0
 

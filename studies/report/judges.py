@@ -1,0 +1,192 @@
+"""Judges of the course report's conclusions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from statistics import fmean
+from typing import Any, Final
+
+from linklab.network import COURSE, bottleneck, path, rtt_floor_ms
+from linklab.published import publication
+from linklab.study.claims import (
+    Claims,
+    Finding,
+    Judge,
+    Numbers,
+    Quantity,
+    Tables,
+    by_repeat,
+    by_thresholds,
+    difference,
+    numbered,
+)
+from linklab.study.table import Values
+from studies.report.study import (
+    EXPLANATIONS,
+    LINKS,
+    OFFSET_S,
+    PARALLEL,
+    PATHS,
+    SHARED,
+    ends,
+    pairs_of,
+)
+
+PUBLISHED: Final = publication("report")
+
+# --- The claims
+
+_LINKS_OF: Final = {"h1-h4": ("L1", "L2"), "h7-h9": ("L2", "L3"), "h1-h9": LINKS}
+TWO, THREE, CROSSING, APART = SHARED
+_PLAIN: Final[Mapping[str, Any]] = {factor: plain for factor, (plain, _) in EXPLANATIONS.items()}
+
+
+def floor_ms(between: str) -> float:
+    """Return theory's shortest round trip over a link or path of the course network."""
+    source, destination, _ = ends(COURSE, between)
+    return rtt_floor_ms(path(COURSE, source, destination))
+
+
+def rate_mbps(between: str) -> float:
+    """Return the rate of the slowest link between two nodes of the course network."""
+    source, destination, _ = ends(COURSE, between)
+    return bottleneck(path(COURSE, source, destination)).rate_mbps or 0.0
+
+
+def alone(tables: Tables, metric: str, between: str, **explained: Any) -> Values:
+    """Return a metric of a pair that ran alone (test cases 2 and 3); ``explained``: see `EXPLANATIONS`."""
+    return tables["report-alone"].lookup(metric, between=between, **{**_PLAIN, **explained})
+
+
+def shared(tables: Tables, metric: str, pairs: str, of: str = "", **explained: Any) -> Values:
+    """Return a metric of pairs that ran together (test cases 4 and 5), or of one ``of`` them."""
+    levels: dict[str, Any] = {**_PLAIN, "start_offset_s": OFFSET_S, **explained}
+    return tables["report-shared"].lookup(metric, pairs=pairs, of=of, **levels)
+
+
+def _idle_ms(tables: Tables, between: str) -> float:
+    """Return the round trip of an idle path: the measured one if there is one, else theory's shortest."""
+    table = tables.get("report-alone")
+    if table is not None and between in table.levels("between"):
+        return alone(tables, "rtt_mean_ms", between).mean
+    return floor_ms(between)
+
+
+def _udp(metric: str, cases: Iterable[tuple[str, str]], tables: Tables) -> dict[str, Values]:
+    """Return a metric of test case 1 by path and by what was asked of iperf."""
+    return {
+        f"{between} at {asked}": tables["report-udp"].lookup(metric, between=between, asked=asked)
+        for between, asked in cases
+    }
+
+
+def _off_printed_loss(tables: Tables) -> list[Numbers]:
+    printed = {(it["name"], it["asked"]): it["percent"] for it in PUBLISHED["losses"]}
+    found = _udp("loss_percent", printed, tables)
+    theirs = dict(zip(found, printed.values(), strict=True))
+    return numbered(found, lambda name, percent: abs(percent - theirs[name]))
+
+
+def _of_each(metric: str, names: Iterable[str], number: Callable[[str, float], float], tables: Tables) -> list[Numbers]:
+    """Return for each repeat ``number`` of a metric of each link or path alone."""
+    return numbered({it: alone(tables, metric, it) for it in names}, number)
+
+
+def _percent_of_rate(name: str, mbps: float) -> float:
+    return 100 * mbps / rate_mbps(name)
+
+
+def _off_the_links_sum(tables: Tables) -> list[Numbers]:
+    sums = {between: sum(alone(tables, "rtt_mean_ms", it).mean for it in links) for between, links in _LINKS_OF.items()}
+    return _of_each("rtt_mean_ms", _LINKS_OF, lambda name, ms: 100 * abs(ms / sums[name] - 1), tables)
+
+
+def _beyond_idle_ms(tables: Tables) -> list[Numbers]:
+    """Return by how much each pair's round trip under load is longer than that of its idle path."""
+    found = {
+        f"{name} in test {test}": shared(tables, "rtt_mean_ms", pairs, name)
+        for test, pairs in enumerate(SHARED, 1)
+        for name in pairs_of(pairs)
+    }
+    return numbered(found, lambda name, ms: ms - _idle_ms(tables, name.partition(" ")[0]))
+
+
+def _jain(tests: Mapping[str, str], tables: Tables) -> list[Numbers]:
+    return numbered({name: shared(tables, "jain_index", pairs) for name, pairs in tests.items()})
+
+
+def _apart(number: Callable[[str, float, float], float], tables: Tables) -> list[Numbers]:
+    """Return for each repeat ``number`` of each pair's name and its throughput in test 4, together and alone."""
+    return numbered(
+        {it: shared(tables, "throughput_mbps", APART, it) for it in pairs_of(APART)},
+        lambda name, mbps: number(name, mbps, shared(tables, "throughput_mbps", name, name).mean),
+    )
+
+
+def _apart_router(tables: Tables) -> Finding:
+    """Judge which part of the growth of round trips in test 4 comes from the other pair: half or more."""
+    parts, words = [], []
+    for name in pairs_of(APART):
+        together_ms, alone_ms = (shared(tables, "rtt_mean_ms", pairs, name).mean for pairs in (APART, name))
+        idle_ms = _idle_ms(tables, name)
+        parts.append((together_ms - alone_ms) / (together_ms - idle_ms) if together_ms > idle_ms else 0.0)
+        words.append(f"{name} {together_ms:.1f} ms, alone {alone_ms:.1f}, idle {idle_ms:.0f}")
+    return Finding(min(parts) >= 0.5, "; ".join(words))
+
+
+_ASKED_OF: Final[Mapping[str, Quantity]] = {
+    "UDP packets lost below the path's rate": lambda tables: numbered(
+        _udp("lost_packets", [("h1-h4", asked) for asked in ("20M", "25M", "27M")], tables)
+    ),
+    "UDP loss off the printed one (points)": _off_printed_loss,
+    "sent beyond 25 Mbit/s (Mbit/s)": lambda tables: numbered(
+        _udp("sent_mbps", [("h1-h4", "25M")], tables), lambda _, mbps: mbps - 25
+    ),
+    "RTT of links beyond the delays (%)": partial(
+        _of_each, "rtt_mean_ms", LINKS, lambda name, ms: 100 * (ms / floor_ms(name) - 1)
+    ),
+    "RTT of paths beyond the delays (ms)": partial(
+        _of_each, "rtt_mean_ms", PATHS, lambda name, ms: ms - floor_ms(name)
+    ),
+    "RTT of paths off the sum of their links' (%)": _off_the_links_sum,
+    "TCP on links, of the rate (%)": partial(_of_each, "throughput_mbps", LINKS, _percent_of_rate),
+    "TCP on paths, of the slowest link's rate (%)": partial(_of_each, "throughput_mbps", PATHS, _percent_of_rate),
+    "RTT under load beyond the idle path's (ms)": _beyond_idle_ms,
+    "Jain's index of pairs": partial(
+        _jain, {f"test {it}": pairs for it, pairs in enumerate((TWO, THREE, CROSSING), 1)}
+    ),
+    "Jain's index of connections": partial(_jain, {"four connections": PARALLEL}),
+    "TCP of pairs apart, of the rate (%)": partial(_apart, lambda name, mbps, _: _percent_of_rate(name, mbps)),
+    "TCP of pairs apart, of what each has alone (%)": partial(
+        _apart, lambda _, mbps, alone_mbps: 100 * mbps / alone_mbps if alone_mbps else math.inf
+    ),
+}
+"""The quantities that thresholds apply to."""
+
+
+def _means_differ(metric: str, more: str, fewer: str, of: Sequence[str], tables: Tables) -> Finding:
+    """Judge whether the mean over pairs is larger in one test than in another, by Welch's interval."""
+    means = [
+        [fmean(each) for each in by_repeat([shared(tables, metric, pairs, it) for it in of or pairs_of(pairs)])]
+        for pairs in (more, fewer)
+    ]
+    found = difference(*means)
+    unit = next(it.unit for it in tables["report-shared"].study.metrics if it.name == metric)
+    told = (
+        f"{fmean(values):.1f} ({min(values):.1f} to {max(values):.1f}) {unit} of {pairs.replace('+', ', ')}"
+        for values, pairs in zip(means, (more, fewer), strict=True)
+    )
+    return Finding(found.holds, f"{', '.join(told)}; difference {found} {unit}")
+
+
+JUDGES: Final[Mapping[str, Judge]] = {
+    **{it.id: partial(by_thresholds, it.thresholds, _ASKED_OF) for it in PUBLISHED.claims if it.thresholds},
+    "report-apart-router": _apart_router,
+    "report-three-rtt": partial(_means_differ, "rtt_mean_ms", THREE, TWO, ()),
+    "report-three-throughput": partial(_means_differ, "throughput_mbps", TWO, THREE, ()),
+    "report-parallel-less": partial(_means_differ, "throughput_mbps", THREE, PARALLEL, ("h2-h5", "h3-h6")),
+}
+"""A judge of each claim, by its id."""
+CLAIMS: Final = Claims(PUBLISHED.claims, JUDGES)
