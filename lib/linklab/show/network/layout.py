@@ -367,18 +367,14 @@ PARALLEL_INCHES: Final = 3.6
 """Length of such a link if there are parallel ones: its label and its addresses stand in one row."""
 PLAIN_INCHES: Final = 1.9
 """Length of a link without a label of its own."""
-_WIDEST_INCHES: Final = 13.0
-"""Width of a row of parts that are not connected; a wider part has a row of its own."""
-_PART_GAP_INCHES: Final = 1.9
-"""Distance of two parts in a row, and of two nodes without a cable."""
-_ROW_GAP_INCHES: Final = 1.4
-"""Distance of two rows of parts."""
-_MAX_ISOLATED_PER_ROW: Final = 6
-"""Nodes without a cable in one row; their rows stand below all others."""
+_PART_GAP_INCHES: Final = 1.4
+"""Distance of two parts of a network that no cable joins, one below the other."""
+_ALONE_INCHES: Final = 1.9
+"""Distance of two nodes without a cable, side by side below all others."""
 
 
 def positions(scene: NetworkScene) -> Positions:
-    """Return where each node goes, in inches. Parts that are not connected stand beside or below each other."""
+    """Return where each node goes, in inches. Parts that are not connected stand below each other."""
     import networkx
 
     graph = networkx.Graph()
@@ -392,12 +388,19 @@ def positions(scene: NetworkScene) -> Positions:
             is_parallel = sum(it.pair == cable.pair for it in scene.cables) > 1
             graph.edges[ends]["inches"] = PARALLEL_INCHES if is_parallel else LINK_INCHES
     order = {node.name: position for position, node in enumerate(scene.nodes)}
-    parts = sorted(networkx.connected_components(graph), key=lambda part: min(map(order.__getitem__, part)))
-    joined = [_part(scene, graph.subgraph(part)) for part in parts if len(part) > 1]
-    isolated = [name for part in parts if len(part) == 1 for name in part]
-    row_size = _MAX_ISOLATED_PER_ROW
-    rows = [isolated[at : at + row_size] for at in range(0, len(isolated), row_size)]
-    return _packed(joined, [{name: (at * _PART_GAP_INCHES, 0.0) for at, name in enumerate(row)} for row in rows])
+    joined = [part for part in networkx.connected_components(graph) if len(part) > 1]
+    parts = [
+        _part(scene, graph.subgraph(part)) for part in sorted(joined, key=lambda it: min(map(order.__getitem__, it)))
+    ]
+    alone = [name for name in order if not graph[name]]
+    parts.append({name: (at * _ALONE_INCHES, 0.0) for at, name in enumerate(alone)})
+    placed: Positions = {}
+    ceiling = 0.0
+    for part in filter(None, parts):
+        left, top = min(x for x, _ in part.values()), max(y for _, y in part.values())
+        placed |= {name: (x - left, ceiling + y - top) for name, (x, y) in part.items()}
+        ceiling = min(y for _, y in placed.values()) - _PART_GAP_INCHES
+    return placed
 
 
 def _part(scene: NetworkScene, graph: networkx.Graph[str]) -> Positions:
@@ -434,30 +437,6 @@ def _extended_to_hosts(path: list[str], graph: networkx.Graph[str], order: Mappi
     ends = sorted((name for name in graph if len(graph[name]) == 1), key=order.__getitem__)
     whole: list[str] = networkx.shortest_path(graph, ends[0], ends[-1])
     return whole if whole.index(path[0]) <= whole.index(path[-1]) else whole[::-1]
-
-
-def _packed(parts: Sequence[Positions], rows_below: Sequence[Positions]) -> Positions:
-    """Place the parts side by side with their backbones level; start a new row if the page becomes too wide."""
-    rows: list[list[Positions]] = []
-    width = math.inf
-    for part in parts:
-        wide = max(x for x, _ in part.values()) - min(x for x, _ in part.values()) + _PART_GAP_INCHES
-        if width + wide > _WIDEST_INCHES:
-            rows.append([])
-            width = 0.0
-        rows[-1].append(part)
-        width += wide
-    placed: Positions = {}
-    ceiling = 0.0
-    for row in [*rows, *([part] for part in rows_below)]:
-        heights = [y for part in row for _, y in part.values()]
-        x, level = 0.0, ceiling - max(heights)
-        for part in row:
-            left = min(px for px, _ in part.values())
-            placed |= {name: (x + px - left, level + py) for name, (px, py) in part.items()}
-            x += max(px for px, _ in part.values()) - left + _PART_GAP_INCHES
-        ceiling = level + min(heights) - _ROW_GAP_INCHES
-    return placed
 
 
 def _cycle_pairs(graph: networkx.Graph[str]) -> set[frozenset[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -33,7 +33,6 @@ from linklab.show.network.layout import (
     place,
     positions,
     size_of,
-    surrounding,
 )
 from linklab.show.network.scene import Drawable, NetworkScene, NodeKind, description, scene_of
 
@@ -220,7 +219,6 @@ _FILLS: Final[Mapping[NodeKind, str]] = {
 }
 _WARNING: Final = VERMILLION
 CABLE: Final = "#404040"
-_SUBNET_PADDING_POINTS: Final = 7.0
 
 
 def paint(axes: Axes, placed: Placed, highlight: Iterable[int]) -> None:
@@ -323,55 +321,38 @@ def _text(
 
 
 _BORDER: Final[tuple[NodeKind, ...]] = ("router", "idle")
+"""Nodes in several subnets, on whose border they stand."""
+_PADDING_POINTS: Final = 7.0
+"""How far a subnet's colour reaches around its nodes, labels and bands."""
+_HALF_BAND_INCHES: Final = 0.05
 _STEP_INCHES: Final = 0.14
-_LINE_MARGIN_INCHES: Final = 0.05
-_CLEARANCE_INCHES: Final = 0.1
+"""How far from a router the band along its cable begins."""
 
 
 def _draw_subnet(axes: Axes, placed: Placed, number: int, colour: str) -> None:
-    """Draw the shapes of a subnet, with round corners."""
+    """Draw a subnet: a band along each of its cables, and a box around each of its nodes and labels."""
     from matplotlib.patches import Polygon
 
-    for corners in _outlines(placed, number):
-        width = 2 * _SUBNET_PADDING_POINTS
+    kinds = placed.scene.kinds
+    bands = [_band_along(placed, placed.strokes[it], kinds) for it in placed.scene.subnets[number].cables]
+    for corners in (*bands, *(box.corners for box in _boxes(placed, number, kinds))):
+        width = 2 * _PADDING_POINTS
         axes.add_patch(
             Polygon(corners, facecolor=colour, edgecolor=colour, linewidth=width, joinstyle="round", zorder=1)
         )
 
 
-def _outlines(placed: Placed, number: int) -> list[Sequence[Point]]:
-    """Return a subnet's shapes: an upright box where it covers nothing else, or the convex hull, or several pieces."""
-    from matplotlib.path import Path as Outline
-
-    kinds = placed.scene.kinds
-    bands = [_band_along(placed, placed.strokes[it], kinds) for it in placed.scene.subnets[number].cables]
-    boxes = list(_boxes(placed, number, kinds))
-    others = _foreign(placed, number, boxes)
-    upright = surrounding(boxes)
-    if not any(upright.grown(_CLEARANCE_INCHES).overlap_area(box) for box in others):
-        return [upright.corners, *bands]
-    whole = hull(point for shape in (*bands, *(box.corners for box in boxes)) for point in shape)
-    if not Outline(whole).contains_points([it for box in others for it in (*box.corners, box.centre)]).any():
-        return [whole]
-    return [*bands, *(box.corners for box in boxes)]
-
-
-def _band_along(placed: Placed, stroke: Stroke, kinds: Mapping[str, NodeKind]) -> list[Point]:
-    """Return a band along a cable. At a router it begins outside: routers are in several subnets."""
+def _band_along(placed: Placed, stroke: Stroke, kinds: Mapping[str, NodeKind]) -> tuple[Point, ...]:
+    """Return the corners of a band along a cable. At a router it begins outside: routers are in several subnets."""
     points = []
     for interface, near, far in stroke.both_ends:
         is_border = kinds[interface.node] in _BORDER
         reach = placed.nodes[interface.node].length_inside(near, far) + _STEP_INCHES if is_border else 0.0
         points.append(along(near, far, reach))
-    side = 2 * _LINE_MARGIN_INCHES
-    return hull(it for point in points for it in Box.around(point, side, side).corners)
-
-
-def hull(points: Iterable[Point]) -> list[Point]:
-    """Return the corners of the smallest convex shape around points that are not all on one line, anticlockwise."""
-    spatial: Any = importlib.import_module("scipy.spatial")
-    each = list(points)
-    return [each[corner] for corner in spatial.ConvexHull(each).vertices]
+    (x, y), (to_x, to_y) = points
+    share = _HALF_BAND_INCHES / (math.dist(*points) or 1.0)
+    across, up = share * (to_y - y), share * (x - to_x)
+    return (x + across, y + up), (to_x + across, to_y + up), (to_x - across, to_y - up), (x - across, y - up)
 
 
 def tints(placed: Placed, colours: int) -> list[int]:
@@ -400,11 +381,3 @@ def _boxes(placed: Placed, number: int, kinds: Mapping[str, NodeKind]) -> Iterat
                 yield placed.nodes[end.node]
             if (end.node, end.name) in placed.ends:
                 yield placed.ends[end.node, end.name].box
-
-
-def _foreign(placed: Placed, number: int, own: list[Box]) -> list[Box]:
-    """Return nodes and labels that do not belong to a subnet. Its routers stand at its border and may be touched."""
-    cables = [placed.scene.cables[position] for position in placed.scene.subnets[number].cables]
-    mine = {end.node for cable in cables for end in cable.ends}
-    nodes = [box for name, box in placed.nodes.items() if name not in mine]
-    return [box for box in (*nodes, *(label.box for label in placed.labels)) if box not in own]
