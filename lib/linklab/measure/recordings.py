@@ -30,7 +30,7 @@ from linklab.guest import lab_api
 from linklab.lab import Lab
 from linklab.measure.capture_files import Frame, pcapng
 from linklab.measure.headers import fingerprint, ip_of
-from linklab.network import NetworkState
+from linklab.network import Network, NetworkState
 
 _LARGEST_BYTES: Final = 512 << 20
 _HEAD_BYTES: Final = 96
@@ -106,7 +106,10 @@ class Port(NamedTuple):
 
 @dataclass
 class Recording:
-    """A recording; empty until its block has ended. `network` is the network as it was read back before."""
+    """A recording; empty until its block has ended.
+
+    `network` is the network as it was read back before, and `plan` the one that the lab was started with, if any.
+    """
 
     network: NetworkState
     ports: tuple[Port, ...] = ()
@@ -114,6 +117,7 @@ class Recording:
     tcp: tuple[TcpState, ...] = ()
     begin_s: float = 0.0
     end_s: float = 0.0
+    plan: Network | None = None
 
     def __repr__(self) -> str:
         return f"<recording of {len(self.ports)} interfaces: {len(self.hops)} hops of packets>"
@@ -205,7 +209,7 @@ def recorded(lab: Lab, interfaces: str | Sequence[str] = ()) -> Iterator[Recordi
     note: half a recording would mislead. An exception ends the recording.
     """
     names = interfaces_in(interfaces)
-    recording = Recording(lab.state())
+    recording = Recording(lab.state(), plan=lab.network)
     lab.process.call(lab_api.begin_recording, names)
     begin_s = lab.now()
     try:

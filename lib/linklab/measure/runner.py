@@ -268,7 +268,7 @@ class _Runner:
         return [task.client for task in self._tasks if task.client is not None]
 
     def _recording(self) -> recordings.Recording:
-        recording = recordings.Recording(self._snapshot.network)
+        recording = recordings.Recording(self._snapshot.network, plan=self._lab.network)
         noted = self._lab.process.call(lab_api.recorded)
         recordings.fill(recording, noted, *self._snapshot.span_s)
         return recording

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Interface
 
 from linklab.network import Network, NetworkState, Switch, expected_state
 from linklab.show import Table, table
 
 
-def without_addresses(network: Network) -> NetworkState:
-    """Return the network as an assignment to draw: all nodes, cables and shapes of links, no addresses and routes."""
-    nodes = (
-        replace(
-            node,
-            interfaces=tuple(replace(interface, addresses=()) for interface in node.interfaces),
-            routes=(),
+@dataclass(frozen=True)
+class BlankNetwork:
+    """A network as an assignment to draw: all nodes, cables, names and shapes of links, no addresses and routes."""
+
+    network: Network
+
+    def state(self) -> NetworkState:
+        """The network as it would be read back without addresses and routes."""
+        nodes = (
+            replace(
+                node,
+                interfaces=tuple(replace(interface, addresses=()) for interface in node.interfaces),
+                routes=(),
+            )
+            for node in expected_state(self.network).nodes
         )
-        for node in expected_state(network).nodes
-    )
-    return NetworkState(tuple(nodes))
+        return NetworkState(tuple(nodes))
+
+
+def without_addresses(network: Network) -> BlankNetwork:
+    """Return the network as an assignment to draw."""
+    return BlankNetwork(network)
 
 
 def subnet_table(network: Network) -> Table:

@@ -52,28 +52,27 @@ def draw(thing: Drawable, highlight: Path | Sequence[str] | None = None, title: 
     """Return a figure of a network, a Mininet Topo, a state, or a running lab as it is now.
 
     Nodes, cables, addresses, rates, delays and queues are those read back, in both directions where they
-    differ; only names of links and subnets are taken from the plan. What does not fit is marked in words
-    and signs, not by colour alone. ``highlight`` is a path, or node names along one, drawn strongly;
-    switches may be left out. The figure's ``alt_text`` says the same in words.
+    differ; only names of links and subnets are those of the network that a lab was started with. What does
+    not fit is marked in words and signs, not by colour alone. ``highlight`` is a path, or node names along
+    one, drawn strongly; switches may be left out. The figure's ``alt_text`` says the same in words.
 
     Raises NetworkError if ``thing`` cannot be drawn, or if ``highlight`` is where no cable is.
     """
-    return drawn(thing, highlight, title)[0]
+    return drawn(scene_of(thing), highlight, title)[0]
 
 
 def drawn(
-    thing: Drawable,
+    scene: NetworkScene,
     highlight: Path | Sequence[str] | None = None,
     title: str | None = None,
     lane_inches: float = 0.0,
 ) -> tuple[Drawing, Placed]:
-    """Return what `draw` does, and where everything lies on it, in the figure's own data coordinates.
+    """Return the figure of a scene, and where everything lies on it, in the figure's own data coordinates.
 
     ``lane_inches`` of both sides of each cable stay free of labels, for what moves there.
     """
     from linklab.show.figure import Drawing
 
-    scene = scene_of(thing)
     if not scene.nodes:
         raise NetworkError("this network has no nodes, so there is nothing to draw")
     names = highlight.node_names if isinstance(highlight, Path) else tuple(highlight or ())

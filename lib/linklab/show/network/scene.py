@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_c
 
 from linklab.errors import NetworkError
 from linklab.network import (
-    CATALOGUE,
     InterfaceState,
     NetworkState,
     NodeState,
@@ -33,6 +32,11 @@ NodeKind = Literal["host", "router", "switch", "idle"]
 @runtime_checkable
 class HasState(Protocol):
     """A running lab, as far as a drawing uses it."""
+
+    @property
+    def network(self) -> Topology | None:
+        """The network as it was described, which has the names of links and subnets; None for a Mininet Topo."""
+        ...
 
     def state(self) -> NetworkState:
         """The network as it is now."""
@@ -167,21 +171,17 @@ def ends_of(cables: Iterable[Cable]) -> Iterator[DrawnInterface]:
 def scene_of(thing: Drawable) -> NetworkScene:
     """Return the scene of a network, of a Mininet Topo, of a state, or of a running lab as it is now.
 
-    The state says what is there. Only the names of links and subnets come from elsewhere: from the network, from the
-    one that the lab was started with, or else from the one in the catalogue that has (almost) the same nodes.
-
     Raises NetworkError if ``thing`` is none of these.
     """
     if isinstance(thing, Topology):
-        return _scene(expected_state(thing), thing, thing.name)
+        return replace(read_scene(expected_state(thing), thing), name=thing.name)
     if isinstance(thing, NetworkState):
-        return _scene(thing, _namesake(thing), "")
+        return read_scene(thing)
     if isinstance(thing, HasState):
-        state, started_with = thing.state(), getattr(thing, "network", None)
-        return _scene(state, started_with if isinstance(started_with, Topology) else _namesake(state), "")
+        return read_scene(thing.state(), thing.network)
     mininet = sys.modules.get("mininet.topo")  # who has not loaded it has no Topo
     if mininet is not None and isinstance(thing, mininet.Topo):
-        return _scene(_asked_by(thing), None, "")
+        return read_scene(_asked_by(thing))
     raise NetworkError(f"cannot draw a {type(thing).__name__}: give a network, a Topo, a state, or a running lab")
 
 
@@ -201,25 +201,17 @@ def _asked_by(topo: Topo) -> NetworkState:
     )
 
 
-def _namesake(state: NetworkState) -> Topology | None:
-    live = {node.name for node in state.nodes}
-    for network in CATALOGUE.values():
-        planned = {node.name for node in network.nodes}
-        if len(live & planned) >= 0.8 * len(live | planned):
-            return network
-    return None
-
-
-def _scene(state: NetworkState, names: Topology | None, name: str) -> NetworkScene:
+def read_scene(state: NetworkState, plan: Topology | None = None) -> NetworkScene:
+    """Return the scene of a network as it was read back. Its links and subnets have the names of ``plan``."""
     nodes = tuple(DrawnNode(node.name, _kind(node)) for node in state.nodes)
     kinds = {node.name: node.kind for node in nodes}
     joined, loose = _cables(state)
-    cables = _named(joined, names)
+    cables = _named(joined, plan)
     # a layer-3 switch has no cable of its own: its address in a VLAN stands with the VLAN
     gateways = [it for it in loose if kinds[it.node] == "switch" and it.vlans is not None]
     loose = [it for it in loose if it not in gateways]
     subnets, doubtful = [], set(_doubles([*loose, *ends_of(cables)]))
-    known = {IPv4Network(subnet.prefix): subnet.name for subnet in (names.subnets if names else ())}
+    known = {IPv4Network(subnet.prefix): subnet.name for subnet in (plan.subnets if plan else ())}
     for group, here in _broadcast_domains(kinds, cables):
         ends = [*ends_of(cables[it] for it in group)]
         prefix = _prefix(kinds, ends)
@@ -234,7 +226,7 @@ def _scene(state: NetworkState, names: Topology | None, name: str) -> NetworkSce
         doubtful |= {end for end in ends if any(IPv4Interface(it).network != prefix for it in end.addresses)}
     judged = {end: replace(end, fits=end not in doubtful) for end in (*loose, *ends_of(cables))}
     cables = [Cable(judged[cable.a], judged[cable.b], cable.name) for cable in cables]
-    return NetworkScene(name, nodes, tuple(cables), tuple(judged[it] for it in loose), tuple(subnets))
+    return NetworkScene("", nodes, tuple(cables), tuple(judged[it] for it in loose), tuple(subnets))
 
 
 def _kind(node: NodeState) -> NodeKind:
@@ -274,9 +266,9 @@ def _of_subinterfaces(node: NodeState, parent: InterfaceState) -> tuple[str, ...
     return tuple(address for it in node.interfaces if _parent(node, it) is parent for address in it.addresses)
 
 
-def _named(cables: list[Cable], names: Topology | None) -> list[Cable]:
+def _named(cables: list[Cable], plan: Topology | None) -> list[Cable]:
     """Return the cables with the names of the links between the same interfaces, or else the same two nodes."""
-    links = [link for link in all_links(names) if link.name] if names else []
+    links = [link for link in all_links(plan) if link.name] if plan else []
     exact = {frozenset(end.interface for end in link.ends): link.name for link in links}
     pairs = Counter(frozenset(end.node for end in link.ends) for link in links)
     loose = {frozenset(end.node for end in link.ends): link.name for link in links}

@@ -22,6 +22,7 @@ from linklab.measure.recordings import PacketHop, TcpState
 from linklab.network import NetworkState
 from linklab.show.network.layout import Placed
 from linklab.show.network.paint import cable_lines, drawn
+from linklab.show.network.scene import NetworkScene, read_scene
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,6 +66,11 @@ class PlayedRun:
     def begin_ns(self) -> int:
         """When the first packet came, by the lab's clock: the player's time, and what two runs have in common."""
         return self.recording.hops[0].queued_ns
+
+    @cached_property
+    def scene(self) -> NetworkScene:
+        """The network that was recorded, to be drawn."""
+        return read_scene(self.recording.network, self.recording.plan)
 
     @cached_property
     def first(self) -> dict[int, PacketHop]:
@@ -147,7 +153,7 @@ def about_run(run: PlayedRun) -> dict[str, Any]:
     recording, begin_ns = run.recording, run.begin_ns
     end_ns = max([round(recording.end_s * 1e9), *(hop.left_ns or 0 for hop in recording.hops)])
     notes: dict[tuple[str, str], int] = {}
-    picture, placed = drawn(recording.network, lane_inches=_LANE_INCHES)
+    picture, placed = drawn(run.scene, lane_inches=_LANE_INCHES)
     return {
         "label": run.label,
         "begin_s": begin_ns / 1e9,

@@ -13,7 +13,7 @@ from linklab.errors import MeasurementError
 from linklab.measure import Recording, Run
 from linklab.measure.recordings import write
 from linklab.record import REPLAY_MIME, somebody_watches
-from linklab.show.network.paint import draw
+from linklab.show.network.paint import drawn
 from linklab.show.player.columns import PlayedRun, about_run, words_of_flow
 from linklab.show.widgets.page import html_of, packed, page_of
 
@@ -65,7 +65,7 @@ class Replay:
         return {REPLAY_MIME: facts, "text/html": html, "text/plain": self.words}
 
     def _still(self) -> str:
-        drawings = [draw(run.recording.network) for run in self._runs]
+        drawings = [drawn(run.scene)[0] for run in self._runs]
         pictures = dict.fromkeys(it._repr_mimebundle_()["text/html"] for it in drawings)
         words = "".join(f"<p>{escape(line)}</p>" for line in (_HOW_TO_PLAY, *self.words.splitlines()))
         return f'{_UNLESS_PLAYED}<div class="{_STILL}">{"".join(pictures)}{words}</div>'
