@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from linklab.errors import LinklabError
 from linklab.files import write_whole
-from linklab.network import COURSE, Network
+from linklab.network import COURSE, Network, Shape
 from linklab.network.variants import RATES_MBPS, variant_of_numbers
 
 FILE: Final = "linklab-variant.json"
@@ -75,7 +75,7 @@ def read_variant(path: Path) -> Network:
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
         form = data["format"]
-        shapes = {name: data["links"][name] for name in RATES_MBPS}
+        shapes = {name: Shape(**data["links"][name]) for name in RATES_MBPS}
         network = variant_of_numbers(data["name"], shapes, data["subnets"])
     except OSError as error:
         raise LinklabError(f"{path} cannot be read ({error.strerror}): {again}") from None

@@ -95,7 +95,7 @@ def testbed(point: Point) -> Testbed:
         outside_mtu_bytes = _USUAL_MTU_BYTES if form == GRE_FRAGMENTS else None
         network = mtu_gre(frame_bytes, link_mbps, outside_mtu_bytes=outside_mtu_bytes)
     if form == CABLE:
-        links = tuple(replace(link, overhead_bytes=ETHERNET_OVERHEAD_BYTES) for link in network.links)
+        links = tuple(link.reshaped(overhead_bytes=ETHERNET_OVERHEAD_BYTES) for link in network.links)
         network = replace(network, links=links)
     return Testbed.on(network, point["switch"])
 

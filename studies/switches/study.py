@@ -129,7 +129,7 @@ def testbed(point: Point) -> Testbed:
     if link not in (CABLE, TOKEN_BUCKET):
         raise MeasurementError(f"link is {link!r}: choose {CABLE}, or {TOKEN_BUCKET} as Mininet's own links are")
     if link == TOKEN_BUCKET:
-        network = replace(network, links=tuple(replace(each, overhead_bytes=None) for each in network.links))
+        network = replace(network, links=tuple(each.reshaped(overhead_bytes=None) for each in network.links))
     return Testbed.on(network, point["switch"])
 
 
@@ -385,7 +385,7 @@ def _fairness_network(point: Point) -> Network:
     network = fairness_network(point.text("offered_percent"), rate_mbps, point.whole("queue_packets"))
     theirs_mbps = point.number("sender_link_percent") / 100 * rate_mbps
     links = (
-        it if "t1" in {end.node for end in it.ends} else replace(it, rate_mbps=theirs_mbps) for it in network.links
+        it if "t1" in {end.node for end in it.ends} else it.reshaped(rate_mbps=theirs_mbps) for it in network.links
     )
     return replace(network, links=tuple(links))
 

@@ -25,7 +25,7 @@ from linklab.analysis import (
 from linklab.analysis.sharing import Share, direction_of
 from linklab.analysis.tcp_model import BETA, RENO_PACKETS_PER_RTT, pipe_of
 from linklab.errors import MeasurementError, NetworkError
-from linklab.network import COURSE, TWO_HOSTS, Network, goodput_ceiling_mbps
+from linklab.network import COURSE, TWO_HOSTS, Network, Shape, goodput_ceiling_mbps
 from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.network.variants import RATES_MBPS, LinkNumbers, variant_of_numbers
 from tests.states import PLAN, change_node, reshape
@@ -159,7 +159,7 @@ def test_fast_convergence_may_lower_the_plateau_of_every_second_curve(
     """Measured by sound transfers on students' networks: the window stays at 0.85 of the full one for seconds."""
     shape = LinkNumbers(rates_mbps, delays_ms)
     links = {
-        name: {"rate_mbps": rate, "delay_ms": delay, "queue_packets": packets}
+        name: Shape(rate, delay, queue_packets=packets)
         for name, rate, delay, packets in zip(RATES_MBPS, rates_mbps, delays_ms, shape.queues_packets, strict=True)
     }
     network = variant_of_numbers("a student's", links, {subnet.name: subnet.prefix for subnet in COURSE.subnets})

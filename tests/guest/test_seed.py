@@ -78,7 +78,7 @@ def test_each_packet_of_many_links_is_lost_as_often_as_asked_for(virtual: Kind, 
             assert bounds[0] <= in_all <= bounds[1], f"{in_all} lost at {percent} %"
 
 
-LOSSY = replace(TWO_HOSTS, name="lossy", links=(replace(TWO_HOSTS.links[0], loss_percent=10),))
+LOSSY = replace(TWO_HOSTS, name="lossy", links=(TWO_HOSTS.links[0].reshaped(loss_percent=10),))
 
 
 def lost(lab_folder: Path, seed: int) -> list[int]:

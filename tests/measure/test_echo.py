@@ -75,7 +75,7 @@ def test_over_ipv6_a_round_trip_carries_a_header_of_40_bytes(virtual: Kind, tmp_
 def test_what_comes_late_is_lost_and_lengthens_no_wait(virtual: Kind, tmp_path: Any) -> None:
     """Each answer comes during the next exchange."""
     (link,) = TWO_HOSTS.links
-    far = replace(TWO_HOSTS, links=(replace(link, delay_ms=250),))
+    far = replace(TWO_HOSTS, links=(link.reshaped(delay_ms=250),))
     with linklab.start(far, folder=tmp_path) as lab:
         result = run(lab, EchoFlow("h1", "h2", 6, wait_s=0.3))
         assert lab["h1"].cmd("pgrep -fl programs/ech[o]") == ""

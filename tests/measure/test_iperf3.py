@@ -194,7 +194,7 @@ def test_the_commands_in_full() -> None:
 @pytest.mark.lab
 def test_what_a_lab_s_programs_hold_back_is_refused(virtual: Kind, lab_folder: Path) -> None:
     """Over an idle link of 1 Gbit/s iperf3 sends 60 of 500 Mbit/s in small datagrams, and 107 Mbit/s by Reno."""
-    fast = replace(TWO_HOSTS, links=(replace(TWO_HOSTS.links[0], rate_mbps=1000, delay_ms=0, queue_packets=1000),))
+    fast = replace(TWO_HOSTS, links=(TWO_HOSTS.links[0].reshaped(rate_mbps=1000, delay_ms=0, queue_packets=1000),))
     with linklab.start(fast, folder=lab_folder) as lab:
         said = r"h1 sent 60\.\d+ of the 500 Mbit/s .* cannot send 43,163 datagrams a second; choose larger"
         with pytest.raises(MeasurementError, match=said):

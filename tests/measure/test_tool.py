@@ -118,7 +118,7 @@ def test_what_a_program_prints_is_checked(printed: str, said: str) -> None:
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
     """Its queue has room for all flows at once: what a full queue drops at the sender, no capture there sees."""
     (link,) = TWO_HOSTS.links
-    network = replace(TWO_HOSTS, links=(replace(link, queue_packets=1000),))
+    network = replace(TWO_HOSTS, links=(link.reshaped(queue_packets=1000),))
     with linklab.start(network, folder=tmp_path_factory.mktemp("tools")) as lab:
         yield lab
 

@@ -14,7 +14,9 @@ import pytest
 from linklab.errors import NetworkError
 from linklab.network import (
     COURSE,
+    Link,
     Network,
+    Shape,
     static_routes,
 )
 from tests.support.networks import L3, STICK
@@ -32,6 +34,15 @@ from tests.support.networks import L3, STICK
 def test_a_wrong_lookup_says_what_there_is(lookup: Callable[[], object], message: str) -> None:
     with pytest.raises(NetworkError, match=message):
         lookup()
+
+
+def test_a_link_is_made_and_read_by_the_fields_of_its_shape() -> None:
+    link = COURSE.link("L1")
+    assert link.shape == Shape(40, 10, queue_packets=67)
+    assert (link.rate_mbps, link.delay_ms, link.queue_packets) == (40, 10, 67)
+    assert replace(link, shape=Shape(5)) == link.reshaped(rate_mbps=5, delay_ms=0.0, queue_packets=None)
+    with pytest.raises(NetworkError, match=r"a shape or its fields, not both: .*reshaped\(delay_ms=5\)"):
+        Link(link.a, link.b, delay_ms=5, shape=link.shape)
 
 
 def test_import_needs_neither_mininet_nor_matplotlib_nor_networkx() -> None:

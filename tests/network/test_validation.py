@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import NetworkError
-from linklab.network import COURSE, End, Host, Link, Network, PlannedNode, Router, Subnet, Switch
+from linklab.network import COURSE, End, Host, Link, Network, PlannedNode, Router, Shape, Subnet, Switch
 from linklab.network.catalogue import fairness, l3_switch, mtu_direct, mtu_gre, video_network
 from linklab.network.model import AccessPort
 from tests.support.networks import L3
@@ -68,6 +68,7 @@ SHAPES: list[Refused] = [
         ({"mtu_bytes": 67}, "mtu_bytes is 67: choose 68 to 65535 bytes"),
         ({"mtu_bytes": 65_536}, "mtu_bytes is 65536"),
         ({"mtu_bytes": None}, "mtu_bytes is None, which is not a whole number"),
+        ({"shape": Shape(jitter_ms=2)}, "jitter_ms is 2, which only a Mininet Topo can ask for"),
         ({"overhead_bytes": 24}, "overhead_bytes is given without a rate"),
         ({"overhead_bytes": -1, "rate_mbps": 1}, "overhead_bytes is -1: choose 0 to 1000"),
     )

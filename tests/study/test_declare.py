@@ -100,7 +100,7 @@ def test_a_testbed_is_a_name_or_a_function() -> None:
 
 def test_a_level_that_the_testbed_refuses_is_named() -> None:
     def slow(point: Point) -> Network:
-        return replace(TWO_HOSTS, links=(replace(TWO_HOSTS.links[0], rate_mbps=point.number("size") * 1000),))
+        return replace(TWO_HOSTS, links=(TWO_HOSTS.links[0].reshaped(rate_mbps=point.number("size") * 1000),))
 
     with pytest.raises(MeasurementError, match=r"made-up, size=2 kind=a: .*rate_mbps is 2000: choose"):
         replace(STUDY, testbed=slow).place(POINT)

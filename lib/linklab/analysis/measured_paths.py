@@ -89,12 +89,4 @@ def _link_as_read(hop: Hop, state: NetworkState) -> Link:
             f"{missing.interface} of {missing.node} is not there, so nothing can be expected of the path: "
             "build the network as planned, or read it again"
         )
-    return replace(
-        hop.link,
-        rate_mbps=out.shape.rate_mbps,
-        delay_ms=out.shape.delay_ms,
-        loss_percent=out.shape.loss_percent,
-        queue_packets=out.shape.queue_packets,
-        overhead_bytes=out.shape.overhead_bytes,
-        mtu_bytes=min(out.mtu_bytes, into.mtu_bytes),
-    )
+    return replace(hop.link, shape=out.shape, mtu_bytes=min(out.mtu_bytes, into.mtu_bytes))

@@ -6,9 +6,10 @@ checked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from ipaddress import IPv4Interface, IPv4Network
+from typing import Any
 
 from linklab.errors import NetworkError
 from linklab.units import ETHERNET_MTU_BYTES, GRE_OVERHEAD_BYTES
@@ -111,26 +112,67 @@ class End:
 
 @dataclass(frozen=True)
 class Link:
-    """A cable between two ends, with the same shape in both directions.
+    """A cable between two ends, with the same ``shape`` in both directions.
 
-    Rate, delay, loss, queue and overhead have the meaning of :class:`Shape`. ``mtu_bytes`` is the largest IP packet
-    that both interfaces send.
+    It is made with the fields of :class:`Shape`, as in ``Link(one, two, rate_mbps=10, delay_ms=5)``, or with a whole
+    ``shape``. ``mtu_bytes`` is the largest IP packet that both interfaces send.
     """
 
     a: End
     b: End
-    name: str = ""
-    rate_mbps: float | None = None
-    delay_ms: float = 0.0
-    loss_percent: float = 0.0
-    queue_packets: int | None = None
-    mtu_bytes: int = ETHERNET_MTU_BYTES
-    overhead_bytes: int | None = None
+    name: str
+    shape: Shape
+    mtu_bytes: int
+
+    def __init__(
+        self,
+        a: End,
+        b: End,
+        name: str = "",
+        rate_mbps: float | None = None,
+        delay_ms: float = 0.0,
+        loss_percent: float = 0.0,
+        queue_packets: int | None = None,
+        mtu_bytes: int = ETHERNET_MTU_BYTES,
+        overhead_bytes: int | None = None,
+        *,
+        shape: Shape | None = None,
+    ) -> None:
+        fields = Shape(rate_mbps, delay_ms, loss_percent, queue_packets, overhead_bytes)
+        if shape is not None and fields != Shape():
+            raise NetworkError(
+                "a link takes a shape or its fields, not both: for another shape, link.reshaped(delay_ms=5)"
+            )
+        vars(self).update(a=a, b=b, name=name, shape=fields if shape is None else shape, mtu_bytes=mtu_bytes)
+
+    def reshaped(self, **fields: Any) -> Link:
+        """Return the link with other fields of its shape: ``link.reshaped(delay_ms=5)``."""
+        return replace(self, shape=replace(self.shape, **fields))
 
     @property
-    def shape(self) -> Shape:
-        """The shape of each of the two directions."""
-        return Shape(self.rate_mbps, self.delay_ms, self.loss_percent, self.queue_packets, self.overhead_bytes)
+    def rate_mbps(self) -> float | None:
+        """Rate in Mbit/s; None means not limited."""
+        return self.shape.rate_mbps
+
+    @property
+    def delay_ms(self) -> float:
+        """Delay in ms, one way."""
+        return self.shape.delay_ms
+
+    @property
+    def loss_percent(self) -> float:
+        """Packets that netem drops at random, in percent."""
+        return self.shape.loss_percent
+
+    @property
+    def queue_packets(self) -> int | None:
+        """Limit of the queue, in packets; None means that none was asked for."""
+        return self.shape.queue_packets
+
+    @property
+    def overhead_bytes(self) -> int | None:
+        """What each frame takes on a cable besides its bytes; None for a link that is limited by HTB."""
+        return self.shape.overhead_bytes
 
     @property
     def ends(self) -> tuple[End, End]:

@@ -137,16 +137,19 @@ def _link_values(network: Topology) -> Iterator[str]:
     """Yield a line for each property of a link that is out of its range."""
     for link in network.links:
         what = f"link {link.label}"
-        if link.rate_mbps is not None:
-            yield from _number_in(what, "rate_mbps", link.rate_mbps, RATE_MBPS, "Mbit/s (None means not limited)")
-        yield from _number_in(what, "delay_ms", link.delay_ms, DELAY_MS, "ms (0 means none)")
-        yield from _number_in(what, "loss_percent", link.loss_percent, LOSS_PERCENT, "% (0 means none)")
-        if link.queue_packets is not None:
-            yield from _number_in(what, "queue_packets", link.queue_packets, QUEUE_PACKETS, "packets", whole=True)
+        shape = link.shape
+        if shape.rate_mbps is not None:
+            yield from _number_in(what, "rate_mbps", shape.rate_mbps, RATE_MBPS, "Mbit/s (None means not limited)")
+        yield from _number_in(what, "delay_ms", shape.delay_ms, DELAY_MS, "ms (0 means none)")
+        yield from _number_in(what, "loss_percent", shape.loss_percent, LOSS_PERCENT, "% (0 means none)")
+        if shape.queue_packets is not None:
+            yield from _number_in(what, "queue_packets", shape.queue_packets, QUEUE_PACKETS, "packets", whole=True)
         yield from _number_in(what, "mtu_bytes", link.mtu_bytes, MTU_BYTES, "bytes", whole=True)
-        if link.overhead_bytes is not None:
-            yield from _number_in(what, "overhead_bytes", link.overhead_bytes, OVERHEAD_BYTES, "bytes", whole=True)
-            if link.rate_mbps is None:
+        if shape.jitter_ms:
+            yield f"{what}: jitter_ms is {shape.jitter_ms}, which only a Mininet Topo can ask for: leave it out"
+        if shape.overhead_bytes is not None:
+            yield from _number_in(what, "overhead_bytes", shape.overhead_bytes, OVERHEAD_BYTES, "bytes", whole=True)
+            if shape.rate_mbps is None:
                 yield f"{what}: overhead_bytes is given without a rate: set rate_mbps"
 
 

@@ -28,7 +28,7 @@ from typing import Final
 
 from linklab.errors import NetworkError
 from linklab.network.catalogue import COURSE
-from linklab.network.model import End, Link, Subnet
+from linklab.network.model import End, Link, Shape, Subnet
 from linklab.network.validation import Network
 from linklab.units import BITS_PER_BYTE, ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES
 
@@ -156,8 +156,10 @@ def difficulty_problems(network: Network) -> Iterator[str]:
             yield f"the rate of {name} is {link.rate_mbps} Mbit/s"
         if link.delay_ms not in DELAYS_MS[name]:
             yield f"the delay of {name} is {link.delay_ms} ms"
-        if link.loss_percent or link.mtu_bytes != ETHERNET_MTU_BYTES:
-            yield f"{name} loses packets or has another MTU"
+        if replace(link.shape, rate_mbps=None, delay_ms=0, queue_packets=None) != Shape():
+            yield f"{name} has more than a rate, a delay and a queue"
+        if link.mtu_bytes != ETHERNET_MTU_BYTES:
+            yield f"{name} has another MTU"
         product_packets = (link.rate_mbps or 0) * 2 * link.delay_ms * 1000 / _PACKET_BITS
         if abs((link.queue_packets or 0) - product_packets) > (0 if name == "L2" else _ROUNDED):
             yield f"the queue of {name} is {link.queue_packets} packets and its product {product_packets:g}"
@@ -269,19 +271,19 @@ def _third_numbers(secret: bytes, student: str) -> tuple[int, ...]:
 def _network(shape: LinkNumbers, second: int, third: Sequence[int], name: str) -> Network:
     three = zip(shape.rates_mbps, shape.delays_ms, shape.queues_packets, strict=True)
     shapes = {
-        link: {"rate_mbps": rate, "delay_ms": delay, "queue_packets": queue}
+        link: Shape(rate, delay, queue_packets=queue)
         for link, (rate, delay, queue) in zip(RATES_MBPS, three, strict=True)
     }
     subnets = {subnet.name: f"10.{second}.{number}.0/24" for subnet, number in zip(COURSE.subnets, third, strict=True)}
     return variant_of_numbers(name, shapes, subnets)
 
 
-def variant_of_numbers(name: str, shapes: Mapping[str, Mapping[str, int]], subnets: Mapping[str, str]) -> Network:
+def variant_of_numbers(name: str, shapes: Mapping[str, Shape], subnets: Mapping[str, str]) -> Network:
     """Return the course network with other numbers.
 
-    ``shapes`` has ``rate_mbps``, ``delay_ms`` and ``queue_packets`` of L1 to L3, and ``subnets`` the prefix of each
-    subnet, by their names. Raises NetworkError if that is no valid network, or not within the bounds of variants;
-    KeyError or TypeError if something is missing or of another kind.
+    ``shapes`` has the shapes of L1 to L3, and ``subnets`` the prefix of each subnet, by their names. Raises
+    NetworkError if that is no valid network, or not within the bounds of variants; KeyError or TypeError if something
+    is missing or of another kind.
     """
     first = {IPv4Network(subnet.prefix): IPv4Network(subnets[subnet.name]).network_address for subnet in COURSE.subnets}
 
@@ -294,15 +296,7 @@ def variant_of_numbers(name: str, shapes: Mapping[str, Mapping[str, int]], subne
 
     def link(old: Link) -> Link:
         moved = replace(old, a=end(old.a), b=end(old.b))
-        if old.name not in RATES_MBPS:
-            return moved
-        shape = shapes[old.name]
-        return replace(
-            moved,
-            rate_mbps=shape["rate_mbps"],
-            delay_ms=shape["delay_ms"],
-            queue_packets=shape["queue_packets"],
-        )
+        return replace(moved, shape=shapes[old.name]) if old.name in RATES_MBPS else moved
 
     if not isinstance(name, str):
         raise NetworkError("the name of a network is a text")

@@ -96,7 +96,7 @@ def _new_rtt() -> list[Value]:
     link, packets = course_network().link("L2"), half_of_the_queue()
     limit_packets, floor_ms = link.queue_packets or 1, path_between("h1", "h4").rtt_floor_ms
     queue_delay_ms, other_delays_ms = queueing_delay_ms(link), floor_ms - link.delay_ms
-    new = replace(link, queue_packets=packets)
+    new = link.reshaped(queue_packets=packets)
     links = tuple(new if it == link else it for it in course_network().links)
     path = measured_path(replace(course_network(), links=links), "h1", "h4")
     question = full_queue_rtt(packets, "RTT of h1-h4, half of L2's queue full", path, new)

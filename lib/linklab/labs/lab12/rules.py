@@ -91,9 +91,9 @@ def access(course: Network) -> Network:
 def with_uplink(network: Network, rate_mbps: float, rtt_ms: float) -> Network:
     """Return the same network with another rate of U, and another round trip behind it."""
     links = tuple(
-        replace(link, rate_mbps=rate_mbps)
+        link.reshaped(rate_mbps=rate_mbps)
         if link.name == _UPLINK
-        else replace(link, delay_ms=rtt_ms / 2)
+        else link.reshaped(delay_ms=rtt_ms / 2)
         if link.delay_ms
         else link
         for link in network.links
