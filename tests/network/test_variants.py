@@ -72,7 +72,7 @@ def test_what_cannot_be_derived_is_refused(students: list[str], secret: bytes, s
 
 def test_what_would_be_easier_or_harder_is_named() -> None:
     def changed(name: str, **numbers: int) -> Network:
-        links = tuple(replace(link, **numbers) if link.name == name else link for link in COURSE.links)  # type: ignore[arg-type]
+        links = tuple(link.reshaped(**numbers) if link.name == name else link for link in COURSE.links)
         return replace(COURSE, links=links)
 
     assert list(difficulty_problems(COURSE)) == []

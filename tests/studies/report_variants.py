@@ -32,7 +32,7 @@ _ACCESS: Final[Mapping[str, Any]] = {"rate_mbps": 8, "delay_ms": 1, "queue_packe
 def course(**changed: Mapping[str, Any]) -> Network:
     """Return the course network with other values of some links: ``L2={"rate_mbps": 28}``, ``h1_s1={...}``."""
     by_label = {name.replace("_", "-"): values for name, values in changed.items()}
-    links = tuple(replace(link, **by_label.pop(link.label, {})) for link in COURSE.links)
+    links = tuple(link.reshaped(**by_label.pop(link.label, {})) for link in COURSE.links)
     assert not by_label, f"no such links: {by_label}"
     return replace(COURSE, name="course-variant", links=links)
 
