@@ -19,9 +19,9 @@ from tests.grading.made_class import LAB, solved, starter
 from tests.notebooks.run_notebook import ROOT
 
 RULES = {
-    "lab50": "from linklab.grade.result import guarded\n__all__ = ['check_a']\ncheck_a = guarded('a')(len)\n",
-    "lab51": "from linklab.labs.lab50.rules import check_a\n__all__ = ['check_a']\n",
-    "lab52": "__all__ = []\n",
+    "lab50": "from linklab.grade.result import guarded\ncheck_a = guarded('a')(len)\n",
+    "lab51": "from linklab.labs.lab50.rules import check_a\n",
+    "lab52": "",
 }
 
 

@@ -40,7 +40,7 @@ class Recorded:
     def is_prediction(self) -> bool:
         """Return True if what was judged once is a prediction now, of the same name."""
         lab = load(self.lab)
-        return not hasattr(lab, self.check) and self._name in getattr(lab, "PREDICTIONS", _NONE).names
+        return not hasattr(lab, self.check) and self._name in getattr(lab.rules, "PREDICTIONS", _NONE).names
 
     @property
     def _name(self) -> str:
@@ -52,7 +52,7 @@ class Recorded:
         if self.is_prediction:
             with using(network_of(self.network)):
                 given: list[object] = read(self.positional)  # type: ignore[assignment]
-                return _said_of(lab.PREDICTIONS, self._name, given[0])
+                return _said_of(lab.rules.PREDICTIONS, self._name, given[0])
         function = getattr(lab, self.check)
         positional: list[object] = read(self.positional)  # type: ignore[assignment]
         named: dict[str, object] = read(self.named)  # type: ignore[assignment]

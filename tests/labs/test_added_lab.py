@@ -97,7 +97,7 @@ def test_the_lab_is_small() -> None:
     [
         ("1 / 0", "lab50 cannot be imported (ZeroDivisionError: division by zero): mend its files"),
         ("def f(", "lab50 cannot be imported (SyntaxError: '(' was never closed"),
-        ("", "50-random-loss, check-loss: lab50 has no check_loss: name it in __all__ of the lab's rules.py"),
+        ("", "50-random-loss, check-loss: lab50 has no check_loss: write it in the lab's rules.py"),
     ],
 )
 def test_a_broken_lab_is_the_instructor_s_to_mend_before_anything_is_graded(

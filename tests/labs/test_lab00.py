@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from linklab.labs.lab00 import rules as lab00
+from tests.labs.predicted import commit
 
 
 @pytest.mark.parametrize("guess", [10, 40, 0.02, 0.01])
 def test_a_prediction_has_its_point_whatever_it_says_and_gives_no_answer_away(guess: float) -> None:
     for name in ("rtt", "throughput"):
-        found = lab00.check_predicted(lab00.predict(name, guess, sure=50))
+        found = commit(lab00.PREDICTIONS, name, guess)
         assert found.passed
         assert not {"20", "9.564", "9.56", "9.6"} & set(str(found).replace(",", " ").split())
 
@@ -24,10 +25,10 @@ def test_a_mbit_of_1048576_bits_is_recognised_whatever_the_transfer_carried(iper
 
 
 def test_one_way_for_round_trip_is_named_once_it_was_measured() -> None:
-    lab00.check_predicted(lab00.predict("rtt", 10, sure=90))
+    commit(lab00.PREDICTIONS, "rtt", 10)
     assert lab00.check_measured_rtt(14).surprises == ()
     (row,) = lab00.check_measured_rtt(20.0).surprises
     assert (row.slip, row.measured) == ("that is one direction", 20.0)
-    lab00.check_predicted(lab00.predict("throughput", 10, sure=100))
+    commit(lab00.PREDICTIONS, "throughput", 10)
     (row,) = lab00.check_measured_throughput(9.5).surprises
     assert row.slip == "that counts headers as data"

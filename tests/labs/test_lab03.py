@@ -19,6 +19,7 @@ from linklab.measure import Origin, Prober, UdpFlow, UdpResult
 from linklab.network import COURSE, NetworkState, bottleneck, expected_state, path, payload_rate_mbps
 from linklab.runtime.backends import Kind
 from tests.grade.failures import failed, said
+from tests.labs.predicted import commit
 from tests.states import change
 
 from .refused import Table, refused, refuses
@@ -114,7 +115,7 @@ test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
 def test_what_was_measured_stands_next_to_what_was_predicted() -> None:
-    lab03.check_predicted(lab03.predict("ceilings", {"h1-h4": 30, "h1-h9": 19.4}, sure=50))
+    commit(lab03.PREDICTIONS, "ceilings", {"h1-h4": 30, "h1-h9": 19.4})
     first, second = lab03.check_overload(OVERLOAD).surprises
     assert first.slip == "that is the rate of the slowest link, headers included"
     assert second.said == "as theory says"
@@ -143,7 +144,7 @@ def by_second_half(arrival_s: Sequence[float], payload_bytes: int) -> float:
 
 @pytest.mark.parametrize("estimate", [plainly, by_second_half])
 def test_right_estimates_pass(estimate: object) -> None:
-    assert lab03.check_train(estimate).passed
+    assert unknown.check_train(estimate).passed
 
 
 def from_train(prober: Prober) -> float:
@@ -153,7 +154,7 @@ def from_train(prober: Prober) -> float:
 
 @pytest.mark.lab
 def test_a_right_search_passes(virtual: Kind, nothing_left: None) -> None:
-    result = lab03.check_search(from_train, SEEDS)
+    result = unknown.check_search(from_train, SEEDS)
     assert result.passed, str(result)
     assert len(result.checks) == len(SEEDS) + 2
 
@@ -177,7 +178,7 @@ def test_a_right_search_passes(virtual: Kind, nothing_left: None) -> None:
     ],
 )
 def test_a_wrong_search_is_named(virtual: Kind, find: Callable[[Prober], object], says: str) -> None:
-    refuses(lab03.check_search, (find, SEEDS[:1]), says)
+    refuses(unknown.check_search, (find, SEEDS[:1]), says)
 
 
 @pytest.mark.lab
@@ -188,7 +189,7 @@ def test_a_rate_that_lost_packets_is_no_answer_however_near(virtual: Kind) -> No
         assert prober.send(1.04 * guess, 6).loss_percent > 0
         return 1.04 * guess
 
-    (check,) = failed(lab03.check_search(too_high, SEEDS[:1]))
+    (check,) = failed(unknown.check_search(too_high, SEEDS[:1]))
     assert check.description == "each answer confirmed by a probe"
     assert "your own probe lost packets" in check.reason
 
@@ -205,7 +206,7 @@ def test_the_plain_increase_takes_too_much(virtual: Kind) -> None:
             rate += 1
         return rate - 1
 
-    assert [check.description for check in failed(lab03.check_search(increase, [fast]))] == ["traffic of the search"]
+    assert [check.description for check in failed(unknown.check_search(increase, [fast]))] == ["traffic of the search"]
 
 
 def _try(answer: object, probes: Sequence[object] = ()) -> unknown._Try:
@@ -219,7 +220,7 @@ def test_a_probe_that_lost_a_stray_packet_confirms_an_answer(
 ) -> None:
     probe = SimpleNamespace(rate_mbps=9.6, loss_percent=loss_percent, received_mbps=9.5)
     monkeypatch.setattr(unknown, "_tried", lambda *_: _try(9.7, [probe]))
-    confirmed = lab03.check_search(lambda prober: 9.7, [1]).checks[1]
+    confirmed = unknown.check_search(lambda prober: 9.7, [1]).checks[1]
     assert confirmed.description == "each answer confirmed by a probe"
     assert confirmed.outcome == outcome
 
@@ -227,7 +228,7 @@ def test_a_probe_that_lost_a_stray_packet_confirms_an_answer(
 @pytest.mark.parametrize("answer", ["9.7", True, math.nan, -1, [9.7], object()])
 def test_what_is_no_rate_is_told_and_not_tried_again(answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unknown, "_tried", lambda *_: _try(answer))
-    assert said(lab03.check_search(lambda prober: answer, SEEDS)).count("Hint: ") == 1
+    assert said(unknown.check_search(lambda prober: answer, SEEDS)).count("Hint: ") == 1
 
 
 def test_the_networks_of_the_check_are_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,7 +240,7 @@ def test_the_networks_of_the_check_are_drawn_anew(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(unknown, "_tried", tried)
     for _ in range(3):
-        lab03.check_search(lambda prober: 1)
+        unknown.check_search(lambda prober: 1)
     assert len(seen) == 3
 
 

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from linklab.grade import Result
+from linklab.labs.lab04 import functions
 from linklab.labs.lab04 import rules as lab04
 from linklab.measure import PingResult
 from linklab.network import NetworkState
 from tests.grade.failures import failed
 from tests.grade.made_runs import L1_LOADED, L1_TOGETHER, pinged, together, transfer
 from tests.labs.altered import given as altered
+from tests.labs.predicted import commit
 from tests.states import PLAN, reshape
 
 from .refused import Table, refused
@@ -70,7 +72,7 @@ def waiting(packets: float) -> Result:
 
 
 WRONG: Table = {
-    lab04.check_summary: [
+    functions.check_summary: [
         (without("max", lambda _, rtts: max(rtts)), "TypeError"),  # type: ignore[type-var]
         (without("mean", lambda *_: None), "'mean' is not filled in yet"),
         (lambda rtts: {}, "is not filled in yet"),
@@ -84,7 +86,7 @@ WRONG: Table = {
         (TC.format(67, 76), {"dropped": 76, "limit": "a"}, "that is not it"),
         (TC.format(67, 76), {"dropped": 67, "limit": "c"}, "that is the queue's limit"),
     ],
-    lab04.check_parsed: [
+    functions.check_parsed: [
         (lambda text: [], pings(), "it finds no RTT"),
         (lambda text: [20.3, 103, 21.4], pings(), "it finds"),
         (lambda text: re.findall(r"time=([\d.]+)", text), pings(), "contains texts"),
@@ -103,15 +105,15 @@ test_what_is_wrong_is_refused_and_named = refused(WRONG)
 
 
 def test_one_wrong_number_fails_alone() -> None:
-    said = failed(lab04.check_summary(without("min", lambda seen, _: seen[0])))
+    said = failed(functions.check_summary(without("min", lambda seen, _: seen[0])))
     assert {check.description.partition(",")[0] for check in said} == {"min"}
 
 
 def test_right_answers_pass_in_any_style() -> None:
     for summary in (right, in_place):
-        assert lab04.check_summary(summary).passed
+        assert functions.check_summary(summary).passed
     for function in (rtts_of, lambda text: list(map(float, re.findall(r"time=([\d.]+)", text)))):
-        assert lab04.check_parsed(function, pings()).passed
+        assert functions.check_parsed(function, pings()).passed
     counters = lab04.check_counters(TC.format(67, 76), {"dropped": 76, "limit": "c"})
     assert counters.passed
     assert all(check.explanation for check in counters.checks)
@@ -153,12 +155,12 @@ def test_a_median_that_three_digits_do_not_tell_from_the_mean_is_no_mistake() ->
 def test_a_prediction_is_put_next_to_the_measurement() -> None:
     links = lab04.LINKS.items()
     measured = {name: pinged("-".join(ends), rtt) for (name, ends), rtt in zip(links, (20.0, 40.0, 20.0), strict=True)}
-    lab04.check_predicted(lab04.predict("rtt", 10, sure=60))
+    commit(lab04.PREDICTIONS, "rtt", 10)
     (row,) = lab04.check_pings(measured).surprises
     assert (row.slip, row.measured) == ("that is one direction", 20.0)
     over = {
         name: transfer("-".join(ends), mbps) for (name, ends), mbps in zip(links, (38.05, 28.5, 19.05), strict=True)
     }
-    lab04.check_predicted(lab04.predict("throughput", 40, sure=60))
+    commit(lab04.PREDICTIONS, "throughput", 40)
     (row,) = lab04.check_transfers(over).surprises
     assert row.slip == "that counts headers as data"

@@ -8,6 +8,7 @@ from linklab.labs.lab05 import rules as lab05
 from linklab.labs.paths import frames_dropped
 from tests.grade.failures import said
 from tests.grade.made_runs import H1_H4_LOADED, pinged, together, transfer
+from tests.labs.predicted import commit
 
 from .refused import Table, refused
 
@@ -55,14 +56,14 @@ def test_right_answers_pass() -> None:
 def test_a_prediction_is_put_next_to_the_measurement() -> None:
     paths = lab05.PATHS.items()
     pings = {name: pinged("-".join(ends), rtt) for (name, ends), rtt in zip(paths, (60.0, 60.0, 80.0), strict=True)}
-    lab05.check_predicted(lab05.predict("rtt", 40, sure=60))
+    commit(lab05.PREDICTIONS, "rtt", 40)
     (row,) = lab05.check_pings(pings).surprises
     assert (row.slip, row.measured) == ("that is one direction", 80.0)
     over = {name: transfer("-".join(ends), rate) for (name, ends), rate in zip(paths, (28.4, 17.9, 16.3), strict=True)}
-    lab05.check_predicted(lab05.predict("throughput", 30, sure=60))
+    commit(lab05.PREDICTIONS, "throughput", 30)
     (row,) = lab05.check_transfers(over).surprises
     assert row.slip == "that is the mean of the links' rates"
-    lab05.check_predicted(lab05.predict("loaded_prediction", 100.4, sure=60))
+    commit(lab05.PREDICTIONS, "loaded_prediction", 100.4)
     (row,) = lab05.check_together(TOGETHER).surprises
     assert "twice" in row.slip
     assert row.measured == 80.1

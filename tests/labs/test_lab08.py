@@ -13,9 +13,11 @@ from itertools import pairwise
 
 import pytest
 
+from linklab.labs.lab08 import functions
 from linklab.labs.lab08 import rules as lab08
 from linklab.measure import Capture, Origin, TrainFlow, TrainResult
 from tests.grade.failures import the_failure
+from tests.labs.predicted import commit
 
 Received = Sequence[float | None]
 
@@ -35,13 +37,13 @@ def jitter(departures_s: Sequence[float], arrivals_s: Received) -> list[float]:
 
 
 def test_right_functions_of_any_style_pass() -> None:
-    assert lab08.check_bandwidth(bandwidth).passed
+    assert functions.check_bandwidth(bandwidth).passed
     for function in (jitter, lambda s, r: map(float, jitter(s, r))):
-        assert lab08.check_jitter(function).passed
+        assert functions.check_jitter(function).passed
 
 
 def test_who_stumbles_over_a_lost_packet_is_told_what_it_looks_like() -> None:
-    result = lab08.check_jitter(lambda s, r: [1000 * abs((r[k] - s[k]) - (r[k - 1] - s[k - 1])) for k in (1, 2, 3)])
+    result = functions.check_jitter(lambda s, r: [1000 * abs((r[k] - s[k]) - (r[k - 1] - s[k - 1])) for k in (1, 2, 3)])
     (lost,) = [check for check in result.checks if "TypeError" in check.reason]
     assert any("None as its arrival" in hint for hint in (lost.hint, *lost.further))
 
@@ -74,7 +76,7 @@ def test_a_train_that_lost_one_packet_or_was_stopped_is_not_judged() -> None:
 
 
 def test_the_second_packet_stands_next_to_its_prediction() -> None:
-    lab08.check_predicted(lab08.predict("first", 10, sure=90))
+    commit(lab08.PREDICTIONS, "first", 10)
     (found,) = lab08.check_second(RUNS).surprises
     assert found.slip == "that is the link's rate"
     assert found.measured == pytest.approx(15.8, rel=0.02)
@@ -112,7 +114,7 @@ def test_a_capture_that_was_damaged_is_refused() -> None:
 def test_right_answers_pass_and_stand_next_to_what_was_predicted() -> None:
     for result in (lab08.check_runs(RUNS), lab08.check_calm(CALM), lab08.check_ping(7953)):
         assert result.passed, str(result)
-    lab08.check_predicted(lab08.predict("tunnel", 24, sure=50))
+    commit(lab08.PREDICTIONS, "tunnel", 24)
     (found,) = lab08.check_overhead(38, INSIDE, OUTSIDE).surprises
     assert "leaves out the new Ethernet header" in found.slip
 
@@ -121,6 +123,7 @@ def test_who_judges_dissects_nothing() -> None:
     code = """
 import pickle, sys
 import linklab.grading.judge
+from linklab.labs.lab08 import functions
 from linklab.labs.lab08 import rules as lab08
 assert lab08.check_overhead(*pickle.loads(sys.stdin.buffer.read())).passed
 assert not [name for name in sys.modules if name.partition(".")[0] == "scapy"]

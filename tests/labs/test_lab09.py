@@ -12,6 +12,7 @@ from linklab.labs.lab09 import rules as lab09
 from linklab.measure import Clip, Quality, Video, VideoFlow, VideoResult
 from linklab.measure.video_quality import FrameQuality
 from tests.grade.failures import failed, said
+from tests.labs.predicted import commit
 from tests.support.streams import made_stream
 
 from .refused import Table, refused
@@ -102,7 +103,7 @@ def test_a_run_with_the_old_bucket_is_told(video: Video) -> None:
 
 def test_a_wrong_prediction_is_named_after_the_runs(video: Video) -> None:
     runs = {it: run for it, run in runs_of(video).items() if it in lab09.NETWORKS}
-    lab09.check_predicted(lab09.predict("packets", {"ip_kbps": 1026, "spacing_ms": 5.424}, sure=50))
+    commit(lab09.PREDICTIONS, "packets", {"ip_kbps": 1026, "spacing_ms": 5.424})
     rate, spacing = lab09.check_runs(runs, video).surprises
     assert (rate.slip, spacing.slip) == ("that is the video's own rate", "that is the IP packet alone")
     assert rate.measured == pytest.approx(1156, rel=0.01)
@@ -111,7 +112,7 @@ def test_a_wrong_prediction_is_named_after_the_runs(video: Video) -> None:
 
 def test_a_predicted_damage_is_shown_next_to_what_was_damaged(video: Video) -> None:
     runs, qualities, right = damaged_runs(video)
-    lab09.check_predicted(lab09.predict("damaged", 100, sure=50))
+    commit(lab09.PREDICTIONS, "damaged", 100)
     (row,) = lab09.check_damage(right, runs, qualities).surprises
     assert "A keyframe builds on no other" in row.said
     assert row.measured == pytest.approx(100 * 400 / 600)

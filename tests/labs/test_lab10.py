@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from linklab.labs.lab10 import rules as lab10
+from linklab.labs.lab10 import testbeds
 from linklab.measure import ConstantRateResult, EchoFlow, EchoResult, Origin, Run
 from linklab.network import NetworkState, expected_state
 from linklab.network.catalogue import router_on_a_stick
 from linklab.network.state import Membership
 from tests.grade.failures import also_wrong, failed, hints, the_failure
+from tests.labs.predicted import commit
 
 BUILT = expected_state(router_on_a_stick(10))
 
@@ -122,7 +124,7 @@ def sent(setting: str, *shares_mbps: float) -> Run:
     """Senders of a setting, and what arrived of each."""
     results = tuple(
         ConstantRateResult(flow, ORIGIN, 5000, 4000, round(share * 4e6 / 8 / 1470), 4.0)
-        for flow, share in zip(lab10.senders(setting, 10), shares_mbps, strict=True)
+        for flow, share in zip(testbeds.senders(setting, 10), shares_mbps, strict=True)
     )
     return Run(results, 0.0)
 
@@ -133,11 +135,11 @@ SHARE_RUNS = {"70/70": sent("70/70", 4.7, 4.87), "30/90": sent("30/90", 2.0, 7.5
 
 def test_predictions_stand_next_to_what_was_measured() -> None:
     stick = {"layer-3 switch, 1440": lab10.RTTS["layer-3 switch, 1440"].rtt_ms / 2, "router on a stick, 1440": 7.24}
-    lab10.check_predicted(lab10.predict("rtt", stick, sure=50))
+    commit(lab10.PREDICTIONS, "rtt", stick)
     result = lab10.check_rtt_runs(RTT_RUNS)
     slips = ["that is one direction, or one link in each", "that crosses the trunk once in each direction"]
     assert [it.slip for it in result.surprises] == slips
-    lab10.check_predicted(lab10.predict("shares", {"70/70 h1": 7, "30/90 h1": 4.785}, sure=50))
+    commit(lab10.PREDICTIONS, "shares", {"70/70 h1": 7, "30/90 h1": 4.785})
     found = lab10.check_share_runs(SHARE_RUNS).surprises
     assert [it.slip for it in found] == ["that is what h1 offers", "that shares equally, as TCP tends to do"]
     assert [it.measured for it in found] == pytest.approx([4.7, 2.0], rel=0.01)

@@ -14,7 +14,7 @@ import pytest
 from linklab.analysis import measured_path
 from linklab.course import using
 from linklab.labs import NOTHING
-from linklab.labs.lab11 import figures
+from linklab.labs.lab11 import figures, functions
 from linklab.labs.lab11 import rules as lab11
 from linklab.labs.lab11.rules import dumbbell
 from linklab.measure import QueueResult, Run, SocketsResult, TcpFlow, TcpResult
@@ -24,6 +24,7 @@ from linklab.show.figure import Drawing
 from tests.grade.failures import said
 from tests.labs.altered import changed, given, read_back, without
 from tests.labs.lab11_runs import controls, kept, queues, together
+from tests.labs.predicted import commit
 from tests.labs.refused import Table, refused
 
 VARIANT = variant("ada", b"a course secret for trials")
@@ -58,7 +59,7 @@ def in_order(text: str) -> list[float]:
 
 @pytest.mark.parametrize("function", [by_words, by_pattern, lambda text: np.array(in_order(text))])
 def test_ss_may_be_read_in_any_style(function: object) -> None:
-    result = lab11.check_read(function)
+    result = functions.check_read(function)
     assert result.passed, str(result)
 
 
@@ -87,7 +88,7 @@ def by_integral(bdp: float, full: float, packet_s: float) -> float:
     ],
 )
 def test_a_period_passes_in_any_style(function: object) -> None:
-    result = lab11.check_period(function)
+    result = functions.check_period(function)
     assert result.passed, str(result)
 
 
@@ -119,7 +120,7 @@ def test_honest_looks_pass(samples: object) -> None:
 
 
 READ_OR_LOOKED: Table = {
-    lab11.check_read: [
+    functions.check_read: [
         (lambda text: [in_order(text)[at] for at in (0, 2, 1, 3)], "it gives"),
     ],
     lab11.check_look: [
@@ -232,17 +233,17 @@ def test_a_neighbour_s_measurements_are_refused() -> None:
 
 
 def test_predictions_stand_next_to_what_was_measured() -> None:
-    lab11.check_predicted(lab11.predict("loss", {"window": 33, "rtt": 80.6, "after": 93.1}, sure=60))
+    commit(lab11.PREDICTIONS, "loss", {"window": 33, "rtt": 80.6, "after": 93.1})
     found = lab11.check_look(SAMPLES).surprises
     assert [it.measured for it in found] == [134, pytest.approx(81.55, abs=0.01), 67]
     assert [it.slip for it in found] == ["that is the path alone", "", "that is CUBIC's 0.7"]
-    lab11.check_predicted(lab11.predict("between", {"reno": 9.28, "cubic": 5.58}, sure=60))
+    commit(lab11.PREDICTIONS, "between", {"reno": 9.28, "cubic": 5.58})
     reno, cubic = lab11.check_controls(controls()).surprises
     assert "as long as with an empty queue" in reno.slip
     assert (cubic.said, cubic.slip) == ("as theory says", "")
     assert reno.measured == pytest.approx(12.7, abs=0.3)
     assert cubic.measured is None, "the times between CUBIC's losses are not K"
-    lab11.check_predicted(lab11.predict("queues", {20: 12.1, 100: 80.6, 1000: 625}, sure=60))
+    commit(lab11.PREDICTIONS, "queues", {20: 12.1, 100: 80.6, 1000: 625})
     found = lab11.check_queues(queues()).surprises
     assert "in the queue alone" in found[0].slip
     assert [it.slip for it in found[1:]] == ["", ""]

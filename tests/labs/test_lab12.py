@@ -21,6 +21,7 @@ from linklab.show.figure import Drawing
 from tests.grade.failures import said
 from tests.labs.altered import changed, given, read_back, without
 from tests.labs.lab12_runs import UNSEEN, finale, kept
+from tests.labs.predicted import commit
 from tests.labs.refused import Table, refused
 
 VARIANT = variant("ada", b"a course secret for trials")
@@ -252,7 +253,7 @@ def test_a_neighbour_s_measurements_are_refused() -> None:
 
 
 def test_predictions_stand_next_to_what_was_measured() -> None:
-    lab12.check_predicted(lab12.predict("bloat", {"ping": 1211.2, "page": 0.24}, sure=60))
+    commit(lab12.PREDICTIONS, "bloat", {"ping": 1211.2, "page": 0.24})
     ping, page = lab12.check_long(LONG).surprises
     assert ping.measured == rules.highest_ms(LONG)
     assert page.measured == rules.page_s(LONG)

@@ -9,7 +9,7 @@ import pytest
 
 from linklab import start
 from linklab.course import using
-from linklab.labs.lab13 import figures, rules
+from linklab.labs.lab13 import figures, rules, trying
 from linklab.labs.lab13 import rules as lab13
 from linklab.network import Network
 from linklab.network.variants import variants
@@ -123,7 +123,7 @@ def test_links_lose_4_to_6_percent() -> None:
 @pytest.mark.parametrize("network", [*EACH.values()][:2], ids=["one", "another"])
 def test_what_is_recorded_is_what_the_check_takes_for_right(network: Network) -> None:
     with using(network), start(lab13.the_network()) as lab:
-        played = lab13.both_kinds(lab)
+        played = trying.both_kinds(lab)
         to_send = max(int(hop.head[49:51]) for hop in played["go-back-N"].of("sender-eth1"))
         again = {kind: len(recording.of("sender-eth1")) - to_send for kind, recording in played.items()}
         assert lab13.check_again(again).passed, again

@@ -9,6 +9,7 @@ import pytest
 import linklab
 from linklab.course import using
 from linklab.grade import Result
+from linklab.labs.lab14 import networks
 from linklab.labs.lab14 import rules as lab14
 from linklab.measure import Origin, PingFlow, PingResult, Run
 from linklab.network import COURSE, expected_state
@@ -16,6 +17,7 @@ from linklab.network.variants import variant
 from linklab.programs.controller import RunningController, start_controller
 from linklab.runtime.backends import Kind
 from tests.grade.failures import said
+from tests.labs.predicted import commit
 
 from .refused import refused
 
@@ -84,7 +86,7 @@ WRONG = {
 @pytest.fixture(scope="module")
 def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
     folder = tmp_path_factory.mktemp("lab14")
-    with linklab.start(lab14.the_network(), switch="ovs", controller="remote", folder=folder) as lab:
+    with linklab.start(networks.the_network(), switch="ovs", controller="remote", folder=folder) as lab:
         yield lab
 
 
@@ -131,17 +133,17 @@ def test_what_only_looks_like_a_learning_switch_is_named(lab: linklab.Lab, name:
 # --- Rules
 
 KNOWN = [
-    f"{switch} priority=1,dl_dst={lab14.mac(host)},actions=output:{port}"
+    f"{switch} priority=1,dl_dst={networks.mac(host)},actions=output:{port}"
     for switch, ports in (("s1", (1, 2, 3, 3)), ("s2", (3, 3, 1, 2)))
     for host, port in zip(("h1", "h2", "h3", "h4"), ports, strict=True)
 ]
 FLOODED = [f"{switch} dl_dst=ff:ff:ff:ff:ff:ff,actions=FLOOD" for switch in ("s1", "s2")]
-H = {host: lab14.address(host) for host in ("h1", "h2", "h3", "h4", "service")}
+H = {host: networks.address(host) for host in ("h1", "h2", "h3", "h4", "service")}
 DROP = f"s1 priority=10,icmp,nw_src={H['h2']},nw_dst={H['h4']},actions=drop"
 
 
 def balanced(client: str, server: str, port: int, rewrites: bool = True) -> list[str]:
-    there = f"mod_dl_dst:{lab14.mac(server)},mod_nw_dst:{H[server]},output:3"
+    there = f"mod_dl_dst:{networks.mac(server)},mod_nw_dst:{H[server]},output:3"
     back = f"mod_nw_src:{H['service']}," if rewrites else ""
     return [
         f"s1 priority=20,ip,nw_src={H[client]},nw_dst={H['service']},actions={there}",
@@ -221,7 +223,7 @@ def test_what_an_arp_cache_holds_helps_no_rules(lab: linklab.Lab) -> None:
 
 def pings(*rtt_ms: float | None, source: str = "h1") -> PingResult:
     flow = PingFlow(source, "h3", len(rtt_ms), 1)
-    origin = Origin("t", "7", expected_state(lab14.the_network()))
+    origin = Origin("t", "7", expected_state(networks.the_network()))
     return PingResult(flow, origin, rtt_ms, None, None, None, None, 0, 0)
 
 
@@ -248,7 +250,7 @@ test_other_first_pings_are_refused = refused(
 
 
 def test_predictions_stand_next_to_what_was_measured() -> None:
-    lab14.check_predicted(lab14.predict("first", {"5 ms": 30, "50 ms": 620}, sure=50))
+    commit(lab14.PREDICTIONS, "first", {"5 ms": 30, "50 ms": 620})
     five, fifty = lab14.check_first(FIRST).surprises
     assert (five.slip, five.measured) == ("that is one question", 80)
     assert (fifty.slip, fifty.theory) == ("", 620)
@@ -259,17 +261,17 @@ def removed(seconds: float, reason: str = "idle") -> str:
 
 
 def test_a_rule_s_life_stands_next_to_its_prediction() -> None:
-    predicted = lab14.predict("idle", 10, sure=50)
+    predicted = lab14.PREDICTIONS.predict("idle", 10, sure=50)
     result = lab14.check_idle([removed(16.4), removed(16.2)], predicted)
     assert result.passed, str(result)
     assert [it.slip for it in result.surprises] == ["that counts from the rule's writing, as a hard timeout does"]
 
 
-IDLE = lab14.predict("idle", 16, sure=50)
+IDLE = lab14.PREDICTIONS.predict("idle", 16, sure=50)
 test_other_lives_are_refused = refused(
     {
         lab14.check_idle: [
-            ([removed(16.4)], lab14.predict("idle", None, sure=50), "not filled in yet"),
+            ([removed(16.4)], lab14.PREDICTIONS.predict("idle", None, sure=50), "not filled in yet"),
             ([], IDLE, "does not say so"),
             ([removed(3.0, "delete")], IDLE, "does not say so"),
             ([removed(10.4)], IDLE, "life of the rules"),
@@ -280,6 +282,6 @@ test_other_lives_are_refused = refused(
 
 def test_the_delay_is_the_student_s_own() -> None:
     with using(VARIANT):
-        assert lab14.the_network().links[-1].delay_ms == VARIANT.link("L1").delay_ms / 2
+        assert networks.the_network().links[-1].delay_ms == VARIANT.link("L1").delay_ms / 2
         assert "another network" in said(lab14.check_first(FIRST))
-    assert lab14.the_network().links[-1].delay_ms == COURSE.link("L1").delay_ms / 2
+    assert networks.the_network().links[-1].delay_ms == COURSE.link("L1").delay_ms / 2

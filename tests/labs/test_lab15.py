@@ -17,6 +17,7 @@ from linklab.network import COURSE, Network, NetworkState, Route, expected_state
 from linklab.network.variants import variant
 from tests.grade.failures import said
 from tests.labs.altered import changed, without
+from tests.labs.predicted import commit
 
 from .refused import Table, refused
 
@@ -138,10 +139,10 @@ def test_a_neighbour_s_runs_are_refused() -> None:
 
 
 def test_predictions_stand_next_to_what_was_measured() -> None:
-    lab15.check_predicted(lab15.predict("static", {"lost": 500}, sure=50))
+    commit(lab15.PREDICTIONS, "static", {"lost": 500})
     (lost,) = lab15.check_static(STATIC).surprises
     assert (lost.measured, lost.slip) == (3003, "that is one second")
-    lab15.check_predicted(lab15.predict("silent", {"shortest": 3, "longest": 4}, sure=50))
+    commit(lab15.PREDICTIONS, "silent", {"shortest": 3, "longest": 4})
     found = lab15.check_silent(SILENT).surprises
     assert [it.slip for it in found] == ["that is the longest one", "that adds both intervals"]
 

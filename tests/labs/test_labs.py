@@ -14,11 +14,11 @@ from linklab.notebooks.build import sources
 from tests.notebooks.run_notebook import ROOT
 
 
-def test_a_lab_has_the_names_that_its_rules_and_figures_list_and_its_progress() -> None:
+def test_a_lab_has_the_checks_of_its_modules_the_names_that_they_list_and_its_progress() -> None:
     lab = load("lab08")
     assert lab is linklab.lab08
     assert lab.check_runs is rules.check_runs
-    assert {*rules.__all__, *lab.figures.__all__, "progress"} <= set(vars(lab))
+    assert {*rules.__all__, *lab.figures.__all__, "check_jitter", "predict", "progress"} <= set(vars(lab))
     assert "ETHERNET_MTU_BYTES" not in vars(lab)
 
 

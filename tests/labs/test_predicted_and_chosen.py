@@ -21,7 +21,7 @@ NETWORKS = {"course": COURSE, "variant": variant("ada", b"a course secret for tr
 
 
 def _asked(lab: str) -> Iterator[Value]:
-    predictions: Predictions | None = getattr(load(lab), "PREDICTIONS", None)
+    predictions: Predictions | None = getattr(load(lab).rules, "PREDICTIONS", None)
     if predictions is None:
         return
     for name in predictions.names:

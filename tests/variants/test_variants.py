@@ -63,7 +63,7 @@ def predicted(network: Network, lab: str) -> list[Value]:
 
 def _asked(module: Any, name: str) -> Sequence[Value]:
     """What a check asks, or a prediction."""
-    found = getattr(module, name)({}).questions if name.startswith("check_") else module.PREDICTIONS.asked(name)
+    found = getattr(module, name)({}).questions if name.startswith("check_") else module.rules.PREDICTIONS.asked(name)
     return cast("Sequence[Value]", found)
 
 

@@ -11,7 +11,7 @@ from linklab.measure import PingResult, TcpResult
 
 from .questions import DELAYED, EACH, HALVED, LOSS, LOST, NETWORK, PING_LOSS, RTT_S, SIGMAS, THROUGHPUT, law_mbps
 
-__all__ = ["NETWORK", "check_loss", "check_pings", "check_questions", "check_throughput", "check_transfer"]
+__all__ = ["NETWORK"]
 
 
 @guarded

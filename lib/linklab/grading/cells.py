@@ -50,7 +50,7 @@ class Call:
         )
         found = getattr(module, self.name, None)
         if not callable(found):
-            raise LinklabError(f"{self.module} has no {self.name}: name it in __all__ of the lab's rules.py")
+            raise LinklabError(f"{self.module} has no {self.name}: write it in the lab's rules.py")
         return found  # type: ignore[no-any-return]
 
 

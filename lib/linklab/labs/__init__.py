@@ -1,7 +1,8 @@
 """The labs: a folder for each, with its questions, rules and figures, and what several of them share.
 
-A notebook may use what the lab's ``rules.py`` and ``figures.py`` list in ``__all__``, and ``progress``, ``explain``,
-``calibration`` and ``question``; ``from linklab import labNN`` has these names.
+``from linklab import labNN`` has what a notebook may use: each check of the lab's modules (its name begins with
+``check_``), and what they list in ``__all__``; ``predict`` and ``check_predicted``, from the ``PREDICTIONS`` in its
+``rules.py``; and what every lab has, ``progress``, ``explain``, ``calibration`` and ``question``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import Final
 
@@ -38,10 +40,13 @@ def load(name: str) -> ModuleType:
     folder = Path(__file__).parent / name
     try:
         lab = import_module(f"{__name__}.{name}")
-        for part in ("rules", "figures"):
-            if (folder / f"{part}.py").is_file():
-                found = import_module(f"{lab.__name__}.{part}")
-                vars(lab).update((each, getattr(found, each)) for each in getattr(found, "__all__", ()))
+        for part in iter_modules(lab.__path__):
+            found = import_module(f"{lab.__name__}.{part.name}")
+            names = [*getattr(found, "__all__", ()), *(each for each in vars(found) if each.startswith("check_"))]
+            vars(lab).update((each, getattr(found, each)) for each in names)
+        predictions = getattr(lab.rules, "PREDICTIONS", None)
+        if predictions is not None:
+            vars(lab).update(predict=predictions.predict, check_predicted=predictions.check_predicted)
     except Exception as error:
         line = (str(error).splitlines() or [""])[0]
         raise LinklabError(f"{name} cannot be imported ({type(error).__name__}: {line}): mend its files") from error

@@ -17,11 +17,6 @@ from linklab.grade.result import Result, guarded
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
 from linklab.network import TWO_HOSTS
 
-__all__ = [
-    "PREDICTIONS", "check_measured_rtt", "check_measured_throughput", "check_network", "check_predicted", "check_queue",
-    "predict",
-]  # fmt: skip
-
 _PATH: Final = measured_path(TWO_HOSTS, "h1", "h2")
 _RTT: Final = rtt("rtt", _PATH, "round-trip time of h1 to h2")
 _CEILING: Final = ceiling("throughput", _PATH, "TCP throughput from h1 to h2")
@@ -36,7 +31,6 @@ def check_network(lab: Checkable) -> list[Check]:
 
 
 PREDICTIONS: Final = Predictions("Lab 00", {"rtt": lambda: [_RTT], "throughput": lambda: [_CEILING]})
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 check_queue = letters("Lab 00, the queue", Path(__file__).parent)

@@ -8,6 +8,8 @@ from ipaddress import IPv4Interface
 from linklab.network import Network, NetworkState, Switch, expected_state
 from linklab.show import Table, table
 
+__all__ = ["link_table", "subnet_table", "without_addresses"]
+
 
 @dataclass(frozen=True)
 class BlankNetwork:

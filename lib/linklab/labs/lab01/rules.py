@@ -22,15 +22,8 @@ from linklab.grade.result import Result, guarded
 from linklab.grade.routes import forwarding_checks, route_checks
 from linklab.grade.topology import address_checks, cable_checks, link_checks, node_checks
 from linklab.lab import Lab
-from linklab.labs.lab01.figures import link_table, subnet_table, without_addresses
 from linklab.labs.lab01.plan import plan_checks
 from linklab.network import NetworkState, path, rtt_floor_ms
-
-__all__ = [
-    "PREDICTIONS", "check_addresses", "check_forwarding", "check_jump", "check_links", "check_nodes", "check_plan",
-    "check_predicted", "check_prefix", "check_reachability", "check_routes", "check_rtt", "check_seen", "link_table",
-    "predict", "subnet_table", "without_addresses",
-]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent
 RTT_PAIRS: Final[Mapping[str, tuple[str, str]]] = {
@@ -171,7 +164,6 @@ PREDICTIONS: Final = Predictions(
     "Lab 01",
     {"round_trips": lambda: [rtt(name, path_between(*RTT_PAIRS[name])) for name in ("L2", "h1-h4", "h1-h9")]},
 )
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 def _rtt(name: str) -> Value:

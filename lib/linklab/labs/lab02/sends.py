@@ -9,6 +9,8 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
+__all__ = ["cost_of_sends"]
+
 _CPU_S: Final = 0.1
 """How long sending computes for each size."""
 _ALLOWED_S: Final = 20.0

@@ -23,18 +23,13 @@ from linklab.grade.predictions import Predictions, Sketch, span
 from linklab.grade.questions import Slip, Value, asked_each, asked_one, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.wanted import Field, Wanted
-from linklab.labs.lab03.unknown import check_search, check_train, random_chain
 from linklab.labs.printed import last_line, queues, require_printed, transfers
 from linklab.measure import UdpFlow, UdpResult
 from linklab.network import NetworkState, bottleneck, path, payload_rate_mbps
 from linklab.published import publication
 from linklab.units import BITS_PER_BYTE
 
-__all__ = [
-    "PREDICTIONS", "check_busy", "check_chosen", "check_client", "check_drops", "check_hidden", "check_overload",
-    "check_predicted", "check_search", "check_train", "increase", "path", "payload_rate_mbps", "predict",
-    "random_chain",
-]  # fmt: skip
+__all__ = ["increase", "path", "payload_rate_mbps"]
 
 PAIRS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h1-h9": ("h1", "h9"), "h7-h9": ("h7", "h9")}
 """The paths of this lab, and the hosts at their ends."""
@@ -86,7 +81,6 @@ PREDICTIONS: Final = Predictions(
         "sweep": _sweep,
     },
 )
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 # --- By hand: what iperf3 and tc printed

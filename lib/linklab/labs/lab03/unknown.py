@@ -24,6 +24,8 @@ from linklab.measure import Prober
 from linklab.network import End, Host, Link, Network, Router
 from linklab.units import BITS_PER_BYTE, ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES, transmission_ms
 
+__all__ = ["random_chain"]
+
 NETWORKS: Final = 4
 """On how many networks a search is tried."""
 BOTTLENECK_MBPS: Final = (5.0, 40.0)

@@ -20,18 +20,13 @@ from linklab.grade.path_questions import ceiling, packet_ms, path_between, rtt
 from linklab.grade.predictions import Predictions, Sketch, span
 from linklab.grade.questions import JudgedBy, Question, Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
-from linklab.labs.lab04.functions import check_parsed, check_summary
 from linklab.labs.own_simpleperf import own_simpleperf
 from linklab.labs.paths import beside_report, pings_judged, queue_over_time, transfers_judged
 from linklab.labs.printed import queues, require_printed
 from linklab.measure import Run
 from linklab.network import Link, queueing_delay_ms
 
-__all__ = [
-    "LINKS", "PREDICTIONS", "beside_report", "check_counters", "check_parsed", "check_pings", "check_predicted",
-    "check_queue_seen", "check_summary", "check_together", "check_transfers", "own_simpleperf", "predict",
-    "queue_over_time",
-]  # fmt: skip
+__all__ = ["LINKS", "beside_report", "own_simpleperf", "queue_over_time"]
 
 _FOLDER: Final = Path(__file__).parent
 LINKS: Final[Mapping[str, tuple[str, str]]] = {"L1": ("r1", "r2"), "L2": ("r2", "r3"), "L3": ("r3", "r4")}
@@ -53,7 +48,6 @@ PREDICTIONS: Final = Predictions(
         "swing": _swing,
     },
 )
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 def _link(name: str) -> Link:

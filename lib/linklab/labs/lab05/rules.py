@@ -43,11 +43,7 @@ from linklab.network import COURSE, Link, goodput_ceiling_mbps, path
 from linklab.published import Entry, publication
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 
-__all__ = [
-    "PATHS", "PREDICTIONS", "beside_report", "check_after_loss", "check_bdp", "check_pings", "check_predicted",
-    "check_questions", "check_reported", "check_route", "check_together", "check_transfers", "check_windows",
-    "frames_dropped", "own_simpleperf", "predict", "queue_over_time",
-]  # fmt: skip
+__all__ = ["PATHS", "beside_report", "frames_dropped", "own_simpleperf", "queue_over_time"]
 
 _FOLDER: Final = Path(__file__).parent
 PATHS: Final[Mapping[str, tuple[str, str]]] = {"h1-h4": ("h1", "h4"), "h7-h9": ("h7", "h9"), "h1-h9": ("h1", "h9")}
@@ -79,7 +75,6 @@ PREDICTIONS: Final = Predictions(
         ],
     },
 )
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 check_questions = letter("Lab 05, the start of TCP", _FOLDER, "start")

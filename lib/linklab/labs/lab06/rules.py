@@ -50,11 +50,7 @@ from linklab.measure.headers import ip_of
 from linklab.network import End, queueing_delay_ms
 from linklab.units import BITS_PER_BYTE, ETHERNET_MTU_BYTES
 
-__all__ = [
-    "COMBINATIONS", "PREDICTIONS", "check_by_hand", "check_half", "check_held", "check_jain", "check_look",
-    "check_packets_in_queue", "check_predicted", "check_runs", "check_seen", "check_small_queue", "held_at_losses",
-    "own_simpleperf", "predict", "rates_mbps",
-]  # fmt: skip
+__all__ = ["COMBINATIONS", "held_at_losses", "own_simpleperf", "rates_mbps"]
 
 
 # --- Predictions
@@ -112,7 +108,6 @@ def _new_rtt() -> list[Value]:
 
 
 PREDICTIONS: Final = Predictions("Lab 06", {"shares": _shares, "swing": _swing, "new_rtt": _new_rtt})
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 # --- Two flows by hand

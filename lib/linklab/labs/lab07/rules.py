@@ -29,11 +29,7 @@ from linklab.labs.printed import connections, require_printed
 from linklab.measure import Repeats, Run
 from linklab.network import goodput_ceiling_mbps
 
-__all__ = [
-    "CONNECTIONS", "PREDICTIONS", "check_connections", "check_experiment", "check_fault", "check_ninety", "check_parts",
-    "check_predicted", "check_run", "mean_connections_mbps", "own_parallel_simpleperf", "predict",
-    "rates_mbps",
-]  # fmt: skip
+__all__ = ["CONNECTIONS", "mean_connections_mbps", "own_parallel_simpleperf", "rates_mbps"]
 
 CONNECTIONS: Final = (1, 2, 4, 8)
 """How many connections h1 opens in the experiment."""
@@ -95,7 +91,6 @@ def _predicted_part(count: int) -> Value:
 
 
 PREDICTIONS: Final = Predictions("Lab 07", {"shares": _shares, "predicted_parts": _parts})
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 # --- Connections, counted

@@ -27,7 +27,6 @@ from linklab.grade.predictions import Predictions, Sketch
 from linklab.grade.questions import Slip, Value, asked_each, asked_one, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.wanted import Field, Wanted, at_least, exactly, require_result
-from linklab.labs.lab08.functions import check_bandwidth, check_jitter
 from linklab.measure import Capture, TrainFlow, TrainResult
 from linklab.network import End, Host, Link, Network, Router
 from linklab.network.catalogue import mtu_direct, mtu_gre
@@ -43,10 +42,7 @@ from linklab.units import (
     transmission_ms,
 )
 
-__all__ = [
-    "NARROW", "PREDICTIONS", "check_bandwidth", "check_calm", "check_jitter", "check_overhead", "check_ping",
-    "check_predicted", "check_runs", "check_second", "check_waste", "mtu_direct", "mtu_gre", "predict",
-]  # fmt: skip
+__all__ = ["NARROW", "mtu_direct", "mtu_gre"]
 
 _FOLDER: Final = Path(__file__).parent
 SIZES: Final = (1518, 4370, 7999)
@@ -110,7 +106,6 @@ PREDICTIONS: Final = Predictions(
         "tunnel": lambda: [_overhead()],
     },
 )
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 @guarded

@@ -30,10 +30,7 @@ from linklab.network import Network, path
 from linklab.network.catalogue import video_network
 from linklab.units import BITS_PER_BYTE, ETHERNET_HEADER_BYTES, ETHERNET_MTU_BYTES, transmission_ms
 
-__all__ = [
-    "LOSSY", "NETWORKS", "PREDICTIONS", "check_bucket", "check_close", "check_damage", "check_jitter",
-    "check_predicted", "check_runs", "check_watch", "path", "predict",
-]  # fmt: skip
+__all__ = ["LOSSY", "NETWORKS", "path"]
 
 PAYLOAD_BYTES: Final = 7 * TS_PACKET_BYTES
 FRAME_BYTES: Final = IP_PACKET_BYTES + ETHERNET_HEADER_BYTES
@@ -124,7 +121,6 @@ def _predictions(video: Video | None) -> Predictions:
 
 PREDICTIONS: Final = _predictions(None)
 """The predictions, as they are asked before the student has made a video."""
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 # --- RFC 3550's jitter, a function of arrivals and timestamps in seconds

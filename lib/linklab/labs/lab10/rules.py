@@ -30,10 +30,7 @@ from linklab.network.catalogue import l3_switch, router_on_a_stick
 from linklab.network.theory import cable_rtt_ms, datagram_wire_bytes
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES, transmission_ms
 
-__all__ = [
-    "PREDICTIONS", "RTTS", "by_name", "check_gateways", "check_kinds", "check_ports", "check_predicted",
-    "check_reachability", "check_rtt_runs", "check_share_runs", "check_tag", "path", "predict", "senders",
-]  # fmt: skip
+__all__ = ["RTTS", "by_name", "path"]
 
 _FOLDER: Final = Path(__file__).parent
 RATE_MBPS: Final = 10
@@ -237,7 +234,6 @@ PREDICTIONS: Final = Predictions(
         "shares": lambda: [_share(setting, 1) for setting in SETTINGS],
     },
 )
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 check_tag = letter("Lab 10, tags", _FOLDER, "tag")

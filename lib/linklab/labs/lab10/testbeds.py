@@ -12,6 +12,8 @@ from linklab.measure import ConstantRateFlow
 from linklab.network import Network
 from linklab.network.catalogue import SWITCH_QUEUE_PACKETS, fairness
 
+__all__ = ["senders"]
+
 ENDS: Final[dict[str, tuple[str, str]]] = {"intra-vlan": ("h1", "h2"), "inter-vlan": ("h1", "h3")}
 """Between whom round trips and the additional flow are measured: in VLAN 10, and from VLAN 10 to VLAN 20."""
 _IPERF_PAYLOAD_BYTES: Final = 1470

@@ -45,17 +45,13 @@ from linklab.labs.bottlenecks import (
     samples_of_queue,
     transfer,
 )
-from linklab.labs.lab11.functions import check_period, check_read, look_checks, read_looks, settled_looks
+from linklab.labs.lab11.functions import look_checks, read_looks, settled_looks
 from linklab.measure import QueueFlow, Run, SocketsFlow, SocketsResult, TcpResult
 from linklab.measure.tools.sockets import SocketSample
 from linklab.network import Network, NetworkState, goodput_ceiling_mbps
 from linklab.units import BITS_PER_BYTE
 
-__all__ = [
-    "CONTROLS", "PREDICTIONS", "QUEUES", "check_controls", "check_look", "check_period", "check_predicted",
-    "check_queues", "check_read", "check_seen", "check_shapes", "check_shares", "check_together", "predict",
-    "the_network",
-]  # fmt: skip
+__all__ = ["CONTROLS", "QUEUES", "the_network"]
 
 
 # --- The network
@@ -218,7 +214,6 @@ def _queues() -> list[Value]:
 
 
 PREDICTIONS: Final = Predictions("Lab 11", {"loss": _loss, "between": _between, "queues": _queues})
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 # --- Measurements

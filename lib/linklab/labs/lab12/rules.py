@@ -42,11 +42,7 @@ from linklab.measure.flows import Flow
 from linklab.network import Network, goodput_ceiling_mbps
 from linklab.units import transmission_ms
 
-__all__ = [
-    "APART", "ONE_QUEUE", "PREDICTIONS", "check_apart", "check_drops", "check_ecn", "check_finale", "check_limit",
-    "check_long", "check_one_queue", "check_predicted", "check_turns", "check_waits", "predict", "the_network",
-    "unseen",
-]  # fmt: skip
+__all__ = ["APART", "ONE_QUEUE", "the_network", "unseen"]
 
 
 # --- The network, and others that nobody has seen
@@ -149,7 +145,6 @@ def _bloat() -> list[Value]:
 
 
 PREDICTIONS: Final = Predictions("Lab 12", {"bloat": _bloat})
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 # --- How many packets a queue may hold

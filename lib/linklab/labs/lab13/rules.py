@@ -15,7 +15,7 @@ from linklab.grade.predictions import Predictions
 from linklab.grade.questions import Slip, Value, asked, stated
 from linklab.grade.result import Result, guarded
 from linklab.grade.student_functions import Case, Formula, Trial
-from linklab.labs.lab13.trying import KINDS, LOST_PACKET, PAYLOAD_BYTES, both_kinds, watch, window_of_both
+from linklab.labs.lab13.trying import KINDS, LOST_PACKET, PAYLOAD_BYTES, window_of_both
 from linklab.labs.printed import pings, require_printed
 from linklab.programs import reliable
 from linklab.programs.reliable.judging import share_percent
@@ -23,11 +23,7 @@ from linklab.programs.reliable.path import HEADERS_BYTES, NEAR, packet_ms, rtt_m
 from linklab.show.cell_view import tell
 from linklab.units import transmission_ms
 
-__all__ = [
-    "PREDICTIONS", "both_kinds", "check_again", "check_bits", "check_karn", "check_netem", "check_numbers",
-    "check_predicted", "check_rto", "check_shares", "check_stop_and_wait", "check_timeouts", "check_window",
-    "loss_percent", "predict", "the_network", "watch",
-]  # fmt: skip
+__all__ = ["loss_percent", "the_network"]
 
 _FOLDER: Final = Path(__file__).parent
 _LOSS: Final = 0.02
@@ -63,7 +59,6 @@ def _share() -> list[Value]:
 
 
 PREDICTIONS: Final = Predictions("Lab 13", {"share": _share})
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 # --- A link that loses, by hand

@@ -20,6 +20,8 @@ from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan, Tr
 from linklab.programs.scenes import last_line, stopped_for
 from linklab.programs.submission import read_any
 
+__all__ = ["both_kinds", "watch"]
+
 _LIMIT_S: Final = 120.0
 KINDS: Final = (sliding_window.GO_BACK_N, "selective repeat")
 PAYLOAD_BYTES: Final = 1000

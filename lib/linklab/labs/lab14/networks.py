@@ -8,6 +8,8 @@ from linklab.course import course_network
 from linklab.network import End, Host, Link, Network, Subnet, Switch
 from linklab.network.variants import derived_name, first_octets
 
+__all__ = ["address", "mac", "the_network"]
+
 HOSTS: Final = ("h1", "h2", "h3", "h4")
 SWITCHES: Final = ("s1", "s2")
 

@@ -27,11 +27,7 @@ from linklab.labs.printed import round_trips_ms
 from linklab.measure import PingFlow, PingResult, Run
 from linklab.network.flow_tables import DUMP, FlowRule, questions, read_rules
 
-__all__ = [
-    "HEAD", "PREDICTIONS", "address", "check_balancer", "check_dies", "check_firewall", "check_first", "check_hand",
-    "check_idle", "check_learning", "check_predicted", "check_proactive", "check_ring", "mac", "predict",
-    "the_network",
-]  # fmt: skip
+__all__ = ["HEAD"]
 
 _FOLDER: Final = Path(__file__).parent
 HEAD: Final = """\
@@ -421,7 +417,6 @@ def _idle() -> list[Value]:
 
 
 PREDICTIONS: Final = Predictions("Lab 14", {"first": _first, "idle": _idle})
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 @guarded

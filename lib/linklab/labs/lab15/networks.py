@@ -8,6 +8,8 @@ from linklab.course import course_network
 from linklab.labs.bottlenecks import Cable, derived
 from linklab.network import Network
 
+__all__ = ["AS", "peers", "prefix", "ring", "theft", "three"]
+
 CUT: Final = ("r1", "r2")
 """The cable that is cut."""
 ENDS: Final = ("h1", "h3")

@@ -33,16 +33,10 @@ from linklab.grade.wanted import (
     require_run,
     require_type,
 )
-from linklab.labs.lab15.networks import AS, CUT, ENDS, half, peers, prefix, ring, theft, three
+from linklab.labs.lab15.networks import AS, CUT, ENDS, half, peers, prefix, ring, three
 from linklab.measure import ConstantRateFlow, ConstantRateResult, Cut, CutResult, Run
 from linklab.network import Network, NetworkState
 from linklab.network.model import prefix_of
-
-__all__ = [
-    "AS", "PREDICTIONS", "check_bgp", "check_costs", "check_detection", "check_filter", "check_more", "check_ospf",
-    "check_predicted", "check_preference", "check_silent", "check_static", "peers", "predict", "prefix", "ring",
-    "theft", "three",
-]  # fmt: skip
 
 HELLO_S: Final = 1
 DEAD_S: Final = 3
@@ -191,7 +185,6 @@ def _silent() -> list[Value]:
 
 
 PREDICTIONS: Final = Predictions("Lab 15", {"static": _static, "silent": _silent})
-predict, check_predicted = PREDICTIONS.predict, PREDICTIONS.check_predicted
 
 
 @guarded("Lab 15, static routes")
