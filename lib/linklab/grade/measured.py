@@ -346,10 +346,7 @@ def typed_rtt(key: object, what: str, floor_ms: float) -> Value:
     )
     slips = (
         Slip(0, "that is a ping of a node to itself", "ping the address at the other end"),
-        Slip(
-            floor_ms / 2,
-            "half of theory",
-            "a round trip has both directions, so do not halve it; or is one end of a link without its delay?",
-        ),
-    )
+        Slip(floor_ms / 2, "half of theory",
+             "a round trip has both directions, so do not halve it; or is one end of a link without its delay?"),
+    )  # fmt: skip
     return Value(key, what, expected, hints, slips, shown=True)

@@ -57,13 +57,10 @@ def _ceiling(name: str) -> Value:
         Slip(narrow, "that is the rate of the slowest link, headers included", _HEADERS),
         Slip(narrow / BITS_PER_BYTE, "that looks like MByte/s, headers included", f"a byte has 8 bits; {_HEADERS}"),
         Slip(narrow * DATA_BYTES / FRAME_BYTES, "that is the payload of TCP", "how large is the header of UDP?"),
-        Slip(
-            narrow / payload,
-            "that is more than the link carries",
-            "headers take a part of each frame, so payload gets less than the link's rate",
-        ),
+        Slip(narrow / payload, "that is more than the link carries",
+             "headers take a part of each frame, so payload gets less than the link's rate"),
         *other_link_slips(path, payload),
-    )
+    )  # fmt: skip
     hint = "the slowest link limits the path, and headers take a part of each frame"
     expected = stated(udp_ceiling_mbps(path), "Mbit/s", "what headers leave of the slowest link")
     return Value(name, f"bandwidth of {name}", expected, hint, slips)

@@ -84,16 +84,12 @@ _ESTIMATE: Final = Trial(
     (
         Formula(lambda t, size: _mbps(size * len(t), t[-1] - t[0]), "that counts n packets", _GAPS),
         Formula(lambda t, size: _mbps(size, t[1] - t[0]), "that is the first gap alone", "use the whole train"),
-        Formula(
-            lambda t, size: _mbps(1e6 / BITS_PER_BYTE * (len(t) - 1), t[-1] - t[0]), "that is packets a second",
-            "how many bits does a packet have?",
-        ),
+        Formula(lambda t, size: _mbps(1e6 / BITS_PER_BYTE * (len(t) - 1), t[-1] - t[0]), "that is packets a second",
+                "how many bits does a packet have?"),
         Formula(lambda t, size: _mbps(size * (len(t) - 1), t[-1]), "that divides by the last time of arrival", _TIME),
         Formula(lambda t, size: _mbps(size * len(t), t[-1]), "that divides by the last time of arrival", _TIME),
-        Formula(
-            lambda t, size: _mbps(PAYLOAD_BYTES * (len(t) - 1), t[-1] - t[0]),
-            "that counts 1448 bytes for every packet", "use payload_bytes",
-        ),
+        Formula(lambda t, size: _mbps(PAYLOAD_BYTES * (len(t) - 1), t[-1] - t[0]),
+                "that counts 1448 bytes for every packet", "use payload_bytes"),
     ),
     tolerance=0.025,
 )  # fmt: skip

@@ -75,16 +75,14 @@ def _predicted_part(count: int) -> Value:
     one_each = "h2 and h3 have one connection each"
     slips = (
         Slip(100 / HOSTS, "that is a third, as if each host had the same", "count connections, not hosts"),
-        Slip(
-            100 / (count + _RIVALS), "that is the share of one connection", "add up the shares of all connections of h1"
-        ),
+        Slip(100 / (count + _RIVALS), "that is the share of one connection",
+             "add up the shares of all connections of h1"),
         Slip(100 * count / (count + 1), "that counts one other connection only", one_each),
         Slip(100 * count / (count + 3), "that counts three other connections", one_each),
-        Slip(
-            100 * count / _RIVALS, "that divides by the other connections only", "divide by all connections, h1's too"
-        ),
+        Slip(100 * count / _RIVALS, "that divides by the other connections only",
+             "divide by all connections, h1's too"),
         Slip(goodput_ceiling_mbps(_rate_mbps("L2")) * right / 100, "that is in Mbit/s", "give the share in percent"),
-    )
+    )  # fmt: skip
     hint = "connections share the link equally, whichever host they belong to"
     expected = stated(right, "%", "connections of h1 divided by all connections")
     return Value(count, f"share of h1, P = {count}", expected, hint, slips)
@@ -105,10 +103,9 @@ def check_connections(said: object, counted: object) -> Iterator[Check]:
     yield from collect_checks(lambda: _shown_check(said))
     hints = ("count the lines that begin with ESTAB", "count only those to h4's address, with data or without")
     slips = (
-        Slip(
-            2, "that counts only connections that carry data", "count all: one has a small bytes_sent, what is it for?"
-        ),
-    )
+        Slip(2, "that counts only connections that carry data",
+             "count all: one has a small bytes_sent, what is it for?"),
+    )  # fmt: skip
     every = stated(_WITH_CONTROL, "connections", "two with data, one for control")
     question = Value(
         "", "connections from h1 to h4", every, hints, slips, by_tool=True, explanation=_TOLD_OF_CONNECTIONS
@@ -210,13 +207,10 @@ def _measured_part(where: str, run: Run) -> Value:
     right = 100 * mine / whole
     slips = (
         Slip(mine, "that is h1's throughput in Mbit/s", "divide it by the sum of all three"),
-        Slip(
-            100 * mine / _rate_mbps("L2"),
-            "that divides by L2's rate, which includes headers",
-            "divide by the sum of all three",
-        ),
+        Slip(100 * mine / _rate_mbps("L2"), "that divides by L2's rate, which includes headers",
+             "divide by the sum of all three"),
         Slip(100 * right / (100 - right), "that divides by the other two only", "divide by the sum of all three"),
-    )
+    )  # fmt: skip
     hints = ("which whole is the share a part of?", "h1-h4's throughput, divided by the sum of all three, times 100")
     why, allowance = "h1's throughput divided by the sum of all three", "rounding to a whole percent"
     expected = Expectation(right, right - _WHOLE_PERCENT, right + _WHOLE_PERCENT, "%", why, allowance=allowance)

@@ -77,26 +77,17 @@ _BANDWIDTH: Final = Trial(
     ),
     (
         Formula(_rates(lambda k, size: size * (k + 1), _first), "the first packet's bits are counted", _FIRST),
-        Formula(
-            _rates(lambda k, size: size, lambda a, k: a[k - 1]),
-            "that is the bandwidth from one packet to the next",
-            _SINCE,
-        ),
+        Formula(_rates(lambda k, size: size, lambda a, k: a[k - 1]),
+                "that is the bandwidth from one packet to the next", _SINCE),
         Formula(_rates(lambda k, size: size * k, _clock), "that divides by the time since the clock's zero", _SINCE),
-        Formula(
-            _rates(lambda k, size: size * (k + 1), _clock),
-            "that divides by the time since the clock's zero, and counts the first packet",
-            f"{_SINCE}; {_FIRST}",
-        ),
-        Formula(
-            _rates(lambda k, size: size, _first),
-            "that counts one packet's bits only",
-            "how many packets arrived after the first?",
-        ),
+        Formula(_rates(lambda k, size: size * (k + 1), _clock),
+                "that divides by the time since the clock's zero, and counts the first packet", f"{_SINCE}; {_FIRST}"),
+        Formula(_rates(lambda k, size: size, _first), "that counts one packet's bits only",
+                "how many packets arrived after the first?"),
         Formula(_rates(lambda k, size: ip_packet_bytes(size) * k, _first), "that counts the IP packet only", _WHOLE),
         Formula(_rates(lambda k, size: payload_of_frame_bytes(size) * k, _first), "that counts the data only", _WHOLE),
     ),
-)
+)  # fmt: skip
 
 
 # --- Jitter
@@ -150,40 +141,21 @@ _JITTER: Final = Trial(
         "1000 * |(Rj - Sj) - (Ri - Si)|, in ms, for each pair of neighbours",
     ),
     (
-        Formula(
-            lambda s, r: [late - early for early, late in pairwise(_delays_ms(s, r))],
-            "some numbers are negative",
-            "jitter is an absolute value: use abs()",
-        ),
-        Formula(
-            _gaps_ms, "these are the gaps between arrivals", "a delay needs the time at which the packet was sent too"
-        ),
+        Formula(lambda s, r: [late - early for early, late in pairwise(_delays_ms(s, r))], "some numbers are negative",
+                "jitter is an absolute value: use abs()"),
+        Formula(_gaps_ms, "these are the gaps between arrivals",
+                "a delay needs the time at which the packet was sent too"),
         Formula(_delays_ms, "these are the delays themselves", "subtract from each delay the one before"),
-        Formula(
-            lambda s, r: _delays_ms(s, r)[1:],
-            "these are the delays themselves",
-            "subtract from each delay the one before",
-        ),
-        Formula(
-            lambda s, r: [abs(it - _delays_ms(s, r)[0]) for it in _delays_ms(s, r)[1:]],
-            "that compares each packet with the first one",
-            "compare each packet with the one before it",
-        ),
-        Formula(
-            _smoothed,
-            "that is RFC 3550's, smoothed over 16 packets",
-            "RFC 4689 does not smooth: it has one value for each pair",
-        ),
-        Formula(
-            _by_sending,
-            "the packets are in the order of sending",
-            "packets can overtake each other: sort by arrival first",
-        ),
-        Formula(
-            lambda s, r: [0.0, *jitter_ms(s, r)],
-            "there is one number too many at the start",
-            "the first packet has no packet before it",
-        ),
+        Formula(lambda s, r: _delays_ms(s, r)[1:], "these are the delays themselves",
+                "subtract from each delay the one before"),
+        Formula(lambda s, r: [abs(it - _delays_ms(s, r)[0]) for it in _delays_ms(s, r)[1:]],
+                "that compares each packet with the first one", "compare each packet with the one before it"),
+        Formula(_smoothed, "that is RFC 3550's, smoothed over 16 packets",
+                "RFC 4689 does not smooth: it has one value for each pair"),
+        Formula(_by_sending, "the packets are in the order of sending",
+                "packets can overtake each other: sort by arrival first"),
+        Formula(lambda s, r: [0.0, *jitter_ms(s, r)], "there is one number too many at the start",
+                "the first packet has no packet before it"),
     ),
     remarks={"a lost packet": "a lost packet has None as its arrival: leave this packet out"},
-)
+)  # fmt: skip

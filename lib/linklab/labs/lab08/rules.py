@@ -64,16 +64,14 @@ def _first(size: int) -> Value:
     debt = "the first frame takes more than the bucket holds; the second waits until this debt is paid"
     slips = (
         Slip(LINK_MBPS, "that is the link's rate", debt),
-        Slip(
-            2 * right, "that counts the first packet's bits", "only one frame arrived after the first packet, not two"
-        ),
+        Slip(2 * right, "that counts the first packet's bits",
+             "only one frame arrived after the first packet, not two"),
         Slip(virtual_mbps(size, LINK_MBPS), "that is the lasting bandwidth", debt),
         Slip(LINK_MBPS * size / MININET_BUCKET_BYTES, "that divides the frame by the bucket", debt),
         Slip(LINK_MBPS * (size + MININET_BUCKET_BYTES) / size, "that adds the bucket to the bits", debt),
-        Slip(
-            wait_ms, "that is the wait in ms", "bandwidth is bits divided by time: divide one frame's bits by the wait"
-        ),
-    )
+        Slip(wait_ms, "that is the wait in ms",
+             "bandwidth is bits divided by time: divide one frame's bits by the wait"),
+    )  # fmt: skip
     hint = "a full bucket lets the first frame leave at once, into debt; new tokens arrive at the link's rate"
     expected = stated(right, "Mbit/s", "one frame's bits divided by the wait of the second frame")
     return Value(size, f"bandwidth at packet 2 of {size} bytes", expected, hint, slips)
@@ -88,12 +86,9 @@ def _overhead() -> Value:
         Slip(ETHERNET_HEADER_BYTES + GRE_HEADER_BYTES, "that leaves out the new IPv4 header", headers),
         Slip(ETHERNET_HEADER_BYTES + IPV4_HEADER_BYTES, "that leaves out GRE itself", headers),
         Slip(GRE_OVERHEAD_BYTES + ETHERNET_CHECKSUM_BYTES, "that counts a checksum", "a virtual cable carries none"),
-        Slip(
-            GRE_OVERHEAD_BYTES + UDP_HEADER_BYTES,
-            "that counts a UDP header too",
-            "GRE follows the IPv4 header directly, without UDP",
-        ),
-    )
+        Slip(GRE_OVERHEAD_BYTES + UDP_HEADER_BYTES, "that counts a UDP header too",
+             "GRE follows the IPv4 header directly, without UDP"),
+    )  # fmt: skip
     expected = stated(GRE_OVERHEAD_BYTES, "bytes", "the headers of a frame in a GRE tunnel", _EXACT)
     return Value("overhead_bytes", "overhead of GRE", expected, concept, slips)
 
@@ -118,13 +113,10 @@ def check_ping(largest_ping: object) -> Result:
         Slip(packet, "that is the MTU", inside),
         Slip(packet - IPV4_HEADER_BYTES, "that counts ICMP's header as data", inside),
         Slip(packet - ICMP_HEADER_BYTES, "that counts IPv4's header as data", inside),
-        Slip(
-            right - ETHERNET_HEADER_BYTES,
-            "that subtracts the Ethernet header",
-            "the MTU does not count the Ethernet header",
-        ),
+        Slip(right - ETHERNET_HEADER_BYTES, "that subtracts the Ethernet header",
+             "the MTU does not count the Ethernet header"),
         Slip(right + 1, "that is the smallest ping that does not pass", "for this one ping says `Message too long`"),
-    )
+    )  # fmt: skip
     hints = (
         "the link carries IP packets up to its MTU: which bytes of the packet are not your data?",
         f"{inside}. Try values of -s with -M do",

@@ -72,18 +72,12 @@ def _spacing() -> Value:
         Slip(transmission_ms(IP_PACKET_BYTES, WAN_MBPS), "that is the IP packet alone", whole),
         Slip(transmission_ms(RTP_PACKET_BYTES, WAN_MBPS), "that leaves out UDP, IPv4 and Ethernet", whole),
         Slip(transmission_ms(PAYLOAD_BYTES, WAN_MBPS), "that is RTP's payload alone", whole),
-        Slip(
-            transmission_ms(ETHERNET_MTU_BYTES, WAN_MBPS),
-            "that is for a packet of 1500 bytes",
-            "how large is one frame of this video?",
-        ),
-        Slip(
-            1000 / _NOMINAL_PACKETS_PER_S,
-            "that is the mean time",
-            "many packets come closer together: what is the shortest possible time?",
-        ),
+        Slip(transmission_ms(ETHERNET_MTU_BYTES, WAN_MBPS), "that is for a packet of 1500 bytes",
+             "how large is one frame of this video?"),
+        Slip(1000 / _NOMINAL_PACKETS_PER_S, "that is the mean time",
+             "many packets come closer together: what is the shortest possible time?"),
         Slip(1 / right, "that is frames in a ms", "give the time for one frame"),
-    )
+    )  # fmt: skip
     return Value("spacing_ms", "least time between packets (wan)", stated(right, "ms", "bits over rate"), whole, slips)
 
 
@@ -173,14 +167,10 @@ _JITTER: Final = Trial(
         "for each packet after the first: J += (abs(D) * 1000 - J) / 16",
     ),
     (
-        Formula(
-            lambda a, t: _smoothed(_differences_ms(a, t)), "D keeps its sign, so early packets lower J", "use abs(D)"
-        ),
-        Formula(
-            lambda a, t: _smoothed(_differences_ms(a, [0.0] * len(a))),
-            "that leaves out the timestamps",
-            "subtract the difference of the timestamps",
-        ),
+        Formula(lambda a, t: _smoothed(_differences_ms(a, t)), "D keeps its sign, so early packets lower J",
+                "use abs(D)"),
+        Formula(lambda a, t: _smoothed(_differences_ms(a, [0.0] * len(a))), "that leaves out the timestamps",
+                "subtract the difference of the timestamps"),
         Formula(lambda a, t: sum(_sizes_ms(a, t)) / 16, "that adds abs(D) / 16 and keeps all of the old J", _SMOOTH),
         Formula(lambda a, t: fmean(_sizes_ms(a, t) or [0.0]), "this is the mean of all abs(D)", _SMOOTH),
         Formula(lambda a, t: [0.0, *_sizes_ms(a, t)][-1], "this is the last abs(D) alone", _SMOOTH),
@@ -190,7 +180,7 @@ _JITTER: Final = Trial(
         Formula(lambda a, t: _smoothed(_sizes_ms(a, t), 8), "this divides by 8", "RFC 3550 divides by 16"),
     ),
     remarks={"a packet alone": "the first packet has no packet before it, so J is still 0"},
-)
+)  # fmt: skip
 
 
 # --- Runs

@@ -118,18 +118,12 @@ def _rtt(name: str, asked_for: EchoPath) -> Value:
         slips.append(Slip(2 * right / times, "that is one link, in both directions", whole))
         inside = cable_rtt_ms(_L3, *asked_for.ends, payload)
         slips = [
-            Slip(
-                inside,
-                "that leaves out the trunk",
-                "in each direction the frame crosses the trunk twice, to r1 and back",
-            ),
-            Slip(
-                0.75 * right,
-                "that crosses the trunk once in each direction",
-                "the frame crosses it twice, to r1 and back",
-            ),
+            Slip(inside, "that leaves out the trunk",
+                 "in each direction the frame crosses the trunk twice, to r1 and back"),
+            Slip(0.75 * right, "that crosses the trunk once in each direction",
+                 "the frame crosses it twice, to r1 and back"),
             *slips,
-        ]
+        ]  # fmt: skip
     else:
         longer = cable_rtt_ms(_STICK, "h1", "h3", payload)
         both = f"a round trip has two directions, and {whole}"
@@ -180,11 +174,10 @@ def _share(setting: str, number: int) -> Value:
     equal = fsum(it.throughput_mbps for it in parts) / len(parts)
     slips = (
         Slip(offered, "that is what h1 offers", "together the senders offer more than the link to t1 carries"),
-        Slip(
-            RATE_MBPS * offered / whole, "that counts headers as payload", "of 1536 bytes on the cable 1470 are payload"
-        ),
+        Slip(RATE_MBPS * offered / whole, "that counts headers as payload",
+             "of 1536 bytes on the cable 1470 are payload"),
         Slip(equal, "that shares equally, as TCP tends to do", "UDP senders never slow down"),
-    )
+    )  # fmt: skip
     hint = "the full queue drops packets of both senders: each sender loses the same share of its packets"
     expected = stated(mine.throughput_mbps, "Mbit/s", "each sender loses the same share of its packets")
     return Value(f"{setting} h{number}", f"share of h{number} at {setting}", expected, hint, slips)

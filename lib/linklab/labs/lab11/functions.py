@@ -102,49 +102,28 @@ _READ: Final = Trial(
             "before the first loss your threshold is rcv_ssthresh",
             r"search for \bssthresh:, which excludes rcv_ssthresh",
         ),
-        Formula(
-            _instead(1, lambda text: _value(text, "ssthresh")),
-            "before the first loss your threshold is 0",
-            "slow start has no limit yet: return math.inf",
-        ),
-        Formula(
-            _other(2, "minrtt"), "your round trip is minrtt, the shortest one", r"search for \brtt:, the smoothed one"
-        ),
-        Formula(
-            _other(2, "rtt", 1),
-            "your round trip is the variation",
-            "rtt: gives the smoothed round trip first, then the variation",
-        ),
-        Formula(
-            _instead(2, lambda text: float(int(read_ss_text(text)[2]))),
-            "your round trip has lost its decimals",
-            r"[\d.]+ also matches the decimal point",
-        ),
-        Formula(
-            _instead(2, lambda text: read_ss_text(text)[2] / 1000),
-            "your round trip is in seconds",
-            "ss prints ms: return ms",
-        ),
+        Formula(_instead(1, lambda text: _value(text, "ssthresh")), "before the first loss your threshold is 0",
+                "slow start has no limit yet: return math.inf"),
+        Formula(_other(2, "minrtt"), "your round trip is minrtt, the shortest one",
+                r"search for \brtt:, the smoothed one"),
+        Formula(_other(2, "rtt", 1), "your round trip is the variation",
+                "rtt: gives the smoothed round trip first, then the variation"),
+        Formula(_instead(2, lambda text: float(int(read_ss_text(text)[2]))), "your round trip has lost its decimals",
+                r"[\d.]+ also matches the decimal point"),
+        Formula(_instead(2, lambda text: read_ss_text(text)[2] / 1000), "your round trip is in seconds",
+                "ss prints ms: return ms"),
         Formula(_other(2, "rto"), "your round trip is rto, the retransmission timeout", r"search for \brtt:"),
-        Formula(
-            _other(3, "retrans"),
-            "you return the retransmissions now on their way",
-            "the total follows the slash",
-        ),
-        Formula(
-            _other(3, "bytes_retrans"),
-            "your retransmissions are in bytes",
-            r"search for \bretrans:, which counts packets",
-        ),
-        Formula(
-            _other(0, "unacked"), "your window is unacked, the packets now in flight", r"search for \bcwnd:, the limit"
-        ),
+        Formula(_other(3, "retrans"), "you return the retransmissions now on their way", "the total follows the slash"),
+        Formula(_other(3, "bytes_retrans"), "your retransmissions are in bytes",
+                r"search for \bretrans:, which counts packets"),
+        Formula(_other(0, "unacked"), "your window is unacked, the packets now in flight",
+                r"search for \bcwnd:, the limit"),
     ),
     remarks={
         "before the first loss": "before the first loss ss prints no ssthresh and no retrans: return math.inf and 0",
         "a threshold, and no retransmission": "without a retransmission ss prints no retrans: return 0",
     },
-)
+)  # fmt: skip
 
 
 @guarded("Lab 11, what ss says")
@@ -200,16 +179,10 @@ _PERIOD: Final = Trial(
             "that lets round trips be shorter than the path without a queue",
             "with a window below bdp, a round trip takes bdp * packet_s",
         ),
-        Formula(
-            lambda bdp, full, one: full / 2 * bdp * one,
-            "that takes each round trip as long as without a queue",
-            _LONGER,
-        ),
-        Formula(
-            lambda bdp, full, one: full / 2 * full * one,
-            "that takes each round trip as long as with a full queue",
-            _LONGER,
-        ),
+        Formula(lambda bdp, full, one: full / 2 * bdp * one, "that takes each round trip as long as without a queue",
+                _LONGER),
+        Formula(lambda bdp, full, one: full / 2 * full * one, "that takes each round trip as long as with a full queue",
+                _LONGER),
         Formula(
             lambda bdp, full, one: full / 2 * max(bdp, 3 / 4 * full) * one,
             "that takes each round trip as long as with the mean window",
@@ -217,29 +190,17 @@ _PERIOD: Final = Trial(
         ),
         Formula(lambda bdp, full, one: full / 2, "that is the number of round trips", "how long is each of them?"),
         Formula(lambda bdp, full, one: 1000 * reno_period_s(bdp, full, one), "that is in ms", "give it in seconds"),
-        Formula(
-            lambda bdp, full, one: one * (bdp**2 + (full**2 - bdp**2) / 2),
-            "that begins with a window of 0",
-            "Reno begins with half of the full window",
-        ),
-        Formula(
-            lambda bdp, full, one: one * (full**2 - bdp**2) / 2,
-            "that begins with a window of bdp",
-            "Reno begins with half of the full window",
-        ),
-        Formula(
-            lambda bdp, full, one: reno_period_s(bdp, full, one) / one,
-            "that counts packets, not seconds",
-            "multiply by packet_s",
-        ),
-        Formula(
-            lambda bdp, full, one: one * sum(max(bdp, w) for w in range(int(0.7 * full), int(full))),
-            "that begins with 0.7 of the window",
-            "CUBIC keeps 0.7, Reno keeps a half",
-        ),
+        Formula(lambda bdp, full, one: one * (bdp**2 + (full**2 - bdp**2) / 2), "that begins with a window of 0",
+                "Reno begins with half of the full window"),
+        Formula(lambda bdp, full, one: one * (full**2 - bdp**2) / 2, "that begins with a window of bdp",
+                "Reno begins with half of the full window"),
+        Formula(lambda bdp, full, one: reno_period_s(bdp, full, one) / one, "that counts packets, not seconds",
+                "multiply by packet_s"),
+        Formula(lambda bdp, full, one: one * sum(max(bdp, w) for w in range(int(0.7 * full), int(full))),
+                "that begins with 0.7 of the window", "CUBIC keeps 0.7, Reno keeps a half"),
     ),
     tolerance=_WHOLE_WINDOWS,
-)
+)  # fmt: skip
 
 
 @guarded("Lab 11, Reno's period")

@@ -122,13 +122,10 @@ def _loss() -> list[Value]:
         Slip(bdp, "that is the path alone", both),
         Slip(queue, "that is the queue alone", both),
         Slip(bdp / 2 + queue, "that counts one direction of the path", "an acknowledgement must also travel back"),
-        Slip(
-            2 * full,
-            "that is how far slow start may overshoot",
-            "after it, the window grows by one packet a round trip",
-        ),
+        Slip(2 * full, "that is how far slow start may overshoot",
+             "after it, the window grows by one packet a round trip"),
         Slip(2 * bdp, "that is for a queue of one BDP", f"this queue holds {queue:g} packets"),
-    )
+    )  # fmt: skip
     hint = "a packet is lost when path and queue are full: how many packets do the two hold?"
     window = Value("window", "window at a loss", at_loss, hint, slips)
     rtt = full_queue_rtt("rtt", "round trip at a loss", pipe.base_ms, round(queue), pipe.packet_ms)
@@ -137,14 +134,11 @@ def _loss() -> list[Value]:
     slips = (
         Slip(BETA * full, "that is CUBIC's 0.7", halves),
         Slip((1 - BETA) * full, "that is the part that CUBIC gives up", halves),
-        Slip(
-            1,
-            "that is the window after a timeout",
-            "here duplicate acknowledgements report the loss, without a timeout",
-        ),
+        Slip(1, "that is the window after a timeout",
+             "here duplicate acknowledgements report the loss, without a timeout"),
         Slip(full, "that is the window at the loss", halves),
         Slip(queue / 2, "that is half of the queue", halves),
-    )
+    )  # fmt: skip
     hint = "what does Reno do to its window at a loss?"
     return [window, rtt, Value("after", "Reno's window after a loss", expected, hint, slips)]
 
@@ -161,19 +155,13 @@ def _between() -> list[Value]:
         source="RFC 5681", allowance="up to three round trips until a loss is repaired",
     )  # fmt: skip
     of_reno = (
-        Slip(
-            full / 2 * base_s,
-            "that takes each round trip as long as with an empty queue",
-            "round trips grow as the queue fills",
-        ),
-        Slip(
-            full / 2 * longest_s,
-            "that takes each round trip as long as with a full queue",
-            "at first the queue is shorter",
-        ),
+        Slip(full / 2 * base_s, "that takes each round trip as long as with an empty queue",
+             "round trips grow as the queue fills"),
+        Slip(full / 2 * longest_s, "that takes each round trip as long as with a full queue",
+             "at first the queue is shorter"),
         Slip(full * base_s, "that starts from a window of 0", "after a loss the window starts from its half"),
         Slip(1000 * reno_s, "that is in ms", "give it in s"),
-    )
+    )  # fmt: skip
     hint = "how many round trips does Reno need until the next loss, and how long is each of them?"
     reno = Value("reno", "time between Reno's losses", expected, hint, of_reno)
     root = "K is the cube root of (W - 0.7 W) / 0.4"
@@ -184,12 +172,9 @@ def _between() -> list[Value]:
         Slip(math.cbrt(full / CUBIC_C), "that puts W under the root", root),
         Slip((1 - BETA) * full / CUBIC_C, "that leaves out the root", root),
         Slip(math.sqrt((1 - BETA) * full / CUBIC_C), "that is a square root", root),
-        Slip(
-            (1 - BETA) * full * longest_s,
-            "that adds one packet in each round trip",
-            "CUBIC counts seconds, not round trips",
-        ),
-    )
+        Slip((1 - BETA) * full * longest_s, "that adds one packet in each round trip",
+             "CUBIC counts seconds, not round trips"),
+    )  # fmt: skip
     return [
         reno,
         Value(

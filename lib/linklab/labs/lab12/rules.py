@@ -135,11 +135,10 @@ def _bloat() -> list[Value]:
         Slip(trips * base_ms / 1000, "that is the page on an idle path", "each round trip waits in the full queue"),
         Slip(full_ms / 1000, "that is one round trip", rounds),
         Slip(PAGE.objects * full_ms / 1000, "that counts one round trip for each object", rounds),
-        Slip(
-            (PAGE.objects + 1) * full_ms / 1000, "that connects once only", "h2 opens a new connection for each object"
-        ),
+        Slip((PAGE.objects + 1) * full_ms / 1000, "that connects once only",
+             "h2 opens a new connection for each object"),
         Slip(bytes_s, "that is the time to send the page's bytes", "a small page's time is that of its round trips"),
-    )
+    )  # fmt: skip
     expected = stated(trips * full_ms / 1000, "s", "round trips through a full queue")
     return [ping, Value("page", "page beside a full queue", expected, rounds, slips)]
 
@@ -179,44 +178,28 @@ _TRIAL: Final = Trial(
         Formula(_exact, "that is not a whole number", _WHOLE),
         Formula(lambda rate, wait: max(1, math.ceil(_exact(rate, wait))), "that rounds up", _WHOLE),
         Formula(lambda rate, wait: max(1, round(_exact(rate, wait))), "that rounds to the nearest", _WHOLE),
-        Formula(
-            lambda rate, wait: math.floor(_exact(rate, wait)),
-            "some limits are 0, and such a queue sends nothing",
-            "return at least 1",
-        ),
-        Formula(
-            lambda rate, wait: max(1, math.floor(8 * _exact(rate, wait))),
-            "that takes bytes for bits",
-            "a frame has 1514 * 8 bits",
-        ),
+        Formula(lambda rate, wait: math.floor(_exact(rate, wait)), "some limits are 0, and such a queue sends nothing",
+                "return at least 1"),
+        Formula(lambda rate, wait: max(1, math.floor(8 * _exact(rate, wait))), "that takes bytes for bits",
+                "a frame has 1514 * 8 bits"),
         Formula(
             lambda rate, wait: max(1, math.floor(rate * 1000 * wait / (1500 * 8))),
             "that is for frames of 1500 bytes",
             "Ethernet's header occupies the link too: a full frame has 1514 bytes",
         ),
-        Formula(
-            lambda rate, wait: max(1, math.floor(_exact(rate, wait) / 1000)),
-            "every answer is a thousandth of the right one",
-            "1 Mbit/s for 1 ms are 1000 bits",
-        ),
-        Formula(
-            lambda rate, wait: max(1, math.floor(1000 * _exact(rate, wait))),
-            "that takes ms for s",
-            "1 ms is 0.001 s: 1 Mbit/s for 1 ms are 1000 bits",
-        ),
-        Formula(
-            lambda rate, wait: limit_packets(rate, 2 * wait), "that is twice as many", "only one direction has a queue"
-        ),
-        Formula(
-            lambda rate, wait: limit_packets(10, wait),
-            "that is the answer for 10 Mbit/s, at every rate",
-            "use rate_mbps",
-        ),
+        Formula(lambda rate, wait: max(1, math.floor(_exact(rate, wait) / 1000)),
+                "every answer is a thousandth of the right one", "1 Mbit/s for 1 ms are 1000 bits"),
+        Formula(lambda rate, wait: max(1, math.floor(1000 * _exact(rate, wait))), "that takes ms for s",
+                "1 ms is 0.001 s: 1 Mbit/s for 1 ms are 1000 bits"),
+        Formula(lambda rate, wait: limit_packets(rate, 2 * wait), "that is twice as many",
+                "only one direction has a queue"),
+        Formula(lambda rate, wait: limit_packets(10, wait), "that is the answer for 10 Mbit/s, at every rate",
+                "use rate_mbps"),
     ),
     remarks={
         "0.5 Mbit/s, 20 ms": "one frame takes 24 ms here, longer than the limit, but a queue must hold one packet"
     },
-)
+)  # fmt: skip
 
 
 @guarded("Lab 12, a queue's limit")

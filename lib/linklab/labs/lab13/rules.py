@@ -41,19 +41,13 @@ def _share() -> list[Value]:
     right = 100 * link_share(1, one_ms, trip_ms)
     bare = transmission_ms(PAYLOAD_BYTES, the_network().link(NEAR).rate_mbps or 0.0)
     slips = (
-        Slip(
-            100 * link_share(1, one_ms, trip_ms / 2),
-            "that counts one direction",
-            "the acknowledgement must also travel back",
-        ),
+        Slip(100 * link_share(1, one_ms, trip_ms / 2), "that counts one direction",
+             "the acknowledgement must also travel back"),
         Slip(100 * one_ms / trip_ms, "that leaves out the packet's transmission time", "one round takes RTT + L/R"),
-        Slip(
-            100 * link_share(1, bare, trip_ms),
-            "that leaves out the headers",
-            f"each packet has {HEADERS_BYTES} bytes of headers too",
-        ),
+        Slip(100 * link_share(1, bare, trip_ms), "that leaves out the headers",
+             f"each packet has {HEADERS_BYTES} bytes of headers too"),
         Slip(100.0, "that is the whole link", "the sender sends nothing while it waits"),
-    )
+    )  # fmt: skip
     hint = "how long is it from one packet to the next, and for how much of this time is the link busy?"
     return [Value("share", "stop-and-wait's share of the link", stated(right, "%", "L/R / (RTT + L/R)"), hint, slips)]
 
@@ -152,19 +146,12 @@ _TIMEOUT: Final = Trial(
     ),
     (
         Formula(_rto(new_srtt=True), "you update SRTT before RTTVAR", _ORDER),
-        Formula(
-            _rto(alpha=0.25, beta=0.125),
-            "1/8 and 1/4 are exchanged",
-            "alpha = 1/8 belongs to SRTT, beta = 1/4 to RTTVAR",
-        ),
-        Formula(
-            _rto(alpha=0.875, beta=0.75), "old and new are exchanged", "the old SRTT keeps 7/8, the old RTTVAR 3/4"
-        ),
-        Formula(
-            lambda rtts: rto_s([rtts[0], *rtts])[1:],
-            "you treat the first sample as a later one",
-            "rule 2.2: after the first sample SRTT = R and RTTVAR = R/2, and no more",
-        ),
+        Formula(_rto(alpha=0.25, beta=0.125), "1/8 and 1/4 are exchanged",
+                "alpha = 1/8 belongs to SRTT, beta = 1/4 to RTTVAR"),
+        Formula(_rto(alpha=0.875, beta=0.75), "old and new are exchanged",
+                "the old SRTT keeps 7/8, the old RTTVAR 3/4"),
+        Formula(lambda rtts: rto_s([rtts[0], *rtts])[1:], "you treat the first sample as a later one",
+                "rule 2.2: after the first sample SRTT = R and RTTVAR = R/2, and no more"),
         Formula(
             lambda rtts: _rto(new_srtt=True)([rtts[0], *rtts])[1:],
             "you treat the first sample as a later one, and update SRTT before RTTVAR",
@@ -175,13 +162,10 @@ _TIMEOUT: Final = Trial(
         Formula(_rto(k=1), "RTTVAR is multiplied by 1", "RTO = SRTT + 4 RTTVAR"),
         Formula(_rto(granularity_s=0.0), "the clock's granularity G is missing", "add max(0.001, 4 RTTVAR)"),
         Formula(lambda rtts: [max(1.0, it) for it in rto_s(rtts)], "you raise it to 1 s", "leave out the minimum here"),
-        Formula(
-            lambda rtts: [2 * it for it in _rto(k=0, granularity_s=0)(rtts)],
-            "that is twice the mean",
-            "use the deviation too: twice the mean was RFC 793's rule until 1988",
-        ),
+        Formula(lambda rtts: [2 * it for it in _rto(k=0, granularity_s=0)(rtts)], "that is twice the mean",
+                "use the deviation too: twice the mean was RFC 793's rule until 1988"),
     ),
-)
+)  # fmt: skip
 
 
 @guarded
@@ -216,16 +200,10 @@ def check_numbers(answers: object) -> Result:
                 f"({one_ms:.3f} + {trip_ms:g}) / {one_ms:.3f}, rounded up",
             ),
             (
-                Slip(
-                    fills - 1,
-                    "that is a little too small",
-                    "round up: otherwise the sender waits a little in each round",
-                ),
-                Slip(
-                    math.ceil(1 + trip_ms / 2 / one_ms),
-                    "that counts one direction",
-                    "an acknowledgement must also travel back",
-                ),
+                Slip(fills - 1, "that is a little too small",
+                     "round up: otherwise the sender waits a little in each round"),
+                Slip(math.ceil(1 + trip_ms / 2 / one_ms), "that counts one direction",
+                     "an acknowledgement must also travel back"),
                 Slip(filled, "that is not a whole number", "round up to whole packets"),
             ),
         ),
@@ -236,11 +214,8 @@ def check_numbers(answers: object) -> Result:
             (last, "the receiver accepts one number only: no retransmission may have this number", "2**3 - 1"),
             (
                 Slip(2**_BITS, "that is one too many", last),
-                Slip(
-                    selective,
-                    "that is selective repeat's",
-                    "go-back-N's receiver accepts one number only, so its window may be larger",
-                ),
+                Slip(selective, "that is selective repeat's",
+                     "go-back-N's receiver accepts one number only, so its window may be larger"),
                 of_bits,
             ),
         ),
@@ -250,16 +225,13 @@ def check_numbers(answers: object) -> Result:
             stated(selective, "packets", "2**(k-1)", _EXACT),
             (last, "the receiver accepts a whole window of numbers: none may be in the window before", "2**3 / 2"),
             (
-                Slip(
-                    go_back,
-                    "that is go-back-N's",
-                    "selective repeat's receiver accepts every number of its window, so the window must be smaller",
-                ),
+                Slip(go_back, "that is go-back-N's",
+                     "selective repeat's receiver accepts every number of its window, so the window must be smaller"),
                 Slip(2**_BITS, "that is all numbers", last),
                 of_bits,
             ),
         ),
-    )
+    )  # fmt: skip
     return asked("Lab 13, window and numbers", answers, questions)
 
 
@@ -318,21 +290,12 @@ def check_shares(answers: object) -> Result:
             ),
             (
                 Slip(selective, "that is selective repeat's", "go-back-N also retransmits packets that had arrived"),
-                Slip(
-                    100 * (1 - _LOSS) / (1 - _LOSS + _LONG * _LOSS),
-                    "that is for a window that limits the sender",
-                    "a window of 32 is more than 1 + 2a here",
-                ),
-                Slip(
-                    100 * (1 - _LOSS) / (1 + a2 / 2 * _LOSS),
-                    "that uses a instead of 2a",
-                    "the formula has 2a: the round trip divided by the packet's time",
-                ),
-                Slip(
-                    100 * (1 - _LOSS) ** filled,
-                    "that is the chance that no packet of a round trip is lost",
-                    "a loss costs one round trip of packets, not the whole transfer",
-                ),
+                Slip(100 * (1 - _LOSS) / (1 - _LOSS + _LONG * _LOSS), "that is for a window that limits the sender",
+                     "a window of 32 is more than 1 + 2a here"),
+                Slip(100 * (1 - _LOSS) / (1 + a2 / 2 * _LOSS), "that uses a instead of 2a",
+                     "the formula has 2a: the round trip divided by the packet's time"),
+                Slip(100 * (1 - _LOSS) ** filled, "that is the chance that no packet of a round trip is lost",
+                     "a loss costs one round trip of packets, not the whole transfer"),
             ),
         ),
         Value(
@@ -347,12 +310,11 @@ def check_shares(answers: object) -> Result:
             (
                 Slip(go_back, "that is go-back-N's", "selective repeat retransmits only lost packets"),
                 Slip(100.0, "that is without loss", "a lost packet uses the link twice"),
-                Slip(
-                    100 * (1 - _LOSS) * _WINDOW / filled, "that is for a window of 8", "a window of 32 fills the link"
-                ),
+                Slip(100 * (1 - _LOSS) * _WINDOW / filled, "that is for a window of 8",
+                     "a window of 32 fills the link"),
             ),
         ),
-    )
+    )  # fmt: skip
     return asked("Lab 13, shares with loss", answers, questions)
 
 
