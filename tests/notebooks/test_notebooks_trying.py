@@ -113,8 +113,11 @@ def test_each_server_has_a_port_of_its_own_unless_told(lab: Lab, capsys: pytest.
 
 
 @pytest.mark.lab
-def test_a_program_that_runs_on_in_the_lab_is_ended(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
-    trying.alone(lab, "h1", file="endless.py")
+def test_a_program_that_runs_on_in_the_lab_is_ended(
+    lab: Lab, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trying, "FILE", "endless.py")
+    trying.alone(lab, "h1")
     said = capsys.readouterr().out
     assert "on\nthe program still ran after 60 s, so it was ended\n(exit status " in said
     assert lab["h1"].cmd("grep -ls '[e]ndless' /proc/[0-9]*/cmdline") == ""

@@ -36,13 +36,13 @@ _ports = itertools.count(FIRST_PORT)
 
 
 @contextlib.contextmanager
-def serving(lab: Lab, host: str, port: int | None = None, file: str = FILE) -> Iterator[Server]:
+def serving(lab: Lab, host: str, port: int | None = None) -> Iterator[Server]:
     """Run the program's server on a host for the length of a ``with`` statement, and print its output then.
 
     Without ``port`` each server gets one of its own, for a server that forgot SO_REUSEADDR cannot use one again. A
     server that does not listen says why in what is printed.
     """
-    server = Server(lab, host, next(_ports) if port is None else port, file)
+    server = Server(lab, host, next(_ports) if port is None else port)
     try:
         server.wait_listening()
         yield server
@@ -53,11 +53,10 @@ def serving(lab: Lab, host: str, port: int | None = None, file: str = FILE) -> I
 class Server:
     """A running server: it listens at ``address`` and ``port``; ``client`` starts a client that connects to it."""
 
-    def __init__(self, lab: Lab, host: str, port: int, file: str = FILE) -> None:
-        self._lab, self._host, self._file = lab, host, file
+    def __init__(self, lab: Lab, host: str, port: int) -> None:
+        self._lab, self._host = lab, host
         self.address, self.port = lab[host].address, port
-        words = [file, "-s", "-b", self.address, *_port_words(port)]
-        self.program = _started(lab, host, words)
+        self.program = _started(lab, host, ["-s", "-b", self.address, *_port_words(port)])
 
     def wait_listening(self) -> None:
         """Wait until the server listens or has ended, 10 s at most."""
@@ -69,7 +68,7 @@ class Server:
 
     def client(self, host: str, flags: str = "") -> Iterator[str]:
         """Start a client on a host, and yield its lines as they come. After `LIMIT_S` end it, and say so."""
-        words = [self._file, "-c", "-I", self.address, *_port_words(self.port), *shlex.split(flags)]
+        words = ["-c", "-I", self.address, *_port_words(self.port), *shlex.split(flags)]
         return _lines(self._lab, _started(self._lab, host, words))
 
     def end(self) -> None:
@@ -81,34 +80,34 @@ class Server:
         print(f"\n--- the server on {self._host} said:\n{self.program.output.rstrip()}")
 
 
-def between(lab: Lab, client: str, server: str, flags: str = "", *, port: int | None = None, file: str = FILE) -> None:
+def between(lab: Lab, client: str, server: str, flags: str = "", *, port: int | None = None) -> None:
     """Transfer between two hosts of the lab, and print the output of client and server."""
-    with serving(lab, server, port, file) as running:
+    with serving(lab, server, port) as running:
         for line in running.client(client, flags):
             print(line, flush=True)
 
 
-def alone(lab: Lab, host: str, flags: str = "", file: str = FILE) -> None:
+def alone(lab: Lab, host: str, flags: str = "") -> None:
     """Run the program by itself on a host, and print its output and its exit status."""
-    program = _started(lab, host, [file, *shlex.split(flags)])
+    program = _started(lab, host, shlex.split(flags))
     for line in _lines(lab, program):
         print(line)
     print(f"(exit status {program.returncode})")
 
 
-def loopback(flags: str = "", file: str = FILE) -> None:
+def loopback(flags: str = "") -> None:
     """Transfer over this machine's loopback, in real time, and print the output of client and server.
 
     Raises LinklabError if there is no such file.
     """
-    if not Path(file).is_file():
-        raise LinklabError(f"there is no {file} next to this notebook: copy it again from the folder labs")
+    if not Path(FILE).is_file():
+        raise LinklabError(f"there is no {FILE} next to this notebook: copy it again from the folder labs")
     port = _free_port()
-    with _process([file, "-s", "-b", _LOOPBACK, "-p", str(port)]) as server:
+    with _process(["-s", "-b", _LOOPBACK, "-p", str(port)]) as server:
         deadline_s = time.monotonic() + _START_S
         while server.poll() is None and not listens("self", port) and time.monotonic() < deadline_s:
             time.sleep(0.02)
-        with _process([file, "-c", "-I", _LOOPBACK, "-p", str(port), *shlex.split(flags)]) as client:
+        with _process(["-c", "-I", _LOOPBACK, "-p", str(port), *shlex.split(flags)]) as client:
             try:
                 print(client.communicate(timeout=LIMIT_S)[0].rstrip())
             except subprocess.TimeoutExpired:
@@ -124,7 +123,7 @@ def _port_words(port: int) -> list[str]:
 
 
 def _started(lab: Lab, host: str, words: Sequence[str]) -> Program:
-    command = shlex.join(["python3", *words])
+    command = shlex.join(["python3", FILE, *words])
     print(f"{host}$ {command}", flush=True)
     # unbuffered: a program that does not flush its lines would show them all at its end
     return lab[host].popen(f"exec env PYTHONUNBUFFERED=1 {command}")
@@ -147,9 +146,9 @@ def _lines(lab: Lab, program: Program) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _process(words: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
-    print(f"$ {shlex.join(['python3', *words])}", flush=True)
+    print(f"$ {shlex.join(['python3', FILE, *words])}", flush=True)
     process = subprocess.Popen(
-        [sys.executable, "-u", *words],
+        [sys.executable, "-u", FILE, *words],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
