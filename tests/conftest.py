@@ -16,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 from linklab.errors import LabError
-from linklab.grade.result import forget_failures
+from linklab.grade.result import wrong_answers, wrong_options
 from linklab.runtime.backends import Kind, choose
 from linklab.signals import SIGNALS
 
@@ -88,8 +88,9 @@ def _fixture_scopes(item: pytest.Item) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture(autouse=True)
 def first_hints() -> None:
-    """Forget failures before each test, so that a check's hint is its first one."""
-    forget_failures()
+    """Forget wrong answers before each test, so that a check's hint is its first one."""
+    wrong_answers.clear()
+    wrong_options.clear()
 
 
 @pytest.fixture(autouse=True)

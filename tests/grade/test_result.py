@@ -12,7 +12,7 @@ from linklab.errors import LinklabError, MeasurementError
 from linklab.grade import Check, GradeError
 from linklab.grade.check import Refuse, checks_in
 from linklab.grade.questions import JudgedBy, among, asked
-from linklab.grade.result import Result, forget_failures, guarded, with_wrong_options
+from linklab.grade.result import Result, guarded, with_wrong_options, wrong_options
 from linklab.labs import lab_names, load
 from linklab.labs.lab04 import rules as lab04
 from linklab.labs.lab05 import rules as lab05
@@ -197,7 +197,7 @@ def test_each_other_wrong_option_is_a_try(answers: Sequence[object], wrong: tupl
 
 def test_a_notebook_keeps_the_tries_of_earlier_kernels() -> None:
     kept = Result("Lab 04", (chosen("L1"),)).to_json()
-    forget_failures()
+    wrong_options.clear()
     assert chosen("L2", kept=kept).tried_wrong == ("L1",)
 
 

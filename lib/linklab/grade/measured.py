@@ -47,7 +47,6 @@ from linklab.measure import (
     SimpleperfResult,
     TcpFlow,
     TcpResult,
-    ToolResult,
     UdpFlow,
 )
 from linklab.measure.tool import ResultT
@@ -95,9 +94,9 @@ def pings(run: Run) -> dict[str, PingResult]:
     found: dict[str, PingResult] = {}
     for result in run.results:
         if isinstance(result, PingResult):
-            before = found.setdefault(pair_name(result), result)
+            before = found.setdefault(result.flow.name, result)
             if result.flow.lasts_s > before.flow.lasts_s:
-                found[pair_name(result)] = result
+                found[result.flow.name] = result
     return found
 
 
@@ -106,14 +105,9 @@ def first_between(results: Iterable[ResultT], source: str, destination: str) -> 
     return next((it for it in results if (it.flow.source, it.flow.destination) == (source, destination)), None)
 
 
-def pair_name(result: ToolResult) -> str:
-    """Return the pair of nodes that a result was measured between: ``"h1-h4"``."""
-    return f"{result.flow.source}-{result.flow.destination}"
-
-
 def throughput_of(run: Run, name: str) -> float | None:
     """Return the summed throughput of all transfers of the pair ``name``, in Mbit/s; None if there are none."""
-    found = [result.throughput_mbps for result in transfers(run) if pair_name(result) == name]
+    found = [result.throughput_mbps for result in transfers(run) if result.flow.name == name]
     return fsum(found) if found else None
 
 
@@ -121,7 +115,7 @@ def connections_of(run: Run) -> dict[str, list[float]]:
     """Return the throughput of each connection, in Mbit/s, by pair, over all transfers of the pair."""
     found: dict[str, list[float]] = {}
     for result in transfers(run):
-        found.setdefault(pair_name(result), []).extend(stream.throughput_mbps for stream in result.streams)
+        found.setdefault(result.flow.name, []).extend(stream.throughput_mbps for stream in result.streams)
     return found
 
 
@@ -209,7 +203,7 @@ def loaded_checks(name: str, given: object, ends: tuple[str, str]) -> tuple[Chec
     first, *others = (
         measured(f"{what} ({name})", value, _without_limit(theory, value, path)) for what, value, theory in numbers
     )
-    more = [pair_name(it) for it in run.results if isinstance(it, PingResult) and it is not ping]
+    more = [it.flow.name for it in run.results if isinstance(it, PingResult) and it is not ping]
     note = f"; not looked at: pings of {listed(more, ', ')}" if more else ""
     return replace(first, found=first.found + note), *others
 

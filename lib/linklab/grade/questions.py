@@ -195,7 +195,7 @@ class Value:
         return (Check.failing(self.what, reason, hints, asked_for, found, slip=slip.reason if slip else ""),)
 
     def _asked_for(self, low: float, high: float) -> str:
-        """The interval in words; a count of connections is one whole number, whatever rounding is allowed."""
+        """Return the interval in words; a count of connections is one whole number, whatever rounding is allowed."""
         right, unit = self.expected.value, self.expected.unit
         if unit == "connections" and right == round(right):
             return f"{right:g} {unit}"
@@ -271,7 +271,7 @@ def asked(title: str, given: object, questions: Iterable[Question], example: str
     answered, since one of them is mostly the misspelt one, and else change nothing.
     """
     every = tuple(questions)
-    return Result(title, checks_of(title, given, every, example), every)
+    return Result(title, _checks(title, given, every, example), every)
 
 
 def asked_each(
@@ -285,8 +285,7 @@ def asked_each(
     return asked(title, given, [JudgedBy(key, judge) for key in keys], example)
 
 
-def checks_of(title: str, given: object, every: Sequence[Question], example: str = "") -> tuple[Check, ...]:
-    """Judge a student's dictionary, as `asked` does, for a check that puts several together."""
+def _checks(title: str, given: object, every: Sequence[Question], example: str) -> tuple[Check, ...]:
     keys = [question.key for question in every]
     shown = example or "{" + f"{keys[0]!r}: ..." + "}"
     if not isinstance(given, Mapping):

@@ -19,33 +19,23 @@ from linklab.grade.check import Check, Outcome, Refuse, Surprise, checks_in, col
 
 RESULT_VERSION: Final = 1
 """Version of the JSON form, under the key ``linklab_result``."""
-
-
 HINTS: Final = "hints"
 """The setting (`linklab.settings`) for how many hints a question may give: 2 keeps the formula back."""
-_failures: defaultdict[tuple[str, str, str], set[tuple[str, str]]] = defaultdict(set)
+wrong_answers: Final[defaultdict[tuple[str, str, str], set[tuple[str, str]]]] = defaultdict(set)
 """The different answers with which a check of a question has failed in this kernel, by question, check and first hint.
 
 Another mistake has another first hint, so its hints begin anew: nobody gets the formula for three different slips.
 """
-
-
-_wrong_options: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+wrong_options: Final[defaultdict[tuple[str, str], set[str]]] = defaultdict(set)
 """The wrong options that were chosen in this kernel, by the result's title and what was asked."""
 
 
-def forget_failures() -> None:
-    """Forget all wrong answers: the next failure gets its first hint, and the next choice is the first try."""
-    _failures.clear()
-    _wrong_options.clear()
-
-
 def _with_its_hint(title: str, check: Check) -> Check:
-    """A check with the hint of this failure: one more for each other answer that failed so, the formula last."""
+    """Return a check with its hint: the next one for each other answer that failed so, the formula last."""
     if not check.further:
         return check
     hints = (check.hint, *check.further)[: settings.number(HINTS)]
-    others = _failures[title, check.description, check.hint] - {_answer_in(check)}
+    others = wrong_answers[title, check.description, check.hint] - {_answer_in(check)}
     number = min(len(others), len(hints) - 1)
     which = f"{number + 1} of {len(hints)}" if len(hints) > 1 else ""
     return replace(check, hint=hints[number], further=(), which_hint=which, first_hint=check.hint)
@@ -64,14 +54,14 @@ def with_wrong_options(title: str, checks: Sequence[Check], kept: Mapping[str, A
     before = {check.description: check.tried_wrong for check in checks_in(kept)}
     for check in checks:
         if check.chosen:
-            wrong = _wrong_options[title, check.description]
+            wrong = wrong_options[title, check.description]
             wrong |= {*before.get(check.description, ())}
             if check.passed:
                 wrong.discard(check.chosen)
             else:
                 wrong.add(check.chosen)
     return tuple(
-        replace(check, tried_wrong=tuple(sorted(_wrong_options[title, check.description]))) if check.chosen else check
+        replace(check, tried_wrong=tuple(sorted(wrong_options[title, check.description]))) if check.chosen else check
         for check in checks
     )
 
@@ -89,7 +79,7 @@ class GradeError(LinklabError, AssertionError):
         self._shown = False
 
     def _render_traceback_(self) -> list[str]:
-        """The message in lines that fit; a notebook shows the result as a card, and one line as the error."""
+        """Return the message in lines that fit; a notebook shows the result as a card, and one line as the error."""
         if record.kernels_shell() is None:
             return [render.in_columns(part) for part in super()._render_traceback_()]
         # Jupyter's kernel asks twice: for the page, and for its answer to the page's request.
@@ -160,19 +150,19 @@ class Result:
         return any(check.is_open for check in self.checks)
 
     def require(self) -> Result:
-        """This result, if all checks passed: as the last line of a cell it shows the table.
+        """Return this result if all checks passed: as the last line of a cell it shows the table.
 
         Raises GradeError, with reasons and hints, if one failed or is inconclusive.
         """
         if not self.passed:
             for check in self.checks:
                 if check.first_hint:
-                    _failures[self.title, check.description, check.first_hint].add(_answer_in(check))
+                    wrong_answers[self.title, check.description, check.first_hint].add(_answer_in(check))
             raise GradeError(self)
         return self
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary of plain JSON values, versioned."""
+        """Return a dictionary of plain JSON values, with `RESULT_VERSION`."""
         return {
             "linklab_result": RESULT_VERSION,
             "title": self.title,
@@ -188,16 +178,16 @@ class Result:
         return render.text(self.title, self.checks, self.surprises)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows for it."""
+        """Return what a notebook shows for it."""
         return render.html(self.title, self.checks, self.surprises, self.cell_points)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """What a notebook keeps for `linklab report` beside the text and the table that it shows."""
+        """Return what a notebook keeps for `linklab report` beside the text and the table that it shows."""
         return {"text/plain": str(self), record.RESULT_MIME: render.machine_readable(self.to_json())}
 
 
 def _check_json(check: Check) -> dict[str, Any]:
-    """A check as plain JSON values; what only some checks have is left out of the others."""
+    """Return a check as plain JSON values; what only some checks have is left out of the others."""
     optional = ("which_hint", "is_open", "tried_wrong", "causes")
     left_out = {"further", "first_hint", "chosen", "slip"} | {name for name in optional if not getattr(check, name)}
     kept = {name: value for name, value in asdict(check).items() if name not in left_out}
@@ -264,7 +254,7 @@ _TOO_LARGE: Final = Check.failing(
 
 
 def _open_or(result: Result) -> Result:
-    """The result, or where answers of the notebook are still open one that says so, and nothing else."""
+    """Return the result; where answers of the notebook are still open, one that says so and nothing else."""
     to_do = kernel_watch.still_open(passed=result.passed)
     return Result(result.title, (Check(result.title, "failed", to_do, is_open=True),)) if to_do else result
 
@@ -298,7 +288,7 @@ _FAULT_CHARACTERS: Final = 300
 
 
 def _place_of(fault: Exception) -> str:
-    """Where in Linklab it happened, in parentheses; nothing where that cannot be told."""
+    """Return where in Linklab it happened, in parentheses; nothing where that cannot be told."""
     home = Path(linklab.__file__).parent
     ours = [it for it in traceback.extract_tb(fault.__traceback__) if home in Path(it.filename).parents]
     place = next((it for it in reversed(ours) if it.name != "called"), None)

@@ -9,7 +9,7 @@ from statistics import fmean
 from linklab.analysis import Load
 from linklab.course import course_network, is_variant
 from linklab.errors import MeasurementError
-from linklab.grade.measured import connections_of, expectations, pair_name, throughput_of, transfers
+from linklab.grade.measured import connections_of, expectations, throughput_of, transfers
 from linklab.lab import Lab
 from linklab.labs import NOTHING
 from linklab.labs.own_simpleperf import own_simpleperf
@@ -22,7 +22,7 @@ def rates_mbps(run: Run | None) -> dict[str, float]:
     """Return what each flow of a run carried, in Mbit/s, by pair: ``{"h1-h4": 14.2, ...}``. Empty without a run."""
     if run is None:
         return {}
-    return {name: throughput_of(run, name) or 0.0 for name in map(pair_name, transfers(run))}
+    return {name: throughput_of(run, name) or 0.0 for name in [it.flow.name for it in transfers(run)]}
 
 
 def mean_connections_mbps(runs: Repeats | None) -> dict[str, list[float]]:

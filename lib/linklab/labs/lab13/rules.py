@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -168,10 +168,10 @@ _TIMEOUT: Final = Trial(
 )  # fmt: skip
 
 
-@guarded
-def check_rto(function: object) -> Result:
+@guarded("Lab 13, the timeout")
+def check_rto(function: object) -> Iterable[Check]:
     """Judge ``rto(rtts_s)``: RFC 6298's timeout after each round trip, in seconds, with G = 1 ms and no minimum."""
-    return Result("Lab 13, the timeout", _TIMEOUT.checks(function))
+    return _TIMEOUT.checks(function)
 
 
 # --- Numbers of a window
