@@ -75,7 +75,7 @@ class Calibration:
         return f"{self._table()}\n{self.summary} {self.note}" if self.surprises else _NONE
 
     def _repr_html_(self) -> str:
-        """What a notebook shows for it."""
+        """Return what a notebook shows for it."""
         if not self.surprises:
             return f"<p>{escape(_NONE)}</p>"
         return f"{self._table()._repr_html_()}<p>{escape(self.summary)}<br><small>{escape(self.note)}</small></p>"

@@ -122,7 +122,7 @@ class Prediction:
         return f"You predict, {self.sure_percent:g} % sure: {'; '.join(self.said)}."
 
     def _repr_html_(self) -> str:
-        """What a notebook shows for it."""
+        """Return what a notebook shows for it."""
         return f"<p>{escape(str(self))}</p>"
 
 

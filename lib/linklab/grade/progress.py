@@ -110,7 +110,7 @@ class LabProgress:
         return "\n".join([_count(lines), *rows])
 
     def _repr_html_(self) -> str:
-        """What a notebook shows for it: the count, and the list by sections."""
+        """Return what a notebook shows for it: the count, and the list by sections."""
         lines = list(self._lines())
         if not lines:
             return f"<p>{escape(_NO_NOTEBOOK)}</p>"

@@ -21,7 +21,7 @@ class LiveNode(Protocol):
     """A node of a running lab, on which commands run."""
 
     def cmd(self, command: str, /) -> str:
-        """What the command printed."""
+        """Run a command, and return what it printed."""
         ...
 
 
@@ -30,11 +30,11 @@ class LiveLab(Protocol):
     """A running lab, as far as checks use it."""
 
     def state(self) -> NetworkState:
-        """The network as it is now, read back from the kernel."""
+        """Return the network as it is now, read back from the kernel."""
         ...
 
     def __getitem__(self, name: str, /) -> LiveNode:
-        """The node called ``name``."""
+        """Return the node called ``name``."""
         ...
 
 
@@ -43,7 +43,7 @@ Checkable = LiveLab | NetworkState
 
 
 def state_of(lab: Checkable) -> NetworkState:
-    """The network as it is now. Raises `Refuse` if ``lab`` is neither a lab nor a state."""
+    """Return the network as it is now. Raises `Refuse` if ``lab`` is neither a lab nor a state."""
     if isinstance(lab, NetworkState):
         return lab
     if isinstance(lab, LiveLab):
@@ -52,7 +52,7 @@ def state_of(lab: Checkable) -> NetworkState:
 
 
 def running(lab: Checkable) -> LiveLab:
-    """The lab itself, for checks that run commands in it. Raises `Refuse` if it is only a state."""
+    """Return the lab itself, for checks that run commands in it. Raises `Refuse` if it is only a state."""
     if isinstance(lab, NetworkState) or not isinstance(lab, LiveLab):
         raise _no_lab("this check sends packets and", lab)
     return lab
@@ -88,7 +88,7 @@ def pings_answered(output: str) -> int | None:
 
 
 def reachability_checks(network: Network, lab: LiveLab) -> Iterator[Check]:
-    """One check for each two subnets with hosts: each host of one pings each host of the other.
+    """Yield a check for each two subnets with hosts: each host of one pings each host of the other.
 
     A ping needs the way there and the way back, so each pair is tried once, from one side. What the live
     routing tables and forwarding flags say explains a ping that fails.

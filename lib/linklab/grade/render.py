@@ -56,12 +56,12 @@ class Group:
 
 
 def each_reason(checks: Iterable[Check]) -> tuple[Group, ...]:
-    """Checks with one hint and reasons that differ in names and numbers at most: all reasons, and the hint once."""
+    """Group checks with one hint and reasons that differ in names and numbers: all reasons, and the hint once."""
     return tuple(map(_group, _alike(checks, lambda check: (_pattern(_reasons(check)), _words(_hints(check))))))
 
 
 def first_reason(checks: Iterable[Check]) -> tuple[Group, ...]:
-    """Checks whose reasons and hints differ in names and numbers at most: those of the first stand for all."""
+    """Group checks whose reasons and hints differ in names and numbers at most: those of the first stand for all."""
     return tuple(
         _group(group, first_only=len({(_words(_reasons(check)), _words(_hints(check))) for check in group}) > 1)
         for group in _alike(checks, lambda check: (_pattern(_reasons(check)), _pattern(_hints(check))))
@@ -103,7 +103,7 @@ def _hints(check: Check) -> Statements:
 
 
 def _merged(several: Iterable[Statements]) -> str:
-    """What several checks say, each thing once: lost at h1, lost at h2 becomes ``"h1, h2: lost"``."""
+    """Return what several checks say, each thing once: lost at h1, lost at h2 becomes ``"h1, h2: lost"``."""
     about: dict[str, dict[str, None]] = {}
     left: set[int] = set()
     for statements in several:
@@ -123,7 +123,7 @@ def _merged(several: Iterable[Statements]) -> str:
 
 
 def named(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
+    """Return the first few names, and how many more there are."""
     separator = "; " if any(", " in name for name in names) else ", "
     if len(names) <= _NAMED_AT_MOST + 1:
         return separator.join(names)
@@ -135,7 +135,7 @@ def _words(statements: Statements) -> frozenset[str]:
 
 
 def _pattern(statements: Statements) -> str:
-    """What is said, without names and numbers, however many are listed."""
+    """Return what is said, without names and numbers, however many are listed."""
     return _SERIES.sub("#", _PARTICULAR.sub("#", "; ".join(sorted(_words(statements)))))
 
 
@@ -169,7 +169,7 @@ def headline(title: str, checks: Sequence[Check]) -> str:
 
 
 def text(title: str, checks: Sequence[Check], surprises: Sequence[Surprise] = ()) -> str:
-    """One line for each check, with reason and hint under those that did not pass; then predictions, if any."""
+    """Return a line for each check, with reason and hint under those that did not pass; then predictions, if any."""
     if any(check.is_open for check in checks):
         return f"{title}: {checks[0].reason}"
     lines = [headline(title, checks), *(line for check in checks for line in _lines(check))]
@@ -177,7 +177,7 @@ def text(title: str, checks: Sequence[Check], surprises: Sequence[Surprise] = ()
 
 
 def failures(title: str, checks: Sequence[Check]) -> str:
-    """What an error says: only the checks that did not pass, in few lines, which :func:`in_columns` may break.
+    """Return what an error says: the checks that did not pass, in few lines, which :func:`in_columns` may break.
 
     What several checks have in common is said once, the more so the more there are; if it is still too
     much, the last ones are only named.
@@ -200,13 +200,13 @@ def failures(title: str, checks: Sequence[Check]) -> str:
 
 
 def _in_short(head: str, troubled: Sequence[Check]) -> tuple[Group, ...]:
-    """Checks in groups: with all reasons, or where that is too long with the first of those that are alike."""
+    """Group checks: with all reasons, or where that is too long with the first of those that are alike."""
     groups = each_reason(troubled)
     return groups if _is_short(_message(head, groups, len(groups))) else first_reason(troubled)
 
 
 def in_columns(text: str) -> str:
-    """The text with no line longer than 80 columns, unless one word is; what continues a line is indented."""
+    """Break a text into lines of 80 columns at most, unless one word is longer; what continues a line is indented."""
     return "\n".join(part for line in text.split("\n") for part in _wrapped(line))
 
 
@@ -264,7 +264,7 @@ def html(
     surprises: Sequence[Surprise] = (),
     cell_points: float | None = None,
 ) -> str:
-    """A card: what did not pass on top, with what was expected, found and can be done; then a table of what passed.
+    """Return a card: what did not pass, with what was expected, found and can be done; then a table of what passed.
 
     A long table is folded. Below it stands what right answers open, and what was predicted: a figure and a table.
     """
@@ -300,7 +300,7 @@ def _explained(markdown: str) -> str:
 
 
 def _failed_card(group: Group) -> str:
-    """What did not pass, a line each: what was checked, expected, found, and the hint."""
+    """Return what did not pass: what was checked, expected and found, and the hint, a line each."""
     if group.is_open:
         return f'<p style="margin:4px 0">{escape(group.reason[:1].upper() + group.reason[1:])}</p>'
     found = f"the first of them: {group.reason}" if group.first_only else group.reason
@@ -333,7 +333,7 @@ def _sign(outcome: Outcome) -> str:
 
 
 def surprises_table(rows: Iterable[Surprise]) -> Table:
-    """Predictions next to theory and measurement, a row each, with what is to be said."""
+    """Return a table of predictions next to theory and measurement, with what is to be said."""
     return table(
         ["what", "unit", "predicted", "sure (%)", "theory", "measured", "your prediction"],
         [
@@ -345,7 +345,7 @@ def surprises_table(rows: Iterable[Surprise]) -> Table:
 
 
 def surprises_figure(rows: Sequence[Surprise]) -> str:
-    """The same as an image of HTML: each number in percent of theory. Empty where theory has none but zeros."""
+    """Draw the same as an image of HTML: each number in percent of theory. Empty where theory has none but zeros."""
     drawn = [
         Comparison(row.what, row.unit, row.predicted, row.theory, None, row.measured) for row in rows if row.theory
     ]
@@ -366,7 +366,7 @@ def _table(title: str, checks: Sequence[Check]) -> str:
 
 
 def _unbroken(words: str) -> str:
-    """The text as HTML in which no line ends in a short text, or between a number and its unit."""
+    """Return the text as HTML in which no line ends in a short text, or between a number and its unit."""
     if len(words) <= _SHORT:
         return f'<span style="white-space:nowrap">{escape(words)}</span>'
     return escape(_UNIT.sub(_NO_BREAK, words))
@@ -383,7 +383,7 @@ def _row(check: Check, with_hints: bool) -> str:
 
 
 def machine_readable(result: dict[str, Any]) -> dict[str, Any]:
-    """A result's JSON form as a notebook keeps it: with the Linklab that made it, which is not part of the result."""
+    """Return a result's JSON form as a notebook keeps it: with the version of the Linklab that made it."""
     from linklab import __version__
 
     return {"linklab": __version__} | result

@@ -67,7 +67,7 @@ class Tables:
         self._peers = dict(_cables(state))
 
     def walk(self, source: str, destination: str, address: str) -> Walk:
-        """The way of a packet from ``source`` to ``address`` (no prefix length) of ``destination``."""
+        """Return the way of a packet from ``source`` to ``address`` (no prefix length) of ``destination``."""
         target, trail = IPv4Address(address), [source]
         while True:
             node = self._nodes[trail[-1]]
@@ -104,7 +104,7 @@ class Tables:
         return Fault("nobody there", node.name, choice)
 
     def _segment(self, node: str, interface: str) -> Iterator[tuple[str, str]]:
-        """The interfaces of hosts and routers that hear what leaves ``interface``."""
+        """Yield the interfaces of hosts and routers that hear what leaves ``interface``."""
         waiting, seen = [(node, interface)], {(node, interface)}
         while waiting:
             far = self._peers.get(waiting.pop(0))
@@ -121,7 +121,7 @@ class Tables:
 
 
 def best_choice(node: NodeState | None, target: IPv4Address) -> Choice | None:
-    """The longest prefix that matches, as Linux picks it; None if nothing does."""
+    """Return the longest prefix that matches, as Linux picks it; None if nothing does."""
     if node is None:
         return None
     up = {interface.name for interface in node.interfaces if interface.up}
@@ -173,7 +173,7 @@ class Advice:
         self._routes = static_routes(network)
 
     def culprit(self, fault: Fault, destination: str) -> str:
-        """The node whose table is to be mended. In a loop, one that sends packets back or sideways."""
+        """Return the node whose table is to be mended. In a loop, one that sends packets back or sideways."""
         if fault.kind != "loop":
             return fault.node
         steps = list(zip(fault.trail, fault.trail[1:], strict=False))
@@ -193,7 +193,7 @@ class Advice:
         return steps
 
     def reason(self, fault: Fault, destination: str, address: str) -> str:
-        """What happens at the culprit, as the first half of a sentence."""
+        """Return what happens at the culprit, as the first half of a sentence."""
         node, choice = self.culprit(fault, destination), fault.choice
         subnet = self._subnet(destination, address)
         if fault.kind == "no address":
@@ -329,7 +329,7 @@ class Routing:
         self.hosts = tuple(host.name for host in network.hosts if state.node(host.name) is not None)
 
     def address_of(self, host: str) -> str | None:
-        """The address by which others reach a host: the plan's if it has it, else the first it has."""
+        """Return the address by which others reach a host: the plan's if it has it, else the first it has."""
         node = self._state.node(host)
         live = [it for face in (node.interfaces if node else ()) if face.up for it in face.addresses]
         bare = [str(interface_of(address).ip) for address in live]
@@ -337,12 +337,12 @@ class Routing:
         return planned if planned in bare else next(iter(bare), None)
 
     def trail(self, source: str, destination: str) -> tuple[str, ...]:
-        """The hosts and routers that a packet visits before it arrives or is lost."""
+        """Return the hosts and routers that a packet visits before it arrives or is lost."""
         address = self.address_of(destination)
         return self._tables.walk(source, destination, address).nodes if address else (source,)
 
     def loss(self, source: str, destination: str) -> tuple[str, str, tuple[str, ...]] | None:
-        """Where, why and hints, if packets from one host to another are lost; None if they arrive."""
+        """Return where and why packets from one host to another are lost, and hints; None if they arrive."""
         address = self.address_of(destination)
         if address is None:
             fault, address = Fault("no address", destination), self._network.address_of(destination)
@@ -360,7 +360,7 @@ class Routing:
 
 
 def route_checks(network: Network, state: NetworkState) -> Iterator[Check]:
-    """One check for each host and router that packets between hosts depend on: it loses none.
+    """Yield a check for each host and router that packets between hosts depend on: it loses none.
 
     Every pair of hosts is walked in both directions, hop by hop, by longest prefix match. So any routes
     that bring all packets to their destination pass: default routes, summaries, routes to single hosts.
@@ -405,7 +405,7 @@ def forwarding_hints(router: str) -> tuple[str, ...]:
 
 
 def forwarding_checks(network: Network, state: NetworkState) -> Iterator[Check]:
-    """One check for each router: it forwards; and one that no host does."""
+    """Yield a check for each router: it forwards; and one that no host does."""
     for router in network.routers:
         description, expected = f"forwarding on {router.name}", "on"
         node = state.node(router.name)

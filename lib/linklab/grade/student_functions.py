@@ -153,7 +153,7 @@ _FACTORS: Final[Mapping[float, tuple[str, str]]] = {
 
 
 def _derived(answers: Sequence[Any], rights: Sequence[Any], tolerance: float) -> Formula | None:
-    """The slip that all answers have in common, whatever the function is for."""
+    """Return the slip that all answers have in common, whatever the function is for."""
     given = [number for answer in answers for number in numbers(answer) or [math.nan]]
     wanted = [number for right in rights for number in numbers(right) or [math.nan]]
     if len(given) != len(wanted):

@@ -25,7 +25,7 @@ from linklab.network.state import shape_values
 
 
 def node_checks(network: Network, state: NetworkState) -> Iterator[Check]:
-    """One check each for hosts, routers and switches: all there, by their names, and of the right kind."""
+    """Yield a check each for hosts, routers and switches: all there, by their names, and of the right kind."""
     for what, nodes in (
         ("hosts", network.hosts),
         ("routers", network.routers),
@@ -41,7 +41,7 @@ def _nodes_check(what: str, nodes: Iterable[PlannedNode], state: NetworkState) -
 
 
 def cable_checks(network: Network, state: NetworkState) -> Iterator[Check]:
-    """One check for each cable, and one that there are no others.
+    """Yield a check for each cable, and one that there are no others.
 
     Interfaces of hosts and routers must have the plan's names; any port of a switch will do.
     """
@@ -122,12 +122,12 @@ def _extra_cables(network: Network, state: NetworkState) -> list[tuple[str, ...]
 
 
 def stations(network: Network) -> tuple[End, ...]:
-    """The ends of links that have an address, by node in the order of the network's nodes."""
+    """Return the ends of links that have an address, by node in the order of the network's nodes."""
     return tuple(end for node in network.nodes for end in network.ends_of(node.name) if end.address is not None)
 
 
 def address_checks(network: Network, state: NetworkState) -> Iterator[Check]:
-    """One check for each interface of a host or router."""
+    """Yield a check for each interface of a host or router."""
     ends = stations(network)
     # One expectation for all: a swapped address is explained by where it belongs.
     found = differences({(end.node, end.interface, "addresses"): (end.address or "",) for end in ends}, state)
@@ -148,7 +148,7 @@ _SHAPE_FIELDS = ("rate", "delay", "loss", "queue")
 
 
 def link_checks(network: Network, state: NetworkState) -> Iterator[Check]:
-    """Rate, delay and queue of each shaped link; then for all links loss, MTU, up, and offloads.
+    """Judge rate, delay and queue of each shaped link; then of all links loss, MTU, up, and offloads.
 
     A link is found by the nodes that it joins, so one whose interfaces have other names is looked at too.
     """
@@ -169,7 +169,7 @@ def link_checks(network: Network, state: NetworkState) -> Iterator[Check]:
 
 
 def _live_ends(link: Link, state: NetworkState) -> _Ends:
-    """The interfaces at both ends of the live cable that stands for ``link``; empty if there is none."""
+    """Return the interfaces at both ends of the live cable that stands for ``link``; empty if there is none."""
     pairs = [(mine.node, _live_end(mine, theirs, state)) for mine, theirs in (link.ends, link.ends[::-1])]
     ends = [(node, interface) for node, interface in pairs if interface is not None]
     return ends if len(ends) == 2 else ()
