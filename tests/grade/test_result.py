@@ -112,7 +112,7 @@ def check_positive(*values: float) -> Iterator[Check]:
     """Passes for each number above 0, and refuses what comes from the first other one on."""
     for value in values:
         if value <= 0:
-            raise Refuse(Check.failing(f"{value:g}", "it is not above 0", "give another"))
+            raise Refuse(f"{value:g}", "it is not above 0", "give another")
         yield Check.passing(f"{value:g}", "above 0")
 
 
@@ -125,7 +125,7 @@ def test_what_is_refused_is_one_failed_check_after_those_before_it() -> None:
 
 def test_a_check_may_refuse_before_it_gives_anything_and_a_question_too() -> None:
     def refuse(*_: object) -> Check:
-        raise Refuse(Check.failing("the run", "nothing is measured", "measure"))
+        raise Refuse("the run", "nothing is measured", "measure")
 
     assert [check.reason for check in guarded("a title")(refuse)().checks] == ["nothing is measured"]
     both = asked(

@@ -30,7 +30,7 @@ def check_throughput(mbps: object) -> Result:
 def check_pings(pings: object) -> Check:
     """Judge 1000 pings or more: so many are lost as chance lets."""
     if not isinstance(pings, PingResult) or pings.sent_packets < 1000:
-        raise Refuse(Check.failing("pings", "not measured yet", "send 1000 or more"))
+        raise Refuse("pings", "not measured yet", "send 1000 or more")
     likely, spread = 100 * PING_LOSS, SIGMAS * 100 * sqrt(PING_LOSS * (1 - PING_LOSS) / pings.sent_packets)
     expected = Expectation(likely, likely - spread, likely + spread, "%", "chance", None, source="binomial: 3 sigma")
     return measured("loss of pings", pings.loss_percent, expected)
@@ -40,7 +40,7 @@ def check_pings(pings: object) -> Check:
 def check_transfer(transfer: object) -> Check:
     """Judge a transfer by Reno, of 60 s or more: it lies between the law's constants, as far as chance lets it."""
     if not isinstance(transfer, TcpResult) or transfer.congestion != "reno" or transfer.flow.duration_s < 60:
-        raise Refuse(Check.failing("transfer", "not measured yet", "60 s of Reno"))
+        raise Refuse("transfer", "not measured yet", "60 s of Reno")
     losses = transfer.flow.duration_s / RTT_S * EACH * sqrt(LOSS)  # LOSS of the packets that the law lets pass
     chance = SIGMAS / (2 * sqrt(losses))  # a count strays by its root, and the root of a count by half of that
     low, high, source = law_mbps(DELAYED) * (1 - chance), law_mbps(EACH) * (1 + chance), "Mathis et al. 1997: 3 sigma"

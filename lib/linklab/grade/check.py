@@ -106,11 +106,14 @@ class Check:
 
 
 class Refuse(Exception):
-    """Raised where what was handed in cannot be judged further: ``check`` is the failed check that says why."""
+    """Raised where what was handed in cannot be judged further: ``check`` is the failed check that says why.
 
-    def __init__(self, check: Check) -> None:
-        super().__init__(check.reason)
-        self.check = check
+    It takes what `Check.failing` takes.
+    """
+
+    def __init__(self, description: str, reason: str, hint: Hints, expected: str = "", found: str = "") -> None:
+        super().__init__(reason)
+        self.check = Check.failing(description, reason, hint, expected, found)
 
 
 def collect_checks(judge: Callable[[], Check | Iterable[Check]]) -> tuple[Check, ...]:

@@ -154,7 +154,7 @@ def refuse_without_theory(
             bottleneck_hop(path)
     except NetworkError as wrong:
         reason = f"this was measured on a network that was changed: {wrong}"
-        raise Refuse(Check.failing(what, reason, OWN_NETWORK)) from None
+        raise Refuse(what, reason, OWN_NETWORK) from None
 
 
 def ping_check(name: str, value: object, ends: tuple[str, str]) -> Check:

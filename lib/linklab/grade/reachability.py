@@ -60,7 +60,7 @@ def running(lab: Checkable) -> LiveLab:
 
 def _no_lab(what: str, value: object) -> Refuse:
     got, hint = a_kind(value), "give it the lab that linklab.start returned"
-    return Refuse(Check.failing("the lab", f"{what} got {got}", hint, "a lab that runs", got))
+    return Refuse("the lab", f"{what} got {got}", hint, "a lab that runs", got)
 
 
 # --- Pings

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, TypeVar
 
 from linklab.course import course_network
-from linklab.grade.check import Check, Refuse, a_kind, counted, listed
+from linklab.grade.check import Refuse, a_kind, counted, listed
 from linklab.grade.questions import is_missing
 from linklab.measure import Run, ToolResult
 from linklab.measure.flows import Flow, FlowOf
@@ -176,8 +176,8 @@ def require_type(what: str, value: object, kind: type[Kind] | tuple[type[Kind], 
     if isinstance(value, kind):
         return value
     if is_missing(value):
-        raise Refuse(Check.failing(what, "not measured yet", hint, expected, "None"))
-    raise Refuse(Check.failing(what, f"this is {a_kind(value)}", hint, expected, type(value).__name__))
+        raise Refuse(what, "not measured yet", hint, expected, "None")
+    raise Refuse(what, f"this is {a_kind(value)}", hint, expected, type(value).__name__)
 
 
 def require_run(what: str, value: object, wanted: Sequence[Wanted[Any]], how: str, others: Others | None = None) -> Run:
@@ -187,7 +187,7 @@ def require_run(what: str, value: object, wanted: Sequence[Wanted[Any]], how: st
     refuse_stopped(what, run)
     problem = mismatch(run.results, wanted, others)
     if problem is not None:
-        raise Refuse(Check.failing(what, *problem, expected, listed((titled(it.flow) for it in run.results), ", ")))
+        raise Refuse(what, *problem, expected, listed((titled(it.flow) for it in run.results), ", "))
     return run
 
 
@@ -195,11 +195,11 @@ def require_result(what: str, value: object, wanted: Wanted[ResultT], how: str) 
     """Return ``value`` if it is the whole result of the wanted flow; ``how`` tells the student how to get one."""
     result = require_type(what, value, ToolResult, how, wanted.title)
     if not isinstance(result.flow, wanted.kind):
-        raise Refuse(Check.failing(what, f"this is {a_kind(result)}", how, wanted.title, titled(result.flow)))
+        raise Refuse(what, f"this is {a_kind(result)}", how, wanted.title, titled(result.flow))
     refuse_stopped(what, result)
     problem = mismatch([result], [replace(wanted, step=wanted.step or f"measure {wanted.call}")])
     if problem is not None:
-        raise Refuse(Check.failing(what, *problem, wanted.title, titled(result.flow)))
+        raise Refuse(what, *problem, wanted.title, titled(result.flow))
     return result  # type: ignore[return-value]  # its flow is of the wanted kind
 
 
@@ -207,7 +207,7 @@ def require_fields(what: str, flow: Flow, *fields: Field) -> None:
     """Refuse a run for the fields of one flow in it that depend on another one, such as their times."""
     problem = wrong_field(fields, flow)
     if problem is not None:
-        raise Refuse(Check.failing(what, f"{titled(flow)} has {problem[0]}", problem[1]))
+        raise Refuse(what, f"{titled(flow)} has {problem[0]}", problem[1])
 
 
 def require_shape(what: str, state: NetworkState | None, end: End, fields: Sequence[Field]) -> None:
@@ -215,13 +215,13 @@ def require_shape(what: str, state: NetworkState | None, end: End, fields: Seque
     face = None if state is None else state.interface(end.node, end.interface)
     problem = wrong_field(fields, face.shape if face is not None else Shape())
     if problem is not None:
-        raise Refuse(Check.failing(what, f"before the run {end.interface} had {problem[0]}", problem[1]))
+        raise Refuse(what, f"before the run {end.interface} had {problem[0]}", problem[1])
 
 
 def refuse_stopped(what: str, run: ToolResult | Run) -> None:
     """Refuse a run that was stopped before its end: the missing part may be the one that matters."""
     if run.interrupted:
-        raise Refuse(Check.failing(what, "it was stopped before its end", "run the cell again and let it finish"))
+        raise Refuse(what, "it was stopped before its end", "run the cell again and let it finish")
 
 
 def refuse_another_network(what: str, state: NetworkState | None, network: Network | None = None) -> None:
@@ -241,4 +241,4 @@ def refuse_another_network(what: str, state: NetworkState | None, network: Netwo
             reason = f"{end.interface} had {found} there, and {end.address} in yours"
             hint = OWN_NETWORK if network is None else _LABS_NETWORK
             wanted = f"{end.interface} with {end.address}"
-            raise Refuse(Check.failing(what, f"this was measured on another network: {reason}", hint, wanted, found))
+            raise Refuse(what, f"this was measured on another network: {reason}", hint, wanted, found)

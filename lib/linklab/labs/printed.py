@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from linklab.grade.check import Check, Hints, Refuse, a_kind
+from linklab.grade.check import Hints, Refuse, a_kind
 from linklab.grade.questions import is_missing
 
 Row = TypeVar("Row")
@@ -25,13 +25,13 @@ def require_printed(
     ``tool`` names what prints such rows, ``command`` says what to type.
     """
     if is_missing(printed):
-        raise Refuse(Check.failing(what, "not filled in yet", command, "a text", "None"))
+        raise Refuse(what, "not filled in yet", command, "a text", "None")
     if not isinstance(printed, str):
-        raise Refuse(Check.failing(what, f"this is {a_kind(printed)}, not a text", command, "a text"))
+        raise Refuse(what, f"this is {a_kind(printed)}, not a text", command, "a text")
     rows = read(printed)
     if not rows:
         reason = f"this is not the output of {tool}: it ends with {last_line(printed)!r}"
-        raise Refuse(Check.failing(what, reason, command, "a text"))
+        raise Refuse(what, reason, command, "a text")
     return rows
 
 

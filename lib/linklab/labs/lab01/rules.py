@@ -51,9 +51,7 @@ def _own(lab: Checkable) -> Checkable:
     """Return a lab that was started with a Topo; refuse one that got Linklab's own description of the network."""
     if isinstance(lab, Lab) and not lab.is_of_topo:
         reason = "linklab.start got Linklab's description of the course network, and not your Topo"
-        raise Refuse(
-            Check.failing("a network of your own", reason, "start your own class: lab = start(RouterNetwork())")
-        )
+        raise Refuse("a network of your own", reason, "start your own class: lab = start(RouterNetwork())")
     return lab
 
 

@@ -17,7 +17,7 @@ from linklab.analysis.searching import increase
 from linklab.course import course_network, is_variant
 from linklab.grade.check import Check, Refuse
 from linklab.grade.choices import letter
-from linklab.grade.measured import require_on_course, results_of
+from linklab.grade.measured import measured, require_on_course, results_of
 from linklab.grade.path_questions import DATA_BYTES, FRAME_BYTES, other_link_slips, path_between
 from linklab.grade.predictions import Predictions, Sketch, span
 from linklab.grade.questions import Slip, Value, asked_each, asked_one, stated
@@ -96,13 +96,13 @@ def check_client(output: object) -> Iterator[Check]:
         hint = "does the server run? With -1 a server ends after one test, so start a new one before each test"
         if "temporarily unavailable" in output:
             hint = 'a host has no name on the network: give its address, lab["h4"].address'
-        raise Refuse(Check.failing("the client", f"iperf3 says: {last_line(output)}", hint))
+        raise Refuse("the client", f"iperf3 says: {last_line(output)}", hint)
     sides = {each.side: each for each in require_printed("the client", output, "iperf3 -c", transfers, _CLIENT)}
     sent, received = sides.get("sender"), sides.get("receiver")
     if sent is None or received is None or received.lost_datagrams is None or not received.all_datagrams:
         is_tcp = sent is not None and sent.all_datagrams is None
         reason = "this is a test of TCP" if is_tcp else "this is not the whole output of an iperf3 client with -u"
-        raise Refuse(Check.failing("the client", reason, _CLIENT))
+        raise Refuse("the client", reason, _CLIENT)
     address, asked_mbps = course_network().address_of("h4"), 1.1 * _nominal_mbps("h1-h4")
     lasted_s, sent_mbps = sent.lasted_s, sent.rate_mbps
     payload_bytes = sent_mbps * 1e6 * lasted_s / BITS_PER_BYTE / received.all_datagrams
@@ -113,16 +113,15 @@ def check_client(output: object) -> Iterator[Check]:
     wanted, found = f"{asked_mbps:.4g} Mbit/s", f"{sent_mbps:.4g} Mbit/s"
     if abs(sent_mbps / asked_mbps - 1) > 0.01:
         hint = "which is the slowest link of the path? Send at 110 % of its rate: for 12.3 Mbit/s, write -b 12.3M"
-        raise Refuse(Check.failing("the rate", f"h1 sent at {found}", hint, wanted, found))
+        raise Refuse("the rate", f"h1 sent at {found}", hint, wanted, found)
     yield Check.passing("the rate", wanted, found)
     if abs(payload_bytes / _PAYLOAD_BYTES - 1) > 0.02:
         reason = f"each datagram carries {payload_bytes:.0f} bytes"
         hint = f"set the payload with -l {_PAYLOAD_BYTES}"
-        raise Refuse(Check.failing("the datagrams", reason, hint, f"{_PAYLOAD_BYTES} bytes"))
+        raise Refuse("the datagrams", reason, hint, f"{_PAYLOAD_BYTES} bytes")
     expected = udp_loss_percent(_path("h1-h4"), sent_mbps, lasted_s)
     lost = 100 * received.lost_datagrams / received.all_datagrams
-    question = Value("lost", "loss, in percent", expected, _ALONE, shown=True, by_tool=True)
-    yield from question.checks(lost)
+    yield measured("loss, in percent", lost, expected, _ALONE)
 
 
 _TC: Final = "run tc -s qdisc show dev INTERFACE on the router that sends into L2"
@@ -141,10 +140,10 @@ def check_drops(dropped: object, output: object, client: object = "") -> Result:
     if not found:
         reason = f"this shows no queue of {link.queue_packets} packets, which {link.label} has"
         hints = (f"packets wait at the interface that sends into {link.label}: which router has this interface?", _TC)
-        raise Refuse(Check.failing("what tc printed", reason, hints))
+        raise Refuse("what tc printed", reason, hints)
     if not max(found):
         hint = f"packets come from h1: at which end do they enter {link.label}? If it is this end, run the client again"
-        raise Refuse(Check.failing("what tc printed", "this queue has dropped no packet", hint))
+        raise Refuse("what tc printed", "this queue has dropped no packet", hint)
     hints = (
         "netem is the queue: the parentheses below its line count the packets that it dropped",
         "read the number after `dropped`, below the line of netem",
@@ -182,8 +181,8 @@ def check_overload(results: object) -> Result:
     network as read back, less what its queue swallows.
     """
     result = asked_each("Lab 03, sending too much", results, PAIRS, _overloaded, _RESULTS)
-    measured = {name: it.throughput_mbps for name, it in results_of(results, UdpResult).items()}
-    return PREDICTIONS.compared(result, "ceilings", measured)
+    found = {name: it.throughput_mbps for name, it in results_of(results, UdpResult).items()}
+    return PREDICTIONS.compared(result, "ceilings", found)
 
 
 def _overloaded(name: str, value: object) -> Check:

@@ -17,7 +17,8 @@ from linklab.analysis.searching import PAYLOAD_BYTES
 from linklab.errors import LinklabError, NetworkError
 from linklab.grade import seeding
 from linklab.grade.check import Check, Refuse, listed
-from linklab.grade.questions import Slip, Value, as_number, not_a_number
+from linklab.grade.measured import measured
+from linklab.grade.questions import Slip, as_number, not_a_number
 from linklab.grade.result import guarded
 from linklab.grade.student_functions import Case, Formula, Trial
 from linklab.measure import Prober
@@ -108,7 +109,7 @@ def check_search(find: object, seeds: Sequence[int] | None = None) -> Iterable[C
     LabError where no lab can be started.
     """
     if not callable(find):
-        raise Refuse(Check.failing("the function", "not written yet", "give the function itself, without parentheses"))
+        raise Refuse("the function", "not written yet", "give the function itself, without parentheses")
     tries: list[_Try] = []
     for seed in seeding.seeds("an unknown network", NETWORKS, _SEEDS) if seeds is None else seeds:
         tries.append(_tried(find, seed))
@@ -207,8 +208,7 @@ def _answer_check(it: _Try) -> Check:
     coarse = "the search ends too early: go on until the range is narrow, with steps in proportion to the rate"
     wild = "print each rate that you try, and its loss: does the range close around one rate?"
     hints = coarse if abs(answer / right - 1) <= _COARSE else wild
-    (check,) = Value("", it.name, expected, hints, slips, shown=True, by_tool=True).checks(it.answer)
-    return check
+    return measured(it.name, it.answer, expected, hints, slips)
 
 
 def _confirmed_check(tries: Sequence[_Try]) -> Check:

@@ -51,10 +51,10 @@ def check_parsed(rtts_of: object, printed: object) -> Iterator[Check]:
     """
     yield _printed(printed)
     if not callable(rtts_of):
-        raise Refuse(Check.failing("the function", "not written yet", "give the function itself, without parentheses"))
+        raise Refuse("the function", "not written yet", "give the function itself, without parentheses")
     answers = {name: call(rtts_of, (text,)) for name, (text, _) in _PRINTED.items()}
     if all(answer is None or answer == [] for answer in answers.values()):
-        raise Refuse(Check.failing("the function", "not filled in yet: it finds no RTT", _EACH_LINE))
+        raise Refuse("the function", "not filled in yet: it finds no RTT", _EACH_LINE)
     yield from (_parsed(name, answers[name], right) for name, (_, right) in _PRINTED.items())
 
 
@@ -131,12 +131,12 @@ def _four_numbers(name: str, series: Series, answer: object) -> Mapping[str, obj
     )
     if isinstance(answer, Exception):
         reason = f"it raises {type(answer).__name__}: {answer}"
-        raise Refuse(Check.failing(what, reason, (_LOST, _LEAVE_OUT) if None in series else _ALONE))
+        raise Refuse(what, reason, (_LOST, _LEAVE_OUT) if None in series else _ALONE)
     if not isinstance(answer, Mapping):
-        raise Refuse(Check.failing(what, f"it returns a {type(answer).__name__}", example, "a dictionary"))
+        raise Refuse(what, f"it returns a {type(answer).__name__}", example, "a dictionary")
     for key in _TRIALS:
         if answer.get(key) is None:
-            raise Refuse(Check.failing(what, f"{key!r} is not filled in yet", example, "four numbers"))
+            raise Refuse(what, f"{key!r} is not filled in yet", example, "four numbers")
     return answer
 
 

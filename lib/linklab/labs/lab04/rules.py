@@ -91,10 +91,10 @@ def check_counters(printed: object, answers: object) -> Result:
     limit, frames, dropped = queue.limit_packets, queue.sent_packets, queue.dropped_packets
     if limit != _link("L1").queue_packets:
         reason = f"this is another interface: its limit is {limit} packets, and L1 has {_link('L1').queue_packets}"
-        raise Refuse(Check.failing(what, reason, command))
+        raise Refuse(what, reason, command)
     if not dropped:
         reason = f"the queue has not dropped any of its {frames} frames yet"
-        raise Refuse(Check.failing(what, reason, f"measure the transfers first; then {command}"))
+        raise Refuse(what, reason, f"measure the transfers first; then {command}")
     return asked(_COUNTERS, answers, (_dropped(limit, frames, dropped), *choices(_FOLDER)))
 
 

@@ -127,9 +127,7 @@ def check_by_hand(printed: object) -> Iterator[Check]:
     """Judge the outputs, by pair, of the iperf3 clients of two flows that ran at the same time."""
     if not is_missing(printed) and not isinstance(printed, Mapping):
         hint = 'write it as {"h1-h4": first.output, "h2-h5": second.output}'
-        raise Refuse(
-            Check.failing("what was printed", f"this is {a_kind(printed)}, not a dictionary", hint, "a dictionary")
-        )
+        raise Refuse("what was printed", f"this is {a_kind(printed)}, not a dictionary", hint, "a dictionary")
     given = printed if isinstance(printed, Mapping) else {}
     found: list[Transfer] = []
     for load in _TWO_FLOWS:
@@ -145,8 +143,7 @@ def check_by_hand(printed: object) -> Iterator[Check]:
     both = "start both clients with popen before you wait for the first one"
     hints = ("two flows that share a link cannot get more than it carries, and two long transfers fill it", both)
     slips = (Slip(2 * whole.value, "that is twice what L2 carries: they ran one after the other", both),)
-    question = Value("", "both together, through L2", whole, hints, slips, shown=True, by_tool=True)
-    yield from question.checks(fsum(each.rate_mbps for each in found))
+    yield measured("both together, through L2", fsum(each.rate_mbps for each in found), whole, hints, slips)
 
 
 _LONG_ENOUGH: Final = f"a test of {SHORTEST_S} s or more"
@@ -161,10 +158,10 @@ def _client(what: str, printed: object) -> Transfer:
     rows = require_printed(what, printed, "iperf3 -c", transfers, _OF_CLIENT)
     arrived = next((row for row in rows if row.side == "receiver" and row.all_datagrams is None), None)
     if arrived is None:
-        raise Refuse(Check.failing(what, "the output has no line of TCP's receiver", _OF_CLIENT, _LONG_ENOUGH))
+        raise Refuse(what, "the output has no line of TCP's receiver", _OF_CLIENT, _LONG_ENOUGH)
     if not SHORTEST_S <= arrived.lasted_s <= _LONGEST_S:
         reason = f"it ran for {arrived.lasted_s:g} s"
-        raise Refuse(Check.failing(what, reason, "give the client -t 25", _LONG_ENOUGH, _in_words(arrived)))
+        raise Refuse(what, reason, "give the client -t 25", _LONG_ENOUGH, _in_words(arrived))
     return arrived
 
 
@@ -231,7 +228,7 @@ def check_held(held: object, counted: object) -> Result:
         numbers = [as_number(each.get(name)) for name in names] if isinstance(each, Mapping) else [math.nan]
         if not abs(fsum(numbers) - limit) <= limit / 10:
             hint = "run the cell of the replay in your own lab: counted = lab06.held_at_losses(recorded)"
-            raise Refuse(Check.failing("the recording", f"L2's queue of {limit} was not full at a loss", hint))
+            raise Refuse("the recording", f"L2's queue of {limit} was not full at a loss", hint)
     assert isinstance(first, Mapping)
     assert isinstance(last, Mapping)
     questions = [

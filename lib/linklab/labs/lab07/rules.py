@@ -184,9 +184,7 @@ def check_experiment(runs: object, measured_percent: object) -> Result:
     """Judge the runs with each of `CONNECTIONS`, and the share of the traffic that h1 had in each, in percent."""
     if not isinstance(measured_percent, Mapping) and not is_missing(measured_percent):
         reason = f"this is {a_kind(measured_percent)}, not a dictionary"
-        raise Refuse(
-            Check.failing("shares of h1", reason, "write {1: ..., 2: ...}: a share for each number of connections")
-        )
+        raise Refuse("shares of h1", reason, "write {1: ..., 2: ...}: a share for each number of connections")
     shares = measured_percent.items() if isinstance(measured_percent, Mapping) else ()
     percent = {str(count).removesuffix(".0"): share for count, share in shares}
 

@@ -206,11 +206,11 @@ def _train(
     if run.received < run.sent:
         lost = f"{run.sent - run.received} of {run.sent} packets did not arrive"
         hint = "does the frame fit every link of the path? TBF drops packets larger than its bucket, HTB does not"
-        raise Refuse(Check.failing(what, lost, hint, "all packets arrive", lost))
+        raise Refuse(what, lost, hint, "all packets arrive", lost)
     try:
         found = steady_rate_mbps(run.arrivals_s, run.payload_bytes) * size / run.payload_bytes
     except MeasurementError as wrong:
-        raise Refuse(Check.failing(what, str(wrong), "measure this train again")) from None
+        raise Refuse(what, str(wrong), "measure this train again") from None
     right = virtual_mbps(size, LINK_MBPS)
     why = "what the link carries of frames"
     rate = Expectation(right, (1 - _RATE) * right, (1 + _RATE) * right, "Mbit/s", why, allowance=_SLACK)
@@ -259,16 +259,16 @@ def check_overhead(overhead_bytes: object, inside: object, outside: object) -> R
         try:
             lengths = caught.frame_bytes if isinstance(caught, Capture) and caught.pcap else ()
         except MeasurementError as damaged:
-            raise Refuse(Check.failing(what, str(damaged), again, "packets")) from None
+            raise Refuse(what, str(damaged), again, "packets") from None
         if not isinstance(caught, Capture) or not lengths:
-            raise Refuse(Check.failing(what, "it has no packet yet", again, "packets"))
+            raise Refuse(what, "it has no packet yet", again, "packets")
         if caught.node != node:
-            raise Refuse(Check.failing(what, f"it was made on {caught.node}", again, node, caught.node))
+            raise Refuse(what, f"it was made on {caught.node}", again, node, caught.node)
         longest.append(max(lengths))
     near, far = longest
     if far <= near:
         reason = "no frame outside is longer than those inside"
-        raise Refuse(Check.failing("the captures", reason, "ping while both captures run"))
+        raise Refuse("the captures", reason, "ping while both captures run")
     slips = (
         Slip(far, "that is the whole frame outside", "how long was this frame before the tunnel?"),
         Slip(near, "that is the whole frame inside", "how much longer is the frame outside?"),

@@ -245,7 +245,7 @@ def _as_named(name: str, run: VideoResult) -> Iterator[Check]:
     again = f'measure it again on networks["{name}"]'
     if len(run.arrived) < 2:
         reason = f"only {len(run.arrived)} arrived: no network of this lab loses so many"
-        raise Refuse(Check.failing(f"run {name}: packets that arrived", reason, again, "nearly all packets"))
+        raise Refuse(f"run {name}: packets that arrived", reason, again, "nearly all packets")
     delay_ms = max(delay for delay in run.delay_ms if delay is not None)
     seen = {
         "longest delay": (delay_ms, "ms"),

@@ -236,7 +236,7 @@ _APART_PACKETS: Final = 4
 def read_looks(samples: object) -> tuple[Look, ...]:
     """Return a student's samples; refuse everything else."""
     if is_missing(samples) or (hasattr(samples, "__len__") and len(samples) == 0):
-        raise Refuse(Check.failing("samples", "not measured yet", _HOW, f"{_FEWEST} or more", "none"))
+        raise Refuse("samples", "not measured yet", _HOW, f"{_FEWEST} or more", "none")
     if not hasattr(samples, "__iter__") or isinstance(samples, str | bytes | Mapping):
         raise _no_looks(f"this is {a_kind(samples)}, not a list of samples")
     found: list[Look] = []
@@ -255,7 +255,7 @@ def read_looks(samples: object) -> tuple[Look, ...]:
 
 def _no_looks(reason: str) -> Refuse:
     """Return the refusal of what is no list of samples."""
-    return Refuse(Check.failing("samples", reason, _HOW, "six numbers each"))
+    return Refuse("samples", reason, _HOW, "six numbers each")
 
 
 def settled_looks(looks: Sequence[Look]) -> list[Look]:
@@ -270,19 +270,15 @@ def look_checks(looks: Sequence[Look], pipe: Pipe) -> Iterator[Check]:
     found = f"{len(looks)} over {lasted_s:.3g} s"
     if any(later.at_s <= one.at_s for one, later in pairwise(looks)):
         raise Refuse(
-            Check.failing(
-                "samples",
-                "the first number does not grow from sample to sample",
-                "put second first in each sample",
-                many,
-                found,
-            )
+            "samples",
+            "the first number does not grow from sample to sample",
+            "put second first in each sample",
+            many,
+            found,
         )
     if len(looks) < _FEWEST or lasted_s < _SHORTEST_S:
         raise Refuse(
-            Check.failing(
-                "samples", found, "let iperf3 run for 20 s (-t 20), and sample in each round of the loop", many, found
-            )
+            "samples", found, "let iperf3 run for 20 s (-t 20), and sample in each round of the loop", many, found
         )
     yield Check.passing("samples", many, found)
     full, bdp, full_ms = pipe.full_window_packets, pipe.bdp_packets, pipe.base_ms + pipe.full_queue_ms

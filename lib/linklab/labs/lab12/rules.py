@@ -317,7 +317,7 @@ def run_of(what: str, given: object, seconds: float, kind: str = "", *, pages: b
     require_same_bottleneck(what, run, the_network())
     if kind and kind_of(run) != kind:
         hint = f"on r1 run tc qdisc replace dev r1-eth2 parent 5:1 {kind}, and read what tc prints; then measure again"
-        raise Refuse(Check.failing(what, f"U's queue was {kind_of(run)}", hint, kind, queue_of(run).discipline))
+        raise Refuse(what, f"U's queue was {kind_of(run)}", hint, kind, queue_of(run).discipline)
     return run
 
 
@@ -395,7 +395,7 @@ def check_long(given: object) -> Result:
     run = run_of("the run", given, RUN_S)
     if _setting(run, "limit") != QUEUE_PACKETS:
         hint = "start the lab again, and measure before you change the queue"
-        raise Refuse(Check.failing("the run", "U's queue was changed", hint, "1000 packets", queue_of(run).discipline))
+        raise Refuse("the run", "U's queue was changed", hint, "1000 packets", queue_of(run).discipline)
     one_ms = frame_ms(rate_mbps(run))
     full_ms = base_ms(run) + QUEUE_PACKETS * one_ms
     # a ping every 0.2 s may miss the fullest moment: Reno's line in CUBIC adds half a packet in each round trip
@@ -417,7 +417,7 @@ def _refuse_longer(run: Run, name: str, most: float, unit: str, hint: str) -> No
     found = _setting(run, name)
     if found > most:
         what, shown = f"{name} of {kind_of(run)}", queue_of(run).discipline
-        raise Refuse(Check.failing(what, f"it is {found:g} {unit}", hint, f"{most:g} {unit} or less", shown))
+        raise Refuse(what, f"it is {found:g} {unit}", hint, f"{most:g} {unit} or less", shown)
 
 
 def _of_pfifo(run: Run) -> Check:
@@ -608,11 +608,11 @@ def check_finale(runs: object) -> Result:
         if not low <= round(rate_mbps(run), 3) <= high:
             found = f"U had {rate_mbps(run):g} Mbit/s"
             hint = "measure each network of lab12.unseen() in its own lab, and store the run under the network's name"
-            raise Refuse(Check.failing(name, found, hint, f"{low:g} to {high:g} Mbit/s", found))
+            raise Refuse(name, found, hint, f"{low:g} to {high:g} Mbit/s", found)
         if kind_of(run) == "netem" and _setting(run, "limit") == QUEUE_PACKETS:
             hint = "read what tc printed for this uplink, and mend the text that queue_for returns"
             found = queue_of(run).discipline
-            raise Refuse(Check.failing(name, "U's queue was not replaced", hint, "another queue", found))
+            raise Refuse(name, "U's queue was not replaced", hint, "another queue", found)
         yield _below(name, run, _QUEUE_HINTS)
         yield _use(name, run, _QUEUE_HINTS)
 

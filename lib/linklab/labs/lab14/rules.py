@@ -93,7 +93,7 @@ def _table(lab: LiveLab, switch: str) -> tuple[FlowRule, ...]:
         return read_rules(printed)
     except LinklabError as error:
         hint = 'start it with switch="ovs", controller="remote"'
-        raise Refuse(Check.failing(f"table of {switch}", str(error), hint, "a flow table")) from None
+        raise Refuse(f"table of {switch}", str(error), hint, "a flow table") from None
 
 
 def _asked(lab: LiveLab, switches: Sequence[str] = SWITCHES) -> int:
@@ -348,7 +348,7 @@ def check_ring(lab: Checkable) -> Iterator[Check]:
     live, delay_ms = running(lab), the_network().links[-1].delay_ms
     names = [f"s{number}" for number in range(1, 5)]
     if any(live.state().node(name) is None for name in names):
-        raise Refuse(Check.failing("the lab", "this is not the ring", "give it ring", "four switches"))
+        raise Refuse("the lab", "this is not the ring", "give it ring", "four switches")
     for number, other in permutations(range(1, 5), 2):
         if number > other:
             continue
@@ -449,7 +449,7 @@ def _first_check(delay: Any, given: object) -> Check:
     first, *later = result.rtt_ms
     if first is None or None in later:
         hint = "does your controller pass check_learning? It must send each frame that it was asked about"
-        raise Refuse(Check.failing(what, "a ping got no answer", hint, "all answered", "lost"))
+        raise Refuse(what, "a ping got no answer", hint, "all answered", "lost")
     asked = max(1, min(8, round((first - 2 * floor) / (2 * delay))))
     ideal = 2 * asked * delay + 2 * floor
     why = f"{asked} questions of 2 * {delay} ms, and a round trip each for ARP and ping"
@@ -479,7 +479,7 @@ def check_idle(removed: object, predicted: object) -> Result:
     found = [it for line in lines if (it := _REMOVED.search(str(line)))]
     if not found or any(it[1] != "idle" or int(it[3]) != IDLE_S for it in found):
         hint = f"run the cell above as it is: rules with idle_timeout={IDLE_S}, pings, and some time without frames"
-        raise Refuse(Check.failing(what, "the switch does not say so of these rules", hint, "reason=idle"))
+        raise Refuse(what, "the switch does not say so of these rules", hint, "reason=idle")
     life_s, right = max(float(it[2]) for it in found), asked.expected.value
     expected = Expectation(
         right, right - 0.1, right + _LOOKS_S, "s", asked.expected.explanation, "low",

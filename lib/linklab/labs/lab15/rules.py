@@ -130,7 +130,7 @@ def run_of(what: str, given: object, outage: Outage) -> Run:
     require_fields(what, stream, at_least("duration_s", last_s, step))
     if outage.low_s and not lost_s(run):
         hint = 'do packets of h1 to h3 take this cable? lab["h1"].cmd("traceroute -n ...") shows their way'
-        raise Refuse(Check.failing(what, "no packet was lost", hint, "", "0 lost"))
+        raise Refuse(what, "no packet was lost", hint, "", "0 lost")
     return run
 
 
@@ -358,12 +358,12 @@ def check_silent(given: object) -> Result:
     title, example = "Lab 15, silent cuts", '[({"r1": (due_s, read_s), "r2": (due_s, read_s)}, run), ...]'
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         reason = "not measured yet" if is_missing(given) or given == [] else f"this is {a_kind(given)}"
-        raise Refuse(Check.failing("the cuts", reason, f"a list of three: {example}", example))
+        raise Refuse("the cuts", reason, f"a list of three: {example}", example)
     checks, outages = [], []
     for number, one in enumerate(given, 1):
         what = f"cut {number}"
         if not isinstance(one, Sequence) or isinstance(one, str) or len(one) != 2:
-            raise Refuse(Check.failing(what, "it has not two parts", f"append (timers, run): {example}", example))
+            raise Refuse(what, "it has not two parts", f"append (timers, run): {example}", example)
         run = run_of(what, one[1], OUTAGES["silent"])
         cut_s = run.of(CutResult)[0].cut_at_s
         detected = {router: _detected(what, one[0], router, cut_s) for router in CUT}
@@ -385,7 +385,7 @@ def _detected(what: str, timers: object, router: str, cut_s: float) -> float:
     due_s, read_s = map(as_number, pair)
     if not (0 < due_s <= DEAD_S and 0 < cut_s - read_s < 60):
         hint = "timers = dead_timers() right before the run, with all neighbours there"
-        raise Refuse(Check.failing(what, f"the timer of {router} is {reading!r}", hint, "(due_s, read_s)"))
+        raise Refuse(what, f"the timer of {router} is {reading!r}", hint, "(due_s, read_s)")
     return detection_s(due_s, read_s, cut_s, HELLO_S, DEAD_S)
 
 
@@ -485,7 +485,7 @@ def _of_three(lab: Checkable) -> tuple[LiveLab, NetworkState, Network]:
     state = state_of(live)
     if state.node("r5") is not None:
         hint = "give it the lab of the three autonomous systems: world"
-        raise Refuse(Check.failing("the lab", "this is the ring", hint, "three autonomous systems", "the ring"))
+        raise Refuse("the lab", "this is the ring", hint, "three autonomous systems", "the ring")
     refuse_another_network("the lab", state, network)
     return live, state, network
 
