@@ -39,16 +39,7 @@ from linklab.grade.wanted import (
     require_result,
     require_run,
 )
-from linklab.measure import (
-    PingFlow,
-    PingResult,
-    Run,
-    SimpleperfFlow,
-    SimpleperfResult,
-    TcpFlow,
-    TcpResult,
-    UdpFlow,
-)
+from linklab.measure import PingFlow, PingResult, Run, SimpleperfFlow, SimpleperfResult, TcpFlow, TcpResult, UdpFlow
 from linklab.measure.tool import ResultT
 from linklab.network import Network, NetworkState
 
@@ -219,13 +210,7 @@ def _without_limit(expected: Expectation, value: float | None, path: MeasuredPat
     return replace(expected, limit=None)
 
 
-def measured(
-    what: str,
-    value: object,
-    expected: Expectation,
-    hints: Hints = "",
-    slips: Sequence[Slip] = (),
-) -> Check:
+def measured(what: str, value: object, expected: Expectation, hints: Hints = "", slips: Sequence[Slip] = ()) -> Check:
     """Compare a number that a tool measured with theory.
 
     The student did not type the number, so mistakes of units are not looked for.
@@ -263,13 +248,7 @@ def run_of(where: str, given: object, loads: Sequence[Load], with_pings: bool) -
 
 
 def run_checks(
-    where: str,
-    run: Run,
-    network: Network,
-    loads: Sequence[Load],
-    *,
-    each_connection: bool = False,
-    judged: int = 1,
+    where: str, run: Run, network: Network, loads: Sequence[Load], *, each_connection: bool = False, judged: int = 1
 ) -> tuple[Check, ...]:
     """Compare a run with theory: throughput sums, shares, and the highest round trips.
 

@@ -169,10 +169,7 @@ def header_slips(rate_mbps: float, parts: float = 1.0) -> Iterator[Slip]:
         (no_options / ETHERNET_MTU_BYTES, "that leaves out Ethernet's header and TCP's timestamps"),
         (no_options / FRAME_BYTES, "that leaves out TCP's timestamps"),
         (DATA_BYTES / ETHERNET_MTU_BYTES, "that leaves out Ethernet's header"),
-        (
-            DATA_BYTES / (FRAME_BYTES + ETHERNET_OVERHEAD_BYTES),
-            "that counts a real cable's preamble, checksum and gap",
-        ),
+        (DATA_BYTES / (FRAME_BYTES + ETHERNET_OVERHEAD_BYTES), "that counts a real cable's preamble, checksum and gap"),
         (ETHERNET_MTU_BYTES / FRAME_BYTES, "that takes off Ethernet's header alone"),
         ((ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES) / FRAME_BYTES, "that takes off UDP's header"),
         (1 / BITS_PER_BYTE, "that is in MByte/s, and counts headers as data"),

@@ -259,10 +259,7 @@ def _hint_named(which: str) -> str:
 
 
 def html(
-    title: str,
-    checks: Sequence[Check],
-    surprises: Sequence[Surprise] = (),
-    cell_points: float | None = None,
+    title: str, checks: Sequence[Check], surprises: Sequence[Surprise] = (), cell_points: float | None = None
 ) -> str:
     """Return a card: what did not pass, with what was expected, found and can be done; then a table of what passed.
 

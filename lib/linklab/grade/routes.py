@@ -127,12 +127,7 @@ def best_choice(node: NodeState | None, target: IPv4Address) -> Choice | None:
     up = {interface.name for interface in node.interfaces if interface.up}
     choices = [Choice(live.network, None, name, True) for name, live in _addresses(node)]
     choices += [
-        Choice(
-            prefix_of(route.destination),
-            IPv4Address(route.via) if route.via else None,
-            route.interface,
-            False,
-        )
+        Choice(prefix_of(route.destination), IPv4Address(route.via) if route.via else None, route.interface, False)
         for route in node.routes
         if route.interface in up
     ]

@@ -26,11 +26,7 @@ from linklab.network.state import shape_values
 
 def node_checks(network: Network, state: NetworkState) -> Iterator[Check]:
     """Yield a check each for hosts, routers and switches: all there, by their names, and of the right kind."""
-    for what, nodes in (
-        ("hosts", network.hosts),
-        ("routers", network.routers),
-        ("switches", network.switches),
-    ):
+    for what, nodes in (("hosts", network.hosts), ("routers", network.routers), ("switches", network.switches)):
         if nodes:
             yield _nodes_check(what, nodes, state)
 

@@ -10,15 +10,7 @@ from typing import Any, Final
 
 from linklab.grade.measured import first_between, state_of_run
 from linklab.grade.questions import Slip, Value, stated
-from linklab.grade.wanted import (
-    Field,
-    Others,
-    Wanted,
-    at_least,
-    exactly,
-    refuse_another_network,
-    require_shape,
-)
+from linklab.grade.wanted import Field, Others, Wanted, at_least, exactly, refuse_another_network, require_shape
 from linklab.measure import QueueResult, Run, TcpFlow, TcpResult
 from linklab.network import End, Host, Link, Network, Router, Shape, Subnet
 from linklab.network.variants import derived_name, first_octets

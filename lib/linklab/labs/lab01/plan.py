@@ -94,10 +94,7 @@ def _wrong_address(
     if twin is not None:
         return f"{name} and {twin} have the same address, {have.ip}", f"each interface needs its own address: {_RULE}"
     if have.ip not in right.network:
-        return (
-            f"{have} is not in the subnet of {name}",
-            f"{name} is in {_subnet_name(network, right.network)}",
-        )
+        return (f"{have} is not in the subnet of {name}", f"{name} is in {_subnet_name(network, right.network)}")
     whose = f", and {have.ip} belongs to {owner}" if owner else ""
     return f"{have} is in the right subnet, but it is not the address of {name}{whose}", _RULE
 

@@ -159,8 +159,7 @@ check_jump = letters("Lab 01, traceroute", _FOLDER, "jump")
 
 
 PREDICTIONS: Final = Predictions(
-    "Lab 01",
-    {"round_trips": lambda: [rtt(name, path_between(*RTT_PAIRS[name])) for name in ("L2", "h1-h4", "h1-h9")]},
+    "Lab 01", {"round_trips": lambda: [rtt(name, path_between(*RTT_PAIRS[name])) for name in ("L2", "h1-h4", "h1-h9")]}
 )
 
 

@@ -72,11 +72,7 @@ def _sweep() -> Sketch:
 
 
 PREDICTIONS: Final = Predictions(
-    "Lab 03",
-    {
-        "ceilings": lambda: [_ceiling(name) for name in _PREDICTED],
-        "sweep": _sweep,
-    },
+    "Lab 03", {"ceilings": lambda: [_ceiling(name) for name in _PREDICTED], "sweep": _sweep}
 )
 
 

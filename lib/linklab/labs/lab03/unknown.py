@@ -317,9 +317,6 @@ def random_chain(seed: int, bottleneck_mbps: tuple[float, float] = _RATES_MBPS) 
         (
             Link(End("h1", "h1-eth0", "10.0.0.2/24"), End("r1", "r1-eth0", "10.0.0.1/24")),
             *chain,
-            Link(
-                End(f"r{last}", f"r{last}-eth1", f"10.0.{last}.1/24"),
-                End("h2", "h2-eth0", f"10.0.{last}.2/24"),
-            ),
+            Link(End(f"r{last}", f"r{last}-eth1", f"10.0.{last}.1/24"), End("h2", "h2-eth0", f"10.0.{last}.2/24")),
         ),
     )

@@ -194,11 +194,7 @@ def check_second(runs: object) -> Result:
 
 
 def _train(
-    size: int,
-    given: object,
-    bucket_bytes: int,
-    slips: Sequence[Slip] = (),
-    hints: Hints = "",
+    size: int, given: object, bucket_bytes: int, slips: Sequence[Slip] = (), hints: Hints = ""
 ) -> Iterator[Check]:
     """Judge a train of frames of a size: its lasting rate, and what passes at once."""
     what = f"train of frames of {size} bytes"

@@ -16,10 +16,7 @@ from linklab.show.figure import Drawing
 __all__ = ["rtt_figure", "shares_table"]
 
 
-def shares_table(
-    runs: Mapping[str, Run | None],
-    stepped: Mapping[str, Run | None],
-) -> Table | str:
+def shares_table(runs: Mapping[str, Run | None], stepped: Mapping[str, Run | None]) -> Table | str:
     """Compare proportional shares with measured ones of senders out of step and in step, in Mbit/s."""
     if not any(isinstance(run, Run) for run in runs.values()):
         return NOTHING

@@ -241,13 +241,7 @@ def check_look(samples: object) -> Result:
 
 
 def run_of(
-    what: str,
-    given: object,
-    pairs: Mapping[Pair, tuple[str, ...]],
-    duration_s: float,
-    queue: int,
-    *,
-    sampled: bool,
+    what: str, given: object, pairs: Mapping[Pair, tuple[str, ...]], duration_s: float, queue: int, *, sampled: bool
 ) -> Run:
     """Return a run of these transfers, at one time and for long enough. Refuse everything else.
 

@@ -449,11 +449,7 @@ def _of_codel(run: Run) -> Check:
     return _ping("mean ping, codel", fmean(pings_ms(run)), base_ms(run), high, why, "RFC 8289")
 
 
-_OF_KIND: Final[Mapping[str, Callable[[Run], Check]]] = {
-    "pfifo": _of_pfifo,
-    "red": _of_red,
-    "codel": _of_codel,
-}
+_OF_KIND: Final[Mapping[str, Callable[[Run], Check]]] = {"pfifo": _of_pfifo, "red": _of_red, "codel": _of_codel}
 
 
 @guarded
