@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ from linklab.errors import LinklabError
 from linklab.grade.check import Refuse
 from linklab.grade.measured import ping_check
 from linklab.grade.questions import Value
+from linklab.labs import load
 from linklab.network import COURSE, Network, bottleneck, expected_state, path
 from linklab.network.variants import (
     variant,
@@ -56,7 +56,7 @@ PREDICTIONS = {
 
 def predicted(network: Network, lab: str) -> list[Value]:
     """The numbers that a lab asks for on that network."""
-    module = importlib.import_module(f"linklab.labs.{lab}")
+    module = load(lab)
     with course.using(network):
         return [question for name in PREDICTIONS[lab] for question in _asked(module, name)]
 
