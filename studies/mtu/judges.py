@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from statistics import fmean
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
+
+import pandas
 
 from linklab.analysis.packets import real_mbps
 from linklab.errors import MeasurementError
@@ -41,9 +42,6 @@ from studies.mtu.study import (
     PACED,
     rates_mbps,
 )
-
-if TYPE_CHECKING:
-    import pandas
 
 PUBLISHED: Final = publication("mtu")
 _BEGINNING: Final = 10
@@ -78,94 +76,115 @@ def summaries(quantity: str) -> list[str]:
 # --- The claims
 
 
-@dataclass(frozen=True)
-class Run:
-    """One size at one pair of rates, in one repeat of one setting; ``table`` has that repeat's rows alone."""
-
-    table: StudyTable
-    frame_bytes: Level
-    rates: str
-
-    def of(self, metric: str) -> float:
-        """Return the value of a metric. Raises MeasurementError as `StudyTable.lookup` does."""
-        return _lookup(self, metric)
-
-    def series(self, metric: str) -> pandas.DataFrame:
-        """Return a numbered metric. Raises MeasurementError as `StudyTable.series` does."""
-        return self.table.series(metric, frame_bytes=self.frame_bytes, rates=self.rates)
-
-    @property
-    def link_mbps(self) -> float:
-        """The rate of the link."""
-        return rates_mbps(self.rates)[0]
-
-    @property
-    def traffic_mbps(self) -> float:
-        """The rate of the traffic."""
-        return rates_mbps(self.rates)[1]
-
-    @property
-    def full(self) -> bool:
-        """Return True if the traffic fills the link."""
-        return self.link_mbps == self.traffic_mbps
-
-    @property
-    def name(self) -> str:
-        """The run, for people."""
-        return f"{self.frame_bytes} bytes at {self.rates}"
-
-
-@lru_cache(maxsize=8192)
-def _lookup(run: Run, metric: str) -> float:
-    return run.table.lookup(metric, frame_bytes=run.frame_bytes, rates=run.rates).same
-
-
-@lru_cache(maxsize=64)
 def _setting(table: StudyTable) -> dict[str, Level]:
     """Return the setting by which claims are judged: the paper's, or the table's own where it has another alone."""
-
-    def nearest(factor: str, wanted: str) -> Level:
-        levels = chosen.levels(factor)
-        return next((level for level in levels if str(level).startswith(wanted)), next(iter(levels), wanted))
-
-    chosen, setting = table, {}
+    setting: dict[str, Level] = {}
     for factor, wanted in (("form", DIRECT), ("sending", PACED), ("switch", OPENFLOW)):
-        setting[factor] = nearest(factor, wanted)
-        chosen = chosen.select(**{factor: setting[factor]})
+        levels = table.select(**setting).levels(factor)
+        setting[factor] = next((level for level in levels if str(level).startswith(wanted)), next(iter(levels), wanted))
     return setting
 
 
-def repeats_of(table: StudyTable, setting: Mapping[str, Level]) -> list[list[Run]]:
-    """Return the runs of each repeat in one setting. Raises MeasurementError if there is none."""
-    return _repeats(table, tuple(setting.items()))
+Runs = pandas.DataFrame
+"""Runs of one repeat in one setting by their names, each a size at a pair of rates: see `runs_of`."""
+
+
+def runs_of(table: StudyTable, setting: Mapping[str, Level]) -> list[Runs]:
+    """Return the runs of each repeat in one setting: metrics, and what is computed of them.
+
+    ``lasting_jitter_ms`` is the mean of the second half of the packets: a late beginning divided by the number of
+    packets, which the study does not tell, is no part of it. ``first_jitter_ms`` is the largest of the first ten.
+    Raises MeasurementError if there is no run.
+    """
+    return _runs_of(table, tuple(setting.items()))
 
 
 @lru_cache(maxsize=64)
-def _repeats(table: StudyTable, setting: tuple[tuple[str, Level], ...]) -> list[list[Run]]:
-    chosen = table.select(**dict(setting))
-    if not chosen.runs("frame_bytes", "rates"):
-        told = " ".join(f"{factor}={level}" for factor, level in setting)
-        raise MeasurementError(f"the table of study {table.study.name} has no run with {told}: {table.study.command}")
-    each = [chosen.select(repeat=repeat) for repeat in sorted(set(chosen.frame["repeat"]))]
-    return [[Run(it, size, str(rates)) for size, rates in it.runs("frame_bytes", "rates")] for it in each]
+def _runs_of(table: StudyTable, setting: tuple[tuple[str, Level], ...]) -> list[Runs]:
+    run = ["repeat", "frame_bytes", "rates"]
+    found = table.wide("frame_bytes", "rates", **dict(setting))
+    frame = table.select(**dict(setting)).frame
+    jitter = frame[(frame["metric"] == "jitter_ms") & frame["number"].notna()]
+    half = jitter.groupby(run)["number"].transform("max") / 2
+    for name, of_some in (
+        ("lasting_jitter_ms", jitter[jitter["number"] > half].groupby(run)["value"].mean()),
+        ("first_jitter_ms", jitter[jitter["number"] <= _BEGINNING].groupby(run)["value"].max()),
+    ):
+        found = found.join(of_some.rename(name), on=run)
+    found["link_mbps"], found["traffic_mbps"] = zip(*map(rates_mbps, found["rates"].map(str)), strict=True)
+    found.index = pandas.Index([f"{size} bytes at {rates}" for _, size, rates in found[run].to_numpy()])
+    return [runs for _, runs in found.groupby("repeat")]
 
 
-def _full(runs: list[Run]) -> list[Run]:
-    full = [run for run in runs if run.full]
-    if not full:
+def _of(runs: Runs, metric: str) -> pandas.Series[float]:
+    """Return a metric of each run. Raises MeasurementError if a run has none."""
+    if metric not in runs or runs[metric].isna().any():
+        raise MeasurementError(f"not every run of the table of study mtu has {metric.removeprefix('lasting_')}")
+    found: pandas.Series[float] = runs[metric].astype(float)
+    return found
+
+
+def _numbers(found: pandas.Series[float]) -> Numbers:
+    return {str(name): number for name, number in found.items()}
+
+
+def _full(runs: Runs) -> Runs:
+    full = runs[runs["link_mbps"] == runs["traffic_mbps"]]
+    if full.empty:
         raise MeasurementError("the table has no traffic that fills its link: measure some (--set rates=10/10)")
     return full
 
 
-def _groups(runs: list[Run]) -> dict[str, list[Run]]:
-    """Return the runs that differ in frame size alone, by rates. Raises MeasurementError if there are none."""
-    found: dict[str, list[Run]] = {}
-    for run in runs:
-        found.setdefault(run.rates, []).append(run)
-    groups = {rates: group for rates, group in found.items() if len(group) > 1}
-    if not groups:
+def _between_sizes(metric: str, runs: Runs) -> Numbers:
+    """Return by how much a metric of runs differs that differ in frame size alone, by rates."""
+    sizes = _of(runs, metric).groupby(runs["rates"].map(str), sort=False)
+    apart = (sizes.max() - sizes.min())[sizes.size() > 1]
+    if apart.empty:
         raise MeasurementError("the table has one size of frames only: measure a second one (--set frame_bytes=...)")
-    return groups
+    return _numbers(apart)
+
+
+def _bandwidth_between_sizes_percent(runs: Runs) -> Numbers:
+    """Return by how much of the traffic's rate the lasting bandwidths of sizes differ."""
+    apart = _between_sizes("bandwidth_settled_mbps", runs)
+    return {rates: 100 * mbps / rates_mbps(rates)[1] for rates, mbps in apart.items()}
+
+
+def _jitter_at_start_ms(runs: Runs) -> Numbers:
+    """Return the largest jitter of figure 16's run in ms; a negative number if a later packet has it."""
+    run = runs[(runs["frame_bytes"] == _FIGURE_16[0]) & (runs["rates"] == _FIGURE_16[1])]
+    if run.empty:
+        raise MeasurementError(f"the table has no {_FIGURE_16[0]} bytes at {_FIGURE_16[1]}, figure 16's run")
+    largest_ms, first_ms = _of(run, "jitter_max_ms"), _of(run, "first_jitter_ms")
+    return _numbers(largest_ms.where(first_ms >= largest_ms, -largest_ms))
+
+
+def _percent(runs: Runs, metric: str, of: Any) -> pandas.Series[float]:
+    found: pandas.Series[float] = 100 * _of(runs, metric) / of
+    return found
+
+
+def _above_cable_percent(runs: Runs) -> Numbers:
+    """Return by how much the lasting bandwidth exceeds what a cable carries."""
+    full = _full(runs)
+    carries = [real_mbps(int(size), link) for size, link in zip(full["frame_bytes"], full["link_mbps"], strict=True)]
+    return _numbers(_percent(full, "bandwidth_settled_mbps", carries) - 100)
+
+
+_OF_RUNS: Final[Mapping[str, Callable[[Runs], Numbers]]] = {
+    "most of the link": lambda runs: _numbers(_of(_full(runs), "bandwidth_max_mbps") / _full(runs)["link_mbps"]),
+    "off the traffic (%)": lambda runs: _numbers(
+        (_percent(runs, "bandwidth_settled_mbps", runs["traffic_mbps"]) - 100).abs()
+    ),
+    "least of the traffic (%)": lambda runs: _numbers(
+        _percent(_full(runs), "bandwidth_min_mbps", _full(runs)["traffic_mbps"])
+    ),
+    "bandwidth between sizes (%)": _bandwidth_between_sizes_percent,
+    "jitter between sizes (ms)": partial(_between_sizes, "lasting_jitter_ms"),
+    "jitter at the start (ms)": _jitter_at_start_ms,
+    "above a cable (%)": _above_cable_percent,
+}
+"""The quantities of thresholds of claims about Mininet: numbers of the runs of one repeat."""
 
 
 def _judge_mininet(by: Threshold, tables: Tables) -> Finding:
@@ -174,7 +193,7 @@ def _judge_mininet(by: Threshold, tables: Tables) -> Finding:
     nearest = _setting(table)
 
     def asked(setting: Mapping[str, Level]) -> tuple[ShareOfRuns, str]:
-        found, told = decided(by, [_OF_RUNS[by.quantity](runs) for runs in repeats_of(table, setting)])
+        found, told = decided(by, [_OF_RUNS[by.quantity](runs) for runs in runs_of(table, setting)])
         name = ", ".join(str(setting[factor]) for factor in ("sending", "switch", "form"))
         return found, f"{name}: {found}, {told}"
 
@@ -187,117 +206,45 @@ def _judge_mininet(by: Threshold, tables: Tables) -> Finding:
     return Finding(verdict.holds, "; ".join(dict.fromkeys(told)))
 
 
-def _most_of_link(runs: list[Run]) -> Numbers:
-    return {run.name: run.of("bandwidth_max_mbps") / run.link_mbps for run in _full(runs)}
-
-
-def _off_percent(runs: list[Run]) -> Numbers:
-    """Return the deviation of the lasting bandwidth from the traffic's rate."""
-    return {run.name: 100 * abs(run.of("bandwidth_settled_mbps") / run.traffic_mbps - 1) for run in runs}
-
-
-def _least_percent(runs: list[Run]) -> Numbers:
-    """Return the least bandwidth as a share of the traffic's rate."""
-    return {run.name: 100 * run.of("bandwidth_min_mbps") / run.traffic_mbps for run in _full(runs)}
-
-
-def _between_sizes_percent(runs: list[Run]) -> Numbers:
-    """Return by how much of the traffic's rate the lasting bandwidths of sizes differ."""
-    return {
-        rates: 100 * _range([run.of("bandwidth_settled_mbps") for run in group]) / group[0].traffic_mbps
-        for rates, group in _groups(runs).items()
-    }
-
-
-def _jitter_between_sizes_ms(runs: list[Run]) -> Numbers:
-    """Return by how much the lasting jitters of sizes differ: the means of the second half of the packets.
-
-    A late beginning divided by the number of packets, which the study does not tell, is no part of them.
-    """
-    return {rates: _range(list(map(_lasting_jitter_ms, group))) for rates, group in _groups(runs).items()}
-
-
-def _lasting_jitter_ms(run: Run) -> float:
-    series = run.series("jitter_ms")
-    return float(series[series["number"] > series["number"].max() / 2]["mean"].mean())
-
-
-def _range(values: list[float]) -> float:
-    return max(values) - min(values)
-
-
-def _jitter_at_start_ms(runs: list[Run]) -> Numbers:
-    """Return the largest jitter of figure 16's run in ms; a negative number if a later packet has it."""
-    run = next((run for run in runs if (run.frame_bytes, run.rates) == _FIGURE_16), None)
-    if run is None:
-        raise MeasurementError(f"the table has no {_FIGURE_16[0]} bytes at {_FIGURE_16[1]}, figure 16's run")
-    largest_ms, series = run.of("jitter_max_ms"), run.series("jitter_ms")
-    first_ms = series[series["number"] <= _BEGINNING]["mean"].max()
-    return {run.name: largest_ms if first_ms >= largest_ms else -largest_ms}
-
-
-def _above_cable_percent(runs: list[Run]) -> Numbers:
-    """Return by how much the lasting bandwidth exceeds what a cable carries."""
-    carries_mbps = {run: real_mbps(int(run.frame_bytes), run.link_mbps) for run in _full(runs)}
-    return {run.name: 100 * (run.of("bandwidth_settled_mbps") / mbps - 1) for run, mbps in carries_mbps.items()}
-
-
-_OF_RUNS: Final[Mapping[str, Callable[[list[Run]], Numbers]]] = {
-    "most of the link": _most_of_link,
-    "off the traffic (%)": _off_percent,
-    "least of the traffic (%)": _least_percent,
-    "bandwidth between sizes (%)": _between_sizes_percent,
-    "jitter between sizes (ms)": _jitter_between_sizes_ms,
-    "jitter at the start (ms)": _jitter_at_start_ms,
-    "above a cable (%)": _above_cable_percent,
-}
-"""The quantities of thresholds of claims about Mininet: numbers of the runs of one repeat."""
-
-
-def _pairs(metric: str, lasting: Callable[[Run], float], tables: Tables) -> list[list[tuple[Run, float, float]]]:
-    """Return, for each repeat of ours in the paper's setting, its runs that a real network has too, each with a metric
-    of the real network (the mean of its repeats) and with what lasts in ours. A mean of ours over all packets has the
-    wait for the controller in it, the less the more packets are sent; the study does not tell how many.
+def _with_real(metric: str, tables: Tables) -> list[Runs]:
+    """Return, for each repeat of ours in the paper's setting, its runs that a real network has too; ``real`` is a
+    metric of the real network, the mean of its repeats. Next to it goes what lasts in ours: a mean of ours over all
+    packets has the wait for the controller in it, the less the more packets are sent; the study does not tell how many.
 
     Raises MeasurementError where the two have no run in common.
     """
     real, mine = tables["mtu"], tables[compared("mtu")]
-    known = {(size, str(rates)) for size, rates in real.runs("frame_bytes", "rates")}
-    found = [
-        [
-            (run, real.lookup(metric, frame_bytes=run.frame_bytes, rates=run.rates).mean, lasting(run))
-            for run in runs
-            if (run.frame_bytes, run.rates) in known
-        ]
-        for runs in repeats_of(mine, _setting(mine))
-    ]
-    if not all(found):
+    each = runs_of(mine, _setting(mine))
+    known = {
+        name: real.lookup(metric, frame_bytes=size, rates=rates).mean
+        for size, rates in real.runs("frame_bytes", "rates")
+        if (name := f"{size} bytes at {rates}") in each[0].index
+    }
+    found = [runs.assign(real=runs.index.map(known)).dropna(subset="real") for runs in each]
+    if any(runs.empty for runs in found):
         raise MeasurementError("no run of the hardware has a size and rates that ours have")
     return found
 
 
-def _settled_mbps(run: Run) -> float:
-    return run.of("bandwidth_settled_mbps")
-
-
-def _gaps_percent(tables: Tables, *, full: bool | None = None) -> list[Numbers]:
-    """Return for each repeat how far the real network's mean bandwidth is from ours, in all runs or those of a load."""
-    return [
-        {run.name: 100 * (real / ours - 1) for run, real, ours in pairs if full in (None, run.full)}
-        for pairs in _pairs("bandwidth_mean_mbps", _settled_mbps, tables)
-    ]
+def _gaps_percent(tables: Tables) -> list[tuple[Numbers, Numbers]]:
+    """Return for each repeat how far the real network's mean bandwidth is from ours, at light load and at full load."""
+    found = []
+    for runs in _with_real("bandwidth_mean_mbps", tables):
+        gaps = 100 * (runs["real"] / _of(runs, "bandwidth_settled_mbps") - 1)
+        full = runs["link_mbps"] == runs["traffic_mbps"]
+        found.append((_numbers(gaps[~full]), _numbers(gaps[full])))
+    return found
 
 
 def _light_less_full_percent(tables: Tables) -> list[Numbers]:
-    loads = [_gaps_percent(tables, full=full) for full in (False, True)]
-    if not all(all(repeats) for repeats in loads):
+    found = _gaps_percent(tables)
+    if not all(light and full for light, full in found):
         raise MeasurementError("a light and a full load are needed")
-    light, full = ([fmean(map(abs, numbers.values())) for numbers in repeats] for repeats in loads)
-    return [{"on average": less - more} for less, more in zip(light, full, strict=True)]
+    return [{"on average": fmean(map(abs, light.values())) - fmean(map(abs, full.values()))} for light, full in found]
 
 
 def _real_above_percent(tables: Tables) -> list[Numbers]:
-    found = _gaps_percent(tables, full=True)
+    found = [full for _, full in _gaps_percent(tables)]
     if not all(found):
         raise MeasurementError("a full link is needed")
     return found
@@ -305,11 +252,12 @@ def _real_above_percent(tables: Tables) -> list[Numbers]:
 
 _BESIDE: Final[Mapping[str, Quantity]] = {
     "gap at light load less that at full load (%)": _light_less_full_percent,
-    "gap (%)": lambda tables: [{of: abs(it) for of, it in repeat.items()} for repeat in _gaps_percent(tables)],
+    "gap (%)": lambda tables: [
+        {of: abs(gap) for of, gap in {**light, **full}.items()} for light, full in _gaps_percent(tables)
+    ],
     "real above ours (%)": _real_above_percent,
     "jitter above the real one's (ms)": lambda tables: [
-        {run.name: ours - real for run, real, ours in pairs}
-        for pairs in _pairs("jitter_mean_ms", _lasting_jitter_ms, tables)
+        _numbers(_of(runs, "lasting_jitter_ms") - runs["real"]) for runs in _with_real("jitter_mean_ms", tables)
     ],
 }
 """The quantities of thresholds of claims about hardware: numbers for each of our repeats."""

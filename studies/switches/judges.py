@@ -19,7 +19,7 @@ from linklab.published import publication
 from linklab.study.claims import Claims, Judge, Numbers, Quantity, Tables, by_thresholds
 from linklab.study.declare import OPENFLOW
 from linklab.study.page import significant
-from linklab.study.table import StudyTable, Values
+from linklab.study.table import StudyTable
 from studies.switches.study import SWITCHES_FAIRNESS, SWITCHES_RTT, SWITCHES_THROUGHPUT, USER, load_of
 
 
@@ -146,37 +146,32 @@ def _rtts(tables: Tables, **levels: Any) -> dict[Key, float]:
     return _means(tables[SWITCHES_RTT.name], "rtt_mean_ms", *_PLACE, protocol="ipv4", **levels)
 
 
+def _at_both(found: Mapping[Key, float], factor: str, one: object, other: object) -> dict[Key, tuple[float, float]]:
+    """Return the values at two levels of a factor by the rest of the key, for settings that have both."""
+    at = _PLACE.index(factor)
+    found_at = {level: {(*key[:at], *key[at + 1 :]): it for key, it in found.items() if key[at] == level}
+                for level in (one, other)}  # fmt: skip
+    return {key: (it, found_at[other][key]) for key, it in found_at[one].items() if key in found_at[other]}
+
+
 def _growth(number: int, tables: Tables) -> Numbers:
     """Return by how many percent round trips grow where the paper's figure does not."""
     from_bytes, to_bytes = PUBLISHED["flat_rtt_payloads"][str(number)]
     published = _figure(number)
     found = _software(_rtts(tables, communication=published.communication, rate_mbps=published.rate_mbps))
-    grown = {
-        key[:2]: _more_percent(found[*key[:-1], to_bytes], start)
-        for key, start in found.items()
-        if key[-1] == from_bytes and (*key[:-1], to_bytes) in found
-    }
+    pairs = _at_both(found, "payload_bytes", to_bytes, from_bytes)
+    grown = {key[:2]: _more_percent(*pair) for key, pair in pairs.items()}
     return _by_name(grown, f"both payloads of {from_bytes} and {to_bytes} bytes")
 
 
 def _routing_adds(tables: Tables) -> Numbers:
-    found = _software(_rtts(tables, testbed="l3-switch"))
-    added = {
-        (switch, rate, payload): _more_percent(rtt_ms, found[switch, testbed, "intra-vlan", rate, payload])
-        for (switch, testbed, communication, rate, payload), rtt_ms in found.items()
-        if communication == "inter-vlan" and (switch, testbed, "intra-vlan", rate, payload) in found
-    }
-    return _by_name(added, "both communications")
+    pairs = _at_both(_software(_rtts(tables, testbed="l3-switch")), "communication", "inter-vlan", "intra-vlan")
+    return _by_name({(key[0], *key[2:]): _more_percent(*pair) for key, pair in pairs.items()}, "both communications")
 
 
 def _stick_adds(tables: Tables) -> Numbers:
-    found = _software(_rtts(tables, communication="inter-vlan"))
-    longer = {
-        (switch, rate, payload): _more_percent(rtt_ms, found[switch, "l3-switch", communication, rate, payload])
-        for (switch, testbed, communication, rate, payload), rtt_ms in found.items()
-        if testbed == "router-on-a-stick" and (switch, "l3-switch", communication, rate, payload) in found
-    }
-    return _by_name(longer, "both testbeds")
+    pairs = _at_both(_software(_rtts(tables, communication="inter-vlan")), "testbed", "router-on-a-stick", "l3-switch")
+    return _by_name({(key[0], *key[2:]): _more_percent(*pair) for key, pair in pairs.items()}, "both testbeds")
 
 
 def _throughputs(tables: Tables, **levels: Any) -> dict[Key, float]:
@@ -203,11 +198,10 @@ def _all_alike_fast(tables: Tables) -> Numbers:
 
 
 def _off_ten_times(tables: Tables) -> Numbers:
-    found = _software(_throughputs(tables, testbed="l3-switch"))
-    slow = {(key[0], key[2], key[4]): mbps for key, mbps in found.items() if key[3] == 10}
-    fast = {(key[0], key[2], key[4]): mbps for key, mbps in found.items() if key[3] == 100}
+    pairs = _at_both(_software(_throughputs(tables, testbed="l3-switch")), "rate_mbps", 100, 10)
     off = {
-        key: abs(_more_percent(fast[key], 10 * mbps)) if mbps else math.inf for key, mbps in slow.items() if key in fast
+        (key[0], *key[2:]): abs(_more_percent(fast, 10 * slow)) if slow else math.inf
+        for key, (fast, slow) in pairs.items()
     }
     return _by_name(off, "both rates")
 
@@ -222,37 +216,28 @@ def _stick_full(tables: Tables) -> Numbers:
     return _by_name(large, f"a payload of {_LARGE_BYTES} bytes or more")
 
 
-def _of_senders(table: StudyTable, count: int | None = None, **levels: Any) -> dict[Key, list[Values]]:
-    """Return what the senders of each run got in Mbit/s, h1 first; `count`: of runs with so many senders alone."""
-    runs: dict[Key, list[Values]] = {}
-    senders = [
-        f"h{number + 1}"
-        for number in range(max(key[2].count("/") + 1 for key in table.each("share_mbps", *_RUN, of="h1", **levels)))
-    ]
-    for sender in senders:
-        for key, values in table.each("share_mbps", *_RUN, of=sender, **levels).items():
-            if count in (None, key[2].count("/") + 1):
-                runs.setdefault(key, []).append(values)
-    if not runs:
-        raise MeasurementError(f"the table of study {table.study.name} has no run of {count} senders")
-    return runs
-
-
 def deviations(table: StudyTable, count: int | None = None, **levels: Any) -> dict[Key, list[float]]:
     """Return how far the shares of each run are from being in proportion to what is offered, a number for each repeat.
 
-    It is the largest relative deviation of a sender's share of the sum. Raises MeasurementError where there are no
-    such runs, or nothing arrived.
+    It is the largest relative deviation of a sender's share of the sum; `count`: of runs with so many senders alone.
+    Raises MeasurementError where there are no such runs, or nothing arrived.
     """
-    found = {}
-    for key, shares in _of_senders(table, count, **levels).items():
+    shares = table.wide(*_RUN, **levels)
+    found: dict[Key, list[float]] = {}
+    for key, run in shares[shares["of"] != ""].groupby(list(_RUN), sort=False):
         offered = _offered_percent(key)
-        fair = proportional_shares(offered, 100)
-        if len(shares) != len(offered):
+        if count not in (None, len(offered)):
+            continue
+        got = run.pivot(index="repeat", columns="of", values="share_mbps")
+        if len(got.columns) != len(offered):
             raise MeasurementError(f"a fairness run has not the shares of {len(offered)} senders ({_named(key)})")
-        if len({it.count for it in shares}) > 1:
+        if got.isna().any(axis=None):
             raise MeasurementError(f"a fairness run: not every sender has all repeats ({_named(key)})")
-        found[key] = [_deviation(got, fair, key) for got in zip(*(it.values for it in shares), strict=True)]
+        senders = [f"h{number}" for number in range(1, len(offered) + 1)]
+        fair = proportional_shares(offered, 100)
+        found[key] = [_deviation(tuple(it), fair, key) for it in got[senders].to_numpy()]
+    if not found:
+        raise MeasurementError(f"the table of study {table.study.name} has no run of {count} senders")
     return found
 
 

@@ -151,22 +151,6 @@ def test_levels_of_other_factors_are_another_study() -> None:
     assert len({one, swapped, longer}) == 3
 
 
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        (["colour=red"], "has no factor 'colour': choose one of size, kind"),
-        (["size=big"], "size is 'big', which is no number: its levels are like 1, 2, 3"),
-        (["size"], "--set size names no level"),
-        (["size=1,,2"], "names no level"),
-    ],
-)
-def test_a_level_that_cannot_be_is_one_line(
-    here: Path, settings: list[str], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert says in refused(["run", "made-up", "--set", *settings], capsys)
-    assert pretend.STARTED == []
-
-
 def test_a_level_that_the_study_leaves_out_is_said() -> None:
     study = replace(pretend.STUDY, belongs=lambda point: (point["size"], point["kind"]) != (7, "a"))
     with pytest.raises(MeasurementError, match="leaves out every combination with size=7"):
@@ -201,7 +185,7 @@ NUMBER = 7
 """
 
 
-def test_a_study_in_a_file_is_run_and_has_a_page(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_study_in_a_file_is_run_and_has_a_page(here: Path) -> None:
     (here / "own").mkdir()
     Path("own/mine.py").write_text(OWN_STUDY)
     Path("own/helper.py").write_text("FACTOR = 21\n")
@@ -212,17 +196,9 @@ def test_a_study_in_a_file_is_run_and_has_a_page(here: Path, capsys: pytest.Capt
     text = path.read_text()
     assert "| 5 | 105 |" in text
     assert "`linklab study run own/mine.py:MINE --set size=2,5`" in text
-    for name, says in (
-        ("own/other.py:MINE", "own/other.py is not there"),
-        ("own/mine.py:YOURS", "own/mine.py has no 'YOURS'"),
-        ("own/mine.py:NUMBER", "is a int and no linklab.study.Study"),
-    ):
-        assert says in refused(["run", name], capsys)
 
 
-def test_a_page_in_a_file_and_a_file_that_fails(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("wrong.py").write_text("import nothing_like_it\n")
-    assert "wrong.py fails: ModuleNotFoundError: No module named" in refused(["run", "wrong.py:MINE"], capsys)
+def test_a_page_in_a_file_names_the_study_that_it_lacks(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("paged.py").write_text(OWN_STUDY.replace("from helper import FACTOR", "FACTOR = 2"))
     Path("mine_page.py").write_text(
         "# %% [markdown]\n# # My page\n\n# %%\nfrom paged import MINE\n\nfrom linklab.study.notebook import open_page\n"
@@ -235,7 +211,6 @@ def test_a_page_in_a_file_and_a_file_that_fails(here: Path, capsys: pytest.Captu
     assert main(["study", "run", "paged.py:MINE"]) == 0
     assert main(["study", "page", "mine_page.py"]) == 0
     assert Path("study-results/pages/mine.md").read_text() == "# My page\n\n4.0 Mbit/s\n"
-    assert "--set gives levels to a study" in refused(["page", "mine_page.py", "--set", "size=2"], capsys)
 
 
 def fill_in(rate_mbps: dict[str, str], **columns: str) -> str:
@@ -277,43 +252,6 @@ def test_numbers_of_ones_own_hardware_stand_next_to_ours_and_judge_its_claims(
     assert "the hardware's numbers do not suffice: the table of" in Path("study-results/pages/made-up.md").read_text()
 
 
-@pytest.mark.parametrize(
-    ("columns", "says"),
-    [
-        ({"metric": "speed"}, "row 2: 'speed' is no metric of study made-up: rate_mbps, gap_ms"),
-        ({"unit": "kbit/s"}, "row 2: the unit of rate_mbps is 'Mbit/s' and not 'kbit/s'"),
-        ({"value": "fast"}, "row 2: value is 'fast', which is no finite number"),
-        ({"repeat": "0"}, "row 2: repeat is '0', which is no whole number above 0"),
-        ({"number": "1.5"}, "row 2: number is '1.5'"),
-        ({"size": "large"}, "row 2: size is 'large', which is no number: its levels are like 1, 2, 3"),
-        ({"kind": ""}, "row 2: kind is ''"),
-        ({"repeat": "2"}, "the same as row 2: give it another repeat"),
-    ],
-)
-def test_a_wrong_row_is_named_in_one_line(
-    here: Path, columns: dict[str, str], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(STUDY, here / "study-results/made-up")
-    fill_in({"1": "0.5"}, **columns)
-    if columns == {"repeat": "2"}:
-        lines = Path("mine.csv").read_text().splitlines()
-        Path("mine.csv").write_text("\n".join([*lines, lines[1]]) + "\n")
-    assert says in refused(["page", "made-up", "--beside", "mine.csv"], capsys)
-
-
-def test_a_wrong_file_is_named_in_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(STUDY, here / "study-results/made-up")
-    for text, says in (
-        ("a,b\n1,2\n", "has the columns a,b and not those of made-up: size,kind,repeat,of,number,metric,value,unit"),
-        ("", "has the columns (none)"),
-        ("size,kind,repeat,of,number,metric,value,unit\n1,a,1,,,rate_mbps,3\n", "row 2: the unit of rate_mbps is"),
-        ("size,kind,repeat,of,number,metric,value,unit\n", "has no row with a value"),
-    ):
-        Path("mine.csv").write_text(text)
-        assert says in refused(["page", "made-up", "--beside", "mine.csv"], capsys)
-    assert "none.csv cannot be read" in refused(["page", "made-up", "--beside", "none.csv"], capsys)
-
-
 def import_words() -> list[str]:
     """Two captures, five packets each 1 and 2 ms apart, and the command that adds them to mine.csv."""
     for name, gap_s in (("a.pcap", 0.001), ("b.pcap", 0.002)):
@@ -339,11 +277,6 @@ def test_captures_of_a_test_of_ones_own_become_rows(here: Path, capsys: pytest.C
     assert "| hardware | not reproduced | by the hardware's numbers: 4 against 1" in Path(
         "study-results/pages/made-up.md"
     ).read_text().replace("4.00000", "4")
-    assert "say which size the captures are of: --set size=LEVEL" in refused(words, capsys)
-    Path("a.pcap").write_bytes(b"no capture at all, by no means")
-    assert "the capture on a.pcap cannot be read" in refused([*words, "size=3"], capsys)
-    assert "none.pcap is not there" in refused([*words, "size=3", "--sent", "none.pcap"], capsys)
-    assert "does not say how to read captures" in refused(["import", "burst", *words[2:]], capsys)
 
 
 def test_what_a_researcher_wrote_stays_when_captures_are_added(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -370,14 +303,6 @@ def test_what_a_researcher_wrote_stays_when_captures_are_added(here: Path, capsy
     assert len(Path("mine.csv").read_text().splitlines()) == 3
 
 
-def test_two_files_of_one_study_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(STUDY, here / "study-results/made-up")
-    fill_in({"3": "0.9"})
-    Path("other.csv").write_text(Path("mine.csv").read_text())
-    words = ["page", "made-up", "--beside", "mine.csv", "--beside", "other.csv"]
-    assert "mine.csv and other.csv are both of study made-up: put their rows into one file" in refused(words, capsys)
-
-
 def test_tables_are_kept_compressed_and_pages_are_made_of_them(here: Path) -> None:
     run(STUDY, here / "study-results/made-up")
     assert main(["study", "keep", "made-up"]) == 0
@@ -389,3 +314,65 @@ def test_tables_are_kept_compressed_and_pages_are_made_of_them(here: Path) -> No
         assert main(["study", "page", "--from", tables, "--output", folder]) == 0
     one, two = (Path(folder, "made-up.md").read_text() for folder in ("one", "two"))
     assert one == two
+
+
+HEADER = "size,kind,repeat,of,number,metric,value,unit\n"
+ROW = HEADER + "1,a,1,,,rate_mbps,0.5,Mbit/s\n"
+BESIDE = "page made-up --beside mine.csv"
+IMPORT = "import made-up --sent a.pcap --received b.pcap --output mine.csv --set kind=a"
+
+
+@pytest.mark.parametrize(
+    ("command", "mine", "says"),
+    [
+        ("show mtv", "", "no study is called 'mtv': choose one of mtu, burst"),
+        ("page mtv", "", "no page is called 'mtv': choose one of made-up, or a study"),
+        ("run made-up --set colour=red", "", "has no factor 'colour': choose one of size, kind"),
+        ("run made-up --set size=big", "", "size is 'big', which is no number: its levels are like 1, 2, 3"),
+        ("run made-up --set size", "", "--set size names no level"),
+        ("run made-up --set size=1,,2", "", "names no level"),
+        ("run made-up --only size", "", "write --only FACTOR=LEVEL"),
+        ("run mtu --only rates=100/10 --only sending=greedy", "", "no point with rates=100/10 sending"),
+        ("run made-up --output /proc/linklab", "", "/proc/linklab cannot be written to"),
+        ("run other.py:MINE", "", "other.py is not there"),
+        ("run mine.py:YOURS", "", "mine.py has no 'YOURS'"),
+        ("run mine.py:NUMBER", "", "is a int and no linklab.study.Study"),
+        ("run wrong.py:MINE", "", "wrong.py fails: ModuleNotFoundError: No module named"),
+        ("page wrong.py", "", "wrong.py is no page: none of its cells calls open_page"),
+        ("page page.py --set size=2", "", "--set gives levels to a study"),
+        (BESIDE, ROW.replace("rate_mbps", "speed"), "row 2: 'speed' is no metric of study made-up: rate_mbps, gap_ms"),
+        (BESIDE, ROW.replace("Mbit/s", "kbit/s"), "row 2: the unit of rate_mbps is 'Mbit/s' and not 'kbit/s'"),
+        (BESIDE, ROW.replace(",Mbit/s", ""), "row 2: the unit of rate_mbps is"),
+        (BESIDE, ROW.replace("0.5", "fast"), "row 2: value is 'fast', which is no finite number"),
+        (BESIDE, ROW.replace("a,1", "a,0"), "row 2: repeat is '0', which is no whole number above 0"),
+        (BESIDE, ROW.replace(",,rate", ",1.5,rate"), "row 2: number is '1.5'"),
+        (BESIDE, ROW.replace("1,a", "large,a"), "row 2: size is 'large', which is no number: its levels are like 1"),
+        (BESIDE, ROW.replace("1,a", "1,"), "row 2: kind is ''"),
+        (BESIDE, ROW + ROW.removeprefix(HEADER), "row 3: the same as row 2: give it another repeat"),
+        (BESIDE, "a,b\n1,2\n", f"has the columns a,b and not those of made-up: {HEADER.strip()}"),
+        (BESIDE, "", "has the columns (none)"),
+        (BESIDE, HEADER, "has no row with a value"),
+        (BESIDE.replace("mine", "none"), "", "none.csv cannot be read"),
+        (f"{BESIDE} --beside ./mine.csv", ROW, "are both of study made-up: put their rows into one file"),
+        (IMPORT, "", "say which size the captures are of: --set size=LEVEL"),
+        (f"{IMPORT} size=3", "", "the capture on a.pcap cannot be read"),
+        (f"{IMPORT} size=3 --sent none.pcap", "", "none.pcap is not there"),
+        (IMPORT.replace("made-up", "burst"), "", "does not say how to read captures"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    here: Path, command: str, mine: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if command.startswith("page"):
+        run(STUDY, here / "study-results/made-up")
+    started = len(pretend.STARTED)
+    for name, text in {
+        "mine.csv": mine,
+        "mine.py": OWN_STUDY.replace("from helper import FACTOR", "FACTOR = 2"),
+        "wrong.py": "import nothing_like_it\n",
+        "a.pcap": "no capture at all, by no means",
+        "b.pcap": "",
+    }.items():
+        Path(name).write_text(text)
+    assert says in refused(command.split(), capsys)
+    assert len(pretend.STARTED) == started

@@ -84,29 +84,6 @@ def test_ctrl_c_keeps_what_is_done(
     assert len((output / "made-up.csv").read_text().splitlines()) == 1 + 12
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["show", "mtv"], "no study is called 'mtv': choose one of mtu, burst"),
-        (["run", "mtu", "--only", "frame_bytes"], "write --only FACTOR=LEVEL"),
-        (["run", "mtu", "--only", "rates=100/10", "--only", "sending=greedy"], "no point with rates=100/10 sending"),
-        (["run", "mtu", "--output", "/proc/linklab"], "/proc/linklab cannot be written to"),
-    ],
-)
-def test_a_mistake_is_one_line(
-    words: list[str], says: str, pretended: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    monkeypatch.chdir(tmp_path)
-    assert main(["study", *words]) == 1
-    captured = capsys.readouterr()
-    assert says in captured.err
-    assert captured.err.count("\n") == 1
-    assert captured.out == ""
-    assert pretend.STARTED == []
-
-
 def test_at_a_terminal_a_bar_moves_and_failures_stay_above_it(
     made_up: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

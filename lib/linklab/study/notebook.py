@@ -105,7 +105,7 @@ def run_page(source: Path, given: Given) -> tuple[Page, dict[str, str]]:
 def cells(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield the cells of a notebook in py:percent form: how many lines are above, what ``# %%`` says, and the text."""
     marks = [*_CELL.finditer(text)]
-    for mark, end in zip(marks, [*(it.start() for it in marks[1:]), len(text)], strict=True):
+    for mark, end in zip(marks, [*(it.start() for it in marks), len(text)][1:], strict=True):
         yield text[: mark.end()].count("\n"), mark["kind"], text[mark.end() : end]
 
 

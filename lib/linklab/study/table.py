@@ -124,6 +124,19 @@ class StudyTable:
         groups: Any = rows.groupby(list(factors), sort=False, dropna=False) if factors else [((), rows)]
         return {tuple(key): Values(tuple(map(float, it["value"])), f"{what}, {key}") for key, it in groups}
 
+    def wide(self, *factors: str, **levels: Wanted) -> pandas.DataFrame:
+        """Return a row for each repeat at the given levels and each combination of `factors`, with a column for each
+        metric that is no series.
+        """
+        self._refuse_missing(self._missing_at(levels))
+        rows = self._chosen(self.frame[self.frame["number"].isna()], levels)
+        at = " ".join(f"{name}={level}" for name, level in levels.items())
+        if rows.empty:
+            raise MeasurementError(f"the table of study {self.study.name} has no run with {at}: {self.study.command}")
+        self._refuse_several(rows, {*levels, *factors}, f"runs with {at}")
+        keys = ["repeat", "of", *factors]
+        return rows.pivot_table("value", keys, "metric", aggfunc="first", sort=False).reset_index()
+
     def series(self, metric: str, *, of: str = "", **levels: Wanted) -> pandas.DataFrame:
         """Return a numbered metric as a frame of ``number``, ``mean``, ``low`` and ``high`` over repeats."""
         rows, _ = self._rows(metric, of, levels, ("number",))
@@ -180,10 +193,13 @@ class StudyTable:
         what += "" if number is None else f", number {number}"
         if rows.empty:
             raise MeasurementError(f"the table of study {self.study.name} has no {what}: {self.study.command}")
-        for factor in self.study.factors:
-            if factor not in levels and factor not in by and len(there := rows[factor].unique()) > 1:
-                raise MeasurementError(f"{what}: say which {factor}: {', '.join(map(str, there))}")
+        self._refuse_several(rows, {*levels, *by}, what)
         return rows, what
+
+    def _refuse_several(self, rows: pandas.DataFrame, named: set[str], what: str) -> None:
+        for factor in self.study.factors:
+            if factor not in named and len(there := rows[factor].unique()) > 1:
+                raise MeasurementError(f"{what}: say which {factor}: {', '.join(map(str, there))}")
 
     def _chosen(self, rows: pandas.DataFrame, levels: Mapping[str, Wanted]) -> pandas.DataFrame:
         for name, wanted in levels.items():
