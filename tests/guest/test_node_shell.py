@@ -70,7 +70,7 @@ def test_what_waits_for_a_person_in_mininets_command_line_is_ended_and_the_lab_l
     press = threading.Timer(3.0, lambda: os.kill(os.getpid(), signal.SIGINT))
     press.start()
     with pytest.raises(KeyboardInterrupt):
-        lab.cli("h1 ping h2")
+        lab.cli("h1 ping -c 65000 h2")
     press.join()
     assert "ping statistics" in capsys.readouterr().out, "its last words"
     assert lab.cli("h1 echo well") == "well\n"
