@@ -104,9 +104,7 @@ def test_the_json_file_holds_all_that_is_known() -> None:
 
 def _safe(page: str) -> Seen:
     seen = look(page)
-    assert seen.all("script", "link", "iframe", "object", "embed", "base", "form") == []
-    assert all(image["src"].startswith("data:image/") for image in seen.all("img"))
-    assert not any(name.startswith("on") for _, attributes in seen.elements for name in attributes)
+    assert seen.threats == []
     (policy,) = [meta["content"] for meta in seen.all("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
     assert policy.startswith("default-src 'none'")
     ids = [attributes["id"] for _, attributes in seen.elements if "id" in attributes]

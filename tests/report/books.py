@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -97,6 +98,13 @@ def save(path: Path, *cells: Any, **metadata: Any) -> Path:
     return path
 
 
+_ACTIVE = {"script", "iframe", "object", "embed", "link", "base", "form", "svg", "math", "template"}
+_HARMLESS = {
+    "src": re.compile(r"data:image/[a-z+]+;base64,[A-Za-z0-9+/=]+\Z"),
+    "href": re.compile(r"https?://|mailto:|(?!\w+:)"),
+}
+
+
 @dataclass
 class Seen:
     """A page's elements with their attributes, in order, and its words."""
@@ -107,6 +115,17 @@ class Seen:
     def all(self, *tags: str) -> list[dict[str, str]]:
         """The attributes of all elements with one of these tags."""
         return [attributes for tag, attributes in self.elements if tag in tags]
+
+    @property
+    def threats(self) -> list[str]:
+        """What in the page would run, or load something; `tests/report/test_browser.py` has what browsers say of it."""
+        found = [tag for tag, _ in self.elements if tag in _ACTIVE]
+        for tag, attributes in self.elements:
+            for name, value in attributes.items():
+                loads = name in ("srcset", "data", "action") or (name == "style" and "url" in value)
+                if loads or name.startswith("on") or (name in _HARMLESS and not _HARMLESS[name].match(value)):
+                    found.append(f"{tag} {name}={value}")
+        return found
 
 
 def look(page: str) -> Seen:
