@@ -18,6 +18,7 @@ _numbers = itertools.count(random.SystemRandom().randrange(10**14, 2**47))
 equally long, as in QEMU a digit more takes time.
 """
 
+_GRACE_S: Final = 2.0
 listeners: Final[list[Callable[[str], object]]] = []
 """Functions that hear again and again what a notebook waits for. See `linklab.lab.tell_of_commands`."""
 
@@ -81,11 +82,11 @@ class Program:
         """Send a signal to it and to what it started."""
         self._process.call(lab_api.signal_program, self.number, int(number))
 
-    def terminate(self, grace_s: float = 2.0) -> int:
-        """Send SIGTERM, after `grace_s` of the lab's time SIGKILL; return the exit status."""
+    def terminate(self) -> int:
+        """Send SIGTERM, after 2 s of the lab's time SIGKILL; return the exit status."""
         self.send_signal(signal.SIGTERM)
         with contextlib.suppress(LabTimeout):
-            return self.wait(grace_s)
+            return self.wait(_GRACE_S)
         self.send_signal(signal.SIGKILL)
         return self.wait()
 

@@ -20,14 +20,11 @@ room = make_room(4)
 print(room.base, flush=True)
 """
 CONFINED = """
-from linklab.grading import student
+from linklab.grading.student import confinement
 from linklab.grading.verdict import Limits
 lay_files(room, {}, "")
-limits = Limits(processes=40, memory_mb=400, cpu_s=20)
-done = subprocess.run(
-    [*student._command(room, limits), sys.executable, "-P", "-c", sys.argv[1]],
-    env=student._environment(room), preexec_fn=student._restricted(limits, room.user), cwd="/",
-)
+words, how = confinement(room, Limits(processes=40, memory_mb=400, cpu_s=20))
+done = subprocess.run([*words, sys.executable, "-P", "-c", sys.argv[1]], **how)
 room.remove()
 sys.exit(done.returncode)
 """

@@ -11,7 +11,6 @@ import pytest
 
 from linklab.grading.room import Room, lay_files, student_files
 from tests.grading.sandbox import ROOM, in_a_room
-from tests.notebooks.run_notebook import ROOT
 
 
 def test_a_full_home_is_full_and_leaves_the_judge_room() -> None:
@@ -110,26 +109,3 @@ def test_only_plain_small_programs_come_beside_the_judge(tmp_path: Path) -> None
         assert [path.name for path in folder.iterdir()] == ["simpleperf.py"]
     assert Path.cwd() == before
     assert list(room.own.iterdir()) == []
-
-
-def test_a_student_who_is_ended_while_bubblewrap_starts_leaves_nothing() -> None:
-    said, _ = in_a_room(f"""
-import threading
-sys.path.append({str(ROOT)!r})
-from linklab.grading.student import Student
-from linklab.grading.verdict import Limits
-from tests.processes import children, gone
-sys.setswitchinterval(1e-6)
-student = Student.__new__(Student)
-threading.Thread(target=student.__init__, args=(room, Limits()), daemon=True).start()
-while not (inner := [child for first in children(os.getpid()) for child in children(first)]):
-    pass
-while not student.death_reason:
-    try:
-        student.end()
-    except AttributeError:  # the thread has not come to its next line yet
-        student.death_reason = ""
-print(*(gone(pid, 5.0) for pid in inner))
-os._exit(0)
-""")
-    assert said == "True"

@@ -65,17 +65,16 @@ class Student:
         ours, theirs = socket.socketpair()
         self._ours = ours
         with theirs:
-            words = [sys.executable, "-P", "-m", "linklab.grading.driver", str(theirs.fileno()), str(room.home)]
+            words, how = confinement(room, limits)
+            words += [sys.executable, "-P", "-m", "linklab.grading.driver", str(theirs.fileno()), str(room.home)]
             self._process = subprocess.Popen(
-                [*_command(room, limits), *words],
+                words,
                 stdin=subprocess.DEVNULL,
                 stdout=self._said,
                 stderr=self._said,
                 pass_fds=[theirs.fileno()],
-                env=_environment(room),
-                cwd="/",
-                preexec_fn=_restricted(limits, room.user),
                 start_new_session=True,
+                **how,
             )
         largest = limits.output_kb * 1024 * 8 + _MB
         self._driver = Channel(ours.fileno(), ours.fileno(), largest_bytes=largest)
@@ -166,6 +165,12 @@ def _ran(message: dict[str, Any]) -> Ran:
         count if isinstance(count, int) and not isinstance(count, bool) and abs(count) < 10**9 else None,
         bool(message.get("cut")),
     )
+
+
+def confinement(room: Room, limits: Limits) -> tuple[list[str], dict[str, Any]]:
+    """Return the words before a program's own that confine it in a room, and the arguments of Popen with them."""
+    how = {"env": _environment(room), "cwd": "/", "preexec_fn": _restricted(limits, room.user)}
+    return _command(room, limits), how
 
 
 def _command(room: Room, limits: Limits) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from linklab.measure import video_file
 from linklab.runtime.backends import Kind
-from tests.grading.sandbox import FORKS, confined
+from tests.grading.sandbox import FORKS, confined, in_a_room
 from tests.notebooks.run_notebook import ROOT
 
 HIDDEN = tuple(f"{ROOT}/{name}/" for name in ("solutions", "labs", "tests", "docs", "lib/solutions", ".git"))
@@ -113,3 +113,26 @@ print(json.dumps([video_file.version(), here.partition(" Copyright")[0]]))
 """)
         == [video_file.version.__wrapped__()] * 2  # another test may have asked where there is no image
     )
+
+
+def test_a_student_who_is_ended_while_bubblewrap_starts_leaves_nothing() -> None:
+    said, _ = in_a_room(f"""
+import threading
+sys.path.append({str(ROOT)!r})
+from linklab.grading.student import Student
+from linklab.grading.verdict import Limits
+from tests.processes import children, gone
+sys.setswitchinterval(1e-6)
+student = Student.__new__(Student)
+threading.Thread(target=student.__init__, args=(room, Limits()), daemon=True).start()
+while not (inner := [child for first in children(os.getpid()) for child in children(first)]):
+    pass
+while not student.death_reason:
+    try:
+        student.end()
+    except AttributeError:  # the thread has not come to its next line yet
+        student.death_reason = ""
+print(*(gone(pid, 5.0) for pid in inner))
+os._exit(0)
+""")
+    assert said == "True"
