@@ -15,10 +15,12 @@ from linklab.grade import Check
 from linklab.grade.check import Surprise
 from linklab.record import RESULT_MIME, TEXT_STUB
 from linklab.report.model import LabRecord
+from linklab.report.notebook import lab_of
 from linklab.report.page import unfinished
+from tests.notebooks.run_notebook import read
 from tests.show.contrast import contrast
 
-from .books import DOT, check, code, free_text, lab, look, page_of, prints, raises, result, shows, text, typed
+from .books import DOT, SAVED_AT, check, code, free_text, lab, look, page_of, prints, raises, result, shows, text, typed
 
 GOOD = Check.passing("the rate", "10 Mbit/s")
 BAD = Check.failing("the delay", "it is 0 ms", "write 10ms", "10 ms", "0 ms")
@@ -184,3 +186,16 @@ def test_every_colour_of_text_stands_out(theme: int) -> None:
     for ink in ("ink", "quiet", "link", "good", "bad", "open"):
         for ground in ("page", "panel"):
             assert contrast(colours[ink], colours[ground]) >= 4.5, (ink, ground)
+
+
+def test_the_page_of_a_solution() -> None:
+    one = lab_of(read("solutions/00-start-here.ipynb"), "00-start-here.ipynb", SAVED_AT)
+    assert (one.title, one.points, one.max_points, one.notes) == ("Lab 00: Start here", 7, 11, ())
+    assert [mark.status for mark in one.graded] == ["passed"] * 5 + ["answered", "passed", "answered"]
+    assert all(mark.checks for mark in one.graded if mark.kind == "check")
+    assert [surprise.slip for surprise in one.surprises] == ["", ""]
+    words = " ".join(look(page_of(one)).words.split())
+    for shown in ("0% packet loss", "What takes the rest?", "2 of 2 predictions were within 5 % of theory"):
+        assert shown in words
+    assert words.index("In my own words") < words.index("Predicted and measured")
+    assert "BEGIN SOLUTION" not in words
