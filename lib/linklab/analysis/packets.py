@@ -32,7 +32,7 @@ from linklab.units import (
 
 
 def jitter_ms(departure_s: Sequence[float], arrival_s: Sequence[float | None]) -> tuple[float, ...]:
-    """The jitter of RFC 4689, section 3.2.5: ``|(Rj - Sj) - (Ri - Si)|`` of each two packets received in a row, in ms.
+    """Return the jitter of RFC 4689, section 3.2.5, in ms: ``|(Rj - Sj) - (Ri - Si)|`` of packets received in a row.
 
     S is when a packet was sent, R when it was received; packets that were lost (None) are left out, so i and j need
     not be neighbours as they were sent. In the order in which they arrived. Raises MeasurementError for fewer than
@@ -47,7 +47,7 @@ def jitter_ms(departure_s: Sequence[float], arrival_s: Sequence[float | None]) -
 
 
 def bandwidth_mbps(arrivals_s: Sequence[float], size_bytes: int, *, count_first: bool = False) -> tuple[float, ...]:
-    """The mean bandwidth from the first packet to each later one that arrived at another time, in Mbit/s::
+    """Return the mean bandwidth from the first packet to each later one that arrived at another time, in Mbit/s::
 
         8 * size_bytes * (k - 1) / (t_k - t_1)
 
@@ -89,7 +89,7 @@ _FEWEST_FOR_MEDIAN = 4
 
 
 def train_rate_mbps(arrival_s: Sequence[float], payload_bytes: int) -> float:
-    """The rate of a whole train: n packets have n - 1 gaps, so ``(n - 1) * L / (t_last - t_first)``.
+    """Return the rate of a whole train: n packets have n - 1 gaps, so ``(n - 1) * L / (t_last - t_first)``.
 
     What a token bucket lets through at once at the head makes it too high, by about the bucket's packets over n.
     Raises MeasurementError for fewer than two packets, times out of order, or packets that all came at one instant.

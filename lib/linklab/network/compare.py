@@ -411,19 +411,19 @@ def _congestion_control(case: _Mismatch) -> _Causes:
 
 
 def _same_rate(one: float | None, two: float | None) -> bool:
-    """Equal within 0.1 %, or within the one byte per second that tc can express."""
+    """Return True for rates that are equal within 0.1 %, or within the one byte per second that tc can express."""
     if one is None or two is None:
         return one is two
     return abs(one - two) <= max(0.001 * abs(one), _TC_RATE_STEP_MBPS)
 
 
 def _same_delay(one_ms: float, two_ms: float) -> bool:
-    """Equal within 0.0001 ms, as netem counts in ticks of 64 ns; zero equals only zero."""
+    """Return True for delays within 0.0001 ms: netem counts in ticks of 64 ns. Zero equals only zero."""
     return abs(one_ms - two_ms) <= 0.0001 and (one_ms == 0) == (two_ms == 0)
 
 
 def _same_loss(one_percent: float, two_percent: float) -> bool:
-    """Equal within 0.001 % of themselves, as netem keeps the loss as a 32-bit fraction; zero equals only zero."""
+    """Return True for losses within 0.001 % of each other: netem keeps 32-bit fractions. Zero equals only zero."""
     close = abs(one_percent - two_percent) <= max(1e-7, 1e-5 * abs(one_percent))
     return close and (one_percent == 0) == (two_percent == 0)
 

@@ -64,7 +64,7 @@ class CellView(Observer):
         self._line.show({"text/plain": f"{doing} ..." + (f" {passed_s} s of your time" if passed_s else "")})
 
     def end(self, *_: object) -> None:
-        """Leave the figure of what the links carried, and nothing else."""
+        """End the view: the figure of what the links carried stays, and nothing else."""
         if self._bar is not None:
             if self._traffic.busiest:
                 _Output().show(self._traffic.figure())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Interface, IPv4Network
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
@@ -322,27 +322,27 @@ def _doubles(interfaces: Iterable[DrawnInterface]) -> Iterator[DrawnInterface]:
 
 
 def rate(shape: Shape) -> str:
-    """``"40 Mbit/s"``."""
+    """Return a rate in words: ``"40 Mbit/s"``."""
     return "no rate limit" if shape.rate_mbps is None else f"{shape.rate_mbps:g} Mbit/s"
 
 
 def delay(shape: Shape) -> str:
-    """``"10 ms"``."""
+    """Return a delay in words: ``"10 ms"``."""
     return f"{shape.delay_ms:g} ms" if shape.delay_ms else "no delay"
 
 
 def queue(shape: Shape) -> str:
-    """``"67 packets"``, or nothing where the limit is not known: every queue has one."""
+    """Return a queue's limit in words, ``"67 packets"``; nothing where it is not known, since every queue has one."""
     return "" if shape.queue_packets is None else f"{shape.queue_packets} packets"
 
 
 def loss(shape: Shape) -> str:
-    """``"1 % loss"``, or nothing."""
+    """Return a loss in words: ``"1 % loss"``."""
     return f"{shape.loss_percent:g} % loss" if shape.loss_percent else "no loss"
 
 
-SHAPE_WORDS: Final[Mapping[str, Callable[[Shape], str]]] = {"rate": rate, "delay": delay, "queue": queue, "loss": loss}
-"""What says in words what a shape does, by the field's name."""
+_WORDS: Final[tuple[Callable[[Shape], str], ...]] = (rate, delay, queue, loss)
+"""What says in words what a shape does."""
 
 
 def link_lines(cable: Cable, named_if_plain: bool) -> list[str]:
@@ -374,8 +374,8 @@ def _said(shape: Shape, fields: Iterable[Callable[[Shape], str]]) -> str:
 
 def _both_ways(cable: Cable) -> Iterator[str]:
     one, two = cable.a.shape, cable.b.shape
-    differing = [say for say in SHAPE_WORDS.values() if say(one) != say(two)]
-    yield _said(one, [say for say in SHAPE_WORDS.values() if say not in differing])
+    differing = [say for say in _WORDS if say(one) != say(two)]
+    yield _said(one, [say for say in _WORDS if say not in differing])
     for near, far in (cable.ends, cable.ends[::-1]):
         start = f"{near.node}\u2192{far.node}"
         if near.shape == Shape():
