@@ -13,7 +13,7 @@ import json
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from decimal import Decimal
 from functools import cache
 from numbers import Integral, Real
@@ -51,6 +51,13 @@ def parse(kind: type[T], text: str | bytes, what: str) -> T:
 def load(kind: type[T], data: Any, what: str) -> T:
     """Return JSON data as a value of this type. Raises MeasurementError as `parse`."""
     return parse(kind, json.dumps(data, default=repr, skipkeys=True), what)
+
+
+def complete(kind: type[T], data: Any, what: str, **known: Any) -> T:
+    """Return a data class whose other fields than the `known` ones come from JSON data. Raises as `parse`."""
+    hashed: Any = kind
+    rest = load(_without(hashed, frozenset(known)), data, what)
+    return kind(**known, **dict(rest))
 
 
 def check(kind: type[T], value: Any, what: str) -> T:
@@ -144,6 +151,20 @@ def _reader(kind: Any) -> Any:
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
+
+
+@cache
+def _without(kind: Any, known: frozenset[str]) -> Any:
+    """Return a type with a data class's fields, but for the known ones."""
+    from pydantic import create_model
+
+    kinds = _kinds(kind)
+    rest: dict[str, Any] = {
+        field.name: (kinds[field.name], ... if field.default is MISSING else field.default)
+        for field in fields(kind)
+        if field.name not in known
+    }
+    return create_model(kind.__name__, **rest)
 
 
 def _left_out(value: Any) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,12 +11,10 @@ import pytest
 import linklab
 from linklab.errors import MeasurementError
 from linklab.measure import EchoFlow, EchoResult, Origin, run
-from linklab.measure.tools.echo import ECHO
 from linklab.network import TWO_HOSTS
 from linklab.network.catalogue import l3_switch
 from linklab.network.theory import cable_rtt_ms
 from linklab.runtime.backends import Kind
-from tests.support.printed import parsed
 
 ORIGIN = Origin("linklab echo 1", "7.3.4")
 RESULT = EchoResult(EchoFlow("h1", "h2", 3), ORIGIN, (1.0, None, 3.0), 1004.0, 17.0)
@@ -29,12 +26,6 @@ def test_the_mean_is_that_of_all_together() -> None:
     assert (RESULT.rtt_mean_ms, RESULT.lost) == (2.0, 1)
     with pytest.raises(MeasurementError, match="no exchange between h1 and h2 was answered"):
         _ = EchoResult(EchoFlow("h1", "h2", 1), ORIGIN, (None,), 1000.0, 17.0).rtt_mean_ms
-
-
-def test_what_the_program_prints_is_read() -> None:
-    printed = {"start_ns": 10**9, "begin_ns": 2 * 10**9, "end_ns": 3 * 10**9, "rtts_ns": [10**6, None, 3 * 10**6]}
-    flow = EchoFlow("h1", "h2", 3, start_s=0.5)
-    assert parsed(ECHO, flow, ORIGIN, json.dumps(printed)) == EchoResult(flow, ORIGIN, (1.0, None, 3.0), 1000.0, 2.5)
 
 
 def test_over_ipv6_less_fits() -> None:

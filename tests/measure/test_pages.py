@@ -7,33 +7,19 @@ from pathlib import Path
 import pytest
 
 import linklab
-from linklab.errors import MeasurementError
 from linklab.labs.lab12.rules import access
 from linklab.measure import Origin, PageFlow, PageResult, run
 from linklab.measure.tool import program_command
-from linklab.measure.tools.pages import PAGES
 from linklab.network import COURSE
 from linklab.runtime.backends import Kind
-from tests.support.printed import parsed
 
 ORIGIN = Origin("linklab page on Python 3.13.5", "7.3.4")
 
 
-def result(printed: str) -> PageResult:
-    return parsed(PAGES, PageFlow("h2", "h3"), ORIGIN, printed)
-
-
-def test_each_page_has_its_beginning_and_its_time() -> None:
-    found = result('ready\n1.0\n{"pages_ns": [[0, 250000000], [1250000000, 350000000]]}\n')
-    assert (found.begin_s, found.page_ms) == ((0.0, 1.25), (250.0, 350.0))
-    assert found.headline == pytest.approx(300)
-    assert result('{"pages_ns": []}\n').headline is None
-
-
-@pytest.mark.parametrize("said", ["object 3 came with 1448 bytes, which are not all\n", '{"pages": []}\n', "ready\n"])
-def test_what_is_no_time_is_told(said: str) -> None:
-    with pytest.raises(MeasurementError, match="page h2-h3"):
-        result(said)
+def test_the_headline_is_the_mean_page() -> None:
+    flow = PageFlow("h2", "h3")
+    assert PageResult(flow, ORIGIN, (0.0, 1.25), (250.0, 350.0)).headline == pytest.approx(300)
+    assert PageResult(flow, ORIGIN, (), ()).headline is None
 
 
 @pytest.mark.lab

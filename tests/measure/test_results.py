@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from linklab import schema
 from linklab.errors import MeasurementError
 from linklab.grade import values
 from linklab.measure import (
@@ -43,10 +45,12 @@ from linklab.measure import (
     VideoFlow,
     VideoResult,
 )
+from linklab.measure.tool import Tool
 from linklab.measure.tools import TOOLS, tool_of
 from linklab.measure.tools.queues import QueueSample
 from linklab.measure.tools.sockets import SocketSample
 from linklab.network import TWO_HOSTS, expected_state
+from tests.support.printed import parsed
 
 QUEUE = QueueCounters("r1", "r1-eth1", 100, 150000, 3, 90, 0)
 ORIGIN = Origin("t", "7", expected_state(TWO_HOSTS), "0.1.0", "2026-01-02T03:04:05+00:00", 25.0, 25.1, 4, (QUEUE,), 2)
@@ -84,16 +88,34 @@ def test_it_reaches_a_check_alone_and_in_a_run(result: ToolResult) -> None:
 
 
 @pytest.mark.parametrize(
+    "result",
+    # other tools read what other programs print: see the tests of their modules
+    [result for result in RESULTS if type(tool_of(result.flow)).parse is Tool.parse],
+    ids=lambda result: type(result).__name__,
+)
+def test_it_is_what_the_programs_of_its_tool_print(result: ToolResult) -> None:
+    """The client prints some of the result's fields, a server that ends after it the rest."""
+    tool = tool_of(result.flow)
+    told = schema.dump(result)
+    told = {name: told[name] for name in told.keys() - {"flow", "origin", "interrupted"}}
+    name, value = told.popitem()
+    server = {name: value} if tool.server_exits_after_client else {}
+    client = f"ready\n1.0\n{json.dumps(told if server else {**told, name: value})}\n"
+    assert parsed(tool, result.flow, ORIGIN, client, json.dumps(server)) == result
+
+
+@pytest.mark.parametrize(
     ("number", "changes"),
     [
         (4, {"arrival_s": (0.1,)}),
         (5, {"rtt_ms": (1.0, 2.0)}),
         (6, {"window_s": 0}),
+        (6, {"latest_ms": 250.0}),
         (7, {"media_s": ()}),
     ],
 )
-def test_one_without_a_time_for_each_packet_is_refused(number: int, changes: dict[str, Any]) -> None:
-    with pytest.raises(MeasurementError, match=r"has not one time|nothing was measured"):
+def test_one_that_measured_something_else_is_refused(number: int, changes: dict[str, Any]) -> None:
+    with pytest.raises(MeasurementError, match=r"has not one time|nothing was measured|250\.0 ms behind its plan"):
         replace(RESULTS[number], **changes)
 
 

@@ -1,9 +1,9 @@
 """What a measurement tool has to provide: how its flows are carried out, and how their output is read.
 
-A tool is one module of `linklab.measure.tools`. It has a flow and a result, both pure data. It gives the commands of
-server and client, and makes a result of what they printed (`parse`).
-Server and client can be functions of one program of `linklab.guest.programs`. The runner (`linklab.measure.runner`)
-does all else: it starts the flows at one instant, shows and stops them, and adds the origin to each result.
+A tool is a flow, a program and a result: one module of `linklab.measure.tools`. Flow and result are pure data. The tool
+gives the commands of server and client. Programs of Linklab's own (`linklab.guest.programs`) print the result's fields;
+what other programs print is read in the tool's `parse`. The runner (`linklab.measure.runner`) does all else: it starts
+the flows at one instant, shows and stops them, and adds the origin to each result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 FlowT = TypeVar("FlowT", bound=Flow)
 ResultT = TypeVar("ResultT", bound=ToolResult)
-PrintedT = TypeVar("PrintedT")
 
 IN_LAB: Final = "/tmp/linklab-measure"
 """The folder in a lab that gets the programs of `linklab.guest.programs`."""
@@ -70,16 +69,16 @@ class Job(Generic[FlowT]):
         """Options that tell a client when to start: the gate's path and the delay after it opens."""
         return {"gate": self.gate, "later_ns": round(self.flow.start_s * 1e9)}
 
-    def parse_json(self, kind: type[PrintedT], *, server: bool = False) -> PrintedT:
-        """Parse the last line of the client's (or the server's) output as JSON of type `kind`.
+    def printed(self, *, server: bool = False) -> dict[str, Any]:
+        """Return the JSON object that is the last line of the client's (or the server's) output.
 
-        Raises MeasurementError with the program's last line if that is no JSON, or JSON of another form.
+        Raises MeasurementError with the program's last line if that is none.
         """
         who = f"the server of {self.flow.title}" if server else self.flow.title
         line = last_line(self.server_stdout if server else self.stdout)
         if not line.startswith("{"):
             raise MeasurementError(f"{who} failed: {line if line not in ('', READY) else 'it said nothing'}")
-        return schema.parse(kind, line, f"what {who} printed")
+        return schema.parse(dict[str, Any], line, f"what {who} printed")
 
 
 class Tool(ABC, Generic[FlowT, ResultT]):
@@ -92,7 +91,7 @@ class Tool(ABC, Generic[FlowT, ResultT]):
     """
 
     flow: ClassVar[type[Flow]]
-    result: ClassVar[type[ToolResult]]
+    result: type[ResultT]
     version_command: ClassVar[str] = "python3 --version"
     """The command whose first line is the tool's version."""
     waits_for_gate: ClassVar[bool] = False
@@ -139,9 +138,14 @@ class Tool(ABC, Generic[FlowT, ResultT]):
         """Return whether a server that keeps running has printed its whole result."""
         return True
 
-    @abstractmethod
     def parse(self, job: Job[FlowT], origin: Origin) -> ResultT:
-        """Return the result. Pure. Raises MeasurementError if the output cannot be read."""
+        """Return the result. Pure. Raises MeasurementError if the output cannot be read.
+
+        Here the programs print the result's own fields, each program some of them, as one line of JSON at its end.
+        """
+        told = job.printed() | (job.printed(server=True) if self.server_exits_after_client else {})
+        known = {"flow": job.flow, "origin": origin, "interrupted": job.interrupted}
+        return schema.complete(self.result, told, f"what {job.flow.title} printed", **known)
 
     def reordered(self, job: Job[FlowT]) -> int:
         """Return how many packets the tool reports as out of order; 0 also if it reports none of this."""
@@ -206,7 +210,7 @@ def samples(job: Job[Any]) -> list[tuple[float, str]]:
     If the flow was stopped, these are only the complete outputs. Raises MeasurementError with the command's last line
     of output if it failed.
     """
-    found = job.parse_json(_Samples).samples
+    found = schema.load(_Samples, job.printed(), f"what {job.flow.title} printed").samples
     return [(sample.at_s - found[0].at_s, sample.output) for sample in found]
 
 

@@ -49,8 +49,12 @@ def send(
     gap_ns: float,
     dither: bool,
     seed: str,
+    window_s: tuple[float, float],
 ) -> None:
-    """Send the flow's packets at their planned instants, so that a late packet makes no other one late."""
+    """Send the flow's packets at their planned instants, so that a late packet makes no other one late.
+
+    It prints how long the window was, from begin to end in seconds after the flow's start, until it was stopped.
+    """
     sent, latest_ns, until_ns = 0, 0, lasts_ns
     sleep_until = sleeper()
     rest = bytes(payload_bytes - _HEADER.size)
@@ -74,7 +78,8 @@ def send(
             until_ns = min(lasts_ns, max(0, time.monotonic_ns() - begin_ns))
         except OSError as error:
             raise SystemExit(f"packet {sent} cannot be sent: {error.strerror}") from None
-    print(json.dumps({"sent": sent, "late_ns": latest_ns, "until_ns": until_ns}))
+    length_s = min(window_s[1], until_ns / 1e9) - window_s[0]
+    print(json.dumps({"sent_packets": sent, "latest_ms": latest_ns / 1e6, "window_s": length_s}))
 
 
 def count(gate: str, later_ns: int, port: int, lasts_ns: int, drain_ns: int, first_ns: int, last_ns: int) -> None:
@@ -99,7 +104,7 @@ def count(gate: str, later_ns: int, port: int, lasts_ns: int, drain_ns: int, fir
             pass
     begin_ns = (instant_in(gate) or 0) + later_ns
     inside = sum(first_ns <= arrived_ns - begin_ns < last_ns for arrived_ns in arrivals_ns)
-    print(json.dumps({"received": len(arrivals_ns), "inside": inside}))
+    print(json.dumps({"received_packets": len(arrivals_ns), "inside_packets": inside}))
 
 
 def _arriving(end: socket.socket, gate: str, lasts_ns: int) -> Iterator[tuple[bytes, list[Any]]]:

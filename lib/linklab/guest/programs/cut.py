@@ -48,7 +48,8 @@ def cut(gate: str, later_ns: int, lasts_ns: int, silent: bool, ends: list[tuple[
     if not silent:
         for place in places:
             place.restore_routes()
-    print(json.dumps({"cut_ns": cut_ns, "healed_ns": healed_ns}))
+    names = [interface for _, interface in ends]
+    print(json.dumps({"cut_at_s": cut_ns / 1e9, "healed_at_s": healed_ns / 1e9, "interfaces": names}))
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

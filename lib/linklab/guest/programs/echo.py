@@ -28,9 +28,9 @@ def answer(ip_version: int, port: int) -> None:
 def ask(
     gate: str, later_ns: int, address: str, port: int, count: int, payload_bytes: int, wait_s: float, warm_up: int
 ) -> None:
-    """Exchange datagrams and print the times before the first exchange, between exchanges and after the last."""
+    """Exchange datagrams, one after the other."""
     rest = bytes(payload_bytes - _HEADER.size)
-    rtts_ns: list[int | None] = []
+    rtt_ms: list[float | None] = []
     wait_ns = round(wait_s * 1e9)
     sleep_until = sleeper()
     with socket.socket(_FAMILIES[6 if ":" in address else 4], socket.SOCK_DGRAM) as client:
@@ -47,11 +47,12 @@ def ask(
             for packet in packets:
                 answered = _exchange(client, packet, before_ns + wait_ns)
                 after_ns = time.monotonic_ns()
-                rtts_ns.append(after_ns - before_ns if answered else None)
+                rtt_ms.append((after_ns - before_ns) / 1e6 if answered else None)
                 before_ns = after_ns
         except KeyboardInterrupt:
             pass  # what came until now is what there is
-    print(json.dumps({"start_ns": begin_ns, "begin_ns": first_ns, "end_ns": before_ns, "rtts_ns": rtts_ns}))
+    total_ms, end_s = (before_ns - first_ns) / 1e6, (before_ns - begin_ns) / 1e9 + later_ns / 1e9
+    print(json.dumps({"rtt_ms": rtt_ms, "total_ms": total_ms, "end_s": end_s}))
 
 
 def _exchange(client: socket.socket, packet: bytes, until_ns: int) -> bool:

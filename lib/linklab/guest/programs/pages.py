@@ -47,7 +47,8 @@ def load(
 ) -> None:
     """Load pages of `objects`, with a pause after each. The last one that has begun in time is loaded to its end."""
     sleep_until = sleeper()
-    pages: list[tuple[int, int]] = []
+    begin_s: list[float] = []
+    page_ms: list[float] = []
     begin_ns = start_at(gate, later_ns)
     sleep_until(begin_ns)
     due_ns, over_ns = begin_ns, begin_ns + round(duration_s * 1e9)
@@ -58,11 +59,12 @@ def load(
             for number in range(objects):
                 _object(address, port, number, wait_s)
             after_ns = time.monotonic_ns()
-            pages.append((before_ns - begin_ns, after_ns - before_ns))
+            begin_s.append((before_ns - begin_ns) / 1e9)
+            page_ms.append((after_ns - before_ns) / 1e6)
             due_ns = after_ns + round(pause_s * 1e9)
     except KeyboardInterrupt:
         pass  # whole pages count
-    print(json.dumps({"pages_ns": pages}))
+    print(json.dumps({"begin_s": begin_s, "page_ms": page_ms}))
 
 
 def _object(address: str, port: int, number: int, wait_s: float) -> None:

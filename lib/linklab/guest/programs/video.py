@@ -11,10 +11,17 @@ import time
 from linklab.guest.programs.common import act, receiver, sleeper, start_at
 
 
-def send(gate: str, later_ns: int, address: str, port: int, file: str, packet_bytes: int, clock_hz: int) -> None:
-    """Send the packets. Gaps are kept to a plan of instants, so that a late packet makes no other one late."""
+def send(
+    gate: str, later_ns: int, address: str, port: int, file: str, digest: str, packet_bytes: int, clock_hz: int
+) -> None:
+    """Send the packets. Gaps are kept to a plan of instants, so that a late packet makes no other one late.
+
+    `digest` is how the file's SHA-256 begins.
+    """
     with open(file, "rb") as stored:
         data = stored.read()
+    if not hashlib.sha256(data).hexdigest().startswith(digest):
+        raise SystemExit("the lab has another video than was asked for: start the lab again")
     packets = [data[begin : begin + packet_bytes] for begin in range(0, len(data), packet_bytes)]
     # the file's timestamps begin at 0 and count the time at which a packet is to leave (RFC 2250, section 2)
     due_ns = [struct.unpack_from("!I", packet, 4)[0] * 1_000_000_000 // clock_hz for packet in packets]
@@ -32,7 +39,7 @@ def send(gate: str, later_ns: int, address: str, port: int, file: str, packet_by
                 sent += 1
         except KeyboardInterrupt:
             pass  # what left until now is what there is
-    print(json.dumps({"packets": sent, "digest": hashlib.sha256(data).hexdigest()[:16]}), flush=True)
+    print(json.dumps({"packets": sent}), flush=True)
 
 
 def receive(port: int, silence_s: float, first_s: float) -> None:

@@ -70,7 +70,8 @@ class ConstantRateFlow(FlowOf["ConstantRateResult"]):
 class ConstantRateResult(ToolResult):
     """The result of one flow. `inside_packets` arrived in the window, which was `window_s` long.
 
-    `latest_ms`: how long after its planned instant the latest packet left, of those that were checked.
+    `latest_ms`: how long after its planned instant the latest packet left, of those that were checked. Raises
+    MeasurementError if the sender kept no constant rate, or was stopped before its window began.
     """
 
     QUANTITY: ClassVar[str] = "throughput_mbps"
@@ -84,8 +85,13 @@ class ConstantRateResult(ToolResult):
     latest_ms: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.latest_ms > 1000 * max(_LATE_S, _LATE_SHARE * self.flow.duration_s):
+            raise MeasurementError(
+                f"the sender of {self.flow.name} fell {self.latest_ms:.1f} ms behind its plan and kept no constant "
+                "rate: ask for less at once"
+            )
         if not self.window_s > 0:
-            raise MeasurementError(f"{self.flow.title} has a window of {self.window_s} s: nothing was measured")
+            raise MeasurementError(f"{self.flow.title} was stopped before its window began: nothing was measured")
 
     @property
     def throughput_mbps(self) -> float:
@@ -101,19 +107,6 @@ class ConstantRateResult(ToolResult):
     def loss_percent(self) -> float:
         """The share that never arrived."""
         return 100 * self.lost_packets / self.sent_packets if self.sent_packets else 0.0
-
-
-@dataclass(frozen=True)
-class _Sent:
-    sent: int
-    late_ns: int
-    until_ns: int
-
-
-@dataclass(frozen=True)
-class _Counted:
-    received: int
-    inside: int
 
 
 class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
@@ -153,30 +146,8 @@ class ConstantRate(Tool[ConstantRateFlow, ConstantRateResult]):
             gap_ns=flow.gap_ns,
             dither=flow.dither,
             seed=f"{job.seed} {job.number}",
+            window_s=flow.window,
         )
-
-    def parse(self, job: Job[ConstantRateFlow], origin: Origin) -> ConstantRateResult:
-        """Return the result of what the two programs printed.
-
-        Raises MeasurementError if the sender kept no constant rate, or was stopped before its window began.
-        """
-        left, arrived, flow = job.parse_json(_Sent), job.parse_json(_Counted, server=True), job.flow
-        late_ns = left.late_ns
-        if late_ns / 1e6 > allowed_late_ms(flow):
-            raise MeasurementError(
-                f"the sender of {flow.name} fell {late_ns / 1e6:.1f} ms behind its plan and kept no constant rate: "
-                "ask for less at once"
-            )
-        length_s = min(flow.window[1], left.until_ns / 1e9) - flow.window[0]
-        if length_s <= 0:
-            raise MeasurementError(f"{flow.title} was stopped before its window began: nothing was measured")
-        counts = left.sent, arrived.received, arrived.inside
-        return ConstantRateResult(flow, origin, *counts, length_s, late_ns / 1e6, interrupted=job.interrupted)
 
 
 CONSTANT_RATE: Final = ConstantRate()
-
-
-def allowed_late_ms(flow: ConstantRateFlow) -> float:
-    """Return how late a flow's packets may leave if its rate is still to count as constant."""
-    return 1000 * max(_LATE_S, _LATE_SHARE * flow.duration_s)

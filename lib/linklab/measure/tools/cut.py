@@ -65,12 +65,6 @@ class CutResult(ToolResult):
         return 1000 * (self.healed_at_s - self.cut_at_s)
 
 
-@dataclass(frozen=True)
-class _Printed:
-    cut_ns: int
-    healed_ns: int
-
-
 class Cuts(Tool[Cut, CutResult]):
     """Linklab's own program, which acts on the interfaces at both ends."""
 
@@ -100,13 +94,6 @@ class Cuts(Tool[Cut, CutResult]):
         flow = job.flow
         lasts_ns = round(flow.duration_s * 1e9)
         return program_command(_PROGRAM, "cut", **job.start, lasts_ns=lasts_ns, silent=flow.silent, ends=job.extra)
-
-    def parse(self, job: Job[Cut], origin: Origin) -> CutResult:
-        """Return when it was cut and healed."""
-        printed = job.parse_json(_Printed)
-        names = tuple(interface for _, interface in ends_of(job.network, job.flow))
-        at_s = printed.cut_ns / 1e9, printed.healed_ns / 1e9
-        return CutResult(job.flow, origin, *at_s, names, interrupted=job.interrupted)
 
 
 CUTS: Final = Cuts()

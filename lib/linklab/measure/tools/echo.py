@@ -102,14 +102,6 @@ class EchoResult(ToolResult):
         return fmean(answered) if self.lost else self.total_ms / len(answered)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    start_ns: int
-    begin_ns: int
-    end_ns: int
-    rtts_ns: tuple[int | None, ...]
-
-
 class Echo(Tool[EchoFlow, EchoResult]):
     """Linklab's own server, which answers until it is ended, and client."""
 
@@ -126,14 +118,6 @@ class Echo(Tool[EchoFlow, EchoResult]):
         flow = job.flow
         exchanges = {name: getattr(flow, name) for name in ("count", "payload_bytes", "wait_s", "warm_up")}
         return program_command(_PROGRAM, "ask", **job.start, address=job.address, port=job.port, **exchanges)
-
-    def parse(self, job: Job[EchoFlow], origin: Origin) -> EchoResult:
-        """Return the result that the client printed."""
-        told, flow = job.parse_json(_Asked), job.flow
-        rtt_ms = tuple(None if time_ns is None else time_ns / 1e6 for time_ns in told.rtts_ns)
-        total_ms = (told.end_ns - told.begin_ns) / 1e6
-        end_s = (told.end_ns - told.start_ns) / 1e9 + flow.start_s
-        return EchoResult(flow, origin, rtt_ms, total_ms, end_s, interrupted=job.interrupted)
 
 
 ECHO: Final = Echo()

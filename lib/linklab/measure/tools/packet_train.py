@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Final
 
+from linklab import schema
 from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
@@ -102,12 +103,10 @@ class TrainResult(ToolResult):
 
 
 @dataclass(frozen=True)
-class _Sent:
+class _Printed:
+    """What the sender and the receiver print: times of one clock."""
+
     departures_ns: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class _Received:
     arrivals_ns: tuple[int | None, ...]
     duplicates: int
 
@@ -141,19 +140,16 @@ class PacketTrain(Tool[TrainFlow, TrainResult]):
 
     def parse(self, job: Job[TrainFlow], origin: Origin) -> TrainResult:
         """Return what the two programs say as a result. Raises MeasurementError where no packet left."""
-        left, arrived, flow = job.parse_json(_Sent).departures_ns, job.parse_json(_Received, server=True), job.flow
-        if not left:
+        flow = job.flow
+        told = schema.load(_Printed, job.printed() | job.printed(server=True), f"what {flow.title} printed")
+        left_ns = told.departures_ns
+        if not left_ns:
             raise MeasurementError(f"{flow.title} was stopped before its first packet left: nothing was measured")
-        return TrainResult(
-            flow,
-            origin,
-            tuple((time_ns - left[0]) / 1e9 for time_ns in left),
-            tuple(
-                None if time_ns is None else (time_ns - left[0]) / 1e9 for time_ns in arrived.arrivals_ns[: len(left)]
-            ),
-            arrived.duplicates,
-            interrupted=job.interrupted,
+        departure_s = tuple((time_ns - left_ns[0]) / 1e9 for time_ns in left_ns)
+        arrival_s = tuple(
+            None if time_ns is None else (time_ns - left_ns[0]) / 1e9 for time_ns in told.arrivals_ns[: len(left_ns)]
         )
+        return TrainResult(flow, origin, departure_s, arrival_s, told.duplicates, interrupted=job.interrupted)
 
 
 PACKET_TRAIN: Final = PacketTrain()

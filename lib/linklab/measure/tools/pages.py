@@ -67,13 +67,6 @@ class PageResult(ToolResult):
         return fmean(self.page_ms) if self.page_ms else None
 
 
-@dataclass(frozen=True)
-class _Loaded:
-    """When each page began, since the start, and how long it took."""
-
-    pages_ns: tuple[tuple[int, int], ...]
-
-
 class Pages(Tool[PageFlow, PageResult]):
     """Linklab's own web server, which runs until it is ended, and client."""
 
@@ -92,13 +85,6 @@ class Pages(Tool[PageFlow, PageResult]):
         return program_command(
             _PROGRAM, "load", **job.start, address=job.address, port=job.port, wait_s=_WAIT_S, **pages
         )
-
-    def parse(self, job: Job[PageFlow], origin: Origin) -> PageResult:
-        """Return the result that the client printed."""
-        pages_ns = job.parse_json(_Loaded).pages_ns
-        begin_s = tuple(begin_ns / 1e9 for begin_ns, _ in pages_ns)
-        page_ms = tuple(took_ns / 1e6 for _, took_ns in pages_ns)
-        return PageResult(job.flow, origin, begin_s, page_ms, interrupted=job.interrupted)
 
 
 PAGES: Final = Pages()

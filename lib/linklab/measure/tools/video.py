@@ -223,17 +223,6 @@ class _Prepared:
     into: str
 
 
-@dataclass(frozen=True)
-class _Sent:
-    packets: int
-    digest: str
-
-
-@dataclass(frozen=True)
-class _Received:
-    packets: int
-
-
 class VideoStream(Tool[VideoFlow, VideoResult]):
     """A sender, a receiver of ours, and a capture at each end."""
 
@@ -271,8 +260,17 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
         """Return the sender's command."""
         flow, prepared = job.flow, job.extra
         if flow.sender == "paced":
-            packets = {"file": prepared.file, "packet_bytes": RTP_PACKET_BYTES, "clock_hz": CLOCK_HZ}
-            return program_command(_PROGRAM, "send", **job.start, address=job.address, port=flow.port, **packets)
+            return program_command(
+                _PROGRAM,
+                "send",
+                **job.start,
+                address=job.address,
+                port=flow.port,
+                file=prepared.file,
+                digest=prepared.video.digest,
+                packet_bytes=RTP_PACKET_BYTES,
+                clock_hz=CLOCK_HZ,
+            )
         command = ffmpeg_words(flow, job.address, prepared.file)
         return program_command("at_gate.py", "become", **job.start, command=command)
 
@@ -284,8 +282,7 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
         """
         flow, video = job.flow, job.extra.video
         if flow.sender == "paced":
-            if job.parse_json(_Sent).digest != video.digest:
-                raise MeasurementError("the lab sent another video than was asked for: start the lab again")
+            job.printed()  # raises where the sender failed
         elif job.status and not job.interrupted:
             said = last_line(job.stdout) or f"exit status {job.status}"
             raise MeasurementError(f"the sender of the video failed: {said}")
@@ -295,7 +292,7 @@ class VideoStream(Tool[VideoFlow, VideoResult]):
                 f"nothing of the video arrived at {flow.destination}, of {len(left)} packets that left {flow.source}: "
                 "try a ping between them, and look at the links' loss; a token bucket smaller than a frame passes none"
             )
-        taken = job.parse_json(_Received, server=True).packets
+        taken = job.printed(server=True).get("packets")
         if taken != len(arrived):
             raise MeasurementError(
                 f"{len(arrived)} packets passed the interface of {flow.destination}, its receiver took {taken}: "
