@@ -28,7 +28,7 @@ class BuildWithLabs(build_py):
         if self.editable_mode:
             return
         sys.path.insert(0, str(ROOT / "lib"))
-        from linklab.measure.program_file import sealed
+        from linklab.measure.reference import sealed
 
         labs = sorted(path for path in (ROOT / "labs").iterdir() if path.suffix in (".ipynb", ".md", ".py"))
         carried = Path(self.build_lib, "linklab", "carried")

@@ -9,7 +9,7 @@ import pytest
 
 from linklab.grading import similarity
 from linklab.grading.similarity import PROGRAM_THRESHOLD, programs_alike, texts_alike
-from linklab.measure.program_file import sealed
+from linklab.measure.reference import sealed
 from tests.notebooks.run_notebook import ROOT
 from tests.simpleperf.programs.make import Program, programs
 

@@ -24,8 +24,14 @@ def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lin
         yield lab
 
 
-def test_one_that_works_is_used(lab: linklab.Lab, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "mine.py"
+@pytest.fixture
+def folder(lab: linklab.Lab) -> Path:
+    """The lab's folder, in which programs lie."""
+    return Path(lab["h1"].cmd("pwd").strip())
+
+
+def test_one_that_works_is_used(lab: linklab.Lab, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = folder / "mine.py"
     file.write_text(FINISHED)
     assert own_simpleperf(lab, file) == str(file)
     assert capsys.readouterr().out == f"Measuring with your own {file}.\n"
@@ -42,9 +48,10 @@ def test_one_that_works_is_used(lab: linklab.Lab, tmp_path: Path, capsys: pytest
     ids=["none", "syntax", "bits twice", "bytes"],
 )
 def test_one_that_does_not_work_is_not_and_one_line_says_why(
-    program: str | None, says: str, lab: linklab.Lab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    program: str | None, says: str, lab: linklab.Lab, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "simpleperf.py"
+    file = folder / "simpleperf.py"
+    file.unlink(missing_ok=True)
     if program is not None:
         assert program != FINISHED
         file.write_text(program)
@@ -56,9 +63,9 @@ def test_one_that_does_not_work_is_not_and_one_line_says_why(
 
 
 def test_a_simpleperf_without_parallel_connections_is_told_and_replaced(
-    lab: linklab.Lab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    lab: linklab.Lab, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, broken = tmp_path / "simpleperf.py", FINISHED.replace('"-P"', '"-Q"')
+    file, broken = folder / "simpleperf.py", FINISHED.replace('"-P"', '"-Q"')
     assert broken != FINISHED
     file.write_text(broken)
     assert own_parallel_simpleperf(lab, file) is None

@@ -8,7 +8,6 @@ import pytest
 
 from linklab.errors import MeasurementError
 from linklab.measure import Origin, Sample, SimpleperfFlow, SimpleperfResult
-from linklab.measure.program_file import Brought
 from linklab.measure.tools.simpleperf import SIMPLEPERF, together
 from tests.support.printed import job, parsed
 
@@ -118,12 +117,11 @@ def test_one_that_was_stopped_keeps_its_rows() -> None:
 
 
 def test_the_commands_in_full() -> None:
-    brought = Brought("s.py", "/tmp/s.py", None)
-    start = "exec env PYTHONUNBUFFERED=1 python3 /tmp/s.py"
-    assert SIMPLEPERF.client(job(TWO, port=5202, extra=brought)) == f"{start} -c -I 10.0.5.2 -p 5202 -t 3 -i 1 -P 2"
+    two = SIMPLEPERF.client(job(TWO, port=5202, extra="python3 s.py"))
+    assert two == "python3 s.py -c -I 10.0.5.2 -p 5202 -t 3 -i 1 -P 2"
     plain = SimpleperfFlow("h1", "h4", 3, interval_s=None)
-    assert SIMPLEPERF.client(job(plain, extra=brought)) == f"{start} -c -I 10.0.5.2 -p 5201 -t 3"
-    assert SIMPLEPERF.server(job(ONE, extra=brought)) == f"{start} -s -b 10.0.5.2 -p 5201"
+    assert SIMPLEPERF.client(job(plain, extra="python3 s.py")) == "python3 s.py -c -I 10.0.5.2 -p 5201 -t 3"
+    assert SIMPLEPERF.server(job(ONE, extra="python3 s.py")) == "python3 s.py -s -b 10.0.5.2 -p 5201"
 
 
 @pytest.mark.parametrize("zero", ["0e999", "0e-999", "0.0e+99999", "0e0"])

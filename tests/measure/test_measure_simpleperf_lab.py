@@ -21,8 +21,14 @@ CEILING_MBPS = goodput_ceiling_mbps(path(TWO_HOSTS, "h1", "h2"))
 
 
 @pytest.fixture(scope="module")
-def lab(virtual: Kind, tmp_path_factory: pytest.TempPathFactory) -> Iterator[linklab.Lab]:
-    with linklab.start(TWO_HOSTS, folder=tmp_path_factory.mktemp("measure")) as lab:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The lab's folder, in which programs lie."""
+    return tmp_path_factory.mktemp("measure")
+
+
+@pytest.fixture(scope="module")
+def lab(virtual: Kind, folder: Path) -> Iterator[linklab.Lab]:
+    with linklab.start(TWO_HOSTS, folder=folder) as lab:
         yield lab
 
 
@@ -33,10 +39,9 @@ def no_tool_left(lab: linklab.Lab) -> Iterator[None]:
     assert lab["h1"].cmd(names) == ""
 
 
-def program(folder: Path, text: str) -> Path:
-    file = folder / "mine.py"
-    file.write_text(text)
-    return file
+def program(folder: Path, text: str) -> str:
+    (folder / "mine.py").write_text(text)
+    return "mine.py"
 
 
 def test_the_reference_meets_the_ceiling(lab: linklab.Lab) -> None:
@@ -53,8 +58,8 @@ def test_the_reference_meets_the_ceiling(lab: linklab.Lab) -> None:
 
 @pytest.mark.large
 @pytest.mark.parametrize("right", programs("right"), ids=lambda right: right.name)
-def test_any_dialect_that_the_checks_accept_can_measure(lab: linklab.Lab, tmp_path: Path, right: Program) -> None:
-    flow = SimpleperfFlow("h1", "h2", 3, streams=2, program=right.write(tmp_path))
+def test_any_dialect_that_the_checks_accept_can_measure(lab: linklab.Lab, folder: Path, right: Program) -> None:
+    flow = SimpleperfFlow("h1", "h2", 3, streams=2, program=right.write(folder))
     result = run(lab, flow)
     assert 0.8 * CEILING_MBPS < result.throughput_mbps < 1.02 * CEILING_MBPS
     assert 0.7 * CEILING_MBPS < result.client_throughput_mbps < 1.02 * CEILING_MBPS
@@ -80,9 +85,9 @@ def test_a_flow_may_start_later(lab: linklab.Lab) -> None:
         ("import prettiertable\n", "server of mine.py on h2 needs the package prettiertable: install it"),
     ],
 )
-def test_a_server_that_does_not_serve_is_quoted(lab: linklab.Lab, tmp_path: Path, text: str, reason: str) -> None:
+def test_a_server_that_does_not_serve_is_quoted(lab: linklab.Lab, folder: Path, text: str, reason: str) -> None:
     with pytest.raises(MeasurementError, match=reason) as caught:
-        run(lab, SimpleperfFlow("h1", "h2", 2, program=program(tmp_path, text)))
+        run(lab, SimpleperfFlow("h1", "h2", 2, program=program(folder, text)))
     assert "\n" not in str(caught.value)
 
 
@@ -107,11 +112,11 @@ if "-s" in words:
         ("print('connecting'); time.sleep(900)", "not done after 62 s .* it printed last: 'connecting'"),
     ],
 )
-def test_a_client_that_does_not_measure_is_quoted(lab: linklab.Lab, tmp_path: Path, client: str, reason: str) -> None:
+def test_a_client_that_does_not_measure_is_quoted(lab: linklab.Lab, folder: Path, client: str, reason: str) -> None:
     with pytest.raises(MeasurementError, match=reason):
-        run(lab, SimpleperfFlow("h1", "h2", 2, program=program(tmp_path, _SERVES + client)))
+        run(lab, SimpleperfFlow("h1", "h2", 2, program=program(folder, _SERVES + client)))
 
 
 def test_a_file_that_is_not_there_is_said_before_anything_runs(lab: linklab.Lab) -> None:
-    with pytest.raises(MeasurementError, match=r"there is no program mine\.py: write it first"):
-        run(lab, SimpleperfFlow("h1", "h2", program="mine.py"))
+    with pytest.raises(MeasurementError, match=r"there is no program yours\.py in the lab's folder: write it first"):
+        run(lab, SimpleperfFlow("h1", "h2", program="yours.py"))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from linklab.cli import main
-from linklab.measure.program_file import REFERENCE
+from linklab.measure.reference import REFERENCE
 from linklab.runtime.backends import Kind
 
 from ..conftest import lab_processes

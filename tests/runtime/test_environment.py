@@ -22,5 +22,6 @@ def test_a_program_may_import_packages_that_lie_elsewhere_than_where_python_puts
     monkeypatch.setattr(sysconfig, "get_paths", lambda: usual | {"purelib": str(tmp_path / "nowhere")})
     program = tmp_path / "simpleperf.py"
     program.write_text("import prettytable\nraise SystemExit(f'found {prettytable.PrettyTable.__name__}')\n")
-    with linklab.start(TWO_HOSTS) as lab, pytest.raises(linklab.LinklabError, match="found PrettyTable"):
+    found = pytest.raises(linklab.LinklabError, match="found PrettyTable")
+    with linklab.start(TWO_HOSTS, folder=tmp_path) as lab, found:
         run(lab, SimpleperfFlow("h1", "h2", 1, program=program))

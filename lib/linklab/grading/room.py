@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from linklab.errors import LabError
-from linklab.measure.program_file import REFERENCE, sealed
+from linklab.measure.reference import REFERENCE, sealed
 from linklab.programs.engine.program import plain_file
 from linklab.runtime import bwrap
 from linklab.runtime.image.find import find_image

@@ -14,7 +14,7 @@ from typing import Any, Final
 from linklab.classroom.release import MANIFEST, release
 from linklab.errors import LinklabError
 from linklab.files import write_whole
-from linklab.measure.program_file import sealed
+from linklab.measure.reference import sealed
 from linklab.runtime.image.find import find_image
 
 KIT: Final = Path(__file__).resolve().parents[3]

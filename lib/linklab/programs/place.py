@@ -53,9 +53,8 @@ class LabPlace:
             untrusted = not container.chosen()
             # traced: relay and record are in the guest too, and who becomes its kernel could write them anew
             self._lab = labs.start(self._network, folder=self._folder.name, untrusted=untrusted, traced=True)
-            hosts = [host.name for host in self._network.hosts]
-            packages = self._program.packages is not None
-            self._python = self._lab.process.call(in_lab.prepare, hosts, self._program.encoded(), packages)
+            hosts, program = [host.name for host in self._network.hosts], self._program
+            self._python = self._lab.process.call(in_lab.prepare, hosts, program.encoded(), program.packages)
             self._prepared(self._lab)
             self._limit_s = max(STALL_CPU_S, STALL_STARTS * self._lab.process.cpu_s())
         return self._lab

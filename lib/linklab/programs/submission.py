@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from linklab.errors import LinklabError
-from linklab.measure.program_file import LARGEST_FILE_BYTES, packages_folder, with_modules
+from linklab.programs.imports import LARGEST_FILE_BYTES, imports_packages, with_modules
 
 _LARGEST_BINARY_BYTES: Final = 2_000_000
 _RUN: Final = "import os, sys; os.chmod(sys.argv[1], 0o755); os.execv('./' + sys.argv[1], sys.argv[1:])"
@@ -21,11 +21,13 @@ class ProgramError(LinklabError):
 
 @dataclass(frozen=True)
 class SubmittedProgram:
-    """A program, with the modules that it may import. ``name`` is its file's; ``files`` go by their paths."""
+    """A program, with the modules that it may import. ``name`` is its file's; ``files`` go by their paths; ``packages``
+    says whether it imports installed ones.
+    """
 
     name: str
     files: dict[str, bytes]
-    packages: str | None
+    packages: bool
 
     def encoded(self) -> dict[str, str]:
         """Return the files in base64."""
@@ -46,7 +48,7 @@ def read(path: Path) -> SubmittedProgram:
         raise ProgramError(f"{path} is empty: write the program first")
     _refuse_broken(path, data)
     files = with_modules(path, data)
-    return SubmittedProgram(path.name, files, packages_folder(files))
+    return SubmittedProgram(path.name, files, imports_packages(files))
 
 
 def read_any(path: Path) -> SubmittedProgram:
@@ -63,7 +65,7 @@ def read_any(path: Path) -> SubmittedProgram:
     if len(data) > _LARGEST_BINARY_BYTES:
         most = _LARGEST_BINARY_BYTES
         raise ProgramError(f"{path} has {len(data)} bytes: a program of more than {most} is not checked")
-    return SubmittedProgram(path.name, {path.name: data}, None)
+    return SubmittedProgram(path.name, {path.name: data}, False)
 
 
 def command(program: SubmittedProgram, *words: str) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan, Transfers
 from linklab.programs.submission import SubmittedProgram
 
-PROGRAM = SubmittedProgram("reliable.py", {"reliable.py": b""}, None)
+PROGRAM = SubmittedProgram("reliable.py", {"reliable.py": b""}, False)
 
 
 def _record(sizes: list[int], digests: list[str], fate: str = "passed") -> dict[str, Any]:

@@ -51,7 +51,7 @@ def judged(key: str, acts: Acts = right) -> Observed:
         }
         return {"server": None, "restarted": None, "acts": done, "listeners": listeners, "stalled": False, "by": []}
 
-    program = SubmittedProgram("simpleperf.py", {"simpleperf.py": b""}, None)
+    program = SubmittedProgram("simpleperf.py", {"simpleperf.py": b""}, False)
     try:
         return ITEMS[key](SimpleperfScenes(program, play))
     except Failed as wrong:

@@ -10,7 +10,7 @@ import pytest
 
 from linklab import lab
 from linklab.errors import LabEnded
-from linklab.measure.program_file import REFERENCE
+from linklab.measure.reference import REFERENCE
 from linklab.programs import place, simpleperf
 from linklab.programs.engine import in_lab
 from linklab.programs.simpleperf import STEPS
@@ -89,7 +89,7 @@ def _stalled(monkeypatch: pytest.MonkeyPatch, process: _Computing) -> dict[str, 
     monkeypatch.setattr(place, "choose", lambda: None)
     monkeypatch.setattr(container, "chosen", lambda: False)
     monkeypatch.setattr(lab, "start", lambda *_, **__: SimpleNamespace(process=process, stop=process.stop))
-    tried = place.LabPlace(SubmittedProgram("simpleperf.py", {"simpleperf.py": b"while True: pass"}, None), NETWORK)
+    tried = place.LabPlace(SubmittedProgram("simpleperf.py", {"simpleperf.py": b"while True: pass"}, False), NETWORK)
     try:
         return tried.play({})
     finally:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from linklab.guest.request_loop import RequestLoop
-from linklab.measure.program_file import REFERENCE
+from linklab.measure.reference import REFERENCE
 from linklab.programs import submission
 from linklab.programs.place import LabPlace
 from linklab.programs.simpleperf import checks

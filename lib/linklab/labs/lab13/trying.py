@@ -52,7 +52,7 @@ def watch(
     """
     hosts = _hosts_of(lab, "watch")
     program = read_any(Path(file))
-    lab.process.call(in_lab.prepare, hosts, program.encoded(), program.packages is not None)
+    lab.process.call(in_lab.prepare, hosts, program.encoded(), program.packages)
     close_the_router(lab)
     impairments = Impairments(
         lost={way: list(numbers) for way, numbers in (lost or {}).items()}, silent_from=silent_from, silent_s=silent_s

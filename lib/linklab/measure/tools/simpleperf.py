@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import re
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
-from linklab.errors import MeasurementError
+from linklab.errors import LabError, MeasurementError
+from linklab.guest import init
 from linklab.measure.flows import FlowOf, WholeSeconds
-from linklab.measure.program_file import Brought, bring
+from linklab.measure.reference import REFERENCE
 from linklab.measure.results import Origin, Sample, Stream, ToolResult
 from linklab.measure.simpleperf_rows import Row as PrintedRow
 from linklab.measure.simpleperf_rows import (
@@ -40,10 +45,10 @@ _MISSING = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 class SimpleperfFlow(FlowOf["SimpleperfResult"]):
     """A bulk transfer by the course's simpleperf, `streams` connections side by side.
 
-    `program` is the file; None is Linklab's own reference. It prints a row each `interval_s` whole seconds, or with
-    None only its totals, which a program that does not know ``-i`` yet can do too. ``-P`` is left away for one
-    connection. Raises MeasurementError for a duration or an interval that is not whole seconds, or a number of
-    connections outside 1 to 5.
+    `program` is a file of the lab's folder, which is the notebook's; None is Linklab's own. It prints a row each
+    `interval_s` whole seconds, or with None only its totals, which a program that does not know ``-i`` yet can do too.
+    ``-P`` is left away for one connection. Raises MeasurementError for a duration or an interval that is not whole
+    seconds, or a number of connections outside 1 to 5.
     """
 
     tool_name: ClassVar[str] = "simpleperf"
@@ -90,15 +95,25 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
     result = SimpleperfResult
 
     def prepare(self, lab: Lab, job: Job[SimpleperfFlow]) -> None:
-        """Bring the program into the lab."""
+        """Find the program in the lab's folder. Raises MeasurementError where there is none.
+
+        A copy of it in the lab's memory runs: started from a folder of this machine it takes other microseconds. What
+        it imports lies in its folder.
+        """
         super().prepare(lab, job)
-        brought = bring(lab, job.flow.program)
-        job.extra, job.tool_version = brought, f"{brought.title} on {job.tool_version}"
+        name, program = name_of(job.flow), job.flow.program
+        data = _reference() if program is None else _in_folder(lab, str(program))
+        digest = hashlib.sha256(data).hexdigest()[:12]
+        file = f"/tmp/linklab-simpleperf-{digest}/{name}"
+        lab.write_file(file, data)
+        # unbuffered: a program that does not flush its lines would tell all at its end
+        where = _where_modules_are(data, PurePath(program or name).parent)
+        job.extra = f"exec env PYTHONUNBUFFERED=1{where} python3 {shlex.quote(file)}"
+        job.tool_version = f"{name}{' of Linklab' if program is None else ''} (SHA-256 {digest}) on {job.tool_version}"
 
     def server(self, job: Job[SimpleperfFlow]) -> str:
         """Return the server's command."""
-        brought: Brought = job.extra
-        return brought.command(["python3", brought.file, "-s", "-b", job.address, "-p", str(job.port)])
+        return f"{job.extra} -s -b {job.address} -p {job.port}"
 
     def listens(self, lab: Lab, job: Job[SimpleperfFlow], said: str, patience_s: float) -> bool:
         """Return whether the server listens at its port."""
@@ -106,20 +121,11 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
 
     def client(self, job: Job[SimpleperfFlow]) -> str:
         """Return the client's command."""
-        brought: Brought = job.extra
-        words = [
-            "python3",
-            brought.file,
-            "-c",
-            "-I",
-            job.address,
-            "-p",
-            str(job.port),
-            "-t",
-            f"{job.flow.duration_s:g}",
-        ]
-        words += [] if job.flow.interval_s is None else ["-i", f"{job.flow.interval_s:g}"]
-        return brought.command(words if job.flow.streams == 1 else [*words, "-P", str(job.flow.streams)])
+        flow = job.flow
+        words = ["-c", "-I", job.address, "-p", str(job.port), "-t", f"{flow.duration_s:g}"]
+        words += [] if flow.interval_s is None else ["-i", f"{flow.interval_s:g}"]
+        words += [] if flow.streams == 1 else ["-P", str(flow.streams)]
+        return f"{job.extra} {shlex.join(words)}"
 
     def server_done(self, job: Job[SimpleperfFlow], said: str) -> bool:
         """Return whether there is a row for each connection."""
@@ -175,6 +181,36 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
 
 
 SIMPLEPERF: Final = Simpleperf()
+
+
+def _reference() -> bytes:
+    if not REFERENCE.is_file():
+        raise MeasurementError("this Linklab comes without its simpleperf.py: name yours with program=")
+    return REFERENCE.read_bytes()
+
+
+def _in_folder(lab: Lab, program: str) -> bytes:
+    """Return a program of the lab's folder, which is the notebook's."""
+    try:
+        return lab.read_file(program)
+    except LabError:
+        raise MeasurementError(
+            f"there is no program {program} in the lab's folder: write it first (Lab 02), or leave program= away"
+        ) from None
+
+
+def _where_modules_are(source: bytes, folder: PurePath) -> str:
+    """Return where a program finds its folder's modules and installed packages, as a word of its environment; "" if it
+    imports nothing but the standard library, as to look there slows each start.
+    """
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""  # Python will say so itself
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    standard = all(name.partition(".")[0] in sys.stdlib_module_names for name in names)
+    return "" if standard else f" PYTHONPATH={shlex.quote(f'{folder}:{init.PACKAGES}')}"
 
 
 def name_of(flow: SimpleperfFlow) -> str:

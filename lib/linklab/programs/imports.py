@@ -1,30 +1,14 @@
-"""A student's program as a file: read with the modules that it imports, brought into the lab, run there."""
+"""What a student's program imports: the modules of its folder that go with it, and whether it needs packages."""
 
 from __future__ import annotations
 
 import ast
-import base64
-import hashlib
-import os
 import re
-import shlex
 import sys
-import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from linklab.errors import MeasurementError
-
-if TYPE_CHECKING:
-    from linklab.lab import Lab
-
-_CARRIED = Path(__file__).parents[1] / "carried" / "simpleperf.py"
-_IN_CLONE = Path(__file__).parents[3] / "solutions" / "simpleperf.py"
-REFERENCE = Path(os.environ.get("LINKLAB_SIMPLEPERF") or (_CARRIED if _CARRIED.is_file() else _IN_CLONE))
-"""Linklab's own simpleperf: the one that LINKLAB_SIMPLEPERF names, as where work is graded; that of a wheel, sealed; or
-that of a clone."""
 LARGEST_FILE_BYTES = 200_000
 """A larger file is no program of this course, and no module of one."""
 _MOST_BYTES = 2_000_000
@@ -33,47 +17,6 @@ _DEEPEST = 8
 _MOST_FOLDERS = 20
 _FOLDER = re.compile(r"(?:\./)?\w[\w-]*(?:/\w[\w-]*){0,3}/?")
 _IMPORT_CALLS = ("import_module", "__import__", "run_module")
-
-
-@dataclass(frozen=True)
-class Brought:
-    """A program's copy in the lab. `file` is its path there, `packages` where those that it imports are installed."""
-
-    title: str
-    file: str
-    packages: str | None
-
-    def command(self, words: Sequence[str]) -> str:
-        """The words, in a shell; unbuffered, for a program that does not flush its lines would tell all at its end."""
-        from linklab.guest import init
-
-        path = f" PYTHONPATH={init.PACKAGES}:{shlex.quote(self.packages)}" if self.packages else ""
-        return f"exec env PYTHONUNBUFFERED=1{path} {shlex.join(words)}"
-
-
-def bring(lab: Lab, program: str | Path | None) -> Brought:
-    """Copies a program, or with None the reference, into the lab. Raises MeasurementError where there is none."""
-    files = program_files(program)
-    name = next(iter(files))
-    folder = f"/tmp/linklab-simpleperf-{_digest(files.values())}"
-    for each, data in files.items():
-        lab.write_file(f"{folder}/{each}", data)
-    whose = f"{name} of Linklab" if program is None else name
-    return Brought(f"{whose} (SHA-256 {_digest([files[name]])})", f"{folder}/{name}", packages_folder(files))
-
-
-def program_files(program: str | Path | None) -> Mapping[str, bytes]:
-    """The program, by its file's name, and the modules of its folder that it imports (`with_modules`).
-
-    Raises MeasurementError where there is none, or where it is none.
-    """
-    path = REFERENCE if program is None else Path(program)
-    if not path.is_file():
-        if program is None:
-            raise MeasurementError("this Linklab comes without its simpleperf.py: name yours with program=")
-        raise MeasurementError(f"there is no program {path}: write it first (Lab 02), or leave program= away")
-    data = _bytes(path)
-    return {path.name: data} if program is None else with_modules(path, data)
 
 
 def with_modules(program: Path, data: bytes) -> dict[str, bytes]:
@@ -190,43 +133,11 @@ def _named(node: ast.AST, file: str) -> list[str]:
     return []
 
 
-def sealed(program: Path) -> str:
-    """Linklab's own simpleperf as a program that runs and does not show its text: it is the solution of Lab 02.
-
-    It is packed source, for the Python of the lab need not be this one; who unpacks it finds neither comments nor
-    docstrings.
-    """
-    tree = ast.parse(program.read_text("utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
-            node
-        ):
-            node.body = node.body[1:] or [ast.Pass()]
-    packed = base64.b64encode(zlib.compress(ast.unparse(tree).encode())).decode()
-    return f"import base64, zlib\nexec(zlib.decompress(base64.b64decode({packed!r})))\n"
-
-
-def packages_folder(files: Mapping[str, bytes]) -> str | None:
-    """Return where installed packages lie, if a program imports any: to look there slows each start.
+def imports_packages(files: Mapping[str, bytes]) -> bool:
+    """Return whether a program imports installed packages: to look for them slows each start.
 
     ``files`` are those of `with_modules`, the program first.
     """
-    from linklab.runtime.image.find import installed_packages
-
     name, data = next(iter(files.items()))
     _, foreign = _reached(name, data, files.get)
-    return str(installed_packages()) if foreign else None
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise MeasurementError(f"{path} cannot be read: {error.strerror}") from None
-    if not data.strip() or len(data) > LARGEST_FILE_BYTES:
-        raise MeasurementError(f"{path} has {len(data)} bytes: that is no simpleperf (Lab 02)")
-    return data
-
-
-def _digest(pieces: Iterable[bytes]) -> str:
-    return hashlib.sha256(b"\0".join(pieces)).hexdigest()[:12]
+    return bool(foreign)

@@ -1,16 +1,13 @@
-"""A student's program as a file: what comes along with it, what it may import, and one line where there is none."""
+"""The modules of its folder that a program imports go with it, and nothing else."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from linklab.errors import MeasurementError
-from linklab.measure.program_file import REFERENCE, packages_folder, program_files, sealed
+from linklab.programs.imports import imports_packages, with_modules
 
 
 def written(folder: Path, files: dict[str, str]) -> Mapping[str, bytes]:
@@ -18,7 +15,8 @@ def written(folder: Path, files: dict[str, str]) -> Mapping[str, bytes]:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text or "x = 1\n")
-    return program_files(folder / next(iter(files)))
+    program = folder / next(iter(files))
+    return with_modules(program, program.read_bytes())
 
 
 @pytest.mark.parametrize(
@@ -82,7 +80,7 @@ def test_a_link_is_not_followed(tmp_path: Path, linked: str) -> None:
 def test_installed_packages_are_there_if_any_file_imports_one(
     tmp_path: Path, files: dict[str, str], wanted: bool
 ) -> None:
-    assert (packages_folder(written(tmp_path, files)) is not None) is wanted
+    assert imports_packages(written(tmp_path, files)) is wanted
 
 
 def test_a_file_that_cannot_be_read_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,32 +96,3 @@ def test_a_file_that_cannot_be_read_is_left_out(tmp_path: Path, monkeypatch: pyt
         "mine.py",
         "third.py",
     ]
-
-
-def test_without_a_name_it_is_linklabs_own_and_what_is_no_program_is_one_line(tmp_path: Path) -> None:
-    assert program_files(None) == {"simpleperf.py": REFERENCE.read_bytes()}
-    (tmp_path / "empty.py").write_text("\n")
-    with pytest.raises(MeasurementError, match="has 1 bytes: that is no simpleperf"):
-        program_files(tmp_path / "empty.py")
-    with pytest.raises(MeasurementError, match=r"there is no program .*gone\.py: write it first"):
-        program_files(tmp_path / "gone.py")
-
-
-def test_a_sealed_program_runs_and_shows_nothing_of_its_text(tmp_path: Path) -> None:
-    program = tmp_path / "greet.py"
-    program.write_text(
-        '"""Secret one."""\ndef greet():\n    """Secret two."""\n    return "hello"  # secret three\nprint(greet())\n'
-    )
-    closed = tmp_path / "sealed.py"
-    closed.write_text(sealed(program))
-    said = subprocess.run([sys.executable, closed], capture_output=True, text=True, check=True).stdout
-    assert said == "hello\n"
-    assert "greet" not in closed.read_text()
-    unpacked = subprocess.run(
-        [sys.executable, "-c", closed.read_text().replace("exec(", "print(")],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert "greet" in unpacked
-    assert "ecret" not in unpacked
