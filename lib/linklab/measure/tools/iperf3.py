@@ -170,7 +170,7 @@ class Tcp(_Iperf3[TcpFlow, TcpResult]):
         """
         from linklab.measure.tools import iperf3_reports as reports
 
-        sent, received = reports.both_reports(job, "TCP", reports.TcpSent)
+        sent, received = reports.both_reports(job, reports.TcpSent)
         total = reports.arrived(received)
         if not job.interrupted:
             _refuse_held_back(job, total.mbps, received.busy_percent)
@@ -218,8 +218,8 @@ class Udp(_Iperf3[UdpFlow, UdpResult]):
         """
         from linklab.measure.tools import iperf3_reports as reports
 
-        sent, received = reports.both_reports(job, "UDP", reports.UdpSent)
-        total, timed, payload_bytes = received.total, reports.arrived(received), sent.payload_bytes
+        sent, received = reports.both_reports(job, reports.UdpSent)
+        total, timed, payload_bytes = received.total, reports.arrived(received), job.flow.payload_bytes
         arrived, rest = divmod(total.bytes, payload_bytes)
         result = UdpResult(
             job.flow,

@@ -1,10 +1,11 @@
-"""What iperf3 prints with ``--json``, read. Pure. iperf3 says much more than is read here.
+"""What iperf3 3.12, the lab image's, prints with ``--json``, read. Pure. It says much more than is read here.
 
 A module of its own, since pydantic takes as long to load as half of Linklab: it is loaded with the first report.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, TypeVar
 
 from pydantic import AliasChoices, AliasPath, BaseModel, Field
@@ -14,7 +15,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.results import Sample
 from linklab.measure.tool import Job
 
-_BEFORE, _AFTER = "warning:", "iperf3:"
+_DOCUMENT: Final = re.compile(r"^\{$.*^\}$", re.MULTILINE | re.DOTALL)
 _ENDED = "has terminated"
 
 
@@ -31,8 +32,6 @@ class _Values(BaseModel):
     seconds: float
     bytes: int
     bits_per_second: float
-    sender: bool
-    omitted: bool = False
     lost_packets: int | None = None
     out_of_order: int = 0
     jitter_ms: float | None = None
@@ -57,29 +56,21 @@ class _Failed(BaseModel):
     error: str = ""
 
 
-class _Report(_Failed):
-    """Which test it was; each datagram carries `payload_bytes`."""
-
-    protocol: str = _at("start.test_start.protocol")
-    streams_asked: int = _at("start.test_start.num_streams")
-    payload_bytes: int = _at("start.test_start.blksize")
-
-
-class TcpSent(_Report):
+class TcpSent(_Failed):
     """The client's report of a TCP test."""
 
     retransmits: int = _at("end.sum_sent.retransmits")
     congestion: str = _at("end.sender_tcp_congestion")
 
 
-class UdpSent(_Report):
+class UdpSent(_Failed):
     """The client's report of a UDP test."""
 
     packets: int = _at("end.sum_sent.packets")
     bits_per_second: float = _at("end.sum_sent.bits_per_second")
 
 
-class _Received(_Report):
+class _Received(_Failed):
     """The server's report."""
 
     intervals: tuple[_Interval, ...]
@@ -88,7 +79,7 @@ class _Received(_Report):
     busy_percent: float = _at("end.cpu_utilization_percent.host_total")
 
 
-SentT = TypeVar("SentT", bound=_Report)
+SentT = TypeVar("SentT", bound=_Failed)
 
 
 def reordered(text: str) -> int:
@@ -97,8 +88,8 @@ def reordered(text: str) -> int:
     return sum(stream.received.out_of_order for stream in report.streams)
 
 
-def both_reports(job: Job[Any], protocol: str, kind: type[SentT]) -> tuple[SentT, _Received]:
-    """Return both reports, about the test that was asked for, and without an error but that of being stopped."""
+def both_reports(job: Job[Any], kind: type[SentT]) -> tuple[SentT, _Received]:
+    """Return the client's and the server's report. Raises MeasurementError for an error but that of being stopped."""
     flow = job.flow
     where = f"from {flow.source} to {flow.destination}"
     client, server = f"iperf3 {where}", f"the iperf3 server on {flow.destination}"
@@ -112,31 +103,19 @@ def both_reports(job: Job[Any], protocol: str, kind: type[SentT]) -> tuple[SentT
         raise MeasurementError(f"{server} (flow {where}) failed: {server_error}")
     if client_error:
         raise MeasurementError(f"{client} failed: {client_error}")
-    for text in (client_text, server_text):
-        test = schema.parse(_Report, text, _WHOSE)
-        if (test.protocol, test.streams_asked) != (protocol, flow.streams):
-            asked = f"{test.streams_asked} streams of {test.protocol}"
-            raise MeasurementError(f"{client} reports another test than was asked for: {asked}")
     return schema.parse(kind, client_text, _WHOSE), schema.parse(_Received, server_text, _WHOSE)
 
 
-_WHOSE: Final = "this iperf3's report (Linklab reads those of 3.12 to 3.18)"
+_WHOSE: Final = "iperf3's report"
 
 
 def _document(text: str, who: str) -> str:
-    """Return the one JSON object in what iperf3 printed, between lines of plain text that are known.
-
-    Before it warnings, as of datagrams larger than TCP's segments; after it, since some errors, "iperf3: exiting".
-    """
-    lines = text.splitlines(keepends=True)
-    while lines and (not lines[0].strip() or lines[0].startswith(_BEFORE)):
-        del lines[0]
-    while lines and (not lines[-1].strip() or lines[-1].startswith(_AFTER)):
-        del lines[-1]
-    if not lines or lines[0].rstrip() != "{" or lines[-1].rstrip() != "}":
+    """Return the JSON object in what iperf3 printed: warnings may come before it, "iperf3: exiting" after it."""
+    found = _DOCUMENT.search(text)
+    if found is None:
         said = next((line.strip() for line in text.splitlines() if line.strip()), "it printed nothing")
         raise MeasurementError(f"{who} gave no report that can be read, but: {said[:200]}")
-    return "".join(lines)
+    return found[0]
 
 
 def arrived(report: _Received, stream: int | None = None) -> _Values:
@@ -167,8 +146,7 @@ def _intervals(report: _Received, stream: int | None = None) -> list[_Values]:
     found: list[_Values] = []
     for interval in report.intervals:
         values = interval.sum if stream is None else interval.streams[stream]
-        again = bool(found) and (values.start, values.end) == (found[-1].start, found[-1].end)
-        if not (values.omitted or values.sender or again):
+        if not found or (values.start, values.end) != (found[-1].start, found[-1].end):
             found.append(values)
     return found
 
