@@ -36,7 +36,7 @@ class BuildWithLabs(build_py):
         for path in labs:
             self.copy_file(str(path), str(carried / "labs" / path.name))
         for path in sorted((ROOT / "studies").rglob("*")):
-            if path.suffix in (".md", ".py", ".toml"):
+            if path.suffix in (".py", ".toml"):
                 to = carried / path.relative_to(ROOT)
                 self.mkpath(str(to.parent))
                 self.copy_file(str(path), str(to))
