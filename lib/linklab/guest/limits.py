@@ -44,24 +44,32 @@ def nobody() -> int:
     return _FIRST_USER + os.stat("/proc/self/ns/pid").st_ino % _USERS
 
 
-def restrict(limits: ProgramLimits, user: int) -> Callable[[], None]:
-    """Return a function for the child that becomes bubblewrap: it sets the limits for itself, and stops being root.
+def bounds(limits: ProgramLimits) -> dict[int, int]:
+    """Return the limits of each process, as setrlimit(2) takes them; that of a user's processes only where we are root.
 
-    Who was root is ``user`` then, and that one's group.
+    Elsewhere it would count the user's other processes too.
     """
-    bounds = {
+    found = {
         resource.RLIMIT_AS: limits.address_space_mb * _MB,
         resource.RLIMIT_NOFILE: limits.open_files,
         resource.RLIMIT_FSIZE: limits.file_mb * _MB,
         resource.RLIMIT_CPU: limits.cpu_s,
         resource.RLIMIT_CORE: 0,
     }
-    as_root = os.geteuid() == 0
-    if as_root:
-        bounds[resource.RLIMIT_NPROC] = limits.processes * _SHARE
+    if os.geteuid() == 0:
+        found[resource.RLIMIT_NPROC] = limits.processes * _SHARE
+    return found
+
+
+def restrict(limits: ProgramLimits, user: int) -> Callable[[], None]:
+    """Return a function for the child that becomes bubblewrap: it sets the limits for itself, and stops being root.
+
+    Who was root is ``user`` then, and that one's group.
+    """
+    bounded, as_root = bounds(limits), os.geteuid() == 0
 
     def apply() -> None:
-        for number, bound in bounds.items():
+        for number, bound in bounded.items():
             resource.setrlimit(number, (bound, bound))
         if as_root:
             os.setgroups([])
@@ -92,10 +100,12 @@ class Cage:
         self.folder.mkdir()
         (self.folder / "pids.max").write_text(str(limits.processes))
         (self.folder / "memory.max").write_text(str(limits.memory_mb * _MB))
+        self.entrance = str(self.folder / "cgroup.procs")
+        """The file that takes in the process that writes 0 to it, and tells who is inside."""
 
-    def enter(self) -> None:
-        """Move the calling process in: for the child, before it stops being root."""
-        (self.folder / "cgroup.procs").write_text("0")
+    def processes(self) -> list[int]:
+        """Return the ids of all processes that are inside."""
+        return [int(word) for word in Path(self.entrance).read_text().split()]
 
     def kill(self) -> None:
         """End all that is inside at once, so that nothing can fork away from the blow."""

@@ -63,6 +63,8 @@ print(json.dumps({
     "names": open("/etc/hosts").read(),
     "terminals": [sys.stdout.isatty(), sys.stderr.isatty()],
     "files": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+    "open": len(os.listdir("/proc/self/fd")),
+    "rights": [line for line in open("/proc/self/status") if line.startswith(("Cap", "NoNewPrivs", "Groups"))],
 }))
 """
 
@@ -104,7 +106,7 @@ def test_it_sees_its_folder_and_python_and_nothing_else(virtual: Kind, tmp_path:
     assert set(found["root"]) <= system
     assert found["home"] == ["student"]
     assert found["here"] == ["helpers", "looks.py"]
-    assert len(found["processes"]) <= 2  # bubblewrap's and its own
+    assert len(found["processes"]) <= 3  # bubblewrap's, what keeps the sandbox in being, and its own
     assert found["user"] != 0
     assert found["interfaces"] == ["lo"]
     assert not found["host"]
@@ -114,11 +116,33 @@ def test_it_sees_its_folder_and_python_and_nothing_else(virtual: Kind, tmp_path:
     assert "PYTHONUNBUFFERED" not in found["variables"]
     assert not any("LINKLAB" in name or "TOKEN" in name for name in found["variables"])
     assert found["files"] == 128
+    assert found["open"] == 4  # input, outputs, and the folder that it reads just now
+    assert {line.split()[-1] for line in found["rights"]} == {"Groups:", "0000000000000000", "1"}
     assert found["own name"] == "127.0.1.1"
     assert found["names"] == "127.0.0.1 localhost\n127.0.1.1 sandbox\n"
     assert found["terminals"] == [True, True]
     assert found["finds"] == shutil.which("ip", path="/usr/sbin:/sbin:/usr/bin:/bin")
     assert found["binds"]
+
+
+@pytest.mark.lab
+def test_it_runs_as_if_python_had_just_started(virtual: Kind, tmp_path: Path, nothing_left: None) -> None:
+    (tmp_path / "queue.py").write_text("OWN = 'hides that of Python'\n")
+    (tmp_path / "tried.py").write_text("""
+import atexit, queue, sys, threading
+import __main__
+atexit.register(print, "at exit")
+threading.Timer(0.5, print, ["a thread"]).start()
+print(__name__, __main__.queue.OWN, __file__, sys.argv)
+raise ValueError("a mistake")
+""")
+    run = alone(tmp_path / "tried.py", "-x")
+    assert run.status == 1
+    assert run.out.splitlines() == [
+        "__main__ hides that of Python /home/student/tried.py ['tried.py', '-x']", "a thread", "at exit",
+    ]  # fmt: skip
+    assert run.err.count("File ") == 1
+    assert run.err.endswith("ValueError: a mistake\n")
 
 
 def test_each_place_has_a_user_of_its_own() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from linklab.guest import boot, init, lab_api, limits
 from linklab.guest.request_loop import RequestLoop
-from linklab.programs.engine import program, scene
+from linklab.programs.engine import fork_server, program, scene
 from linklab.programs.engine.program import Stage
 from linklab.runtime import bwrap
 
@@ -56,6 +56,7 @@ def prepare(loop: RequestLoop, hosts: list[str], files: dict[str, str], packages
         files=folder,
         scratch=_SCRATCH,
         python=sys.executable,
+        server=fork_server.start(sys.executable, program.environment(packages), _modules(files)),
         packages=Path(init.PACKAGES) if packages else None,
         cgroups=_CGROUPS,
         entered=entered,
@@ -64,6 +65,11 @@ def prepare(loop: RequestLoop, hosts: list[str], files: dict[str, str], packages
         with entered(host):
             program.allow_every_port()
     return platform.python_version()
+
+
+def _modules(files: Iterable[str]) -> set[str]:
+    """Return the names by which files in a program's folder can be imported."""
+    return {name.partition("/")[0].removesuffix(".py") for name in files}
 
 
 def _mount() -> None:

@@ -10,6 +10,7 @@ import fcntl
 import os
 import shutil
 import signal
+import socket
 import stat
 import struct
 import subprocess
@@ -23,6 +24,7 @@ from typing import Any
 
 from linklab.errors import LabError
 from linklab.guest import limits as program_limits
+from linklab.programs.engine import fork_server
 from linklab.runtime import bwrap
 
 OUTPUT_BYTES = 512 * 1024
@@ -47,22 +49,23 @@ _LIMITS = program_limits.ProgramLimits()
 _SCREEN = (50, 200)
 _HOSTS = b"127.0.0.1 localhost\n127.0.1.1 sandbox\n"
 """The sandbox's /etc/hosts: a program finds its own host by name, and learns nothing of this machine."""
-_OUT_OF_CPU = (128 + signal.SIGXCPU, -signal.SIGXCPU)
-_KILLED = (128 + signal.SIGKILL, -signal.SIGKILL)
+_OUT_OF_CPU = 128 + signal.SIGXCPU
+_KILLED = 128 + signal.SIGKILL
 
 
 @dataclass(frozen=True)
 class Stage:
     """Where programs run: hosts by name, and what they get.
 
-    Each program finds copies of the files in ``files`` in a folder of its own, which is made in ``scratch``. ``python``
-    runs it, with ``packages`` if there are some. ``cgroups`` is a mounted cgroup2 file system. ``entered`` makes the
-    namespace of a host this thread's own, and makes a host that the network does not have.
+    Each program finds copies of the files in ``files`` in a folder of its own, which is made in ``scratch``. The
+    ``server``'s ``python`` runs it, with ``packages`` if there are some. ``cgroups`` is a mounted cgroup2 file system.
+    ``entered`` makes the namespace of a host this thread's own, and makes a host that the network does not have.
     """
 
     files: Path
     scratch: Path
     python: str
+    server: socket.socket
     packages: Path | None
     cgroups: Path
     entered: Callable[[str], AbstractContextManager[Any]]
@@ -128,17 +131,14 @@ class ConfinedProgram:
             self._loop.add_reader(screen, self._read, name, screen)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        stage, cage = self._stage, self._cage
+        stage = self._stage
         user = program_limits.nobody()
-        restrict = program_limits.restrict(_LIMITS, user)
         for path in (self._folder, self._elsewhere, *self._folder.rglob("*")):
             os.chown(path, user, user)
 
-        def before() -> None:
-            cage.enter()
-            restrict()
-
         self._report, report = os.pipe()
+        told, status = os.pipe()
+        asks, holder = socket.socketpair()
         hosts = _filled_pipe(_HOSTS)
         terminals = {name: _terminal() for name in self.printed}
         words = bwrap.for_program(
@@ -146,25 +146,30 @@ class ConfinedProgram:
             stage.python,
             stage.packages,
             elsewhere=self._elsewhere,
-            more=["--json-status-fd", str(report), "--ro-bind-data", str(hosts), "/etc/hosts"],
+            more=["--json-status-fd", str(status), "--ro-bind-data", str(hosts), "/etc/hosts"],
         )
+        files = told, asks.fileno(), terminals["out"][1], terminals["err"][1], report
         try:
             with stage.entered(self.host):
                 process = subprocess.Popen(
-                    [*words, stage.python, *self.words],
-                    stdin=subprocess.DEVNULL,
-                    stdout=terminals["out"][1],
-                    stderr=terminals["err"][1],
-                    env=_environment(),
+                    # not preexec_fn: that would fork this process, which is large
+                    ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *words, fork_server.HOLDER],
+                    stdin=holder.fileno(),
+                    stdout=holder.fileno(),
+                    stderr=subprocess.DEVNULL,
+                    env=bwrap.program_environment(),
                     cwd="/",
-                    preexec_fn=before,
-                    pass_fds=[report, hosts],
+                    pass_fds=[status, hosts],
                     start_new_session=True,
                 )
+            bounds = program_limits.bounds(_LIMITS)
+            fork_server.run_program(stage.server, self.words, bwrap.HOME, self._cage.entrance, user, bounds, files)
         except BlockingIOError:
             raise LabError("this machine has no room for another process: end what else runs on it") from None
         finally:
-            for end in (report, hosts, *(end for _, end in terminals.values())):
+            asks.close()
+            holder.close()
+            for end in (told, status, report, hosts, *(end for _, end in terminals.values())):
                 os.close(end)
         self._screens = {name: screen for name, (screen, _) in terminals.items()}
         return process
@@ -186,7 +191,7 @@ class ConfinedProgram:
 
     def computes(self) -> bool:
         """Return True if any of its processes computes just now, and does not wait."""
-        return any(_runs(pid) for pid in _family(self._process.pid))
+        return any(_runs(pid) for pid in self._cage.processes())
 
     async def wait(self, timeout_s: float) -> bool:
         """Wait for its end, at most so long; return whether it has ended."""
@@ -260,14 +265,15 @@ class ConfinedProgram:
     def _ended(self) -> None:
         if not self.running:
             return
-        self.status = self._process.wait()
-        told = os.read(self._report, _READ)
+        self._process.wait()
+        # the server tells a status only where there was a program; of one that was stopped nobody asks
+        told = [] if self.stopped else os.read(self._report, _READ).split()
         os.close(self._report)
-        # bubblewrap tells the program's status only where there was a program; killed, it tells nothing
-        self.unconfined = not self.stopped and self.status > 0 and b"exit-code" not in told
-        if self.status in _OUT_OF_CPU:
+        self.unconfined = not self.stopped and len(told) != 2
+        self.status = int(told[1]) if len(told) == 2 else None
+        if self.status == _OUT_OF_CPU:
             self.breaches.append("cpu")
-        elif self.status in _KILLED and not self.stopped:
+        elif self.status == _KILLED:
             self.breaches.append("killed")
         self.ended_s = self._clock()
         for name, screen in self._screens.items():
@@ -313,10 +319,11 @@ def _terminal() -> tuple[int, int]:
     return screen, end
 
 
-def _environment() -> dict[str, str]:
+def environment(packages: bool) -> dict[str, str]:
     """Return what a program finds in its environment: Python buffers as at any terminal, one that shows plain text."""
-    found = bwrap.program_environment()
+    found = bwrap.program_environment() | {"PWD": bwrap.HOME}
     del found["PYTHONUNBUFFERED"]
+    found |= {"PYTHONPATH": bwrap.PACKAGES} if packages else {}
     return {**found, "TERM": "dumb", "NO_COLOR": "1", "LINES": str(_SCREEN[0])}
 
 
@@ -326,20 +333,6 @@ def _filled_pipe(data: bytes) -> int:
     os.write(writer, data)
     os.close(writer)
     return reader
-
-
-def _family(pid: int) -> list[int]:
-    """Return a process and all below it."""
-    parents: dict[int, list[int]] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            with contextlib.suppress(OSError, IndexError, ValueError):
-                fields = (folder / "stat").read_text().rpartition(")")[2].split()
-                parents.setdefault(int(fields[1]), []).append(int(folder.name))
-    found = [pid]
-    for one in found:
-        found += parents.get(one, [])
-    return found
 
 
 def _runs(pid: int) -> bool:
