@@ -1,8 +1,8 @@
-"""Check what comes in against a type, by pydantic: JSON data, and the fields of what a user made.
+"""Check JSON data, and the fields of what a user made, against types, by pydantic.
 
 pydantic is loaded with the first value: that takes as long as half of Linklab does.
 
-A type is a data class, or anything that pydantic reads, with `Bounds` beside it. Checking is strict: a text is no
+A type is a data class, or anything that pydantic reads, with `Range` beside it. Checking is strict: a text is no
 number, and True is none. Keys of JSON data that a type does not know are ignored. What does not fit is one line that
 names the field.
 """
@@ -28,9 +28,9 @@ NOT_STORED: Final[Mapping[str, Any]] = types.MappingProxyType({"stored": False})
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """Bounds of a number, beside its type: ``count: Annotated[int, Bounds(ge=1, le=100)]``. They have pydantic's names:
-    ge is the least value, le the greatest.
+class Range:
+    """The range of a number, beside its type: ``count: Annotated[int, Range(ge=1, le=100)]``. Its words are
+    pydantic's: `ge` and `le` are the least and the greatest value; a value is above `gt`.
     """
 
     ge: float | None = None
@@ -39,7 +39,7 @@ class Bounds:
     multiple_of: float | None = None
 
     def __get_pydantic_core_schema__(self, kind: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        """Return what pydantic builds for the type, with these bounds."""
+        """Return what pydantic builds for the type, with this range."""
         return handler(kind) | {name: bound for name, bound in vars(self).items() if bound is not None}
 
 
@@ -120,7 +120,7 @@ def _with_plain_numbers(value: Any) -> Any:
 
 @cache
 def _kinds(owner: type[Any]) -> dict[str, Any]:
-    """Return the types of a data class's fields, with their bounds."""
+    """Return the types of a data class's fields, with their ranges."""
     hints = typing.get_type_hints(owner, include_extras=True)
     return {field.name: hints[field.name] for field in fields(owner)}
 

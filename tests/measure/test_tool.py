@@ -34,7 +34,7 @@ from linklab.measure import (
 from linklab.measure.tool import Job, Tool
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
-from linklab.schema import Bounds
+from linklab.schema import Range
 from tests.support.caches import own_cache
 from tests.support.printed import parsed
 
@@ -50,7 +50,7 @@ class UptimeFlow(FlowOf["UptimeResult"]):
 
     tool_name: ClassVar[str] = "uptime"
 
-    count: Annotated[int, Bounds(ge=1, le=9)] = 2
+    count: Annotated[int, Range(ge=1, le=9)] = 2
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from linklab import schema
 from linklab.errors import MeasurementError
-from linklab.schema import Bounds
+from linklab.schema import Range
 
 LONGEST_S = 86400
 """A day."""
-Seconds = Annotated[float, Bounds(gt=0, le=LONGEST_S)]
-WholeSeconds = Annotated[float, Bounds(ge=1, le=LONGEST_S, multiple_of=1)]
-Positive = Annotated[float, Bounds(gt=0, le=1e9)]
-PayloadBytes = Annotated[int, Bounds(ge=16, le=65507)]
+Seconds = Annotated[float, Range(gt=0, le=LONGEST_S)]
+WholeSeconds = Annotated[float, Range(ge=1, le=LONGEST_S, multiple_of=1)]
+Positive = Annotated[float, Range(gt=0, le=1e9)]
+PayloadBytes = Annotated[int, Range(ge=16, le=65507)]
 """Payload of a UDP datagram or a ping: from the size of a time stamp to what IPv4 allows."""
 GRACE_S = 60
 """How long after its planned end a client may still run before it counts as broken."""
@@ -41,7 +41,7 @@ class FlowOf(Generic[ResultT_co]):
     source: str
     destination: str
     address: str | None = field(default=None, kw_only=True)
-    start_s: Annotated[float, Bounds(ge=0, le=LONGEST_S)] = field(default=0.0, kw_only=True)
+    start_s: Annotated[float, Range(ge=0, le=LONGEST_S)] = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         schema.check_fields(self)
@@ -75,7 +75,7 @@ class Sampler(FlowOf[ResultT_co]):
     """
 
     duration_s: Seconds = 10
-    interval_s: Annotated[float, Bounds(ge=_SHORTEST_S, le=LONGEST_S)] = 0.1
+    interval_s: Annotated[float, Range(ge=_SHORTEST_S, le=LONGEST_S)] = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -14,7 +14,7 @@ from linklab.measure.flows import Flow
 from linklab.measure.results import MeasurementStopped, Run, listed, quantity_words
 from linklab.measure.runner import as_flows, run_together
 from linklab.measure.tools import tool_of
-from linklab.schema import Bounds
+from linklab.schema import Range
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def repeated(
     Raises MeasurementError for a number of repeats that is not whole or less than one, and as `run_together`.
     """
     flows = as_flows(flows)
-    repeats = schema.given(Annotated[int, Bounds(ge=1)], "repeats", repeats)
+    repeats = schema.given(Annotated[int, Range(ge=1)], "repeats", repeats)
     runs: list[Run] = []
     for _ in range(repeats):
         try:

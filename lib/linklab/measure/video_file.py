@@ -23,7 +23,7 @@ from typing import Annotated, Final, Literal
 from linklab import schema
 from linklab.errors import LabError, MeasurementError
 from linklab.files import cache_folder, locked
-from linklab.schema import Bounds
+from linklab.schema import Range
 from linklab.units import IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
 TS_PACKET_BYTES: Final = 188
@@ -55,11 +55,11 @@ class Clip:
     out of range, or a size that is odd: colours are stored for two by two pixels.
     """
 
-    duration_s: Annotated[float, Bounds(ge=0.5, le=120)] = 50
-    width: Annotated[int, Bounds(ge=64, le=1920)] = 800
-    height: Annotated[int, Bounds(ge=64, le=1080)] = 600
-    frames_per_s: Annotated[int, Bounds(ge=1, le=60)] = 60
-    bitrate_kbps: Annotated[float, Bounds(ge=50, le=20_000)] = 1026
+    duration_s: Annotated[float, Range(ge=0.5, le=120)] = 50
+    width: Annotated[int, Range(ge=64, le=1920)] = 800
+    height: Annotated[int, Range(ge=64, le=1080)] = 600
+    frames_per_s: Annotated[int, Range(ge=1, le=60)] = 60
+    bitrate_kbps: Annotated[float, Range(ge=50, le=20_000)] = 1026
     codec: Literal["h264", "mpeg2"] = "h264"
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf, Positive
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, link_rates_mbps, program_command
-from linklab.schema import Bounds
+from linklab.schema import Range
 from linklab.units import transmission_ms
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class ConstantRateFlow(FlowOf["ConstantRateResult"]):
     tool_name: ClassVar[str] = "constant rate"
 
     rate_mbps: Positive
-    duration_s: Annotated[float, Bounds(gt=0, le=_LONGEST_S)] = 10
-    payload_bytes: Annotated[int, Bounds(ge=16, le=1472)] = 500
+    duration_s: Annotated[float, Range(gt=0, le=_LONGEST_S)] = 10
+    payload_bytes: Annotated[int, Range(ge=16, le=1472)] = 500
     dither: bool = True
     window_s: tuple[float, float] | None = None
 

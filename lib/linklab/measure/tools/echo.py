@@ -14,7 +14,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, program_command
-from linklab.schema import Bounds
+from linklab.schema import Range
 from linklab.units import ETHERNET_MTU_BYTES, IPV4_HEADER_BYTES, IPV6_HEADER_BYTES, UDP_HEADER_BYTES
 
 _MOST_BYTES: Final = ETHERNET_MTU_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES
@@ -34,10 +34,10 @@ class EchoFlow(FlowOf["EchoResult"]):
 
     tool_name: ClassVar[str] = "echo"
 
-    count: Annotated[int, Bounds(ge=1, le=_MOST)] = 100
-    payload_bytes: Annotated[int, Bounds(ge=12, le=_MOST_BYTES)] = 100
-    warm_up: Annotated[int, Bounds(ge=0, le=_MOST)] = 2
-    wait_s: Annotated[float, Bounds(gt=0, le=60)] = 1.0
+    count: Annotated[int, Range(ge=1, le=_MOST)] = 100
+    payload_bytes: Annotated[int, Range(ge=12, le=_MOST_BYTES)] = 100
+    warm_up: Annotated[int, Range(ge=0, le=_MOST)] = 2
+    wait_s: Annotated[float, Range(gt=0, le=60)] = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,13 +18,13 @@ from linklab.measure.flows import FlowOf, PayloadBytes, WholeSeconds
 from linklab.measure.results import Origin, Sample, Stream, ToolResult
 from linklab.measure.tool import FlowT, Job, ResultT, Tool, link_rates_mbps
 from linklab.network.state import CONGESTION_CONTROL, NetworkState
-from linklab.schema import Bounds
+from linklab.schema import Range
 from linklab.units import FASTEST_TCP_MBPS
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
 
-Streams = Annotated[int, Bounds(ge=1, le=128)]
+Streams = Annotated[int, Range(ge=1, le=128)]
 _LEAST_MBPS = 1e-6
 _SENT_AT_LEAST = 0.95
 _FIRST_UP_TO_MBPS = 100.0
@@ -59,7 +59,7 @@ class UdpFlow(FlowOf["UdpResult"]):
 
     tool_name: ClassVar[str] = "UDP"
 
-    rate_mbps: Annotated[float, Bounds(ge=_LEAST_MBPS, le=1e9)]
+    rate_mbps: Annotated[float, Range(ge=_LEAST_MBPS, le=1e9)]
     duration_s: WholeSeconds = 10
     streams: Streams = 1
     payload_bytes: PayloadBytes = 1448
@@ -146,7 +146,7 @@ class _Iperf3(Tool[FlowT, ResultT]):
         return listens_at(lab, job.flow.destination, job.port, patience_s)
 
     def no_server(self, job: Job[FlowT], said: str, status: int | None) -> MeasurementError:
-        """Return what to say of a server that does not listen."""
+        """Return the error for a server that does not listen."""
         what = "ended" if status is not None else "does not listen"
         return MeasurementError(
             f"the iperf3 server on {job.flow.destination} {what}; it said: {said.strip() or 'nothing'}"

@@ -14,7 +14,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, program_command
-from linklab.schema import Bounds
+from linklab.schema import Range
 from linklab.units import transmission_ms
 
 _PROGRAM: Final = "packet_train.py"
@@ -35,9 +35,9 @@ class TrainFlow(FlowOf["TrainResult"]):
 
     tool_name: ClassVar[str] = "train"
 
-    count: Annotated[int, Bounds(ge=2, le=65536)] = 50
-    payload_bytes: Annotated[int, Bounds(ge=12, le=65507)] = 1448
-    gap_us: Annotated[float, Bounds(ge=0, le=10e6)] = 0.0
+    count: Annotated[int, Range(ge=2, le=65536)] = 50
+    payload_bytes: Annotated[int, Range(ge=12, le=65507)] = 1448
+    gap_us: Annotated[float, Range(ge=0, le=10e6)] = 0.0
 
     @property
     def lasts_s(self) -> float:
@@ -112,7 +112,7 @@ class _Printed:
 
 
 class PacketTrain(Tool[TrainFlow, TrainResult]):
-    """A sender and a receiver of ours."""
+    """Linklab's own sender and receiver."""
 
     flow = TrainFlow
     result = TrainResult

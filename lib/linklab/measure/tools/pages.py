@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Final
 from linklab.measure.flows import FlowOf, Positive, WholeSeconds
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, program_command
-from linklab.schema import Bounds
+from linklab.schema import Range
 
 ROUND_TRIPS: Final = 2
 """Round trips of one small object: one to connect, one for the request and its answer."""
@@ -35,8 +35,8 @@ class PageFlow(FlowOf["PageResult"]):
     tool_name: ClassVar[str] = "page"
 
     duration_s: WholeSeconds = 20
-    objects: Annotated[int, Bounds(ge=1, le=100)] = 6
-    object_bytes: Annotated[int, Bounds(ge=1, le=10_000_000)] = 10_000
+    objects: Annotated[int, Range(ge=1, le=100)] = 6
+    object_bytes: Annotated[int, Range(ge=1, le=10_000_000)] = 10_000
     pause_s: Positive = 1.0
 
     @property

@@ -11,7 +11,7 @@ from linklab.errors import MeasurementError
 from linklab.measure.flows import FlowOf, PayloadBytes, Positive
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, last_line
-from linklab.schema import Bounds
+from linklab.schema import Range
 
 _ANSWER_S = 10
 """How long ping waits for the last answer."""
@@ -34,7 +34,7 @@ class PingFlow(FlowOf["PingResult"]):
 
     tool_name: ClassVar[str] = "ping"
 
-    count: Annotated[int, Bounds(ge=1, le=65535)] = 25
+    count: Annotated[int, Range(ge=1, le=65535)] = 25
     interval_s: Positive = 0.2
     payload_bytes: PayloadBytes = 56
 

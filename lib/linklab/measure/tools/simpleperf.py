@@ -31,7 +31,7 @@ from linklab.measure.simpleperf_rows import (
 )
 from linklab.measure.tool import Job, Tool
 from linklab.measure.tools.iperf3 import listens_at
-from linklab.schema import Bounds
+from linklab.schema import Range
 
 if TYPE_CHECKING:
     from linklab.lab import Lab
@@ -54,7 +54,7 @@ class SimpleperfFlow(FlowOf["SimpleperfResult"]):
     tool_name: ClassVar[str] = "simpleperf"
 
     duration_s: WholeSeconds = 25
-    streams: Annotated[int, Bounds(ge=1, le=5)] = 1
+    streams: Annotated[int, Range(ge=1, le=5)] = 1
     interval_s: WholeSeconds | None = 1
     program: str | Path | None = None
 
@@ -89,7 +89,7 @@ class SimpleperfResult(ToolResult):
 
 
 class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
-    """A program of a student's: its server runs until it is ended, and says its totals a moment after the client."""
+    """A student's program. Its server runs until it is ended, and prints its totals a moment after the client."""
 
     flow = SimpleperfFlow
     result = SimpleperfResult
@@ -164,7 +164,7 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
         )
 
     def no_server(self, job: Job[SimpleperfFlow], said: str, status: int | None) -> MeasurementError:
-        """Return what to say of a server that ended, or does not listen."""
+        """Return the error for a server that ended, or does not listen."""
         name, what = name_of(job.flow), "ended" if status is not None else "does not listen"
         start = f"the server of {name} on {job.flow.destination}"
         return _missing(said, start) or MeasurementError(
@@ -172,7 +172,7 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
         )
 
     def overdue(self, job: Job[SimpleperfFlow]) -> MeasurementError:
-        """Return what to say of a client that does not end."""
+        """Return the error for a client that did not end in time."""
         flow, name = job.flow, name_of(job.flow)
         return MeasurementError(
             f"{name} from {flow.source} to {flow.destination} was not done after {flow.longest_s:g} s of the lab's "
@@ -214,12 +214,12 @@ def _where_modules_are(source: bytes, folder: PurePath) -> str:
 
 
 def name_of(flow: SimpleperfFlow) -> str:
-    """The program's file name, as messages call it."""
+    """Return the name of the program's file, for messages."""
     return PurePath(flow.program).name if flow.program is not None else "simpleperf.py"
 
 
 def together(series: Mapping[str, Sequence[Sample]]) -> tuple[Sample, ...]:
-    """The intervals of all connections as one: rates of the same interval added up, as far as all have come."""
+    """Add up the rates of all connections in each interval, as far as all have come."""
     return tuple(
         Sample(
             min(one.start_s for one in same),
@@ -231,19 +231,19 @@ def together(series: Mapping[str, Sequence[Sample]]) -> tuple[Sample, ...]:
 
 
 def _samples(found: tuple[Sample, ...], last: PrintedRow, interrupted: bool) -> tuple[Sample, ...]:
-    """Without the total, which stands alone where there are no intervals."""
+    """Return the intervals; none where the total is all that was printed."""
     return () if not interrupted and found == (sample(last),) else found
 
 
 def _server_rows(lines: Sequence[str]) -> list[PrintedRow]:
-    """A row for each connection, or the one over all where that is all there is."""
+    """Return a row for each connection, or the sum over all where the server printed nothing else."""
     return plain_rows(lines) or [
         row for row in read((0.0, line) for line in lines).rows if row.is_sum and row.is_possible
     ]
 
 
 def _mean_mbps(series: Mapping[str, Sequence[Sample]]) -> float:
-    """Of all connections together, over the intervals that there are."""
+    """Return the mean rate of all connections together, over the intervals that were printed."""
     total = 0.0
     for samples in series.values():
         length_s = fsum(one.end_s - one.start_s for one in samples)
@@ -292,6 +292,6 @@ def _missing(said: str, start: str) -> MeasurementError | None:
 
 
 def last_words(said: str) -> str:
-    """What it printed last, as a part of a message."""
+    """Return the last line that a program printed, as a part of a message."""
     lines = [line.strip() for line in clean(said).splitlines() if line.strip()]
     return f"it printed last: {lines[-1][:_LONGEST_QUOTE]!r}" if lines else "it printed nothing"

@@ -22,7 +22,7 @@ from linklab.measure.flows import FlowOf
 from linklab.measure.results import Origin, ToolResult
 from linklab.measure.tool import Job, Tool, last_line, program_command, version_of
 from linklab.measure.video_file import CLOCK_HZ, MP2T, RTP_HEADER_BYTES, RTP_PACKET_BYTES, Clip, Video
-from linklab.schema import NOT_STORED, Bounds
+from linklab.schema import NOT_STORED, Range
 from linklab.units import ETHERNET_HEADER_BYTES, IPV4_HEADER_BYTES, UDP_HEADER_BYTES
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class VideoFlow(FlowOf["VideoResult"]):
 
     video: Video | None = field(default=None, compare=False, metadata=NOT_STORED)
     sender: Sender = "paced"
-    port: Annotated[int, Bounds(ge=1024, le=65535)] = UDP_PORT
+    port: Annotated[int, Range(ge=1024, le=65535)] = UDP_PORT
 
     def __post_init__(self) -> None:
         if self.video is not None and not isinstance(self.video, Video):
@@ -224,7 +224,7 @@ class _Prepared:
 
 
 class VideoStream(Tool[VideoFlow, VideoResult]):
-    """A sender, a receiver of ours, and a capture at each end."""
+    """A sender, Linklab's own receiver, and a capture at each end."""
 
     flow = VideoFlow
     result = VideoResult
