@@ -137,7 +137,7 @@ def test_at_random_moments_of_start(virtual: Kind, tmp_path: Path, nothing_left:
 
 
 INTERRUPTED = [
-    "lab.cli('h1 ping h2')",
+    "lab.cli('h1 ping -c 10000000 h2')",
     "lab.call(sleeping)",
     "lab.call(computing)",
     "lab.call(shell)",
