@@ -11,10 +11,8 @@ from mininet.topo import SingleSwitchTopo
 from mininet.topolib import TreeTopo
 
 from linklab.labs.lab11.rules import dumbbell
-from linklab.labs.lab12.rules import access
 from linklab.network import (
     COURSE,
-    TWO_HOSTS,
     End,
     Host,
     Link,
@@ -26,7 +24,6 @@ from linklab.network import (
     Switch,
     by_name,
 )
-from linklab.programs.reliable.path import relayed
 from linklab.show.network.scene import Drawable
 from tests.states import PLAN, change, change_node, reshape
 
@@ -106,41 +103,30 @@ PARALLEL = routed(
 )
 
 
-CUT = change(change(PLAN, "r2-eth2", peer=None), "r3-eth0", peer=None)
-BARE = change(change(PLAN, "r2-eth2", shape=Shape()), "r3-eth0", shape=Shape())
-CHAIN = routed("chain", [Host("h1"), Router("r1"), Host("h2")], [("h1", "r1"), ("r1", "h2")])
-LINE = routed(
-    "line",
-    [Host("h1"), *(Router(f"r{number}") for number in range(1, 6)), Host("h2")],
-    pairwise(("h1", "r1", "r2", "r3", "r4", "r5", "h2")),
-    **SHAPE,
-)
-LONG = routed(
-    "long",
-    [Host("lon-client"), Router("lon-router"), Router("gw"), Host("osl-server")],
-    [("lon-client", "lon-router"), ("lon-router", "gw"), ("gw", "osl-server")],
-    **SHAPE,
-)
 THINGS: dict[str, Drawable] = {
     "course": COURSE,
-    "course, live": PLAN,
     "broken": BROKEN,
-    "cut": CUT,
-    "bare": BARE,
+    "cut": change(change(PLAN, "r2-eth2", peer=None), "r3-eth0", peer=None),
     "not forwarding": NOT_FORWARDING,
-    "one side bare": change(PLAN, "r2-eth0", shape=Shape()),
     "two shapes": change(PLAN, "r3-eth0", shape=Shape(100, 200, 0.001, 1000)),
-    "two hosts": TWO_HOSTS,
-    "chain": CHAIN,
+    "chain": routed("chain", [Host("h1"), Router("r1"), Host("h2")], [("h1", "r1"), ("r1", "h2")]),
     "star": SingleSwitchTopo(6),
     "parallel": PARALLEL,
-    "long names": LONG,
+    "long names": routed(
+        "long",
+        [Host("lon-client"), Router("lon-router"), Router("gw"), Host("osl-server")],
+        [("lon-client", "lon-router"), ("lon-router", "gw"), ("gw", "osl-server")],
+        **SHAPE,
+    ),
     "ring": ring(3),
-    **{f"tree {seed}": tree(seed) for seed in range(2)},
-    "line of routers": LINE,
-    **{name: by_name(name) for name in ("mtu-direct", "mtu-gre", "video-3-2", "router-on-a-stick-10")},
+    "tree": tree(0),
+    "line of routers": routed(
+        "line",
+        [Host("h1"), *(Router(f"r{number}") for number in range(1, 6)), Host("h2")],
+        pairwise(("h1", "r1", "r2", "r3", "r4", "r5", "h2")),
+        **SHAPE,
+    ),
+    **{name: by_name(name) for name in ("mtu-gre", "video-3-2", "router-on-a-stick-10")},
     "dumbbell": dumbbell(COURSE),
-    "access": access(COURSE),
-    "relayed": relayed(COURSE),
     "switches in three levels": TreeTopo(3, 2),
 }

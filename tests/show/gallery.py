@@ -28,13 +28,13 @@ from linklab.measure import (
     UdpFlow,
     UdpResult,
 )
-from linklab.network import COURSE, by_name
+from linklab.network import COURSE
 from linklab.programs.reliable.transfers import PlayedTransfer, TransferPlan
 from linklab.show import chart, packets, video
 from linklab.show.figure import Drawing
 from tests.labs import lab11_runs, lab12_runs
 
-from .drawn import BROKEN
+from .drawn import THINGS
 
 ORIGIN = Origin("iperf 3.12", "6.1")
 
@@ -135,12 +135,7 @@ def figures() -> dict[str, Callable[[], Drawing]]:
 
 
 def _networks() -> dict[str, Callable[[], Drawing]]:
-    things: dict[str, Any] = {
-        "draw: course": COURSE,
-        "draw: broken": BROKEN,
-        "draw: tunnel": by_name("mtu-gre"),
-    }
-    return {name: partial(show.draw, thing, title="A title") for name, thing in things.items()} | {
+    return {f"draw: {name}": partial(show.draw, thing, title="A title") for name, thing in THINGS.items()} | {
         "draw: path": lambda: show.draw(COURSE, highlight=("h1", "r1", "r2", "h7")),
     }
 
