@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Interface, IPv4Network
 from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
+from linklab.course import course_network
 from linklab.errors import NetworkError
 from linklab.network import (
     InterfaceState,
@@ -202,7 +203,13 @@ def _asked_by(topo: Topo) -> NetworkState:
 
 
 def read_scene(state: NetworkState, plan: Topology | None = None) -> NetworkScene:
-    """Return the scene of a network as it was read back. Its links and subnets have the names of ``plan``."""
+    """Return the scene of a network as it was read back. Its links and subnets have the names of ``plan``.
+
+    A Topo has no plan: where its nodes are those of the course network, it is a student's course network, and is drawn
+    with the names that the lab's text uses.
+    """
+    if plan is None and {node.name for node in state.nodes} == {node.name for node in course_network().nodes}:
+        plan = course_network()
     nodes = tuple(DrawnNode(node.name, _kind(node)) for node in state.nodes)
     kinds = {node.name: node.kind for node in nodes}
     joined, loose = _cables(state)
