@@ -98,7 +98,7 @@ class Tool(ABC, Generic[FlowT, ResultT]):
     """The client is one of Linklab's own programs (`linklab.guest.programs`), or is started by one: it waits for the
     gate itself, and starts at exactly the time that the gate's file holds."""
     needs_address: ClassVar[bool] = True
-    """Its flows send to the destination's address."""
+    """The runner looks up the destination's address for the job; else that is "", unless the flow names one."""
     server_exits_after_client: ClassVar[bool] = False
     """The server exits by itself after one client."""
 

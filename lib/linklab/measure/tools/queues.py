@@ -1,6 +1,6 @@
 """Sample the length of a queue while other flows send, by tc of iproute2.
 
-Tried on the output of iproute2 6.1 (Debian 12) and 6.15.
+Tried on the output of iproute2 6.1 and 6.15.
 """
 
 from __future__ import annotations

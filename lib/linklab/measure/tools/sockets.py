@@ -1,6 +1,6 @@
 """Sample the state of a node's TCP connections while other flows send, by ss of iproute2.
 
-Tried on the output of iproute2 6.1 (Debian 12).
+Tried on the output of iproute2 6.1 and 6.15.
 """
 
 from __future__ import annotations
