@@ -195,7 +195,7 @@ def _generated(root: Path) -> str:
     from linklab import show
     from linklab.network import COURSE
     from linklab.study.catalogue import pages
-    from linklab.study.notebook import Given, run_page
+    from linklab.study.notebook import PageRequest, run_page
 
     docs = root / "docs"
     studies = docs / "studies"
@@ -203,7 +203,7 @@ def _generated(root: Path) -> str:
     wanted: dict[Path, bytes] = {docs / "course-network.png": show.draw(COURSE).png()}
     sources = dict.fromkeys(pages().values(), studies) | {root / "tools/bench/fidelity_page.py": docs}
     for source, folder in sources.items():
-        _, made = run_page(source, Given(studies / "data"))
+        _, made = run_page(source, PageRequest(studies / "data"))
         wanted |= {folder / file: text.encode() for file, text in made.items()}
 
     def problems() -> Iterator[str]:

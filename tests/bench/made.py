@@ -8,7 +8,7 @@ from pathlib import Path
 
 from linklab.study import Measured, Missing, Point, Study
 from linklab.study.claims import Claims, judged
-from linklab.study.notebook import Given, run_page
+from linklab.study.notebook import PageRequest, run_page
 from linklab.study.table import StudyTable, table_of
 
 BENCHMARKS = Path(__file__).parents[2] / "tools" / "bench"
@@ -31,5 +31,5 @@ def verdicts(argued: Claims, table: StudyTable, other: StudyTable | None = None)
 def page_of(benchmark: str, table: StudyTable, folder: Path) -> str:
     """The page of a benchmark that this table makes."""
     (folder / f"{table.study.name}.csv").write_text(table.csv)
-    page, files = run_page(BENCHMARKS / f"{benchmark}_page.py", Given(folder))
+    page, files = run_page(BENCHMARKS / f"{benchmark}_page.py", PageRequest(folder))
     return files[f"{page.name}.md"]

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from linklab.study import Measured, Point
-from linklab.study.notebook import Given, run_page
+from linklab.study.notebook import PageRequest, run_page
 from linklab.study.table import StudyTable
 from tools.bench.fidelity import CLAIMS, ROWS, STUDY
 
@@ -95,7 +95,7 @@ def test_a_part_of_the_points_confirms_nothing_and_another_run_must_agree() -> N
 
 def test_the_page_in_docs_is_made_of_its_table() -> None:
     docs = ROOT / "docs"
-    _, files = run_page(BENCHMARKS / "fidelity_page.py", Given(docs / "studies" / "data"))
+    _, files = run_page(BENCHMARKS / "fidelity_page.py", PageRequest(docs / "studies" / "data"))
     assert files == {"benchmark-fidelity.md": (docs / "benchmark-fidelity.md").read_text("utf-8")}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from linklab.study.catalogue import pages
-from linklab.study.notebook import Given, cells, prose, run_page
+from linklab.study.notebook import PageRequest, cells, prose, run_page
 
 DOCS = Path(__file__).parents[2] / "docs" / "studies"
 _UNITS = r"(?:[kMG]?bit/s|[kM]?B|bytes?|n?s|us|ms|seconds?|minutes?|%|packets?|frames?|datagrams?|times)"
@@ -65,5 +65,5 @@ def test_no_measured_number_is_typed(name: str) -> None:
 @pytest.mark.parametrize("name", pages())
 def test_a_page_is_made_again_of_its_tables_byte_for_byte(name: str) -> None:
     committed = {path.name: path.read_text("utf-8") for path in (DOCS / f"{name}.md", *DOCS.glob(f"{name}-*.svg"))}
-    _, files = run_page(pages()[name], Given(DOCS / "data"))
+    _, files = run_page(pages()[name], PageRequest(DOCS / "data"))
     assert files == committed

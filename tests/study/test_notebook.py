@@ -9,7 +9,7 @@ import pytest
 import linklab
 from linklab.errors import MeasurementError
 from linklab.study import run
-from linklab.study.notebook import Given, run_page, write_page
+from linklab.study.notebook import PageRequest, run_page, write_page
 from linklab.study.table import StudyTable
 
 from . import pretend
@@ -62,7 +62,7 @@ def made(tmp_path: Path, source: str) -> dict[str, str]:
     """The files of the page that a notebook makes of the table."""
     path = tmp_path / "made_up_page.py"
     path.write_text(source)
-    return run_page(path, Given(tmp_path / "results"))[1]
+    return run_page(path, PageRequest(tmp_path / "results"))[1]
 
 
 def test_what_cells_show_is_the_page(given: StudyTable, tmp_path: Path) -> None:
@@ -121,4 +121,4 @@ def test_what_is_not_there_is_one_line(given: StudyTable, tmp_path: Path, source
         made(tmp_path, source)
     assert "\n" not in str(caught.value)
     with pytest.raises(MeasurementError, match="cannot be read"):
-        run_page(tmp_path / "none.py", Given())
+        run_page(tmp_path / "none.py", PageRequest())

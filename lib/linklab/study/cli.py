@@ -137,11 +137,11 @@ def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str]
         study_by_name,
         with_own_levels,
     )
-    from linklab.study.notebook import Given, read_beside, run_page
+    from linklab.study.notebook import PageRequest, read_beside, run_page
     from linklab.study.overview import overview
     from linklab.study.table import read_table
 
-    given = Given(arguments.tables, arguments.beside, arguments.short)
+    given = PageRequest(arguments.tables, arguments.beside, arguments.short)
     if name.endswith(".py"):
         if arguments.levels:
             raise MeasurementError(f"{name} is a page, and --set gives levels to a study: {name}:STUDY")

@@ -1,7 +1,7 @@
 """A study's page is a notebook: a Python file in cells, as `solutions/*.py`, which `run_page` makes a page of.
 
 # %% [markdown]         prose, in comments
-# %%                    code; the `Block` that its last line makes is shown
+# %%                    code; the `PagePart` that its last line makes is shown
 
 The first code cell opens the page, which gives it its tables: ``page = open_page("mtu", STUDIES, CLAIMS)``. Run cell by
 cell in an editor or in Jupyter, that finds the tables of your own runs.
@@ -28,8 +28,8 @@ from linklab.files import write_whole
 from linklab.study.catalogue import studies, with_command
 from linklab.study.claims import Claims
 from linklab.study.declare import Study, in_one_line
-from linklab.study.overview import compared_blocks
-from linklab.study.page import Block, Page, say
+from linklab.study.overview import compared_parts
+from linklab.study.page import Page, PagePart, say
 from linklab.study.table import StudyTable, read_own, read_table
 
 RESULTS: Final = Path("study-results")
@@ -39,7 +39,7 @@ _PICTURE: Final = re.compile(r"!\[[^]]*\]\(([^()/\s]+\.svg)\)")
 
 
 @dataclass(frozen=True)
-class Given:
+class PageRequest:
     """What a page is made of: tables that lie in ``tables``, and a researcher's files ``beside`` them.
 
     With ``short`` they are tables of the studies' short forms.
@@ -50,7 +50,7 @@ class Given:
     short: bool = False
 
 
-_given: Final = [Given()]
+_given: Final = [PageRequest()]
 _opened: Final[list[Page]] = []
 
 
@@ -79,7 +79,7 @@ def read_beside(known: Sequence[Study], files: Sequence[str]) -> dict[str, Study
     return found
 
 
-def run_page(source: Path, given: Given) -> tuple[Page, dict[str, str]]:
+def run_page(source: Path, given: PageRequest) -> tuple[Page, dict[str, str]]:
     """Return the page that a notebook makes of what is given, and its files. The same tables give the same bytes.
 
     The notebook can import modules of its own folder and of the current one. Raises MeasurementError in one line if it
@@ -91,15 +91,15 @@ def run_page(source: Path, given: Given) -> tuple[Page, dict[str, str]]:
         raise MeasurementError(f"{source} cannot be read: {error.strerror}") from None
     studies()  # from here on a page can import studies.NAME, wherever that folder lies
     names: dict[str, Any] = {"__name__": f"page_{source.stem}", "__file__": str(source)}
-    blocks = []
+    parts = []
     with _giving(given, source.parent), in_one_line(f"{source.name} fails"):
         for line, kind, cell in cells(text):
             shown = say(prose(cell)) if "[markdown]" in kind else _run(cell, line, source, names)
-            blocks += [shown] if isinstance(shown, Block) else []
+            parts += [shown] if isinstance(shown, PagePart) else []
         if not _opened:
             raise MeasurementError(f"{source} is no page: none of its cells calls open_page")
         page = _opened[-1]
-        return page, page.files([*blocks, *compared_blocks(page)])
+        return page, page.files([*parts, *compared_parts(page)])
 
 
 def cells(text: str) -> Iterator[tuple[int, str, str]]:
@@ -127,7 +127,7 @@ def _run(cell: str, line: int, source: Path, names: dict[str, Any]) -> object:
 
 
 @contextmanager
-def _giving(given: Given, folder: Path) -> Iterator[None]:
+def _giving(given: PageRequest, folder: Path) -> Iterator[None]:
     """Inside the block `open_page` opens what is given, and modules of the folder can be imported."""
     beside = [str(folder.absolute()), str(Path.cwd())]
     sys.path[:0] = beside

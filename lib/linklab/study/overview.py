@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from linklab.errors import MeasurementError
 from linklab.study.claims import Claims
 from linklab.study.declare import Metric
-from linklab.study.page import Block, Page, say, spread, table
+from linklab.study.page import Page, PagePart, say, spread, table
 from linklab.study.table import StudyTable, Values
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def overview(key: str, ours: StudyTable, hardware: Mapping[str, StudyTable], arg
     claims = (say("## A paper's claims, judged by these values"), page.claims()) if argued.claims else ()
     return page.files([
         say(f"# {study.title}", _what(ours), "## Values"), values_table(ours), *_series(page, ours), *claims,
-        say("## Where the numbers come from"), page.provenance(), *compared_blocks(page),
+        say("## Where the numbers come from"), page.provenance(), *compared_parts(page),
     ])  # fmt: skip
 
 
-def values_table(ours: StudyTable) -> Block:
+def values_table(ours: StudyTable) -> PagePart:
     """Return all values of a study apart from series, with a row for each combination of levels that differ.
 
     If there are more metrics than combinations, each metric has a row instead: the table has to fit a page's width.
@@ -55,7 +55,7 @@ def values_table(ours: StudyTable) -> Block:
     return table(list(zip(columns, *rows, strict=True))[known:], ("metric", *settings), _NOTE)
 
 
-def compared_blocks(page: Page) -> list[Block]:
+def compared_parts(page: Page) -> list[PagePart]:
     """Return the end of a page that has a researcher's own tables: their values and series next to ours."""
     if not page.hardware:
         return []
@@ -105,7 +105,7 @@ def _what(table: StudyTable) -> str:
     return f"{study.source + '. ' if study.source else ''}Levels: {levels}. Repeats: {repeats}."
 
 
-def _series(page: Page, ours: StudyTable) -> Iterator[Block]:
+def _series(page: Page, ours: StudyTable) -> Iterator[PagePart]:
     """Yield a figure for each metric that is a series."""
     numbered = set(ours.frame[ours.frame["number"].notna()]["metric"])
     for metric in ours.study.metrics:
@@ -114,7 +114,7 @@ def _series(page: Page, ours: StudyTable) -> Iterator[Block]:
             yield _figure(page, metric, metric.name.replace("_", "-"), lines)
 
 
-def _compared_series(page: Page, ours: StudyTable, theirs: StudyTable) -> Iterator[Block]:
+def _compared_series(page: Page, ours: StudyTable, theirs: StudyTable) -> Iterator[PagePart]:
     """Yield a figure for each series of theirs, with ours at the same levels."""
     factors = [factor for factor in ours.study.factors if factor in {*_differing(ours), *_differing(theirs)}]
     for metric in ours.study.metrics:
@@ -134,7 +134,7 @@ def _lines(table: StudyTable, metric: Metric, factors: Sequence[str]) -> dict[st
     }
 
 
-def _figure(page: Page, metric: Metric, name: str, lines: Mapping[str, pandas.Series[float]]) -> Block:
+def _figure(page: Page, metric: Metric, name: str, lines: Mapping[str, pandas.Series[float]]) -> PagePart:
     from linklab.show.chart import LINES, add_lines, chart, legend, spans
 
     shown = {name: (line.index.to_list(), line.to_list()) for name, line in list(lines.items())[: len(LINES)]}

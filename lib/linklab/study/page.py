@@ -1,4 +1,4 @@
-"""What a study's page is made of: blocks of Markdown with pictures, and numbers written as a page has them."""
+"""What a study's page is made of: parts, each Markdown with pictures, and numbers written as a page has them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SALT: Final = "linklab"
 
 
 @dataclass(frozen=True)
-class Block:
+class PagePart:
     """A part of a page: Markdown, and the SVG of its pictures by their files' names. A notebook shows it."""
 
     text: str
@@ -39,14 +39,14 @@ class Block:
         return text
 
 
-def say(*parts: str | Block) -> Block:
+def say(*parts: str | PagePart) -> PagePart:
     """Return paragraphs, tables and figures one below the other. Texts may be indented as the code is."""
-    blocks = [Block(cleandoc(part)) if isinstance(part, str) else part for part in parts]
-    pictures = {file: picture for block in blocks for file, picture in block.pictures.items()}
-    return Block("\n\n".join(block.text for block in blocks), pictures)
+    said = [PagePart(cleandoc(part)) if isinstance(part, str) else part for part in parts]
+    pictures = {file: picture for part in said for file, picture in part.pictures.items()}
+    return PagePart("\n\n".join(part.text for part in said), pictures)
 
 
-def table(rows: Iterable[Sequence[object]], columns: Sequence[str], note: str = "") -> Block:
+def table(rows: Iterable[Sequence[object]], columns: Sequence[str], note: str = "") -> PagePart:
     """Return a table; ``note`` stands below it. None is an empty cell, and `Values` are written by `spread`.
 
     Raises MeasurementError for a row of another length than ``columns``.
@@ -56,7 +56,7 @@ def table(rows: Iterable[Sequence[object]], columns: Sequence[str], note: str = 
         if len(row) != len(columns):
             raise MeasurementError(f"a row of this table has {len(row)} cells for {len(columns)} columns: {row}")
         lines.append(_line(["" if it is None else spread(it) if isinstance(it, Values) else str(it) for it in row]))
-    return Block("\n".join(lines) + (f"\n\n{note}" if note else ""))
+    return PagePart("\n".join(lines) + (f"\n\n{note}" if note else ""))
 
 
 class Page:
@@ -83,7 +83,7 @@ class Page:
         """Return the table of a study. Raises MeasurementError if the page has none."""
         return self.tables[study]
 
-    def figure(self, name: str, caption: str, drawing: Drawing, alt_text: str = "") -> Block:
+    def figure(self, name: str, caption: str, drawing: Drawing, alt_text: str = "") -> PagePart:
         """Return a figure with its caption; ``alt_text`` stands in for the drawing's own.
 
         Raises MeasurementError for another figure of that name.
@@ -91,7 +91,7 @@ class Page:
         file, words = f"{self.name}-{name}.svg", alt_text or drawing.alt_text
         if self._pictures.setdefault(file, text := _svg(drawing, words)) != text:
             raise MeasurementError(f"two pictures of page {self.name} are called {file}: name them apart")
-        return Block(f"![{_cell(words)}]({file})\n\n*{caption}*", {file: text})
+        return PagePart(f"![{_cell(words)}]({file})\n\n*{caption}*", {file: text})
 
     def judge(self, says: str, *, about: About, where: str = "ours") -> Callable[[Judge], Judge]:
         """Make a function the judge of a claim of your own, whose id is the function's name.
@@ -107,7 +107,7 @@ class Page:
 
         return add
 
-    def claims(self) -> Block:
+    def claims(self) -> PagePart:
         """Return all claims, with their verdicts."""
         rows = [
             (f"{it.claim.says} ({it.claim.where})", it.claim.about, it.verdict, it.because)
@@ -123,18 +123,18 @@ class Page:
         """Return the reason of a claim's verdict. Raises MeasurementError for an unknown one."""
         return self._of(claim).because
 
-    def provenance(self) -> Block:
+    def provenance(self) -> PagePart:
         """Return where the numbers come from: name, digest, date, seeds and durations of each table, and what the labs
         ran on.
         """
         return provenance(self.ours, self.hardware)
 
-    def files(self, blocks: Sequence[Block]) -> dict[str, str]:
+    def files(self, parts: Sequence[PagePart]) -> dict[str, str]:
         """Return the page's files by name: NAME.md, and NAME-PICTURE.svg for each picture.
 
         A page of tables with missing points says so below its title.
         """
-        whole = say(*blocks)
+        whole = say(*parts)
         title = re.search(r"^# .*\n", whole.text, re.MULTILINE)
         below = title.end() if title else 0
         text = whole.text[:below] + _missing_points(self.ours) + whole.text[below:]
@@ -180,12 +180,12 @@ def spread(values: Values, digits: int = 4) -> str:
     return mean if low == high else f"{mean} ({low} to {high})"
 
 
-def inconsistencies(found: Iterable[Inconsistency]) -> Block:
+def inconsistencies(found: Iterable[Inconsistency]) -> PagePart:
     """Return where a paper contradicts itself."""
     return table([(it.where, it.what) for it in found], ("section", "what"))
 
 
-def provenance(tables: Tables, hardware: Tables) -> Block:
+def provenance(tables: Tables, hardware: Tables) -> PagePart:
     """Return as Markdown where a page's numbers come from: name, digest, date, seeds and durations of each table, then
     what the labs ran on.
     """
