@@ -45,15 +45,7 @@ import numpy as np
 import pandas as pd
 import linklab
 from linklab import measure
-from linklab.labs.lab00 import rules as lab00
-from linklab.labs.lab01 import rules as lab01
-from linklab.labs.lab03 import rules as lab03
-from linklab.labs.lab04 import rules as lab04
-from linklab.labs.lab05 import rules as lab05
-from linklab.labs.lab06 import rules as lab06
-from linklab.labs.lab08 import rules as lab08
-from linklab.labs.lab09 import rules as lab09
-from linklab.labs.lab10 import rules as lab10
+from linklab import lab00, lab01, lab03, lab04, lab05, lab06, lab08, lab09, lab10
 from linklab.programs import simpleperf
 from linklab.measure import PingFlow, SimpleperfFlow, UdpFlow
 PATHS = ("h1-h4", "h7-h9", "h1-h9")
