@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from functools import lru_cache
 from typing import Final
 
 MOST_PRINTED: Final = 30_000
@@ -36,6 +37,7 @@ def told(text: str, node: str) -> str:
     return f"{text!r} on {node} prints without an end and was ended: write {mend(text)}"
 
 
+@lru_cache(maxsize=1)  # asked anew with each piece that a command prints beyond the limit
 def mend(text: str) -> str:
     """Return how to write this command so that it ends; nothing for one that may end by itself. Pure."""
     try:

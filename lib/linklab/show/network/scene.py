@@ -208,8 +208,9 @@ def read_scene(state: NetworkState, plan: Topology | None = None) -> NetworkScen
     A Topo has no plan: where its nodes are those of the course network, it is a student's course network, and is drawn
     with the names that the lab's text uses.
     """
-    if plan is None and {node.name for node in state.nodes} == {node.name for node in course_network().nodes}:
-        plan = course_network()
+    if plan is None:
+        course = course_network()
+        plan = course if {node.name for node in state.nodes} == {node.name for node in course.nodes} else None
     nodes = tuple(DrawnNode(node.name, _kind(node)) for node in state.nodes)
     kinds = {node.name: node.kind for node in nodes}
     joined, loose = _cables(state)
