@@ -17,10 +17,8 @@ from linklab.network import (
     NodeState,
     Shape,
     Topology,
-    TunnelState,
     expected_state,
 )
-from linklab.network.state import Membership
 from linklab.network.topology import all_links
 
 if TYPE_CHECKING:
@@ -56,21 +54,14 @@ class DrawnNode:
     kind: NodeKind
 
 
-@dataclass(frozen=True)
-class DrawnInterface:
-    """An interface. ``fits`` is False where its address is not in its neighbours' subnet, or not its own.
+@dataclass(frozen=True, kw_only=True)
+class DrawnInterface(InterfaceState):
+    """An interface of a node, as it was read back; a trunk's end has the addresses of its sub-interfaces too.
 
-    A trunk's end has the addresses of its sub-interfaces.
+    ``fits`` is False where its address is not in its neighbours' subnet, or not its own.
     """
 
     node: str
-    name: str
-    addresses: tuple[str, ...]
-    shape: Shape
-    up: bool
-    mtu_bytes: int
-    tunnel: TunnelState | None = None
-    vlans: Membership | None = None
     fits: bool = True
 
     @property
@@ -247,17 +238,14 @@ def _kind(node: NodeState) -> NodeKind:
 
 def _cables(state: NetworkState) -> tuple[list[Cable], list[DrawnInterface]]:
     """Return the cables, and the interfaces that no cable is in."""
-    found: dict[tuple[str, str], DrawnInterface] = {}
-    peers = {}
+    found = {}
     for node in state.nodes:
         for it in node.interfaces:
             if _parent(node, it) is None:
-                addresses = it.addresses + _of_subinterfaces(node, it)
-                more = (it.shape, it.up, it.mtu_bytes, it.tunnel, it.vlans)
-                found[node.name, it.name] = DrawnInterface(node.name, it.name, addresses, *more)
-                peers[node.name, it.name] = it.peer
+                whole = replace(it, addresses=it.addresses + _of_subinterfaces(node, it))
+                found[node.name, it.name] = DrawnInterface(**vars(whole), node=node.name)
     order = list(found)
-    pairs = [sorted((one, peer), key=order.index) for one, peer in peers.items() if peer in found]
+    pairs = [sorted((one, peer), key=order.index) for one, it in found.items() if (peer := it.peer) in found]
     joined = dict.fromkeys((one, two) for one, two in pairs)
     left = set(found) - {end for pair in joined for end in pair}
     return [Cable(found[one], found[two]) for one, two in joined], [found[it] for it in order if it in left]
