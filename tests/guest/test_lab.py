@@ -223,15 +223,15 @@ class Pair(Topo):  # type: ignore[misc]
 @pytest.mark.parametrize(
     ("options", "which"),
     [
-        ({"one": "h 1"}, "h 1-h2: .*Invalid argument"),
-        ({"address": "10.0.0.300/24"}, "h1: illegal IP address"),
-        ({"params1": {"ip": "10.0.0/33"}}, "h1-h2: "),
+        ({"one": "h 1"}, r"Invalid argument.* \(while making h 1-h2\)"),
+        ({"address": "10.0.0.300/24"}, r"illegal IP address.* \(while making h1\)"),
+        ({"params1": {"ip": "10.0.0/33"}}, r" \(while making h1-h2\)"),
     ],
 )
 def test_which_part_of_a_network_cannot_be_built_is_said(
     virtual: Kind, tmp_path: Path, options: dict[str, Any], which: str
 ) -> None:
-    with pytest.raises(LabError, match=f"^Mininet could not build this network: {which}") as caught:
+    with pytest.raises(LabError, match=f"^Mininet could not build this network: .*{which}$") as caught:
         linklab.start(Pair(**options), folder=tmp_path)
     assert "\n" not in str(caught.value)
 

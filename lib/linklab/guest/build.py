@@ -29,13 +29,6 @@ from linklab.network import Network, NetworkState, differences, values_of
 
 _FILES_PER_NODE, _FILES_BESIDES = 6, 256
 _PORTS_WITHIN_S = 4.0
-_SUBJECTS = {
-    "addHost": ("name",),
-    "addSwitch": ("name",),
-    "addLink": ("node1", "node2"),
-    "configHosts": ("host",),
-}
-"""Functions of Mininet's that make a part of a network, and which of their variables name it."""
 
 
 def build_network(
@@ -84,7 +77,8 @@ def build_network(
     except LinklabError:
         raise
     except (Exception, SystemExit) as error:  # Mininet exits where it misses a program
-        raise LabError(f"Mininet could not build this network: {place_of(error)}{said.first() or error}") from error
+        part = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+        raise LabError(f"Mininet could not build this network: {said.first() or error}{part}") from error
     finally:
         lg.removeHandler(said)
     # A controller is there to see what hosts ask for: with neighbours known from the start it would see no ARP.
@@ -107,17 +101,6 @@ def build_network(
         () if isinstance(topology, Network) else same_addresses(state, {it.name for it in net.hosts if it.inNamespace})
     )
     return [*asked.not_checked, *own_ways, *twice]
-
-
-def place_of(error: BaseException) -> str:
-    """Return the name of the node or link that Mininet was making when it failed, and a colon; empty if unknown."""
-    at = error.__traceback__
-    while at is not None:
-        names = [at.tb_frame.f_locals.get(name) for name in _SUBJECTS.get(at.tb_frame.f_code.co_name, ())]
-        if names and None not in names:
-            return f"{'-'.join(map(str, names))}: "
-        at = at.tb_next
-    return ""
 
 
 def wait_for_ports(net: LabNetwork, pause: Callable[[float], object]) -> None:

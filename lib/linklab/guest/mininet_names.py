@@ -25,7 +25,7 @@ from mininet.net import Mininet
 
 from linklab.errors import LabError, LinklabError, NetworkError
 from linklab.guest import startup
-from linklab.guest.build import place_of, raise_file_limit, wait_for_ports
+from linklab.guest.build import raise_file_limit, wait_for_ports
 from linklab.guest.mininet_parts import LabHost, LabIntf, LabLink, without_cpu_limits
 from linklab.guest.namespace import as_in_mininet
 from linklab.guest.net import LabNetwork
@@ -168,11 +168,8 @@ def _wait_for_node(self: CLI, node: Any) -> None:
 
 def _show_error(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
     """Print a mistake in a script as one line with its place, and every other error as a traceback."""
-    about = place_of(value)
     if not isinstance(value, LinklabError):
         sys.__excepthook__(kind, value, trace)
-        if about:
-            print(f"{about}{value}", file=sys.stderr)
         startup.tell_missing(value)
         return
     places = [it for it in traceback.extract_tb(trace) if not it.filename.startswith(_NOT_THE_SCRIPT)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import os
@@ -9,10 +10,11 @@ import re
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from mininet.link import TCLink, TCULink
-from mininet.log import output
+from mininet.log import info, output
 from mininet.net import Mininet
 from mininet.node import CPULimitedHost, Host, Node, OVSSwitch, UserSwitch
 from mininet.nodelib import LinuxBridge
@@ -63,6 +65,16 @@ def is_ovs(cls: Any) -> bool:
     return isinstance(base, type) and issubclass(base, OVSSwitch)
 
 
+@contextlib.contextmanager
+def _naming(part: str) -> Iterator[None]:
+    """Note in an error which part of the network Mininet was making; Python prints the note with the error."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:  # Mininet exits where it misses a program
+        error.add_note(f"while making {part}")
+        raise
+
+
 class LabNetwork(Mininet):
     """A running network, with everything that Mininet's has."""
 
@@ -89,7 +101,8 @@ class LabNetwork(Mininet):
 
     def addHost(self, name: str, cls: Any = None, **params: Any) -> Node:
         """As Mininet's."""
-        host = super().addHost(name, ours(cls), **params)
+        with _naming(name):
+            host = super().addHost(name, ours(cls), **params)
         if self._runs:
             set_host(namespace_of(host), None, self.congestion_control)
         return host
@@ -101,7 +114,8 @@ class LabNetwork(Mininet):
             if "failMode" not in unbound(cls or self.switch)[1]:
                 mode = self.fail_mode or ("secure" if self.controllers else "standalone")
                 params.setdefault("failMode", mode)
-        return super().addSwitch(name, ours(cls), **params)
+        with _naming(name):
+            return super().addSwitch(name, ours(cls), **params)
 
     def addLink(
         self, node1: Any, node2: Any, port1: Any = None, port2: Any = None, cls: Any = None, **params: Any
@@ -111,7 +125,16 @@ class LabNetwork(Mininet):
         if any(isinstance(node, OVSSwitch) and node.datapath == "user" for node in ends):
             # It hands packets on as bytes: checksums that the kernel leaves for a network card would stay wrong.
             params = {"txo": False} | params
-        return super().addLink(*ends, port1, port2, ours(cls), **params)
+        with _naming("-".join(map(str, ends))):
+            return super().addLink(*ends, port1, port2, ours(cls), **params)
+
+    def configHosts(self) -> None:
+        """As Mininet's."""
+        for host in self.hosts:
+            info(f"{host.name} ")
+            with _naming(host.name):
+                host.configDefault(**({} if host.defaultIntf() else {"ip": None, "mac": None}))
+        info("\n")
 
     def start(self) -> None:
         """As Mininet's."""
