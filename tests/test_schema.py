@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from linklab.errors import MeasurementError
-from linklab.schema import NOT_STORED, check, dump, load, parse
+from linklab.schema import NOT_STORED, check, dump, given, load, parse
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,22 @@ def test_the_field_that_does_not_fit_is_named(data: dict[str, Any], line: str) -
     with pytest.raises(MeasurementError) as caught:
         load(Outer, RIGHT | data, "it")
     assert str(caught.value) == line
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "right"),
+    [
+        (tuple[float, float] | None, 3, "choose 2 numbers, as (2, 8)"),
+        (tuple[float, float], (1, 2, 3), "choose 2 numbers, as (2, 8)"),
+        (tuple[int, ...], 3, "choose numbers, as (2, 8)"),
+        (tuple[str, ...], "TcpInSegs", "give texts, as ('a', 'b')"),
+        (tuple[str, str], ("TcpInSegs",), "give 2 texts, as ('a', 'b')"),
+    ],
+)
+def test_who_gives_no_tuple_is_told_what_belongs_in_it(kind: Any, value: Any, right: str) -> None:
+    with pytest.raises(MeasurementError) as caught:
+        given(kind, "counters", value)
+    assert str(caught.value).endswith(f": {right}")
 
 
 def test_a_key_that_is_unknown_is_ignored() -> None:

@@ -87,12 +87,13 @@ def given(kind: Any, name: str, value: Any) -> Any:
         _reader(kind).validate_python(plain, strict=True)
     except ValidationError as wrong:
         first = wrong.errors(include_url=False)[0]
-        right = _RIGHT.get(first["type"], first["msg"]).format(**first.get("ctx", {}))
+        words = _values_words(kind) if first["type"] in _OF_TUPLES else _RIGHT.get(first["type"], first["msg"])
+        right = words.format(**first.get("ctx", {}))
         raise MeasurementError(f"{name} is {quoted(value)}: {right}") from None
     return plain
 
 
-_PAIR: Final = "choose two numbers, as (2, 8)"
+_OF_TUPLES: Final = ("missing", "too_long", "tuple_type")
 _RIGHT: Final = {
     "bool_type": "choose True or False",
     "float_type": "choose a number",
@@ -101,13 +102,18 @@ _RIGHT: Final = {
     "int_type": "choose a whole number",
     "less_than_equal": "choose at most {le:.10g}",
     "literal_error": "choose {expected}",
-    "missing": _PAIR,
     "multiple_of": "choose a whole number",
     "string_type": "give a text, in quotes",
-    "too_long": _PAIR,
-    "tuple_type": _PAIR,
 }
 """What a user should have given instead, by pydantic's name of the error."""
+
+
+def _values_words(kind: Any) -> str:
+    """Return what to give for a type that is a tuple, or one beside None: of a fixed length, or of any."""
+    whole = next(part for part in (kind, *typing.get_args(kind)) if typing.get_origin(part) is tuple)
+    parts = typing.get_args(whole)
+    count = "" if parts[-1] is ... else f"{len(parts)} "
+    return f"give {count}texts, as ('a', 'b')" if parts[0] is str else f"choose {count}numbers, as (2, 8)"
 
 
 def _with_plain_numbers(value: Any) -> Any:

@@ -106,11 +106,13 @@ def test_levels_of_ones_own_have_a_folder_and_a_page_of_their_own(
     with (here / f"study-results/{name}/{name}.csv").open() as file:
         assert {row["size"] for row in csv.DictReader(file)} == {"9018", "0.5"}
     assert (here / "study-results/made-up/made-up.csv").read_bytes() == published
+    capsys.readouterr()
     assert main(["study", "page", *own]) == 0
-    text = (here / f"study-results/pages/{name}.md").read_text()
+    assert capsys.readouterr().out == f"page: study-results/pages/{name}-values.md, with 1 picture\n"
+    text = (here / f"study-results/pages/{name}-values.md").read_text()
     assert "| 9018 | h1-h2 |" not in text  # a series is no single value
     assert "| 9018 | 3006 |" in text
-    assert f"![gap_ms (ms): 9018 h1-h2: 1288 to 1289; 0.5 h1-h2: 0.07143 to 1.071]({name}-gap-ms.svg)" in text
+    assert f"![gap_ms (ms): 9018 h1-h2: 1288 to 1289; 0.5 h1-h2: 0.07143 to 1.071]({name}-values-gap-ms.svg)" in text
     assert "It is fast. (V) | either | not testable here | the table of study made-up-own" in text
     assert "linklab study run made-up --set size=9018,0.5 --set kind=a" in text
     assert "It is fast. (V) | either | reproduced | 1 Mbit/s" in page_of_all(capsys)
@@ -210,6 +212,7 @@ def test_a_page_in_a_file_names_the_study_that_it_lacks(here: Path, capsys: pyte
     )
     assert main(["study", "run", "paged.py:MINE"]) == 0
     assert main(["study", "page", "mine_page.py"]) == 0
+    assert main(["study", "page", "paged.py:MINE"]) == 0  # all values, beside the page that somebody wrote
     assert Path("study-results/pages/mine.md").read_text() == "# My page\n\n4.0 Mbit/s\n"
 
 
@@ -335,7 +338,11 @@ IMPORT = "import made-up --sent a.pcap --received b.pcap --output mine.csv --set
         ("run mtu --only rates=100/10 --only sending=greedy", "", "no point with rates=100/10 sending"),
         ("run made-up --output /proc/linklab", "", "/proc/linklab cannot be written to"),
         ("run other.py:MINE", "", "other.py is not there"),
-        ("run mine.py:YOURS", "", "mine.py has no 'YOURS'"),
+        ("run mine.py:YOURS", "", "mine.py has no 'YOURS': its studies are MINE"),
+        ("run mine.py", "", "mine.py is a file: name a study in it, mine.py:MINE"),
+        ("run wrong.py", "", "wrong.py fails: ModuleNotFoundError: No module named"),
+        ("run queue.py:MINE", "", "queue.py has the name of Python's own module queue: rename the file"),
+        ("page queue.py", "", "queue.py has the name of Python's own module queue: rename the file"),
         ("run mine.py:NUMBER", "", "is a int and no linklab.study.Study"),
         ("run wrong.py:MINE", "", "wrong.py fails: ModuleNotFoundError: No module named"),
         ("page wrong.py", "", "wrong.py is no page: none of its cells calls open_page"),
@@ -370,6 +377,7 @@ def test_a_mistake_is_one_line(
         "mine.csv": mine,
         "mine.py": OWN_STUDY.replace("from helper import FACTOR", "FACTOR = 2"),
         "wrong.py": "import nothing_like_it\n",
+        "queue.py": "",
         "a.pcap": "no capture at all, by no means",
         "b.pcap": "",
     }.items():

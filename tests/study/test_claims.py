@@ -155,6 +155,8 @@ THREE, TWO = [71.9, 72.6, 73.1, 73.4, 74.1], [71.4, 72.0, 72.3, 72.8, 73.1]
         (difference([it + 3 for it in THREE], TWO).holds, True),
         (difference(TWO, [it + 3 for it in THREE]).holds, False),
         (difference([2, 2], [1, 1]).holds, True),
+        (difference(Values((2, 2)), Values((1, 1))).holds, True),
+        (share([True, True], Values((1.5, 1.6))).holds, None),
         (outcome(0.6, 0.9, 0.5), True),
         (outcome(0.5, 0.9, 0.5), None),
         (outcome(0.1, 0.5, 0.5), False),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
 from linklab.discovery import STUDIES, study_module, study_names
@@ -54,6 +54,9 @@ def study_by_name(name: str) -> Study:
 
     Raises MeasurementError, listing the names, if there is none.
     """
+    if name.endswith(".py"):
+        named = _studies_in(_module(name)) or ["STUDY"]
+        raise MeasurementError(f"{name} is a file: name a study in it, {' or '.join(f'{name}:{it}' for it in named)}")
     if is_in_file(name):
         found = from_file(name)
         if not isinstance(found, Study):
@@ -89,9 +92,18 @@ def from_file(name: str) -> Any:
     found = _IN_FILE.fullmatch(name)
     if found is None:
         raise MeasurementError(f"{name} names nothing in a file: write FILE.py:NAME")
-    path = Path(found["file"]).absolute()
+    module = _module(found["file"])
+    if found["name"] not in vars(module):
+        named = ", ".join(_studies_in(module)) or "none"
+        raise MeasurementError(f"{found['file']} has no {found['name']!r}: its studies are {named}")
+    return vars(module)[found["name"]]
+
+
+def _module(file: str) -> ModuleType:
+    path = Path(file).absolute()
     if not path.is_file():
-        raise MeasurementError(f"{found['file']} is not there: say another file")
+        raise MeasurementError(f"{file} is not there: say another file")
+    refuse_clash(path)
     module_name = f"study_file_{digest(str(path))}"
     module = sys.modules.get(module_name)
     if module is None:
@@ -106,13 +118,21 @@ def from_file(name: str) -> Any:
             spec.loader.exec_module(module)
         except (Exception, SystemExit) as error:
             del sys.modules[module_name]
-            raise MeasurementError(f"{found['file']} fails: {raised(error)}") from error
+            raise MeasurementError(f"{file} fails: {raised(error)}") from error
         finally:
             for place in beside:
                 sys.path.remove(place)
-    if found["name"] not in vars(module):
-        raise MeasurementError(f"{found['file']} has no {found['name']!r}: say the name of a study in it")
-    return vars(module)[found["name"]]
+    return module
+
+
+def _studies_in(module: ModuleType) -> list[str]:
+    return [name for name, value in vars(module).items() if isinstance(value, Study)]
+
+
+def refuse_clash(file: Path) -> None:
+    """Raise MeasurementError for a file with the name of a module of Python's: others would import it in its place."""
+    if file.stem in sys.stdlib_module_names:
+        raise MeasurementError(f"{file.name} has the name of Python's own module {file.stem}: rename the file")
 
 
 def selection(settings: Iterable[str], option: str) -> dict[str, list[str]]:

@@ -40,6 +40,8 @@ _ALMOST_ALL_SHARE: Final = 0.9
 """A claim about almost all settings holds if it holds in at least this share of them. The number is our choice."""
 _PAPERS_HARDWARE: Final = "the paper's own hardware"
 """Whose numbers they are, if they are those that the paper printed."""
+Repeats = Values | Sequence[float]
+"""The values of all repeats of one quantity: a table's, or computed ones."""
 Tables = Mapping[str, StudyTable]
 """The tables of the studies that a page needs, by the study's name; `compared` names a second table of a study."""
 
@@ -339,7 +341,11 @@ def every(outcomes: Iterable[Outcome]) -> Outcome:
     return False if False in found else None if None in found else True
 
 
-def share(outcomes: Iterable[bool], *measured: Sequence[float], what: str = "repeats") -> ShareOfRuns:
+def _numbers(repeats: Repeats) -> Sequence[float]:
+    return repeats.values if isinstance(repeats, Values) else repeats
+
+
+def share(outcomes: Iterable[bool], *measured: Repeats, what: str = "repeats") -> ShareOfRuns:
     """Return in how many repeats something holds.
 
     ``measured`` has for each setting the values of its repeats. If these are equal in every setting, results do not
@@ -347,7 +353,7 @@ def share(outcomes: Iterable[bool], *measured: Sequence[float], what: str = "rep
     wider than it need be, and never narrower (W. Hoeffding, 1956).
     """
     found = list(outcomes)
-    alike = all(len(values) > 1 and _are_equal(min(values), max(values)) for values in measured)
+    alike = all(len(values) > 1 and _are_equal(min(values), max(values)) for values in map(_numbers, measured))
     return ShareOfRuns(sum(found), len(found), not alike, what)
 
 
@@ -355,11 +361,12 @@ def _are_equal(low: float, high: float) -> bool:
     return math.isclose(low, high, rel_tol=_RELATIVE_TOLERANCE, abs_tol=_RELATIVE_TOLERANCE**2)
 
 
-def difference(first: Sequence[float], second: Sequence[float]) -> MeanDifference:
+def difference(first: Repeats, second: Repeats) -> MeanDifference:
     """Return by how much the mean of `first` exceeds that of `second`.
 
     Raises MeasurementError for fewer than two repeats of either.
     """
+    first, second = _numbers(first), _numbers(second)
     if (least := min(len(first), len(second))) < 2:
         raise MeasurementError(f"Welch's t test is over two repeats or more: {least} is there")
     from scipy import stats

@@ -121,7 +121,8 @@ def _pages(arguments: argparse.Namespace) -> int:
         page, files, is_published = _page(name, arguments)
         default = _PAGES if is_published else _OUTPUT / "pages"
         written = write_page(page, files, arguments.output or default)
-        print(f"page: {written[0]}, with {len(written) - 1} pictures")
+        pictures = len(written) - 1
+        print(f"page: {written[0]}, with {pictures} picture{'' if pictures == 1 else 's'}")
     return 0
 
 
@@ -138,7 +139,7 @@ def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str]
         with_own_levels,
     )
     from linklab.study.notebook import PageRequest, read_beside, run_page
-    from linklab.study.overview import overview
+    from linklab.study.overview import overview, overview_name
     from linklab.study.table import read_table
 
     given = PageRequest(arguments.tables, arguments.beside, arguments.short)
@@ -156,7 +157,8 @@ def _page(name: str, arguments: argparse.Namespace) -> tuple[str, dict[str, str]
     study = with_own_levels(base.short_form() if arguments.short else base, selection(arguments.levels, "--set"))
     # judges ask for the table by the name that the study has in the catalogue
     ours = read_table(study, arguments.tables)
-    return study.name, overview(base.name, ours, read_beside([base], arguments.beside), claims_about(base)), False
+    beside = read_beside([base], arguments.beside)
+    return overview_name(study), overview(base.name, ours, beside, claims_about(base)), False
 
 
 def _keep(arguments: argparse.Namespace) -> int:

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from linklab.errors import MeasurementError
 from linklab.files import write_whole
-from linklab.study.catalogue import studies, with_command
+from linklab.study.catalogue import refuse_clash, studies, with_command
 from linklab.study.claims import Claims
 from linklab.study.declare import Study, in_one_line
 from linklab.study.overview import compared_parts
@@ -89,6 +89,7 @@ def run_page(source: Path, given: PageRequest) -> tuple[Page, dict[str, str]]:
         text = source.read_text("utf-8")
     except OSError as error:
         raise MeasurementError(f"{source} cannot be read: {error.strerror}") from None
+    refuse_clash(source)
     studies()  # from here on a page can import studies.NAME, wherever that folder lies
     names: dict[str, Any] = {"__name__": f"page_{source.stem}", "__file__": str(source)}
     parts = []
@@ -97,7 +98,9 @@ def run_page(source: Path, given: PageRequest) -> tuple[Page, dict[str, str]]:
             shown = say(prose(cell)) if "[markdown]" in kind else _run(cell, line, source, names)
             parts += [shown] if isinstance(shown, PagePart) else []
         if not _opened:
-            raise MeasurementError(f"{source} is no page: none of its cells calls open_page")
+            raise MeasurementError(
+                f"{source} is no page: none of its cells calls open_page; a study in it is {source}:STUDY"
+            )
         page = _opened[-1]
         return page, page.files([*parts, *compared_parts(page)])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from linklab.errors import MeasurementError
 from linklab.study.claims import Claims
-from linklab.study.declare import Metric
+from linklab.study.declare import Metric, Study
 from linklab.study.page import Page, PagePart, say, spread, table
 from linklab.study.table import StudyTable, Values
 
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     import pandas
 
 _NOTE: Final = "Mean over repeats; where they differ, the least and the largest in brackets."
+
+
+def overview_name(study: Study) -> str:
+    """Return the name of a study's overview: never that of a page which somebody wrote about the study."""
+    return f"{study.name}-values"
 
 
 def overview(key: str, ours: StudyTable, hardware: Mapping[str, StudyTable], argued: Claims) -> dict[str, str]:
@@ -26,7 +31,7 @@ def overview(key: str, ours: StudyTable, hardware: Mapping[str, StudyTable], arg
     study = ours.study
     if not len(ours):
         raise MeasurementError(f"the table of study {study.name} has no rows, since all points failed: {study.command}")
-    page = Page(study.name, {key: ours}, hardware, argued, partial=True)
+    page = Page(overview_name(study), {key: ours}, hardware, argued, partial=True)
     claims = (say("## A paper's claims, judged by these values"), page.claims()) if argued.claims else ()
     return page.files([
         say(f"# {study.title}", _what(ours), "## Values"), values_table(ours), *_series(page, ours), *claims,
