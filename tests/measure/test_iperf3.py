@@ -16,7 +16,7 @@ from linklab.measure import Origin, TcpFlow, TcpResult, UdpFlow, UdpResult, run
 from linklab.measure.tools import iperf3
 from linklab.network import TWO_HOSTS
 from linklab.runtime.backends import Kind
-from tests.support.printed import captured, job, parsed
+from tests.support.printed import captured, parsed
 
 ORIGIN = Origin("iperf 3.12", "7.3.4")
 TCP_FLOW, UDP_FLOW = TcpFlow("h1", "h4", 2), UdpFlow("h1", "h4", 20, 2, payload_bytes=1472)
@@ -104,89 +104,6 @@ def test_what_arrived_after_the_last_whole_interval_is_not_counted_into_it() -> 
     assert len(result.samples) == 1
     assert result.throughput_mbps == pytest.approx(result.samples[0].throughput_mbps, rel=1e-4)
     assert 8 * result.received_bytes / result.duration_s / 1e6 == pytest.approx(result.throughput_mbps)
-
-
-@pytest.mark.parametrize("flow", [UdpFlow("h1", "h2", 3, 2000), TcpFlow("h1", "h2", 2000)])
-def test_a_run_that_was_stopped_in_its_first_second_has_no_rate(flow: TcpFlow | UdpFlow) -> None:
-    """The server divides by 17.9 s and 19.3 s, and it was 0.4 s."""
-    with pytest.raises(MeasurementError, match="stopped in its first second"):
-        _stopped(f"early-{flow.tool_name.lower()}", flow)
-
-
-def test_udp_loss_counts_what_was_lost_after_the_last_arrival_too() -> None:
-    result = udp("udp-loss")
-    assert 939 <= result.lost_packets <= 942
-    assert result.received_packets == result.sent_packets - result.lost_packets
-    assert result.loss_percent == pytest.approx(15.8, abs=0.1)
-    whole = udp()
-    assert (whole.sent_packets, whole.received_packets, whole.out_of_order_packets) == (3396, 3396, 0)
-    assert (whole.sent_mbps, whole.jitter_ms) == pytest.approx((19.995, 0.0763), abs=0.001)
-    assert all(sample.lost_packets == 0 and sample.jitter_ms is not None for sample in whole.samples)
-
-
-@pytest.mark.parametrize(
-    ("flow", "client", "server", "says"),
-    [
-        (TCP_FLOW, "refused.json", "killed-server.json", "iperf3 from h1 to h4 failed: unable to connect to server"),
-        (TCP_FLOW, "killed-client.json", "killed-server.json", "failed: interrupt - the client has terminated"),
-        (TCP_FLOW, "refused.json", "port-in-use.json", "server on h4 .*listener for connections: Address already in"),
-        (
-            TCP_FLOW,
-            "tcp-client.json",
-            "port-in-use.json",
-            "server on h4 .*listener for connections: Address already in",
-        ),
-        (
-            TCP_FLOW,
-            "usage.txt",
-            "tcp-server.json",
-            "no report that can be read, but: iperf3: parameter error - test dur",
-        ),
-    ],
-)
-def test_what_is_no_report_of_the_test_is_said_in_iperf3_s_words(
-    flow: TcpFlow | UdpFlow, client: str, server: str, says: str
-) -> None:
-    tool: Any = iperf3.TCP if isinstance(flow, TcpFlow) else iperf3.UDP
-    with pytest.raises(MeasurementError, match=says):
-        parsed(tool, flow, ORIGIN, *(captured(f"iperf3-{name}") for name in (client, server)))
-
-
-def test_a_side_that_printed_nothing_and_more_received_than_sent_are_refused() -> None:
-    client, server = _reports("udp")
-    with pytest.raises(MeasurementError, match="but: it printed nothing"):
-        parsed(iperf3.UDP, UDP_FLOW, ORIGIN, client, "")
-    data = json.loads(client[client.index("{") :])
-    data["end"]["sum_sent"]["packets"] = 3000
-    with pytest.raises(MeasurementError, match="duplicates packets"):
-        parsed(iperf3.UDP, UDP_FLOW, ORIGIN, json.dumps(data, indent=1), server)
-
-
-@pytest.mark.parametrize(
-    ("side", "keys", "named"),
-    [
-        ("server", ["end", "sum_received"], r"end\.sum_received: field required"),
-        ("server", ["intervals"], "intervals: field required"),
-        ("client", ["end", "sum_sent", "retransmits"], r"end\.sum_sent\.retransmits: field required"),
-    ],
-)
-def test_a_report_that_lacks_something_is_refused_by_its_name(side: str, keys: list[str], named: str) -> None:
-    reports = dict(zip(("client", "server"), _reports("tcp"), strict=True))
-    data: Any = json.loads(reports[side])
-    inner = data
-    for key in keys[:-1]:
-        inner = inner[key]
-    del inner[keys[-1]]
-    reports[side] = json.dumps(data, indent=1)
-    with pytest.raises(MeasurementError, match=named):
-        parsed(iperf3.TCP, TCP_FLOW, ORIGIN, *reports.values())
-
-
-def test_the_commands_in_full() -> None:
-    stream = iperf3.TCP.client(job(TcpFlow("h1", "h4", 3, streams=2), port=5202))
-    assert stream == "exec env LC_ALL=C iperf3 --json -c 10.0.5.2 -p 5202 -t 3 -P 2 -C cubic"
-    datagrams = iperf3.UDP.client(job(UdpFlow("h1", "h4", 9.5, 3)))
-    assert datagrams == "exec env LC_ALL=C iperf3 --json -c 10.0.5.2 -p 5201 -t 3 -u -b 9500000 -l 1448"
 
 
 @pytest.mark.lab
