@@ -37,6 +37,11 @@ def both(name: str) -> tuple[str, str]:
     return captured(f"{name}-client.{kind}"), captured(f"{name}-server.{kind}")
 
 
+def near(value: float) -> Any:
+    """A number that is this one apart from rounding."""
+    return pytest.approx(value)
+
+
 def edited(text: str, old: str, new: str) -> str:
     assert old in text
     return text.replace(old, new)
@@ -135,14 +140,14 @@ READ: list[tuple[str, Flow, tuple[str, ...], Mapping[str, Any]]] = [
     ("losses after the last arrival", UDP, both("iperf3-udp-loss"),
      {"lost_packets": pytest.approx(940, abs=2), "loss_percent": pytest.approx(15.8, abs=0.1)}),
     ("samples", SOCKETS, (sampled("", FIRST, SECOND),),
-     {"samples": (SocketSample(SOCKET, pytest.approx(0.1), 10, None, 20.5, 0),
-                  SocketSample(SOCKET, pytest.approx(0.2), 14, 12, 41.25, 7)),
+     {"samples": (SocketSample(SOCKET, near(0.1), 10, None, 20.5, 0),
+                  SocketSample(SOCKET, near(0.2), 14, 12, 41.25, 7)),
       "headline": pytest.approx((20.5 + 41.25) / 2)}),
     ("no open connection", SOCKETS, (sampled("", UNCONNECTED),), {"samples": (), "headline": None}),
     ("no sample", SOCKETS, (sampled(),), {"samples": (), "headline": None}),
     ("a queue's root", QUEUE, (sampled(EMPTY, FULL, ROUNDED, ROUNDED.replace("68Kb 46p", "1Mb 693p")),),
-     {"samples": (QueueSample(0, 0, 0, 0), QueueSample(pytest.approx(0.1), 99, 149886, 81),
-                  QueueSample(pytest.approx(0.2), 46, 69_632, 82), QueueSample(pytest.approx(0.3), 693, 1_048_576, 82)),
+     {"samples": (QueueSample(0, 0, 0, 0), QueueSample(near(0.1), 99, 149886, 81),
+                  QueueSample(near(0.2), 46, 69_632, 82), QueueSample(near(0.3), 693, 1_048_576, 82)),
       "headline": pytest.approx((99 + 46 + 693) / 4), "marked_packets": 0,
       "discipline": "netem 10: root refcnt 2 limit 1000 delay 10ms seed 1"}),
     ("fq_codel's marks", QUEUE, (sampled(EMPTY, FAIR),), {"marked_packets": 95}),
