@@ -62,6 +62,7 @@ def test_an_image_is_made_and_found(packages: list[debian.Package]) -> None:
     image = build.build_image(lambda message, part: steps.append((message, part)))
     assert find.find_image() == image
     assert (image.root / "bin/sh").read_text() == "shell"
+    assert (image.root / "bin/sh").stat().st_mode & 0o7777 == 0o755, "no program keeps its setuid bit"
     assert (image.root / "usr/bin/awk").readlink() == Path("mawk")
     assert not [name for name in ("etc/init.d", *UNREAD) if (image.root / name).exists()]
     assert (image.root / "var/run").readlink() == Path("/run")
@@ -82,7 +83,9 @@ def test_an_image_is_made_and_found(packages: list[debian.Package]) -> None:
         os.umask(mask)
 
 
-def test_all_licences_are_in_an_image_and_where_the_sources_are(packages: list[debian.Package]) -> None:
+def test_all_licences_are_in_an_image_and_without_one_it_is_refused(
+    packages: list[debian.Package], archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     image = built()
     documents = image.root / "usr/share/doc"
     assert (documents / "tiny/copyright").read_text() == "L"
@@ -90,11 +93,7 @@ def test_all_licences_are_in_an_image_and_where_the_sources_are(packages: list[d
     assert "Linux 7.3.4, made from Debian's package" in kernels
     assert "changes: clock, random, line, memory\n" in kernels
     assert {package.source for package in image.about.packages} == {"small"}
-
-
-def test_an_image_without_a_licence_is_refused(
-    packages: list[debian.Package], archive: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    shutil.rmtree(image.folder)
     monkeypatch.delitem(LICENCE, "./usr/share/doc/tiny/copyright")
     packages[:] = [listed(archive, "python3", "1", PYTHON | LDCONFIG)]
     with pytest.raises(LabError, match="the image would lack the licence of tiny"):

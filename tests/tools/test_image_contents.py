@@ -34,19 +34,6 @@ def taken(*members: tuple[str, bytes, str]) -> Contents:
     return contents
 
 
-def test_setuid_and_devices_do_not_come_along_and_a_second_name_does(tmp_path: Path) -> None:
-    contents = taken(
-        ("usr/bin/ping", tarfile.REGTYPE, ""),
-        ("usr/bin/ping6", tarfile.LNKTYPE, "usr/bin/ping"),
-        ("dev/null", tarfile.CHRTYPE, ""),
-    )
-    contents.write(tmp_path / "root")
-    ping = tmp_path / "root/bin/ping"
-    assert ping.stat().st_mode & 0o7777 == 0o755
-    assert ping.read_bytes() == ping.with_name("ping6").read_bytes() == b"#!"
-    assert not (tmp_path / "root/dev").exists()
-
-
 @pytest.mark.parametrize("name", ["/etc/out", "usr/../../out"])
 def test_nothing_leads_out(name: str) -> None:
     with pytest.raises(LabError, match="leads out of the image"):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import io
 import tarfile
+import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from linklab.errors import LabError
-from tools.image import build, debian
+from tools.image import build, debian, download
 from tools.image.contents import MERGED
 
 
@@ -54,25 +55,6 @@ def test_every_wanted_package_is_pinned_and_none_that_is_left_out() -> None:
     assert set(wanted.names) <= set(pinned)
     assert not wanted.left_out & set(pinned)
     assert not wanted.left_out & set(wanted.names)
-
-
-def test_some_packages_are_of_the_release_before_and_of_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = f"ping # why\n\n{debian._OLDER}\niperf3 # why\n\n{debian._LEFT_OUT}\ndpkg # why\n"
-    listed = {
-        debian.RELEASE.name: "Package: iperf3\nVersion: 3.18\n\nPackage: ping\nVersion: 2\n",
-        debian.BEFORE.name: "Package: iperf3\nVersion: 3.12\nFilename: x\nSize: 1\nSHA256: 0\n"
-        "\nPackage: ping\nVersion: 1\n",
-    }
-    monkeypatch.setattr(debian, "listed", lambda base, suite, *_: debian.read_index(listed[suite]))
-    monkeypatch.setattr(debian, "wanted", lambda real=debian.wanted: real(text))
-    assert debian.wanted() == debian.Wanted(["ping", "iperf3"], ["iperf3"], {"dpkg"})
-    found = debian.fetch_index("http://archive", tmp_path)
-    assert {name: fields["Version"] for name, fields in found.packages.items()} == {"iperf3": "3.12", "ping": "2"}
-    listed[debian.BEFORE.name] = "Package: ping\nVersion: 1\n"
-    with pytest.raises(LabError, match=r"^Debian 12 has no package iperf3: .* corrected packages\.txt"):
-        debian.fetch_index("http://archive", tmp_path)
 
 
 def test_a_package_is_unpacked_without_what_no_lab_reads() -> None:
@@ -124,6 +106,28 @@ def test_a_package_is_fetched_from_the_first_archive_that_has_it(tmp_path: Path)
     (archives[0] / package.path).write_bytes(b"a forgery")
     with pytest.raises(LabError, match="another checksum"):
         debian.fetch(package, bases)
+
+
+def test_what_breaks_off_is_tried_anew_counted_once_and_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    content, come = b"a package" * 1000, list[int]()
+
+    class Answer(io.BytesIO):
+        def __init__(self, lacks: int) -> None:
+            super().__init__(content[: len(content) - lacks])
+            self.length = lacks
+
+    def answers(*lacking: int) -> None:
+        left = [Answer(lacks) for lacks in lacking]
+        monkeypatch.setattr(urllib.request, "urlopen", lambda *_, **__: left.pop(0))
+
+    monkeypatch.setattr(download, "_PAUSE_S", 0)
+    asked = "http://example.org/tiny", hashlib.sha256(content).hexdigest()
+    answers(5000, 5000, 0)
+    assert download.download(*asked, come.append) == content
+    assert sum(come) == len(content)
+    answers(5000, 5000, 5000)
+    with pytest.raises(LabError, match=r"tiny could not be fetched from example\.org .*check the network"):
+        download.download(*asked)
 
 
 @pytest.mark.parametrize(

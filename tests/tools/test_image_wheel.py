@@ -17,9 +17,26 @@ import pytest
 from linklab import __version__
 from linklab.runtime.image.find import finished_images, read_image
 from tests.runtime.test_image_find import made
+from tools.image import __main__ as command
 from tools.image import wheel
 
 ROOT = Path(__file__).parents[2]
+
+
+def test_an_error_of_the_tool_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(command, "build_image", lambda progress, say: read_image(made(tmp_path / "image")))
+        assert command.main(["pack", str(tmp_path)]) == 1
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "%" not in line]
+    assert line.startswith(f"linklab: {tmp_path} is a folder: name a file in it")
+
+
+def test_the_tool_needs_nothing_but_pythons_own_library() -> None:
+    """It runs beside the installation of Linklab's Python packages."""
+    words = [sys.executable, "-S", "-c", "import tools.image.__main__"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "lib")}
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_an_image_in_a_wheel_is_installed_by_pip_and_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
