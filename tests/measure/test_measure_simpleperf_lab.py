@@ -120,3 +120,13 @@ def test_a_client_that_does_not_measure_is_quoted(lab: linklab.Lab, folder: Path
 def test_a_file_that_is_not_there_is_said_before_anything_runs(lab: linklab.Lab) -> None:
     with pytest.raises(MeasurementError, match=r"there is no program yours\.py in the lab's folder: write it first"):
         run(lab, SimpleperfFlow("h1", "h2", program="yours.py"))
+
+
+def test_a_program_runs_in_its_folder_and_leaves_nothing_there(lab: linklab.Lab, folder: Path) -> None:
+    (folder / "own").mkdir()
+    (folder / "own/helper.py").write_text("import tabulate\nopen('own/seen', 'w').write(__file__)\n")
+    (folder / "own/looks.py").write_text("import helper\n")
+    with pytest.raises(MeasurementError, match="server of looks.py on h2 ended; it printed nothing"):
+        run(lab, SimpleperfFlow("h1", "h2", 2, program=Path("own/looks.py")))
+    assert (folder / "own/seen").read_text() == str(folder / "own/helper.py")
+    assert {path.name for path in (folder / "own").iterdir()} == {"helper.py", "looks.py", "seen"}

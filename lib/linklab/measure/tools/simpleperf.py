@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import re
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
@@ -29,7 +27,7 @@ from linklab.measure.simpleperf_rows import (
     sample,
     totals,
 )
-from linklab.measure.tool import Job, Tool
+from linklab.measure.tool import IN_LAB, Job, Tool
 from linklab.measure.tools.iperf3 import listens_at
 from linklab.schema import Range
 
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
 
 _CHECK = "linklab check"
 _LONGEST_QUOTE = 160
+_OWN_IN_LAB = f"{IN_LAB}/simpleperf.py"
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 
 
@@ -95,20 +94,19 @@ class Simpleperf(Tool[SimpleperfFlow, SimpleperfResult]):
     result = SimpleperfResult
 
     def prepare(self, lab: Lab, job: Job[SimpleperfFlow]) -> None:
-        """Find the program in the lab's folder. Raises MeasurementError where there is none.
+        """Find the program, which runs in the lab's folder, where it lies; Linklab's own is written into the lab.
 
-        A copy of it in the lab's memory runs: started from a folder of this machine it takes other microseconds. What
-        it imports lies in its folder.
+        Raises MeasurementError where there is none.
         """
         super().prepare(lab, job)
         name, program = name_of(job.flow), job.flow.program
         data = _reference() if program is None else _in_folder(lab, str(program))
+        if program is None:
+            lab.write_file(_OWN_IN_LAB, data)
+        # -u: a program that does not flush its lines would tell all at its end. -B: its next run takes the same steps
+        python = f"exec env PYTHONPATH={init.PACKAGES} python3 -u -B"
+        job.extra = f"{python} {shlex.quote(str(program or _OWN_IN_LAB))}"
         digest = hashlib.sha256(data).hexdigest()[:12]
-        file = f"/tmp/linklab-simpleperf-{digest}/{name}"
-        lab.write_file(file, data)
-        # unbuffered: a program that does not flush its lines would tell all at its end
-        where = _where_modules_are(data, PurePath(program or name).parent)
-        job.extra = f"exec env PYTHONUNBUFFERED=1{where} python3 {shlex.quote(file)}"
         job.tool_version = f"{name}{' of Linklab' if program is None else ''} (SHA-256 {digest}) on {job.tool_version}"
 
     def server(self, job: Job[SimpleperfFlow]) -> str:
@@ -197,20 +195,6 @@ def _in_folder(lab: Lab, program: str) -> bytes:
         raise MeasurementError(
             f"there is no program {program} in the lab's folder: write it first (Lab 02), or leave program= away"
         ) from None
-
-
-def _where_modules_are(source: bytes, folder: PurePath) -> str:
-    """Return where a program finds its folder's modules and installed packages, as a word of its environment; "" if it
-    imports nothing but the standard library, as to look there slows each start.
-    """
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""  # Python will say so itself
-    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    standard = all(name.partition(".")[0] in sys.stdlib_module_names for name in names)
-    return "" if standard else f" PYTHONPATH={shlex.quote(f'{folder}:{init.PACKAGES}')}"
 
 
 def name_of(flow: SimpleperfFlow) -> str:
