@@ -126,7 +126,7 @@ def test_a_program_runs_in_its_folder_and_leaves_nothing_there(lab: linklab.Lab,
     (folder / "own").mkdir()
     (folder / "own/helper.py").write_text("import tabulate\nopen('own/seen', 'w').write(__file__)\n")
     (folder / "own/looks.py").write_text("import helper\n")
-    with pytest.raises(MeasurementError, match="server of looks.py on h2 ended; it printed nothing"):
+    with pytest.raises(MeasurementError, match=r"server of looks\.py on h2 ended; it printed nothing"):
         run(lab, SimpleperfFlow("h1", "h2", 2, program=Path("own/looks.py")))
     assert (folder / "own/seen").read_text() == str(folder / "own/helper.py")
     assert {path.name for path in (folder / "own").iterdir()} == {"helper.py", "looks.py", "seen"}
