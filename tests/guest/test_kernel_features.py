@@ -64,6 +64,14 @@ NFT = {
     "egress": table("netdev", "drop", "type filter hook egress device r1-eth1 priority 0"),
     "bridge": table("bridge", "drop"),
     "arp": table("arp", "drop", "type filter hook input priority 0"),
+    "synproxy": table("ip", "tcp dport 80 synproxy mss 1460 wscale 7"),
+    "dup": table("ip", "udp dport 4000 dup to 10.0.1.1", "type filter hook prerouting priority 0"),
+    "fwd": table("netdev", "fwd to r1-eth1", "type filter hook ingress device r1-eth0 priority 0"),
+    "socket": table("ip", "socket transparent 1 accept", "type filter hook prerouting priority -150"),
+    "tproxy": table("ip", "tcp dport 80 tproxy to :5000", "type filter hook prerouting priority -150"),
+    "shortcut": "nft 'table inet t { flowtable f { hook ingress priority 0; devices = { r1-eth0, r1-eth1 }; }; "
+    "chain c { type filter hook forward priority 0; ip protocol tcp flow add @f; }; }'",
+    "tftp": "nft 'table ip t { ct helper tftp { type \"tftp\" protocol udp; }; }'",
     "ipv6": table("ip6", "udp dport 4000 reject", "type filter hook input priority 0"),
 }
 MATCHES = (
@@ -75,17 +83,20 @@ MATCHES = (
     "length --length 128", "mac --mac-source 00:00:00:00:00:01", "mark --mark 5", "multiport --dports 3999,4000",
     "pkttype --pkt-type broadcast", "state --state ESTABLISHED", "statistic --mode nth --every 4 --packet 0",
     "recent --name knocked --set", "string --algo bm --string attack", "time --datestart 2020-01-01",
-    "u32 --u32 '0&0xFFFF=128'",
+    "u32 --u32 '0&0xFFFF=128'", "helper --helper tftp",
 )  # fmt: skip
 TARGETS = {
     "nat": ("POSTROUTING -o r1-eth1 -j MASQUERADE", "PREROUTING -p tcp --dport 80 -j DNAT --to-destination 10.0.2.2:80",
             "PREROUTING -p tcp --dport 8080 -j REDIRECT --to-ports 81",
             "PREROUTING -d 198.51.100.0/24 -j NETMAP --to 10.0.2.0/24"),
     "filter": ("FORWARD -p tcp -j REJECT --reject-with tcp-reset", "FORWARD -j LOG --log-prefix saw",
-               "FORWARD -j NFQUEUE --queue-num 3", "OUTPUT -m owner --uid-owner 0 -j ACCEPT"),
+               "FORWARD -j NFQUEUE --queue-num 3", "OUTPUT -m owner --uid-owner 0 -j ACCEPT",
+               "INPUT -p tcp --dport 80 -j SYNPROXY --mss 1460 --wscale 7"),
+    "raw": ("PREROUTING -p udp --dport 4000 -j CT --notrack", "PREROUTING -p udp -j TRACE"),
     "mangle": ("FORWARD -j DSCP --set-dscp 10", "FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --set-mss 500",
                "POSTROUTING -j CLASSIFY --set-class 1:4", "FORWARD -j MARK --set-mark 9",
                "FORWARD -j CONNMARK --save-mark", "PREROUTING -m rpfilter --invert -j DROP",
+               "PREROUTING -p udp -j TEE --gateway 10.0.1.1",
                "PREROUTING -p tcp --dport 80 -j TPROXY --on-port 5000 --tproxy-mark 1"),
 }  # fmt: skip
 QUEUES = (
@@ -93,6 +104,7 @@ QUEUES = (
     "choke limit 1000 bandwidth 10mbit min 10 max 30", "sfb limit 1000 target 20 max 25", "prio bands 4",
     "gred setup DPs 1 default 0", "red limit 200000 min 15140 max 45420 avpkt 1514 burst 17 ecn", "hfsc", "sfq",
     "tbf rate 1mbit burst 5kb latency 70ms", "pfifo_fast", "fq", "codel", "htb",
+    "teql0",
 )  # fmt: skip
 FILTERS = (
     "handle 9 fw flowid 1:2", "u32 match mark 9 0xff flowid 1:2", "route to 5 flowid 1:2",
@@ -104,11 +116,12 @@ ACTIONS = (
     "drop", "skbedit priority 1:2", "pedit ex munge ip ttl set 7 pipe action csum ip", "ct commit zone 3 mark 5",
     "nat egress 10.0.1.1/32 203.0.113.9", "vlan push id 100 priority 3", "mpls push protocol mpls_uc label 77 ttl 9",
     "mirred egress mirror dev r1-eth0", "tunnel_key set src_ip 10.0.2.254 dst_ip 10.0.2.2 id 42", "police rate 1mbit "
-    "burst 10k", "bpf bytecode '1,6 0 0 2'",
+    "burst 10k", "bpf bytecode '1,6 0 0 2'", "connmark zone 3", "skbmod set dmac 00:00:00:00:00:09",
+    "sample rate 10 group 1",
 )  # fmt: skip
 CONTROLS = (
     "cubic", "reno", "bbr", "bic", "westwood", "htcp", "highspeed", "hybla", "vegas", "scalable", "veno", "yeah",
-    "illinois", "dctcp", "cdg",
+    "illinois", "dctcp", "cdg", "lp",
 )  # fmt: skip
 ENDS = "local 10.0.2.254 remote 10.0.2.2"
 XFRM = "ip xfrm state add src 10.0.2.254 dst 10.0.2.2"
@@ -131,6 +144,24 @@ LINKS = {
     "macvlan": "ip netns add guest; ip link add v0 link r1-eth0 type macvlan mode bridge; "
     "ip link set v0 netns guest; ip netns del guest",
     "ipvlan": "ip link add v0 link r1-eth0 type ipvlan mode l2; ip link del v0",
+    "fou": f"ip fou add port 55 ipproto 4; ip link add t0 type ipip {ENDS} encap fou encap-sport auto encap-dport 55; "
+    "ip link del t0; ip fou del port 55",
+    "gue": f"ip fou add port 56 gue; ip link add t0 type gre {ENDS} encap gue encap-sport auto encap-dport 56; "
+    "ip link del t0; ip fou del port 56",
+    "bareudp": "ip link add t0 type bareudp dstport 6635 ethertype mpls_uc; ip link del t0",
+    "l2tp in udp": f"ip l2tp add tunnel tunnel_id 1 peer_tunnel_id 2 encap udp {ENDS} udp_sport 6001 udp_dport 6002; "
+    "ip l2tp add session name t0 tunnel_id 1 session_id 3 peer_session_id 4; ip l2tp del tunnel tunnel_id 1",
+    "l2tp in ip": f"ip l2tp add tunnel tunnel_id 5 peer_tunnel_id 6 encap ip {ENDS}; ip l2tp del tunnel tunnel_id 5",
+    "vti": f"ip link add t0 type vti {ENDS} key 42; ip link del t0",
+    "macsec": "ip link add link r1-eth1 t0 type macsec encrypt on; ip macsec add t0 tx sa 0 pn 1 on key 01 "
+    f"{'00' * 16}; ip link del t0",
+    "hsr": "ip link add d0 type dummy; ip link add d1 type dummy; ip link add t0 type hsr slave1 d0 slave2 d1; "
+    "ip link del t0; ip link del d0; ip link del d1",
+    "prp": "ip link add d0 type dummy; ip link add d1 type dummy; ip link add t0 type hsr slave1 d0 slave2 d1 proto 1; "
+    "ip link del t0; ip link del d0; ip link del d1",
+    "gvrp": "ip link add link r1-eth1 t0 type vlan id 7 gvrp on; ip link del t0",
+    "mvrp": "ip link add link r1-eth1 t0 type vlan id 7 mvrp on; ip link del t0",
+    "nlmon": "ip link add t0 type nlmon; ip link del t0",
     "tun": "ip tuntap add t0 mode tap; ip tuntap del t0 mode tap",
 }
 ROUTES = {
@@ -149,6 +180,13 @@ ROUTES = {
     "ip mptcp endpoint flush",
     "traces": "mount -t tracefs tracefs /sys/kernel/tracing; echo 1 >/sys/kernel/tracing/events/tcp/tcp_probe/enable; "
     "echo 1 >/sys/kernel/tracing/events/skb/kfree_skb/enable; umount /sys/kernel/tracing",
+    "a queue for each": "ip link add d0 numtxqueues 4 type dummy; "
+    "tc qdisc add dev d0 root handle 1: mqprio num_tc 2 map 0 1 queues 2@0 2@2 hw 0; "
+    "tc qdisc add dev d0 parent 1:1 cbs locredit -1470 hicredit 30 sendslope -980000 idleslope 20000; ip link del d0",
+    "gates": "ip link add d0 numtxqueues 4 type dummy; tc qdisc add dev d0 parent root handle 1: taprio num_tc 2 "
+    "map 0 1 queues 2@0 2@2 base-time 0 sched-entry S 01 300000 sched-entry S 02 300000 clockid CLOCK_TAI; "
+    "tc qdisc add dev d0 parent 1:1 etf clockid CLOCK_TAI delta 200000; ip link del d0",
+    "SYN cookies": "sysctl -n net.ipv4.tcp_syncookies | grep -q 1; sysctl -qw net.ipv4.tcp_syncookies=2",
     "control groups": "set -e; mkdir -p /run/groups; mount -t cgroup2 none /run/groups; umount /run/groups",
 }
 

@@ -14,6 +14,12 @@ from linklab.runtime.backends import Kind
 
 
 @pytest.mark.lab
+def test_a_lab_has_a_name(virtual: Kind, lab_folder: Path) -> None:
+    with linklab.start(TWO_HOSTS, folder=lab_folder) as lab:
+        assert lab["h1"].cmd("hostname") == lab["h1"].cmd("cat /etc/hostname") != ""
+
+
+@pytest.mark.lab
 def test_a_program_may_import_packages_that_lie_elsewhere_than_where_python_puts_them(
     virtual: Kind, nothing_left: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,7 +24,7 @@ CONFIG_PROC_SYSCTL=y
 
 
 def test_hash_ignores_comments_and_order_and_sees_each_option_change_and_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = {"lab.config": SAMPLE, "uml.config": "", "line.patch": "", "memory.patch": ""}
+    texts = {"lab.config": SAMPLE, "uml.config": "", "line.patch": "", "memory.patch": "", "progress.patch": ""}
     texts |= {"clock.patch": "+a\n", "random.patch": "why\n+b\n"}
     monkeypatch.setattr(kernels, "_text", texts.__getitem__)
     first = USER_MODE.configuration_hash()

@@ -62,7 +62,7 @@ USER_MODE = Flavour(
     target="linux",
     made="linux",
     options_file="uml.config",
-    patches=("clock", "random", "line", "memory"),
+    patches=("clock", "progress", "random", "line", "memory"),
 )
 QEMU = Flavour(
     name="Linux for QEMU",
@@ -71,7 +71,7 @@ QEMU = Flavour(
     target="bzImage",
     made="arch/x86/boot/bzImage",
     options_file="qemu.config",
-    patches=("random", "clock-qemu", "rest", "copy"),
+    patches=("progress", "random", "clock-qemu", "rest", "copy"),
     # String instructions are thought to be slow in QEMU, which was not measured apart: see copy.patch.
     words=(f"KCFLAGS=-mmemset-strategy={_NO_STRING_INSTRUCTIONS} -mmemcpy-strategy={_NO_STRING_INSTRUCTIONS}",),
 )

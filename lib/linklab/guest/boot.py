@@ -110,6 +110,7 @@ def configure_kernel(folder: str | None) -> None:
         (controls / "tcp_available_congestion_control").read_text()
     )
     stand_ins.write_programs(Path("/usr/local/bin"))
+    socket.sethostname(Path("/etc/hostname").read_text("ascii").strip())
     # Linux ends some other program than the one that asks for memory, and the asker waits for that in a busy loop: on
     # virtual time for ever.
     Path("/proc/sys/vm/oom_kill_allocating_task").write_text("1")
