@@ -28,11 +28,12 @@ from linklab.guest.namespace import (
 )
 from linklab.guest.netlink import links, qdisc
 from linklab.guest.netlink.links import Request
+from linklab.network import Shape
 
 ONE_SEGMENT = 1
 """TCP joins segments into one packet even with all offloads off, unless an interface takes one at a time."""
 
-# What Mininet's startShell sets; asked for before, each opens the shell.
+# What Mininet's startShell sets.
 _OF_THE_SHELL = ("shell", "pid", "stdin", "stdout", "pollOut", "master", "slave", "execed")
 
 # tc's units of time; a bare number means microseconds to tc, and to Mininet, which hands it on
@@ -64,12 +65,24 @@ def delay_ms(text: str | float) -> float:
     return float(match[1]) * (_TIME_MS[match[2]] if match[2] else 1e-3)
 
 
+class _OpensShell:
+    """What a node has of its shell: who asks for it first opens the shell, which sets it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, node: LateShell, kind: type[LateShell]) -> Any:
+        node.open_shell()
+        return node.__dict__[self._name]
+
+
 class LateShell(Node):
     """Makes a Mininet node open its shell only when it is needed. A mix-in for Mininet's classes."""
 
     isSetup = True  # Mininet would look for ifconfig and mnexec by starting two programs
     namespace: Namespace
     inNamespace: bool
+    shell, pid, stdin, stdout, pollOut, master, slave, execed = map(_OpensShell, _OF_THE_SHELL)
 
     def startShell(self, mnopts: str | None = None) -> None:
         """Called by Mininet's constructor: makes the namespace, leaves the shell for later."""
@@ -78,18 +91,13 @@ class LateShell(Node):
         for name in _OF_THE_SHELL:
             self.__dict__.pop(name, None)
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in _OF_THE_SHELL or "namespace" not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__} has no {name!r}")
-        self._open_shell()
-        return self.__dict__[name]
-
     @property
     def has_shell(self) -> bool:
         """Whether the node has a shell: it was needed, and the node was not ended."""
         return self.__dict__.get("shell") is not None
 
-    def _open_shell(self) -> None:
+    def open_shell(self) -> None:
+        """Open the node's shell."""
         for name in _OF_THE_SHELL:
             self.__dict__[name] = None
         try:
@@ -291,16 +299,15 @@ class LabIntf(TCIntf):
         bucket = bw is not None and not cable
         requests = qdisc.htb(index, float(bw)) if bucket else []
         if delay is not None or jitter is not None or loss or queue_packets is not None or cable:
-            netem = qdisc.Netem(
+            shape = Shape(
+                rate_mbps=float(bw) if cable else None,
                 delay_ms=delay_ms(delay) if delay is not None else 0.0,
-                jitter_ms=delay_ms(jitter) if jitter is not None else 0.0,
                 loss_percent=float(loss or 0),
                 queue_packets=queue_packets,
-                seed=self._seed(),
-                rate_mbps=float(bw) if cable else None,
-                overhead_bytes=overhead_bytes or 0,
+                overhead_bytes=overhead_bytes,
+                jitter_ms=delay_ms(jitter) if jitter is not None else 0.0,
             )
-            requests.append(qdisc.netem(index, netem, under_htb=bucket))
+            requests.append(qdisc.netem(index, shape, self._seed(), under_htb=bucket))
         self._ask(*requests)
 
     def _seed(self) -> int:

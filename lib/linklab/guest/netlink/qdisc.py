@@ -46,24 +46,6 @@ _QUEUE_STATS = struct.Struct("=IIIII")  # packets in the queue, bytes in it, dro
 _SHAPING = ("htb", "netem", "tbf", "hfsc", "red")
 
 HTB_HANDLE, HTB_CLASS, NETEM_HANDLE = 0x50000, 0x50001, 0x100000
-
-
-@dataclass(frozen=True)
-class Netem:
-    """What netem does: delay and its deviation (ms), random loss, and how many packets it holds (None: 1000).
-
-    `rate_mbps` makes it a cable: each packet, and `overhead_bytes` with it, takes its time, one after the other.
-    """
-
-    delay_ms: float = 0.0
-    jitter_ms: float = 0.0
-    loss_percent: float = 0.0
-    queue_packets: int | None = None
-    seed: int = 0
-    rate_mbps: float | None = None
-    overhead_bytes: int = 0
-
-
 _NO_QUEUE = "noqueue"
 
 
@@ -105,18 +87,20 @@ def htb(index: int, rate_mbps: float) -> list[Request]:
     return [(_NEWQDISC, qdisc, CREATE | EXCLUSIVE), (_NEWTCLASS, tc_class, CREATE | EXCLUSIVE)]
 
 
-def netem(index: int, shape: Netem, *, under_htb: bool) -> Request:
-    """Make netem, at the root or under the class that `htb` makes."""
+def netem(index: int, shape: Shape, seed: int, *, under_htb: bool) -> Request:
+    """Make netem, at the root or under the class that `htb` makes, which then limits the rate; by itself netem is a
+    cable of the shape's rate. Without a limit for its queue it holds 1000 packets. `seed` is that of its random losses.
+    """
     delay_ns, jitter_ns = round(shape.delay_ms * 1e6), round(shape.jitter_ms * 1e6)
     limit = shape.queue_packets if shape.queue_packets is not None else _NETEM_DEFAULT_LIMIT
     loss = round(shape.loss_percent / 100 * _ALL)
     ticks = (min(delay_ns // _TICK_NS, _ALL), min(jitter_ns // _TICK_NS, _ALL))
     body = _TC.pack(0, index, NETEM_HANDLE, HTB_CLASS if under_htb else _ROOT, 0) + netlink.text(_TCA_KIND, "netem")
     options = _NETEM.pack(ticks[0], limit, loss, 0, 0, ticks[1])
-    for kind, value in ((_NETEM_DELAY_NS, delay_ns), (_NETEM_JITTER_NS, jitter_ns), (_NETEM_SEED, shape.seed)):
+    for kind, value in ((_NETEM_DELAY_NS, delay_ns), (_NETEM_JITTER_NS, jitter_ns), (_NETEM_SEED, seed)):
         options += netlink.attribute(kind, struct.pack("=Q", value)) if value else b""
     if shape.rate_mbps is not None:
-        cable = _NETEM_CABLE.pack(int(shape.rate_mbps * 1e6 / 8), shape.overhead_bytes, 0, 0)
+        cable = _NETEM_CABLE.pack(int(shape.rate_mbps * 1e6 / 8), shape.overhead_bytes or 0, 0, 0)
         options += netlink.attribute(_NETEM_RATE, cable)
     return _NEWQDISC, body + netlink.attribute(_TCA_OPTIONS, options), CREATE | EXCLUSIVE
 
