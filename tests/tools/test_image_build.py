@@ -91,7 +91,7 @@ def test_all_licences_are_in_an_image_and_without_one_it_is_refused(
     assert (documents / "tiny/copyright").read_text() == "L"
     kernels = (documents / "linklab-kernel/copyright").read_text()
     assert "Linux 7.3.4, made from Debian's package" in kernels
-    assert "changes: clock, random, line, memory\n" in kernels
+    assert "changes: clock, progress, random, line, memory\n" in kernels
     assert {package.source for package in image.about.packages} == {"small"}
     shutil.rmtree(image.folder)
     monkeypatch.delitem(LICENCE, "./usr/share/doc/tiny/copyright")
