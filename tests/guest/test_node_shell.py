@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -143,3 +144,30 @@ def test_ending_a_stubborn_command_ends_that_command_alone(lab: linklab.Lab) -> 
     assert "sleep 0.3" in left
     assert "1002" not in left
     lab["h2"].cmd("kill %1 %2")
+
+
+PRINTS = """python3 -c '
+import time
+while True:
+    time.sleep(0.02)
+    print("a line of some length, as servers print one for each request")
+    open("/tmp/last", "w").write(str(int(time.time())))
+' &"""
+
+
+def _wait_in_a_node(net: Any) -> None:
+    net["h2"].cmd("sleep 30")
+
+
+@pytest.mark.parametrize("wait", [lambda lab: lab.sleep(30), lambda lab: lab.call(_wait_in_a_node)])
+def test_a_background_program_prints_on_while_nobody_reads(
+    wait: Callable[[linklab.Lab], object], lab: linklab.Lab
+) -> None:
+    """A terminal holds some kB: it stood still, mute, and so did a server that notes its requests."""
+    lab["h1"].cmd(PRINTS)
+    try:
+        wait(lab)
+        assert int(lab["h2"].cmd("echo $(($(date +%s) - $(cat /tmp/last)))")) <= 1
+        assert lab["h1"].cmd("echo own words").splitlines()[-1] == "own words"
+    finally:
+        lab["h1"].cmd("kill $!; wait")

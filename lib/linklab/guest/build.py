@@ -14,7 +14,7 @@ from mininet.node import OVSSwitch
 from mininet.topo import Topo
 
 from linklab.errors import LabError, LinklabError
-from linklab.guest import switches
+from linklab.guest import node_shell, switches
 from linklab.guest.mininet_parts import LabIntf
 from linklab.guest.namespace import first_namespace
 from linklab.guest.net import LabNetwork, is_ovs
@@ -64,6 +64,7 @@ def build_network(
             controller = partial(switches.CommandController, command_line=controller)
         net = LabNetwork(topo=topo, switch=kind, controller=controller, autoSetMacs=True, build=False)
         loop.state["net"] = net
+        loop.idle_terminals = node_shell.idle_terminals
         # Its switches are secure from their first moment: where they learn by themselves until the controller has them,
         # one broadcast circles in a ring in no time, and no time passes any more.
         net.build()

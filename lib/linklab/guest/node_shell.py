@@ -14,12 +14,14 @@ import re
 import select
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mininet.log import error
 from mininet.node import Node
 
+from linklab.guest import background_output
 from linklab.guest.namespace import Namespace, namespace_of
 
 _FIRST_COMMAND = "unset HISTFILE; stty -echo; set +m"
@@ -33,6 +35,8 @@ _BEGUN_MARK = re.compile("\x1e(?:l(?:i(?:n(?:k(?:l(?:a(?:b[0-9]*)?)?)?)?)?)?)?\\
 _LONGEST_LINE_BYTES = 4000
 """The kernel's terminals take 4095 and cut off the rest."""
 _CHUNK = 1024
+_KEPT_BYTES = 16 * 1024
+"""Of what programs in the background print between two commands: as much as a terminal holds."""
 _IN_STEP_S, _TRIES = 2.0, 3
 
 _start_shell, _send_command, _send_int, _cleanup, _popen = (
@@ -91,7 +95,7 @@ def send_command(self: Any, *words: Any, **options: Any) -> None:
     if words == (_FIRST_COMMAND,):
         words = (_FIRST_COMMAND + _OUR_PROMPT,)
     _renew_if_ended(self)
-    if self._interrupted and not in_step(self, lambda limit_s: self.pollOut.poll(1000 * limit_s)):
+    if self._interrupted and not in_step(self, lambda limit_s: _wait(self, limit_s)):
         renew(self)
     self.status = None
     given = words[0] if len(words) == 1 and isinstance(words[0], list) else words
@@ -112,11 +116,11 @@ def send_int(self: Any, *words: Any) -> None:
 
 def monitor(self: Any, timeoutms: float | None = None, findPid: bool = True) -> str:
     """As Mininet's: what the node has printed. `waiting` is False after the command's end."""
-    ready = [number for number, _ in self.pollOut.poll(timeoutms)]
+    ready = _wait(self, None if timeoutms is None else timeoutms / 1000)
     if not ready:
         return ""
     if self.stdout.fileno() in ready:
-        text = _taken(self, self.read(_CHUNK))
+        text = _taken(self, self.read(len(self.readbuf) + _CHUNK))
         while findPid and re.search("\x01[0-9]*\r?\\Z", text):  # a process id comes in pieces
             text += _taken(self, self.read(_CHUNK))
     else:  # what it has printed may still be on its way: this comes behind it
@@ -131,6 +135,27 @@ def monitor(self: Any, timeoutms: float | None = None, findPid: bool = True) -> 
             self.lastPid = int(number)
         text = re.sub("\x01[0-9]+\r\n", "", text)
     return text
+
+
+def idle_terminals() -> background_output.Readers:
+    """Return the terminals of all shells that run no command: what programs in the background print begins the next
+    answer.
+    """
+    nodes = [node for node in dict.fromkeys(Node.outToNode.values()) if node.shell is not None and not node.waiting]
+    return {node.stdout.fileno(): partial(_read_ahead, node) for node in nodes}
+
+
+def _read_ahead(self: Any) -> None:
+    text = self.decoder.decode(os.read(self.stdout.fileno(), _KEPT_BYTES))
+    self.readbuf = (self.readbuf + text)[-_KEPT_BYTES:]
+
+
+def _wait(self: Any, timeout_s: float | None) -> list[int]:
+    """Return which of the node's shell's output and end are there, [] after so many seconds."""
+    own = [self.stdout.fileno()]
+    if self.shell_ended is not None:  # Mininet's first commands come before it is known
+        own.append(self.shell_ended)
+    return background_output.poll(own, timeout_s, idle_terminals())
 
 
 def _taken(self: Any, data: str) -> str:

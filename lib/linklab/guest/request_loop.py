@@ -15,17 +15,16 @@ import fcntl
 import json
 import os
 import random
-import select
 import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any, NoReturn
 
 from linklab.errors import LabError, LinklabError
-from linklab.guest import boot, function_transfer
+from linklab.guest import background_output, boot, function_transfer
 from linklab.guest.channel import LARGEST_SENT_BYTES, AgentEnd, ChannelClosed
 from linklab.guest.output_capture import OutputCapture
 
@@ -59,6 +58,8 @@ class RequestLoop:
     def __init__(self, channel: AgentEnd, seed: int) -> None:
         self.state: dict[str, Any] = {}
         self.seed = seed
+        self.idle_terminals: Callable[[], background_output.Readers] = dict
+        """What is read besides while a request waits."""
         self._channel = channel
         self._request = self._changing_count = 0
         self._clock_s = self.beat_s = time.monotonic()
@@ -96,10 +97,7 @@ class RequestLoop:
         if timeout_s is not None and timeout_s > SILENT_LIMIT_S / 10:
             timeout_s = min(timeout_s, SILENT_LIMIT_S / 2)
             self._restart_silence_timer()  # a caller with a timeout does not wait for ever
-        poller = select.poll()
-        for fd in (*fds, self._channel.read_fd):
-            poller.register(fd, select.POLLIN | select.POLLHUP)
-        ready = [fd for fd, _ in poller.poll(None if timeout_s is None else max(0.0, timeout_s) * 1000)]
+        ready = background_output.poll([*fds, self._channel.read_fd], timeout_s, self.idle_terminals())
         if self._channel.read_fd in ready:
             self.check_interrupt()
         return [fd for fd in ready if fd != self._channel.read_fd]
